@@ -1,0 +1,35 @@
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(workflow.basedir, "scripts")))
+
+from snakemake.exceptions import WorkflowError
+from snakemake.utils import validate
+
+from verified.common.digest import code_digest
+from verified.common.errors import InputError
+from verified.common.shards import shard_names
+from verified.config import load
+
+try:
+    settings = load(config, ", ".join(map(str, workflow.configfiles)) or "--config")
+except InputError as error:
+    raise WorkflowError(f"error: {error}")
+validate(config, Path(workflow.basedir, "config", "schema.json"))
+
+SHARDS = shard_names(settings.shards)
+
+
+wildcard_constraints:
+    dataset="|".join(settings.datasets),
+    shard=r"shard-\d+",
+
+
+def dataset_settings(section):
+    """A params function: one section of the data set's settings as plain values."""
+
+    def values(wildcards):
+        chosen = getattr(settings.datasets[wildcards.dataset], section)
+        return chosen.model_dump(mode="json")
+
+    return values

@@ -1,0 +1,23 @@
+rule extract_keyframes:
+    """Keyframes of all moments of a shard (section 3.1): JPEGs and an index in one tar."""
+    input:
+        moments="results/{dataset}/corpus/moments.jsonl",
+        videos="results/{dataset}/corpus/videos.jsonl",
+    output:
+        keyframes="results/{dataset}/keyframes/{shard}.tar",
+    params:
+        settings=dataset_settings("keyframes"),
+        shards=settings.shards,
+        code=code_digest("keyframes", "common"),
+    log:
+        "logs/{dataset}/extract_keyframes/{shard}.log",
+    benchmark:
+        "logs/{dataset}/extract_keyframes/{shard}.tsv"
+    conda:
+        "../envs/keyframes.yaml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=120,
+    script:
+        "../scripts/extract_keyframes.py"

@@ -1,0 +1,15 @@
+"""Errors that a person can act on."""
+
+
+class InputError(Exception):
+    """Something the user gave cannot be used.
+
+    The message says what is wrong, where (file, row, id) and what to do about it. Entry points print the message alone,
+    without a traceback.
+    """
+
+    def __init__(self, problem: str, *, file: object = None, row: int | None = None, remedy: str | None = None):
+        where = ", ".join(part for part in (str(file) if file else "", f"row {row}" if row is not None else "") if part)
+        text = f"{where}: {problem}" if where else problem
+        super().__init__(f"{text} ({remedy})" if remedy else text)
+        self.problem, self.file, self.row, self.remedy = problem, file, row, remedy

@@ -1,0 +1,54 @@
+"""What every workflow job does first: its log, its threads, and errors printed for people."""
+
+import contextlib
+import logging
+import os
+import sys
+from collections.abc import Iterator
+
+from verified.common.errors import InputError
+
+
+def log_to(path: str | None = None) -> logging.Logger:
+    """Send the package's log to standard error and, if given, to the file `path` (made anew)."""
+    logger = logging.getLogger("verified")
+    logger.setLevel(logging.INFO)
+    logger.handlers.clear()
+    logger.propagate = False
+    handlers: list[logging.Handler] = [logging.StreamHandler(sys.stderr)]
+    if path:
+        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+        handlers.append(logging.FileHandler(path, mode="w", encoding="utf-8"))
+    for handler in handlers:
+        handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S"))
+        logger.addHandler(handler)
+    return logger
+
+
+def set_threads(threads: int) -> None:
+    """Fix the number of compute threads (bytes depend on it, so it comes from the config, never from --cores)."""
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ[name] = str(threads)
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"
+    if "torch" in sys.modules:
+        import torch
+
+        torch.set_num_threads(threads)
+
+
+@contextlib.contextmanager
+def job(snakemake, threads: int = 1) -> Iterator[logging.Logger]:
+    """Run one workflow job: log to `snakemake.log[0]`, fix threads, print InputError without a traceback.
+
+    Import heavy packages inside the block or after `set_threads`: thread counts are read when they are loaded.
+    """
+    set_threads(threads)
+    logger = log_to(str(snakemake.log[0]) if snakemake.log else None)
+    try:
+        yield logger
+    except InputError as error:
+        logger.error("error: %s", error)
+        sys.exit(1)
+    except Exception:
+        logger.exception("the job failed; the traceback below is for the maintainers")
+        raise

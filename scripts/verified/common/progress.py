@@ -1,0 +1,62 @@
+"""Progress with counts and time left, as lines that read well on a terminal and in a log."""
+
+import logging
+import time
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
+
+log = logging.getLogger("verified")
+Item = TypeVar("Item")
+
+
+def duration(seconds: float) -> str:
+    """``75`` → ``1 min 15 s``."""
+    seconds = round(seconds)
+    if seconds < 60:
+        return f"{seconds} s"
+    if seconds < 3600:
+        return f"{seconds // 60} min {seconds % 60} s"
+    return f"{seconds // 3600} h {seconds % 3600 // 60} min"
+
+
+class Progress:
+    """Counts finished items and logs a line at most every `every` seconds, and one at the end."""
+
+    def __init__(self, label: str, total: int, unit: str = "items", every: float = 5.0):
+        self.label, self.total, self.unit, self.every = label, total, unit, every
+        self.done = 0
+        self.started = self.last = time.monotonic()
+
+    def step(self, count: int = 1, note: str = "") -> None:
+        """Report `count` more finished items; `note` (a loss, say) is appended to the line."""
+        self.done += count
+        now = time.monotonic()
+        if now - self.last >= self.every and self.done < self.total:
+            self.last = now
+            self._line(now, note)
+
+    def finish(self, note: str = "") -> None:
+        """Log the closing line with the real count."""
+        self._line(time.monotonic(), note)
+
+    def _line(self, now: float, note: str) -> None:
+        spent = max(now - self.started, 1e-9)
+        rate = self.done / spent
+        if self.done >= self.total:
+            tail = f"done in {duration(spent)}"
+        elif rate:
+            tail = f"{duration((self.total - self.done) / rate)} left"
+        else:
+            tail = "time left unknown"
+        share = f" ({100 * self.done / self.total:.0f} %)" if self.total else ""
+        text = f"{self.label}: {self.done}/{self.total} {self.unit}{share}, {rate:.1f}/s, {tail}"
+        log.info("%s%s", text, f", {note}" if note else "")
+
+
+def track(items: Iterable[Item], label: str, total: int, unit: str = "items") -> Iterator[Item]:
+    """Iterate over `items`, reporting each one as done after its turn."""
+    progress = Progress(label, total, unit)
+    for item in items:
+        yield item
+        progress.step()
+    progress.finish()

@@ -1,0 +1,28 @@
+"""Shards: a stable hash of the video id decides, so adding a video changes one shard."""
+
+import hashlib
+
+
+def shard_of(video: str, shards: int) -> int:
+    """Index in [0, shards) of the shard that `video` belongs to; the same on every machine and Python."""
+    return int.from_bytes(hashlib.sha256(video.encode("utf-8")).digest()[:8], "big") % shards
+
+
+def shard_name(index: int) -> str:
+    """Name used in paths and wildcards, e.g. ``shard-03``."""
+    return f"shard-{index:02d}"
+
+
+def shard_names(shards: int) -> list[str]:
+    """Names of all shards, in order."""
+    return [shard_name(index) for index in range(shards)]
+
+
+def shard_index(name: str) -> int:
+    """Inverse of `shard_name`."""
+    return int(name.removeprefix("shard-"))
+
+
+def rows_of_shard(rows: list[dict], name: str, shards: int) -> list[dict]:
+    """The rows whose ``video`` belongs to shard `name`, in their order."""
+    return [row for row in rows if shard_of(row["video"], shards) == shard_index(name)]

@@ -1,0 +1,110 @@
+"""One data set: where its videos and captions come from, and the settings the paper gives per data set."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from verified.config.base import Section
+
+
+class DemoSource(Section):
+    """The embedded demo world, rendered as H.264 files from the seed."""
+
+    kind: Literal["demo"] = "demo"
+    videos: int = Field(160, ge=6)
+    """Number of videos to render."""
+    seconds: int = Field(20, ge=4)
+    """Length of each video in seconds."""
+    fps: int = Field(8, ge=2)
+    """Frames per second."""
+    size: int = Field(112, ge=64, multiple_of=16)
+    """Width and height in pixels."""
+    train_share: float = Field(0.55, gt=0, lt=1)
+    """Share of the videos in the train split."""
+    val_share: float = Field(0.10, gt=0, lt=1)
+    """Share of the videos in the val split; the rest is test."""
+
+
+class FolderSource(Section):
+    """A folder of videos and a moments file (JSONL or CSV)."""
+
+    kind: Literal["folder"]
+    videos: str
+    """Folder that holds the videos; a moment's `video` is a path below it, with or without its ending."""
+    moments: str
+    """JSONL or CSV with video, start, end, caption and, optionally, desc_id, split, duration."""
+    default_split: str = "test"
+    """Split of rows that name none."""
+
+
+class ReleasedSource(Section):
+    """Finished annotations in the released FIG JSONL form; no video is read."""
+
+    kind: Literal["released"]
+    collection: str
+    """Data set name in config/sources.csv, e.g. charades-fig."""
+    splits: tuple[str, ...]
+    """Splits to read, in the order they are joined."""
+
+
+Source = Annotated[DemoSource | FolderSource | ReleasedSource, Field(discriminator="kind")]
+
+
+class Keyframes(Section):
+    """Keyframe selection (section 3.1 and 3.4)."""
+
+    segments: int = Field(3, ge=1)
+    """L: at most this many segments, and so keyframes, per moment."""
+    min_scene_seconds: float = Field(0.6, gt=0)
+    """Shortest segment, in seconds."""
+    threshold: float = Field(27.0, gt=0)
+    """Content threshold that the adaptive search starts from (PySceneDetect's default)."""
+
+
+class Dynamics(Section):
+    """Frames given to the video LMM (section 3.4): either a rate or a number."""
+
+    fps: float | None = Field(8.0, gt=0)
+    """Frames per second, or null when `frames` is given."""
+    frames: int | None = Field(None, ge=2)
+    """Number of uniformly spaced frames, or null when `fps` is given."""
+    max_frames: int = Field(64, ge=2)
+    """The model's limit; longer clips are thinned uniformly and counted."""
+
+    @model_validator(mode="after")
+    def one_of_both(self):
+        if (self.fps is None) == (self.frames is None):
+            raise ValueError("give either fps or frames, and set the other to null")
+        return self
+
+
+class Spans(Section):
+    """Retrieval settings per data set (supplement B.1)."""
+
+    clip_seconds: float = Field(1.0, gt=0)
+    """Clip length in seconds."""
+    min_pred_clips: int = Field(2, ge=0)
+    """min_pred_l: smallest index distance end - start of a predicted span."""
+    max_pred_clips: int = Field(12, ge=1)
+    """max_pred_l: the index distance end - start stays below this."""
+    max_context_clips: int = Field(48, ge=2)
+    """max_ctx_l: clips kept of a video."""
+    nms_threshold: float = Field(0.6, gt=0, le=1)
+    """tIoU above which a lower-ranked span is suppressed."""
+    train_split: str = "train"
+    """Split that models are trained on."""
+    selection_split: str = "val"
+    """Split for early stopping and model selection."""
+    test_split: str = "test"
+    """Split that tables report."""
+
+
+class DataSet(Section):
+    """One corpus with its own source and settings."""
+
+    title: str
+    """Name used in tables."""
+    source: Source
+    keyframes: Keyframes = Keyframes()
+    dynamics: Dynamics = Dynamics()
+    spans: Spans = Spans()

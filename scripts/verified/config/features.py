@@ -1,0 +1,20 @@
+"""Video and text features (supplement B.1)."""
+
+from pydantic import Field
+
+from verified.config.base import Section
+
+
+class Features(Section):
+    """Backbones, rates and number formats."""
+
+    video_backbone: str = "grid-conv"
+    """Image backbone: grid-conv (the demo's small seeded network) or a hub name or folder such as microsoft/resnet-152."""
+    fps: float = Field(4.0, gt=0)
+    """Frames per second that are encoded, max-pooled per clip."""
+    text_encoder: str = "all-MiniLM-L6-v2"
+    """Token feature encoder: all-MiniLM-L6-v2 (packaged) or a hub name or folder such as roberta-base."""
+    batch: int = Field(64, ge=1)
+    """Frames or captions per forward pass."""
+    threads: int = Field(1, ge=1)
+    """Compute threads of its jobs."""
