@@ -11,7 +11,7 @@ from pathlib import Path
 def atomic_path(path: str | os.PathLike) -> Iterator[Path]:
     """Yield a temporary path beside `path`; rename it to `path` on success, delete it on any error.
 
-    The temporary file keeps the suffix of `path`, so that writers that look at it (pandas, matplotlib) do the right thing.
+    The temporary file keeps the suffix of `path`: pandas and matplotlib choose their format by it.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)

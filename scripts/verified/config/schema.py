@@ -51,8 +51,11 @@ def _describe(node: dict, root: dict, prefix: str, lines: list[str]) -> None:
             for option in options:
                 kind = option["properties"].get("kind", {}).get("const")
                 _describe(option, root, f"{name}.", lines) if kind is None else _describe(
-                    {"properties": {k: v for k, v in option["properties"].items() if k != "kind"}}, root,
-                    f"{name}({kind}).", lines)
+                    {"properties": {k: v for k, v in option["properties"].items() if k != "kind"}},
+                    root,
+                    f"{name}({kind}).",
+                    lines,
+                )
         elif isinstance(extra, dict) and "$ref" in extra:
             for option in _options(extra, root):
                 _describe(option, root, f"{name}.NAME.", lines)

@@ -1,0 +1,48 @@
+# make tables    build everything for the demo and leave the tables in results/tables
+# make test      check the whole project on this machine
+# ARGS="..."     is passed on to snakemake or pytest, e.g. make tables ARGS="--configfile config/released.yaml"
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV ?= .venv
+BIN := $(VENV)/bin
+ARGS ?=
+# A package index that offers CPU builds of torch, as pip's --extra-index-url; see README.md.
+TORCH_INDEX ?=
+
+.PHONY: tables test lint format lock env
+
+tables: env
+	$(BIN)/snakemake --cores all results/tables $(ARGS)
+
+test: env lint
+	$(BIN)/pytest $(ARGS)
+
+lint: env
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/snakefmt --check Snakefile rules
+	$(BIN)/snakemake --lint
+
+format: env
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/snakefmt Snakefile rules
+	$(BIN)/verified config-docs
+
+# Pins for every package that requirements.in brings; run after editing it.
+lock:
+	$(PYTHON) -m venv --clear $(VENV).lock
+	$(VENV).lock/bin/pip install --quiet $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) -r requirements.in
+	$(VENV).lock/bin/pip freeze | sed -e 's/+cpu$$//' \
+	  -e 's/^decord==.*/&; platform_machine == "x86_64" and sys_platform == "linux"/' > requirements.txt
+	rm -r $(VENV).lock
+
+env: $(VENV)/.complete
+
+$(VENV)/.complete: requirements.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || \
+	  { echo "error: Python 3.11 is needed, found $$($(PYTHON) --version 2>&1) (set PYTHON=/path/to/python3.11)"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --disable-pip-version-check $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) -r requirements.txt
+	$(BIN)/pip install --disable-pip-version-check --no-deps --editable .
+	touch $@

@@ -1,0 +1,40 @@
+"""The command line `verified`: one subcommand per thing a user does."""
+
+import argparse
+import importlib
+import sys
+
+from verified import __version__
+from verified.common.errors import InputError
+from verified.common.job import log_to
+
+# Each module offers add_parser(subparsers) and imports heavy packages only when its command runs.
+COMMANDS = ("verified.config.commands",)
+
+
+def parser() -> argparse.ArgumentParser:
+    """The argument parser with all subcommands."""
+    top = argparse.ArgumentParser(prog="verified", description="Fine-grained video moment annotation and retrieval.")
+    top.add_argument("--version", action="version", version=__version__)
+    subparsers = top.add_subparsers(required=True, metavar="COMMAND")
+    for name in COMMANDS:
+        importlib.import_module(name).add_parser(subparsers)
+    return top
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command; returns the exit status (2 for input that cannot be used)."""
+    chosen = parser().parse_args(arguments)
+    log_to()
+    try:
+        return chosen.run(chosen) or 0
+    except InputError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,47 @@
+"""`verified config-check` and `verified config-docs`."""
+
+import argparse
+import json
+from pathlib import Path
+
+START, END = "<!-- keys: generated from scripts/verified/config, do not edit -->", "<!-- end of keys -->"
+
+
+def add_parser(subparsers) -> None:
+    """Add the two subcommands."""
+    check = subparsers.add_parser("config-check", help="check a configuration file and print it with all defaults")
+    check.add_argument("file", type=Path)
+    check.set_defaults(run=_check)
+    docs = subparsers.add_parser(
+        "config-docs", help="write config/schema.json and the key table of config/README.md anew"
+    )
+    docs.add_argument("--folder", type=Path, default=Path("config"))
+    docs.set_defaults(run=_docs)
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    import yaml
+
+    from verified.config import read
+
+    print(yaml.safe_dump(read(arguments.file).model_dump(mode="json"), sort_keys=False, allow_unicode=True), end="")
+
+
+def _docs(arguments: argparse.Namespace) -> None:
+    from verified.common.files import write_text
+
+    for name, text in generated(arguments.folder).items():
+        write_text(arguments.folder / name, text)
+
+
+def generated(folder: Path) -> dict[str, str]:
+    """Text of each generated file below `folder`, by name; README.md keeps what stands around its key table."""
+    from verified.config.schema import key_table, schema
+
+    readme = (folder / "README.md").read_text(encoding="utf-8")
+    before, rest = readme.split(START)
+    after = rest.split(END)[1]
+    return {
+        "schema.json": json.dumps(schema(), indent=1, ensure_ascii=False) + "\n",
+        "README.md": f"{before}{START}\n\n{key_table()}\n{END}{after}",
+    }
