@@ -28,17 +28,26 @@ def _parse(raw: bytes, path: Path, row: int, required: tuple[str, ...]) -> dict:
     try:
         value = json.loads(raw.decode("utf-8"))
     except UnicodeDecodeError as error:
-        raise InputError(f"not UTF-8 ({error.reason} at byte {error.start})", file=path, row=row,
-                         remedy="save the file as UTF-8") from None
+        raise InputError(
+            f"not UTF-8 ({error.reason} at byte {error.start})", file=path, row=row, remedy="save the file as UTF-8"
+        ) from None
     except json.JSONDecodeError as error:
-        raise InputError(f"not a JSON object: {error.msg} at column {error.colno}", file=path, row=row,
-                         remedy="each line must hold one complete JSON object") from None
+        raise InputError(
+            f"not a JSON object: {error.msg} at column {error.colno}",
+            file=path,
+            row=row,
+            remedy="each line must hold one complete JSON object",
+        ) from None
     if not isinstance(value, dict):
         raise InputError(f"expected a JSON object, found {type(value).__name__}", file=path, row=row)
     missing = [key for key in required if key not in value]
     if missing:
-        raise InputError(f"missing key {', '.join(map(repr, missing))}", file=path, row=row,
-                         remedy=f"each row needs {', '.join(required)}")
+        raise InputError(
+            f"missing key {', '.join(map(repr, missing))}",
+            file=path,
+            row=row,
+            remedy=f"each row needs {', '.join(required)}",
+        )
     return value
 
 
