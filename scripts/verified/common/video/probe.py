@@ -1,0 +1,51 @@
+"""What a video file really holds, found by decoding it once."""
+
+import hashlib
+import os
+from pathlib import Path
+
+from verified.common.video.decode import VideoError, open_video, upright_size
+
+
+def probe(path: str | os.PathLike, threads: int = 1) -> dict:
+    """Decode a video once and describe it: the keys of videos.jsonl except `video` and `path`.
+
+    duration (seconds until the last frame is off the screen), fps (frames per second, the mean where it varies),
+    width and height (pixels, upright), frames, sha256 (of the file), rotation (degrees counter-clockwise that were
+    applied), codec, and state: "whole", or "partial" where packets were damaged or the file breaks off; the other
+    figures then describe the part that decodes. What the container's header claims is not trusted.
+    Raises VideoError, with a reason, for a file of which no frame can be used.
+    """
+    with open_video(path, threads) as video:
+        frames, times = 0, (0.0, 0.0)
+        for item in video:
+            if not frames:
+                height, width = upright_size(item.frame)
+                rotation = item.frame.rotation
+            frames += 1
+            times = item.time, item.until
+        codec = video.stream.codec_context.name
+        state = "partial" if video.damage else "whole"
+        nominal = video.nominal_rate
+    last, duration = times
+    mean = (frames - 1) / last if frames > 1 else nominal
+    return {
+        "duration": round(duration, 6),
+        "fps": round(nominal if abs(mean - nominal) < 1e-3 * nominal else mean, 6),
+        "width": width,
+        "height": height,
+        "frames": frames,
+        "sha256": file_digest(path),
+        "rotation": rotation,
+        "codec": codec,
+        "state": state,
+    }
+
+
+def file_digest(path: str | os.PathLike) -> str:
+    """SHA-256 of a file's bytes, in hex. Raises VideoError if the file is gone."""
+    try:
+        with Path(path).open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise VideoError("missing-file", path, f"cannot be read: {error.strerror}") from None

@@ -1,0 +1,159 @@
+"""Frames of many spans from one forward decode, at a given rate, number or list of times."""
+
+import heapq
+import math
+import os
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from verified.common.video.decode import TOLERANCE, Size, TimedFrame, frame_array, open_video, upright_size
+
+
+def rate_times(start: float, end: float, fps: float) -> np.ndarray:
+    """The grid start, start + 1/fps, … below `end` (seconds, float64); at least its first point."""
+    count = max(1, math.ceil((end - start) * fps - TOLERANCE * fps))
+    return start + np.arange(count) / fps
+
+
+def uniform_times(start: float, end: float, count: int) -> np.ndarray:
+    """Mid-points of `count` equal parts of [start, end) (seconds, float64)."""
+    return start + (np.arange(count) + 0.5) * (end - start) / count
+
+
+class _Span:
+    """One request on its way: the times it waits for and the frames it has."""
+
+    def __init__(self, index: int, start: float, end: float, times: np.ndarray | None, fill: bool):
+        self.index, self.start, self.end = index, start, end
+        self.times = times  # None: every frame of the span
+        self.fill = fill  # whether times behind the last frame show the last frame
+        self.frames: list[np.ndarray] = []
+        self.shown: list[float] = []
+
+    @property
+    def complete(self) -> bool:
+        return self.times is not None and len(self.frames) == len(self.times)
+
+    def share(self, item: TimedFrame, last: bool) -> int:
+        """How many times the frame `item` belongs to this span."""
+        if self.times is None:
+            first = not self.frames and self.start < item.until - TOLERANCE
+            return int(item.time < self.end - TOLERANCE and (item.time >= self.start - TOLERANCE or first))
+        horizon = item.until - TOLERANCE
+        if last and self.fill and self.times[0] < horizon:
+            horizon = math.inf
+        return int(np.searchsorted(self.times, horizon)) - len(self.frames)
+
+    def result(self, shape: tuple[int, int]) -> tuple[int, np.ndarray, np.ndarray]:
+        frames = np.stack(self.frames) if self.frames else np.zeros((0, *shape, 3), np.uint8)
+        return self.index, frames, np.array(self.shown, np.float64)
+
+
+def frames_of_spans(
+    path: str | os.PathLike,
+    spans: Sequence[tuple[float, float]],
+    *,
+    fps: float | None = None,
+    count: int | None = None,
+    size: Size = None,
+    threads: int = 1,
+) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+    """Decode a video once and yield (index, frames, times) of each span as soon as it is complete.
+
+    `spans` are [start, end) in seconds; they may overlap and come in any order. `frames` is uint8 RGB [T, H, W, 3];
+    `times` is float64 [T], the true time of each frame.
+
+    - `fps`: the frames at start, start + 1/fps, … below end, so T = ceil((end - start)·fps). A frame repeats where
+      the video is slower. Grid points after the video's end are left out.
+    - `count`: the frames at the mid-points of `count` equal parts, so T = count. Points after the video's end repeat
+      the last frame.
+    - neither: every frame whose time lies in the span, or the one on the screen at `start` where there is none.
+    - `size`: None, one number (square) or (height, width).
+
+    A span that begins after the end of the video gives T = 0; this is the caller's to count. Spans are yielded in the
+    order of their completion. Memory holds the frames of the spans that are open at one moment, each once. Decoding
+    ends with the last span.
+    Raises VideoError for an unusable file, ValueError for a span with end <= start.
+    """
+    if fps is not None and count is not None:
+        raise ValueError("give fps or count, not both")
+    requests = []
+    for index, (start, end) in enumerate(spans):
+        if not (math.isfinite(start) and math.isfinite(end) and end > start):
+            raise ValueError(f"span {index}: [{start}, {end}) is empty or not finite")
+        times = rate_times(start, end, fps) if fps else uniform_times(start, end, count) if count else None
+        requests.append(_Span(index, start, end, times, fill=count is not None))
+    yield from _stream(path, requests, size, threads)
+
+
+def read_frames(
+    path: str | os.PathLike, times: Sequence[float], size: Size = None, threads: int = 1
+) -> tuple[np.ndarray, np.ndarray]:
+    """The frames on the screen at `times` (seconds, any order): uint8 RGB [T, H, W, 3] and their true times [T].
+
+    Times before the first frame show the first, times after the end the last. Raises VideoError for an unusable file.
+    """
+    wanted = np.asarray(times, np.float64)
+    if not wanted.size:
+        raise ValueError("no times given")
+    order = np.argsort(wanted, kind="stable")
+    # A leading time of 0 puts the start of the span inside the video, so that later times fill from its last frame.
+    frame. request = _Span(0, 0.0, math.inf, np.concatenate([[0.0], np.maximum(wanted[order], 0.0)]), fill=True) _,
+    frames, shown = next(_stream(path, [request], size, threads)) place = np.argsort(order, kind="stable") + 1 return
+    frames[place], shown[place]
+
+
+def iterate_frames(
+    path: str | os.PathLike, fps: float | None = None, size: Size = None, threads: int = 1
+) -> Iterator[tuple[float, np.ndarray]]:
+    """Yield (time, frame) over a whole video: every frame, or the frames on the screen at 0, 1/fps, 2/fps, ….
+
+    `time` is the frame's true time, or the grid time where a rate is given; `frame` is uint8 RGB [H, W, 3]. Memory
+    holds one frame. Raises VideoError for an unusable file.
+    """
+    with open_video(path, threads) as video:
+        step = 0
+        for item in video:
+            if fps is None:
+                size = size or upright_size(item.frame)
+                yield item.time, frame_array(item.frame, size)
+            elif step / fps < item.until - TOLERANCE:
+                size = size or upright_size(item.frame)
+                array = frame_array(item.frame, size)
+                while step / fps < item.until - TOLERANCE:
+                    yield step / fps, array
+                    step += 1
+
+
+def _stream(path, requests: list[_Span], size: Size, threads: int):
+    """Serve `requests` from one decode; frames of one video all get the first frame's size."""
+    waiting = [(span.times[0] if span.times is not None else span.start, span.index, span) for span in requests]
+    heapq.heapify(waiting)
+    active: list[_Span] = []
+    shape = None
+    with open_video(path, threads) as video:
+        following = iter(video)
+        item = next(following)
+        while (waiting or active) and item is not None:
+            upcoming = next(following, None)
+            if shape is None:
+                shape = upright_size(item.frame) if size is None else (size, size) if isinstance(size, int) else size
+            while waiting and waiting[0][0] < item.until - TOLERANCE:
+                active.append(heapq.heappop(waiting)[2])
+            array = None
+            for span in active:
+                share = span.share(item, upcoming is None)
+                if share > 0:
+                    array = frame_array(item.frame, shape) if array is None else array
+                    span.frames.extend([array] * share)
+                    span.shown.extend([item.time] * share)
+            done = [
+                span for span in active if span.complete or span.times is None and item.until >= span.end - TOLERANCE
+            ]
+            active = [span for span in active if span not in done]
+            for span in done:
+                yield span.result(shape)
+            item = upcoming
+        for span in sorted([*active, *(entry[2] for entry in waiting)], key=lambda span: span.index):
+            yield span.result(shape)
