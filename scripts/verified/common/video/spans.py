@@ -99,9 +99,10 @@ def read_frames(
         raise ValueError("no times given")
     order = np.argsort(wanted, kind="stable")
     # A leading time of 0 puts the start of the span inside the video, so that later times fill from its last frame.
-    frame. request = _Span(0, 0.0, math.inf, np.concatenate([[0.0], np.maximum(wanted[order], 0.0)]), fill=True) _,
-    frames, shown = next(_stream(path, [request], size, threads)) place = np.argsort(order, kind="stable") + 1 return
-    frames[place], shown[place]
+    request = _Span(0, 0.0, math.inf, np.concatenate([[0.0], np.maximum(wanted[order], 0.0)]), fill=True)
+    _, frames, shown = next(_stream(path, [request], size, threads))
+    place = np.argsort(order, kind="stable") + 1
+    return frames[place], shown[place]
 
 
 def iterate_frames(
@@ -149,7 +150,7 @@ def _stream(path, requests: list[_Span], size: Size, threads: int):
                     span.frames.extend([array] * share)
                     span.shown.extend([item.time] * share)
             done = [
-                span for span in active if span.complete or span.times is None and item.until >= span.end - TOLERANCE
+                span for span in active if span.complete or (span.times is None and item.until >= span.end - TOLERANCE)
             ]
             active = [span for span in active if span not in done]
             for span in done:
