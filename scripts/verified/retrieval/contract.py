@@ -1,0 +1,167 @@
+"""What a retrieval model gives to training and to search. A new model is one file in `models/` that follows this page.
+
+Two kinds of model exist. A one-stage model (XML, ReLoCLNet, HERO) scores every video of the corpus against a query and
+then localises in the best ones. A two-stage model (CONQUER, SQuiDNet) is given a ranked list of videos per query and
+looks at each (query, video) pair together. `@register` of registry.py makes a model known under its name.
+
+Shapes: N items of a batch, Q queries, V videos, P pairs, K videos of a ranked list, L = `context_clips`, T = tokens,
+F = video feature size, E = text feature size. Every video tensor is padded to L, whatever its batch mates.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar, Literal, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from verified.retrieval.labels import exclusive_end
+
+Encoded = dict[str, Tensor]
+"""Encodings by name; the first axis of each tensor counts the queries or the videos, so that any can be indexed alike."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelConfig:
+    """Sizes that the data fix. A model's own config dataclass adds its widths, layers, loss weights and so on."""
+
+    video_dim: int
+    """F: size of a clip feature."""
+    text_dim: int
+    """E: size of a token feature."""
+    context_clips: int
+    """L (max_ctx_l): clips kept of a video, and rows of the position table."""
+    query_tokens: int = 30
+    """T: tokens kept of a query, and rows of its position table."""
+    vocabulary: int = 0
+    """Size of the vocabulary, for models that read token ids (`query_input = "ids"`); 0 otherwise."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """How the authors train the model. The config may override any of it per model (`retrieval.training.MODEL`)."""
+
+    optimiser: Literal["bertadam", "adamw"]
+    learning_rate: float
+    """Peak learning rate."""
+    batch: int
+    """Items per step."""
+    epochs: int
+    """Most passes over the training split."""
+    patience: int
+    """Training stops after more than this many epochs without improvement of VCMR 0.5-r1 + 0.7-r1."""
+    weight_decay: float = 0.01
+    betas: tuple[float, float] = (0.9, 0.999)
+    warmup: float = 0.0
+    """Warm-up as a share of all steps (0: none)."""
+    schedule: Literal["constant", "linear"] = "constant"
+    """Learning rate after the warm-up: kept, or falling linearly to zero at the last step."""
+    clip_norm: float | None = None
+    """Largest global gradient norm; None: no global clipping (BertAdam clips each tensor to norm 1 by itself)."""
+    accumulate: int = 1
+    """Batches per step of the optimiser."""
+    drop_last: bool = False
+    """Whether an incomplete last batch is left out."""
+    negatives: int = 0
+    """Two-stage: negative videos per query, in slots 1… of `Batch.video`, drawn without replacement from the list."""
+    negative_pool: int = 0
+    """Two-stage: negatives are drawn from the first (rank of the ground truth + pool) entries."""
+
+
+@dataclass
+class Batch:
+    """Matched query–video pairs."""
+
+    query: Tensor
+    """[N, T, E] token features, or [N, T] token ids for models with `query_input = "ids"`."""
+    query_mask: Tensor
+    """[N, T] bool, true for real tokens (each query has one at least)."""
+    video: Tensor
+    """[N, L, F]; for two-stage models [N, 1 + negatives, L, F] with the ground truth in slot 0."""
+    video_mask: Tensor
+    """[N, L] or [N, 1 + negatives, L] bool, true for real clips (each video has one at least)."""
+    span: Tensor
+    """[N, 2] start and end clip under the model's `label` convention."""
+
+    def to(self, device: torch.device | str) -> "Batch":
+        """The same batch on a device."""
+        return Batch(**{name: value.to(device, non_blocking=True) for name, value in vars(self).items()})
+
+
+class Spans(NamedTuple):
+    """Localisation of P (query, video) pairs."""
+
+    start: Tensor
+    """[P, L] start logits; pads hold so low a value that their softmax is 0."""
+    end: Tensor
+    """[P, L] end logits."""
+    score: Tensor | None = None
+    """[P] score of the video for the query, from models that re-score the list (`rescores`)."""
+
+
+class RetrievalModel(nn.Module):
+    """Base of all models: what search and training ask of a model, and the properties that steer them.
+
+    Parameters carry the names of the authors' state dict, so that their checkpoints load.
+    """
+
+    Config: ClassVar[type[ModelConfig]] = ModelConfig
+    recipe: ClassVar[Recipe]
+    query_input: ClassVar[Literal["features", "ids"]] = "features"
+    """Token features from the features stage, or token ids ([CLS] first, no [SEP])."""
+    normalise_query: ClassVar[bool] = True
+    """Whether each token feature is divided by its norm + 1e-5."""
+    normalise_video: ClassVar[bool] = True
+    """Whether each clip feature is divided by its norm + 1e-5."""
+    long_videos: ClassVar[Literal["truncate", "pool"]] = "truncate"
+    """A video of more than L clips: its first L, or L means over equal parts."""
+    label: ClassVar[Callable[[float, float, float, int], tuple[int, int]]] = staticmethod(exclusive_end)
+    """Start and end clip of a moment: one of the functions of labels.py."""
+    decoded_end: ClassVar[int] = 1
+    """A span of clips i…j is decoded as seconds i·c to (j + decoded_end)·c."""
+    two_stage: ClassVar[bool] = False
+    """Whether the model works on a given ranked list; then `video_scores` is never called."""
+    rescores: ClassVar[bool] = False
+    """Two-stage: whether `Spans.score` replaces the scores of the list (and re-orders it)."""
+
+    def __init__(self, config: ModelConfig):
+        super().__init__()
+        self.config = config
+
+    def losses(self, batch: Batch, *, epoch: int, step: int, generator: torch.Generator) -> dict[str, Tensor]:
+        """Scalar losses of a batch, already weighted; ``total`` is their sum and the one that is minimised.
+
+        `epoch` and `step` count from 0. Every random draw other than dropout comes from `generator` (on the CPU).
+        """
+        raise NotImplementedError
+
+    def encode_queries(self, query: Tensor, mask: Tensor) -> Encoded:
+        """Encode Q queries ([Q, T, E] or [Q, T], and [Q, T] bool)."""
+        raise NotImplementedError
+
+    def encode_videos(self, video: Tensor, mask: Tensor) -> Encoded:
+        """Encode V videos ([V, L, F] and [V, L] bool) without seeing a query.
+
+        Must hold every tensor that `video_scores` and `span_logits` need, including ``mask``.
+        """
+        raise NotImplementedError
+
+    def video_scores(self, queries: Encoded, videos: Encoded) -> Tensor:
+        """One-stage: [Q, V] score of every video for every query."""
+        raise NotImplementedError
+
+    def span_logits(self, queries: Encoded, videos: Encoded, query_index: Tensor, video_index: Tensor) -> Spans:
+        """Localise in P pairs: pair p is query ``query_index[p]`` in video ``video_index[p]`` ([P] int64 each).
+
+        Pairs come sorted by video. A model that forms the product of a query vector and all clips uses
+        `scoring.paired_products`; one that needs the encodings of each pair gathers them.
+        """
+        raise NotImplementedError
+
+    def video_weights(self, scores: Tensor) -> Tensor:
+        """What multiplies p_start · p_end of each listed video, from its score; [Q, K] → [Q, K], monotone.
+
+        One-stage: `scores` are those of `video_scores`. Two-stage: the external scores of the list (already
+        exp(20·cosine) or the cosine, as `retrieval.external_score` says), or `Spans.score` if the model `rescores`.
+        """
+        raise NotImplementedError

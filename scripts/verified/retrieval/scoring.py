@@ -1,0 +1,75 @@
+"""Scores shared by the models that compare one query vector with clip vectors.
+
+Shapes: Q queries, V videos, P pairs, L clips, D hidden size.
+"""
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+PAD = -1e10
+"""Value of pads in XML's and ReLoCLNet's scores and logits: their softmax is exactly 0."""
+
+
+def unit(x: Tensor, eps: float = 1e-12) -> Tensor:
+    """Vectors divided by their length (at least `eps`)."""
+    return F.normalize(x, dim=-1, eps=eps)
+
+
+def max_over_clips(queries: Tensor, clips: Tensor, mask: Tensor, pad: float = PAD) -> Tensor:
+    """Largest product of a query with a real clip of each video; [Q, D], [V, L, D], [V, L] → [Q, V].
+
+    With unit vectors this is the video score of XML, ReLoCLNet and HERO (maximum cosine).
+    """
+    products = queries @ clips.flatten(0, 1).T
+    products = products.view(len(queries), *mask.shape)
+    return products.masked_fill(~mask, pad).amax(dim=2)
+
+
+def paired_products(queries: Tensor, clips: Tensor, query_index: Tensor, video_index: Tensor) -> Tensor:
+    """Product of a query with every clip of a video, for P pairs sorted by video; → [P, L].
+
+    `queries` [Q, D], `clips` [V, L, D], indices [P]. One matrix product per video, so that no clip is copied per pair.
+    """
+    videos, counts = torch.unique_consecutive(video_index, return_counts=True)
+    rows = queries[query_index].split(counts.tolist())
+    return torch.cat([row @ clips[video].T for row, video in zip(rows, videos.tolist())])
+
+
+def kernel5(logits: Tensor, kernel: Tensor) -> Tensor:
+    """Convolution of [P, L] with a [1, 1, 5] kernel and two zeros of padding at both ends, without bias; → [P, L]."""
+    return F.conv1d(logits.unsqueeze(1), kernel, padding=2).squeeze(1)
+
+
+def sampled_hinge(scores: Tensor, margin: float, pool: int | None, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Hinge losses with one sampled negative per row; `scores` [N, N] of matched pairs (diagonal = positives).
+
+    For each query a negative video, then for each video a negative query: rank 1 is the hardest; ranks are drawn uniformly
+    from all negatives, or from the hardest `pool`. Mean over the batch of max(0, margin + negative − positive).
+    A batch of one has no negatives and costs nothing.
+    """
+    if len(scores) < 2:
+        zero = scores.sum() * 0.0
+        return zero, zero
+    videos = _one_hinge(scores, draw_ranks(len(scores), pool, generator), margin)
+    queries = _one_hinge(scores.T, draw_ranks(len(scores), pool, generator), margin)
+    return videos, queries
+
+
+def draw_ranks(count: int, pool: int | None, generator: torch.Generator) -> Tensor:
+    """One rank in [1, count) per row, or in [1, 1 + pool) where that is less; [count] int64 on the CPU."""
+    highest = count if pool is None else min(1 + pool, count)
+    return torch.randint(1, highest, (count,), generator=generator)
+
+
+def negatives_at(scores: Tensor, ranks: Tensor) -> Tensor:
+    """Column of the negative of each rank: rows are sorted in descending order with the positive put first; [N] → [N]."""
+    first = scores.detach().clone()
+    first.fill_diagonal_(float("inf"))
+    order = first.argsort(dim=1, descending=True)
+    return order.gather(1, ranks.to(scores.device).unsqueeze(1)).squeeze(1)
+
+
+def _one_hinge(scores: Tensor, ranks: Tensor, margin: float) -> Tensor:
+    negative = scores.gather(1, negatives_at(scores, ranks).unsqueeze(1)).squeeze(1)
+    return torch.clamp(margin + negative - scores.diagonal(), min=0).mean()
