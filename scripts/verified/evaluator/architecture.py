@@ -1,0 +1,82 @@
+"""Sizes of the evaluator: the paper's ViT-L/16 with BERT-large, and a tiny one for the demo."""
+
+from dataclasses import asdict, dataclass, fields
+from typing import Literal
+
+from verified.common.errors import InputError
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """Every number that decides the shape or the arithmetic of the network.
+
+    `stem`: how frames become tokens. ``patches`` is UMT's linear projection of 16×16 patches with a fixed sine-cosine
+    table over the flattened (time, row, column) index. ``motion`` is for the tiny size, which has neither the data nor
+    the hours to discover motion: three convolutions over the frame and its differences to both neighbours, with
+    learned codes for place and time apart.
+    """
+
+    size: str
+    frames: int
+    image_size: int
+    patch_size: int = 16
+    stem: Literal["patches", "motion"] = "patches"
+    vision_width: int = 1024
+    vision_layers: int = 24
+    vision_heads: int = 16
+    vision_feedforward: int = 4096
+    text_width: int = 1024
+    text_layers: int = 19
+    fusion_layers: int = 5
+    text_heads: int = 16
+    text_feedforward: int = 4096
+    vocabulary: int = 30522
+    text_positions: int = 512
+    embedding: int = 768
+    drop_path: float = 0.2
+    text_dropout: float = 0.1
+
+    @property
+    def patches_per_frame(self) -> int:
+        """Tokens of one frame."""
+        return (self.image_size // self.patch_size) ** 2
+
+    def as_dict(self) -> dict:
+        """Plain values, for the header of a checkpoint."""
+        return asdict(self)
+
+
+def architecture(size: str, frames: int, image_size: int) -> Architecture:
+    """The architecture named in the config.
+
+    Raises InputError if `image_size` (pixels) is not a multiple of the patch size.
+    """
+    if size == "L/16":
+        chosen = Architecture(size, frames, image_size)
+    elif size == "tiny":
+        chosen = Architecture(
+            size, frames, image_size, stem="motion", vision_width=96, vision_layers=2, vision_heads=4,
+            vision_feedforward=192, text_width=96, text_layers=2, fusion_layers=2, text_heads=4, text_feedforward=192,
+            text_positions=64, embedding=64, drop_path=0.0, text_dropout=0.0,
+        )  # fmt: skip
+    else:
+        raise InputError(f"unknown evaluator size {size!r}", remedy="use tiny or L/16")
+    if image_size % chosen.patch_size:
+        raise InputError(
+            f"evaluator.image_size = {image_size} is not a multiple of the patch size {chosen.patch_size}",
+            remedy=f"use a multiple of {chosen.patch_size}",
+        )
+    return chosen
+
+
+def from_header(values: dict, file: object) -> Architecture:
+    """Rebuild an architecture from a checkpoint's header; InputError names the first key that does not fit."""
+    known = {field.name for field in fields(Architecture)}
+    for key in values:
+        if key not in known:
+            raise InputError(f"architecture key {key!r} is unknown to this version", file=file,
+                             remedy="the checkpoint was written by a newer version; update the workflow")  # fmt: skip
+    missing = [field.name for field in fields(Architecture) if field.name not in values]
+    if missing:
+        raise InputError(f"architecture key {missing[0]!r} is missing from the header", file=file)
+    return Architecture(**values)

@@ -1,0 +1,126 @@
+"""The text encoder and the fusion layers: BERT's layers, the last few with cross-attention to the video."""
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import scaled_dot_product_attention
+from torch.utils.checkpoint import checkpoint
+from transformers import BertConfig
+from transformers.models.bert.modeling_bert import BertAttention, BertEmbeddings, BertLayer
+
+from verified.evaluator.architecture import Architecture
+
+
+def layer_config(size: Architecture) -> BertConfig:
+    """BERT-uncased settings at this size."""
+    config = BertConfig(
+        vocab_size=size.vocabulary,
+        hidden_size=size.text_width,
+        num_hidden_layers=size.text_layers,
+        num_attention_heads=size.text_heads,
+        intermediate_size=size.text_feedforward,
+        max_position_embeddings=size.text_positions,
+        hidden_dropout_prob=size.text_dropout,
+        attention_probs_dropout_prob=size.text_dropout,
+        layer_norm_eps=1e-12,
+    )
+    config._attn_implementation = "sdpa"
+    return config
+
+
+def key_mask(mask: Tensor) -> Tensor:
+    """[N, L] of ones and zeros → boolean [N, 1, 1, L] for attention: padded words are never attended to."""
+    return mask.bool()[:, None, None, :]
+
+
+class TextEncoder(nn.Module):
+    """Token ids to hidden states by self-attention alone; position 0 stands for the caption."""
+
+    def __init__(self, size: Architecture):
+        super().__init__()
+        config = layer_config(size)
+        self.embeddings = BertEmbeddings(config)
+        self.layers = nn.ModuleList(BertLayer(config) for _ in range(size.text_layers))
+        self.checkpointing = False
+
+    def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
+        """ids, mask: [N, L] → states [N, L, width]."""
+        states, keys = self.embeddings(ids), key_mask(mask)
+        for layer in self.layers:
+            if self.checkpointing and self.training:
+                states = checkpoint(layer, states, keys, use_reentrant=False)
+            else:
+                states = layer(states, keys)
+        return states
+
+
+class FusionLayer(BertLayer):
+    """A BERT layer with cross-attention between its self-attention and its feed-forward part.
+
+    Keys and values of the video depend on the video alone, so they are computed once (`memory`) and shared by all
+    captions; UMT's authors recompute them for every pair, with the same result.
+    """
+
+    def __init__(self, config: BertConfig, video_width: int):
+        super().__init__(config)
+        self.crossattention = BertAttention(config, is_cross_attention=True)
+        if video_width != config.hidden_size:
+            self.crossattention.self.key = nn.Linear(video_width, config.hidden_size)
+            self.crossattention.self.value = nn.Linear(video_width, config.hidden_size)
+
+    def memory(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
+        """Video tokens [V, N, video width] → keys and values [V, heads, N, width / heads]."""
+        attention = self.crossattention.self
+        shape = (attention.num_attention_heads, attention.attention_head_size)
+        return (
+            attention.key(tokens).unflatten(-1, shape).transpose(1, 2),
+            attention.value(tokens).unflatten(-1, shape).transpose(1, 2),
+        )
+
+    def forward(self, states: Tensor, keys: Tensor, memory_key: Tensor, memory_value: Tensor) -> Tensor:
+        """states [P, L, width] of P captions, P a multiple of the V videos of the memory: pair p reads video p·V // P.
+
+        Captions of one video are laid end to end as one long query: they do not see each other in cross-attention,
+        and the video's keys and values need not be copied.
+        """
+        states, _ = self.attention(states, keys)
+        attention = self.crossattention.self
+        pairs, length, width = states.shape
+        videos = memory_key.shape[0]
+        query = attention.query(states).reshape(videos, pairs // videos * length, attention.num_attention_heads, -1)
+        read = scaled_dot_product_attention(
+            query.transpose(1, 2), memory_key, memory_value, dropout_p=attention.dropout.p if self.training else 0.0
+        )
+        read = read.transpose(1, 2).reshape(pairs, length, width)
+        return self.feed_forward_chunk(self.crossattention.output(read, states))
+
+
+class FusionEncoder(nn.Module):
+    """The last BERT layers, each with cross-attention to the video's tokens."""
+
+    def __init__(self, size: Architecture):
+        super().__init__()
+        config = layer_config(size)
+        self.layers = nn.ModuleList(FusionLayer(config, size.vision_width) for _ in range(size.fusion_layers))
+        self.checkpointing = False
+
+    def memory(self, tokens: Tensor) -> list[tuple[Tensor, Tensor]]:
+        """Keys and values of every layer for videos' tokens [V, N, video width]."""
+        return [layer.memory(tokens) for layer in self.layers]
+
+    def forward(self, states: Tensor, mask: Tensor, memory: list[tuple[Tensor, Tensor]]) -> Tensor:
+        """Read P captions' states [P, L, width] against V videos' memory; returns position 0: [P, width].
+
+        Pair p reads video p·V // P (so V = P pairs them one to one).
+        """
+        keys = key_mask(mask)
+        for layer, (memory_key, memory_value) in zip(self.layers, memory):
+            if self.checkpointing and self.training:
+                states = checkpoint(layer, states, keys, memory_key, memory_value, use_reentrant=False)
+            else:
+                states = layer(states, keys, memory_key, memory_value)
+        return states[:, 0]
+
+
+def chosen(memory: list[tuple[Tensor, Tensor]], videos: Tensor) -> list[tuple[Tensor, Tensor]]:
+    """The memory of the videos at the given indices, one entry per pair."""
+    return [(torch.index_select(key, 0, videos), torch.index_select(value, 0, videos)) for key, value in memory]

@@ -1,0 +1,89 @@
+"""The video encoder: joint space-time attention over the patches of all frames (UMT, ViT-L/16)."""
+
+import torch
+from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
+from transformers import VideoMAEConfig
+from transformers.models.videomae.modeling_videomae import VideoMAELayer, VideoMAEPatchEmbeddings
+
+from verified.evaluator.architecture import Architecture
+from verified.evaluator.motion_stem import MotionStem
+from verified.evaluator.positions import sine_cosine_table
+
+
+def layer_config(size: Architecture) -> VideoMAEConfig:
+    """The settings under which transformers' VideoMAE layers equal UMT's: one frame a tubelet, q and v biases only."""
+    config = VideoMAEConfig(
+        image_size=size.image_size,
+        patch_size=size.patch_size,
+        num_frames=size.frames,
+        tubelet_size=1,
+        hidden_size=size.vision_width,
+        num_hidden_layers=size.vision_layers,
+        num_attention_heads=size.vision_heads,
+        intermediate_size=size.vision_feedforward,
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
+        layer_norm_eps=1e-6,
+        qkv_bias=True,
+        use_mean_pooling=False,
+    )
+    config._attn_implementation = "sdpa"
+    return config
+
+
+class PatchStem(nn.Module):
+    """UMT's tokens: a linear map of each 16×16 patch plus the fixed sine-cosine table; nothing else is learned."""
+
+    def __init__(self, size: Architecture, config: VideoMAEConfig):
+        super().__init__()
+        self.projection = VideoMAEPatchEmbeddings(config).projection
+        table = sine_cosine_table(size.frames * size.patches_per_frame, size.vision_width)
+        self.register_buffer("positions", table, persistent=False)
+
+    def forward(self, pixels: Tensor) -> Tensor:
+        """[B, T, 3, H, W] → [B, T·P, width]; T may be any number up to the frames the model was built for."""
+        tokens = self.projection(pixels.transpose(1, 2)).flatten(2).transpose(1, 2)
+        return tokens + self.positions[: tokens.shape[1]].to(tokens.dtype)
+
+
+class VideoEncoder(nn.Module):
+    """Frames to tokens (for the fusion layers) and to one vector a frame (for the contrastive similarity)."""
+
+    def __init__(self, size: Architecture):
+        super().__init__()
+        config = layer_config(size)
+        self.stem = MotionStem(size) if size.stem == "motion" else PatchStem(size, config)
+        self.layers = nn.ModuleList(VideoMAELayer(config) for _ in range(size.vision_layers))
+        self.norm = nn.LayerNorm(size.vision_width, eps=1e-6)
+        self.pool_norm = nn.LayerNorm(size.vision_width, eps=1e-6)
+        self.drop_path = torch.linspace(0, size.drop_path, size.vision_layers, device="cpu").tolist()
+        self.checkpointing = False
+
+    def forward(self, pixels: Tensor) -> tuple[Tensor, Tensor]:
+        """Encode clips.
+
+        pixels: [B, T, 3, H, W], normalised. Returns tokens [B, T·P, width] after the final norm, and the mean over the
+        P tokens of each frame, normalised again: [B, T, width].
+        """
+        tokens = self.stem(pixels)
+        for layer, rate in zip(self.layers, self.drop_path):
+            if self.checkpointing and self.training:
+                tokens = checkpoint(self._block, layer, tokens, rate, use_reentrant=False)
+            else:
+                tokens = self._block(layer, tokens, rate)
+        tokens = self.norm(tokens)
+        frames = tokens.unflatten(1, (pixels.shape[1], -1)).mean(dim=2)
+        return tokens, self.pool_norm(frames)
+
+    def _block(self, layer: VideoMAELayer, tokens: Tensor, rate: float) -> Tensor:
+        """One pre-norm block with stochastic depth on both branches, which the stock layer lacks."""
+        tokens = tokens + self._drop(layer.attention(layer.layernorm_before(tokens)), rate)
+        hidden = layer.output.dense(layer.intermediate(layer.layernorm_after(tokens)))
+        return tokens + self._drop(hidden, rate)
+
+    def _drop(self, branch: Tensor, rate: float) -> Tensor:
+        if not self.training or rate == 0:
+            return branch
+        keep = torch.rand(branch.shape[0], 1, 1, device=branch.device) >= rate
+        return branch * keep / (1 - rate)
