@@ -1,0 +1,42 @@
+"""Compare what the stages found with the demo's truth (see rules/statistics.smk)."""
+
+from verified.common.job import job
+
+with job(snakemake):
+    import json
+    import tarfile
+
+    import numpy as np
+    from verified.statistics.caption_facts import caption_facts
+
+    from verified.common.jsonl import read_json, read_jsonl, write_json
+    from verified.statistics import validity
+
+    def rows_of(paths):
+        return [row for path in paths for row in read_jsonl(path)]
+
+    def index_of(path):
+        with tarfile.open(path) as archive:
+            return [json.loads(line) for line in archive.extractfile("index.jsonl")]
+
+    given, settings = snakemake.input, snakemake.params
+    draws = settings.resamples, settings.seed
+    truth, scores, spoiled = read_jsonl(given.truth), rows_of(given.scores), rows_of(given.spoiled)
+    wrong = {(row["desc_id"], row["type"], row["candidate"]) for row in spoiled}
+    faithful = [row for row in scores if (row["desc_id"], row["type"], row["candidate"]) not in wrong]
+    index = [row for path in given.keyframes for row in index_of(path)]
+    hits = {name: dict(np.load(f"{folder}/hits.npz")) for name, folder in settings.runs.items()}
+
+    rows = [validity.cut_recall(truth, index, settings.segments, settings.fps, *draws)]
+    rows += validity.caption_accuracy(truth, faithful, caption_facts, *draws)
+    rows += validity.evaluator_auroc(scores, spoiled, *draws)
+    if "cog" in hits:
+        for name in ("VR/r1", "VCMR/0.5-r5"):
+            check = "XML trained on FIG minus COG, points"
+            rows.append(validity.recall_difference(check, hits["fig"], hits["cog"], name, *draws, (">", 0)))
+    if "fig-lowest" in hits:
+        for name in ("VR/r1", "VCMR/0.5-r5"):
+            check = "XML trained on highest minus lowest scores, points"
+            rows.append(validity.recall_difference(check, hits["fig"], hits["fig-lowest"], name, *draws))
+    rows.append(validity.many_to_many_ratio(read_json(given.many_to_many)))
+    write_json(snakemake.output.validity, {"checks": rows})

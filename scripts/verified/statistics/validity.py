@@ -1,0 +1,143 @@
+"""How well the stages do against the demo's truth: the checks behind the validity table.
+
+Each check returns a row: what was measured, its value with a 95 % interval, how many units, and the aim if there is
+one. The truth is read here and in tests only; no stage sees it.
+"""
+
+import operator
+
+import numpy as np
+
+from verified.common.auroc import auroc_interval
+from verified.common.bootstrap import interval, resampled_means
+
+STATIC = ("colour", "shape", "size", "texture", "count", "background")
+DYNAMIC = ("motion", "direction", "speed")
+COMPARISONS = {">=": operator.ge, ">": operator.gt, "<=": operator.le}
+Aim = tuple[str, float] | None
+
+
+def row(check: str, value: float, low: float, high: float, units: int, unit: str, aim: Aim = None) -> dict:
+    """One row of the validity table; not-a-number becomes None. `aim`: a comparison and a bound, (">=", 0.95)."""
+    plain = [None if np.isnan(number) else round(float(number), 6) for number in (value, low, high)]
+    met = None if aim is None or plain[0] is None else bool(COMPARISONS[aim[0]](plain[0], aim[1]))
+    return {"check": check, "value": plain[0], "low": plain[1], "high": plain[2], "units": units, "unit": unit,
+            "aim": f"{aim[0]} {aim[1]}" if aim else "", "met": met}  # fmt: skip
+
+
+def ratio_row(check: str, parts: np.ndarray, unit: str, resamples: int, seed: int, aim: Aim = None) -> dict:
+    """A share: `parts` [units, 2] holds hits and trials per unit; whole units are resampled."""
+    parts = np.asarray(parts, dtype=np.float64).reshape(-1, 2)
+    parts = parts[parts[:, 1] > 0]
+    if not len(parts):
+        return row(check, np.nan, np.nan, np.nan, 0, unit, aim)
+    means = resampled_means(parts, resamples, seed)
+    low, high = interval(means[:, 0] / means[:, 1])
+    return row(check, parts[:, 0].sum() / parts[:, 1].sum(), low, high, int(parts[:, 1].sum()), unit, aim)
+
+
+def cut_recall(truth: list[dict], index: list[dict], segments: int, fps: float, resamples: int, seed: int) -> dict:
+    """Share of true hard cuts inside a moment that lie within one frame of a segment boundary.
+
+    Only moments with fewer than `segments` cuts count: with more, the limit itself drops some. `index`: the rows of
+    the keyframe archives.
+    """
+    found = {entry["desc_id"]: entry["keyframes"] for entry in index}
+    parts = []
+    for video in truth:
+        for event in video["events"]:
+            cuts = [cut for cut in video["cuts"] if event["start"] < cut < event["end"]]
+            if not cuts or len(cuts) >= segments or event["desc_id"] not in found:
+                continue
+            edges = [keyframe["segment"][0] for keyframe in found[event["desc_id"]]]
+            edges += [keyframe["segment"][1] for keyframe in found[event["desc_id"]]]
+            hits = sum(any(abs(edge - cut) <= 1 / fps + 1e-6 for edge in edges) for cut in cuts)
+            parts.append((hits, len(cuts)))
+    return ratio_row(
+        "hard cuts within one frame of a segment boundary", np.array(parts), "cuts", resamples, seed, (">=", 0.95)
+    )
+
+
+def caption_accuracy(
+    truth: list[dict], captions: list[dict], facts_of, resamples: int, seed: int
+) -> list[dict]:  # fmt: skip
+    """Share of the attributes that captions state which are true, per attribute and over all of a kind.
+
+    `captions` are rows with desc_id and caption; `facts_of` extracts {attribute: value} from an English caption.
+    """
+    true_facts = {event["desc_id"]: _accepted(event["facts"]) for video in truth for event in video["events"]}
+    counts: dict[int, dict[str, list[int]]] = {}
+    for caption in captions:
+        known = true_facts[caption["desc_id"]]
+        tally = counts.setdefault(caption["desc_id"], {})
+        for attribute, value in facts_of(caption["caption"]).items():
+            if attribute in known:
+                hits = tally.setdefault(attribute, [0, 0])
+                hits[0] += value in known[attribute]
+                hits[1] += 1
+    rows = []
+    for kind, attributes in (("static", STATIC), ("dynamic", DYNAMIC)):
+        for name, chosen in [(f"all {kind} attributes", attributes), *((name, (name,)) for name in attributes)]:
+            parts = [
+                np.sum([tally[attribute] for attribute in chosen if attribute in tally] or [[0, 0]], axis=0)
+                for tally in counts.values()
+            ]
+            rows.append(ratio_row(f"faithful captions: {name}", np.array(parts), "statements", resamples, seed))
+    return rows
+
+
+def _accepted(facts: dict) -> dict[str, set]:
+    """The values of each attribute that are true at some time of the moment (scenes differ in their background)."""
+    accepted = {name: {facts[name]} for name in STATIC + DYNAMIC if facts.get(name) is not None}
+    accepted["background"] = {scene["background"] for scene in facts["scenes"]}
+    return accepted
+
+
+def evaluator_auroc(scores: list[dict], spoiled: list[dict], resamples: int, seed: int) -> list[dict]:
+    """AUROC of the evaluator's score between faithful and spoiled candidates, static and dynamic apart."""
+    wrong = {(entry["desc_id"], entry["type"], entry["candidate"]): entry["kind"] for entry in spoiled}
+    rows = []
+    for kind, caption_type, aim in (
+        ("static", "statics", (">=", 0.85)),
+        ("dynamic", "dynamics", (">=", 0.70)),
+    ):
+        chosen = [
+            (entry["score"], entry["desc_id"], found)
+            for entry in scores
+            if entry["type"] == caption_type
+            and (found := wrong.get((entry["desc_id"], entry["type"], entry["candidate"]))) in (None, kind)
+        ]
+        values = np.array([score for score, _, _ in chosen])
+        faithful = np.array([found is None for _, _, found in chosen], dtype=bool)
+        units = np.array([unit for _, unit, _ in chosen])
+        area = auroc_interval(values, faithful, units, resamples, seed) if len(chosen) else (np.nan,) * 3
+        rows.append(
+            row(f"evaluator AUROC, faithful against spoiled {caption_type}", *area, len(chosen), "captions", aim)
+        )
+    return rows
+
+
+def recall_difference(
+    check: str,
+    first: dict[str, np.ndarray],
+    second: dict[str, np.ndarray],
+    name: str,
+    resamples: int,
+    seed: int,
+    aim: Aim = None,
+) -> dict:
+    """Difference in recall, in points, between two runs over the same queries: `hits.npz` contents."""
+    a = first[name][np.argsort(first["desc_id"])].astype(np.float64)
+    b = second[name][np.argsort(second["desc_id"])].astype(np.float64)
+    difference = 100 * (a - b)
+    low, high = interval(resampled_means(difference[:, None], resamples, seed)[:, 0])
+    return row(f"{check}, {name}", difference.mean(), low, high, len(difference), "queries", aim)
+
+
+def many_to_many_ratio(many_to_many: dict) -> dict:
+    """Instances of fine captions that share a class, as a share of the coarse ones (Table 2)."""
+    coarse, fine = many_to_many["cog"]["instances"], many_to_many["fig"]["instances"]
+    share = fine / coarse if coarse else np.nan
+    return row(
+        "many-to-many instances, FIG as a share of COG", share, np.nan, np.nan, coarse, "COG instances", ("<=", 0.1)
+    )

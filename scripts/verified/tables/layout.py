@@ -1,0 +1,142 @@
+"""The arrangement of every table of the paper: which rows, which columns, which runs they need."""
+
+from dataclasses import dataclass, replace
+
+TITLES = {"hero": "HERO", "xml": "XML", "reloclnet": "ReLoCLNet", "conquer": "CONQUER", "squidnet": "SQuiDNet"}
+FOLDERS = {"COG": "cog", "FIG": "fig", "FIG-lowest": "fig-lowest", "FIG-highest": "fig"}
+"""Folder of each printed training or test corpus; main-7 calls FIG by its other name."""
+RECALLS = tuple(f"{threshold}/r{rank}" for threshold in ("0.5", "0.7") for rank in (1, 5, 10, 100))
+RANKS = ("r1", "r5", "r10", "r100")
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: the heading it stands under, its own heading, and the cell's key in the tidy frame."""
+
+    group: str
+    heading: str
+    task: str
+    metric: str
+    train: str = ""
+    digits: int = 2
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of each data set's block; empty fields do not select."""
+
+    label: tuple[str, ...]
+    method: str = ""
+    train: str = ""
+    test: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table: blocks of rows per data set, columns, and the cells' key in the printed tables."""
+
+    key: str
+    title: str
+    stubs: tuple[str, ...]
+    rows: tuple[Row, ...]
+    columns: tuple[Column, ...]
+
+    def with_models(self, titles: list[str]) -> "Table":
+        """The table with a row more for each model that the paper does not have, where rows are models."""
+        if self.stubs != ("Method",):
+            return self
+        return replace(self, rows=self.rows + tuple(Row((title,), title, "FIG", "FIG") for title in titles))
+
+    @property
+    def runs(self) -> set[tuple[str, str, str]]:
+        """(method, trained on, tested on) of the retrieval runs that the table shows."""
+        return {(row.method, row.train, row.test) for row in self.rows if row.method}
+
+
+def _recalls(task: str, metrics: tuple[str, ...]) -> tuple[Column, ...]:
+    return tuple(Column(task, metric, task, metric) for metric in metrics)
+
+
+def _counted(metrics: dict[str, tuple[str, int]], task: str) -> tuple[Column, ...]:
+    return tuple(
+        Column(heading, train, task, metric, train, digits)
+        for metric, (heading, digits) in metrics.items()
+        for train in ("COG", "FIG")
+    )
+
+
+def _many_to_many() -> tuple[Column, ...]:
+    return tuple(
+        Column(train, heading, "many-to-many", metric, train, 0)
+        for train in ("COG", "FIG")
+        for metric, heading in (("classes", "# cls"), ("instances", "# inst"))
+    )
+
+
+_METHODS = tuple(Row((title,), title, "FIG", "FIG") for title in TITLES.values())
+_GRANULARITIES = tuple(
+    Row((title, train, test), title, train, test)
+    for title in ("HERO", "XML", "ReLoCLNet")
+    for train, test in (("COG", "FIG"), ("FIG", "FIG"), ("COG", "COG"), ("FIG", "COG"))
+)
+_WHOLE = (Row(()),)
+
+TABLES = (
+    Table(
+        "main-1", "Language statistics of coarse (COG) and fine (FIG) captions", (), _WHOLE,
+        _counted(
+            {"vocab": ("# Vocab", 0), "words": ("# Word", 2), "nouns": ("# Noun", 2), "verbs": ("# Verb", 2),
+             "adjectives": ("# Adj", 2)}, "statistics"),
+    ),
+    Table("main-2", "Many-to-many captions: classes and instances", (), _WHOLE, _many_to_many()),
+    Table(
+        "main-4", "Fine-grained VCMR and VR", ("Method",), _METHODS, _recalls("VCMR", RECALLS) + _recalls("VR", RANKS)
+    ),
+    Table("main-5", "Fine-grained SVMR", ("Method",), _METHODS, _recalls("SVMR", RECALLS)),
+    Table(
+        "main-6", "XML by granularity of the training data, tested on FIG", ("Training data",),
+        (Row(("COG",), "XML", "COG", "FIG"), Row(("FIG",), "XML", "FIG", "FIG")),
+        _recalls("VCMR", ("0.5/r5", "0.5/r100", "0.7/r5", "0.7/r100"))
+        + _recalls("VR", RANKS)
+        + _recalls("SVMR", ("0.5/r1", "0.5/r5", "0.7/r1", "0.7/r5")),
+    ),
+    Table(
+        "main-7", "XML trained on captions of lowest or highest confidence, VCMR", ("Training captions",),
+        (Row(("Lowest score",), "XML", "FIG-lowest", "FIG"), Row(("Highest score",), "XML", "FIG-highest", "FIG")),
+        _recalls("VCMR", RECALLS),
+    ),
+    Table(
+        "supp-1", "Types and confidence scores of the fine captions", (), _WHOLE,
+        (
+            Column("", "Span/s", "annotation", "span_seconds"),
+            Column("Statics", "Num", "annotation", "statics_count", digits=0),
+            Column("Statics", "c", "annotation", "statics_confidence"),
+            Column("Dynamics", "Num", "annotation", "dynamics_count", digits=0),
+            Column("Dynamics", "c", "annotation", "dynamics_confidence"),
+            Column("Total", "c", "annotation", "total_confidence"),
+        ),
+    ),
+    Table("supp-2", "Clusters of coarse and fine captions", (), _WHOLE, _many_to_many()),
+    Table("supp-4", "VCMR by granularity of training and test", ("Method", "train", "test"), _GRANULARITIES,
+          _recalls("VCMR", RECALLS)),
+    Table("supp-5", "SVMR by granularity of training and test", ("Method", "train", "test"), _GRANULARITIES,
+          _recalls("SVMR", RECALLS)),
+    Table("supp-6", "VR by granularity of training and test", ("Method", "train", "test"), _GRANULARITIES,
+          _recalls("VR", RANKS)),
+)  # fmt: skip
+
+
+def runs(models: tuple[str, ...]) -> list[tuple[str, str, str]]:
+    """(model, trained on, tested on), in path spelling, of all runs the tables need from these models.
+
+    Models outside the paper get a row in main-4 and main-5: trained and tested on FIG.
+    """
+    known = {title: name for name, title in TITLES.items()}
+    needed = {
+        (known[method], FOLDERS[train], FOLDERS[test])
+        for table in TABLES
+        for method, train, test in table.runs
+        if known[method] in models
+    }
+    needed |= {(model, "fig", "fig") for model in models if model not in TITLES}
+    return sorted(needed)

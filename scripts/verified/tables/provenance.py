@@ -1,0 +1,72 @@
+"""The lines below each table: what it was built from, by which models, with which code."""
+
+import subprocess
+from pathlib import Path
+
+from verified.tables.collect import Collection
+
+
+def commit(project: Path) -> str:
+    """Commit of the project's checkout, marked when files differ from it; or that there is none."""
+    try:
+        head = _git(project, "rev-parse", "--short=12", "HEAD")
+        changed = _git(project, "status", "--porcelain", "--untracked-files=no")
+    except (OSError, subprocess.CalledProcessError):
+        return "no git checkout"
+    return f"commit {head}{' with local changes' if changed else ''}"
+
+
+def _git(project: Path, *arguments: str) -> str:
+    return subprocess.run(["git", *arguments], cwd=project, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def provenance(settings: dict, collection: Collection, project: Path) -> list[str]:
+    """Lines naming data, models, seeds, code, counts and the hash of the ground truth.
+
+    `settings` is the whole configuration as plain values.
+    """
+    lines = [
+        f"Configuration {settings['name']}, seed {settings['seed']}, {commit(project)}.",
+        *(_data(name, values) for name, values in settings["datasets"].items()),
+    ]
+    pipeline = [name for name, values in settings["datasets"].items() if values["source"]["kind"] != "released"]
+    if pipeline:
+        generation, evaluator = settings["generation"], settings["evaluator"]
+        lines.append(
+            "Captions and perturbations: "
+            + ", ".join(f"{role} {generation[role]['model']} ({generation[role]['engine']})"
+                        for role in ("llm", "image_lmm", "video_lmm"))
+            + f". Evaluator: {evaluator['name']}, size {evaluator['size']}."
+        )  # fmt: skip
+    if collection.runs:
+        features = settings["features"]
+        lines.append(
+            f"Retrieval on {features['video_backbone']} video and {features['text_encoder']} text features, "
+            f"training seeds {', '.join(map(str, settings['retrieval']['seeds']))}."
+        )
+    lines += _tests(settings, collection)
+    return lines
+
+
+def _data(name: str, values: dict) -> str:
+    kind = values["source"]["kind"]
+    if kind == "demo":
+        return f"{values['title']}: demo corpus, rendered; not comparable with any figure of the paper."
+    if kind == "released":
+        return f"{values['title']}: released annotations."
+    return f"{values['title']}: videos and moments of data set {name}."
+
+
+def _tests(settings: dict, collection: Collection) -> list[str]:
+    seen = {}
+    for (dataset, _, _, tested_on), run in collection.runs.items():
+        first = run.metrics[0]
+        title = settings["datasets"][dataset]["title"]
+        spans = settings["datasets"][dataset]["spans"]
+        line = (
+            f"{title}, tested on {tested_on}: {first['queries']} queries, {first['videos']} videos of split "
+            f"{first['split']}, ground truth sha256 {first['ground_truth_sha256'][:16]}; models selected on split "
+            f"{spans['selection_split']}."
+        )
+        seen.setdefault(line, None)
+    return list(seen)

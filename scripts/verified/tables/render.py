@@ -1,0 +1,158 @@
+"""A table as Markdown, LaTeX (booktabs), HTML and CSV; every text is escaped for where it goes."""
+
+import csv
+import html
+import io
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from verified.tables.collect import Cell
+from verified.tables.layout import Column, Row, Table
+
+GAP = "–"
+_LATEX = {
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "–": "--", "±": r"$\pm$",
+}  # fmt: skip
+
+
+@dataclass
+class Block:
+    """One data set's part of a table."""
+
+    title: str
+    rows: tuple[Row, ...]
+    cells: dict[tuple[Row, Column], Cell]
+
+
+def number(cell: Cell, digits: int, interval: bool = True) -> str:
+    """``12.34 [11.00, 13.70]``; a gap is an en dash."""
+    if cell.value is None:
+        return GAP
+    text = f"{cell.value:.{digits}f}"
+    if cell.spread is not None:
+        text += f" ±{cell.spread:.{digits}f}"
+    if interval and cell.low is not None:
+        text += f" [{cell.low:.{digits}f}, {cell.high:.{digits}f}]"
+    return text
+
+
+def gaps(blocks: list[Block]) -> list[str]:
+    """The reasons behind the gaps, each once, with the data set's title."""
+    notes = {}
+    for block in blocks:
+        for cell in block.cells.values():
+            if cell.value is None:
+                notes.setdefault(f"{block.title}: {cell.note}", None)
+    return list(notes)
+
+
+def headings(table: Table) -> list[str]:
+    """Column headings in one line, groups included."""
+    return ["Data set", *table.stubs, *(f"{c.group} {c.heading}".strip() for c in table.columns)]
+
+
+def _lines(table: Table, blocks: list[Block], interval: bool) -> list[tuple[list[str], list[bool]]]:
+    lines = []
+    for block in blocks:
+        for row in block.rows:
+            cells = [block.cells[row, column] for column in table.columns]
+            texts = [number(cell, column.digits, interval) for cell, column in zip(cells, table.columns)]
+            stubs = [block.title, *row.label]
+            lines.append((stubs + texts, [False] * len(stubs) + [cell.best for cell in cells]))
+    return lines
+
+
+def markdown(table: Table, blocks: list[Block], provenance: list[str]) -> str:
+    """GitHub Markdown: bold marks the significantly best row of a block."""
+    head = headings(table)
+    out = [f"# {table.key}: {table.title}", "", markdown_row(head), "|" + "---|" * len(head)]
+    for texts, bold in _lines(table, blocks, interval=True):
+        out.append(markdown_row(f"**{text}**" if best else text for text, best in zip(texts, bold)))
+    out.append("")
+    for note in gaps(blocks):
+        out.append(f"{GAP} {note}.  ")
+    if table_has_intervals(blocks):
+        out.append("In brackets: 95 % bootstrap interval over queries; bold: better than every other row tested on the "
+                   "same captions (paired bootstrap, p < 0.05).  ")  # fmt: skip
+    out += [f"{line}  " for line in provenance]
+    return "\n".join(out) + "\n"
+
+
+def table_has_intervals(blocks: list[Block]) -> bool:
+    """Whether any cell carries an interval."""
+    return any(cell.low is not None for block in blocks for cell in block.cells.values())
+
+
+def markdown_row(texts: Iterable[str]) -> str:
+    """One line of a Markdown table; bars in texts are escaped."""
+    return "| " + " | ".join(text.replace("|", "\\|") for text in texts) + " |"
+
+
+def latex_text(text: str) -> str:
+    """Any text as LaTeX text."""
+    return "".join(_LATEX.get(character, character) for character in text)
+
+
+def latex(table: Table, blocks: list[Block], provenance: list[str]) -> str:
+    """A booktabs tabular with its provenance as comments; intervals are left to the other forms for width."""
+    stubs = len(table.stubs) + 1
+    head = headings(table)
+    out = [f"% {line}" for line in provenance]
+    out += [r"\begin{tabular}{" + "l" * stubs + "r" * len(table.columns) + "}", r"\toprule"]
+    out.append(" & ".join(map(latex_text, head)) + r" \\")
+    for block in blocks:
+        out.append(r"\midrule")
+        for texts, bold in _lines(table, [block], interval=False):
+            out.append(" & ".join(rf"\textbf{{{latex_text(t)}}}" if b else latex_text(t) for t, b in zip(texts, bold))
+                       + r" \\")  # fmt: skip
+    out += [r"\bottomrule", r"\end{tabular}"]
+    return "\n".join(out) + "\n"
+
+
+def html_table(table: Table, blocks: list[Block], provenance: list[str]) -> str:
+    """A table element with a caption; gaps carry their reason as a title."""
+    out = ["<table>", f"<caption>{html.escape(f'{table.key}: {table.title}')}</caption>", "<thead><tr>"]
+    out += [f'<th scope="col">{html.escape(text)}</th>' for text in headings(table)]
+    out.append("</tr></thead><tbody>")
+    for block in blocks:
+        for row in block.rows:
+            out.append("<tr>" + "".join(f'<th scope="row">{html.escape(t)}</th>' for t in (block.title, *row.label)))
+            for column in table.columns:
+                cell = block.cells[row, column]
+                text = html.escape(number(cell, column.digits))
+                title = f' title="{html.escape(cell.note)}"' if cell.note else ""
+                out.append(f"<td{title}>{f'<strong>{text}</strong>' if cell.best else text}</td>")
+            out.append("</tr>")
+    out.append("</tbody></table>")
+    out.append("<p>" + "<br>".join(html.escape(line) for line in [*gaps(blocks), *provenance]) + "</p>")
+    return "\n".join(out) + "\n"
+
+
+def csv_text(header: list[str], rows: list[list], provenance: list[str]) -> str:
+    """CSV with the provenance as comment lines; texts that a spreadsheet would run as formulas are quoted away."""
+    out = io.StringIO()
+    for line in provenance:
+        out.write(f"# {line}\n")
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows([[_inert(value) for value in row] for row in rows])
+    return out.getvalue()
+
+
+def _inert(value: object) -> object:
+    if value is None:
+        return ""
+    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r") else value
+
+
+def csv_table(table: Table, blocks: list[Block], provenance: list[str]) -> str:
+    """The table in its arrangement, values alone; gaps are explained in the comment lines."""
+    rows = []
+    for block in blocks:
+        for row in block.rows:
+            cells = [block.cells[row, column] for column in table.columns]
+            rounded = [GAP if c.value is None else round(c.value, k.digits) for c, k in zip(cells, table.columns)]
+            rows.append([block.title, *row.label, *rounded])
+    notes = [f"{GAP} {note}" for note in gaps(blocks)]
+    return csv_text(headings(table), rows, [*provenance, *notes])

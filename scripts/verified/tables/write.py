@@ -1,0 +1,47 @@
+"""Write all tables of a run into one folder."""
+
+from pathlib import Path
+
+from verified.common.files import write_text
+from verified.tables.collect import Collection
+from verified.tables.layout import TABLES, TITLES, Table
+from verified.tables.provenance import provenance
+from verified.tables.render import Block, csv_table, csv_text, html_table, latex, markdown
+
+FORMS = {"csv": csv_table, "md": markdown, "tex": latex, "html": html_table}
+TIDY = ("table", "dataset", "method", "train", "test", "task", "metric", "value", "low", "high", "spread", "note")
+
+
+def write_tables(folder: Path, settings: dict, collection: Collection, project: Path) -> list[str]:
+    """Write every table in every form and `all.csv`, the tidy frame behind them; returns the provenance lines."""
+    lines = provenance(settings, collection, project)
+    tidy = []
+    for table in TABLES:
+        table = table.with_models(collection.extra_models())
+        table = _reduced(table, settings)
+        blocks = [
+            Block(values["title"], table.rows, collection.cells(table, name))
+            for name, values in settings["datasets"].items()
+        ]
+        for ending, form in FORMS.items():
+            write_text(folder / f"{table.key}.{ending}", form(table, blocks, lines))
+        tidy += [row for block in blocks for row in _tidy(table, block)]
+    write_text(folder / "all.csv", csv_text(list(TIDY), tidy, lines))
+    return lines
+
+
+def _reduced(table: Table, settings: dict) -> Table:
+    """Rows of models that this configuration does not train are left out, unless none would remain."""
+    wanted = {TITLES.get(model, model) for model in settings["retrieval"]["models"]}
+    rows = tuple(row for row in table.rows if not row.method or row.method in wanted)
+    return table if not rows else Table(table.key, table.title, table.stubs, rows, table.columns)
+
+
+def _tidy(table: Table, block: Block) -> list[list]:
+    out = []
+    for row in block.rows:
+        for column in table.columns:
+            cell = block.cells[row, column]
+            out.append([table.key, block.title, row.method, row.train or column.train, row.test, column.task,
+                        column.metric, cell.value, cell.low, cell.high, cell.spread, cell.note])  # fmt: skip
+    return out

@@ -1,0 +1,144 @@
+"""The tables: the paper's arrangement, honest gaps, text that stays text."""
+
+import csv
+import json
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from verified.tables.collect import Cell, Collection
+from verified.tables.layout import TABLES, runs
+from verified.tables.render import Block, csv_text, html_table, latex, latex_text, markdown, markdown_row, number
+from verified.tables.write import write_tables
+
+PRINTED = Path(__file__).resolve().parents[2] / "config" / "paper_tables.csv"
+BY_KEY = {table.key: table for table in TABLES}
+
+
+def test_every_printed_figure_but_the_user_study_has_its_cell():
+    with PRINTED.open(encoding="utf-8", newline="") as lines:
+        printed = Counter(
+            (row["table"], row["method"], row["train"], row["test"], row["task"], row["metric"])
+            for row in csv.DictReader(lines)
+            if row["task"] != "user-study"
+        )
+    ours = {
+        (table.key, row.method, row.train or column.train, row.test, column.task, column.metric)
+        for table in TABLES
+        for row in table.rows
+        for column in table.columns
+    }
+    assert set(printed) == ours
+
+
+def test_runs_are_those_the_tables_need():
+    assert ("xml", "fig-lowest", "fig") in runs(("xml",))
+    assert runs(("conquer",)) == [("conquer", "fig", "fig")]
+    assert runs(("my-model",)) == [("my-model", "fig", "fig")]
+    assert runs(()) == []
+
+
+def made_run(folder: Path, model: str, right: float, videos: int = 30, seed: int = 1) -> str:
+    folder = folder / "results" / "demo" / "retrieval" / model / "fig" / f"seed-{seed}" / "fig"
+    folder.mkdir(parents=True)
+    queries = 200
+    metrics, intervals, hits = {}, {}, {"desc_id": np.arange(queries)}
+    for task, names in (("VCMR", None), ("SVMR", None), ("VR", ("r1", "r5", "r10", "r100"))):
+        names = names or [f"{m}-r{k}" for m in ("0.5", "0.7") for k in (1, 5, 10, 100)]
+        metrics[task] = dict.fromkeys(names, 100 * right)
+        intervals[task] = {name: [100 * right - 3, 100 * right + 3] for name in names}
+        for name in names:
+            hits[f"{task}/{name}"] = np.arange(queries) < right * queries
+    np.savez(folder / "hits.npz", **hits)
+    path = folder / "metrics.json"
+    path.write_text(
+        json.dumps(
+            {
+                "dataset": "demo", "model": model, "trained_on": "fig", "tested_on": "fig", "seed": seed,
+                "split": "test", "queries": queries, "videos": videos, "ground_truth_sha256": "0" * 64,
+                "metrics": metrics, "intervals": intervals,
+            }
+        )
+    )  # fmt: skip
+    return str(path)
+
+
+def collected(paths: list[str]) -> Collection:
+    return Collection(paths, [], resamples=200, seed=1)
+
+
+def test_a_recall_that_must_be_100_is_a_dash_and_says_why(tmp_path):
+    table = BY_KEY["main-4"]
+    cells = collected([made_run(tmp_path, "xml", 0.5)]).cells(table, "demo")
+    row = next(row for row in table.rows if row.method == "XML")
+    shown = {f"{column.task} {column.metric}": cells[row, column] for column in table.columns}
+    assert shown["VR r10"].value == 50
+    assert shown["VR r100"].value is None
+    assert "30 videos" in shown["VR r100"].note
+    assert number(shown["VR r100"], 2) == "–"
+
+
+def test_missing_runs_are_gaps_with_a_reason(tmp_path):
+    table = BY_KEY["main-4"]
+    cells = collected([made_run(tmp_path, "xml", 0.5)]).cells(table, "demo")
+    hero = next(row for row in table.rows if row.method == "HERO")
+    gap = cells[hero, table.columns[0]]
+    assert gap.value is None
+    assert "HERO was not trained" in gap.note
+
+
+def test_best_is_marked_only_when_the_paired_test_says_so(tmp_path):
+    table = BY_KEY["main-5"]
+
+    def best(first: float, second: float, folder: Path) -> list[str]:
+        cells = collected([made_run(folder, "xml", first), made_run(folder, "hero", second)]).cells(table, "demo")
+        return [row.method for row in table.rows if cells[row, table.columns[0]].best]
+
+    assert best(0.8, 0.4, tmp_path / "far") == ["XML"]
+    assert best(0.5, 0.5, tmp_path / "equal") == []
+
+
+def test_several_seeds_give_mean_spread_and_interval(tmp_path):
+    paths = [made_run(tmp_path, "xml", share, seed=seed) for seed, share in ((1, 0.4), (2, 0.6))]
+    table = BY_KEY["main-5"]
+    cells = collected(paths).cells(table, "demo")
+    cell = next(cells[row, table.columns[0]] for row in table.rows if row.method == "XML")
+    assert cell.value == pytest.approx(50)
+    assert cell.spread == pytest.approx(14.142, abs=0.01)
+    assert cell.low < 50 < cell.high
+
+
+def demo_settings(models: list[str]) -> dict:
+    from verified.config import load
+
+    values = {"datasets": {"demo": {"title": "Demo-FIG", "source": {"kind": "demo"}}}, "retrieval": {"models": models}}
+    return load(values).model_dump(mode="json")
+
+
+def test_all_forms_are_written_with_their_provenance(tmp_path):
+    collection = collected([made_run(tmp_path, "xml", 0.5), made_run(tmp_path, "my-model", 0.25)])
+    folder = tmp_path / "tables"
+    write_tables(folder, demo_settings(["xml", "my-model"]), collection, tmp_path)
+    for table in TABLES:
+        for ending in ("csv", "md", "tex", "html"):
+            text = (folder / f"{table.key}.{ending}").read_text(encoding="utf-8")
+            assert "demo corpus" in text
+            assert "no git checkout" in text
+    assert "my-model" in (folder / "main-4.md").read_text(encoding="utf-8")
+    assert "HERO" not in (folder / "main-4.md").read_text(encoding="utf-8")
+    tidy = (folder / "all.csv").read_text(encoding="utf-8")
+    assert "statistics/language.json was not built" in tidy
+
+
+def test_hostile_texts_stay_texts():
+    table, title = BY_KEY["main-2"], "=1+1|<b>&\\cmd{x}_%"
+    block = Block(title, table.rows, {(row, c): Cell(None, note="<i>") for row in table.rows for c in table.columns})
+    page = html_table(table, [block], ["<script>"])
+    assert "<b>" not in page and "<i>" not in page and "<script>" not in page
+    assert r"\cmd" not in latex(table, [block], [])
+    assert latex_text("50 %_#&") == r"50 \%\_\#\&"
+    assert r"\|" in markdown(table, [block], [])
+    assert markdown_row(["a|b"]) == r"| a\|b |"
+    assert "'=1+1" in csv_text(["a"], [["=1+1"]], [])
