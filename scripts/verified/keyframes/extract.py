@@ -1,0 +1,139 @@
+"""Keyframes of all moments of one video, from one decode."""
+
+import math
+import os
+from collections import deque
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from verified.common.video import TOLERANCE, frame_array, read_frames
+from verified.common.video.decode import TimedFrame, open_video
+from verified.keyframes.scores import ContentScore
+from verified.keyframes.segments import bounds, segment_moment
+
+HELD_BYTES = 256 * 2**20
+"""Most bytes of decoded frames that wait for their moment to end; see `extract_keyframes`."""
+
+
+class Keyframe(NamedTuple):
+    """A frame on the screen at `time`, the middle of `segment` (seconds); image uint8 RGB [H, W, 3]."""
+
+    time: float
+    segment: tuple[float, float]
+    image: np.ndarray
+
+
+class MomentKeyframes(NamedTuple):
+    """Keyframes of one moment; none if it lies behind the video's end."""
+
+    keyframes: list[Keyframe]
+    cuts: list[float]
+    threshold: float | None
+
+
+class _HeldFrames:
+    """The latest frames, undecoded to RGB, within a budget of bytes; the oldest go first."""
+
+    def __init__(self, budget: int):
+        self.budget, self.bytes = budget, 0
+        self.frames: deque[TimedFrame] = deque()
+
+    def add(self, item: TimedFrame) -> None:
+        self.frames.append(item)
+        self.bytes += _bytes(item)
+        while self.bytes > self.budget and len(self.frames) > 1:
+            self._drop()
+
+    def drop_before(self, time: float) -> None:
+        """Forget frames that are off the screen at `time`."""
+        while self.frames and self.frames[0].until - TOLERANCE <= time:
+            self._drop()
+
+    def at(self, time: float) -> np.ndarray | None:
+        """The frame on the screen at `time`, or None if it is held no more. The last frame stays on the screen."""
+        if not self.frames or (time < self.frames[0].time - TOLERANCE and self.frames[0].time > 0):
+            return None
+        item = next((item for item in self.frames if time < item.until - TOLERANCE), self.frames[-1])
+        return frame_array(item.frame)
+
+    def _drop(self) -> None:
+        self.bytes -= _bytes(self.frames.popleft())
+
+
+def _bytes(item: TimedFrame) -> int:
+    return sum(plane.buffer_size for plane in item.frame.planes)
+
+
+def extract_keyframes(
+    path: str | os.PathLike,
+    moments: list[tuple[float, float]],
+    segments: int,
+    threshold: float,
+    min_seconds: float,
+    held_bytes: int = HELD_BYTES,
+) -> Iterator[tuple[int, MomentKeyframes]]:
+    """Yield (index, keyframes) of each moment [start, end) (seconds), those that end first first.
+
+    Scores are computed once per frame. Which frames are keyframes is known only when a moment ends, so frames of open
+    moments are held until then, at most `held_bytes` of them; keyframes of a moment too long for that are read by one
+    more sparse pass over the video, so that memory does not grow with the length of a moment.
+    A moment that ends behind the video's end is cut off there. Raises VideoError for an unusable file.
+    """
+    waiting = sorted(range(len(moments)), key=lambda index: (moments[index][1], index))
+    held, late = _HeldFrames(held_bytes), []
+    score, times, scores = ContentScore(), [], []
+
+    def finish(index: int, ended: float) -> Iterator[tuple[int, MomentKeyframes]]:
+        """Segment a moment on its scores and yield its keyframes, or leave it to the sparse pass."""
+        start, end = moments[index][0], min(moments[index][1], ended)
+        own = slice(*np.searchsorted(times, [start - TOLERANCE, end - TOLERANCE]))
+        found = segment_moment(times[own], scores[own], segments, threshold, min_seconds)
+        spans = bounds(start, end, found.cuts)
+        images = [held.at((begin + stop) / 2) for begin, stop in spans]
+        if any(image is None for image in images):
+            late.append((index, spans, found))
+        else:
+            yield index, _pack(spans, images, found)
+
+    with open_video(path) as video:
+        for item in video:
+            times.append(item.time)
+            scores.append(score(item.frame.to_ndarray(format="bgr24")))
+            oldest = _oldest_needed(moments, waiting, segments)
+            held.drop_before(oldest)
+            if item.until - TOLERANCE > oldest:
+                held.add(item)
+            while waiting and moments[waiting[0]][1] <= item.until + TOLERANCE:
+                yield from finish(waiting.pop(0), math.inf)
+            if not waiting:
+                break
+        ended = item.until
+    for index in waiting:
+        if moments[index][0] >= ended - TOLERANCE:
+            yield index, MomentKeyframes([], [], None)
+        else:
+            yield from finish(index, ended)
+    if late:
+        yield from _read_late(path, late)
+
+
+def _oldest_needed(moments, waiting: list[int], segments: int) -> float:
+    """Earliest time of which a frame can still become a keyframe; with one segment only middles can."""
+    starts = (sum(moments[index]) / 2 if segments == 1 else moments[index][0] for index in waiting)
+    return min(starts, default=math.inf)
+
+
+def _read_late(path, late):
+    middles = [(begin + stop) / 2 for _, spans, _ in late for begin, stop in spans]
+    images, _ = read_frames(path, middles)
+    offset = 0
+    for index, spans, found in late:
+        yield index, _pack(spans, images[offset : offset + len(spans)], found)
+        offset += len(spans)
+
+
+def _pack(spans, images, found) -> MomentKeyframes:
+    keyframes = [Keyframe((begin + stop) / 2, (begin, stop), image) for (begin, stop), image in zip(spans, images)]
+    return MomentKeyframes(keyframes, found.cuts, found.threshold)

@@ -1,0 +1,69 @@
+"""Adaptive segmentation of one moment on its content scores (section 3.1)."""
+
+import itertools
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+ROUNDING = 1e-6
+"""Seconds of float rounding forgiven when a segment's length is compared with the shortest allowed."""
+
+
+class Segmentation(NamedTuple):
+    """Cuts of a moment (seconds, increasing) and the threshold that left them."""
+
+    cuts: list[float]
+    threshold: float
+
+
+def find_cuts(times: Sequence[float], scores: Sequence[float], threshold: float, min_seconds: float) -> list[float]:
+    """Cuts among frames at `times` (seconds) with content `scores`, as PySceneDetect's ContentDetector finds them.
+
+    A frame whose score reaches `threshold` begins a new segment if the last such frame is at least `min_seconds` back.
+    Cuts that follow faster are merged: the run ends with one cut, at its last frame, once `min_seconds` have passed
+    both since then and over the run. A run before the first cut is dropped.
+    """
+    if not times:
+        return []
+    reach = min_seconds - ROUNDING
+    cuts: list[float] = []
+    last_above = times[0]
+    run_start: float | None = None
+    for time, score in zip(times, scores):
+        above = score >= threshold
+        apart = time - last_above >= reach
+        if above:
+            last_above = time
+        if run_start is not None:
+            if apart and not above and last_above - run_start >= reach:
+                cuts.append(last_above)
+                run_start = None
+        elif above and apart:
+            cuts.append(time)
+        elif above and cuts:
+            run_start = time
+    return cuts
+
+
+def segment_moment(
+    times: Sequence[float], scores: Sequence[float], segments: int, threshold: float, min_seconds: float
+) -> Segmentation:
+    """Raise the threshold from `threshold` until at most `segments` segments remain.
+
+    `times` (seconds) and `scores` are those of the moment's frames; the first frame's score is ignored, for it compares
+    with a frame outside. Thresholds tried are the start and then the value just above each higher score, in increasing
+    order: no other value can change the outcome.
+    """
+    scores = [0.0, *scores[1:]]
+    tried = [threshold, *(math.nextafter(score, math.inf) for score in sorted(set(scores)) if score >= threshold)]
+    for value in tried:
+        cuts = find_cuts(times, scores, value, min_seconds)
+        if len(cuts) < segments:
+            return Segmentation(cuts, value)
+    raise AssertionError("above the highest score no cut remains")
+
+
+def bounds(start: float, end: float, cuts: Sequence[float]) -> list[tuple[float, float]]:
+    """Half-open segments of [start, end) between its cuts."""
+    edges = [start, *cuts, end]
+    return list(itertools.pairwise(edges))

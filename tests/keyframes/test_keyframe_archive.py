@@ -1,0 +1,125 @@
+"""Keyframe archives: contents, counts, and the same bytes for any sharding."""
+
+import io
+import json
+import tarfile
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from media import counted, number_of, scenes, write_video
+from PIL import Image
+
+from verified.common.shards import rows_of_shard, shard_names
+from verified.common.video import frames_of_spans
+from verified.keyframes import write_keyframes
+from verified.keyframes.extract import extract_keyframes
+
+SETTINGS = {"segments": 3, "min_scene_seconds": 0.6, "threshold": 27.0}
+
+
+def read_archive(path):
+    with tarfile.open(path) as tar:
+        names = tar.getnames()
+        rows = [json.loads(line) for line in tar.extractfile("index.jsonl")]
+        images = {name: tar.extractfile(name).read() for name in names[1:]}
+    assert names[0] == "index.jsonl"
+    assert names[1:] == [keyframe["file"] for row in rows for keyframe in row["keyframes"]]
+    return rows, images
+
+
+def moment(desc_id, video, start, end):
+    return {"desc_id": desc_id, "video": video, "start": start, "end": end, "caption": "a ball moves"}
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("videos")
+    videos, moments = [], []
+    for number in range(6):
+        name = f"v{number}"
+        path = write_video(folder / f"{name}.mp4", scenes([20, 9, 14, 21], seed=number))
+        videos.append({"video": name, "path": str(path)})
+        spans = [(0.0, 8.0), (1.5, 4.25), (3.0, 3.125), (0.25, 6.0)]
+        moments += [moment(number * 10 + k, name, *span) for k, span in enumerate(spans)]
+    return videos, moments
+
+
+def test_shards_do_not_change_a_keyframe(world, tmp_path):
+    videos, moments = world
+    write_keyframes(moments, videos, SETTINGS, tmp_path / "one.tar")
+    rows, images = read_archive(tmp_path / "one.tar")
+    assert [row["desc_id"] for row in rows] == [row["desc_id"] for row in moments]
+    parts, part_images = [], {}
+    for name in shard_names(4):
+        write_keyframes(rows_of_shard(moments, name, 4), videos, SETTINGS, tmp_path / f"{name}.tar")
+        some_rows, some_images = read_archive(tmp_path / f"{name}.tar")
+        parts += some_rows
+        part_images |= some_images
+    assert sorted(parts, key=lambda row: row["desc_id"]) == rows
+    assert part_images == images
+    write_keyframes(moments, videos, SETTINGS, tmp_path / "again.tar")
+    assert (tmp_path / "one.tar").read_bytes() == (tmp_path / "again.tar").read_bytes()
+
+
+def test_true_cuts_are_found_and_middles_shown(world, tmp_path):
+    videos, moments = world
+    write_keyframes(moments, videos, {**SETTINGS, "segments": 9}, tmp_path / "k.tar")
+    rows, images = read_archive(tmp_path / "k.tar")
+    whole = next(row for row in rows if row["desc_id"] == 0)
+    assert whole["cuts"] == [20 / 8, 29 / 8, 43 / 8]
+    for keyframe in whole["keyframes"]:
+        assert keyframe["time"] == pytest.approx(sum(keyframe["segment"]) / 2)
+        shown = np.asarray(Image.open(io.BytesIO(images[keyframe["file"]])), np.float64)
+        _, frames, _ = next(frames_of_spans(videos[0]["path"], [(keyframe["time"], keyframe["time"] + 1e-3)], count=1))
+        assert np.abs(shown - frames[0]).mean() < 2
+
+
+def test_unusable_videos_and_late_moments_are_named_and_counted(tmp_path):
+    good = write_video(tmp_path / "good.mp4", counted(16))
+    bad = tmp_path / "bad.mp4"
+    bad.write_bytes(good.read_bytes()[:40])
+    videos = [{"video": "good", "path": str(good)}, {"video": "bad", "path": str(bad)},
+              {"video": "gone", "path": str(tmp_path / "gone.mp4")}]  # fmt: skip
+    moments = [moment(1, "good", 0, 1), moment(2, "bad", 0, 1), moment(3, "gone", 0, 1), moment(4, "good", 2.0, 3),
+               moment(5, "never", 0, 1), moment(6, "good", 1.5, 9)]  # fmt: skip
+    counts = write_keyframes(moments, videos, SETTINGS, tmp_path / "k.tar")
+    rows, _ = read_archive(tmp_path / "k.tar")
+    reasons = {row["desc_id"]: row["reason"] for row in rows}
+    assert reasons == {
+        1: None, 2: "not-a-video", 3: "missing-file", 4: "past-the-end", 5: "unknown-video", 6: None
+    }  # fmt: skip
+    assert sum(counts.values()) == len(moments) and counts["ok"] == 2
+    assert rows[5]["keyframes"][-1]["segment"] == [1.5, 2.0]
+
+
+def test_long_moments_give_the_same_keyframes_with_little_memory(tmp_path):
+    path = write_video(tmp_path / "v.mp4", scenes([30, 25, 40, 33], seed=5))
+    spans = [(0.0, 16.0), (2.0, 15.0), (14.0, 16.0)]
+    roomy = dict(extract_keyframes(path, spans, 3, 27.0, 0.6))
+    tight = dict(extract_keyframes(path, spans, 3, 27.0, 0.6, held_bytes=20_000))
+    for index, expected in roomy.items():
+        assert tight[index].cuts == expected.cuts
+        for ours, theirs in zip(tight[index].keyframes, expected.keyframes, strict=True):
+            assert ours.time == theirs.time and np.array_equal(ours.image, theirs.image)
+
+
+@pytest.fixture(scope="module")
+def numbered(tmp_path_factory):
+    return write_video(tmp_path_factory.mktemp("numbered") / "v.mp4", counted(64))
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.tuples(st.floats(0, 7.9), st.floats(0.01, 8)), min_size=1, max_size=6), st.integers(1, 5))
+def test_never_more_than_asked_and_all_inside(numbered, drawn, segments):
+    spans = [(start, start + length) for start, length in drawn]
+    found = dict(extract_keyframes(numbered, spans, segments, 2.0, 0.3))
+    assert set(found) == set(range(len(spans)))
+    for index, (start, end) in enumerate(spans):
+        keyframes = found[index].keyframes
+        assert 1 <= len(keyframes) <= segments
+        for keyframe in keyframes:
+            assert start <= keyframe.time < end
+            shown = number_of(keyframe.image)
+            assert shown / 8 <= keyframe.time + 2e-3 and keyframe.time < (shown + 1) / 8 + 2e-3
