@@ -7,6 +7,7 @@ import yaml
 from pydantic import Field, ValidationError, field_validator
 
 from verified.common.errors import InputError
+from verified.config.annotations import Annotations
 from verified.config.base import Section
 from verified.config.datasets import DataSet
 from verified.config.evaluator import Evaluator
@@ -29,6 +30,7 @@ class Config(Section):
     """Data sets by name (lower-case letters, digits and hyphens; the name becomes a folder under results/)."""
     generation: Generation = Generation()
     evaluator: Evaluator = Evaluator()
+    annotations: Annotations = Annotations()
     features: Features = Features()
     retrieval: Retrieval = Retrieval()
     statistics: Statistics = Statistics()

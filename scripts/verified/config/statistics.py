@@ -1,5 +1,7 @@
 """Statistics of the annotations (section 3.5, supplement A)."""
 
+from typing import Literal
+
 from pydantic import Field
 
 from verified.config.base import Section
@@ -10,7 +12,11 @@ class Statistics(Section):
 
     distance: float = Field(0.01, gt=0, lt=2)
     """Cosine distance below which two captions count as alike (DBSCAN's eps)."""
-    min_samples: int = Field(2, ge=2)
+    min_samples: int = Field(2, ge=1)
     """DBSCAN's min_samples, the point itself included."""
     spacy_model: str = "en_core_web_sm"
     """spaCy model for parts of speech and lemmas."""
+    embedding_format: Literal["float32", "float16"] = "float32"
+    """Number format of the caption embeddings kept on disk; float16 halves them and moves distances by about 0.0005."""
+    threads: int = Field(1, ge=1)
+    """Compute threads of the sentence encoder and processes of spaCy."""

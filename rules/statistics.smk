@@ -1,0 +1,103 @@
+rule measure_language:
+    """Words, vocabulary and parts of speech of coarse and fine captions (Table 1)."""
+    input:
+        annotations=annotation_files("fig"),
+    output:
+        "results/{dataset}/statistics/language.json",
+    log:
+        "logs/{dataset}/measure_language.log",
+    benchmark:
+        "logs/{dataset}/measure_language.tsv"
+    conda:
+        "../envs/statistics.yaml"
+    threads: settings.statistics.threads
+    resources:
+        mem_mb=2000,
+        runtime=60,
+    params:
+        model=settings.statistics.spacy_model,
+        threads=settings.statistics.threads,
+        code=code_digest("statistics.language", "common.fig", "common.jsonl"),
+    script:
+        "../scripts/measure_language.py"
+
+
+rule embed_captions:
+    """Sentence embeddings of all distinct captions."""
+    input:
+        annotations=annotation_files("fig"),
+    output:
+        "results/{dataset}/statistics/embeddings.npz",
+    log:
+        "logs/{dataset}/embed_captions.log",
+    benchmark:
+        "logs/{dataset}/embed_captions.tsv"
+    conda:
+        "../envs/statistics.yaml"
+    threads: settings.statistics.threads
+    resources:
+        mem_mb=2000,
+        runtime=120,
+    params:
+        model=settings.generation.sentence_encoder,
+        format=settings.statistics.embedding_format,
+        threads=settings.statistics.threads,
+        code=code_digest(
+            "statistics.embeddings", "common.sentences", "common.fig", "common.jsonl"
+        ),
+    script:
+        "../scripts/embed_captions.py"
+
+
+rule count_many_to_many:
+    """Classes and instances of captions that cannot tell moments apart (Table 2)."""
+    input:
+        annotations=annotation_files("fig"),
+        embeddings="results/{dataset}/statistics/embeddings.npz",
+    output:
+        "results/{dataset}/statistics/many_to_many.json",
+    log:
+        "logs/{dataset}/count_many_to_many.log",
+    benchmark:
+        "logs/{dataset}/count_many_to_many.tsv"
+    conda:
+        "../envs/statistics.yaml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=60,
+    params:
+        distance=settings.statistics.distance,
+        min_samples=settings.statistics.min_samples,
+        code=code_digest(
+            "statistics.clustering",
+            "statistics.embeddings",
+            "statistics.many_to_many",
+            "common.fig",
+            "common.jsonl",
+        ),
+    script:
+        "../scripts/count_many_to_many.py"
+
+
+rule summarise_annotations:
+    """Confidence scores and time spans (supplement Table 1, Figure 4)."""
+    input:
+        annotations=annotation_files("fig"),
+    output:
+        confidence="results/{dataset}/statistics/confidence.json",
+        spans="results/{dataset}/statistics/spans.json",
+    log:
+        "logs/{dataset}/summarise_annotations.log",
+    benchmark:
+        "logs/{dataset}/summarise_annotations.tsv"
+    conda:
+        "../envs/statistics.yaml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=15,
+    params:
+        code=code_digest("statistics.summaries", "common.fig", "common.jsonl"),
+    script:
+        "../scripts/summarise_annotations.py"

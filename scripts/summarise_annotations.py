@@ -1,0 +1,13 @@
+"""Summarise confidence scores and time spans (see rules/statistics.smk)."""
+
+from verified.common.job import job
+
+with job(snakemake):
+    from verified.common.fig import read_splits
+    from verified.common.jsonl import write_json
+    from verified.statistics.summaries import confidence, spans
+
+    rows = read_splits(snakemake.input.annotations)
+    head = {"dataset": snakemake.wildcards.dataset, "splits": list(dict.fromkeys(row["split"] for row in rows))}
+    write_json(snakemake.output.confidence, {**head, **confidence(rows)})
+    write_json(snakemake.output.spans, {**head, **spans(rows)})

@@ -1,0 +1,89 @@
+"""Choosing the fine-grained caption of each moment by the evaluator's confidence (section 3.3).
+
+Of all statics and dynamics candidates of a moment, the one of the highest score becomes the FIG caption and the one
+of the lowest score the FIG-lowest caption (Table 7). Candidates stand in one fixed order: statics before dynamics,
+then by candidate index. On equal scores the highest is the first of that order and the lowest is the last, so that
+two different candidates of equal score are not both chosen for the same role.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+
+from verified.common.errors import InputError
+from verified.common.fig import TYPES
+from verified.common.jsonl import finite
+
+SCORE_KEYS = ("desc_id", "type", "candidate", "caption", "lineage", "score")
+NO_CANDIDATE = "no-candidate"
+NO_FINITE_SCORE = "no-finite-score"
+
+
+def candidates_by_moment(moments: Iterable[dict], scores: Iterable[dict]) -> dict[int, list[dict]]:
+    """Scored candidates of each moment in the fixed order; a moment without any has an empty list.
+
+    Raises InputError for a score of an unknown moment or type, and for a candidate that was scored twice.
+    """
+    groups: dict[int, list[dict]] = {moment["desc_id"]: [] for moment in moments}
+    seen = set()
+    for row in scores:
+        name = (row["desc_id"], row["type"], row["candidate"])
+        if row["desc_id"] not in groups:
+            raise InputError(
+                f"a score belongs to moment {row['desc_id']}, which is not in the corpus",
+                remedy="score the candidates again",
+            )
+        if row["type"] not in TYPES:
+            raise InputError(f"the score of moment {row['desc_id']} has the unknown type {row['type']!r}")
+        if name in seen:
+            raise InputError(
+                f"candidate {row['candidate']} ({row['type']}) of moment {row['desc_id']} was scored twice",
+                remedy="score the candidates again",
+            )
+        seen.add(name)
+        groups[row["desc_id"]].append(row)
+    for group in groups.values():
+        group.sort(key=lambda row: (TYPES.index(row["type"]), row["candidate"]))
+    return groups
+
+
+def choose(candidates: list[dict]) -> tuple[dict, dict] | str:
+    """(highest, lowest) of one moment's candidates in the fixed order, or the reason why there is none.
+
+    Candidates whose score is not a finite number cannot be chosen.
+    """
+    if not candidates:
+        return NO_CANDIDATE
+    usable = [row for row in candidates if finite(row["score"])]
+    if not usable:
+        return NO_FINITE_SCORE
+    highest = max(usable, key=lambda row: row["score"])
+    lowest = min(reversed(usable), key=lambda row: row["score"])
+    return highest, lowest
+
+
+def annotate(moments: Iterable[dict], groups: dict[int, list[dict]]) -> tuple[list[dict], list[dict], Counter]:
+    """FIG rows, FIG-lowest rows (both in the order of the moments) and, by reason, how many moments have none."""
+    highest, lowest, reasons = [], [], Counter()
+    for moment in moments:
+        chosen = choose(groups[moment["desc_id"]])
+        if isinstance(chosen, str):
+            reasons[chosen] += 1
+            continue
+        highest.append(fig_row(moment, chosen[0]))
+        lowest.append(fig_row(moment, chosen[1]))
+    return highest, lowest, reasons
+
+
+def fig_row(moment: dict, candidate: dict) -> dict:
+    """One row in the released form, with the type and lineage of its caption at the end."""
+    return {
+        "video": moment["video"],
+        "time": [moment["start"], moment["end"]],
+        "desc_id": moment["desc_id"],
+        "duration": moment["duration"],
+        "cog_desc": moment["caption"],
+        "fig_desc": candidate["caption"],
+        "fig_desc_score": candidate["score"],
+        "fig_desc_type": candidate["type"],
+        "lineage": candidate["lineage"],
+    }

@@ -1,0 +1,129 @@
+"""What leaves the project beside the FIG files: all candidates as one table, the counts, and the dataset card."""
+
+import hashlib
+import os
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from verified.annotations.choose import choose
+from verified.common.files import atomic_path, write_text
+from verified.common.jsonl import finite
+
+CARD = """# {title}
+
+Fine-grained captions of video moments: for each moment the candidate caption of the highest confidence (`fig/`), and
+of the lowest (`fig-lowest/`). JSON Lines; the keys are `video`, `time` (start and end in seconds), `desc_id`,
+`duration` (of the video, in seconds), `cog_desc` (the coarse caption), `fig_desc`, `fig_desc_score`, `fig_desc_type`
+(statics or dynamics) and `lineage` (the ledger key of the request that wrote the caption).
+
+- Licence: {licence}
+- Configuration: {config}, data set {name}
+{model_lines}
+
+| split | moments | annotated | statics | dynamics |
+|---|---|---|---|---|
+{split_rows}
+
+{moments} moments came in, {annotated} are annotated{reasons}. {candidates} candidates are in `candidates.parquet`.
+
+Of candidates with equal scores the first is the highest and the last the lowest: statics stand before dynamics, then
+the candidate number counts.
+
+| file | bytes | SHA-256 |
+|---|---|---|
+{file_rows}
+"""
+
+
+def count(moments: Iterable[dict], groups: dict[int, list[dict]], splits: Iterable[str]) -> dict:
+    """Counts that reconcile: moments = annotated + without (by reason), over all splits and for each.
+
+    A moment of a split that the configuration does not name counts as ``split-not-annotated``.
+    """
+    splits = tuple(splits)
+    per_split = {split: {"moments": 0, "annotated": 0, "statics": 0, "dynamics": 0} for split in splits}
+    without, total = Counter(), 0
+    for moment in moments:
+        total += 1
+        if moment["split"] not in per_split:
+            without["split-not-annotated"] += 1
+            continue
+        row = per_split[moment["split"]]
+        row["moments"] += 1
+        chosen = choose(groups[moment["desc_id"]])
+        if isinstance(chosen, str):
+            without[chosen] += 1
+        else:
+            row["annotated"] += 1
+            row[chosen[0]["type"]] += 1
+    candidates = [row for group in groups.values() for row in group]
+    return {
+        "moments": total,
+        "annotated": sum(row["annotated"] for row in per_split.values()),
+        "without": dict(sorted(without.items())),
+        "splits": per_split,
+        "candidates": len(candidates),
+        "candidates_without_finite_score": sum(not finite(row["score"]) for row in candidates),
+    }
+
+
+def write_candidates(path: str | os.PathLike, moments: Iterable[dict], groups: dict[int, list[dict]]) -> None:
+    """Parquet, one row per candidate: its moment, text, lineage, scores, and whether it is the highest or lowest."""
+    import pyarrow
+    import pyarrow.parquet
+
+    rows = []
+    for moment in moments:
+        group = groups[moment["desc_id"]]
+        chosen = choose(group)
+        highest, lowest = (None, None) if isinstance(chosen, str) else chosen
+        for row in group:
+            rows.append({
+                "desc_id": moment["desc_id"], "split": moment["split"], "video": moment["video"],
+                "start": float(moment["start"]), "end": float(moment["end"]), "duration": float(moment["duration"]),
+                "cog_desc": moment["caption"], "type": row["type"], "candidate": row["candidate"],
+                "caption": row["caption"], "lineage": row["lineage"],
+                **{name: _number(row.get(name)) for name in ("z1", "margin", "probability", "score")},
+                "highest": row is highest, "lowest": row is lowest,
+            })  # fmt: skip
+    text, real, whole, truth = pyarrow.string(), pyarrow.float64(), pyarrow.int64(), pyarrow.bool_()
+    kinds = {
+        "desc_id": whole, "split": text, "video": text, "start": real, "end": real, "duration": real, "cog_desc": text,
+        "type": text, "candidate": whole, "caption": text, "lineage": text, "z1": real, "margin": real,
+        "probability": real, "score": real, "highest": truth, "lowest": truth,
+    }  # fmt: skip
+    table = pyarrow.Table.from_pylist(rows, schema=pyarrow.schema(kinds))
+    with atomic_path(path) as temporary:
+        pyarrow.parquet.write_table(table, temporary, compression="zstd")
+
+
+def _number(value: object) -> float | None:
+    return float(value) if finite(value) else None
+
+
+def sha256(path: str | os.PathLike) -> str:
+    """SHA-256 of a file's bytes."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def write_card(path: str | os.PathLike, about: Mapping, counts: Mapping, files: Iterable[str | os.PathLike]) -> None:
+    """The dataset card: what the set is, which models made it, licence, counts, files with sizes and checksums.
+
+    `about` has ``name, title, licence, config`` and ``models`` (role → model id); `files` stand beside or below the
+    card.
+    """
+    folder = Path(path).parent
+    models = "\n".join(f"- {role}: {model}" for role, model in about["models"].items())
+    splits = "\n".join(
+        f"| {split} | {row['moments']} | {row['annotated']} | {row['statics']} | {row['dynamics']} |"
+        for split, row in counts["splits"].items()
+    )
+    without = "".join(f", {number} are not ({reason})" for reason, number in counts["without"].items())
+    sums = "\n".join(
+        f"| {Path(file).relative_to(folder).as_posix()} | {Path(file).stat().st_size} | `{sha256(file)}` |"
+        for file in files
+    )
+    text = CARD.format(**about, **counts, model_lines=models, split_rows=splits, reasons=without, file_rows=sums)
+    write_text(path, text)

@@ -1,0 +1,107 @@
+"""FIG JSON Lines: the released form of fine-grained annotations, one moment a line.
+
+Keys and their order are those of the released files: ``video, time [start, end] in seconds, desc_id, duration in
+seconds, cog_desc, fig_desc, fig_desc_score``; ours add ``fig_desc_type`` and ``lineage`` at the end. Collections that
+have coarse captions only use the same form without the three ``fig_desc`` keys.
+"""
+
+import logging
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from verified.common.errors import InputError
+from verified.common.jsonl import finite, iterate_jsonl
+
+COG_KEYS = ("video", "time", "desc_id", "duration", "cog_desc")
+FIG_KEYS = (*COG_KEYS, "fig_desc", "fig_desc_score")
+OWN_KEYS = (*FIG_KEYS, "fig_desc_type", "lineage")
+TYPES = ("statics", "dynamics")
+
+log = logging.getLogger("verified")
+
+
+def read_fig(path: str | os.PathLike, keys: Iterable[str] = FIG_KEYS) -> list[dict]:
+    """All rows of one file, checked: `keys` present, of the right types, finite, `desc_id` unique.
+
+    A byte order mark and CRLF line ends are read and logged. Raises InputError with file, row, key and remedy.
+    """
+    path, keys = Path(path), tuple(keys)
+    _refuse_other_documents(path)
+    rows, first_row = [], {}
+    for number, row in enumerate(iterate_jsonl(path, keys), start=1):
+        for key in keys:
+            problem = _problem(key, row[key])
+            if problem:
+                raise InputError(
+                    f"{key!r} {problem}, found {row[key]!r:.80}",
+                    file=path,
+                    row=number,
+                    remedy="correct the row, or leave it out",
+                )
+        if row["desc_id"] in first_row:
+            raise InputError(
+                f"'desc_id' {row['desc_id']} stands in row {first_row[row['desc_id']]} already",
+                file=path,
+                row=number,
+                remedy="give each row an id of its own",
+            )
+        first_row[row["desc_id"]] = number
+        rows.append(row)
+    return rows
+
+
+def read_splits(paths: Iterable[str | os.PathLike]) -> list[dict]:
+    """Rows of several split files in the order given, each with its split (the file's name) under ``split``.
+
+    A file whose rows have no fine captions (its first row has no ``fig_desc``) is read with the coarse keys alone.
+    Raises InputError, also for a `desc_id` that two splits share.
+    """
+    rows, owner = [], {}
+    for path in map(Path, paths):
+        first = next(iterate_jsonl(path), {})
+        for row in read_fig(path, FIG_KEYS if "fig_desc" in first or not first else COG_KEYS):
+            if row["desc_id"] in owner:
+                raise InputError(
+                    f"'desc_id' {row['desc_id']} stands in {owner[row['desc_id']]} too",
+                    file=path,
+                    remedy="ids must be unique over all splits",
+                )
+            owner[row["desc_id"]] = path.name
+            rows.append({**row, "split": path.stem})
+    return rows
+
+
+def _refuse_other_documents(path: Path) -> None:
+    """Name the usual accidents: a web page saved as data, a byte order mark, Windows line ends, UTF-16."""
+    if not path.is_file():
+        raise InputError("no such file", file=path)
+    with path.open("rb") as file:
+        head = file.read(4096)
+    if head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"<":
+        raise InputError(
+            "a web page, not JSON Lines", file=path, row=1, remedy="download the file itself, not its page"
+        )
+    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise InputError("UTF-16, not UTF-8", file=path, row=1, remedy="save the file as UTF-8")
+    if head.startswith(b"\xef\xbb\xbf"):
+        log.warning("%s: the byte order mark is ignored", path)
+    if b"\r\n" in head:
+        log.warning("%s: CRLF line ends are read as LF", path)
+
+
+def _problem(key: str, value: object) -> str | None:
+    if key in ("video", "cog_desc", "fig_desc"):
+        return None if isinstance(value, str) and value.strip() else "must be a text that is not empty"
+    if key == "desc_id":
+        return (
+            None if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else "must be an integer ≥ 0"
+        )
+    if key == "time":
+        fine = isinstance(value, list) and len(value) == 2 and all(map(finite, value))
+        return None if fine else "must be [start, end] in seconds"
+    if key in ("duration", "fig_desc_score"):
+        return None if finite(value) else "must be a finite number"
+    if key == "fig_desc_type":
+        return None if value in TYPES else f"must be one of {', '.join(TYPES)}"
+    return None

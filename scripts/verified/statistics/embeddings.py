@@ -1,0 +1,53 @@
+"""Caption embeddings kept on disk: one vector per distinct text, with the encoder's name and weights hash."""
+
+import hashlib
+import os
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from verified.common.errors import InputError
+from verified.common.files import atomic_path
+
+
+def text_digest(text: str) -> bytes:
+    """The key of a text: SHA-256 of its UTF-8 bytes."""
+    return hashlib.sha256(text.encode("utf-8")).digest()
+
+
+def distinct(texts: Iterable[str]) -> list[str]:
+    """Each text once, in the order of first appearance."""
+    return list(dict.fromkeys(texts))
+
+
+def write_embeddings(
+    path: str | os.PathLike, texts: Sequence[str], vectors: np.ndarray, encoder: str, weights: str, dtype: str
+) -> None:
+    """Write vectors [texts, dim] of distinct texts as `dtype` (float32 or float16); `weights` is the encoder's hash."""
+    keys = np.frombuffer(b"".join(map(text_digest, texts)), np.uint8).reshape(len(texts), 32)
+    with atomic_path(path) as temporary, temporary.open("wb") as file:
+        np.savez(file, keys=keys, vectors=vectors.astype(dtype), encoder=np.array(encoder), weights=np.array(weights))
+
+
+class Embeddings:
+    """Vectors of captions looked up by text; `encoder` and `weights` say what made them."""
+
+    def __init__(self, path: str | os.PathLike):
+        """Raises InputError if the file is not one of ours."""
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                keys, self.vectors = file["keys"], file["vectors"]
+                self.encoder, self.weights = str(file["encoder"]), str(file["weights"])
+        except (OSError, ValueError, KeyError, EOFError) as error:
+            raise InputError(
+                f"not a file of embeddings: {error}", file=path, remedy="delete it and run again"
+            ) from None
+        self.rows = {key.tobytes(): row for row, key in enumerate(keys)}
+
+    def lookup(self, texts: Sequence[str]) -> np.ndarray:
+        """Vectors float32 [texts, dim] in the order of `texts`. Raises InputError for a text that is not there."""
+        try:
+            rows = [self.rows[text_digest(text)] for text in texts]
+        except KeyError:
+            raise InputError("the embeddings are of other captions", remedy="delete them and run again") from None
+        return self.vectors[rows].astype(np.float32)
