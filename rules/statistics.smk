@@ -1,7 +1,10 @@
+from verified.annotations.paths import annotation_files
+
+
 rule measure_language:
     """Words, vocabulary and parts of speech of coarse and fine captions (Table 1)."""
     input:
-        annotations=annotation_files("fig"),
+        annotations=annotation_files(settings, "fig"),
     output:
         "results/{dataset}/statistics/language.json",
     log:
@@ -25,7 +28,7 @@ rule measure_language:
 rule embed_captions:
     """Sentence embeddings of all distinct captions."""
     input:
-        annotations=annotation_files("fig"),
+        annotations=annotation_files(settings, "fig"),
     output:
         "results/{dataset}/statistics/embeddings.npz",
     log:
@@ -42,9 +45,7 @@ rule embed_captions:
         model=settings.generation.sentence_encoder,
         format=settings.statistics.embedding_format,
         threads=settings.statistics.threads,
-        code=code_digest(
-            "statistics.embeddings", "common.sentences", "common.fig", "common.jsonl"
-        ),
+        code=code_digest("statistics.embeddings", "common.sentences", "common.fig", "common.jsonl"),
     script:
         "../scripts/embed_captions.py"
 
@@ -52,7 +53,7 @@ rule embed_captions:
 rule count_many_to_many:
     """Classes and instances of captions that cannot tell moments apart (Table 2)."""
     input:
-        annotations=annotation_files("fig"),
+        annotations=annotation_files(settings, "fig"),
         embeddings="results/{dataset}/statistics/embeddings.npz",
     output:
         "results/{dataset}/statistics/many_to_many.json",
@@ -83,7 +84,7 @@ rule count_many_to_many:
 rule summarise_annotations:
     """Confidence scores and time spans (supplement Table 1, Figure 4)."""
     input:
-        annotations=annotation_files("fig"),
+        annotations=annotation_files(settings, "fig"),
     output:
         confidence="results/{dataset}/statistics/confidence.json",
         spans="results/{dataset}/statistics/spans.json",

@@ -31,7 +31,7 @@ def load_tagger(model: str):
     except OSError:
         raise InputError(
             f"statistics.spacy_model = {model!r} is not installed",
-            remedy=f"install the package that carries it, or name one of: {', '.join(installed) or 'none is installed'}",
+            remedy=f"install the package that carries it; installed: {', '.join(installed) or 'none'}",
         ) from None
 
 
