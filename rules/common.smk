@@ -15,7 +15,7 @@ try:
     settings = load(config, ", ".join(map(str, workflow.configfiles)) or "--config")
 except InputError as error:
     raise WorkflowError(f"error: {error}")
-validate(config, Path(workflow.basedir, "config", "schema.json"))
+validate(config, Path(workflow.basedir, "config", "schema.json"), set_default=False)
 
 SHARDS = shard_names(settings.shards)
 

@@ -1,0 +1,34 @@
+"""Running Snakemake as a user does, in a folder of its own."""
+
+import hashlib
+import subprocess
+import sys
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parents[1]
+NANO = PROJECT / "config" / "nano.yaml"
+
+
+def snakemake(folder: Path, *arguments: str, config: Path = NANO, **options) -> subprocess.CompletedProcess:
+    """Run Snakemake on the project with `folder` as working directory; output as text, standard error included."""
+    return subprocess.run(
+        command(folder, *arguments, config=config),
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options,
+    )  # fmt: skip
+
+
+def command(folder: Path, *arguments: str, config: Path = NANO) -> list[str]:
+    """The command line of `snakemake` above."""
+    return [
+        sys.executable, "-m", "snakemake", "--snakefile", str(PROJECT / "Snakefile"), "--directory", str(folder),
+        "--workflow-profile", str(PROJECT / "profiles" / "default"), "--configfile", str(config), *arguments,
+    ]  # fmt: skip
+
+
+def digests(folder: Path) -> dict[str, str]:
+    """SHA-256 of every file that the workflow built, by path; the ledger is compared by its content elsewhere."""
+    return {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted((folder / "results").rglob("*"))
+        if path.is_file() and not path.name.startswith("ledger.sqlite")
+    }
