@@ -1,0 +1,136 @@
+"""The conda environment of each rule: pinned as the pip environment is, and complete for what its script imports."""
+
+import ast
+import re
+import sys
+from functools import cache
+from importlib.metadata import packages_distributions, requires
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from running import PROJECT
+
+ENVIRONMENTS = sorted((PROJECT / "envs").glob("*.yaml"))
+SCRIPTS = PROJECT / "scripts"
+
+
+def pins(lines: list[str]) -> dict[str, str]:
+    """{package: version} of pip requirement lines; anything but an exact pin is an error."""
+    found = {}
+    for line in lines:
+        if line.strip() and not line.startswith("#"):
+            requirement = Requirement(line)
+            specifiers = list(requirement.specifier)
+            assert len(specifiers) == 1 and specifiers[0].operator == "==", f"{line!r} is not pinned exactly"
+            found[canonicalize_name(requirement.name)] = specifiers[0].version
+    return found
+
+
+def environment(path: Path) -> dict[str, str]:
+    """Pins of the pip section of a conda file."""
+    content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    assert set(content) <= {"channels", "dependencies", "name"}
+    assert "python=3.11" in content["dependencies"]
+    sections = [entry["pip"] for entry in content["dependencies"] if isinstance(entry, dict)]
+    return pins([line for section in sections for line in section])
+
+
+REQUIREMENTS = pins((PROJECT / "requirements.txt").read_text(encoding="utf-8").splitlines())
+
+
+def rules() -> list[tuple[str, Path, Path | None]]:
+    """(rule, script, environment) of every rule file, read as text."""
+    found = []
+    for file in sorted((PROJECT / "rules").glob("*.smk")):
+        for part in re.split(r"^(?:rule|checkpoint) ", file.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
+            name = part.split(":", 1)[0]
+            script = re.search(r'script:\s+"\.\./scripts/([\w.]+)"', part)
+            conda = re.search(r'conda:\s+"\.\./envs/([\w.-]+)"', part)
+            if script:
+                found.append((name, SCRIPTS / script[1], PROJECT / "envs" / conda[1] if conda else None))
+    return found
+
+
+RULES = rules()
+
+
+@cache
+def imports(path: Path) -> tuple[frozenset[str], frozenset[str]]:
+    """(dotted names inside the package, top-level names outside it) that a Python file imports, anywhere in it."""
+    own, foreign = set(), set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        names = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        for name in names:
+            if name.split(".")[0] == "verified":
+                own.add(name)
+            else:
+                foreign.add(name.split(".")[0])
+    return frozenset(own), frozenset(foreign - set(sys.stdlib_module_names))
+
+
+def reached(script: Path) -> set[str]:
+    """Top-level names of all third-party packages that a script imports, itself or through the package.
+
+    Imports of optional engines stand inside functions of modules below generation/engines and need their own
+    environments; they are left out here.
+    """
+    seen, waiting, foreign = set(), [script], set()
+    while waiting:
+        path = waiting.pop()
+        if path in seen or "engines" in path.parts:
+            continue
+        seen.add(path)
+        own, outside = imports(path)
+        foreign |= outside
+        for name in own:
+            base = SCRIPTS.joinpath(*name.split("."))
+            waiting += [file for file in (base.with_suffix(".py"), base / "__init__.py") if file.is_file()]
+    return foreign
+
+
+@cache
+def brought(distribution: str) -> frozenset[str]:
+    """A distribution with everything that it requires without extras."""
+    found, waiting = set(), [canonicalize_name(distribution)]
+    while waiting:
+        name = waiting.pop()
+        if name in found:
+            continue
+        found.add(name)
+        try:
+            needs = requires(name) or []
+        except ModuleNotFoundError:
+            continue
+        for line in needs:
+            requirement = Requirement(line)
+            if requirement.marker is None or requirement.marker.evaluate({"extra": ""}):
+                waiting.append(canonicalize_name(requirement.name))
+    return frozenset(found)
+
+
+@pytest.mark.parametrize("path", ENVIRONMENTS, ids=lambda path: path.stem)
+def test_pins_agree_with_the_pip_environment(path):
+    for name, version in environment(path).items():
+        assert REQUIREMENTS.get(name) == version, f"{path.name}: {name}=={version} is not what requirements.txt pins"
+
+
+def test_every_rule_has_an_environment_and_every_environment_a_rule():
+    assert RULES
+    assert not [name for name, _, path in RULES if path is None or not path.is_file()]
+    assert {path for _, _, path in RULES} == set(ENVIRONMENTS)
+
+
+@pytest.mark.parametrize(("name", "script", "path"), RULES, ids=[rule[0] for rule in RULES])
+def test_an_environment_holds_all_that_its_script_imports(name, script, path):
+    offered = frozenset().union(*(brought(pin) for pin in environment(path)))
+    owners = packages_distributions()
+    for module in sorted(reached(script) - {"snakemake"}):
+        candidates = {canonicalize_name(owner) for owner in owners.get(module, [module])}
+        assert candidates & offered, f"rule {name}: {script.name} imports {module}, which {path.name} lacks"
