@@ -31,9 +31,7 @@ def set_threads(threads: int) -> None:
         os.environ[name] = str(threads)
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
     if "torch" in sys.modules:
-        import torch
-
-        torch.set_num_threads(threads)
+        sys.modules["torch"].set_num_threads(threads)
 
 
 @contextlib.contextmanager
