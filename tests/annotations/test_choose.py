@@ -1,0 +1,85 @@
+"""Choosing the caption of highest and lowest confidence."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from verified.annotations.choose import annotate, candidates_by_moment, choose
+from verified.common.errors import InputError
+from verified.common.fig import OWN_KEYS
+
+MOMENT = {
+    "desc_id": 7,
+    "video": "v",
+    "start": 1.0,
+    "end": 3.5,
+    "duration": 20.0,
+    "split": "test",
+    "caption": "a ball moves",
+}
+
+
+def candidate(kind: str, index: int, score: float, desc_id: int = 7) -> dict:
+    return {
+        "desc_id": desc_id, "video": "v", "type": kind, "candidate": index, "caption": f"{kind} {index}",
+        "lineage": f"{kind}-{index}", "z1": score, "margin": score, "probability": 0.5, "score": score,
+    }  # fmt: skip
+
+
+def test_highest_and_lowest_over_both_types():
+    scores = [candidate("dynamics", 0, 2.0), candidate("statics", 1, -1.0), candidate("statics", 0, 0.5)]
+    highest, lowest, reasons = annotate([MOMENT], candidates_by_moment([MOMENT], scores))
+    assert (highest[0]["fig_desc"], lowest[0]["fig_desc"]) == ("dynamics 0", "statics 1")
+    assert highest[0]["fig_desc_type"] == "dynamics" and highest[0]["lineage"] == "dynamics-0"
+    assert not reasons
+
+
+def test_rows_have_the_released_keys_in_their_order():
+    highest, _, _ = annotate([MOMENT], candidates_by_moment([MOMENT], [candidate("statics", 0, 1.0)]))
+    assert tuple(highest[0]) == OWN_KEYS
+    assert highest[0]["time"] == [1.0, 3.5] and highest[0]["cog_desc"] == "a ball moves"
+
+
+def test_equal_scores_take_statics_first_for_the_highest_and_the_last_for_the_lowest():
+    scores = [candidate("dynamics", 1, 1.0), candidate("dynamics", 0, 1.0), candidate("statics", 0, 1.0)]
+    highest, lowest = choose(candidates_by_moment([MOMENT], scores)[7])
+    assert (highest["caption"], lowest["caption"]) == ("statics 0", "dynamics 1")
+
+
+def test_moments_without_a_usable_candidate_are_counted_by_reason():
+    moments = [MOMENT, {**MOMENT, "desc_id": 8}, {**MOMENT, "desc_id": 9}]
+    scores = [candidate("statics", 0, float("nan"), desc_id=8), candidate("statics", 0, 0.1, desc_id=9)]
+    highest, lowest, reasons = annotate(moments, candidates_by_moment(moments, scores))
+    assert [row["desc_id"] for row in highest] == [row["desc_id"] for row in lowest] == [9]
+    assert reasons == {"no-candidate": 1, "no-finite-score": 1}
+
+
+@pytest.mark.parametrize(
+    ("scores", "message"),
+    [
+        ([candidate("statics", 0, 1.0, desc_id=99)], "moment 99, which is not in the corpus"),
+        ([candidate("statics", 0, 1.0), candidate("statics", 0, 2.0)], "scored twice"),
+        ([candidate("both", 0, 1.0)], "unknown type 'both'"),
+    ],
+)
+def test_scores_that_do_not_fit_the_corpus_are_refused(scores, message):
+    with pytest.raises(InputError, match=message):
+        candidates_by_moment([MOMENT], scores)
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["statics", "dynamics"]), st.integers(0, 9), st.floats(-5, 5)),
+        unique_by=lambda c: c[:2],
+        min_size=1,
+    ),
+    st.randoms(),
+)
+def test_the_choice_does_not_depend_on_the_order_of_the_scores(candidates, random):
+    rows = [candidate(*values) for values in candidates]
+    shuffled = random.sample(rows, len(rows))
+    chosen = choose(candidates_by_moment([MOMENT], rows)[7])
+    assert chosen == choose(candidates_by_moment([MOMENT], shuffled)[7])
+    assert chosen[0]["score"] == max(row["score"] for row in rows)
+    assert chosen[1]["score"] == min(row["score"] for row in rows)
+    assert len(rows) == 1 or chosen[0] is not chosen[1]

@@ -1,0 +1,62 @@
+"""Candidates as parquet, counts, and the dataset card."""
+
+import hashlib
+
+import pyarrow.parquet
+
+from verified.annotations.choose import annotate, candidates_by_moment
+from verified.annotations.export import count, write_candidates, write_card
+from verified.common.jsonl import write_jsonl
+
+MOMENTS = [
+    {
+        "desc_id": i,
+        "video": f"v{i}",
+        "start": 0,
+        "end": 2.5,
+        "duration": 20.0,
+        "split": split,
+        "caption": "a ball moves",
+    }
+    for i, split in enumerate(["train", "train", "test", "other"])
+]
+SCORES = [
+    {"desc_id": i, "video": f"v{i}", "type": kind, "candidate": k, "caption": f"caption {kind} {k}", "lineage": "abc",
+     "z1": 1.0, "margin": 2.0, "probability": 0.7, "score": float(k)}
+    for i in (0, 2) for kind in ("statics", "dynamics") for k in range(3)
+]  # fmt: skip
+ABOUT = {"name": "demo", "title": "Demo-FIG", "licence": "CC-BY-4.0", "config": "demo", "models": {"Evaluator": "demo"}}
+
+
+def test_counts_reconcile():
+    counts = count(MOMENTS, candidates_by_moment(MOMENTS, SCORES), ["train", "test"])
+    assert counts["moments"] == counts["annotated"] + sum(counts["without"].values()) == 4
+    assert counts["without"] == {"no-candidate": 1, "split-not-annotated": 1}
+    assert counts["splits"]["train"] == {"moments": 2, "annotated": 1, "statics": 1, "dynamics": 0}
+    assert counts["candidates"] == 12
+
+
+def test_the_table_holds_every_candidate_with_its_lineage(tmp_path):
+    write_candidates(tmp_path / "candidates.parquet", MOMENTS, candidates_by_moment(MOMENTS, SCORES))
+    table = pyarrow.parquet.read_table(tmp_path / "candidates.parquet").to_pylist()
+    assert len(table) == len(SCORES)
+    assert {row["lineage"] for row in table} == {"abc"}
+    assert [(row["type"], row["candidate"]) for row in table if row["highest"]] == [("statics", 2)] * 2
+    assert [(row["type"], row["candidate"]) for row in table if row["lowest"]] == [("dynamics", 0)] * 2
+
+
+def test_the_table_is_the_same_bytes_each_time(tmp_path):
+    for name in ("a.parquet", "b.parquet"):
+        write_candidates(tmp_path / name, MOMENTS, candidates_by_moment(MOMENTS, SCORES))
+    assert (tmp_path / "a.parquet").read_bytes() == (tmp_path / "b.parquet").read_bytes()
+
+
+def test_the_card_states_licence_counts_and_checksums(tmp_path):
+    groups = candidates_by_moment(MOMENTS, SCORES)
+    file = tmp_path / "fig" / "test.jsonl"
+    write_jsonl(file, annotate(MOMENTS[2:3], groups)[0])
+    write_card(tmp_path / "README.md", ABOUT, count(MOMENTS, groups, ["train", "test"]), [file])
+    card = (tmp_path / "README.md").read_text()
+    assert "Licence: CC-BY-4.0" in card and "| test | 1 | 1 | 1 | 0 |" in card
+    assert f"| fig/test.jsonl | {file.stat().st_size} | `{hashlib.sha256(file.read_bytes()).hexdigest()}` |" in card
+    assert "4 moments came in, 2 are annotated, 1 are not (no-candidate), 1 are not (split-not-annotated)." in card

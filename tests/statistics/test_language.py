@@ -1,0 +1,41 @@
+"""Words, vocabulary and parts of speech."""
+
+import pytest
+
+from verified.common.errors import InputError
+from verified.statistics.language import load_tagger, measure
+
+
+@pytest.fixture(scope="module")
+def tagger():
+    return load_tagger("en_core_web_sm")
+
+
+def test_one_sentence_counted_by_hand(tagger):
+    result = measure(["The red ball is rolling past Peter."], tagger)
+    assert result == {"captions": 1, "vocab": 8, "words": 7.0, "nouns": 2.0, "verbs": 1.0, "adjectives": 1.0}
+
+
+def test_repeated_captions_weigh_as_often_as_they_stand(tagger):
+    result = measure(["a dog runs", "a dog runs", "a dog runs", "a large dog runs quickly"], tagger)
+    assert result["captions"] == 4 and result["words"] == (3 * 3 + 5) / 4 and result["adjectives"] == 0.25
+
+
+def test_several_processes_count_the_same(tagger, monkeypatch):
+    monkeypatch.setattr("verified.statistics.language.FORK_FROM", 1)
+    texts = [
+        f"a {colour} {thing} {verb}"
+        for colour in ("red", "blue")
+        for thing in ("ball", "box")
+        for verb in ("moves", "grew")
+    ]
+    assert measure(texts, tagger, processes=2) == measure(texts, tagger)
+
+
+def test_no_captions_give_no_figures(tagger):
+    assert measure([], tagger)["words"] is None
+
+
+def test_a_model_that_is_not_installed_is_named():
+    with pytest.raises(InputError, match=r"statistics\.spacy_model = 'xx_none_lg' is not installed"):
+        load_tagger("xx_none_lg")

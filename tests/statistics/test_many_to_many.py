@@ -1,0 +1,71 @@
+"""Many-to-many classes and instances, with a stand-in for the encoder."""
+
+import numpy as np
+import pytest
+
+from verified.common.errors import InputError
+from verified.statistics.embeddings import Embeddings, distinct, write_embeddings
+from verified.statistics.many_to_many import many_to_many
+
+DIRECTIONS = {"a ball moves": 0.0, "a ball is moving": 3.0, "a box grows": 60.0, "a star circles": 120.0}  # degrees
+
+
+@pytest.fixture
+def embeddings(tmp_path):
+    angles = np.deg2rad(list(DIRECTIONS.values()))
+    vectors = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    write_embeddings(tmp_path / "embeddings.npz", list(DIRECTIONS), vectors, "stand-in", "0" * 64, "float32")
+    return Embeddings(tmp_path / "embeddings.npz")
+
+
+def rows(*captions_and_videos: tuple[str, str]) -> list[dict]:
+    return [{"desc_id": i, "video": video, "cog_desc": text} for i, (text, video) in enumerate(captions_and_videos)]
+
+
+def test_classes_and_instances_with_their_videos(embeddings):
+    captions = rows(
+        ("a box grows", "v1"), ("a ball moves", "v1"), ("a ball is moving", "v2"), ("a ball moves", "v3"),
+        ("a star circles", "v1"), ("a box grows", "v1"),
+    )  # fmt: skip
+    result = many_to_many(captions, "cog_desc", embeddings, 0.01, 2)
+    assert (result["classes"], result["instances"], result["classes_over_videos"]) == (2, 5, 1)
+    assert (result["captions"], result["distinct"]) == (6, 4)
+    assert result["members"] == [
+        {
+            "size": 3,
+            "videos": 3,
+            "captions": [
+                {"caption": "a ball moves", "desc_id": [1, 3]},
+                {"caption": "a ball is moving", "desc_id": [2]},
+            ],
+        },
+        {"size": 2, "videos": 1, "captions": [{"caption": "a box grows", "desc_id": [0, 5]}]},
+    ]
+
+
+def test_one_caption_alone_is_no_class(embeddings):
+    assert many_to_many(rows(("a box grows", "v1")), "cog_desc", embeddings, 0.01, 2)["classes"] == 0
+
+
+def test_captions_that_a_collection_lacks_count_as_unknown(embeddings):
+    result = many_to_many([], "fig_desc", embeddings, 0.01, 2)
+    assert result["captions"] == 0 and result["classes"] is None and result["instances"] is None
+
+
+def test_embeddings_know_their_texts(embeddings, tmp_path):
+    assert (embeddings.encoder, embeddings.weights) == ("stand-in", "0" * 64)
+    assert np.allclose(embeddings.lookup(["a ball moves"] * 2), [[1, 0], [1, 0]])
+    with pytest.raises(InputError, match="other captions"):
+        embeddings.lookup(["never seen"])
+    write_embeddings(tmp_path / "half.npz", ["a"], np.ones((1, 4)), "stand-in", "0", "float16")
+    assert Embeddings(tmp_path / "half.npz").vectors.dtype == np.float16
+
+
+def test_a_file_that_is_not_ours_is_named(tmp_path):
+    (tmp_path / "embeddings.npz").write_text("<html>not found</html>")
+    with pytest.raises(InputError, match=r"embeddings\.npz: not a file of embeddings"):
+        Embeddings(tmp_path / "embeddings.npz")
+
+
+def test_distinct_keeps_the_order_of_first_appearance():
+    assert distinct(["b", "a", "b", "c", "a"]) == ["b", "a", "c"]

@@ -1,0 +1,46 @@
+"""Confidence scores and spans."""
+
+import pytest
+
+from verified.common.errors import InputError
+from verified.statistics.summaries import confidence, spans
+
+
+def row(score: float, start: float = 0.0, end: float = 5.0, kind: str | None = None) -> dict:
+    typed = {"fig_desc_type": kind} if kind else {}
+    return {"video": "v", "time": [start, end], "duration": 10.0, "fig_desc_score": score, **typed}
+
+
+def test_scores_by_type_and_overall():
+    result = confidence([row(1.0, kind="statics"), row(2.0, kind="statics"), row(-0.6, kind="dynamics")])
+    assert (result["statics_count"], result["statics_confidence"]) == (2, 1.5)
+    assert (result["dynamics_count"], result["dynamics_confidence"]) == (1, -0.6)
+    assert result["total_confidence"] == pytest.approx(0.8) and result["span_seconds"] == 5.0
+    scores = result["scores"]
+    assert scores["edges"] == [-1.0, -0.5, 0.0, 0.5, 1.0, 1.5, 2.0]
+    assert scores["total"]["counts"] == [1, 0, 0, 0, 1, 1] and scores["total"]["positive"] == pytest.approx(2 / 3)
+    assert sum(scores["types"]["dynamics"]["counts"]) == 1
+
+
+def test_released_rows_have_no_types():
+    result = confidence([row(1.0), row(3.0)])
+    assert result["total_confidence"] == 2.0 and result["statics_count"] is None and result["scores"]["types"] is None
+
+
+def test_coarse_rows_have_no_scores():
+    result = confidence([{"video": "v", "time": [0, 5], "duration": 10.0}])
+    assert result["total_confidence"] is None and result["scores"] is None and result["span_seconds"] == 5.0
+
+
+def test_spans_past_the_end_count_as_they_stand_and_clamped():
+    result = spans([row(0, 0, 4), row(0, 8, 12), row(0, 11, 12)])
+    assert result["mean_seconds"] == 3.0 and result["past_end"] == 2
+    assert result["mean_seconds_clamped"] == 2.0
+    assert (
+        sum(result["end"]["counts"]) == sum(result["start"]["counts"]) == sum(result["length_seconds"]["counts"]) == 3
+    )
+
+
+def test_nothing_to_summarise_is_said():
+    with pytest.raises(InputError, match="no annotations"):
+        confidence([])
