@@ -1,0 +1,1 @@
+"""Video and text features (supplement B.1)."""

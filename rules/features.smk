@@ -1,0 +1,77 @@
+from verified.features.paths import CAPTIONS, caption_files, caption_key, clip_seconds
+
+
+wildcard_constraints:
+    captions="|".join(CAPTIONS),
+
+
+rule extract_video_features:
+    """Features of the videos of a shard: frames at a fixed rate, max-pooled per clip (supplement B.1)."""
+    input:
+        videos="results/{dataset}/corpus/videos.jsonl",
+    output:
+        features="results/{dataset}/features/video/{shard}.h5",
+    log:
+        "logs/{dataset}/extract_video_features/{shard}.log",
+    benchmark:
+        "logs/{dataset}/extract_video_features/{shard}.tsv"
+    conda:
+        "../envs/features.yaml"
+    threads: settings.features.threads
+    resources:
+        mem_mb=4000,
+        runtime=720,
+    params:
+        settings=settings.features.model_dump(mode="json"),
+        clip_seconds=clip_seconds(settings),
+        shards=settings.shards,
+        code=code_digest("features", "common.video", "common.hdf5"),
+    script:
+        "../scripts/extract_video_features.py"
+
+
+rule link_features:
+    """One file of external links over the shards, as retrieval models expect one file."""
+    input:
+        videos="results/{dataset}/corpus/videos.jsonl",
+        shards=expand("results/{{dataset}}/features/video/{shard}.h5", shard=SHARDS),
+    output:
+        features="results/{dataset}/features/video.h5",
+    log:
+        "logs/{dataset}/link_features.log",
+    benchmark:
+        "logs/{dataset}/link_features.tsv"
+    conda:
+        "../envs/features.yaml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        code=code_digest("features.link", "common.hdf5"),
+    script:
+        "../scripts/link_features.py"
+
+
+rule extract_text_features:
+    """Token features of all captions of one kind: coarse, fine, or fine of the lowest confidence (supplement B.1)."""
+    input:
+        annotations=caption_files(settings),
+    output:
+        features="results/{dataset}/features/text-{captions}.h5",
+    log:
+        "logs/{dataset}/extract_text_features/{captions}.log",
+    benchmark:
+        "logs/{dataset}/extract_text_features/{captions}.tsv"
+    conda:
+        "../envs/features.yaml"
+    threads: settings.features.threads
+    resources:
+        mem_mb=4000,
+        runtime=240,
+    params:
+        settings=settings.features.model_dump(mode="json"),
+        caption=caption_key,
+        code=code_digest("features.text", "common.hdf5", "common.fig"),
+    script:
+        "../scripts/extract_text_features.py"

@@ -1,0 +1,135 @@
+"""HDF5 feature files in the TVR family's layout: one data set [items, dim] per key, attributes that say of what."""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+import h5py
+import numpy as np
+
+from verified.common.errors import InputError
+from verified.common.files import atomic_path
+
+
+def write_features(
+    path: str | os.PathLike, attributes: Mapping[str, object], items: Iterable[tuple[str, np.ndarray, Mapping]]
+) -> int:
+    """Write (key, array [items, dim], attributes of the data set) through a temporary file; returns how many.
+
+    Arrays keep their type (float16 or float32). Attributes of the file always include `dim`, here checked against every
+    array: ValueError for an array of another width or with values that are not finite.
+    """
+    count = 0
+    with atomic_path(path) as temporary, h5py.File(temporary, "w") as file:
+        file.attrs.update(attributes)
+        for key, array, own in items:
+            if array.ndim != 2 or array.shape[1] != attributes["dim"]:
+                raise ValueError(f"{key}: features have shape {array.shape}, expected [items, {attributes['dim']}]")
+            if not np.isfinite(array).all():
+                raise ValueError(f"{key}: features are not all finite")
+            file.create_dataset(key, data=array).attrs.update(own)
+            count += 1
+    return count
+
+
+def link_features(
+    path: str | os.PathLike, shards: Iterable[str | os.PathLike], attributes: Mapping[str, object]
+) -> int:
+    """Write one small file whose data sets are external links (relative paths) into the shards; returns how many.
+
+    The attributes are the shards' own, which must agree, and `attributes`. Raises InputError where shards differ in an
+    attribute or share a key.
+    """
+    path = Path(path)
+    seen: dict[str, Path] = {}
+    common: dict | None = None
+    with atomic_path(path) as temporary, h5py.File(temporary, "w") as file:
+        for shard in map(Path, shards):
+            with _open(shard) as source:
+                own = dict(source.attrs)
+                common = own if common is None else common
+                if own != common:
+                    raise InputError(f"attributes {own} differ from {common} of the first shard", file=shard)
+                for key in source:
+                    if key in seen:
+                        raise InputError(f"{key!r} is also in {seen[key]}", file=shard)
+                    seen[key] = shard
+                    file[key] = h5py.ExternalLink(os.path.relpath(shard, path.parent), f"/{key}")
+        file.attrs.update(common or {})
+        file.attrs.update(attributes)
+    return len(seen)
+
+
+def _open(path: Path) -> h5py.File:
+    """Open for reading. Locks are left alone: many processes may read, on file systems that cannot lock too."""
+    try:
+        return h5py.File(path, "r", locking=False)
+    except FileNotFoundError:
+        raise InputError("no such file", file=path) from None
+    except OSError as error:
+        raise InputError(f"not a readable HDF5 file: {error}", file=path) from None
+
+
+class FeatureFile:
+    """Read-only mapping from key to features, float32 [items, dim].
+
+    Opens the file on first use in each process, so an instance may be handed to worker processes by fork or pickle.
+    """
+
+    def __init__(self, path: str | os.PathLike):
+        self.path = Path(path)
+        self._file: h5py.File | None = None
+        self._owner: int | None = None
+
+    def _opened(self) -> h5py.File:
+        if self._owner != os.getpid():
+            # A handle inherited by fork shares its file position with the parent: never use or close it here.
+            self._file, self._owner = _open(self.path), os.getpid()
+        return self._file
+
+    def _dataset(self, key: str) -> h5py.Dataset:
+        try:
+            return self._opened()[key]
+        except KeyError:
+            link = self._opened().get(key, getlink=True) if key in self.keys() else None
+            detail = f"its shard {link.filename} is gone" if isinstance(link, h5py.ExternalLink) else "is not there"
+            raise InputError(f"features of {key!r}: {detail}", file=self.path) from None
+
+    def __getitem__(self, key: str) -> np.ndarray:
+        return self._dataset(key)[()].astype(np.float32)
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._opened()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._opened())
+
+    def __len__(self) -> int:
+        return len(self._opened())
+
+    def keys(self) -> list[str]:
+        """All keys, in the file's order (alphabetical)."""
+        return list(self._opened())
+
+    def length(self, key: str) -> int:
+        """Number of clips or tokens of `key`, without reading them."""
+        return self._dataset(key).shape[0]
+
+    @property
+    def attributes(self) -> dict:
+        """The file's attributes: backbone, dim and what else the writer stated."""
+        return {name: value.item() if hasattr(value, "item") else value for name, value in self._opened().attrs.items()}
+
+    @property
+    def dim(self) -> int:
+        """Width of every data set."""
+        return int(self._opened().attrs["dim"])
+
+    def close(self) -> None:
+        """Close the file in this process; the next use opens it again."""
+        if self._file is not None and self._owner == os.getpid():
+            self._file.close()
+        self._file = self._owner = None
+
+    def __getstate__(self) -> dict:
+        return {"path": self.path, "_file": None, "_owner": None}

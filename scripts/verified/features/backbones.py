@@ -1,0 +1,25 @@
+"""Image backbones by name."""
+
+from typing import Protocol
+
+import numpy as np
+
+
+class Backbone(Protocol):
+    """Turns frames, uint8 RGB [N, size, size, 3], into features, float32 [N, dim]."""
+
+    size: int
+    dim: int
+
+    def __call__(self, frames: np.ndarray) -> np.ndarray: ...
+
+
+def load_backbone(name: str) -> Backbone:
+    """`grid-conv`, or a hub name or folder of a transformers image model such as microsoft/resnet-152."""
+    if name == "grid-conv":
+        from verified.features.grid_conv import GridConv
+
+        return GridConv()
+    from verified.features.resnet import ResNet
+
+    return ResNet(name)

@@ -1,0 +1,33 @@
+"""Which annotations feed which text features, for the rule that encodes them."""
+
+from collections.abc import Callable
+
+from verified.annotations.paths import annotation_files
+from verified.config import Config
+
+CAPTIONS = {"cog": ("fig", "cog_desc"), "fig": ("fig", "fig_desc"), "fig-lowest": ("fig-lowest", "fig_desc")}
+"""Text features by name: the annotations they come from and the key of the caption."""
+
+
+def caption_files(settings: Config) -> Callable[[object], list[str]]:
+    """An input function: the annotation files behind text features ``wildcards.captions``."""
+
+    def files(wildcards) -> list[str]:
+        kind, _ = CAPTIONS[wildcards.captions]
+        return annotation_files(settings, kind)(wildcards)
+
+    return files
+
+
+def caption_key(wildcards) -> str:
+    """A params function: the key of the caption that ``wildcards.captions`` encodes."""
+    return CAPTIONS[wildcards.captions][1]
+
+
+def clip_seconds(settings: Config) -> Callable[[object], float]:
+    """A params function: clip length of ``wildcards.dataset`` in seconds."""
+
+    def seconds(wildcards) -> float:
+        return settings.datasets[wildcards.dataset].spans.clip_seconds
+
+    return seconds

