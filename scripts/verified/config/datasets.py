@@ -97,6 +97,8 @@ class Spans(Section):
     """Split for early stopping and model selection."""
     test_split: str = "test"
     """Split that tables report."""
+    held_out_share: float = Field(0.0, ge=0, lt=1)
+    """Share of the train split's videos that become the split `held-out`, for corpora without a split to select on."""
 
 
 class DataSet(Section):

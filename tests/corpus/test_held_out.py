@@ -1,0 +1,33 @@
+"""Holding out a share of the train videos."""
+
+from verified.corpus.held_out import HELD_OUT, hold_out
+
+
+def moments(videos: int) -> list[dict]:
+    return [
+        {"desc_id": 3 * v + k, "video": f"v{v}", "split": ("train", "test")[v % 2]}
+        for v in range(videos)
+        for k in range(3)
+    ]
+
+
+def test_whole_videos_of_train_move_and_nothing_else():
+    before = moments(2000)
+    after = hold_out(before, "train", 0.1)
+    moved = {row["video"] for row in after if row["split"] == HELD_OUT}
+    assert 70 <= len(moved) <= 130
+    assert [row["desc_id"] for row in after] == [row["desc_id"] for row in before]
+    assert all(row["split"] == HELD_OUT for row in after if row["video"] in moved)
+    assert all(a["split"] == b["split"] for a, b in zip(before, after) if b["split"] != HELD_OUT)
+    assert not any(row["split"] == "test" and row["video"] in moved for row in before)
+
+
+def test_a_video_moves_whatever_the_others_are():
+    whole = {row["video"] for row in hold_out(moments(400), "train", 0.2) if row["split"] == HELD_OUT}
+    half = {row["video"] for row in hold_out(moments(200), "train", 0.2) if row["split"] == HELD_OUT}
+    assert half == {video for video in whole if int(video[1:]) < 200}
+
+
+def test_no_share_changes_nothing():
+    before = moments(10)
+    assert hold_out(before, "train", 0.0) == before
