@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from verified.retrieval.labels import exclusive_end
 
 Encoded = dict[str, Tensor]
-"""Encodings by name; the first axis of each tensor counts the queries or the videos, so that any can be indexed alike."""
+"""Encodings by name; the first axis of each tensor counts the queries or the videos."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +35,8 @@ class ModelConfig:
     """T: tokens kept of a query, and rows of its position table."""
     vocabulary: int = 0
     """Size of the vocabulary, for models that read token ids (`query_input = "ids"`); 0 otherwise."""
+    cls_id: int = 0
+    """Token id of [CLS], for the same models."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,6 +109,8 @@ class RetrievalModel(nn.Module):
 
     Config: ClassVar[type[ModelConfig]] = ModelConfig
     recipe: ClassVar[Recipe]
+    small: ClassVar[dict[str, int]] = {}
+    """Options of `Config` for a corpus of a few hundred clips (the demo, the conformance kit): narrow, few layers."""
     query_input: ClassVar[Literal["features", "ids"]] = "features"
     """Token features from the features stage, or token ids ([CLS] first, no [SEP])."""
     normalise_query: ClassVar[bool] = True
@@ -127,6 +131,14 @@ class RetrievalModel(nn.Module):
     def __init__(self, config: ModelConfig):
         super().__init__()
         self.config = config
+
+    @classmethod
+    def from_official(cls, state: dict[str, Tensor]) -> dict[str, Tensor]:
+        """The authors' state dict as this model's: without the prefix of parallel training and what a model drops."""
+        return {key.removeprefix("module."): value for key, value in state.items()}
+
+    def initial_weights(self) -> None:
+        """Called once before training, on the CPU: load what training starts from. Nothing, unless a model says so."""
 
     def losses(self, batch: Batch, *, epoch: int, step: int, generator: torch.Generator) -> dict[str, Tensor]:
         """Scalar losses of a batch, already weighted; ``total`` is their sum and the one that is minimised.
@@ -157,6 +169,10 @@ class RetrievalModel(nn.Module):
         `scoring.paired_products`; one that needs the encodings of each pair gathers them.
         """
         raise NotImplementedError
+
+    def pair_bytes(self) -> int:
+        """Working memory of one pair in `span_logits`, roughly; search forms as many pairs at a time as it may hold."""
+        return 64 * self.config.context_clips
 
     def video_weights(self, scores: Tensor) -> Tensor:
         """What multiplies p_start · p_end of each listed video, from its score; [Q, K] → [Q, K], monotone.
