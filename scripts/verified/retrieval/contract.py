@@ -50,12 +50,14 @@ class Recipe:
     """Items per step."""
     epochs: int
     """Most passes over the training split."""
+    steps: int | None = None
+    """Most steps of the optimiser; where given, it sets the number of epochs."""
     patience: int
     """Training stops after more than this many epochs without improvement of VCMR 0.5-r1 + 0.7-r1."""
     weight_decay: float = 0.01
     betas: tuple[float, float] = (0.9, 0.999)
     warmup: float = 0.0
-    """Warm-up as a share of all steps (0: none)."""
+    """Warm-up as a share of all steps (0: none; applies to the linear schedule)."""
     schedule: Literal["constant", "linear"] = "constant"
     """Learning rate after the warm-up: kept, or falling linearly to zero at the last step."""
     clip_norm: float | None = None

@@ -41,8 +41,8 @@ class LearnedPositions(nn.Module):
 class SelfAttention(nn.Module):
     """Multi-head attention with biased query, key and value maps and no output map; [N, S, D] → [N, S, D].
 
-    `mask` is [N, S] (keys) or [N, S, S] (pairs). Hidden positions get −10000 instead of −inf, so a row that sees nothing
-    attends to all positions alike, as in the official code.
+    `mask` is [N, S] (keys) or [N, S, S] (pairs). Hidden positions get −10000 instead of −inf, so a row that sees
+    nothing attends to all positions alike, as in the official code.
     """
 
     def __init__(self, hidden: int, heads: int, dropout: float):
@@ -98,7 +98,7 @@ def attention_pooling(tokens: Tensor, scores: Tensor, mask: Tensor) -> Tensor:
 
 
 def initialise(model: nn.Module, deviation: float = 0.02) -> None:
-    """Linear and embedding weights from N(0, 0.02), biases 0, LayerNorm 1 and 0; convolutions keep PyTorch's default."""
+    """Linear and embedding weights from N(0, 0.02), biases 0, LayerNorm 1 and 0; convolutions as PyTorch makes them."""
     for module in model.modules():
         if isinstance(module, nn.Linear | nn.Embedding):
             nn.init.normal_(module.weight, 0.0, deviation)

@@ -21,9 +21,8 @@ def max_over_clips(queries: Tensor, clips: Tensor, mask: Tensor, pad: float = PA
 
     With unit vectors this is the video score of XML, ReLoCLNet and HERO (maximum cosine).
     """
-    products = queries @ clips.flatten(0, 1).T
-    products = products.view(len(queries), *mask.shape)
-    return products.masked_fill(~mask, pad).amax(dim=2)
+    products = (queries @ clips.flatten(0, 1).T).view(len(queries), *mask.shape)
+    return products.masked_fill_(~mask, pad).amax(dim=2)
 
 
 def paired_products(queries: Tensor, clips: Tensor, query_index: Tensor, video_index: Tensor) -> Tensor:
@@ -44,8 +43,8 @@ def kernel5(logits: Tensor, kernel: Tensor) -> Tensor:
 def sampled_hinge(scores: Tensor, margin: float, pool: int | None, generator: torch.Generator) -> tuple[Tensor, Tensor]:
     """Hinge losses with one sampled negative per row; `scores` [N, N] of matched pairs (diagonal = positives).
 
-    For each query a negative video, then for each video a negative query: rank 1 is the hardest; ranks are drawn uniformly
-    from all negatives, or from the hardest `pool`. Mean over the batch of max(0, margin + negative − positive).
+    For each query a negative video, then for each video a negative query: rank 1 is the hardest; ranks are drawn
+    uniformly from all negatives, or from the hardest `pool`. Mean over the batch of max(0, margin + negative − positive).
     A batch of one has no negatives and costs nothing.
     """
     if len(scores) < 2:
@@ -63,7 +62,7 @@ def draw_ranks(count: int, pool: int | None, generator: torch.Generator) -> Tens
 
 
 def negatives_at(scores: Tensor, ranks: Tensor) -> Tensor:
-    """Column of the negative of each rank: rows are sorted in descending order with the positive put first; [N] → [N]."""
+    """Column of the negative of each rank, rows being sorted in descending order, positive first; [N] → [N]."""
     first = scores.detach().clone()
     first.fill_diagonal_(float("inf"))
     order = first.argsort(dim=1, descending=True)

@@ -3,8 +3,8 @@ Retrieval", ECCV 2020), in the form without subtitles.
 
 A query becomes one vector (projection, positions, attention block, attention pooling). A video becomes two sequences of
 clip vectors: one for retrieval (video score = maximum cosine over clips), one for localisation (start and end logits =
-kernel-5 convolutions over the products of query and clips). Losses: 0.01 · (start + end cross entropy) and two hinge terms
-with one sampled negative per row.
+kernel-5 convolutions over the products of query and clips). Losses: 0.01 · (start + end cross entropy) and two hinge
+terms with one sampled negative per row.
 
 Differences from the official code (all without effect on the numbers at equal input):
 - the video-only mode alone is built: no subtitle stream, no cross attention, no merging of streams;
@@ -12,8 +12,8 @@ Differences from the official code (all without effect on the numbers at equal i
 - sampled ranks come from a generator of the training loop, in the official order of draws;
 - the unused cosine position option and the log-sum-exp loss are left out.
 
-The label of the end is one clip late and decoding adds one more (`exclusive_end`, `decoded_end = 1`): spans come out one clip
-too long. That is the published behaviour and is kept.
+The label of the end is one clip late and decoding adds one more (`exclusive_end`, `decoded_end = 1`): spans come out
+one clip too long. That is the published behaviour and is kept.
 """
 
 from dataclasses import dataclass

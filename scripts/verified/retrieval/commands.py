@@ -1,0 +1,72 @@
+"""`verified evaluate`: score anybody's submission file as the TVR evaluator would."""
+
+import argparse
+import json
+import math
+import sys
+
+from verified.retrieval.metrics import TASKS
+
+
+def add_parser(subparsers) -> None:
+    """Add the subcommand to an argparse object made by `add_subparsers`."""
+    parser = subparsers.add_parser(
+        "evaluate",
+        help="score a VCMR/SVMR/VR submission",
+        description="Score a submission in the TVR form against a ground truth in the FIG or TVR form.",
+    )
+    parser.add_argument(
+        "ground_truth", metavar="GROUND_TRUTH", help="JSONL: desc_id, video, time or desc_id, vid_name, ts"
+    )
+    parser.add_argument("submission", metavar="SUBMISSION", help="JSON or JSON.gz: video2idx, VCMR, SVMR, VR")
+    parser.add_argument(
+        "--nms", type=_threshold, metavar="T", help="suppress spans that overlap by a tIoU above T first"
+    )
+    parser.add_argument("--json", action="store_true", help="print the metrics as JSON")
+    parser.add_argument("--partial", action="store_true", help="score the queries that both files have")
+    parser.set_defaults(run=run)
+
+
+def _threshold(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value <= 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 to 1")
+    return value
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print metrics to standard output and notes to standard error; raises InputError on unusable files."""
+    from verified.retrieval.evaluate import evaluate_files
+
+    evaluation = evaluate_files(
+        arguments.ground_truth, arguments.submission, nms=arguments.nms, partial=arguments.partial
+    )
+    for note in evaluation.notes:
+        print(f"note: {note}", file=sys.stderr)
+    if arguments.json:
+        print(json.dumps(_plain(evaluation.metrics), indent=1))
+    else:
+        print(_table(evaluation.metrics))
+    return 0
+
+
+def _plain(metrics: dict) -> dict:
+    """JSON has no NaN: a share of no query is written as the string "NaN"."""
+    return {
+        task: {
+            name: "NaN" if isinstance(value, float) and math.isnan(value) else value for name, value in values.items()
+        }
+        for task, values in metrics.items()
+    }
+
+
+def _table(metrics: dict) -> str:
+    lines = []
+    for task in (name for name in TASKS if name in metrics):
+        names = list(metrics[task])
+        lines.append(f"{task:5}" + "".join(f"{name:>10}" for name in names))
+        lines.append(" " * 5 + "".join(f"{metrics[task][name]:10.2f}" for name in names))
+    return "\n".join(lines)

@@ -1,0 +1,43 @@
+"""From start and end probabilities to the best spans, without forming every span.
+
+The score of a span in a video is weight · p_start[i] · p_end[j] with min ≤ j − i < max. Its largest value over j, for each
+start i, is a sliding maximum over p_end; the R best spans can only lie in the R best (video, start) pairs, so only those
+are expanded. Spans of probability zero are not predictions and are left out.
+"""
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+
+def best_spans(
+    start: Tensor, end: Tensor, weight: Tensor, shortest: int, beyond: int, rows: int
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """The `rows` best spans of each query over its K videos.
+
+    `start`, `end` [Q, K, L] probabilities; `weight` [Q, K]; index distances from `shortest` to below `beyond`.
+    Returns slot of the video, start clip, end clip [Q, R] int64 and score [Q, R], best first; score 0 marks no span.
+    Equal scores come in the order of slot, start, end.
+    """
+    queries, videos, clips = start.shape
+    widest = min(beyond, clips) - 1
+    if widest < shortest:
+        empty = torch.zeros(queries, 0, dtype=torch.int64, device=start.device)
+        return empty, empty, empty, start.new_zeros(queries, 0)
+    weighted = weight.unsqueeze(2) * start
+    reach = F.pad(end, (0, widest), value=0.0)[:, :, shortest:]
+    window = widest - shortest + 1
+    highest = F.max_pool1d(reach, window, stride=1)[:, :, :clips]
+    row_scores = (weighted * highest).flatten(1)
+    best_rows = row_scores.topk(min(rows, row_scores.shape[1]), dim=1).indices.sort(dim=1).values
+    offsets = torch.arange(window, device=start.device)
+    ends = F.pad(end, (0, widest), value=0.0).flatten(1)
+    at = (best_rows // clips) * (clips + widest) + best_rows % clips + shortest
+    expanded = ends.gather(1, (at.unsqueeze(2) + offsets).flatten(1)).view(*at.shape, window)
+    scores = (weighted.flatten(1).gather(1, best_rows).unsqueeze(2) * expanded).flatten(1)
+    chosen = scores.topk(min(rows, scores.shape[1]), dim=1).indices.sort(dim=1).values
+    order = scores.gather(1, chosen).argsort(dim=1, descending=True, stable=True)
+    chosen = chosen.gather(1, order)
+    place = best_rows.gather(1, chosen // window)
+    first = place % clips
+    return place // clips, first, first + shortest + chosen % window, scores.gather(1, chosen)

@@ -1,0 +1,239 @@
+"""VR, SVMR and VCMR lists of any model over a corpus.
+
+The corpus is encoded once. Queries come in chunks: a one-stage model scores all videos block by block and its best ones
+are kept; a two-stage model is given its ranked list. Start and end logits are formed only for the kept videos and for
+the ground-truth video, which serves SVMR alone.
+
+Differences from the official code: spans are decoded with the tensors' own shape (there with the configured length, which
+scrambles rows when no video is that long); rows of zero probability are dropped instead of filling the list; every
+video is padded to the model's context length, so that its scores do not depend on what it is batched with.
+"""
+
+import logging
+import tempfile
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from verified.common.progress import Progress
+from verified.retrieval.contract import Encoded, RetrievalModel
+from verified.retrieval.data import Moments, Queries, Videos
+from verified.retrieval.decode import best_spans
+from verified.retrieval.metrics import DEPTH, NO_VIDEO, Lists
+from verified.retrieval.ranked import Ranked
+
+log = logging.getLogger("verified")
+
+ENCODED_AT_ONCE = 64
+"""Videos or queries per forward pass of an encoder."""
+SCORED_AT_ONCE = 8192
+"""Clips that a block of videos may hold while scoring: one block's products stay in the processor's cache."""
+
+
+@dataclass(frozen=True)
+class SearchSettings:
+    """How lists are formed."""
+
+    min_clips: int
+    """min_pred_l: smallest end − start, in clips."""
+    max_clips: int
+    """max_pred_l: end − start stays below this."""
+    videos: int = 100
+    """Videos that VCMR looks into (fewer where the corpus is smaller)."""
+    rows: int = DEPTH
+    """Rows kept of each list of spans."""
+    chunk: int = 256
+    """Most queries at a time."""
+    memory_mb: int = 2000
+    """Room for the working memory of a chunk, and again for the encoded corpus (beyond it, a file takes the rest)."""
+    device: str = "cpu"
+    quiet: bool = False
+    """Whether progress is left out (the searches between epochs)."""
+
+
+@dataclass
+class Found:
+    """Ranked lists of Q queries; videos are positions in the corpus, times are seconds."""
+
+    vcmr: Lists
+    svmr: Lists
+    vr: Lists
+
+    def tasks(self) -> dict[str, Lists]:
+        """By the names of the tasks."""
+        return {"VCMR": self.vcmr, "SVMR": self.svmr, "VR": self.vr}
+
+
+@torch.no_grad()
+def search(
+    model: RetrievalModel,
+    videos: Videos,
+    queries: Queries,
+    moments: Moments,
+    settings: SearchSettings,
+    ranked: Ranked | None = None,
+) -> Found:
+    """Lists of every query of `moments`; `ranked` holds the external lists, for two-stage models only."""
+    training, model = model.training, model.eval()
+    found = search_encoded(model, encode_corpus(model, videos, settings), videos, queries, moments, settings, ranked)
+    model.train(training)
+    return found
+
+
+@torch.no_grad()
+def search_encoded(
+    model: RetrievalModel,
+    corpus: Encoded,
+    videos: Videos,
+    queries: Queries,
+    moments: Moments,
+    settings: SearchSettings,
+    ranked: Ranked | None = None,
+) -> Found:
+    """`search` over a corpus that is encoded already."""
+    kept = min(settings.videos, len(videos))
+    chunk = _chunk(model, kept, videos.context, settings)
+    parts = []
+    progress = Progress("search", len(queries), "queries")
+    for at in range(0, len(queries), chunk):
+        index = np.arange(at, min(at + chunk, len(queries)))
+        encoded = encode_queries(model, queries, index, settings.device)
+        truth = torch.from_numpy(moments.video[index]).to(settings.device)
+        if model.two_stage:
+            chosen, scores = (part.to(settings.device) for part in ranked.rows(moments.desc_id[index], kept))
+        else:
+            scores, chosen = video_scores(model, encoded, corpus, settings.device).topk(kept, dim=1)
+        parts.append(_search_chunk(model, encoded, corpus, videos, chosen, scores, truth, settings))
+        if not settings.quiet:
+            progress.step(len(index))
+    if not settings.quiet:
+        progress.finish()
+    return Found(*(_joined([part[task] for part in parts]) for task in range(3)))
+
+
+def _search_chunk(
+    model: RetrievalModel, queries: Encoded, corpus: Encoded, videos: Videos,
+    chosen: Tensor, scores: Tensor, truth: Tensor, settings: SearchSettings,
+) -> tuple[Lists, Lists, Lists]:  # fmt: skip
+    pairs = torch.cat([chosen, truth.unsqueeze(1)], dim=1)
+    start, end, own = localise(model, queries, corpus, pairs, settings)
+    if model.rescores:
+        scores, order = own[:, :-1].sort(dim=1, descending=True, stable=True)
+        chosen = chosen.gather(1, order)
+        index = order.unsqueeze(2).expand(-1, -1, start.shape[2])
+        start, end = (torch.cat([part[:, :-1].gather(1, index), part[:, -1:]], dim=1) for part in (start, end))
+    weights = model.video_weights(scores)
+    spans = settings.min_clips, settings.max_clips, settings.rows
+    vcmr = best_spans(start[:, :-1], end[:, :-1], weights, *spans)
+    alone = best_spans(start[:, -1:], end[:, -1:], torch.ones_like(weights[:, :1]), *spans)
+    seconds = torch.from_numpy(videos.clip_seconds).to(chosen.device)
+    return (
+        _lists(model, vcmr, chosen, seconds),
+        _lists(model, alone, truth.unsqueeze(1), seconds),
+        _video_lists(chosen[:, :DEPTH], weights[:, :DEPTH]),
+    )
+
+
+def encode_corpus(model: RetrievalModel, videos: Videos, settings: SearchSettings) -> Encoded:
+    """Encodings of all videos, on the CPU; what exceeds `memory_mb` lies in an unnamed temporary file."""
+    corpus: Encoded = {}
+    progress = Progress("encode videos", len(videos), "videos")
+    for at in range(0, len(videos), ENCODED_AT_ONCE):
+        index = np.arange(at, min(at + ENCODED_AT_ONCE, len(videos)))
+        clips, mask = (part.to(settings.device) for part in videos.batch(index))
+        encoded = model.encode_videos(clips, mask)
+        if not corpus:
+            corpus = _allocated(encoded, len(videos), settings.memory_mb * 2**20)
+        for name, tensor in encoded.items():
+            corpus[name][at : at + len(index)] = tensor.cpu()
+        if not settings.quiet:
+            progress.step(len(index))
+    if not settings.quiet:
+        progress.finish()
+    return corpus
+
+
+def _allocated(encoded: Encoded, videos: int, room: int) -> Encoded:
+    corpus = {}
+    for name, tensor in sorted(encoded.items(), key=lambda item: item[1].nbytes):
+        shape = (videos, *tensor.shape[1:])
+        size = prod(shape) * tensor.element_size()
+        if size <= room:
+            corpus[name] = torch.empty(shape, dtype=tensor.dtype)
+            room -= size
+            continue
+        log.info("the encoded corpus exceeds its room; %.0f MB of it go to a temporary file", size / 2**20)
+        with tempfile.NamedTemporaryFile() as file:
+            corpus[name] = torch.from_file(file.name, shared=True, size=prod(shape), dtype=tensor.dtype).view(shape)
+    return corpus
+
+
+def encode_queries(model: RetrievalModel, queries: Queries, index: np.ndarray, device: str) -> Encoded:
+    """Encodings of the queries at `index`."""
+    parts = []
+    for at in range(0, len(index), ENCODED_AT_ONCE):
+        tokens, mask = (part.to(device) for part in queries.batch(index[at : at + ENCODED_AT_ONCE]))
+        parts.append(model.encode_queries(tokens, mask))
+    return {name: torch.cat([part[name] for part in parts]) for name in parts[0]}
+
+
+def video_scores(model: RetrievalModel, queries: Encoded, corpus: Encoded, device: str) -> Tensor:
+    """[Q, V] scores of a one-stage model, block by block over the corpus."""
+    count = len(next(iter(corpus.values())))
+    block = max(1, SCORED_AT_ONCE // model.config.context_clips)
+    parts = []
+    for at in range(0, count, block):
+        part = {name: tensor[at : at + block].to(device) for name, tensor in corpus.items()}
+        parts.append(model.video_scores(queries, part))
+    return torch.cat(parts, dim=1)
+
+
+def localise(
+    model: RetrievalModel, queries: Encoded, corpus: Encoded, pairs: Tensor, settings: SearchSettings
+) -> tuple[Tensor, Tensor, Tensor | None]:
+    """Start and end probabilities [Q, K, L] of the videos `pairs` [Q, K] of each query, and their scores [Q, K]."""
+    count, kept = pairs.shape
+    order = pairs.flatten().argsort(stable=True)
+    video, query = pairs.flatten()[order], order // kept
+    most = max(1, settings.memory_mb * 2**20 // (2 * model.pair_bytes()))
+    start = torch.empty(count * kept, model.config.context_clips, device=pairs.device)
+    end, own = torch.empty_like(start), torch.empty(count * kept, device=pairs.device)
+    for at in range(0, len(order), most):
+        part = slice(at, at + most)
+        needed, position = torch.unique_consecutive(video[part], return_inverse=True)
+        block = {name: tensor[needed.cpu()].to(pairs.device) for name, tensor in corpus.items()}
+        spans = model.span_logits(queries, block, query[part], position)
+        start[order[part]] = spans.start.float().softmax(dim=1)
+        end[order[part]] = spans.end.float().softmax(dim=1)
+        if spans.score is not None:
+            own[order[part]] = spans.score.float()
+    shape = (count, kept, -1)
+    return start.view(shape), end.view(shape), own.view(count, kept) if model.rescores else None
+
+
+def _chunk(model: RetrievalModel, kept: int, clips: int, settings: SearchSettings) -> int:
+    """Queries at a time: some ten tensors of [queries, videos, clips] in float32 share half of the room."""
+    each = 40 * (kept + 1) * clips
+    return int(min(settings.chunk, max(1, settings.memory_mb * 2**20 // (2 * each))))
+
+
+def _lists(model: RetrievalModel, spans: tuple[Tensor, ...], chosen: Tensor, seconds: Tensor) -> Lists:
+    slot, first, last, score = spans
+    video = chosen.gather(1, slot)
+    length = seconds[video]
+    start, end = first * length, (last + model.decoded_end) * length
+    found = score > 0
+    video = torch.where(found, video, NO_VIDEO)
+    return Lists(*(part.cpu().numpy() for part in (video, start, end, score)))
+
+
+def _video_lists(chosen: Tensor, weights: Tensor) -> Lists:
+    zeros = np.zeros(chosen.shape)
+    return Lists(chosen.cpu().numpy(), zeros, zeros, weights.cpu().numpy())
+
+
+def _joined(parts: list[Lists]) -> Lists:
+    return Lists(*(np.concatenate([getattr(part, name) for part in parts]) for name in vars(parts[0])))
