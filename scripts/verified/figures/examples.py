@@ -1,4 +1,4 @@
-"""Examples of generated annotations: keyframes with the coarse caption and its best and worst fine captions (Figure 3)."""
+"""Generated annotations with their keyframes: the coarse caption, the best and the worst fine one (Figure 3)."""
 
 import io
 import json
@@ -60,8 +60,9 @@ def draw_examples(
     frames = keyframes_of(archives, {row["desc_id"] for row in chosen})
     widest = max((len(frames.get(row["desc_id"], [])) for row in chosen), default=1) or 1
     plt.rcParams.update({"svg.fonttype": "path", "svg.hashsalt": "verified", "font.size": 9})
-    figure, axes = plt.subplots(len(chosen), widest + 1, figsize=(1.5 * widest + 6.5, 1.75 * len(chosen)), squeeze=False,
-                                width_ratios=[1.5] * widest + [6.5])  # fmt: skip
+    size = (1.5 * widest + 6.5, 1.75 * len(chosen))
+    ratios = [1.5] * widest + [6.5]
+    figure, axes = plt.subplots(len(chosen), widest + 1, figsize=size, squeeze=False, width_ratios=ratios)
     for row, line in zip(chosen, axes):
         for axis in line:
             axis.axis("off")
