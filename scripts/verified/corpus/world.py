@@ -168,7 +168,7 @@ def _draw_scenes(rng: random.Random, first: int, last: int, fps: int, before: Sc
 
 
 def _draw_cuts(rng: random.Random, first: int, last: int, fps: int, motion: str) -> list[int]:
-    """No cut (55 %), one or two: 0.75 s or more from one another, from the ends, and from a half in which things change."""
+    """No cut (55 %), one or two: 0.75 s or more from one another, the ends, and the half where something happens."""
     distance = max(1, round(0.75 * fps))
     taken = [first, last] + ([(first + last) // 2] if motion in ("appears", "vanishes") else [])
     cuts = []

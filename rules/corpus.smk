@@ -1,0 +1,80 @@
+from verified.corpus.video_folder import folder_digest
+
+RENDERER = [
+    *(f"corpus.{name}" for name in ("backgrounds", "coarse_captions", "demo_source", "encode", "motion", "render")),
+    *("corpus.shapes", "corpus.vocabulary", "corpus.world", "common.files", "common.jsonl", "common.seeds"),
+]
+READER = [
+    *(f"corpus.{name}" for name in ("folder_source", "held_out", "moment_checks", "moments_file", "sources")),
+    *("corpus.video_folder", "common.files", "common.jsonl", "common.video"),
+]
+DEMOS = [name for name, dataset in settings.datasets.items() if dataset.source.kind == "demo"]
+
+
+def source_files(wildcards):
+    """The files that a data set's source consists of, by role."""
+    source = settings.datasets[wildcards.dataset].source
+    if source.kind == "demo":
+        base = f"results/{wildcards.dataset}/corpus"
+        return {"videos": f"{base}/videos", "moments": f"{base}/rendered.jsonl"}
+    return {"videos": source.videos, "moments": source.moments}
+
+
+def folder_state(wildcards):
+    """Names, sizes and times of the videos of a user's folder: the folder's own time does not tell of a replaced video."""
+    source = settings.datasets[wildcards.dataset].source
+    return folder_digest(source.videos) if source.kind == "folder" else None
+
+
+rule render_demo:
+    """The demo world as H.264 files, their coarse captions, and the truth about them."""
+    output:
+        videos=directory("results/{dataset}/corpus/videos"),
+        moments="results/{dataset}/corpus/rendered.jsonl",
+        truth="results/{dataset}/corpus/truth.jsonl",
+    log:
+        "logs/{dataset}/render_demo.log",
+    benchmark:
+        "logs/{dataset}/render_demo.tsv"
+    wildcard_constraints:
+        dataset="|".join(DEMOS) or "(?!)",
+    conda:
+        "../envs/corpus.yaml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=30,
+    params:
+        source=dataset_settings("source"),
+        seed=settings.seed,
+        code=code_digest(*RENDERER),
+    script:
+        "../scripts/render_demo.py"
+
+
+rule build_corpus:
+    """Moments and probed videos of a source, and what had to be left out, with the reason."""
+    input:
+        unpack(source_files),
+    output:
+        moments="results/{dataset}/corpus/moments.jsonl",
+        videos="results/{dataset}/corpus/videos.jsonl",
+        exclusions="results/{dataset}/corpus/exclusions.jsonl",
+        counts="results/{dataset}/corpus/counts.json",
+    log:
+        "logs/{dataset}/build_corpus.log",
+    benchmark:
+        "logs/{dataset}/build_corpus.tsv"
+    conda:
+        "../envs/corpus.yaml"
+    threads: 4
+    resources:
+        mem_mb=2000,
+        runtime=720,
+    params:
+        source=dataset_settings("source"),
+        spans=dataset_settings("spans"),
+        folder_state=folder_state,
+        code=code_digest(*READER),
+    script:
+        "../scripts/build_corpus.py"

@@ -1,0 +1,143 @@
+"""The source `folder`: a folder of videos and a moments file become a corpus. The rendered demo is read the same way.
+
+What is wrong with a whole file is an InputError (see `moments_file`, `video_folder`; also a corpus without a single
+usable moment). What is wrong with a row or a video is an exclusion with a reason, one per row and one per unused video:
+
+- rows: the reasons of `moment_checks`; `invalid-video-id`, `unknown-video`, `ambiguous-video`, `outside-folder`;
+  `unreadable-video` where the file does not decode;
+- videos (exclusions without a row): `invalid-video-id`, `outside-folder`, the reasons of `common.video.VideoError`, and
+  `no-usable-moments`.
+
+Ends after the video's end are clamped and counted. Rows of the file = moments + exclusions with a row; videos in the
+folder = rows of videos.jsonl + exclusions without a row. The same video under two names is two videos, and counted.
+Where no row gives a `desc_id`, it is the row's position in the file, counted from 1: an exclusion shifts no other id.
+A given `duration` is not believed: the decoded one is used.
+"""
+
+import os
+from collections import Counter
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+from verified.common.errors import InputError
+from verified.common.progress import track
+from verified.common.video import VideoError, probe
+from verified.corpus import moment_checks
+from verified.corpus.moment_checks import RowRefused
+from verified.corpus.moments_file import read_moments_file
+from verified.corpus.video_folder import NameRefused, VideoFolder
+
+
+class Corpus(NamedTuple):
+    """The rows of moments.jsonl, videos.jsonl and exclusions.jsonl, and the object of counts.json."""
+
+    moments: list[dict]
+    videos: list[dict]
+    exclusions: list[dict]
+    counts: dict
+
+
+def read_folder(videos: str | os.PathLike, moments: str | os.PathLike, default_split: str, threads: int = 1) -> Corpus:
+    """Read a folder of videos and a moments file; `threads` videos are probed at a time, which changes no byte."""
+    rows = read_moments_file(moments)
+    folder = VideoFolder(videos)
+    kept, exclusions = _usable_rows(rows, folder, default_split)
+    probed, unreadable = _probe_all({row["video"]: folder.paths[row["video"]] for _, row in kept}, threads)
+
+    finished, clamped = [], []
+    for number, row in kept:
+        try:
+            if row["video"] in unreadable:
+                raise RowRefused("unreadable-video", str(unreadable[row["video"]].reason))
+            duration = probed[row["video"]]["duration"]
+            end = moment_checks.end_within(row["start"], row["end"], duration)
+        except RowRefused as refusal:
+            exclusions.append(_exclusion(number, row["video"], row["desc_id"], refusal.reason, refusal.detail))
+            continue
+        if end < row["end"]:
+            clamped.append({"desc_id": row["desc_id"], "end": row["end"], "duration": duration})
+        finished.append({**row, "end": end, "duration": duration})
+    if not finished:
+        reasons = Counter(row["reason"] for row in exclusions).most_common()
+        raise InputError(
+            f"no usable moment in {len(rows)} rows: " + ", ".join(f"{reason} ({count})" for reason, count in reasons),
+            file=moments,
+            remedy=f"first: row {exclusions[0]['row']}, {exclusions[0]['detail']}",
+        )
+
+    used = {row["video"] for row in finished}
+    exclusions.sort(key=lambda row: row["row"])
+    exclusions += [_exclusion(None, name, None, reason, detail) for name, reason, detail in folder.refused]
+    for video in sorted(folder.paths.keys() - used):
+        error = unreadable.get(video)
+        reason, detail = (error.reason, error.detail) if error else ("no-usable-moments", "no usable moment is in it")
+        exclusions.append(_exclusion(None, video, None, reason, detail))
+    described = [
+        {"video": video, "path": folder.paths[video].as_posix(), **probed[video]}
+        for video in folder.paths
+        if video in used
+    ]
+    return Corpus(finished, described, exclusions, _counts(len(rows), finished, described, exclusions, clamped))
+
+
+def _usable_rows(rows: list[tuple[int, dict]], folder: VideoFolder, default_split: str):
+    """The rows that can be used as far as can be told without decoding, and the exclusions of the others."""
+    given = any(row.get("desc_id") is not None for _, row in rows)
+    kept, exclusions, seen = [], [], set()
+    for position, (number, row) in enumerate(rows, start=1):
+        identity = None
+        try:
+            identity = moment_checks.desc_id(row.get("desc_id") if given else position, seen)
+            moment_checks.check_complete(row)
+            video = folder.video_id(row["video"])
+            start, end = moment_checks.span(row)
+            caption = moment_checks.caption(row["caption"])
+            split = row.get("split")
+            split = moment_checks.split_name(default_split if split is None else split)
+        except (RowRefused, NameRefused) as refusal:
+            shown = row.get("video") if isinstance(row.get("video"), str) else None
+            exclusions.append(_exclusion(number, shown, identity, refusal.reason, refusal.detail))
+            continue
+        finally:
+            seen.add(identity)
+        moment = {"desc_id": identity, "video": video, "start": start, "end": end, "duration": None}
+        kept.append((number, {**moment, "split": split, "caption": caption}))
+    return kept, exclusions
+
+
+def _probe_all(paths: dict[str, Path], threads: int) -> tuple[dict[str, dict], dict[str, VideoError]]:
+    def attempt(path: Path) -> dict | VideoError:
+        try:
+            return probe(path)
+        except VideoError as error:
+            return error
+
+    with ThreadPoolExecutor(max(1, threads)) as pool:
+        results: Iterable = track(pool.map(attempt, paths.values()), "probe", len(paths), "videos")
+        found = dict(zip(paths, results))
+    unreadable = {video: result for video, result in found.items() if isinstance(result, VideoError)}
+    return {video: result for video, result in found.items() if video not in unreadable}, unreadable
+
+
+def _exclusion(row: int | None, video: str | None, identity: int | None, reason: str, detail: str) -> dict:
+    shown = video and video.encode("utf-8", "backslashreplace").decode("utf-8")
+    return {"row": row, "video": shown, "desc_id": identity, "reason": reason, "detail": detail}
+
+
+def _counts(rows: int, moments: list[dict], videos: list[dict], exclusions: list[dict], clamped: list[dict]) -> dict:
+    of_rows = [row for row in exclusions if row["row"] is not None]
+    of_videos = [row for row in exclusions if row["row"] is None]
+    return {
+        "rows": rows,
+        "moments": len(moments),
+        "excluded_rows": dict(sorted(Counter(row["reason"] for row in of_rows).items())),
+        "splits": dict(sorted(Counter(row["split"] for row in moments).items())),
+        "videos_found": len(videos) + len(of_videos),
+        "videos": len(videos),
+        "excluded_videos": dict(sorted(Counter(row["reason"] for row in of_videos).items())),
+        "partial_videos": sum(row["state"] == "partial" for row in videos),
+        "identical_videos": len(videos) - len({row["sha256"] for row in videos}),
+        "clamped_ends": clamped,
+    }

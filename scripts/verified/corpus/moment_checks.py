@@ -1,0 +1,85 @@
+"""Checks of one row of a moments file. Each failure has a reason, a slug for exclusions.jsonl, and a sentence.
+
+Rows that cannot be used: `missing-field`, `malformed-row`, `invalid-id`, `duplicate-id`, `invalid-split`,
+`empty-caption`, `invalid-time` (not a finite number, or negative), `end-before-start`, and, once the video is known,
+`starts-after-video`.
+"""
+
+import math
+import re
+
+from verified.corpus.moments_file import EXTRA_CELLS, REQUIRED
+
+_SPLIT = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
+
+
+class RowRefused(Exception):
+    """A row that cannot become a moment."""
+
+    def __init__(self, reason: str, detail: str):
+        super().__init__(detail)
+        self.reason, self.detail = reason, detail
+
+
+def check_complete(row: dict) -> None:
+    """Whether all required fields are there, and, in CSV, no cells without a column."""
+    missing = [name for name in REQUIRED if row.get(name) is None]
+    if missing:
+        raise RowRefused("missing-field", f"no value for {', '.join(missing)}")
+    if EXTRA_CELLS in row:
+        raise RowRefused("malformed-row", "more cells than columns; put text that holds commas into quotes")
+
+
+def desc_id(value: object, seen: set[int]) -> int:
+    """An integer id from 0 to 2**63 - 1 that is not in `seen`; text of digits counts."""
+    number = int(value) if isinstance(value, str) and re.fullmatch(r"\s*[0-9]{1,19}\s*", value) else value
+    if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number < 2**63:
+        raise RowRefused("invalid-id", "desc_id must be a whole number from 0 to 2^63 - 1")
+    if number in seen:
+        raise RowRefused("duplicate-id", f"desc_id {number} stands in an earlier row")
+    return number
+
+
+def caption(value: object) -> str:
+    """The caption with runs of white space as single spaces and without control characters."""
+    if not isinstance(value, str):
+        raise RowRefused("empty-caption", "the caption is not text")
+    text = " ".join(_CONTROL.sub(" ", value).split())
+    if not text:
+        raise RowRefused("empty-caption", "the caption is empty")
+    return text
+
+
+def split_name(value: object) -> str:
+    """A split's name; it becomes part of file names, so only letters, digits, `_` and `-` are taken."""
+    if not isinstance(value, str) or not _SPLIT.fullmatch(value):
+        raise RowRefused("invalid-split", "a split's name holds letters, digits, _ and - only")
+    return value
+
+
+def span(row: dict) -> tuple[float, float]:
+    """Start and end in seconds: finite, start from 0 on, end after start."""
+    start, end = _seconds(row["start"], "start"), _seconds(row["end"], "end")
+    if start < 0:
+        raise RowRefused("invalid-time", "start is negative")
+    if end <= start:
+        raise RowRefused("end-before-start", f"end {end:g} is not after start {start:g}")
+    return start, end
+
+
+def end_within(start: float, end: float, duration: float) -> float:
+    """`end`, at most `duration` (decision: spans that end after the video are clamped and counted)."""
+    if start >= duration:
+        raise RowRefused("starts-after-video", f"start {start:g} is not before the video's end at {duration:g} s")
+    return min(end, duration)
+
+
+def _seconds(value: object, name: str) -> float:
+    try:
+        number = float(value) if isinstance(value, int | float | str) and not isinstance(value, bool) else math.nan
+    except (ValueError, OverflowError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise RowRefused("invalid-time", f"{name} is not a number of seconds")
+    return number

@@ -1,0 +1,69 @@
+"""Moments files: JSON Lines or CSV, one moment a row.
+
+A file that cannot be read as a whole is an InputError: no such file, another ending than .jsonl or .csv, bytes that are
+not UTF-8, no rows, a line that is not a JSON object, a CSV header without the required columns. A row that reads but
+cannot be used is the caller's to exclude. Byte order marks and CRLF line ends are accepted.
+"""
+
+import csv
+import os
+from pathlib import Path
+
+from verified.common.errors import InputError
+from verified.common.jsonl import read_jsonl
+
+REQUIRED = ("video", "start", "end", "caption")
+EXTRA_CELLS = "extra cells"
+"""Key under which a CSV row holds the cells that have no column."""
+
+
+def read_moments_file(path: str | os.PathLike) -> list[tuple[int, dict]]:
+    """Rows with their numbers in the file, counted from 1 (in CSV the header is row 1)."""
+    path = Path(path)
+    if not path.is_file():
+        raise InputError("no such moments file", file=path)
+    kind = path.suffix.lower()
+    if kind == ".jsonl":
+        rows = list(enumerate(read_jsonl(path), start=1))
+    elif kind == ".csv":
+        rows = _read_csv(path)
+    else:
+        raise InputError(f"a moments file ends in .jsonl or .csv, not {path.suffix!r}", file=path)
+    if not rows:
+        raise InputError("holds no moments", file=path, remedy=f"give one row per moment: {', '.join(REQUIRED)}")
+    return rows
+
+
+def _read_csv(path: Path) -> list[tuple[int, dict]]:
+    try:
+        lines = path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        row = path.read_bytes()[: error.start].count(b"\n") + 1
+        raise InputError(
+            f"not UTF-8 ({error.reason} at byte {error.start})", file=path, row=row, remedy="save the file as UTF-8"
+        ) from None
+    if "\0" in lines:
+        raise InputError("holds NUL bytes; is this a CSV file?", file=path)
+    reader = csv.reader(lines.splitlines(keepends=True), strict=True)
+    try:
+        header = [name.strip() for name in next(reader, [])]
+        missing = [name for name in REQUIRED if name not in header]
+        if missing:
+            raise InputError(
+                f"the header lacks {', '.join(map(repr, missing))}",
+                file=path,
+                row=1,
+                remedy=f"the first row names the columns, separated by commas: {', '.join(REQUIRED)}, …",
+            )
+        if len(set(header)) < len(header):
+            raise InputError("the header names a column twice", file=path, row=1)
+        cells = [(number, row) for number, row in enumerate(reader, start=2) if row]
+    except csv.Error as error:
+        raise InputError(f"not CSV: {error}", file=path, row=reader.line_num) from None
+    return [(number, _named(header, row)) for number, row in cells]
+
+
+def _named(header: list[str], cells: list[str]) -> dict:
+    """The cells by column; an empty cell is no value."""
+    named = {name: cell for name, cell in zip(header, cells) if cell != ""}
+    return named | {EXTRA_CELLS: cells[len(header) :]} if len(cells) > len(header) else named

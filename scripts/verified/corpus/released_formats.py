@@ -1,0 +1,144 @@
+"""Readers of published annotation files. All give rows in the FIG form, coarse captions alone or with fine ones.
+
+- fig: FIG JSON Lines, as they are. - charades-sta: ``VIDEO START END##caption`` a line. Reversed intervals (four in
+train) are swapped; durations are the `length`
+  column of the Charades csv. The FIG files measured the durations anew and differ by up to a tenth of a second.
+- activitynet-captions: ``{video: {duration, timestamps, sentences}}``. Outer blanks of sentences (two in three have
+them) are
+  cut; reversed intervals (two in train) are swapped.
+- didemo: a list of objects with `times` (per annotator, in segments of 5 s), `description`, `annotation_id`. The span
+is the
+  most frequent interval, the first listed on ties, from 5·first to 5·(last + 1) seconds, not cut to the video. The
+  file has no durations: the five-second segments of the video are taken. Videos lose their ending. The FIG files
+  agree with this reading in every row; they lack five moments of val and eight of test.
+
+Charades-STA and ActivityNet Captions have no ids: they count from `first_id` in file order.
+"""
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from verified.common.errors import InputError
+from verified.common.fig import COG_KEYS, read_fig
+from verified.common.jsonl import finite, read_json
+
+SEGMENT_SECONDS = 5
+CHARADES_LINE = re.compile(r"(\S+) (\S+) (\S+)##(.*\S.*)")
+
+
+def read_split(files: dict[str, Path], first_id: int = 0) -> list[dict]:
+    """Rows of one split; `files` maps each format to its file. Raises InputError with file, row, key and remedy."""
+    if "fig" in files:
+        return read_fig(files["fig"])
+    if "charades-sta" in files:
+        return _rows(_charades_sta(files["charades-sta"], charades_lengths(files["charades-csv"])), first_id)
+    if "activitynet-captions" in files:
+        return _rows(_activitynet_captions(files["activitynet-captions"]), first_id)
+    if "didemo" in files:
+        return list(_didemo(files["didemo"]))
+    raise InputError(f"no reader for the formats {', '.join(files)}")
+
+
+def _rows(moments: Iterator[tuple[str, list, float, str]], first_id: int) -> list[dict]:
+    return [
+        dict(zip(COG_KEYS, (video, time, desc_id, duration, caption), strict=True))
+        for desc_id, (video, time, duration, caption) in enumerate(moments, start=first_id)
+    ]
+
+
+def _charades_sta(path: Path, lengths: dict[str, float]) -> Iterator[tuple[str, list, float, str]]:
+    for number, line in enumerate(_text(path).splitlines(), start=1):
+        parts = CHARADES_LINE.fullmatch(line)
+        if not parts:
+            raise InputError(
+                "not a Charades-STA line", file=path, row=number, remedy="expected: VIDEO START END##caption"
+            )
+        video, start, end, caption = parts.groups()
+        time = sorted((_number(start, path, number), _number(end, path, number)))
+        if video not in lengths:
+            raise InputError(f"video {video!r} is not in the Charades csv", file=path, row=number)
+        yield video, time, lengths[video], caption
+
+
+def charades_lengths(path: Path) -> dict[str, float]:
+    """Video → length in seconds, from a Charades_v1 csv."""
+    rows = csv.DictReader(_text(path).splitlines())
+    if not {"id", "length"} <= set(rows.fieldnames or ()):
+        raise InputError("the columns 'id' and 'length' are missing", file=path, row=1)
+    return {row["id"]: _number(row["length"], path, number) for number, row in enumerate(rows, start=2)}
+
+
+def _activitynet_captions(path: Path) -> Iterator[tuple[str, list, float, str]]:
+    videos = read_json(path)
+    if not isinstance(videos, dict):
+        raise InputError("expected an object of videos", file=path)
+    for video, value in videos.items():
+        where = f"video {video!r}"
+        duration, times, sentences = (_key(value, key, path, where) for key in ("duration", "timestamps", "sentences"))
+        if not finite(duration) or not isinstance(times, list) or not isinstance(sentences, list):
+            raise InputError(f"{where}: duration, timestamps or sentences have the wrong type", file=path)
+        if len(times) != len(sentences):
+            raise InputError(f"{where}: {len(times)} timestamps for {len(sentences)} sentences", file=path)
+        for time, sentence in zip(times, sentences, strict=True):
+            if not (isinstance(time, list) and len(time) == 2 and all(map(finite, time))):
+                raise InputError(f"{where}: timestamp {time!r} is not [start, end]", file=path)
+            if not isinstance(sentence, str) or not sentence.strip():
+                raise InputError(f"{where}: a sentence is empty or not a text", file=path)
+            yield video, sorted(time), duration, sentence.strip()
+
+
+def _didemo(path: Path) -> Iterator[dict]:
+    rows = read_json(path)
+    if not isinstance(rows, list):
+        raise InputError("expected a list of annotations", file=path)
+    seen: set[int] = set()
+    for number, row in enumerate(rows, start=1):
+        where = f"annotation {number}"
+        video, text, times, desc_id, segments = (
+            _key(row, key, path, where) for key in ("video", "description", "times", "annotation_id", "num_segments")
+        )
+        if desc_id in seen:
+            raise InputError(f"{where}: annotation_id {desc_id} stands there twice", file=path)
+        seen.add(desc_id)
+        try:
+            (first, last), _ = Counter(tuple(time) for time in times).most_common(1)[0]
+            span = [SEGMENT_SECONDS * first, SEGMENT_SECONDS * (last + 1)]
+        except (IndexError, TypeError, ValueError):
+            raise InputError(f"{where}: 'times' must be a list of [first, last] segments", file=path) from None
+        if not isinstance(text, str) or not text.strip():
+            raise InputError(f"{where}: 'description' is empty or not a text", file=path)
+        values = (video.rsplit(".", 1)[0], span, desc_id, float(SEGMENT_SECONDS * segments), text)
+        yield dict(zip(COG_KEYS, values, strict=True))
+
+
+def _key(value: object, key: str, path: Path, where: str):
+    if not isinstance(value, dict) or key not in value:
+        raise InputError(f"{where}: missing key {key!r}", file=path)
+    return value[key]
+
+
+def _number(text: str, path: Path, row: int) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = float("nan")
+    if not finite(number):
+        raise InputError(f"{text!r} is not a number of seconds", file=path, row=row)
+    return number
+
+
+def _text(path: Path) -> str:
+    if not path.is_file():
+        raise InputError("no such file", file=path)
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"not UTF-8 ({error.reason} at byte {error.start})", file=path, remedy="save it as UTF-8"
+        ) from None
+    if text.lstrip().startswith("<"):
+        raise InputError("a web page, not annotations", file=path, remedy="download the file itself, not its page")
+    return text

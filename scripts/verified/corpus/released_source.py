@@ -1,0 +1,143 @@
+"""Finished annotations as the source of a data set: which splits are at hand, their rows, and moments from them."""
+
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from verified.common.errors import InputError
+from verified.config.datasets import ReleasedSource
+from verified.corpus.released_formats import read_split
+from verified.corpus.sources import SOURCES, SourceFile, collections, how_to_get, verify
+
+DOWNLOADS = Path("resources/released")
+
+
+@dataclass(frozen=True)
+class Release:
+    """A collection as far as it is at hand."""
+
+    collection: str
+    folder: Path
+    """Where its files are, or will be downloaded to."""
+    files: dict[str, tuple[SourceFile, ...]]
+    """Split → files, for the splits at hand, in the order of the configuration."""
+    missing: dict[str, str]
+    """Split of the collection that is not at hand (or not asked for) → why."""
+
+    @property
+    def splits(self) -> list[str]:
+        """Splits at hand."""
+        return list(self.files)
+
+    @property
+    def kind(self) -> str:
+        """``fig``, or ``cog`` for a collection with coarse captions only."""
+        formats = {file.format for files in self.files.values() for file in files}
+        return "fig" if formats == {"fig"} else "cog"
+
+    def paths(self, split: str) -> list[Path]:
+        """Paths of the files of one split."""
+        return [self.folder / file.place for file in self.files[split]]
+
+
+@cache
+def resolve(source: ReleasedSource, listed: Path = SOURCES) -> Release:
+    """Which splits of `source` can be read: all of their files are in the folder, or are open for download.
+
+    A collection that `config/sources.csv` does not list is a user's own: ``SPLIT.jsonl`` files in `released_dir`, in
+    FIG form. Raises InputError for an unknown collection or split, and when no split is at hand.
+    """
+    known = collections(listed)
+    if source.collection in known:
+        published = known[source.collection]
+    elif source.released_dir:
+        published = {split: (_own_file(source.collection, split),) for split in source.splits}
+    else:
+        near = difflib.get_close_matches(source.collection, known, n=1)
+        raise InputError(
+            f"unknown collection {source.collection!r}" + (f"; did you mean {near[0]!r}?" if near else ""),
+            file=listed,
+            remedy="for annotations of your own, name their folder in released_dir",
+        )
+    unknown = [split for split in source.splits if split not in published]
+    if unknown:
+        raise InputError(
+            f"collection {source.collection!r} has no split {unknown[0]!r}",
+            remedy=f"its splits are {', '.join(published)}",
+        )
+    folder = Path(source.released_dir) if source.released_dir else DOWNLOADS
+    files, missing = {}, {}
+    for split in [*source.splits, *(split for split in published if split not in source.splits)]:
+        absent = [file for file in published[split] if not _at_hand(file, folder, bool(source.released_dir))]
+        if split not in source.splits:
+            missing[split] = "not asked for in the configuration"
+        elif absent:
+            missing[split] = f"{folder / absent[0].place} is not there: {how_to_get(absent[0])}"
+        else:
+            files[split] = published[split]
+    if not files:
+        raise InputError(
+            f"no split of collection {source.collection!r} is at hand",
+            remedy="; ".join(f"{split}: {why}" for split, why in missing.items()),
+        )
+    return Release(source.collection, folder, files, missing)
+
+
+def _own_file(collection: str, split: str) -> SourceFile:
+    return SourceFile(collection, split, "", "fig", f"{split}.jsonl", "", "", None, None, "", "own")
+
+
+def _at_hand(file: SourceFile, folder: Path, local: bool) -> bool:
+    return (folder / file.place).is_file() or (file.access == "open" and not local)
+
+
+def read_release(source: ReleasedSource, split: str, listed: Path = SOURCES) -> list[dict]:
+    """Checked rows of one split in FIG form, ids unique over the splits at hand.
+
+    Every file is compared with its published size and SHA-256 first; where none is known, with the number of rows.
+    Raises InputError.
+    """
+    release = resolve(source, listed)
+    first_id = 0
+    for name, files in release.files.items():
+        paths = {file.format: release.folder / file.place for file in files}
+        for file in files:
+            verify(paths[file.format], file)
+        rows = read_split(paths, first_id)
+        expected = files[0].rows
+        if expected is not None and len(rows) != expected:
+            raise InputError(
+                f"{len(rows)} rows, {expected} were published", file=paths[files[0].format], remedy=how_to_get(files[0])
+            )
+        if name == split:
+            return rows
+        first_id += len(rows)
+    raise InputError(f"split {split!r} is not at hand")
+
+
+def moments_of(rows: Iterable[Mapping], split: str) -> tuple[list[dict], list[dict], int]:
+    """(moments, exclusions, clamped) of the annotation rows of one split.
+
+    Ends past the end of the video are clamped to it and counted; a moment that starts there, or has no length, is
+    excluded.
+    """
+    moments, exclusions, clamped = [], [], 0
+    for number, row in enumerate(rows, start=1):
+        start, end = row["time"]
+        reason = None
+        if end <= start:
+            reason, detail = "no-length", f"starts at {start} s and ends at {end} s"
+        elif start >= row["duration"]:
+            reason, detail = "starts-after-the-end", f"starts at {start} s, the video has {row['duration']} s"
+        if reason:
+            exclusions.append({"row": number, "video": row["video"], "desc_id": row["desc_id"], "reason": reason,
+                               "detail": f"split {split}: {detail}"})  # fmt: skip
+            continue
+        clamped += end > row["duration"]
+        moments.append({
+            "desc_id": row["desc_id"], "video": row["video"], "start": start, "end": min(end, row["duration"]),
+            "duration": row["duration"], "split": split, "caption": row["cog_desc"],
+        })  # fmt: skip
+    return moments, exclusions, clamped

@@ -1,0 +1,88 @@
+"""The list of published files, `config/sources.csv`: where each comes from, its checksum and licence, where to put it."""
+
+import csv
+import hashlib
+import os
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from verified.common.errors import InputError
+
+SOURCES = Path(__file__).resolve().parents[3] / "config" / "sources.csv"
+ACCESS = ("open", "form", "none", "own")
+"""open: downloaded by a rule; form: a person fetches it from the page `url`; none: not published; own: a user's file."""
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """One file of a collection. Empty text and None mean: not known."""
+
+    collection: str
+    split: str
+    version: str
+    format: str
+    """fig, charades-sta, charades-csv, activitynet-captions, didemo or archive; see `released_formats`."""
+    place: str
+    """Path below the folder of released files."""
+    url: str
+    sha256: str
+    bytes: int | None
+    rows: int | None
+    """Captions in the file (videos in a charades-csv)."""
+    licence: str
+    access: str
+
+
+@cache
+def read_sources(path: Path = SOURCES) -> tuple[SourceFile, ...]:
+    """All rows of `config/sources.csv`. Raises InputError for a row that cannot be right."""
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    files = []
+    for number, row in enumerate(rows, start=2):
+        for key in ("bytes", "rows"):
+            row[key] = int(row[key]) if row[key] else None
+        place = Path(row["place"])
+        if row["access"] not in ACCESS or place.is_absolute() or ".." in place.parts:
+            raise InputError("unknown access class, or a place outside the folder", file=path, row=number)
+        files.append(SourceFile(**row))
+    return tuple(files)
+
+
+def collections(path: Path = SOURCES) -> dict[str, dict[str, tuple[SourceFile, ...]]]:
+    """Collection → split → its files, in the order of the list; files that belong to no split are left out."""
+    found: dict[str, dict[str, tuple[SourceFile, ...]]] = {}
+    for file in read_sources(path):
+        if file.split:
+            splits = found.setdefault(file.collection, {})
+            splits[file.split] = (*splits.get(file.split, ()), file)
+    return found
+
+
+def verify(path: str | os.PathLike, source: SourceFile) -> None:
+    """Raise InputError unless `path` holds the bytes that `source` names (as far as its size and SHA-256 are known)."""
+    path = Path(path)
+    if not path.is_file():
+        raise InputError(f"{source.place} is not there", file=path, remedy=how_to_get(source))
+    with path.open("rb") as file:
+        head = file.read(512).lstrip()
+        file.seek(0)
+        found = hashlib.file_digest(file, "sha256").hexdigest()
+    size = path.stat().st_size
+    if (source.sha256 and found != source.sha256) or (source.bytes is not None and size != source.bytes):
+        kind = "it is a web page" if head.startswith(b"<") else f"it has {size} bytes and SHA-256 {found}"
+        raise InputError(f"this is not the published {source.place}: {kind}", file=path, remedy=how_to_get(source))
+
+
+def how_to_get(source: SourceFile) -> str:
+    """One line for a person: what to fetch from where, and how to know that it is right."""
+    size = f"{source.bytes} bytes" if source.bytes is not None else "size not known"
+    digest = f"SHA-256 {source.sha256}" if source.sha256 else "SHA-256 not known"
+    if source.access == "open":
+        return f"download it again from {source.url}; expected {size}, {digest}"
+    if source.access == "form":
+        return f"fetch it by hand from {source.url} and save it as {source.place}; expected {size}, {digest}"
+    if source.access == "own":
+        return f"save your annotations of split {source.split} as {source.place} in the folder released_dir"
+    return f"{source.place} was not published"
