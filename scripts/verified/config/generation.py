@@ -1,19 +1,74 @@
-"""Text generation: which engine answers for which role, prompts, sampling, the ledger."""
+"""Text generation: which engine answers for which role, prompts, sampling, the ledger, the budget."""
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from verified.config.base import Section
 
+ROLES = ("llm", "image_lmm", "video_lmm")
 
-class Engine(Section):
+
+class SamplingSettings(Section):
+    """How answers are drawn; the paper does not print its settings."""
+
+    max_tokens: int = Field(768, ge=1)
+    """Most tokens of an answer."""
+    temperature: float = Field(0.7, ge=0)
+    """0 takes the most likely token each time; a second attempt is then the same as the first."""
+    top_p: float = Field(0.95, gt=0, le=1)
+    """Share of the probability mass that is drawn from."""
+
+
+class EngineSettings(Section):
     """One engine in one role."""
 
     engine: Literal["scene-reader", "cassette", "transformers", "openai", "vllm"] = "scene-reader"
     """Which implementation answers."""
-    model: str = "scene-reader-1"
-    """Model id, recorded with each caption."""
+    model: str = Field("scene-reader-1", min_length=1)
+    """Model id (a hub name, a folder, or the name an endpoint knows), recorded with each caption."""
+    revision: str = ""
+    """Commit or version that pins the model; part of the ledger key. Empty: the engine's own, if it has one."""
+    sampling: SamplingSettings = SamplingSettings()
+    structured: bool = False
+    """Ask for JSON and hand the engine its schema (vllm, and endpoints that support it); otherwise the printed formats."""
+    cassette: str | None = None
+    """Engine cassette: the exported ledger (parquet) that answers."""
+    base_url: str | None = None
+    """Engine openai: address of the endpoint, such as http://127.0.0.1:8000/v1; null means OpenAI's own."""
+    api_key_variable: str = Field("OPENAI_API_KEY", pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")
+    """Engine openai: name of the environment variable that holds the key; a key never stands in a file."""
+    api_slots: int = Field(8, ge=1)
+    """Engine openai: calls under way at once in one job; also the Snakemake resource `api_slots` of the job."""
+    timeout_seconds: float = Field(120, gt=0)
+    """Engine openai: longest wait for one answer."""
+    retries: int = Field(6, ge=0)
+    """Engine openai: further tries after 429, 5xx, a timeout or a lost connection."""
+    gpu: int = Field(0, ge=0)
+    """Engines vllm and transformers: GPUs of a job; with 0 they run on the CPU."""
+    batch: int = Field(32, ge=1)
+    """Engines vllm and transformers: requests handed to the model together."""
+    max_context_tokens: int = Field(8192, ge=256)
+    """Engines vllm and transformers: longest prompt with its answer; longer ones end as error context-length."""
+    price_in: float = Field(0.0, ge=0)
+    """Money per million tokens read, for quotes, cost and budget."""
+    price_out: float = Field(0.0, ge=0)
+    """Money per million tokens written."""
+    tokens_per_second: float | None = Field(None, gt=0)
+    """Written tokens per second and GPU, for the GPU-hours of a quote."""
+
+    @model_validator(mode="after")
+    def complete(self):
+        if self.engine == "cassette" and not self.cassette:
+            raise ValueError("engine cassette needs the key `cassette`, the path of an exported ledger")
+        if self.engine == "scene-reader" and self.structured:
+            raise ValueError("the scene reader answers in the printed formats only: structured must be false")
+        return self
+
+    def identity(self) -> dict:
+        """The values that an answer depends on: a change of any of them re-runs the stages below."""
+        values = {"model": self.model, "revision": self.revision, "structured": self.structured}
+        return {**values, "sampling": self.sampling.model_dump()}
 
 
 class SceneReader(Section):
@@ -23,22 +78,40 @@ class SceneReader(Section):
     """Share of caption candidates that are falsified on purpose, so that the evaluator has something to find."""
 
 
+class BudgetSettings(Section):
+    """Hard limits on everything the ledger holds; null means none. A run stops cleanly when one is reached."""
+
+    calls: int | None = Field(None, ge=1)
+    """Calls, repeated attempts included."""
+    tokens: int | None = Field(None, ge=1)
+    """Tokens read and written."""
+    money: float | None = Field(None, gt=0)
+    """Cost at the configured prices."""
+
+
 class Generation(Section):
     """Captions and perturbations by language models (sections 3.1 to 3.3)."""
 
-    llm: Engine = Engine()
-    image_lmm: Engine = Engine()
-    video_lmm: Engine = Engine()
+    llm: EngineSettings = EngineSettings()
+    image_lmm: EngineSettings = EngineSettings()
+    video_lmm: EngineSettings = EngineSettings()
     prompts: str = "config/prompts"
     """Folder of the eight prompt files."""
     ledger: str = "results/ledger.sqlite"
     """Where each call and its outcome is kept."""
+    attempts: int = Field(3, ge=1)
+    """How often a call is asked until its answer is complete."""
     candidates: int = Field(3, ge=1)
     """N_s and N_d: statics and dynamics candidates per moment."""
     questions: int = Field(5, ge=1)
     """N_qa: questions per moment."""
     perturbations: int = Field(3, ge=1)
     """N_pos and N_neg: perturbed captions of each kind."""
+    frame_side: int = Field(448, ge=32)
+    """Longer side, in pixels, of the frames given to the video LMM; smaller videos keep their size."""
     sentence_encoder: str = "all-MiniLM-L6-v2"
     """Sentence encoder for Equations 7 and 8 and for many-to-many statistics."""
+    threads: int = Field(1, ge=1)
+    """Compute threads of its jobs."""
     scene_reader: SceneReader = SceneReader()
+    budget: BudgetSettings = BudgetSettings()

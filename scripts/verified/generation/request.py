@@ -1,7 +1,8 @@
 """What is asked of a language model and what comes back: the interface that every engine implements.
 
-An engine is handed `Request`s and yields one `Reply` for each, in order. It does not retry invalid answers, does not parse and
-does not remember: parsing (`verified.generation.parsing`) and the ledger (`verified.generation.ledger`) are the same for all.
+An engine is handed `Request`s and yields one `Reply` for each, in order. It does not retry invalid answers, does not
+parse and does not remember: parsing (`verified.generation.parsing`) and the ledger (`verified.generation.ledger`) are
+the same for all engines.
 """
 
 import dataclasses
@@ -38,11 +39,11 @@ class Sampling:
 class Request:
     """One call.
 
-    `slots` are the plain values that `prompt` was filled with (`prompt` holds them quoted): engines that read meaning rather
-    than text, such as the scene reader, use them. `images` are encoded JPEG or PNG files; `frames` is a clip, uint8 RGB
-    [T, H, W, 3], with `frame_times` in seconds from the start of the clip. `schema` is a JSON schema of the answer for engines
-    that can constrain; others ignore it. `seed` depends on the configured seed, the content of the request and the attempt, so
-    an engine draws from it alone.
+    `slots` are the plain values that `prompt` was filled with (`prompt` holds them quoted): engines that read meaning
+    rather than text, such as the scene reader, use them. `images` are encoded JPEG or PNG files; `frames` is a clip,
+    uint8 RGB [T, H, W, 3], with `frame_times` in seconds from the start of the clip. `schema` is a JSON schema of the
+    answer for engines that can constrain; others ignore it. `seed` depends on the configured seed, the content of the
+    request and the attempt, so an engine draws from it alone.
     """
 
     task: str
@@ -60,10 +61,11 @@ class Request:
 class Reply:
     """What an engine answered: raw text and how it ended.
 
-    `finish` is "stop" (the model ended by itself), "length" (cut at the token limit), "blocked" (a content filter refused) or
-    "error" (no answer; `reason` says why in a short slug such as "context-length", `detail` in words). `seconds` is the time
-    spent on this call. `notes` is kept beside the outcome; the scene reader records there what it falsified:
-    ``{"spoiled": [{"candidate": 0-based index, "kind": "static" | "dynamic", "changed": {attribute: [true, false]}}]}``.
+    `finish` is "stop" (the model ended by itself), "length" (cut at the token limit), "blocked" (a content filter
+    refused) or "error" (no answer; `reason` says why in a short slug such as "context-length", `detail` in words).
+    `seconds` is the time spent on this call. `notes` is kept beside the outcome; the scene reader records there what
+    it falsified: ``{"spoiled": [{"candidate": 0-based index, "kind": "static" | "dynamic",
+    "changed": {attribute: [true, false]}}]}``.
     """
 
     text: str
@@ -87,5 +89,5 @@ class Engine(Protocol):
     """What pins the model's behaviour beyond its id: a commit, a version of the code, or empty."""
 
     def answer(self, requests: Iterable[Request]) -> Iterator[Reply]:
-        """Yield one reply per request, in order. Requests may be drawn lazily; nothing is raised for a single bad one."""
+        """Yield one reply per request, in order. They may be drawn lazily; a bad one never raises."""
         ...

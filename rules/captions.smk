@@ -1,0 +1,97 @@
+include: "generation.smk"
+
+
+rule caption_statics:
+    """Statics enhanced candidates (section 3.1): keyframes described one by one, then N_s captions per moment."""
+    input:
+        moments="results/{dataset}/corpus/moments.jsonl",
+        keyframes="results/{dataset}/keyframes/{shard}.tar",
+        prompts=prompt_files("keyframe_description", "statics_candidates"),
+    output:
+        captions="results/{dataset}/captions/statics/{shard}.jsonl",
+        counts="results/{dataset}/captions/statics/{shard}.counts.json",
+        spoiled="results/{dataset}/captions/statics/{shard}.spoiled.jsonl",
+    log:
+        "logs/{dataset}/caption_statics/{shard}.log",
+    benchmark:
+        "logs/{dataset}/caption_statics/{shard}.tsv"
+    conda:
+        "../envs/captions.yaml"
+    threads: settings.generation.threads
+    resources:
+        mem_mb=2000 if not engine_gpus("image_lmm", "llm") else 64000,
+        runtime=60 if not engine_gpus("image_lmm", "llm") else 1440,
+        gpu=engine_gpus("image_lmm", "llm"),
+        api_slots=api_slots("image_lmm", "llm"),
+    params:
+        image_lmm=settings.generation.image_lmm.identity(),
+        llm=settings.generation.llm.identity(),
+        candidates=settings.generation.candidates,
+        attempts=settings.generation.attempts,
+        spoiled_share=settings.generation.scene_reader.spoiled_share,
+        shards=settings.shards,
+        seed=settings.seed,
+        code=code_digest("captions", "generation", "common"),
+    script:
+        "../scripts/caption_statics.py"
+
+
+rule caption_dynamics:
+    """Dynamics enhanced candidates (section 3.2): questions, answers from the frames, then N_d captions per moment."""
+    input:
+        moments="results/{dataset}/corpus/moments.jsonl",
+        videos="results/{dataset}/corpus/videos.jsonl",
+        prompts=prompt_files("questions", "answers", "dynamics_candidates"),
+    output:
+        captions="results/{dataset}/captions/dynamics/{shard}.jsonl",
+        counts="results/{dataset}/captions/dynamics/{shard}.counts.json",
+        spoiled="results/{dataset}/captions/dynamics/{shard}.spoiled.jsonl",
+    log:
+        "logs/{dataset}/caption_dynamics/{shard}.log",
+    benchmark:
+        "logs/{dataset}/caption_dynamics/{shard}.tsv"
+    conda:
+        "../envs/captions.yaml"
+    threads: settings.generation.threads
+    resources:
+        mem_mb=3000 if not engine_gpus("video_lmm", "llm") else 64000,
+        runtime=60 if not engine_gpus("video_lmm", "llm") else 1440,
+        gpu=engine_gpus("video_lmm", "llm"),
+        api_slots=api_slots("video_lmm", "llm"),
+    params:
+        dynamics=dataset_settings("dynamics"),
+        llm=settings.generation.llm.identity(),
+        video_lmm=settings.generation.video_lmm.identity(),
+        candidates=settings.generation.candidates,
+        questions=settings.generation.questions,
+        attempts=settings.generation.attempts,
+        frame_side=settings.generation.frame_side,
+        spoiled_share=settings.generation.scene_reader.spoiled_share,
+        shards=settings.shards,
+        seed=settings.seed,
+        code=code_digest("captions", "generation", "common"),
+    script:
+        "../scripts/caption_dynamics.py"
+
+
+rule collect_spoiled:
+    """What the demo's engine falsified on purpose: for tests and the validity table, and nothing else."""
+    input:
+        statics="results/{dataset}/captions/statics/{shard}.spoiled.jsonl",
+        dynamics="results/{dataset}/captions/dynamics/{shard}.spoiled.jsonl",
+    output:
+        spoiled="results/{dataset}/captions/spoiled/{shard}.jsonl",
+    log:
+        "logs/{dataset}/collect_spoiled/{shard}.log",
+    benchmark:
+        "logs/{dataset}/collect_spoiled/{shard}.tsv"
+    conda:
+        "../envs/captions.yaml"
+    threads: 1
+    resources:
+        mem_mb=500,
+        runtime=10,
+    params:
+        code=code_digest("common.jsonl"),
+    script:
+        "../scripts/collect_spoiled.py"

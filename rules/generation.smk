@@ -1,0 +1,17 @@
+from verified.generation.prompts import prompt_file
+
+
+def prompt_files(*tasks):
+    """The prompt files of the given tasks: a rule depends on those it uses and no others."""
+    return [prompt_file(settings.generation.prompts, task) for task in tasks]
+
+
+def engine_gpus(*roles):
+    """GPUs of a job: the most that any of its roles asks for (they share them)."""
+    return max(getattr(settings.generation, role).gpu for role in roles)
+
+
+def api_slots(*roles):
+    """Calls under way at once in a job, where a role is answered by an endpoint."""
+    used = [getattr(settings.generation, role) for role in roles]
+    return max((role.api_slots for role in used if role.engine == "openai"), default=0)

@@ -1,0 +1,30 @@
+rule write_perturbations:
+    """Positives and negatives of each coarse caption and the selected ones (section 3.3, Equations 6 to 8)."""
+    input:
+        moments="results/{dataset}/corpus/moments.jsonl",
+        prompts=prompt_files("positives", "static_negatives", "dynamic_negatives"),
+    output:
+        perturbations="results/{dataset}/perturbations/{shard}.jsonl",
+        counts="results/{dataset}/perturbations/{shard}.counts.json",
+    log:
+        "logs/{dataset}/write_perturbations/{shard}.log",
+    benchmark:
+        "logs/{dataset}/write_perturbations/{shard}.tsv"
+    conda:
+        "../envs/perturbations.yaml"
+    threads: settings.generation.threads
+    resources:
+        mem_mb=3000 if not engine_gpus("llm") else 64000,
+        runtime=60 if not engine_gpus("llm") else 1440,
+        gpu=engine_gpus("llm"),
+        api_slots=api_slots("llm"),
+    params:
+        llm=settings.generation.llm.identity(),
+        perturbations=settings.generation.perturbations,
+        attempts=settings.generation.attempts,
+        sentence_encoder=settings.generation.sentence_encoder,
+        shards=settings.shards,
+        seed=settings.seed,
+        code=code_digest("perturbations", "generation", "common"),
+    script:
+        "../scripts/write_perturbations.py"

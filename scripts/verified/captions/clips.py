@@ -1,0 +1,98 @@
+"""Clips for the video LMM: one decode of each video for all its moments, thinned to what the model takes."""
+
+from collections.abc import Callable, Iterable, Iterator
+
+import numpy as np
+
+from verified.common.video import VideoError, frames_of_spans
+from verified.common.video.spans import rate_times
+from verified.generation.asking import MediaError
+
+
+def frames_given(duration: float, dynamics: dict) -> tuple[int, bool]:
+    """(number of frames the video LMM gets, whether the clip is thinned) for a moment of `duration` seconds.
+
+    DiDeMo and Charades are sampled at 8 frames per second, ActivityNet at 64 uniform frames (section 3.4); what
+    exceeds `max_frames` is thinned uniformly.
+    """
+    count = dynamics["frames"] or len(rate_times(0.0, duration, dynamics["fps"]))
+    return min(count, dynamics["max_frames"]), count > dynamics["max_frames"]
+
+
+def clip_digest(video: dict, start: float, end: float, dynamics: dict, side: int) -> str:
+    """What identifies the frames of a moment without decoding them: the file's digest and how it is sampled."""
+    rate = f"{dynamics['fps']:g} fps" if dynamics["fps"] else f"{dynamics['frames']} frames"
+    return f"{video['sha256']} {start!r}-{end!r} {rate} of at most {dynamics['max_frames']}, side {side}"
+
+
+def fitted_size(video: dict, side: int) -> tuple[int, int] | None:
+    """Height and width with the longer side at most `side` pixels; None where the video is smaller."""
+    scale = side / max(video["height"], video["width"])
+    if scale >= 1:
+        return None
+    return max(1, round(video["height"] * scale)), max(1, round(video["width"] * scale))
+
+
+class Clips:
+    """Serves the clips of many moments, decoding each video at most once.
+
+    `moments` in the order in which `load` will be called, those of one video together. `needed` says whether the
+    clip of a position will be asked for at all; videos without any are never opened. Memory holds the clips of one
+    video that were decoded and not fetched yet.
+    """
+
+    def __init__(
+        self,
+        moments: list[dict],
+        videos: dict[str, dict],
+        dynamics: dict,
+        side: int,
+        needed: Callable[[int], bool],
+    ):
+        self.moments, self.videos, self.dynamics, self.side, self.needed = moments, videos, dynamics, side, needed
+        self.video: str | None = None
+        self.stream: Iterator[tuple[int, dict]] = iter(())
+        self.ready: dict[int, dict] = {}
+
+    def load(self, position: int) -> dict:
+        """`frames` (uint8 [T, H, W, 3]) and `frame_times` (seconds from the moment's start). Raises MediaError."""
+        moment = self.moments[position]
+        if moment["video"] != self.video:
+            self.video, self.ready = moment["video"], {}
+            self.stream = self._decode(moment["video"])
+        try:
+            while position not in self.ready:
+                found, clip = next(self.stream)
+                self.ready[found] = clip
+        except VideoError as error:
+            self.stream = iter(())
+            raise MediaError(f"{error.reason}: {error.detail}") from None
+        except StopIteration:
+            raise MediaError(f"the video {moment['video']} could not be decoded") from None
+        clip = self.ready.pop(position)
+        if not len(clip["frames"]):
+            raise MediaError("no frame of the moment could be decoded")
+        return clip
+
+    def _decode(self, video: str) -> Iterator[tuple[int, dict]]:
+        row = self.videos[video]
+        wanted = [place for place, moment in enumerate(self.moments) if moment["video"] == video and self.needed(place)]
+        spans = [(self.moments[place]["start"], self.moments[place]["end"]) for place in wanted]
+        sampling = {"fps": self.dynamics["fps"]} if self.dynamics["fps"] else {"count": self.dynamics["frames"]}
+        for index, frames, times in frames_of_spans(row["path"], spans, **sampling, size=fitted_size(row, self.side)):
+            kept = thinned(len(frames), self.dynamics["max_frames"])
+            start = spans[index][0]
+            yield wanted[index], {"frames": frames[kept], "frame_times": tuple((times[kept] - start).round(3).tolist())}
+
+
+def thinned(count: int, most: int) -> np.ndarray:
+    """Indices of at most `most` of `count` frames, uniformly spread (mid-points of equal parts)."""
+    if count <= most:
+        return np.arange(count)
+    return ((np.arange(most) + 0.5) * count / most).astype(int)
+
+
+def by_video(moments: Iterable[dict]) -> list[int]:
+    """Positions of the moments, those of one video together and in the order in which their clips end."""
+    listed = list(moments)
+    return sorted(range(len(listed)), key=lambda place: (listed[place]["video"], listed[place]["end"], place))

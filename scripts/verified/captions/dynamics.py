@@ -1,0 +1,120 @@
+"""Dynamics enhanced captioning (section 3.2, Equations 3 to 5): questions, answers from the clip, candidates."""
+
+from collections.abc import Iterator
+
+from verified.captions.clips import Clips, by_video, clip_digest, frames_given
+from verified.captions.rows import candidate_row
+from verified.generation.asking import Call
+from verified.generation.outcome import Outcome
+from verified.generation.prompts import quoted
+from verified.generation.session import Session
+
+TASKS = ("questions", "answers", "dynamics_candidates")
+
+
+def caption_dynamics(moments: list[dict], videos: dict[str, dict], dynamics: dict, session: Session) -> list[dict]:
+    """Rows of captions/dynamics, one per moment, in order.
+
+    The LLM asks N_qa questions about the coarse caption (Equation 3; equal captions are asked about once), the video
+    LMM answers them from the frames and describes the motion (Equation 4), the LLM turns this into N_d candidates
+    (Equation 5). A moment whose questions or answers failed gets no candidates and says why. `dynamics` are the data
+    set's settings: fps or frames, max_frames.
+    """
+    asked = session.ask("questions", (_questions_call(moment, session) for moment in moments), len(moments))
+    answered = _answers(moments, asked, videos, dynamics, session)
+    ready = [place for place, outcome in enumerate(answered) if outcome is not None and outcome.status == "ok"]
+    calls = (_candidates_call(moments[place], asked[place], answered[place], session) for place in ready)
+    candidates = dict(zip(ready, session.ask("dynamics_candidates", calls, len(ready))))
+    return [
+        _row(moment, asked[place], answered[place], candidates.get(place), dynamics, session.settings.candidates)
+        for place, moment in enumerate(moments)
+    ]
+
+
+def _questions_call(moment: dict, session: Session) -> Call:
+    count = session.settings.questions
+    return session.call("questions", {"caption": moment["caption"], "count": str(count)}, count)
+
+
+def _answers(
+    moments: list[dict], asked: list[Outcome], videos: dict[str, dict], dynamics: dict, session: Session
+) -> list[Outcome | None]:
+    """Answers by the place of the moment; None where there are no questions."""
+    order = [place for place in by_video(moments) if asked[place].status == "ok"]
+    side = session.settings.frame_side
+    calls: list[Call] = []
+
+    def needed(position: int) -> bool:
+        return not session.known(calls[position])
+
+    clips = Clips([moments[place] for place in order], videos, dynamics, side, needed)
+    for position, place in enumerate(order):
+        moment, questions = moments[place], asked[place].parsed.items
+        duration = moment["end"] - moment["start"]
+        slots = {
+            "caption": moment["caption"],
+            "duration": f"{duration:.2f}".rstrip("0").rstrip("."),
+            "frame_number": str(frames_given(duration, dynamics)[0]),
+            "questions": "\n".join(f"{number}. {question}" for number, question in enumerate(questions, start=1)),
+        }
+        digest = clip_digest(videos[moment["video"]], moment["start"], moment["end"], dynamics, side)
+
+        def load(position: int = position) -> dict:
+            return clips.load(position)
+
+        calls.append(session.call("answers", slots, len(questions), media=(digest,), load=load))
+    outcomes: list[Outcome | None] = [None] * len(moments)
+    for place, outcome in zip(order, session.ask("answers", calls, len(calls))):
+        outcomes[place] = outcome
+    return outcomes
+
+
+def _candidates_call(moment: dict, asked: Outcome, answered: Outcome, session: Session) -> Call:
+    lines = []
+    for number, (question, answer) in enumerate(_pairs(asked, answered), start=1):
+        lines += [f"{number}. (Q) {quoted(question)}", f"   (A) {quoted(answer)}"]
+    slots = {
+        "caption": moment["caption"],
+        "start": _seconds(moment["start"]),
+        "end": _seconds(moment["end"]),
+        "questions_and_answers": "\n".join(lines),
+        "description": answered.parsed.sections.get("description", ""),
+        "count": str(session.settings.candidates),
+    }
+    return session.call("dynamics_candidates", slots, session.settings.candidates)
+
+
+def _pairs(asked: Outcome, answered: Outcome) -> Iterator[tuple[str, str]]:
+    """Questions with their answers; a question without one is left out."""
+    for place, answer in zip(answered.parsed.positions, answered.parsed.items):
+        yield asked.parsed.items[place], answer
+
+
+def _seconds(value: float) -> str:
+    return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def _row(
+    moment: dict, asked: Outcome, answered: Outcome | None, answer: Outcome | None, dynamics: dict, wanted: int
+) -> dict:
+    reason = None
+    if answered is None:
+        reason = f"questions-{asked.status}: {asked.reason}"
+    elif answer is None:
+        reason = f"answers-{answered.status}: {answered.reason}"
+    row = candidate_row(moment, "dynamics", answer, wanted, reason)
+    frames, thin = frames_given(moment["end"] - moment["start"], dynamics)
+    steps = {"questions": asked, "answers": answered, "candidates": answer}
+    answers = [""] * len(asked.parsed.items)
+    if answered is not None:
+        for place, text in zip(answered.parsed.positions, answered.parsed.items):
+            answers[place] = text
+    return {
+        **row,
+        "questions": list(asked.parsed.items),
+        "answers": answers,
+        "description": answered.parsed.sections.get("description", "") if answered is not None else "",
+        "frames": frames,
+        "thinned": thin,
+        "lineage": {name: outcome.key for name, outcome in steps.items() if outcome is not None},
+    }

@@ -1,0 +1,115 @@
+"""Statics enhanced captioning (section 3.1, Equations 1 and 2): keyframe descriptions, then caption candidates."""
+
+import hashlib
+import io
+from collections import Counter
+from collections.abc import Iterator
+
+from PIL import Image
+
+from verified.captions.rows import candidate_row
+from verified.captions.tar import KeyframeTar
+from verified.common.errors import InputError
+from verified.generation.asking import Call, MediaError
+from verified.generation.outcome import Outcome
+from verified.generation.prompts import quoted
+from verified.generation.session import Session
+
+TASKS = ("keyframe_description", "statics_candidates")
+
+
+def caption_statics(moments: list[dict], keyframes: KeyframeTar, session: Session) -> list[dict]:
+    """Rows of captions/statics, one per moment, in order.
+
+    Every keyframe of a moment is described with the coarse caption as guidance (Equation 1); all descriptions, in
+    temporal order, and the caption give N_s candidates (Equation 2). A moment none of whose keyframes could be
+    described gets no candidates and says why.
+    """
+    shown = [keyframes.keyframes(moment["desc_id"]) for moment in moments]
+    flat = [(moment, keyframe) for moment, frames in zip(moments, shown) for keyframe in frames]
+    described = session.ask("keyframe_description", _description_calls(flat, keyframes, session), len(flat))
+    grouped = _grouped(described, [len(frames) for frames in shown])
+    asked = [position for position, outcomes in enumerate(grouped) if any(map(_described, outcomes))]
+    calls = (_candidates_call(moments[position], grouped[position], session) for position in asked)
+    answered = dict(zip(asked, session.ask("statics_candidates", calls, len(asked))))
+    return [
+        _row(moment, frames, outcomes, answered.get(position), session.settings.candidates)
+        for position, (moment, frames, outcomes) in enumerate(zip(moments, shown, grouped))
+    ]
+
+
+def _described(outcome: Outcome) -> bool:
+    return outcome.status == "ok"
+
+
+def _description_calls(flat: list[tuple[dict, dict]], keyframes: KeyframeTar, session: Session) -> Iterator[Call]:
+    for moment, keyframe in flat:
+        image = keyframes.image(keyframe["file"])
+        digest = hashlib.sha256(image).hexdigest()
+
+        def load(image: bytes = image, name: str = keyframe["file"]) -> dict:
+            _check_image(image, name)
+            return {"images": (image,)}
+
+        yield session.call("keyframe_description", {"caption": moment["caption"]}, media=(digest,), load=load)
+
+
+def _check_image(image: bytes, name: str) -> None:
+    try:
+        with Image.open(io.BytesIO(image)) as picture:
+            picture.load()
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+        raise MediaError(f"{name} cannot be decoded: {error}") from None
+
+
+def _grouped(outcomes: list[Outcome], lengths: list[int]) -> list[list[Outcome]]:
+    remaining = iter(outcomes)
+    return [[next(remaining) for _ in range(length)] for length in lengths]
+
+
+def _candidates_call(moment: dict, outcomes: list[Outcome], session: Session) -> Call:
+    described = [outcome.parsed.sections for outcome in outcomes if _described(outcome)]
+    lines = []
+    for number, sections in enumerate(described, start=1):
+        lines.append(f"Keyframe {number}:")
+        for label, name in (
+            ("Background", "background"),
+            ("Objects Attributes", "foreground"),
+            ("Description", "description"),
+        ):
+            if sections[name]:
+                lines.append(f"  {label}: {quoted(sections[name])}")
+    slots = {
+        "caption": moment["caption"],
+        "keyframe_number": str(len(described)),
+        "keyframes": "\n".join(lines),
+        "count": str(session.settings.candidates),
+    }
+    return session.call("statics_candidates", slots, session.settings.candidates)
+
+
+def _row(moment: dict, keyframes: list[dict], outcomes: list[Outcome], answer: Outcome | None, wanted: int) -> dict:
+    if answer is None:
+        failed = Counter(f"keyframe-{outcome.status}: {outcome.reason}" for outcome in outcomes)
+        reason = failed.most_common(1)[0][0] if failed else "no-keyframes"
+    else:
+        reason = None
+    row = candidate_row(moment, "statics", answer, wanted, reason)
+    row["keyframes"] = [
+        {
+            "time": keyframe["time"],
+            "foreground": outcome.parsed.sections.get("foreground", ""),
+            "background": outcome.parsed.sections.get("background", ""),
+            "description": outcome.parsed.sections.get("description", ""),
+            "lineage": outcome.key,
+        }
+        for keyframe, outcome in zip(keyframes, outcomes)
+    ]
+    return row
+
+
+def check_covered(moments: list[dict], keyframes: KeyframeTar) -> None:
+    """Raise InputError unless every moment has its row in the keyframe index."""
+    missing = [moment["desc_id"] for moment in moments if moment["desc_id"] not in keyframes.rows]
+    if missing:
+        raise InputError(f"no keyframe row for moment {missing[0]} and {len(missing) - 1} more", file=keyframes.path)

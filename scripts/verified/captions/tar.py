@@ -1,0 +1,44 @@
+"""The keyframe archive of a shard: index rows and images by name."""
+
+import json
+import os
+import tarfile
+
+from verified.common.errors import InputError
+
+
+class KeyframeTar:
+    """Reads keyframes/SHARD.tar: `index.jsonl` first, then the images it names.
+
+    Raises InputError for a file that is no such archive.
+    """
+
+    def __init__(self, path: str | os.PathLike):
+        self.path = path
+        try:
+            self.archive = tarfile.open(path)  # noqa: SIM115 — closed by close()
+            index = self.archive.extractfile("index.jsonl").read().decode("utf-8")
+            self.rows = {row["desc_id"]: row for row in map(json.loads, index.splitlines())}
+        except (OSError, KeyError, tarfile.TarError, ValueError) as error:
+            raise InputError(f"not a keyframe archive: {error}", file=path, remedy="delete it and run again") from None
+
+    def keyframes(self, desc_id: int) -> list[dict]:
+        """Keyframes of a moment in temporal order: file, time, segment."""
+        return sorted(self.rows[desc_id]["keyframes"], key=lambda keyframe: keyframe["time"])
+
+    def image(self, name: str) -> bytes:
+        """Bytes of the image `name`; empty if the archive lacks it."""
+        try:
+            return self.archive.extractfile(name).read()
+        except KeyError:
+            return b""
+
+    def close(self) -> None:
+        """Close the archive."""
+        self.archive.close()
+
+    def __enter__(self) -> "KeyframeTar":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

@@ -1,0 +1,255 @@
+"""Ask an engine for what the ledger does not hold yet, and keep every outcome."""
+
+import dataclasses
+import json
+import re
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+
+from verified.common.seeds import derive_seed
+from verified.generation.budget import Budget
+from verified.generation.ledger import Ledger, key_of, parts_of
+from verified.generation.outcome import Outcome, Parsed, Status
+from verified.generation.parsing import parse
+from verified.generation.request import Engine, Reply, Request
+
+READY_AT_MOST = 1000
+"""Known outcomes that may pile up before they are handed out, which keeps the memory of a resumed run flat."""
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Call:
+    """A request with the digests of its media and the number of items wanted.
+
+    `load` fetches the media, and is only called when the ledger lacks the call. It returns the fields of the request
+    that it fills (`images`, or `frames` and `frame_times`), or raises `MediaError`.
+    """
+
+    request: Request
+    media: tuple[str, ...] = ()
+    count: int = 1
+    load: Callable[[], dict] | None = None
+
+
+class MediaError(Exception):
+    """The images or frames of a call cannot be read; the message says why."""
+
+
+@dataclasses.dataclass
+class _Pending:
+    """A call in the engine's hands, or waiting for its next attempt."""
+
+    call: Call
+    key: str
+    parts: dict[str, str]
+    attempt: int = 1
+    best: tuple[Parsed, Reply] | None = None
+
+
+@dataclasses.dataclass
+class _Work:
+    """Where the calls of one `Asker.ask` stand."""
+
+    calls: Iterator[tuple[int, Call]]
+    drawn: bool = False
+    ready: deque[tuple[int, Outcome]] = dataclasses.field(default_factory=deque)
+    again: deque[_Pending] = dataclasses.field(default_factory=deque)
+    flying: deque[_Pending] = dataclasses.field(default_factory=deque)
+    waiting: dict[str, list[int]] = dataclasses.field(default_factory=dict)
+    failed: dict[str, Outcome] = dataclasses.field(default_factory=dict)
+
+    @property
+    def finished(self) -> bool:
+        return self.drawn and not (self.again or self.flying or self.ready)
+
+    def settle(self, key: str, outcome: Outcome) -> None:
+        """Hand the outcome to every call that waits for this key."""
+        if outcome.status != "ok":
+            self.failed[key] = outcome
+        self.ready.extend((index, outcome) for index in self.waiting.pop(key))
+
+
+class Asker:
+    """One engine in one role, with its ledger.
+
+    `attempts` is how often an answer that is truncated, invalid or too short is asked for; ``blocked`` and ``error``
+    are not repeated here (engines repeat what is worth repeating, such as a busy endpoint). `prices` are per million
+    tokens in and out. `budget` is looked at before each call that would be asked.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        ledger: Ledger,
+        attempts: int = 3,
+        prices: tuple[float, float] = (0.0, 0.0),
+        budget: Budget | None = None,
+    ):
+        self.engine, self.ledger, self.attempts, self.prices = engine, ledger, attempts, prices
+        self.budget = budget or Budget(ledger)
+        self.asked = 0
+
+    def key(self, call: Call) -> str:
+        """Ledger key of a call."""
+        return key_of(parts_of(call.request, call.media, self.engine.model, self.engine.revision))
+
+    def known(self, call: Call) -> bool:
+        """Whether the ledger holds a final outcome, so that no media need to be loaded."""
+        return self._recall(self.key(call), call) is not None
+
+    def ask(self, calls: Iterable[Call]) -> Iterator[tuple[int, Outcome]]:
+        """Yield (position of the call, outcome) as outcomes become known; identical calls are asked once.
+
+        Calls are drawn lazily and, apart from those in the engine's hands, not kept. Raises InputError when the budget
+        is spent, after the answers that were under way are recorded.
+        """
+        work = _Work(enumerate(calls))
+        while not work.finished:
+            for reply in self.engine.answer(self._feed(work)):
+                pending = work.flying.popleft()
+                self.asked += 1
+                outcome = self._take(pending, reply)
+                if outcome is None:
+                    work.again.append(pending)
+                else:
+                    work.settle(pending.key, outcome)
+                while work.ready:
+                    yield work.ready.popleft()
+            if work.flying:
+                raise RuntimeError(f"engine {self.engine.name} left {len(work.flying)} requests unanswered")
+            while work.ready:
+                yield work.ready.popleft()
+            if work.again:
+                self.budget.check()
+
+    def _feed(self, work: "_Work") -> Iterator[Request]:
+        """Requests for the engine: second attempts first, then new calls, while there is budget."""
+        while len(work.ready) < READY_AT_MOST:
+            pending = work.again.popleft() if work.again else self._next_new(work)
+            if pending is None:
+                return
+            if not self.budget.left():
+                work.again.appendleft(pending)
+                return
+            work.flying.append(pending)
+            yield self._seeded(pending)
+
+    def _next_new(self, work: "_Work") -> "_Pending | None":
+        """The next call that has to be asked; on the way, known ones become ready and copies of one in flight wait."""
+        while len(work.ready) < READY_AT_MOST:
+            index, call = next(work.calls, (None, None))
+            if call is None:
+                work.drawn = True
+                return None
+            parts = parts_of(call.request, call.media, self.engine.model, self.engine.revision)
+            key = key_of(parts)
+            if key in work.waiting:
+                work.waiting[key].append(index)
+            elif (outcome := work.failed.get(key) or self._recall(key, call)) is not None:
+                work.ready.append((index, outcome))
+            else:
+                work.waiting[key] = [index]
+                pending = _Pending(call, key, parts)
+                if call.load is None:
+                    return pending
+                try:
+                    filled = call.load()
+                except MediaError as error:
+                    reply = Reply("", "error", "media", str(error))
+                    work.settle(key, self._record(pending, reply, "error", Parsed(), "media"))
+                else:
+                    pending.call = dataclasses.replace(
+                        call, request=dataclasses.replace(call.request, **filled), load=None
+                    )
+                    return pending
+        return None
+
+    def _seeded(self, pending: _Pending) -> Request:
+        request = pending.call.request
+        return dataclasses.replace(request, seed=derive_seed(request.seed, pending.key, pending.attempt))
+
+    def _recall(self, key: str, call: Call) -> Outcome | None:
+        row = self.ledger.get(key)
+        if row is None or row["status"] != "ok":
+            return None
+        outcome = self._outcome(row, call, known=True)
+        return outcome if outcome.parsed.usable else None
+
+    def _take(self, pending: _Pending, reply: Reply) -> Outcome | None:
+        """Judge a reply and record the attempt; None means: ask again."""
+        call = pending.call
+        if reply.finish in ("blocked", "error"):
+            if pending.best:
+                return self._record(pending, reply, "ok", *self._settle(pending))
+            return self._record(pending, reply, reply.finish, Parsed(), reply.reason or reply.finish)
+        parsed = parse(call.request.task, call.request.slots, reply.text, call.count, cut=reply.finish == "length")
+        if parsed.missing == 0:
+            return self._record(pending, reply, "ok", parsed, "")
+        if parsed.usable and (pending.best is None or parsed.missing < pending.best[0].missing):
+            pending.best = parsed, reply
+        status: Status = "truncated" if reply.finish == "length" else "invalid"
+        reason = _why(reply, parsed)
+        if pending.attempt < self.attempts:
+            self._record(pending, reply, status, parsed, reason)
+            pending.attempt += 1
+            return None
+        if pending.best:
+            return self._record(pending, reply, "ok", *self._settle(pending))
+        return self._record(pending, reply, status, parsed, reason)
+
+    @staticmethod
+    def _settle(pending: _Pending) -> tuple[Parsed, str]:
+        """After the last attempt: the best answer there was, recorded as short."""
+        return pending.best[0], "short"
+
+    def _record(self, pending: _Pending, reply: Reply, status: Status, parsed: Parsed, reason: str) -> Outcome:
+        kept = pending.best[1] if status == "ok" and reason == "short" else reply
+        row = {
+            "key": pending.key,
+            **pending.parts,
+            "engine": self.engine.name,
+            "status": status,
+            "reason": reason,
+            "detail": kept.detail,
+            "finish": kept.finish,
+            "text": kept.text,
+            "notes": json.dumps(kept.notes, ensure_ascii=False),
+            "attempts": 1,
+            "tokens_in": reply.tokens_in,
+            "tokens_out": reply.tokens_out,
+            "seconds": reply.seconds,
+            "cost": (reply.tokens_in * self.prices[0] + reply.tokens_out * self.prices[1]) / 1e6,
+            "created": time.time(),
+        }
+        stored = self.ledger.put(row)
+        self.budget.add(row)
+        return self._outcome(stored, pending.call, known=False)
+
+    @staticmethod
+    def _outcome(row, call: Call, known: bool) -> Outcome:
+        """The outcome as the ledger holds it; the parts are read from the text anew, by the parser of today."""
+        parsed = Parsed()
+        if row["text"]:
+            parsed = parse(
+                call.request.task, call.request.slots, row["text"], call.count, cut=row["finish"] == "length"
+            )
+        return Outcome(
+            row["key"], row["status"], row["reason"], row["detail"], row["text"], parsed, row["attempts"],
+            row["tokens_in"], row["tokens_out"], row["seconds"], row["cost"], json.loads(row["notes"]), known,
+        )  # fmt: skip
+
+
+def _why(reply: Reply, parsed: Parsed) -> str:
+    """Short reason for an answer that lacks parts."""
+    if not reply.text.strip():
+        return "empty"
+    if reply.finish == "length":
+        return "token-limit"
+    if parsed.usable:
+        return "too-few"
+    if parsed.refused:
+        return "refused"
+    if re.search(r"<(?:!doctype|html|body|head)\b", reply.text, re.I):
+        return "html"
+    return "unreadable"

@@ -1,0 +1,56 @@
+"""The hard stop: a limit on what the ledger may hold in calls, tokens or money."""
+
+import time
+
+from verified.common.errors import InputError
+from verified.generation.ledger import Ledger
+
+LOOK_AGAIN_SECONDS = 20.0
+"""How often the totals of the whole ledger are read anew: other jobs spend from the same budget."""
+
+
+class Budget:
+    """Limits over the whole ledger; None means unlimited.
+
+    `calls` counts attempts, `tokens` those in and out together, `money` the cost at the configured prices.
+    """
+
+    def __init__(self, ledger: Ledger, calls: int | None = None, tokens: int | None = None, money: float | None = None):
+        self.ledger = ledger
+        self.limits = {
+            name: limit
+            for name, limit in {"calls": calls, "tokens": tokens, "money": money}.items()
+            if limit is not None
+        }
+        self.spent = {"calls": 0.0, "tokens": 0.0, "money": 0.0}
+        self.looked = -LOOK_AGAIN_SECONDS
+
+    def left(self) -> bool:
+        """Whether another call may be asked."""
+        if not self.limits:
+            return True
+        if time.monotonic() - self.looked >= LOOK_AGAIN_SECONDS:
+            totals = self.ledger.totals()
+            self.spent = {
+                "calls": totals["attempts"],
+                "tokens": totals["tokens_in"] + totals["tokens_out"],
+                "money": totals["cost"],
+            }
+            self.looked = time.monotonic()
+        return all(self.spent[name] < limit for name, limit in self.limits.items())
+
+    def add(self, row: dict) -> None:
+        """Count an attempt of this job."""
+        self.spent["calls"] += row["attempts"]
+        self.spent["tokens"] += row["tokens_in"] + row["tokens_out"]
+        self.spent["money"] += row["cost"]
+
+    def check(self) -> None:
+        """Raise InputError when nothing is left."""
+        if not self.left():
+            name = next(name for name, limit in self.limits.items() if self.spent[name] >= limit)
+            raise InputError(
+                f"the budget is reached: {self.spent[name]:g} of {self.limits[name]:g} {name}",
+                file=self.ledger.path,
+                remedy=f"all answers so far are kept; raise generation.budget.{name} and run again to continue",
+            )

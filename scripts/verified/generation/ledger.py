@@ -1,0 +1,208 @@
+"""The ledger: every call and its outcome, content-addressed: nothing is asked twice, nothing is lost.
+
+SQLite in WAL mode. Each outcome is committed as it arrives: after SIGKILL, only calls whose answers had not arrived yet
+are asked again. Several jobs may write at once; the first ``ok`` of a key stays.
+"""
+
+import hashlib
+import json
+import os
+import sqlite3
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from verified.common.errors import InputError
+from verified.generation.outcome import STATUSES
+from verified.generation.request import Request
+
+SCHEMA_VERSION = 1
+COLUMNS = (
+    *("key", "task", "model", "revision", "engine", "status", "reason", "detail", "finish", "text"),
+    *("attempts", "tokens_in", "tokens_out", "seconds", "cost"),
+    *("notes", "prompt", "media", "sampling", "schema", "created"),
+)
+TABLE = f"""
+CREATE TABLE IF NOT EXISTS calls (
+ key TEXT PRIMARY KEY, task TEXT NOT NULL, model TEXT NOT NULL, revision TEXT NOT NULL, engine TEXT NOT NULL,
+ status TEXT NOT NULL CHECK (status IN ({", ".join(f"'{status}'" for status in STATUSES)})),
+ reason TEXT NOT NULL, detail TEXT NOT NULL, finish TEXT NOT NULL, text TEXT NOT NULL, attempts INTEGER NOT NULL,
+ tokens_in INTEGER NOT NULL, tokens_out INTEGER NOT NULL, seconds REAL NOT NULL, cost REAL NOT NULL,
+ notes TEXT NOT NULL, prompt TEXT NOT NULL, media TEXT NOT NULL, sampling TEXT NOT NULL, schema TEXT NOT NULL,
+ created REAL NOT NULL
+) WITHOUT ROWID
+"""
+TOTALS = ("attempts", "tokens_in", "tokens_out", "seconds", "cost")
+LATEST = ("engine", "status", "reason", "detail", "finish", "text", "notes", "created")
+PUT = f"""
+INSERT INTO calls ({", ".join(COLUMNS)}) VALUES ({", ".join("?" * len(COLUMNS))})
+ON CONFLICT (key) DO UPDATE SET
+ {", ".join(f"{name} = calls.{name} + excluded.{name}" for name in TOTALS)},
+ {", ".join(f"{name} = CASE calls.status WHEN 'ok' THEN calls.{name} ELSE excluded.{name} END" for name in LATEST)}
+RETURNING *
+"""
+
+
+def parts_of(request: Request, media: Iterable[str], model: str, revision: str) -> dict[str, str]:
+    """What identifies a call, as the ledger's columns hold it; `media` are digests of its images or of its clip."""
+    sampling = {
+        "max_tokens": request.sampling.max_tokens,
+        "temperature": request.sampling.temperature,
+        "top_p": request.sampling.top_p,
+        "seed": request.seed,
+    }
+    return {
+        "task": request.task,
+        "model": model,
+        "revision": revision,
+        "prompt": request.prompt,
+        "media": json.dumps(list(media)),
+        "sampling": json.dumps(sampling, sort_keys=True),
+        "schema": json.dumps(request.schema, sort_keys=True) if request.schema else "",
+    }
+
+
+def key_of(parts: dict[str, str]) -> str:
+    """SHA-256 over the parts of a call (model id and revision, task, prompt, media, sampling with seed, schema)."""
+    names = ("task", "model", "revision", "prompt", "media", "sampling", "schema")
+    text = json.dumps([parts[name] for name in names], ensure_ascii=False)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+class Ledger:
+    """An open ledger file.
+
+    Raises InputError when the file is not a ledger, is from another version, or its disk is full.
+    """
+
+    def __init__(self, path: str | os.PathLike, read_only: bool = False):
+        self.path = Path(path)
+        if read_only and not self.path.is_file():
+            raise InputError("no such ledger", file=path, remedy="it appears with the first caption")
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            mode = "?mode=ro" if read_only else ""
+            self.connection = sqlite3.connect(
+                f"{self.path.resolve().as_uri()}{mode}", uri=True, timeout=60, isolation_level=None
+            )
+            self.connection.row_factory = sqlite3.Row
+            if not read_only:
+                self._prepare()
+            self._check_version()
+        except sqlite3.DatabaseError as error:
+            raise InputError(
+                f"cannot be used as a ledger: {error}", file=path, remedy="move the file away to begin a new ledger"
+            ) from None
+
+    def _prepare(self) -> None:
+        self._enter_wal()
+        # WAL with NORMAL: a commit survives the death of the process; only a power cut can undo the last ones.
+        self.connection.execute("PRAGMA synchronous = NORMAL")
+        version = self.connection.execute("PRAGMA user_version").fetchone()[0]
+        tables = self.connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        if version == 0 and tables == 0:
+            self.connection.execute("BEGIN IMMEDIATE")
+            self.connection.execute(TABLE)
+            self.connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+            self.connection.execute("COMMIT")
+
+    def _enter_wal(self) -> None:
+        """Switch to WAL; SQLite does not wait for a lock here, so jobs that open a new ledger together take turns."""
+        for _ in range(600):
+            try:
+                self.connection.execute("PRAGMA journal_mode = WAL")
+                return
+            except sqlite3.OperationalError as error:
+                if "locked" not in str(error):
+                    raise
+                time.sleep(0.1)
+        raise InputError("another program keeps the ledger locked", file=self.path)
+
+    def _check_version(self) -> None:
+        version = self.connection.execute("PRAGMA user_version").fetchone()[0]
+        if version != SCHEMA_VERSION:
+            raise InputError(
+                f"ledger of schema version {version}, this program reads version {SCHEMA_VERSION}",
+                file=self.path,
+                remedy="export it with the version that wrote it, or set generation.ledger to a new file",
+            )
+
+    def get(self, key: str) -> sqlite3.Row | None:
+        """The row of a call, whatever its status, or None."""
+        return self.connection.execute("SELECT * FROM calls WHERE key = ?", (key,)).fetchone()
+
+    def put(self, row: dict) -> sqlite3.Row:
+        """Add the outcome of an attempt and commit; returns the row as it now stands.
+
+        Attempts, tokens, seconds and cost add up; the rest is replaced unless the row is already ``ok``.
+        """
+        try:
+            return self.connection.execute(PUT, _values(row)).fetchone()
+        except sqlite3.OperationalError as error:
+            raise _full_or_locked(error, self.path) from None
+
+    def put_many(self, rows: Iterable[dict]) -> int:
+        """Add many outcomes in one transaction; returns how many."""
+        count = 0
+        try:
+            self.connection.execute("BEGIN IMMEDIATE")
+            for row in rows:
+                self.connection.execute(PUT, _values(row)).fetchone()
+                count += 1
+            self.connection.execute("COMMIT")
+        except sqlite3.OperationalError as error:
+            if self.connection.in_transaction:
+                self.connection.execute("ROLLBACK")
+            raise _full_or_locked(error, self.path) from None
+        return count
+
+    def rows(self, status: str | None = None) -> Iterator[sqlite3.Row]:
+        """All rows in the order of their keys, or those of one status."""
+        where, values = ("WHERE status = ?", (status,)) if status else ("", ())
+        yield from self.connection.execute(f"SELECT * FROM calls {where} ORDER BY key", values)
+
+    def totals(self) -> dict[str, float]:
+        """Calls, attempts, tokens, seconds and cost over the whole ledger."""
+        sums = ", ".join(f"coalesce(sum({name}), 0) AS {name}" for name in TOTALS)
+        return dict(self.connection.execute(f"SELECT count(*) AS calls, {sums} FROM calls").fetchone())
+
+    def summary(self) -> list[dict]:
+        """One row per task, model, status and reason with counts and totals."""
+        sums = ", ".join(f"sum({name}) AS {name}" for name in TOTALS)
+        query = (
+            f"SELECT task, model, status, reason, count(*) AS calls, {sums} FROM calls "
+            "GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4"
+        )
+        return [dict(row) for row in self.connection.execute(query)]
+
+    def close(self) -> None:
+        """Close the file; what was put is already committed."""
+        self.connection.close()
+
+    def __enter__(self) -> "Ledger":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _values(row: dict) -> list:
+    """Column values; half of a surrogate pair, which JSON can smuggle in, becomes a question mark."""
+    return [
+        value.encode("utf-8", "replace").decode() if isinstance(value := row[name], str) else value for name in COLUMNS
+    ]
+
+
+def _full_or_locked(error: sqlite3.OperationalError, path: Path) -> Exception:
+    text = str(error)
+    if "full" in text:
+        return InputError(
+            "the disk is full; nothing recorded so far is lost",
+            file=path,
+            remedy="free some space and run again: finished calls are not repeated",
+        )
+    if "locked" in text:
+        return InputError("another program kept the ledger locked for a minute", file=path)
+    if "readonly" in text:
+        return InputError("the ledger cannot be written", file=path)
+    return error

@@ -1,0 +1,93 @@
+"""Perturbed captions (section 3.3, Equation 6) and the choice among them (Equations 7 and 8)."""
+
+from collections import Counter
+
+import numpy as np
+
+from verified.common.sentences import encode
+from verified.generation.outcome import Outcome
+from verified.generation.session import Session
+from verified.perturbations.select import farthest, nearest
+
+TASK_OF_KIND = {"positives": "positives", "statics": "static_negatives", "dynamics": "dynamic_negatives"}
+"""Kinds of perturbed captions as the files name them, and their tasks."""
+
+
+def perturb(moments: list[dict], session: Session, encoder: str, threads: int = 1) -> list[dict]:
+    """Rows of perturbations/SHARD.jsonl, one per moment, in order.
+
+    N_pos positives and N_neg negatives of each kind per coarse caption; equal captions share their calls. `encoder`
+    embeds captions for the selection.
+    """
+    count = session.settings.perturbations
+    outcomes: dict[str, list[Outcome]] = {}
+    for kind, task in TASK_OF_KIND.items():
+        slots = ({"caption": moment["caption"], "count": str(count)} for moment in moments)
+        outcomes[kind] = session.ask(task, (session.call(task, filled, count) for filled in slots), len(moments))
+    rows = [
+        _row(moment, {kind: outcomes[kind][place] for kind in TASK_OF_KIND}) for place, moment in enumerate(moments)
+    ]
+    add_similarities(rows, encoder, threads)
+    for row in rows:
+        _select(row)
+    return rows
+
+
+def _row(moment: dict, outcomes: dict[str, Outcome]) -> dict:
+    used = {kind: outcome for kind, outcome in outcomes.items() if outcome.status == "ok"}
+    return {
+        "desc_id": moment["desc_id"],
+        "video": moment["video"],
+        "caption": moment["caption"],
+        **{kind: list(used[kind].parsed.items) if kind in used else [] for kind in outcomes},
+        "reasons": {
+            kind: outcome.reason if kind in used else f"{outcome.status}: {outcome.reason}"
+            for kind, outcome in outcomes.items()
+            if outcome.reason
+        },
+        "refused": {kind: list(outcome.parsed.refused) for kind, outcome in outcomes.items() if outcome.parsed.refused},
+        "lineage": {kind: outcome.key for kind, outcome in outcomes.items()},
+    }
+
+
+def add_similarities(rows: list[dict], encoder: str, threads: int) -> None:
+    """Add `similarities`: the cosine of each perturbed caption to the coarse one, rounded to six digits."""
+    texts = [text for row in rows for text in (row["caption"], *(item for kind in TASK_OF_KIND for item in row[kind]))]
+    vectors = iter(encode(texts, encoder, threads))
+    for row in rows:
+        coarse = next(vectors)
+        row["similarities"] = {
+            kind: [round(float(np.dot(coarse, next(vectors))), 6) for _ in row[kind]] for kind in TASK_OF_KIND
+        }
+
+
+def _select(row: dict) -> None:
+    """Add `selected`, None where nothing is left to select from; `reasons` then says why."""
+    similarities = row["similarities"]
+    row["selected"] = {
+        "positive": nearest(row["caption"], row["positives"], similarities["positives"]),
+        "statics": farthest(row["statics"], similarities["statics"]),
+        "dynamics": farthest(row["dynamics"], similarities["dynamics"]),
+    }
+
+
+def shard_counts(rows: list[dict], wanted: int, outcomes: dict[str, dict]) -> dict:
+    """What became of a shard; per kind, `complete`, `short` and `without` sum to the moments."""
+    kinds = {}
+    for kind in TASK_OF_KIND:
+        kept = [len(row[kind]) for row in rows]
+        kinds[kind] = {
+            "complete": sum(number == wanted for number in kept),
+            "short": sum(0 < number < wanted for number in kept),
+            "without": sum(number == 0 for number in kept),
+            "reasons": dict(sorted(Counter(row["reasons"][kind] for row in rows if kind in row["reasons"]).items())),
+            "refused": dict(sorted(Counter(r["reason"] for row in rows for r in row["refused"].get(kind, [])).items())),
+        }
+    complete = sum(all(row["selected"].values()) for row in rows)
+    return {
+        "moments": len(rows),
+        "selected": complete,
+        "not_selected": len(rows) - complete,
+        "kinds": kinds,
+        "calls": outcomes,
+    }

@@ -1,0 +1,20 @@
+"""Perturbed captions of one shard and the selected ones (see rules/perturbations.smk)."""
+
+from verified.common.job import job
+
+with job(snakemake, snakemake.threads) as log:
+    from verified.common.jsonl import read_jsonl, write_json, write_jsonl
+    from verified.common.shards import rows_of_shard
+    from verified.config import load
+    from verified.generation.session import Session
+    from verified.perturbations.write import TASK_OF_KIND, perturb, shard_counts
+
+    settings = load(snakemake.config)
+    generation = settings.generation
+    moments = rows_of_shard(read_jsonl(snakemake.input.moments), snakemake.wildcards.shard, settings.shards)
+    with Session(generation, settings.seed, TASK_OF_KIND.values()) as session:
+        rows = perturb(moments, session, generation.sentence_encoder, snakemake.threads)
+        counts = shard_counts(rows, generation.perturbations, session.outcome_counts())
+    write_jsonl(snakemake.output.perturbations, rows)
+    write_json(snakemake.output.counts, counts)
+    log.info("%d moments: all three captions selected for %d", counts["moments"], counts["selected"])

@@ -1,0 +1,213 @@
+"""Asking: nothing twice, typed outcomes, second attempts, short answers kept, the budget."""
+
+import itertools
+import tracemalloc
+
+import pytest
+from stub_engine import StubEngine, good_answer
+
+from verified.common.errors import InputError
+from verified.generation.asking import Asker, Call, MediaError
+from verified.generation.budget import Budget
+from verified.generation.ledger import Ledger
+from verified.generation.request import Reply, Request, Sampling
+
+
+def call(caption, task="positives", **changes):
+    values = {"caption": caption, "count": "3"}
+    request = Request(task, f"rewrite {caption!r}", values, seed=1)
+    return Call(request, count=3, **changes)
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    with Ledger(tmp_path / "ledger.sqlite") as opened:
+        yield opened
+
+
+def ask(asker, calls):
+    outcomes = dict(asker.ask(calls))
+    return [outcomes[place] for place in range(len(outcomes))]
+
+
+def test_outcomes_come_back_by_position_and_equal_calls_are_asked_once(ledger):
+    engine = StubEngine()
+    captions = ["a dog runs", "a cat sits", "a dog runs", "a bird flies", "a cat sits"]
+    outcomes = ask(Asker(engine, ledger), map(call, captions))
+    assert [outcome.status for outcome in outcomes] == ["ok"] * 5
+    assert len(engine.requests) == 3
+    for caption, outcome in zip(captions, outcomes):
+        assert all(item.startswith(caption) for item in outcome.parsed.items)
+
+
+def test_a_second_run_asks_nothing(ledger):
+    captions = [f"dog {number} runs" for number in range(50)]
+    first = ask(Asker(StubEngine(), ledger), map(call, captions))
+    engine = StubEngine()
+    second = ask(Asker(engine, ledger), map(call, captions))
+    assert not engine.requests
+    assert [outcome.parsed for outcome in first] == [outcome.parsed for outcome in second]
+    assert all(outcome.known for outcome in second)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        lambda c: (call("a cow runs"), {}),
+        lambda c: (call("a dog runs", task="static_negatives"), {}),
+        lambda c: (call("a dog runs", media=("0f",)), {}),
+        lambda c: (c, {"model": "stub-2"}),
+        lambda c: (c, {"revision": "b"}),
+        lambda c: (Call(Request("positives", c.request.prompt, c.request.slots, seed=2), count=3), {}),
+        lambda c: (Call(Request("positives", c.request.prompt, c.request.slots, (), seed=1, schema={"a": 1}), count=3), {}),
+        lambda c: (
+            Call(Request("positives", c.request.prompt, c.request.slots, seed=1, sampling=Sampling(temperature=0)), count=3),
+            {},
+        ),
+    ],
+    ids=["prompt", "task", "media", "model", "revision", "seed", "schema", "sampling"],
+)
+def test_whatever_the_answer_depends_on_is_in_the_key(ledger, changed):
+    ask(Asker(StubEngine(), ledger), [call("a dog runs")])
+    other, engine_values = changed(call("a dog runs"))
+    engine = StubEngine(**engine_values)
+    ask(Asker(engine, ledger), [other])
+    assert len(engine.requests) == 1
+
+
+def test_an_invalid_answer_is_asked_again_with_another_seed(ledger):
+    replies = iter(["I am not sure.", "<html><body>no</body></html>"])
+    engine = StubEngine(lambda request, text: Reply(next(replies, text), tokens_in=7, tokens_out=2))
+    (outcome,) = ask(Asker(engine, ledger, attempts=3, prices=(1e6, 2e6)), [call("a dog runs")])
+    assert outcome.status == "ok" and outcome.attempts == 3 and outcome.reason == ""
+    assert (outcome.tokens_in, outcome.tokens_out, outcome.cost) == (21, 6, 33.0)
+    assert len({request.seed for request in engine.requests}) == 3
+
+
+BAD = {
+    "": ("invalid", "empty"),
+    "   ": ("invalid", "empty"),
+    "no idea": ("invalid", "unreadable"),
+    "<!DOCTYPE html><html></html>": ("invalid", "html"),
+    "1. a dog runs\n2. A dog runs.\n3. a dog, runs": ("invalid", "refused"),
+}
+
+
+@pytest.mark.parametrize("text", BAD)
+def test_useless_answers_end_typed(ledger, text):
+    engine = StubEngine(lambda request, _: Reply(text))
+    (outcome,) = ask(Asker(engine, ledger), [call("a dog runs")])
+    assert (outcome.status, outcome.reason) == BAD[text]
+    assert len(engine.requests) == 3 and outcome.attempts == 3 and outcome.parsed.items == ()
+
+
+def test_an_empty_cut_answer_is_truncated(ledger):
+    engine = StubEngine(lambda request, text: Reply('{"1": "a dog in a r', "length"))
+    (outcome,) = ask(Asker(engine, ledger), [call("a dog runs")])
+    assert (outcome.status, outcome.reason) == ("truncated", "token-limit")
+
+
+def test_after_the_last_attempt_the_best_short_answer_is_kept(ledger):
+    texts = iter(["1. a dog runs fast", "1. a dog runs far\n2. a dog runs off", "nothing"])
+    engine = StubEngine(lambda request, _: Reply(next(texts)))
+    (outcome,) = ask(Asker(engine, ledger), [call("a dog runs")])
+    assert (outcome.status, outcome.reason) == ("ok", "short")
+    assert outcome.parsed.items == ("a dog runs far", "a dog runs off") and outcome.parsed.missing == 1
+    again = StubEngine()
+    (known,) = ask(Asker(again, ledger), [call("a dog runs")])
+    assert not again.requests and known.parsed == outcome.parsed and known.reason == "short"
+
+
+@pytest.mark.parametrize(("finish", "reason"), [("blocked", "content-filter"), ("error", "context-length")])
+def test_blocked_and_error_are_not_repeated_in_a_run_and_asked_anew_in_the_next(ledger, finish, reason):
+    engine = StubEngine(lambda request, _: Reply("", finish, reason, "in words"))
+    outcomes = ask(Asker(engine, ledger), [call("a dog runs"), call("a cat sits"), call("a dog runs")])
+    assert len(engine.requests) == 2
+    assert {(outcome.status, outcome.reason, outcome.detail) for outcome in outcomes} == {(finish, reason, "in words")}
+    (outcome,) = ask(Asker(StubEngine(), ledger), [call("a dog runs")])
+    assert outcome.status == "ok" and outcome.attempts == 2
+
+
+def test_media_are_loaded_only_for_calls_that_are_asked(ledger):
+    loaded = []
+
+    def load(name):
+        loaded.append(name)
+        if name == "broken":
+            raise MediaError("broken.jpg cannot be decoded")
+        return {"images": (name.encode(),)}
+
+    def calls():
+        for name in ("one", "broken", "two", "one"):
+            yield call(f"a dog by {name}", task="positives", media=(name,), load=lambda name=name: load(name))
+
+    engine = StubEngine()
+    outcomes = ask(Asker(engine, ledger), calls())
+    assert [(o.status, o.reason) for o in outcomes] == [("ok", ""), ("error", "media"), ("ok", ""), ("ok", "")]
+    assert "broken.jpg" in outcomes[1].detail
+    assert [request.images for request in engine.requests] == [(b"one",), (b"two",)] and loaded == ["one", "broken", "two"]
+    ask(Asker(StubEngine(), ledger), calls())
+    assert loaded == ["one", "broken", "two", "broken"]
+
+
+def test_an_engine_that_falls_silent_is_an_error_not_a_loss(ledger):
+    class Silent(StubEngine):
+        def answer(self, requests):
+            yield from itertools.islice(super().answer(list(requests)), 2)
+
+    with pytest.raises(RuntimeError, match="left 1 requests unanswered"):
+        ask(Asker(Silent(), ledger), map(call, ["a dog runs", "a cat sits", "a cow eats"]))
+    engine = StubEngine()
+    ask(Asker(engine, ledger), map(call, ["a dog runs", "a cat sits", "a cow eats"]))
+    assert len(engine.requests) == 1
+
+
+def test_the_budget_stops_between_calls_and_the_next_run_continues(ledger):
+    captions = [f"dog {number} runs" for number in range(10)]
+    engine = StubEngine()
+    asker = Asker(engine, ledger, budget=Budget(ledger, tokens=60))
+    with pytest.raises(InputError, match=r"the budget is reached: 60 of 60 tokens.*raise generation\.budget\.tokens"):
+        ask(asker, map(call, captions))
+    assert len(engine.requests) == 4
+    outcomes = ask(Asker(engine, ledger, budget=Budget(ledger, calls=100)), map(call, captions))
+    assert len(engine.requests) == 10 and all(outcome.status == "ok" for outcome in outcomes)
+    assert sum(outcome.known for outcome in outcomes) == 4
+
+
+def test_what_is_known_is_read_even_without_budget(ledger):
+    ask(Asker(StubEngine(), ledger), map(call, ["a dog runs", "a cat sits"]))
+    outcomes = ask(Asker(StubEngine(), ledger, budget=Budget(ledger, calls=1)), map(call, ["a dog runs", "a cat sits"]))
+    assert all(outcome.known for outcome in outcomes)
+
+
+def test_memory_stays_flat_over_many_calls(ledger):
+    """Calls and outcomes are handed through: ten times as many take no more memory at the peak."""
+
+    def peak(first, count):
+        engine = StubEngine()
+        engine.answer = lambda requests: (Reply(good_answer(request)) for request in requests)
+        calls = (call(f"dog {number} runs " + "far " * 50) for number in range(first, first + count))
+        tracemalloc.start()
+        for _ in Asker(engine, ledger).ask(calls):
+            pass
+        top = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return top
+
+    peak(0, 20)
+    assert peak(1000, 1000) < 1.5 * peak(100, 100) + 100_000
+
+
+def test_a_parser_that_learned_to_refuse_asks_again(ledger, monkeypatch):
+    ask(Asker(StubEngine(), ledger), [call("a dog runs")])
+    monkeypatch.setattr("verified.generation.parsing.refusal", lambda *_: "empty")
+    engine = StubEngine()
+    ask(Asker(engine, ledger), [call("a dog runs")])
+    assert len(engine.requests) == 3
+
+
+def test_half_a_surrogate_pair_does_no_harm(ledger):
+    engine = StubEngine(lambda request, text: Reply(f"1. a dog \ud83d runs\n{text}"))
+    (outcome,) = ask(Asker(engine, ledger), [call("a dog \udc00 runs")])
+    assert outcome.status in ("ok", "invalid")
+    outcome.text.encode("utf-8")
