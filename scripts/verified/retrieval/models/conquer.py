@@ -45,8 +45,8 @@ from verified.retrieval.query_video import (
 )
 from verified.retrieval.registry import register
 
-CLIPS_AT_ONCE = 8192
-"""Clips of (query, video) pairs in flight while searching; about 5 hidden vectors of 5·D each, 0.6 GB at D = 768."""
+CLIPS_AT_ONCE = 4096
+"""Clips of (query, video) pairs that are computed at once while searching: some 25 vectors of D each, 0.3 GB at D = 768."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -195,6 +195,9 @@ class Conquer(RetrievalModel):
 
     def span_logits(self, queries: Encoded, videos: Encoded, query_index: Tensor, video_index: Tensor) -> Spans:
         return localise_in_chunks(self.localise, queries, videos, query_index, video_index, CLIPS_AT_ONCE)
+
+    def pair_bytes(self) -> int:
+        return 8 * self.config.hidden * (self.config.context_clips + self.config.query_tokens)
 
     def video_weights(self, scores: Tensor) -> Tensor:
         """The external scores as given; the softmax over the list where the exclusive head has re-scored it."""
