@@ -1,29 +1,13 @@
-from verified.corpus.video_folder import folder_digest
+from verified.corpus.source_files import datasets_of, folder_state, source_files
 
 RENDERER = [
     *(f"corpus.{name}" for name in ("backgrounds", "coarse_captions", "demo_source", "encode", "motion", "render")),
     *("corpus.shapes", "corpus.vocabulary", "corpus.world", "common.files", "common.jsonl", "common.seeds"),
 ]
 READER = [
-    *(f"corpus.{name}" for name in ("folder_source", "held_out", "moment_checks", "moments_file", "sources")),
+    *(f"corpus.{name}" for name in ("folder_source", "held_out", "moment_checks", "moments_file", "assemble")),
     *("corpus.video_folder", "common.files", "common.jsonl", "common.video"),
 ]
-DEMOS = [name for name, dataset in settings.datasets.items() if dataset.source.kind == "demo"]
-
-
-def source_files(wildcards):
-    """The files that a data set's source consists of, by role."""
-    source = settings.datasets[wildcards.dataset].source
-    if source.kind == "demo":
-        base = f"results/{wildcards.dataset}/corpus"
-        return {"videos": f"{base}/videos", "moments": f"{base}/rendered.jsonl"}
-    return {"videos": source.videos, "moments": source.moments}
-
-
-def folder_state(wildcards):
-    """Names, sizes and times of the videos of a user's folder: the folder's own time does not tell of a replaced video."""
-    source = settings.datasets[wildcards.dataset].source
-    return folder_digest(source.videos) if source.kind == "folder" else None
 
 
 rule render_demo:
@@ -37,7 +21,7 @@ rule render_demo:
     benchmark:
         "logs/{dataset}/render_demo.tsv"
     wildcard_constraints:
-        dataset="|".join(DEMOS) or "(?!)",
+        dataset=datasets_of(settings, "demo"),
     conda:
         "../envs/corpus.yaml"
     threads: 1
@@ -55,7 +39,7 @@ rule render_demo:
 rule build_corpus:
     """Moments and probed videos of a source, and what had to be left out, with the reason."""
     input:
-        unpack(source_files),
+        unpack(source_files(settings)),
     output:
         moments="results/{dataset}/corpus/moments.jsonl",
         videos="results/{dataset}/corpus/videos.jsonl",
@@ -65,6 +49,8 @@ rule build_corpus:
         "logs/{dataset}/build_corpus.log",
     benchmark:
         "logs/{dataset}/build_corpus.tsv"
+    wildcard_constraints:
+        dataset=datasets_of(settings, "demo", "folder"),
     conda:
         "../envs/corpus.yaml"
     threads: 4
@@ -74,7 +60,7 @@ rule build_corpus:
     params:
         source=dataset_settings("source"),
         spans=dataset_settings("spans"),
-        folder_state=folder_state,
+        folder_state=folder_state(settings),
         code=code_digest(*READER),
     script:
         "../scripts/build_corpus.py"

@@ -5,7 +5,7 @@ from pathlib import Path
 from verified.common.job import job
 
 with job(snakemake):
-    from verified.corpus.sources import read_source, write_corpus
+    from verified.corpus.assemble import read_source, write_corpus
 
     corpus = read_source(snakemake.params.source, dict(snakemake.input.items()), snakemake.threads)
     write_corpus(corpus, snakemake.params.spans, Path(snakemake.output.moments).parent)

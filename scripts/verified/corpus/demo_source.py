@@ -58,7 +58,7 @@ def render_world(world: World, size: int, noise_seed: int) -> np.ndarray:
 
 
 def assign_splits(videos: list[str], train_share: float, val_share: float, seed: int) -> dict[str, str]:
-    """Split of each video, drawn by the seed: shares are rounded to whole videos, at least one each; the rest is test."""
+    """Split of each video, drawn by the seed. Shares are rounded to whole videos, one at least; the rest is test."""
     drawn = sorted(videos, key=lambda video: derive_seed(seed, "split", video))
     train = min(max(1, round(train_share * len(videos))), len(videos) - 2)
     val = min(max(1, round(val_share * len(videos))), len(videos) - train - 1)

@@ -1,0 +1,35 @@
+"""Where the source of a data set is, for the rules that read it."""
+
+from collections.abc import Callable
+
+from verified.config import Config
+from verified.corpus.video_folder import folder_digest
+
+
+def datasets_of(settings: Config, *kinds: str) -> str:
+    """A wildcard constraint: the data sets whose source is one of `kinds` (one that matches nothing if there are none)."""
+    names = [name for name, dataset in settings.datasets.items() if dataset.source.kind in kinds]
+    return "|".join(names) or "(?!)"
+
+
+def source_files(settings: Config) -> Callable[[object], dict[str, str]]:
+    """An input function: the folder of videos and the moments file of ``wildcards.dataset``, given or rendered."""
+
+    def files(wildcards) -> dict[str, str]:
+        source = settings.datasets[wildcards.dataset].source
+        if source.kind == "demo":
+            folder = f"results/{wildcards.dataset}/corpus"
+            return {"videos": f"{folder}/videos", "moments": f"{folder}/rendered.jsonl"}
+        return {"videos": source.videos, "moments": source.moments}
+
+    return files
+
+
+def folder_state(settings: Config) -> Callable[[object], str | None]:
+    """A params function: names, sizes and times of a user's videos, because a folder's own time hides a replaced file."""
+
+    def state(wildcards) -> str | None:
+        source = settings.datasets[wildcards.dataset].source
+        return folder_digest(source.videos) if source.kind == "folder" else None
+
+    return state
