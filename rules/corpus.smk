@@ -1,4 +1,4 @@
-from verified.corpus.source_files import datasets_of, folder_state, source_files
+from verified.corpus.source_files import datasets_of, folder_state, source_files, split_settings
 
 RENDERER = [
     *(f"corpus.{name}" for name in ("backgrounds", "coarse_captions", "demo_source", "encode", "motion", "render")),
@@ -59,7 +59,7 @@ rule build_corpus:
         runtime=720,
     params:
         source=dataset_settings("source"),
-        spans=dataset_settings("spans"),
+        splits=split_settings(settings),
         folder_state=folder_state(settings),
         code=code_digest(*READER),
     script:

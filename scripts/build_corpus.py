@@ -8,4 +8,4 @@ with job(snakemake):
     from verified.corpus.assemble import read_source, write_corpus
 
     corpus = read_source(snakemake.params.source, dict(snakemake.input.items()), snakemake.threads)
-    write_corpus(corpus, snakemake.params.spans, Path(snakemake.output.moments).parent)
+    write_corpus(corpus, snakemake.params.splits, Path(snakemake.output.moments).parent)

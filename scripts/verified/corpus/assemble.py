@@ -19,17 +19,20 @@ def read_source(source: dict, files: dict[str, str], threads: int) -> Corpus:
     return read_folder(files["videos"], files["moments"], default_split, threads)
 
 
-def write_corpus(corpus: Corpus, spans: dict, folder: str | os.PathLike) -> None:
-    """Write moments, videos, exclusions and counts below `folder`, with a held-out split where `spans` asks for one."""
+def write_corpus(corpus: Corpus, splits: dict, folder: str | os.PathLike) -> None:
+    """Write moments, videos, exclusions and counts below `folder`, with a held-out split where `splits` asks for one.
+
+    `splits` holds `train_split`, `selection_split`, `test_split` and `held_out_share` of the section `spans`.
+    """
     folder = Path(folder)
-    moments = hold_out(corpus.moments, spans["train_split"], spans["held_out_share"])
-    splits = Counter(row["split"] for row in moments)
+    moments = hold_out(corpus.moments, splits["train_split"], splits["held_out_share"])
+    found = Counter(row["split"] for row in moments)
     for role in ("train_split", "selection_split", "test_split"):
-        if spans[role] not in splits:
-            log.warning("warning: no moment is in the split %r (spans.%s)", spans[role], role)
+        if splits[role] not in found:
+            log.warning("warning: no moment is in the split %r (spans.%s)", splits[role], role)
     write_jsonl(folder / "moments.jsonl", moments)
     write_jsonl(folder / "videos.jsonl", corpus.videos)
     write_jsonl(folder / "exclusions.jsonl", corpus.exclusions)
-    write_json(folder / "counts.json", corpus.counts | {"splits": dict(sorted(splits.items()))})
+    write_json(folder / "counts.json", corpus.counts | {"splits": dict(sorted(found.items()))})
     log.info("%d moments in %d videos; %d left out (%s)", len(moments), len(corpus.videos), len(corpus.exclusions),
              folder / "exclusions.jsonl")  # fmt: skip

@@ -7,7 +7,7 @@ from verified.corpus.video_folder import folder_digest
 
 
 def datasets_of(settings: Config, *kinds: str) -> str:
-    """A wildcard constraint: the data sets whose source is one of `kinds` (one that matches nothing if there are none)."""
+    """A wildcard constraint: the data sets whose source is one of `kinds`; it matches nothing if there are none."""
     names = [name for name, dataset in settings.datasets.items() if dataset.source.kind in kinds]
     return "|".join(names) or "(?!)"
 
@@ -26,10 +26,21 @@ def source_files(settings: Config) -> Callable[[object], dict[str, str]]:
 
 
 def folder_state(settings: Config) -> Callable[[object], str | None]:
-    """A params function: names, sizes and times of a user's videos, because a folder's own time hides a replaced file."""
+    """A params function: names, sizes and times of a user's videos; the folder's own time hides a replaced file."""
 
     def state(wildcards) -> str | None:
         source = settings.datasets[wildcards.dataset].source
         return folder_digest(source.videos) if source.kind == "folder" else None
 
     return state
+
+
+def split_settings(settings: Config) -> Callable[[object], dict]:
+    """A params function: what the corpus stage needs of the section `spans`, and no more, lest the rest re-run it."""
+
+    def values(wildcards) -> dict:
+        spans = settings.datasets[wildcards.dataset].spans
+        roles = ("train_split", "selection_split", "test_split")
+        return {"held_out_share": spans.held_out_share} | {role: getattr(spans, role) for role in roles}
+
+    return values
