@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -14,11 +15,9 @@ from verified.common.fig import COG_KEYS, FIG_KEYS, read_fig
 from verified.common.hdf5 import FeatureFile
 from verified.common.shards import shard_of
 from verified.retrieval.contract import RetrievalModel
+from verified.retrieval.paths import HELD_OUT
 
 log = logging.getLogger("verified")
-
-HELD_OUT = "held-out"
-"""Selection split made from the train split: every tenth video, by a stable hash of its id."""
 
 
 @dataclass
@@ -214,7 +213,7 @@ def pooled(clips: np.ndarray, length: int) -> np.ndarray:
     if count <= length:
         return clips
     bounds = np.minimum(np.round(np.arange(length + 1) / length * count).astype(int), count - 1)
-    return np.stack([clips[a:b].mean(axis=0) if a < b else clips[a] for a, b in zip(bounds, bounds[1:])])
+    return np.stack([clips[a:b].mean(axis=0) if a < b else clips[a] for a, b in pairwise(bounds)])
 
 
 def span_labels(model: type[RetrievalModel], moments: Moments, videos: Videos) -> np.ndarray:

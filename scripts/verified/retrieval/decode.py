@@ -1,8 +1,8 @@
 """From start and end probabilities to the best spans, without forming every span.
 
-The score of a span in a video is weight · p_start[i] · p_end[j] with min ≤ j − i < max. Its largest value over j, for each
-start i, is a sliding maximum over p_end; the R best spans can only lie in the R best (video, start) pairs, so only those
-are expanded. Spans of probability zero are not predictions and are left out.
+The score of a span in a video is weight · p_start[i] · p_end[j] with min ≤ j − i < max. Its largest value over j, for
+each start i, is a sliding maximum over p_end; the R best spans can only lie in the R best (video, start) pairs, so only
+those are expanded. Spans of probability zero are not predictions; they are marked by their score of 0.
 """
 
 import torch
@@ -19,7 +19,7 @@ def best_spans(
     Returns slot of the video, start clip, end clip [Q, R] int64 and score [Q, R], best first; score 0 marks no span.
     Equal scores come in the order of slot, start, end.
     """
-    queries, videos, clips = start.shape
+    queries, _, clips = start.shape
     widest = min(beyond, clips) - 1
     if widest < shortest:
         empty = torch.zeros(queries, 0, dtype=torch.int64, device=start.device)

@@ -1,5 +1,6 @@
 """Models by name. The name of a model is the name of its file in `models/`."""
 
+import ast
 import difflib
 import importlib
 from collections.abc import Callable
@@ -30,6 +31,18 @@ def register(name: str) -> Callable[[type["RetrievalModel"]], type["RetrievalMod
 def model_names() -> list[str]:
     """Names of the models that have a file, in alphabetical order. Imports nothing heavy."""
     return sorted(file.stem for file in Path(__file__).with_name("models").glob("[a-z]*.py"))
+
+
+def is_two_stage(name: str) -> bool:
+    """Whether the model works on ranked lists: read from its file's source, so that planning imports nothing heavy."""
+    source = Path(__file__).with_name("models").joinpath(f"{name}.py").read_text(encoding="utf-8")
+    return any(
+        isinstance(node, ast.Assign)
+        and any(isinstance(target, ast.Name) and target.id == "two_stage" for target in node.targets)
+        and isinstance(node.value, ast.Constant)
+        and node.value.value is True
+        for node in ast.walk(ast.parse(source))
+    )
 
 
 def model_class(name: str) -> type["RetrievalModel"]:

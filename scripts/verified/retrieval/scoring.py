@@ -44,8 +44,8 @@ def sampled_hinge(scores: Tensor, margin: float, pool: int | None, generator: to
     """Hinge losses with one sampled negative per row; `scores` [N, N] of matched pairs (diagonal = positives).
 
     For each query a negative video, then for each video a negative query: rank 1 is the hardest; ranks are drawn
-    uniformly from all negatives, or from the hardest `pool`. Mean over the batch of max(0, margin + negative − positive).
-    A batch of one has no negatives and costs nothing.
+    uniformly from all negatives, or from the hardest `pool`. Mean over the batch of max(0, margin + negative −
+    positive). A batch of one has no negatives and costs nothing.
     """
     if len(scores) < 2:
         zero = scores.sum() * 0.0

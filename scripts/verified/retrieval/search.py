@@ -4,9 +4,9 @@ The corpus is encoded once. Queries come in chunks: a one-stage model scores all
 are kept; a two-stage model is given its ranked list. Start and end logits are formed only for the kept videos and for
 the ground-truth video, which serves SVMR alone.
 
-Differences from the official code: spans are decoded with the tensors' own shape (there with the configured length, which
-scrambles rows when no video is that long); rows of zero probability are dropped instead of filling the list; every
-video is padded to the model's context length, so that its scores do not depend on what it is batched with.
+Differences from the official code: spans are decoded with the tensors' own shape (there with the configured length,
+which scrambles rows when no video is that long); rows of zero probability are dropped instead of filling the list; a
+video is always padded to the model's context length, so that its scores do not depend on what it is batched with.
 """
 
 import logging

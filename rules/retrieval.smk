@@ -1,0 +1,131 @@
+from verified.retrieval.paths import (
+    model_code,
+    model_pattern,
+    ranking_inputs,
+    search_settings,
+    testing_inputs,
+    training_inputs,
+    training_settings,
+)
+
+
+wildcard_constraints:
+    model=model_pattern(),
+    trained_on="cog|fig|fig-lowest",
+    tested_on="cog|fig",
+    seed=r"\d+",
+
+
+def trained_captions(wildcards):
+    return wildcards.trained_on
+
+
+def tested_captions(wildcards):
+    return wildcards.tested_on
+
+
+rule train_model:
+    """One training: a model, the captions it learns from, a seed (section 4, supplement B)."""
+    input:
+        unpack(training_inputs(settings)),
+    output:
+        checkpoint="results/{dataset}/retrieval/{model}/{trained_on}/seed-{seed}/checkpoint.safetensors",
+        record="results/{dataset}/retrieval/{model}/{trained_on}/seed-{seed}/log.jsonl",
+    log:
+        "logs/{dataset}/train_model/{model}-{trained_on}-{seed}.log",
+    benchmark:
+        "logs/{dataset}/train_model/{model}-{trained_on}-{seed}.tsv"
+    conda:
+        "../envs/retrieval.yaml"
+    threads: settings.retrieval.threads
+    resources:
+        mem_mb=settings.retrieval.memory_mb + 4000,
+        runtime=1440,
+        gpu=int(settings.retrieval.device == "cuda"),
+    params:
+        settings=training_settings(settings),
+        code=model_code,
+    script:
+        "../scripts/train_model.py"
+
+
+rule rank_training_videos:
+    """XML's ranked lists for the queries that two-stage models are trained and selected on."""
+    input:
+        unpack(ranking_inputs(settings)),
+        checkpoint="results/{dataset}/retrieval/xml/{trained_on}/seed-{seed}/checkpoint.safetensors",
+    output:
+        ranked="results/{dataset}/retrieval/xml/{trained_on}/seed-{seed}/ranked-train.h5",
+    log:
+        "logs/{dataset}/rank_training_videos/{trained_on}-{seed}.log",
+    benchmark:
+        "logs/{dataset}/rank_training_videos/{trained_on}-{seed}.tsv"
+    conda:
+        "../envs/retrieval.yaml"
+    threads: settings.retrieval.threads
+    resources:
+        mem_mb=settings.retrieval.memory_mb + 3000,
+        runtime=120,
+        gpu=int(settings.retrieval.device == "cuda"),
+    params:
+        settings=search_settings(settings),
+        captions=trained_captions,
+        code=model_code,
+    script:
+        "../scripts/rank_videos.py"
+
+
+rule rank_test_videos:
+    """XML's ranked lists for the test queries."""
+    input:
+        unpack(testing_inputs(settings)),
+        checkpoint="results/{dataset}/retrieval/xml/{trained_on}/seed-{seed}/checkpoint.safetensors",
+    output:
+        ranked="results/{dataset}/retrieval/xml/{trained_on}/seed-{seed}/{tested_on}/ranked-test.h5",
+    log:
+        "logs/{dataset}/rank_test_videos/{trained_on}-{seed}-{tested_on}.log",
+    benchmark:
+        "logs/{dataset}/rank_test_videos/{trained_on}-{seed}-{tested_on}.tsv"
+    conda:
+        "../envs/retrieval.yaml"
+    threads: settings.retrieval.threads
+    resources:
+        mem_mb=settings.retrieval.memory_mb + 3000,
+        runtime=120,
+        gpu=int(settings.retrieval.device == "cuda"),
+    params:
+        settings=search_settings(settings),
+        captions=tested_captions,
+        code=model_code,
+    script:
+        "../scripts/rank_videos.py"
+
+
+rule test_model:
+    """VR, SVMR and VCMR lists of a trained model, and their recall with intervals (section 4, supplement B)."""
+    input:
+        unpack(testing_inputs(settings)),
+        checkpoint="results/{dataset}/retrieval/{model}/{trained_on}/seed-{seed}/checkpoint.safetensors",
+        record="results/{dataset}/retrieval/{model}/{trained_on}/seed-{seed}/log.jsonl",
+    output:
+        submission="results/{dataset}/retrieval/{model}/{trained_on}/seed-{seed}/{tested_on}/submission.json.gz",
+        metrics="results/{dataset}/retrieval/{model}/{trained_on}/seed-{seed}/{tested_on}/metrics.json",
+        hits="results/{dataset}/retrieval/{model}/{trained_on}/seed-{seed}/{tested_on}/hits.npz",
+    log:
+        "logs/{dataset}/test_model/{model}-{trained_on}-{seed}-{tested_on}.log",
+    benchmark:
+        "logs/{dataset}/test_model/{model}-{trained_on}-{seed}-{tested_on}.tsv"
+    conda:
+        "../envs/retrieval.yaml"
+    threads: settings.retrieval.threads
+    resources:
+        mem_mb=settings.retrieval.memory_mb + 3000,
+        runtime=240,
+        gpu=int(settings.retrieval.device == "cuda"),
+    params:
+        settings=search_settings(settings),
+        resamples=settings.retrieval.bootstrap,
+        seed=settings.seed,
+        code=model_code,
+    script:
+        "../scripts/test_model.py"

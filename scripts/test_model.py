@@ -1,0 +1,26 @@
+"""Test one trained retrieval model (see rules/retrieval.smk)."""
+
+from verified.common.job import job
+
+with job(snakemake, snakemake.params.settings["threads"]):
+    from verified.common.jsonl import read_jsonl
+    from verified.retrieval.experiment import test_model
+
+    wildcards, settings = snakemake.wildcards, snakemake.params.settings
+    facts = {
+        "dataset": wildcards.dataset,
+        "model": wildcards.model,
+        "trained_on": wildcards.trained_on,
+        "tested_on": wildcards.tested_on,
+        "seed": int(wildcards.seed),
+        "split": settings["spans"]["test_split"],
+    }
+    test_model(
+        dict(snakemake.input.items()),
+        facts,
+        {**settings, "bootstrap": snakemake.params.resamples, "seed": snakemake.params.seed},
+        read_jsonl(snakemake.input.record),
+        snakemake.output.submission,
+        snakemake.output.metrics,
+        snakemake.output.hits,
+    )

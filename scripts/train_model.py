@@ -1,0 +1,16 @@
+"""Train one retrieval model (see rules/retrieval.smk)."""
+
+from verified.common.job import job
+
+with job(snakemake, snakemake.params.settings["threads"]):
+    from verified.retrieval.experiment import train_model
+
+    train_model(
+        snakemake.wildcards.model,
+        snakemake.wildcards.trained_on,
+        int(snakemake.wildcards.seed),
+        dict(snakemake.input.items()),
+        snakemake.params.settings,
+        snakemake.output.checkpoint,
+        snakemake.output.record,
+    )

@@ -1,0 +1,209 @@
+"""One run of the benchmark: train a model, rank videos with it, test it; files in, files out."""
+
+import hashlib
+import logging
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from verified.common.bootstrap import interval, resampled_means
+from verified.common.files import atomic_path
+from verified.common.jsonl import write_json
+from verified.common.seeds import derive_seed
+from verified.retrieval.checkpoint import load_model, save_model
+from verified.retrieval.contract import RetrievalModel
+from verified.retrieval.data import HELD_OUT, Moments, Queries, Videos, read_moments
+from verified.retrieval.metrics import Lists, Truth, hits, percentage
+from verified.retrieval.nms import suppress
+from verified.retrieval.ranked import Ranked, read_ranked, write_ranked
+from verified.retrieval.registry import build_model, model_class
+from verified.retrieval.search import SearchSettings, encode_corpus, encode_queries, search, video_scores
+from verified.retrieval.submission import write_submission
+from verified.retrieval.tokens import load_tokeniser
+from verified.retrieval.training import SplitData, train
+
+log = logging.getLogger("verified")
+
+Files = Mapping[str, str]
+
+
+def train_model(name: str, trained_on: str, seed: int, files: Files, settings: dict, checkpoint: str, record: str):
+    """Train a model and write its checkpoint and its record of epochs.
+
+    `files`: video, text, train, selection and, for two-stage models, ranked. `settings`: see paths.training_settings.
+    """
+    cls = model_class(name)
+    recipe = replace(cls.recipe, **settings["recipe"])
+    splits = _training_moments(files, trained_on, settings)
+    tokeniser = load_tokeniser(settings["text_encoder"]) if cls.query_input == "ids" else None
+    torch.manual_seed(derive_seed(settings["seed"], name, trained_on, seed, "weights"))
+    sizes = _sizes(cls, files, splits["train"], settings, tokeniser)
+    model = build_model(name, sizes, settings["options"])
+    data = {part: _split(model, files, moments, settings, tokeniser, part) for part, moments in splits.items()}
+    state = Path(checkpoint).with_name("unfinished.safetensors")
+    run_seed = derive_seed(settings["seed"], name, trained_on, seed)
+    trained = train(
+        model, data["train"], data["selection"], recipe, run_seed, _searching(settings), record, state
+    )  # fmt: skip
+    facts = {
+        "trained_on": trained_on,
+        "seed": seed,
+        "selected_epoch": trained.epoch,
+        "epochs": len(trained.history),
+        "left_out_queries": trained.left_out,
+        "parameters": sum(parameter.numel() for parameter in model.parameters()),
+    }
+    save_model(checkpoint, name, model, trained.state, facts)
+    state.unlink(missing_ok=True)
+
+
+def rank_videos(files: Files, captions: str, settings: dict, output: str) -> None:
+    """Write the ranked lists (videos and cosines) of a one-stage checkpoint for the queries of `files`.
+
+    `files`: checkpoint, video, text and either train and selection, or test.
+    """
+    model, _ = load_model(files["checkpoint"], settings["device"])
+    splits = _training_moments(files, captions, settings) if "train" in files else _test_moments(files, captions)
+    parts = {}
+    for part, moments in splits.items():
+        data = _split(model, files, moments, settings, None, part)
+        parts[part] = _ranked(model, data, settings)
+    write_ranked(output, parts)
+
+
+@torch.no_grad()
+def _ranked(model: RetrievalModel, data: SplitData, settings: dict) -> Ranked:
+    searching = _searching(settings)
+    corpus = encode_corpus(model, data.videos, searching)
+    kept = min(settings["listed_videos"], len(data.videos))
+    videos, cosines = [], []
+    for at in range(0, len(data.queries), searching.chunk):
+        index = np.arange(at, min(at + searching.chunk, len(data.queries)))
+        queries = encode_queries(model, data.queries, index, searching.device)
+        best = video_scores(model, queries, corpus, searching.device).topk(kept, dim=1)
+        videos.append(best.indices.cpu().numpy())
+        cosines.append(best.values.float().cpu().numpy())
+    return Ranked(data.moments.desc_id, np.concatenate(videos), np.concatenate(cosines), data.moments.videos)
+
+
+def test_model(
+    files: Files, facts: dict, settings: dict, history: list[dict], submission: str, metrics: str, hits_file: str
+) -> None:
+    """Test a checkpoint: submission (before NMS), metrics with intervals (after NMS and without), hits per query.
+
+    `files`: checkpoint, video, text, test and, for two-stage models, ranked. `facts` go into the metrics as they are
+    (dataset, model, trained_on, tested_on, seed, split). `history`: the record of training.
+    """
+    model, header = load_model(files["checkpoint"], settings["device"])
+    tokeniser = load_tokeniser(settings["text_encoder"]) if model.query_input == "ids" else None
+    data = _split(model, files, _test_moments(files, facts["tested_on"])["test"], settings, tokeniser, "test")
+    found = search(model, data.videos, data.queries, data.moments, _searching(settings), data.ranked).tasks()
+    write_submission(submission, data.moments.videos, data.moments.desc_id, data.moments.caption, found)
+    threshold = settings["spans"]["nms_threshold"]
+    final = {task: lists if task == "VR" else suppress(lists, threshold) for task, lists in found.items()}
+    truth = data.truth()
+    reported = _hits(truth, final)
+    _write_hits(hits_file, data.moments.desc_id, reported)
+    outside = 0
+    if data.ranked is not None:
+        outside = int((data.ranked.rank_of(truth.desc_id, truth.video) < 0).sum())
+    write_json(
+        metrics,
+        {
+            **facts,
+            "queries": len(data.moments),
+            "videos": len(data.videos),
+            "nms_threshold": threshold,
+            "ground_truth_sha256": hashlib.sha256(Path(files["test"]).read_bytes()).hexdigest(),
+            "parameters": header["parameters"],
+            "train_seconds": round(sum(epoch["seconds"] for epoch in history), 1),
+            "train_cpu_seconds": round(sum(epoch["cpu_seconds"] for epoch in history), 1),
+            "epochs": header["epochs"],
+            "selected_epoch": header["selected_epoch"],
+            "selection_split": settings["spans"]["selection_split"],
+            "left_out_queries": header["left_out_queries"],
+            "queries_outside_list": outside,
+            "metrics": _percentages(reported),
+            "intervals": _intervals(reported, settings["bootstrap"], settings["seed"]),
+            "without_nms": _percentages(_hits(truth, found)),
+        },
+    )
+
+
+def _training_moments(files: Files, captions: str, settings: dict) -> dict[str, Moments]:
+    held_out = settings["spans"]["selection_split"] == HELD_OUT
+    return {
+        "train": read_moments(files["train"], captions, "rest" if held_out else None),
+        "selection": read_moments(files["selection"], captions, HELD_OUT if held_out else None),
+    }
+
+
+def _test_moments(files: Files, captions: str) -> dict[str, Moments]:
+    return {"test": read_moments(files["test"], captions)}
+
+
+def _sizes(cls: type[RetrievalModel], files: Files, moments: Moments, settings: dict, tokeniser) -> dict[str, int]:
+    context = settings["spans"]["max_context_clips"]
+    sizes = {
+        "video_dim": Videos(files["video"], moments.videos[:1], cls, context, 1.0).dim,
+        "text_dim": 0,
+        "context_clips": context,
+    }
+    if tokeniser is not None:
+        return {**sizes, "vocabulary": tokeniser.vocabulary, "cls_id": tokeniser.cls_id}
+    return {**sizes, "text_dim": Queries(moments, cls, 1, files["text"]).dim}
+
+
+def _split(model: RetrievalModel, files: Files, moments: Moments, settings: dict, tokeniser, part: str) -> SplitData:
+    cls, config = type(model), model.config
+    room = settings["memory_mb"] * 2**20 // 4 if part in ("train", "selection") else 0
+    videos = Videos(files["video"], moments.videos, cls, config.context_clips, settings["spans"]["clip_seconds"], room)
+    queries = Queries(moments, cls, config.query_tokens, files["text"], tokeniser, room)
+    ranked = None
+    if cls.two_stage:
+        ranked = read_ranked(files["ranked"], part, moments.videos, settings["external_score"])
+    return SplitData(moments, videos, queries, ranked)
+
+
+def _searching(settings: dict) -> SearchSettings:
+    spans = settings["spans"]
+    return SearchSettings(
+        min_clips=spans["min_pred_clips"],
+        max_clips=spans["max_pred_clips"],
+        videos=settings["listed_videos"],
+        memory_mb=settings["memory_mb"],
+        device=settings["device"],
+    )
+
+
+def _hits(truth: Truth, tasks: dict[str, Lists]) -> dict[str, np.ndarray]:
+    return {
+        f"{task}/{name}": values for task, lists in tasks.items() for name, values in hits(task, truth, lists).items()
+    }
+
+
+def _nested(values: dict) -> dict[str, dict]:
+    nested: dict[str, dict] = {}
+    for name, value in values.items():
+        task, metric = name.split("/")
+        nested.setdefault(task, {})[metric] = value
+    return nested
+
+
+def _percentages(found: dict[str, np.ndarray]) -> dict[str, dict[str, float]]:
+    return _nested({name: percentage(values) for name, values in found.items()})
+
+
+def _intervals(found: dict[str, np.ndarray], resamples: int, seed: int) -> dict[str, dict[str, list[float]]]:
+    """95 % bootstrap intervals over queries, in percent; one set of draws for all metrics of all runs of a corpus."""
+    low, high = interval(resampled_means(np.stack(list(found.values()), axis=1), resamples, seed))
+    pairs = [[round(100 * float(a), 2), round(100 * float(b), 2)] for a, b in zip(low, high)]
+    return _nested(dict(zip(found, pairs)))
+
+
+def _write_hits(path: str, desc_id: np.ndarray, found: dict[str, np.ndarray]) -> None:
+    with atomic_path(path) as temporary:
+        np.savez_compressed(temporary, desc_id=desc_id, **found)

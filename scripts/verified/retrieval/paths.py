@@ -1,0 +1,116 @@
+"""Which files and settings the retrieval rules need, by wildcards."""
+
+from collections.abc import Callable
+
+from verified.common.digest import code_digest
+from verified.config import Config
+from verified.features.paths import CAPTIONS
+from verified.retrieval.registry import is_two_stage, model_names
+
+HELD_OUT = "held-out"
+"""Selection split made from the train split: every tenth video, by a stable hash of its id."""
+CORE = tuple(
+    f"retrieval.{name}"
+    for name in (
+        "checkpoint", "contract", "data", "decode", "experiment", "labels", "layers", "metrics", "negatives", "nms",
+        "optimisers", "ranked", "registry", "scoring", "search", "submission", "tokens", "training",
+    )
+)  # fmt: skip
+"""Modules behind training and testing; a model's own file is added to them."""
+COMMON = ("common.bootstrap", "common.fig", "common.hdf5", "common.seeds")
+
+
+def model_code(wildcards) -> str:
+    """A params function: digest of the code behind ``wildcards.model`` (all models share the layers)."""
+    name = getattr(wildcards, "model", "xml")
+    return code_digest(*CORE, *COMMON, "retrieval.bert_layers", f"retrieval.models.{name}")
+
+
+def training_inputs(settings: Config) -> Callable[[object], dict[str, str]]:
+    """An input function: features, annotations and, for two-stage models, ranked lists that training reads."""
+
+    def files(wildcards) -> dict[str, str]:
+        inputs = _training_files(settings, wildcards)
+        if is_two_stage(wildcards.model):
+            inputs["ranked"] = (
+                f"results/{wildcards.dataset}/retrieval/xml/{wildcards.trained_on}/seed-{wildcards.seed}/ranked-train.h5"
+            )
+        return inputs
+
+    return files
+
+
+def ranking_inputs(settings: Config) -> Callable[[object], dict[str, str]]:
+    """An input function: what XML's ranked lists for training and selection are made from, beside its checkpoint."""
+    return lambda wildcards: _training_files(settings, wildcards)
+
+
+def _training_files(settings: Config, wildcards) -> dict[str, str]:
+    spans = settings.datasets[wildcards.dataset].spans
+    root = f"results/{wildcards.dataset}"
+    folder = f"{root}/annotations/{CAPTIONS[wildcards.trained_on][0]}"
+    selection = spans.train_split if spans.selection_split == HELD_OUT else spans.selection_split
+    return {
+        "video": f"{root}/features/video.h5",
+        "text": f"{root}/features/text-{wildcards.trained_on}.h5",
+        "train": f"{folder}/{spans.train_split}.jsonl",
+        "selection": f"{folder}/{selection}.jsonl",
+    }
+
+
+def testing_inputs(settings: Config) -> Callable[[object], dict[str, str]]:
+    """An input function: features, annotations and, for two-stage models, ranked lists that testing reads."""
+
+    def files(wildcards) -> dict[str, str]:
+        spans = settings.datasets[wildcards.dataset].spans
+        root = f"results/{wildcards.dataset}"
+        inputs = {
+            "video": f"{root}/features/video.h5",
+            "text": f"{root}/features/text-{wildcards.tested_on}.h5",
+            "test": f"{root}/annotations/{CAPTIONS[wildcards.tested_on][0]}/{spans.test_split}.jsonl",
+        }
+        if is_two_stage(getattr(wildcards, "model", "xml")):
+            run = f"{wildcards.trained_on}/seed-{wildcards.seed}/{wildcards.tested_on}"
+            inputs["ranked"] = f"{root}/retrieval/xml/{run}/ranked-test.h5"
+        return inputs
+
+    return files
+
+
+def training_settings(settings: Config) -> Callable[[object], dict]:
+    """A params function: what training of ``wildcards.model`` depends on."""
+
+    def values(wildcards) -> dict:
+        retrieval = settings.retrieval
+        own = retrieval.training.get(wildcards.model)
+        return {
+            **search_settings(settings)(wildcards),
+            "recipe": {} if own is None else own.model_dump(mode="json", exclude={"model"}, exclude_none=True),
+            "options": {} if own is None else dict(own.model),
+            "seed": settings.seed,
+        }
+
+    return values
+
+
+def search_settings(settings: Config) -> Callable[[object], dict]:
+    """A params function: what the search in a data set depends on."""
+
+    def values(wildcards) -> dict:
+        retrieval = settings.retrieval
+        return {
+            "spans": settings.datasets[wildcards.dataset].spans.model_dump(mode="json"),
+            "text_encoder": settings.features.text_encoder,
+            "external_score": retrieval.external_score,
+            "listed_videos": retrieval.listed_videos,
+            "memory_mb": retrieval.memory_mb,
+            "device": retrieval.device,
+            "threads": retrieval.threads,
+        }
+
+    return values
+
+
+def model_pattern() -> str:
+    """Wildcard constraint: the models that have a file."""
+    return "|".join(model_names())
