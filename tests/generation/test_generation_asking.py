@@ -1,5 +1,6 @@
 """Asking: nothing twice, typed outcomes, second attempts, short answers kept, the budget."""
 
+import dataclasses
 import itertools
 import tracemalloc
 
@@ -50,27 +51,34 @@ def test_a_second_run_asks_nothing(ledger):
     assert all(outcome.known for outcome in second)
 
 
+def variant(request, **changes):
+    return Call(dataclasses.replace(request, **changes), count=3)
+
+
 @pytest.mark.parametrize(
     "changed",
     [
-        lambda c: (call("a cow runs"), {}),
-        lambda c: (call("a dog runs", task="static_negatives"), {}),
-        lambda c: (call("a dog runs", media=("0f",)), {}),
-        lambda c: (c, {"model": "stub-2"}),
-        lambda c: (c, {"revision": "b"}),
-        lambda c: (Call(Request("positives", c.request.prompt, c.request.slots, seed=2), count=3), {}),
-        lambda c: (Call(Request("positives", c.request.prompt, c.request.slots, (), seed=1, schema={"a": 1}), count=3), {}),
-        lambda c: (
-            Call(Request("positives", c.request.prompt, c.request.slots, seed=1, sampling=Sampling(temperature=0)), count=3),
-            {},
-        ),
+        {"prompt": "other"},
+        {"task": "static_negatives"},
+        {"seed": 2},
+        {"schema": {"type": "object"}},
+        {"sampling": Sampling(temperature=0)},
+        {"sampling": Sampling(max_tokens=9)},
+        "media",
+        "model",
+        "revision",
     ],
-    ids=["prompt", "task", "media", "model", "revision", "seed", "schema", "sampling"],
+    ids=str,
 )
 def test_whatever_the_answer_depends_on_is_in_the_key(ledger, changed):
-    ask(Asker(StubEngine(), ledger), [call("a dog runs")])
-    other, engine_values = changed(call("a dog runs"))
-    engine = StubEngine(**engine_values)
+    first = call("a dog runs")
+    ask(Asker(StubEngine(), ledger), [first])
+    engine = StubEngine(**({changed: "other"} if changed in ("model", "revision") else {}))
+    other = first
+    if changed == "media":
+        other = call("a dog runs", media=("0f",))
+    elif isinstance(changed, dict):
+        other = variant(first.request, **changed)
     ask(Asker(engine, ledger), [other])
     assert len(engine.requests) == 1
 
@@ -145,7 +153,8 @@ def test_media_are_loaded_only_for_calls_that_are_asked(ledger):
     outcomes = ask(Asker(engine, ledger), calls())
     assert [(o.status, o.reason) for o in outcomes] == [("ok", ""), ("error", "media"), ("ok", ""), ("ok", "")]
     assert "broken.jpg" in outcomes[1].detail
-    assert [request.images for request in engine.requests] == [(b"one",), (b"two",)] and loaded == ["one", "broken", "two"]
+    assert [request.images for request in engine.requests] == [(b"one",), (b"two",)]
+    assert loaded == ["one", "broken", "two"]
     ask(Asker(StubEngine(), ledger), calls())
     assert loaded == ["one", "broken", "two", "broken"]
 

@@ -26,7 +26,10 @@ REFUSED = {
         "a man plays for 5 seconds", "at 0:12 a man plays", "ten seconds later a man plays", "a man plays from 3s on",
         "a five-minute game", "for several minutes a man plays", "at the 3rd second he plays",
     ],
-    "prompt": ["as requested, a man plays", "Here are three captions", "the answer: a man plays", "a man based on the given details", "colour not specified"],
+    "prompt": [
+        "as requested, a man plays", "Here are three captions", "the answer: a man plays",
+        "a man based on the given details", "colour not specified",
+    ],
     "equals-coarse": ["A man plays bowling.", " a  man plays bowling"],
     "duplicate": ["a man plays bowling in red"],
 }  # fmt: skip

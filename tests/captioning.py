@@ -1,0 +1,80 @@
+"""A few moments with their keyframes and videos, as the stages above leave them, for tests of captions."""
+
+import io
+import json
+import tarfile
+from pathlib import Path
+
+import numpy as np
+from media import counted, write_video
+from PIL import Image
+
+from verified.common.video import probe
+from verified.config.generation import Generation
+
+
+def settings(folder: Path, **changes) -> Generation:
+    """Generation settings with a ledger of its own."""
+    return Generation(ledger=str(folder / "ledger.sqlite"), **changes)
+
+
+def make_moments(captions: list[str], seconds: float = 2.0, videos: int = 1) -> list[dict]:
+    """Moments of `seconds` one after the other, dealt to the videos in turn."""
+    return [
+        {
+            "desc_id": 100 + place,
+            "video": f"v{place % videos}",
+            "start": seconds * (place // videos),
+            "end": seconds * (place // videos + 1),
+            "duration": seconds * len(captions),
+            "split": "train",
+            "caption": caption,
+        }
+        for place, caption in enumerate(captions)
+    ]
+
+
+def make_videos(folder: Path, moments: list[dict], fps: int = 8) -> dict[str, dict]:
+    """A rendered file per video, long enough for its moments."""
+    videos = {}
+    for name in {moment["video"] for moment in moments}:
+        end = max(moment["end"] for moment in moments if moment["video"] == name)
+        path = write_video(folder / f"{name}.mp4", counted(int(end * fps)), fps)
+        videos[name] = {"video": name, "path": str(path), **probe(path)}
+    return videos
+
+
+def jpeg(shade: int) -> bytes:
+    """A small grey JPEG."""
+    out = io.BytesIO()
+    Image.fromarray(np.full((32, 48, 3), shade, np.uint8)).save(out, "JPEG")
+    return out.getvalue()
+
+
+def make_tar(path: Path, moments: list[dict], images: dict[int, list[bytes]] | None = None) -> Path:
+    """keyframes/SHARD.tar with two keyframes per moment unless `images` (by desc_id) says otherwise."""
+    rows, files = [], []
+    for place, moment in enumerate(moments):
+        pictures = (images or {}).get(moment["desc_id"], [jpeg(10 + place), jpeg(150 + place)])
+        named = [(f"{moment['desc_id']}/{k}.jpg", picture) for k, picture in enumerate(pictures)]
+        files += named
+        keyframes = [
+            {"file": name, "time": moment["start"] + k + 0.5, "segment": [moment["start"] + k, moment["start"] + k + 1]}
+            for k, (name, _) in enumerate(named)
+        ]
+        rows.append(
+            {
+                "desc_id": moment["desc_id"],
+                "video": moment["video"],
+                "keyframes": keyframes,
+                "threshold": 27.0,
+                "cuts": [],
+            }
+        )
+    index = "".join(json.dumps(row) + "\n" for row in rows).encode()
+    with tarfile.open(path, "w") as archive:
+        for name, content in [("index.jsonl", index), *files]:
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+    return path

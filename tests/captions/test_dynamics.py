@@ -1,0 +1,127 @@
+"""Dynamics captions: Equations 3 to 5; each video is decoded once, and only for clips that have to be asked about."""
+
+import numpy as np
+import pytest
+from captioning import make_moments, make_videos, settings
+from media import number_of
+from stub_engine import StubEngine
+
+import verified.captions.clips as clips
+from verified.captions.clips import fitted_size, frames_given, thinned
+from verified.captions.dynamics import TASKS, caption_dynamics
+from verified.generation.request import Reply
+from verified.generation.session import Session
+
+CAPTIONS = ["a dog runs", "a cat sits", "a dog runs", "a bird flies"]
+EIGHT = {"fps": 8.0, "frames": None, "max_frames": 64}
+
+
+def run(folder, moments, videos, engine, dynamics=EIGHT, **changes):
+    with Session(settings(folder, **changes), 7, TASKS, {"llm": engine, "video_lmm": engine}) as session:
+        return caption_dynamics(moments, videos, dynamics, session)
+
+
+def test_rows_carry_questions_answers_description_and_candidates(tmp_path):
+    moments = make_moments(CAPTIONS, videos=2)
+    engine = StubEngine()
+    rows = run(tmp_path, moments, make_videos(tmp_path, moments), engine)
+    assert [row["desc_id"] for row in rows] == [moment["desc_id"] for moment in moments]
+    for moment, row in zip(moments, rows):
+        assert len(row["questions"]) == len(row["answers"]) == 5 and row["description"]
+        assert len(row["candidates"]) == 3 and row["frames"] == 16 and not row["thinned"]
+        assert set(row["lineage"]) == {"questions", "answers", "candidates"}
+        assert all(candidate["lineage"] == row["lineage"]["candidates"] for candidate in row["candidates"])
+        assert all(candidate["caption"].startswith(moment["caption"]) for candidate in row["candidates"])
+    asked = [request.task for request in engine.requests]
+    assert asked.count("questions") == 3 and asked.count("answers") == 4 and asked.count("dynamics_candidates") == 4
+
+
+def test_the_video_model_sees_the_right_frames_and_the_stated_numbers(tmp_path):
+    moments = make_moments(CAPTIONS[:3])
+    engine = StubEngine()
+    run(tmp_path, moments, make_videos(tmp_path, moments), engine)
+    answers = [request for request in engine.requests if request.task == "answers"]
+    for place, request in enumerate(answers):
+        assert [number_of(frame) for frame in request.frames] == list(range(16 * place, 16 * place + 16))
+        assert request.frame_times == pytest.approx(np.arange(16) / 8)
+        assert (request.slots["duration"], request.slots["frame_number"]) == ("2", "16")
+        assert request.slots["questions"].count("\n") == 4
+
+
+def test_each_video_is_decoded_once_and_not_at_all_when_all_is_known(tmp_path, monkeypatch):
+    opened = []
+    decode = clips.frames_of_spans
+    monkeypatch.setattr(clips, "frames_of_spans", lambda path, *a, **k: opened.append(path) or decode(path, *a, **k))
+    moments = make_moments(CAPTIONS * 2, videos=2)
+    videos = make_videos(tmp_path, moments)
+    first = run(tmp_path, moments, videos, StubEngine())
+    assert sorted(opened) == sorted(video["path"] for video in videos.values())
+    opened.clear()
+    engine = StubEngine()
+    assert run(tmp_path, moments, videos, engine) == first
+    assert not opened and not engine.requests
+
+
+def test_a_long_clip_is_thinned_uniformly_and_says_so(tmp_path):
+    moments = make_moments(CAPTIONS[:1], seconds=5)
+    engine = StubEngine()
+    (row,) = run(tmp_path, moments, make_videos(tmp_path, moments), engine, {**EIGHT, "max_frames": 10})
+    assert row["frames"] == 10 and row["thinned"]
+    (request,) = [request for request in engine.requests if request.task == "answers"]
+    assert [number_of(frame) for frame in request.frames] == [2, 6, 10, 14, 18, 22, 26, 30, 34, 38]
+    assert request.slots["frame_number"] == "10"
+
+
+def test_uniform_frames(tmp_path):
+    moments = make_moments(CAPTIONS[:1], seconds=4)
+    engine = StubEngine()
+    run(tmp_path, moments, make_videos(tmp_path, moments), engine, {"fps": None, "frames": 8, "max_frames": 64})
+    (request,) = [request for request in engine.requests if request.task == "answers"]
+    assert [number_of(frame) for frame in request.frames] == [2, 6, 10, 14, 18, 22, 26, 30]
+
+
+@pytest.mark.parametrize("damage", ["missing", "garbage"])
+def test_a_video_that_cannot_be_read_costs_its_own_moments_only(tmp_path, damage):
+    moments = make_moments(CAPTIONS, videos=2)
+    videos = make_videos(tmp_path, moments)
+    (tmp_path / "v0.mp4").unlink() if damage == "missing" else (tmp_path / "v0.mp4").write_bytes(b"x" * 5000)
+    rows = run(tmp_path, moments, videos, StubEngine())
+    for moment, row in zip(moments, rows):
+        lost = moment["video"] == "v0"
+        assert (row["reason"] == "answers-error: media") is lost and (row["candidates"] == []) is lost
+        assert len(row["questions"]) == 5
+
+
+def test_a_moment_behind_the_last_frame_is_named(tmp_path):
+    moments = make_moments(CAPTIONS[:2])
+    videos = make_videos(tmp_path, moments)
+    rows = run(tmp_path, [moments[0], {**moments[1], "start": 50.0, "end": 52.0}], videos, StubEngine())
+    assert rows[0]["reason"] is None and rows[1]["reason"] == "answers-error: media"
+
+
+def test_failed_questions_end_the_moment(tmp_path):
+    moments = make_moments(CAPTIONS[:2])
+
+    def reply(request, text):
+        return Reply("", "blocked", "content-filter") if request.slots["caption"] == "a dog runs" else Reply(text)
+
+    rows = run(tmp_path, moments, make_videos(tmp_path, moments), StubEngine(reply))
+    assert rows[0]["reason"] == "questions-blocked: content-filter" and rows[0]["lineage"].keys() == {"questions"}
+    assert rows[0]["shortfall"] == 3 and len(rows[1]["candidates"]) == 3
+
+
+def test_frames_given():
+    assert frames_given(2.0, EIGHT) == (16, False)
+    assert frames_given(8.0, EIGHT) == (64, False)
+    assert frames_given(80.0, EIGHT) == (64, True)
+    assert frames_given(0.01, EIGHT) == (1, False)
+    assert frames_given(80.0, {"fps": None, "frames": 64, "max_frames": 64}) == (64, False)
+    assert (
+        thinned(646, 64).tolist()[:3] == [5, 15, 25] and thinned(646, 64)[-1] == 640 and len(set(thinned(65, 64))) == 64
+    )
+
+
+def test_large_videos_are_fitted_and_small_ones_left_alone():
+    assert fitted_size({"height": 720, "width": 1280}, 448) == (252, 448)
+    assert fitted_size({"height": 1280, "width": 720}, 448) == (448, 252)
+    assert fitted_size({"height": 112, "width": 112}, 448) is None

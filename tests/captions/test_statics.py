@@ -1,0 +1,110 @@
+"""Statics captions: Equations 1 and 2 from keyframes to candidates, and what becomes of a moment when a part fails."""
+
+import pytest
+from captioning import jpeg, make_moments, make_tar, settings
+from stub_engine import StubEngine
+
+from verified.captions.rows import shard_counts, split_spoiled
+from verified.captions.statics import TASKS, caption_statics, check_covered
+from verified.captions.tar import KeyframeTar
+from verified.common.errors import InputError
+from verified.generation.request import Reply
+from verified.generation.session import Session
+
+CAPTIONS = ["a dog runs", "a cat sits", "a dog runs"]
+
+
+def run(folder, moments, engine, images=None, **changes):
+    make_tar(folder / "k.tar", moments, images)
+    generation = settings(folder, **changes)
+    with (
+        KeyframeTar(folder / "k.tar") as keyframes,
+        Session(generation, 7, TASKS, {"llm": engine, "image_lmm": engine}) as session,
+    ):
+        rows = caption_statics(moments, keyframes, session)
+        return rows, shard_counts(rows, generation.candidates, session.outcome_counts())
+
+
+def test_rows_follow_the_moments_and_carry_what_led_to_them(tmp_path):
+    engine = StubEngine()
+    moments = make_moments(CAPTIONS)
+    rows, counts = run(tmp_path, moments, engine)
+    assert [row["desc_id"] for row in rows] == [100, 101, 102]
+    for moment, row in zip(moments, rows):
+        assert len(row["candidates"]) == 3 and row["shortfall"] == 0 and row["reason"] is None
+        assert all(candidate["caption"].startswith(moment["caption"]) for candidate in row["candidates"])
+        assert [keyframe["time"] for keyframe in row["keyframes"]] == [moment["start"] + 0.5, moment["start"] + 1.5]
+        assert all(keyframe["background"] and keyframe["foreground"] for keyframe in row["keyframes"])
+    assert counts["moments"] == counts["complete"] == 3 and counts["candidates"]["kept"] == 9
+    assert counts["calls"]["keyframe_description"]["outcomes"]["ok"] == 6
+
+
+def test_the_image_goes_to_the_image_model_and_its_words_to_the_llm(tmp_path):
+    engine = StubEngine()
+    run(tmp_path, make_moments(CAPTIONS), engine)
+    described = [request for request in engine.requests if request.task == "keyframe_description"]
+    assert [request.images for request in described][:2] == [(jpeg(10),), (jpeg(150),)]
+    candidates = [request for request in engine.requests if request.task == "statics_candidates"]
+    assert all(request.slots["keyframe_number"] == "2" and not request.images for request in candidates)
+    lines = candidates[0].prompt.splitlines()
+    assert lines.index("Keyframe 1:") < lines.index("Keyframe 2:")
+    assert sum(line.startswith('  Objects Attributes: "one red thing') for line in lines) == 2
+
+
+def test_a_broken_picture_costs_itself_only(tmp_path):
+    images = {100: [b"not a jpeg", jpeg(9)], 101: [jpeg(8)[:100]], 102: []}
+    rows, counts = run(tmp_path, make_moments(CAPTIONS), StubEngine(), images)
+    assert len(rows[0]["candidates"]) == 3 and [k["description"] != "" for k in rows[0]["keyframes"]] == [False, True]
+    assert rows[1]["candidates"] == [] and rows[1]["reason"] == "keyframe-error: media" and rows[1]["shortfall"] == 3
+    assert rows[2]["candidates"] == [] and rows[2]["reason"] == "no-keyframes"
+    assert (counts["complete"], counts["short"], counts["without"]) == (1, 0, 2)
+    assert counts["calls"]["keyframe_description"]["reasons"] == {"error: media": 2}
+
+
+def test_refused_and_missing_candidates_are_recorded(tmp_path):
+    def reply(request, text):
+        if request.task == "statics_candidates":
+            return Reply('{"1": "a dog runs by a wall", "2": "the original caption of a dog", "3": "A dog runs!"}')
+        return Reply(text)
+
+    rows, counts = run(tmp_path, make_moments(["a dog runs"]), StubEngine(reply))
+    assert [candidate["caption"] for candidate in rows[0]["candidates"]] == ["a dog runs by a wall"]
+    assert rows[0]["shortfall"] == 2 and rows[0]["reason"] == "short"
+    assert [item["reason"] for item in rows[0]["refused"]] == ["original-caption", "equals-coarse"]
+    assert counts["refused"] == {"equals-coarse": 1, "original-caption": 1} and counts["short"] == 1
+
+
+@pytest.mark.parametrize("finish", ["blocked", "error", "length"])
+def test_every_moment_keeps_its_row_whatever_happens(tmp_path, finish):
+    engine = StubEngine(lambda request, text: Reply("", finish))
+    rows, counts = run(tmp_path, make_moments(CAPTIONS), engine)
+    assert [row["desc_id"] for row in rows] == [100, 101, 102] and not any(row["candidates"] for row in rows)
+    assert all(row["reason"].startswith("keyframe-") for row in rows)
+    assert counts["without"] == 3 == sum(counts["reasons"].values())
+
+
+def test_what_was_spoiled_is_split_off_with_the_index_of_the_kept_candidate(tmp_path):
+    spoiled = [{"candidate": place, "kind": "static", "changed": {"colour": ["red", "blue"]}} for place in (0, 2)]
+
+    def reply(request, text):
+        if request.task == "statics_candidates":
+            body = '{"1": "a dog runs", "2": "a dog runs by day", "3": "a dog runs by night", "4": "a blue dog runs"}'
+            return Reply(body, notes={"spoiled": spoiled})
+        return Reply(text)
+
+    rows, spoiled_rows = split_spoiled(run(tmp_path, make_moments(["a dog runs"]), StubEngine(reply))[0])
+    assert "spoiled" not in rows[0] and len(rows[0]["candidates"]) == 3
+    assert spoiled_rows == [{"desc_id": 100, "type": "statics", **spoiled[1], "candidate": 1}]
+
+
+def test_an_archive_that_is_none_or_lacks_a_moment_is_named(tmp_path):
+    (tmp_path / "bad.tar").write_bytes(b"no tar")
+    with pytest.raises(InputError, match=r"bad\.tar: not a keyframe archive"):
+        KeyframeTar(tmp_path / "bad.tar")
+    moments = make_moments(CAPTIONS)
+    archive = make_tar(tmp_path / "k.tar", moments[:1])
+    with (
+        KeyframeTar(archive) as keyframes,
+        pytest.raises(InputError, match="no keyframe row for moment 101 and 1 more"),
+    ):
+        check_covered(moments, keyframes)

@@ -1,0 +1,79 @@
+"""Perturbed captions and Equations 7 and 8 by the real SentenceBERT model."""
+
+from captioning import make_moments, settings
+from hypothesis import given
+from hypothesis import strategies as st
+from stub_engine import StubEngine
+
+from verified.generation.request import Reply
+from verified.generation.session import Session
+from verified.perturbations.select import farthest, nearest
+from verified.perturbations.write import TASK_OF_KIND, perturb, shard_counts
+
+ENCODER = "all-MiniLM-L6-v2"
+ANSWERS = {
+    "positives": ["A boy stands up to run after a cat.", "A boy gets up to chase a cat.", "A ship sinks at sea."],
+    "static_negatives": [
+        "A girl stands up to chase a cat.",
+        "A boy stands up to chase a dog.",
+        "Planets orbit a star.",
+    ],
+    "dynamic_negatives": ["A boy sits down to pet a cat.", "A cat chases a boy.", "A boy stands up to chase a kitten."],
+}
+
+
+def run(folder, captions, reply):
+    engine = StubEngine(reply)
+    with Session(settings(folder), 7, TASK_OF_KIND.values(), {"llm": engine}) as session:
+        rows = perturb(make_moments(captions), session, ENCODER)
+        return rows, shard_counts(rows, 3, session.outcome_counts()), engine
+
+
+def test_nearest_positive_and_farthest_negatives(tmp_path):
+    def reply(request, _):
+        return Reply("\n".join(f'{number}. "{item}"' for number, item in enumerate(ANSWERS[request.task], start=1)))
+
+    rows, counts, engine = run(tmp_path, ["A boy stands up to chase a cat."] * 4, reply)
+    assert len(engine.requests) == 3 and len({str(row["selected"]) for row in rows}) == 1
+    row = rows[0]
+    best = max(range(3), key=lambda place: row["similarities"]["positives"][place])
+    assert row["selected"]["positive"] == row["positives"][best] != "A ship sinks at sea."
+    assert row["selected"]["statics"] == "Planets orbit a star."
+    assert row["selected"]["dynamics"] in ("A boy sits down to pet a cat.", "A cat chases a boy.")
+    assert row["similarities"]["dynamics"].index(min(row["similarities"]["dynamics"])) == row["dynamics"].index(
+        row["selected"]["dynamics"]
+    )
+    assert all(-1 <= value <= 1 for values in row["similarities"].values() for value in values)
+    assert counts["moments"] == counts["selected"] == 4
+
+
+def test_without_a_usable_kind_nothing_is_selected_and_the_reason_stands(tmp_path):
+    def reply(request, text):
+        return Reply("", "blocked", "content-filter") if request.task == "static_negatives" else Reply(text)
+
+    rows, counts, _ = run(tmp_path, ["a dog runs", "a cat sits"], reply)
+    assert [row["selected"]["statics"] for row in rows] == [None, None]
+    assert rows[0]["statics"] == [] and rows[0]["reasons"] == {"statics": "blocked: content-filter"}
+    assert (counts["selected"], counts["not_selected"], counts["kinds"]["statics"]["without"]) == (0, 2, 2)
+
+
+def test_an_empty_shard_gives_no_rows(tmp_path):
+    rows, counts, _ = run(tmp_path, [], None)
+    assert rows == [] and counts["moments"] == 0
+
+
+def test_equation_7_passes_over_the_caption_itself():
+    assert nearest("A dog runs.", ["a dog runs", "a dog trots"], [0.999, 0.8]) == "a dog trots"
+    assert nearest("A dog runs.", ["a dog  runs!"], [0.999]) is None and nearest("x", [], []) is None
+    assert nearest("x", ["a", "b"], [0.5, 0.5]) == "a"
+
+
+def test_equation_8_takes_the_least_similar():
+    assert farthest(["a", "b", "c"], [0.3, 0.1, 0.1]) == "b" and farthest([], []) is None
+
+
+@given(st.lists(st.floats(-1, 1), min_size=1, max_size=9))
+def test_selection_is_extreme(values):
+    names = [f"n{place}" for place in range(len(values))]
+    assert values[names.index(nearest("other", names, values))] == max(values)
+    assert values[names.index(farthest(names, values))] == min(values)
