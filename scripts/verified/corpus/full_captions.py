@@ -6,7 +6,19 @@ They stand in for the caption pairs that a large evaluator is pre-trained on; th
 import random
 from dataclasses import dataclass, replace
 
-from verified.corpus.vocabulary import BACKGROUNDS, COLOURS, DIRECTIONS, MOTIONS, SHAPES, SPEEDS, TEXTURES, TURNS
+from verified.corpus.motion import draw_direction
+from verified.corpus.vocabulary import (
+    BACKGROUNDS,
+    COLOURS,
+    DIRECTIONS,
+    HIDDEN,
+    MOTIONS,
+    SHAPES,
+    SPEEDS,
+    TEXTURES,
+    TURNS,
+)
+from verified.corpus.world import COUNT_WEIGHTS, MOTION_WEIGHTS
 
 _NUMBERS = {1: ("a", "one", "a single"), 2: ("two", "a pair of", "two"), 3: ("three", "a group of three", "three")}
 _SIZES = {"small": ("small", "little", "tiny"), "large": ("large", "big", "large")}
@@ -46,7 +58,10 @@ _VERBS = {
     "vanishes": (("vanishes", "vanish"), ("disappears", "disappear")),
     "stays": (("stays still", "stay still"), ("does not move", "do not move"), ("rests", "rest")),
 }
-_MEETING = ("until it touches", "and bumps into", "and reaches", "and meets")
+_MEETING = (
+    ("until it touches", "until they touch"), ("and bumps into", "and bump into"), ("and reaches", "and reach"),
+    ("and meets", "and meet"),
+)  # fmt: skip
 _WAITING = ("stays still", "rests nearby", "stands by", "does not move")
 
 
@@ -73,10 +88,15 @@ STATIC = ("shape", "colour", "count", "size", "texture", "background", "next_bac
 DYNAMIC = ("motion", "direction", "speed")
 
 _VALUES = {
+    "motion": MOTIONS,
     "shape": SHAPES, "colour": tuple(COLOURS), "count": (1, 2, 3), "size": ("small", "large"), "texture": TEXTURES,
     "background": tuple(BACKGROUNDS), "next_background": tuple(BACKGROUNDS), "bystander_shape": SHAPES,
     "bystander_colour": tuple(COLOURS), "speed": tuple(SPEEDS),
 }  # fmt: skip
+
+# What moves mostly changes in direction or speed and stays a `moves`; so fewer of the other motions may become one, or
+# the word alone would tell.
+_FREQUENCIES = {"motion": MOTION_WEIGHTS | {"moves": 20}, "count": COUNT_WEIGHTS}
 
 
 def describe(facts: dict, rng: random.Random) -> Description:
@@ -94,7 +114,7 @@ def describe(facts: dict, rng: random.Random) -> Description:
         count=facts["count"],
         motion=facts["motion"],
         size=facts["size"] if keep[0] < 0.75 else None,
-        texture=facts["texture"] if keep[1] < (0.2 if facts["texture"] == "plain" else 0.85) else None,
+        texture=facts["texture"] if keep[1] < (0.5 if facts["texture"] == "plain" else 0.85) else None,
         background=first["background"] if keep[2] < 0.8 else None,
         next_background=later[0] if later and keep[2] < 0.8 and keep[3] < 0.7 else None,
         bystander_shape=beside and beside["shape"],
@@ -122,36 +142,50 @@ def word(description: Description, style: int) -> str:
     return f"{subject} {verb}{place}{waiting}{after}"
 
 
-def disturb(
-    description: Description, attributes: tuple[str, ...], rng: random.Random
-) -> tuple[Description, str] | None:
-    """Change one of `attributes` that the description states to another value; returns it and the attribute's name."""
+def disturb(description: Description, attributes: tuple[str, ...], rng: random.Random) -> tuple[Description, str]:
+    """Change one of `attributes` that the description states to another value; returns it and the attribute's name.
+
+    The changed description could be true of another event, and values are as frequent as in the world, so that words
+    alone betray little.
+    """
     stated = [name for name in attributes if getattr(description, name) is not None]
-    if not stated:
-        return None
-    name = rng.choice(stated)
-    if name == "motion":
-        return _other_motion(description, rng), name
-    if name == "direction":
-        options = TURNS if description.motion == "circles" else tuple(DIRECTIONS)
-    else:
-        options = _VALUES[name]
-    # No sentence may be absurd without looking, as one of a background that changes into itself would be.
-    taken = {getattr(description, name)}
-    for pair in (("background", "next_background"), ("shape", "bystander_shape"), ("colour", "bystander_colour")):
-        if name in pair:
-            taken |= {getattr(description, other) for other in pair}
-    return replace(description, **{name: rng.choice([value for value in options if value not in taken])}), name
+    for name in rng.sample(stated, len(stated)):
+        options = [other for other in _alternatives(description, name, rng) if possible(other)]
+        if options:
+            weights = [_FREQUENCIES.get(name, {}).get(getattr(other, name), 1) for other in options]
+            return rng.choices(options, weights)[0], name
+    raise ValueError(f"nothing of {', '.join(attributes)} can be changed in {description}")
 
 
-def _other_motion(description: Description, rng: random.Random) -> Description:
-    motion = rng.choice([m for m in MOTIONS if m not in (description.motion, "meets")])
-    direction = speed = None
-    if motion == "moves":
-        direction, speed = rng.choice(tuple(DIRECTIONS)), description.speed
-    elif motion == "circles":
-        direction = rng.choice(TURNS)
-    return replace(description, motion=motion, direction=direction, speed=speed)
+def possible(description: Description) -> bool:
+    """Whether the world has events of which the description is true."""
+    said = description
+    seen = [(said.colour, said.background), (said.colour, said.next_background)]
+    seen += [(said.bystander_colour, said.background)] if said.motion == "meets" else []
+    return not (
+        any(pair in HIDDEN for pair in seen)
+        or (said.background and said.background == said.next_background)
+        or said.shape == said.bystander_shape
+        or said.colour == said.bystander_colour
+        or (said.count == 3 and (said.size == "large" or said.motion in ("grows", "shrinks")))
+        or (said.size and said.motion in ("grows", "shrinks"))
+        or (said.motion == "meets" and (said.count > 1 or not said.bystander_shape))
+    )
+
+
+def _alternatives(description: Description, name: str, rng: random.Random) -> list[Description]:
+    """The description with each other value of attribute `name`. A motion brings a direction and a speed of its own."""
+    values = _VALUES[name] if name != "direction" else TURNS if description.motion == "circles" else tuple(DIRECTIONS)
+    others = [replace(description, **{name: value}) for value in values if value != getattr(description, name)]
+    if name != "motion":
+        return others
+    finished = []
+    for other in others:
+        direction, speed = draw_direction(rng, other.motion)
+        keeps = description.speed or rng.random() < 0.75
+        size = None if other.motion in ("grows", "shrinks") else other.size
+        finished.append(replace(other, size=size, direction=direction, speed=speed if keeps else None))
+    return finished
 
 
 def _subject(description: Description, draws: list[float]) -> str:
@@ -179,7 +213,7 @@ def _predicate(description: Description, draws: list[float]) -> str:
     verb = _pick(_VERBS[motion], draws[6])[description.count > 1]
     tail = f"{manner}{where}" if draws[11] < 0.5 else f"{where}{manner}"
     if description.motion == "meets":
-        tail += f" {_pick(_MEETING, draws[9])} {_other(description)}"
+        tail += f" {_pick(_MEETING, draws[9])[description.count > 1]} {_other(description)}"
     return f"{verb}{tail}"
 
 

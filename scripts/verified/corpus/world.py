@@ -17,9 +17,9 @@ SHORTEST_SECONDS, LONGEST_SECONDS = 2.0, 4.5
 PAN_SPEED = 10.0
 """World units per second."""
 
-_MOTION_WEIGHTS = {"moves": 44, "meets": 9, "grows": 7, "shrinks": 7, "bounces": 9, "circles": 9, "appears": 5,
+MOTION_WEIGHTS = {"moves": 44, "meets": 9, "grows": 7, "shrinks": 7, "bounces": 9, "circles": 9, "appears": 5,
                    "vanishes": 5, "stays": 5}  # fmt: skip
-_COUNT_WEIGHTS = {1: 50, 2: 30, 3: 20}
+COUNT_WEIGHTS = {1: 50, 2: 30, 3: 20}
 
 
 @dataclass(frozen=True)
@@ -139,9 +139,9 @@ def _draw_placed(rng: random.Random, most_frames: int, fps: int) -> tuple[str, s
     shortest, longest = round(SHORTEST_SECONDS * fps), round(LONGEST_SECONDS * fps)
     while True:
         shape, target = rng.sample(SHAPES, 2)
-        motion = _weighted(rng, _MOTION_WEIGHTS)
+        motion = _weighted(rng, MOTION_WEIGHTS)
         direction, speed = draw_direction(rng, motion)
-        count = 1 if motion == "meets" else _weighted(rng, _COUNT_WEIGHTS)
+        count = 1 if motion == "meets" else _weighted(rng, COUNT_WEIGHTS)
         if motion in ("grows", "shrinks"):
             count = min(count, 2)
         size = "small" if count == 3 else rng.choice(("small", "large"))
