@@ -1,13 +1,11 @@
-from verified.corpus.source_files import datasets_of, folder_state, source_files, split_settings
-
-RENDERER = [
-    *(f"corpus.{name}" for name in ("backgrounds", "coarse_captions", "demo_source", "encode", "motion", "render")),
-    *("corpus.shapes", "corpus.vocabulary", "corpus.world", "common.files", "common.jsonl", "common.seeds"),
-]
-READER = [
-    *(f"corpus.{name}" for name in ("folder_source", "held_out", "moment_checks", "moments_file", "assemble")),
-    *("corpus.video_folder", "common.files", "common.jsonl", "common.video"),
-]
+from verified.corpus.source_files import (
+    READER,
+    RENDERER,
+    datasets_of,
+    folder_state,
+    source_files,
+    split_settings,
+)
 
 
 rule render_demo:

@@ -1,9 +1,21 @@
-"""Where the source of a data set is, for the rules that read it."""
+"""What the rules of the stage need to know: where a source is, which settings matter, which modules do the work."""
 
 from collections.abc import Callable
 
 from verified.config import Config
 from verified.corpus.video_folder import folder_digest
+
+RENDERER = (
+    "common.files", "common.jsonl", "common.seeds", "corpus.backgrounds", "corpus.coarse_captions",
+    "corpus.demo_source", "corpus.encode", "corpus.motion", "corpus.render", "corpus.shapes", "corpus.vocabulary",
+    "corpus.world",
+)  # fmt: skip
+"""Modules that the bytes of a rendered demo depend on."""
+READER = (
+    "common.files", "common.jsonl", "common.video", "corpus.assemble", "corpus.folder_source", "corpus.held_out",
+    "corpus.moment_checks", "corpus.moments_file", "corpus.video_folder",
+)  # fmt: skip
+"""Modules that the rows of a corpus depend on."""
 
 
 def datasets_of(settings: Config, *kinds: str) -> str:
