@@ -1,0 +1,158 @@
+"""Video features: clips, pooling, batches over videos, the linked file, and the demo's backbone."""
+
+import multiprocessing
+import pickle
+
+import h5py
+import numpy as np
+import pytest
+from media import counted, scenes, write_video
+
+from verified.common.errors import InputError
+from verified.common.hdf5 import FeatureFile, write_features
+from verified.common.shards import rows_of_shard, shard_names
+from verified.common.video import iterate_frames
+from verified.common.video.probe import file_digest
+from verified.features.backbones import load_backbone
+from verified.features.link import link_video_features
+from verified.features.video import encode_videos, write_video_features
+
+SETTINGS = {"video_backbone": "grid-conv", "fps": 4.0, "batch": 7}
+
+
+class Brightness:
+    """A backbone whose feature is the frame's mean and its negative, so that pooling can be read off."""
+
+    size, dim = 16, 2
+
+    def __call__(self, frames):
+        mean = frames.reshape(len(frames), -1).mean(1)
+        return np.stack([mean, -mean], 1).astype(np.float32)
+
+
+@pytest.fixture(scope="module")
+def videos(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("videos")
+    rows = []
+    for number, length in enumerate([16, 21, 5, 40]):
+        path = write_video(folder / f"v{number}.mp4", counted(length))
+        rows.append({"video": f"v{number}", "path": str(path), "sha256": file_digest(path), "duration": length / 8})
+    return rows
+
+
+@pytest.mark.parametrize("batch", [1, 3, 64])
+def test_clips_are_maxima_over_their_frames(videos, batch):
+    found = dict(encode_videos(videos, Brightness(), 4.0, 1.0, batch, {}))
+    assert {video: len(clips) for video, clips in found.items()} == {"v0": 2, "v1": 3, "v2": 1, "v3": 5}
+    for row in videos:
+        frames = [frame.mean() for _, frame in iterate_frames(row["path"], fps=4, size=16)]
+        for clip, feature in enumerate(found[row["video"]]):
+            own = frames[clip * 4 : clip * 4 + 4]
+            assert feature == pytest.approx([max(own), -min(own)], abs=1e-3)
+
+
+def test_clip_length_need_not_be_a_second(videos):
+    found = dict(encode_videos(videos[:1], Brightness(), 4.0, 1.5, 8, {}))
+    assert len(found["v0"]) == 2  # 2 s of video: a clip of 1.5 s and a shorter one
+
+
+def test_shards_and_one_file_of_links(videos, tmp_path):
+    (tmp_path / "videos.jsonl").write_text("{}\n")
+    write_video_features(videos, SETTINGS, 1.0, tmp_path / "whole.h5")
+    whole = FeatureFile(tmp_path / "whole.h5")
+    shards = []
+    for name in shard_names(3):
+        shards.append(tmp_path / "video" / f"{name}.h5")
+        write_video_features(rows_of_shard(videos, name, 3), SETTINGS, 1.0, shards[-1])
+    assert link_video_features(shards, tmp_path / "videos.jsonl", tmp_path / "video.h5") == 4
+    moved = tmp_path / "elsewhere"
+    moved.mkdir()
+    for part in ("video", "video.h5"):
+        (tmp_path / part).rename(moved / part)
+    linked = FeatureFile(moved / "video.h5")
+    assert list(linked) == [row["video"] for row in videos] == linked.keys()
+    for row in videos:
+        assert linked[row["video"]].dtype == np.float32
+        assert np.allclose(linked[row["video"]], whole[row["video"]], atol=2e-3)  # batches differ, so do roundings
+        assert linked.length(row["video"]) == int(np.ceil(row["duration"]))
+    attributes = linked.attributes
+    assert attributes["backbone"] == "grid-conv" and attributes["fps"] == 4 and attributes["clip_seconds"] == 1
+    assert attributes["dim"] == linked.dim == 464 and attributes["source_sha256"] == file_digest(
+        tmp_path / "videos.jsonl"
+    )
+    linked.close()
+    with h5py.File(moved / "video.h5") as file:
+        assert file["v1"].dtype == np.float16 and file["v1"].attrs["sha256"] == videos[1]["sha256"]
+
+
+def test_same_bytes_again(videos, tmp_path):
+    for name in ("a.h5", "b.h5"):
+        write_video_features(videos, SETTINGS, 1.0, tmp_path / name)
+    assert (tmp_path / "a.h5").read_bytes() == (tmp_path / "b.h5").read_bytes()
+
+
+def test_unreadable_videos_are_counted_and_the_rest_is_whole(videos, tmp_path):
+    broken = tmp_path / "broken.mp4"
+    broken.write_bytes(b"not a video at all" * 100)
+    rows = [videos[0], {"video": "broken", "path": str(broken), "sha256": ""}, videos[2],
+            {"video": "gone", "path": str(tmp_path / "gone.mp4"), "sha256": ""}]  # fmt: skip
+    counts = write_video_features(rows, SETTINGS, 1.0, tmp_path / "v.h5")
+    assert counts == {"ok": 2, "not-a-video": 1, "missing-file": 1}
+    assert FeatureFile(tmp_path / "v.h5").keys() == ["v0", "v2"]
+
+
+def test_refusals_say_what_is_wrong(tmp_path):
+    write_features(tmp_path / "a.h5", {"dim": 2, "fps": 4.0}, [("x", np.zeros((1, 2), np.float16), {})])
+    write_features(tmp_path / "b.h5", {"dim": 2, "fps": 8.0}, [("y", np.zeros((1, 2), np.float16), {})])
+    write_features(tmp_path / "c.h5", {"dim": 2, "fps": 4.0}, [("x", np.zeros((1, 2), np.float16), {})])
+    (tmp_path / "videos.jsonl").write_text("")
+    for other, said in (("b.h5", "differ"), ("c.h5", "'x' is also in"), ("gone.h5", "no such file")):
+        with pytest.raises(InputError, match=said):
+            link_video_features([tmp_path / "a.h5", tmp_path / other], tmp_path / "videos.jsonl", tmp_path / "l.h5")
+        assert not (tmp_path / "l.h5").exists()
+    link_video_features([tmp_path / "a.h5"], tmp_path / "videos.jsonl", tmp_path / "l.h5")
+    (tmp_path / "a.h5").unlink()
+    with pytest.raises(InputError, match=r"shard a\.h5 is gone"):
+        FeatureFile(tmp_path / "l.h5")["x"]
+    with pytest.raises(InputError, match="'nobody'"):
+        FeatureFile(tmp_path / "b.h5")["nobody"]
+    with pytest.raises(ValueError, match="not all finite"):
+        write_features(tmp_path / "d.h5", {"dim": 1}, [("x", np.array([[np.inf]], np.float16), {})])
+    assert not (tmp_path / "d.h5").exists()
+
+
+def test_one_reader_in_many_processes(tmp_path):
+    items = [(str(number), np.full((3, 4), number, np.float16), {}) for number in range(40)]
+    write_features(tmp_path / "f.h5", {"dim": 4}, items)
+    reader = FeatureFile(tmp_path / "f.h5")
+    assert reader["7"].mean() == 7
+    for method in ("fork", "spawn"):
+        with multiprocessing.get_context(method).Pool(2) as pool:
+            assert pool.map(reader.__getitem__, [str(number) for number in range(40)])[31].mean() == 31
+    assert pickle.loads(pickle.dumps(reader))["9"].mean() == 9
+    assert reader["8"].mean() == 8
+    reader.close()
+    assert reader["8"].mean() == 8
+
+
+def test_demo_backbone_sees_colour_place_and_form():
+    backbone = load_backbone("grid-conv")
+
+    def frame(row, column, colour, form="box"):
+        image = np.full((112, 112, 3), 120, np.uint8)
+        y, x = np.mgrid[:112, :112]
+        inside = np.maximum(abs(y - row), abs(x - column)) < 12 if form == "box" else np.hypot(y - row, x - column) < 12
+        image[inside] = colour
+        return image
+
+    red, blue = (220, 40, 40), (40, 80, 220)
+    features = backbone(
+        np.stack([frame(30, 30, red), frame(30, 80, red), frame(30, 30, blue), frame(30, 30, red, "disc")])
+    )
+    assert features.shape == (4, backbone.dim) and features.dtype == np.float32
+    assert np.array_equal(features, load_backbone("grid-conv")(np.stack([frame(30, 30, red), frame(30, 80, red),
+                          frame(30, 30, blue), frame(30, 30, red, "disc")])))  # fmt: skip
+    base, moved, blue_one, disc = features
+    for other in (moved, blue_one, disc):
+        assert np.linalg.norm(other - base) > 0.05 * np.linalg.norm(base)
+    assert np.isfinite(backbone(np.stack(scenes([1, 1], size=(112, 112))))).all()
