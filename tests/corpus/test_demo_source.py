@@ -89,7 +89,7 @@ def test_the_corpus_of_the_demo_leaves_nothing_out(demo, tmp_path):
     assert list(moments[0]) == ["desc_id", "video", "start", "end", "duration", "split", "caption"]
     videos = read_jsonl(tmp_path / "videos.jsonl")
     assert [row["video"] for row in videos] == [f"demo-{number:04d}" for number in range(1, 7)]
-    expected = "video path duration fps width height frames sha256 rotation codec state".split()
+    expected = ["video", "path", "duration", "fps", "width", "height", "frames", "sha256", "rotation", "codec", "state"]
     assert list(videos[0]) == expected
     assert read_jsonl(tmp_path / "exclusions.jsonl") == []
     assert {row["split"] for row in moments} == {"train", "val", "test"}

@@ -5,7 +5,8 @@ DiDeMo's captions carry an attribute or a direction about as often; many moments
 
 import random
 
-_FORMS = ("{subject} {verb}", "{subject} {verb}", "the {noun} {verb}")
+_DEFINITE = 0.15
+"""Share of captions that say "the ball" instead of "a ball"."""
 
 _VERBS = {
     "moves": ("moves", "move"),
@@ -22,7 +23,7 @@ _DIRECTIONS = {"left": "to the left", "right": "to the right", "up": "up", "down
 _SPEEDS = {"slow": "slowly", "fast": "fast"}
 _PLACES = {"wall": "by the wall", "sky": "at night", "sand": "on the sand", "field": "on the grass",
            "bricks": "by the bricks", "water": "on the water"}  # fmt: skip
-_NUMBERS = {1: "one", 2: "two", 3: "three"}
+_NUMBERS = {2: "two", 3: "three"}
 
 
 def coarse_caption(facts: dict, rng: random.Random) -> str:
@@ -30,12 +31,14 @@ def coarse_caption(facts: dict, rng: random.Random) -> str:
     several = facts["count"] > 1
     noun = _plural(facts["shape"]) if several else facts["shape"]
     verb = _VERBS[facts["motion"]][several]
-    form = rng.choice(_FORMS)
+    definite = rng.random() < _DEFINITE
     adjective, tail = _detail(facts, rng) if rng.random() < 0.5 else ("", "")
     noun = f"{adjective} {noun}" if adjective else noun
-    text = form.format(
-        subject=noun if several or adjective == "one" else f"{_article(noun)} {noun}", noun=noun, verb=verb
-    )
+    if definite:
+        noun = f"the {noun}"
+    elif not several:
+        noun = f"{_article(noun)} {noun}"
+    text = f"{noun} {verb}"
     return f"{text} {tail}" if tail else text
 
 

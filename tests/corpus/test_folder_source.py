@@ -1,0 +1,343 @@
+"""A user's folder of videos and moments file: what is used, what is left out and why, and what stops the run."""
+
+import csv
+import json
+import math
+import os
+from pathlib import Path
+
+import media
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from verified.common.errors import InputError
+from verified.common.shards import rows_of_shard, shard_names
+from verified.corpus.folder_source import Corpus, read_folder
+from verified.corpus.moment_checks import RowRefused, desc_id, end_within, span
+
+GOOD = {"video": "a", "start": 0.5, "end": 1.5, "caption": "a ball moves"}
+
+
+@pytest.fixture(scope="module")
+def clip(tmp_path_factory) -> bytes:
+    """A video of 2 s."""
+    return media.write_video(tmp_path_factory.mktemp("clip") / "clip.mp4", media.counted(16), fps=8).read_bytes()
+
+
+@pytest.fixture
+def folder(tmp_path, clip) -> Path:
+    """A folder with the videos a and b/c, both of 2 s."""
+    base = tmp_path / "videos"
+    (base / "b").mkdir(parents=True)
+    (base / "a.mp4").write_bytes(clip)
+    (base / "b" / "c.mp4").write_bytes(clip)
+    return base
+
+
+def read(folder: Path, rows: list[dict], **options) -> Corpus:
+    moments = folder.parent / "moments.jsonl"
+    moments.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return read_folder(folder, moments, "test", **options)
+
+
+def reasons(corpus: Corpus) -> list[tuple]:
+    return [(row["row"], row["reason"]) for row in corpus.exclusions if row["row"] is not None]
+
+
+def reconcile(corpus: Corpus, rows: int, videos: int) -> None:
+    of_rows = [row for row in corpus.exclusions if row["row"] is not None]
+    assert len(corpus.moments) + len(of_rows) == rows == corpus.counts["rows"]
+    assert len(corpus.videos) + len(corpus.exclusions) - len(of_rows) == videos == corpus.counts["videos_found"]
+    assert len({row["row"] for row in of_rows}) == len(of_rows)
+    assert {row["video"] for row in corpus.moments} == {row["video"] for row in corpus.videos}
+
+
+def test_a_clean_folder_is_used_whole(folder):
+    corpus = read(folder, [GOOD, GOOD | {"video": "b/c.mp4", "split": "train"}])
+    assert corpus.moments == [
+        {"desc_id": 1, "video": "a", "start": 0.5, "end": 1.5, "duration": 2.0, "split": "test",
+         "caption": "a ball moves"},
+        {"desc_id": 2, "video": "b/c", "start": 0.5, "end": 1.5, "duration": 2.0, "split": "train",
+         "caption": "a ball moves"},
+    ]  # fmt: skip
+    assert [row["path"] for row in corpus.videos] == [str(folder / "a.mp4"), str(folder / "b" / "c.mp4")]
+    assert corpus.counts["identical_videos"] == 1
+    reconcile(corpus, rows=2, videos=2)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"video": "unknown"}, "unknown-video"),
+        ({"video": "../../x"}, "invalid-video-id"),
+        ({"video": "..\\x"}, "invalid-video-id"),
+        ({"video": "/etc/passwd"}, "invalid-video-id"),
+        ({"video": "C:\\a"}, "invalid-video-id"),
+        ({"video": "a\x00b"}, "invalid-video-id"),
+        ({"video": "a\nb"}, "invalid-video-id"),
+        ({"video": "\ud800"}, "invalid-video-id"),
+        ({"video": ""}, "invalid-video-id"),
+        ({"video": 7}, "invalid-video-id"),
+        ({"video": None}, "missing-field"),
+        ({"caption": None}, "missing-field"),
+        ({"caption": " \t "}, "empty-caption"),
+        ({"caption": ["a"]}, "empty-caption"),
+        ({"start": 1.5, "end": 0.5}, "end-before-start"),
+        ({"start": 1, "end": 1}, "end-before-start"),
+        ({"start": -1}, "invalid-time"),
+        ({"start": "soon"}, "invalid-time"),
+        ({"start": True}, "invalid-time"),
+        ({"end": math.nan}, "invalid-time"),
+        ({"end": math.inf}, "invalid-time"),
+        ({"end": 10**400}, "invalid-time"),
+        ({"start": 2.0, "end": 3.0}, "starts-after-video"),
+        ({"split": "../x"}, "invalid-split"),
+        ({"split": ""}, "invalid-split"),
+        ({"split": 3}, "invalid-split"),
+    ],
+)
+def test_a_row_that_cannot_be_used_is_left_out_with_its_reason(folder, change, reason):
+    corpus = read(folder, [GOOD, GOOD | change, GOOD | {"video": "b/c"}])
+    assert reasons(corpus) == [(2, reason)]
+    assert [row["desc_id"] for row in corpus.moments] == [1, 3]
+    assert all(row["detail"] for row in corpus.exclusions)
+    json.dumps(corpus.exclusions).encode("utf-8")
+    reconcile(corpus, rows=3, videos=2)
+
+
+def test_ends_after_the_video_are_clamped_and_counted(folder):
+    corpus = read(folder, [GOOD | {"end": 9}, GOOD, GOOD | {"end": 2.0}])
+    assert [row["end"] for row in corpus.moments] == [2.0, 1.5, 2.0]
+    assert corpus.counts["clamped_ends"] == [{"desc_id": 1, "end": 9.0, "duration": 2.0}]
+    assert reasons(corpus) == []
+
+
+def test_the_first_of_two_equal_ids_stays(folder):
+    rows = [GOOD | {"desc_id": value} for value in (5, "5", 6, -1, 2.5, None, True, 2**63, "7", 0)]
+    corpus = read(folder, rows)
+    assert [row["desc_id"] for row in corpus.moments] == [5, 6, 7, 0]
+    assert reasons(corpus) == [(2, "duplicate-id"), *((row, "invalid-id") for row in (4, 5, 6, 7, 8))]
+    reconcile(corpus, rows=10, videos=2)
+
+
+def test_an_id_of_a_refused_row_is_taken(folder):
+    corpus = read(folder, [GOOD | {"desc_id": 1, "caption": ""}, GOOD | {"desc_id": 1}, GOOD | {"desc_id": 2}])
+    assert reasons(corpus) == [(1, "empty-caption"), (2, "duplicate-id")]
+
+
+@pytest.mark.parametrize("content", [b"", b"not a video", b"\x00" * 5000])
+def test_an_unreadable_video_takes_its_moments_with_it(folder, content):
+    (folder / "bad.mp4").write_bytes(content)
+    corpus = read(folder, [GOOD, GOOD | {"video": "bad"}, GOOD | {"video": "bad.mp4"}])
+    assert reasons(corpus) == [(2, "unreadable-video"), (3, "unreadable-video")]
+    of_videos = {row["video"]: row["reason"] for row in corpus.exclusions if row["row"] is None}
+    assert of_videos.keys() == {"bad", "b/c"}
+    assert of_videos["b/c"] == "no-usable-moments"
+    reconcile(corpus, rows=3, videos=3)
+
+
+def test_a_broken_off_video_is_used_as_far_as_it_goes(folder, clip):
+    # The index stands at the file's end unless it is moved to the front, so only such a file can break off usefully.
+    path = folder / "part.mp4"
+    media.write_video(path, media.scenes([40, 40], size=(64, 96)), fps=8, options={"movflags": "+faststart"})
+    path.write_bytes(path.read_bytes()[: path.stat().st_size * 2 // 3])
+    corpus = read(
+        folder, [GOOD | {"video": "part", "start": 0, "end": 10}, GOOD | {"video": "part", "start": 9.8, "end": 10}]
+    )
+    assert reasons(corpus) == [(2, "starts-after-video")]
+    assert corpus.counts["partial_videos"] == 1
+    assert 0 < corpus.moments[0]["end"] == corpus.moments[0]["duration"] < 10
+
+
+def test_links_that_leave_the_folder_are_refused(folder, clip):
+    outside = folder.parent / "outside.mp4"
+    outside.write_bytes(clip)
+    (folder / "out.mp4").symlink_to(outside)
+    (folder / "in.mp4").symlink_to(folder / "a.mp4")
+    corpus = read(folder, [GOOD | {"video": "out"}, GOOD | {"video": "out.mp4"}, GOOD | {"video": "in"}])
+    assert reasons(corpus) == [(1, "outside-folder"), (2, "outside-folder")]
+    reconcile(corpus, rows=3, videos=4)
+
+
+def test_a_pipe_with_a_videos_name_does_not_hang(folder):
+    os.mkfifo(folder / "pipe.mp4")
+    corpus = read(folder, [GOOD, GOOD | {"video": "pipe"}])
+    assert reasons(corpus) == [(2, "unreadable-video")]
+
+
+def test_equal_stems_need_their_ending(folder, clip):
+    (folder / "a.mkv").write_bytes(clip)
+    corpus = read(folder, [GOOD, GOOD | {"video": "a.mkv"}, GOOD | {"video": "a.mp4"}])
+    assert reasons(corpus) == [(1, "ambiguous-video")]
+    assert [row["video"] for row in corpus.moments] == ["a.mkv", "a.mp4"]
+    reconcile(corpus, rows=3, videos=3)
+
+
+def test_no_id_is_the_folder_of_another(folder, clip):
+    (folder / "b.mp4").write_bytes(clip)
+    corpus = read(folder, [GOOD | {"video": "b"}, GOOD | {"video": "b/c"}])
+    assert [row["video"] for row in corpus.moments] == ["b.mp4", "b/c"]
+
+
+def test_names_of_any_language_and_sign_are_used(folder, clip):
+    (folder / "küche 100% \"é\" 'x'; $(rm).mp4").write_bytes(clip)
+    corpus = read(folder, [GOOD | {"video": "küche 100% \"é\" 'x'; $(rm)", "caption": "<b>ein\u00a0Ball</b>\n rollt"}])
+    assert corpus.moments[0]["caption"] == "<b>ein Ball</b> rollt"
+
+
+def test_no_usable_moment_is_an_error_that_says_why(folder):
+    with pytest.raises(InputError, match=r"no usable moment in 2 rows: unknown-video \(2\).*row 1"):
+        read(folder, [GOOD | {"video": "x"}, GOOD | {"video": "y"}])
+
+
+def test_threads_change_nothing(folder):
+    rows = [GOOD, GOOD | {"video": "b/c"}]
+    assert read(folder, rows, threads=1) == read(folder, rows, threads=4)
+
+
+@pytest.mark.parametrize("place", ["no such folder", "moments.jsonl"])
+def test_a_missing_folder_is_an_error(folder, place):
+    moments = folder.parent / "moments.jsonl"
+    moments.write_text(json.dumps(GOOD) + "\n")
+    with pytest.raises(InputError, match="no such folder of videos"):
+        read_folder(folder.parent / place, moments, "test")
+
+
+def test_an_added_video_changes_its_own_shard_only(folder, clip):
+    rows = [GOOD, GOOD | {"video": "b/c"}]
+    before = read(folder, rows)
+    (folder / "new.mp4").write_bytes(clip)
+    after = read(folder, [*rows, GOOD | {"video": "new"}])
+    changed = [
+        name
+        for name in shard_names(4)
+        if rows_of_shard(before.moments, name, 4) != rows_of_shard(after.moments, name, 4)
+        or rows_of_shard(before.videos, name, 4) != rows_of_shard(after.videos, name, 4)
+    ]
+    assert len(changed) == 1
+
+
+def write_csv(path: Path, rows: list[list], **options) -> Path:
+    with path.open("w", newline="", **{"encoding": "utf-8", **options}) as file:
+        csv.writer(file).writerows(rows)
+    return path
+
+
+HEADER = ["video", "start", "end", "caption", "desc_id", "split"]
+
+
+def test_csv_with_byte_order_mark_and_quotes(folder, tmp_path):
+    rows = [HEADER, ["a", "0", "1.5", 'a "ball", moving', "3", ""], ["b/c", "0", "1", "two\nlines", "4", "val"]]
+    corpus = read_folder(folder, write_csv(tmp_path / "m.csv", rows, encoding="utf-8-sig"), "train")
+    assert [(row["desc_id"], row["split"], row["caption"]) for row in corpus.moments] == [
+        (3, "train", 'a "ball", moving'),
+        (4, "val", "two lines"),
+    ]
+
+
+def test_csv_rows_with_too_few_or_too_many_cells_are_left_out(folder, tmp_path):
+    rows = [HEADER, ["a", "0", "1", "x", "1", "val"], ["a", "0"], ["a", "0", "1", "a ball", " moves", "2", "val"]]
+    corpus = read_folder(folder, write_csv(tmp_path / "m.csv", rows), "test")
+    assert reasons(corpus) == [(3, "invalid-id"), (4, "invalid-id")]
+    rows = [HEADER[:4], ["a", "0", "1", "x"], ["a", "0"], ["a", "0", "1", "a ball", " moves"]]
+    corpus = read_folder(folder, write_csv(tmp_path / "m.csv", rows), "test")
+    assert reasons(corpus) == [(3, "missing-field"), (4, "malformed-row")]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("m.jsonl", b"", "holds no moments"),
+        ("m.csv", b"", "the header lacks 'video', 'start', 'end', 'caption'"),
+        ("m.csv", b"video,start,end,caption\r\n", "holds no moments"),
+        ("m.csv", b"video\tstart\tend\tcaption\na\t0\t1\tx\n", "separated by commas"),
+        ("m.csv", b"video,start,end,text\na,0,1,x\n", "the header lacks 'caption'"),
+        ("m.csv", b"video,start,end,caption,end\na,0,1,x,1\n", "names a column twice"),
+        ("m.csv", b"video,start,end,caption\na,0,1,x\nb,0,1,\xe9\n", "row 3: not UTF-8"),
+        ("m.csv", b'video,start,end,caption\na,0,1,"x', "row 2: not CSV"),
+        ("m.csv", b"video,start,end,caption\na,0,1,\0\n", "NUL"),
+        ("m.jsonl", b'{"video": "a"}\n{"video": \n', "row 2: not a JSON object"),
+        ("m.jsonl", b'["a"]\n', "row 1: expected a JSON object"),
+        ("m.jsonl", b'{"video": "\xe9"}\n', "row 1: not UTF-8"),
+        ("m.txt", b"video\n", r"ends in .jsonl or .csv, not '.txt'"),
+    ],
+)
+def test_a_moments_file_that_cannot_be_read_is_an_error(folder, tmp_path, name, content, message):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(InputError, match=message):
+        read_folder(folder, tmp_path / name, "test")
+
+
+def test_a_missing_moments_file_is_an_error(folder, tmp_path):
+    with pytest.raises(InputError, match="no such moments file"):
+        read_folder(folder, tmp_path / "m.csv", "test")
+
+
+def test_carriage_returns_and_a_byte_order_mark_are_no_matter(folder, tmp_path):
+    path = tmp_path / "m.jsonl"
+    path.write_bytes(b"\xef\xbb\xbf" + json.dumps(GOOD).encode() + b"\r\n")
+    assert len(read_folder(folder, path, "test").moments) == 1
+
+
+anything = (
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=6) | st.lists(st.integers(), max_size=2)
+)
+
+
+@given(
+    st.lists(
+        st.fixed_dictionaries(
+            {
+                "video": st.sampled_from(["a", "b/c", "a.mp4", "x", "../a"]) | anything,
+                "start": st.floats(-1, 4) | anything,
+                "end": st.floats(-1, 4) | anything,
+                "caption": st.text(max_size=9) | anything,
+            },
+            optional={"desc_id": st.integers(-1, 4) | anything, "split": anything, "duration": anything},
+        ),
+        max_size=8,
+    )
+)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])  # fmt: skip
+def test_counts_reconcile_whatever_the_rows(folder, rows):
+    """Rows of any content are used or left out with a reason; one good row keeps the corpus from being empty."""
+    corpus = read(
+        folder, [GOOD | {"desc_id": 99} if any(row.get("desc_id") is not None for row in rows) else GOOD, *rows]
+    )
+    reconcile(corpus, rows=len(rows) + 1, videos=2)
+    assert len({row["desc_id"] for row in corpus.moments}) == len(corpus.moments)
+    for row in corpus.moments:
+        assert 0 <= row["start"] < row["end"] <= row["duration"] == 2.0
+        assert row["caption"] == " ".join(row["caption"].split()) != ""
+    json.dumps(corpus, allow_nan=False).encode("utf-8")
+
+
+@given(anything, anything)
+def test_spans_are_ordered_or_refused(start, end):
+    try:
+        first, last = span({"start": start, "end": end})
+    except RowRefused:
+        return
+    assert 0 <= first < last < math.inf
+
+
+@given(st.floats(0, 100), st.floats(0.01, 100), st.floats(0.01, 100))
+def test_ends_never_leave_the_video(start, length, duration):
+    try:
+        end = end_within(start, start + length, duration)
+    except RowRefused:
+        assert start >= duration
+    else:
+        assert start < end <= duration
+
+
+@given(st.one_of(anything, st.integers(0, 2**64)), st.sets(st.integers(0, 5)))
+def test_ids_are_whole_numbers_that_are_new(value, seen):
+    try:
+        number = desc_id(value, seen)
+    except RowRefused:
+        return
+    assert 0 <= number < 2**63
+    assert number not in seen
+    assert str(number) == str(value).strip().lstrip("0") or number == 0

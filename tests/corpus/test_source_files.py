@@ -1,0 +1,83 @@
+"""The rules of the stage name every module that their outputs depend on, and read the source that the config names."""
+
+import ast
+from types import SimpleNamespace
+
+import pytest
+
+from verified.common.digest import PACKAGE, code_digest
+from verified.config import load
+from verified.corpus.source_files import READER, RENDERER, datasets_of, folder_state, source_files, split_settings
+
+OWN_SEED_OF_LOGS = {"common.errors", "common.progress"}
+"""Modules whose change alters messages only."""
+
+
+def imported(module: str) -> set[str]:
+    """Modules of the package that `module` imports, directly or not, itself included."""
+    found, waiting = set(), [module]
+    while waiting:
+        name = waiting.pop()
+        path = PACKAGE.joinpath(*name.split("."))
+        files = sorted(path.rglob("*.py")) if path.is_dir() else [path.with_suffix(".py")]
+        found.add(name)
+        for file in files:
+            for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+                names = []
+                if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("verified."):
+                    base = node.module.removeprefix("verified.")
+                    names = [f"{base}.{alias.name}" for alias in node.names]
+                    names = [n if module_exists(n) else base for n in names]
+                waiting += [n for n in names if n not in found]
+    return found
+
+
+def module_exists(name: str) -> bool:
+    path = PACKAGE.joinpath(*name.split("."))
+    return path.is_dir() or path.with_suffix(".py").is_file()
+
+
+@pytest.mark.parametrize(("entry", "named"), [("corpus.demo_source", RENDERER), ("corpus.assemble", READER)])
+def test_the_digest_covers_all_that_is_imported(entry, named):
+    needed = {".".join(name.split(".")[:2]) for name in imported(entry)} - OWN_SEED_OF_LOGS
+    assert needed == set(named)
+    assert len(code_digest(*named)) == 16
+
+
+@pytest.fixture
+def settings(tmp_path):
+    folder = {"kind": "folder", "videos": str(tmp_path), "moments": "moments.csv"}
+    return load({"datasets": {
+        "world": {"title": "World", "source": {"kind": "demo"}},
+        "mine": {"title": "Mine", "source": folder, "spans": {"held_out_share": 0.2, "nms_threshold": 0.3}},
+    }})  # fmt: skip
+
+
+def test_the_rules_know_their_data_sets(settings):
+    assert datasets_of(settings, "demo") == "world"
+    assert datasets_of(settings, "demo", "folder") == "world|mine"
+    assert datasets_of(settings, "released") == "(?!)"
+
+
+def test_sources_are_found_by_kind(settings, tmp_path):
+    files = source_files(settings)
+    assert files(SimpleNamespace(dataset="mine")) == {"videos": str(tmp_path), "moments": "moments.csv"}
+    assert files(SimpleNamespace(dataset="world"))["videos"] == "results/world/corpus/videos"
+
+
+def test_a_replaced_video_is_noticed(settings, tmp_path):
+    state, mine = folder_state(settings), SimpleNamespace(dataset="mine")
+    assert state(SimpleNamespace(dataset="world")) is None
+    seen = {state(mine)}
+    (tmp_path / "notes.txt").write_text("no video")
+    assert state(mine) in seen
+    for data in (b"one", b"three"):
+        (tmp_path / "a.mp4").write_bytes(data)
+        assert state(mine) not in seen
+        seen.add(state(mine))
+
+
+def test_retrieval_settings_do_not_reach_the_corpus(settings):
+    values = split_settings(settings)(SimpleNamespace(dataset="mine"))
+    assert values["held_out_share"] == 0.2
+    assert set(values) == {"held_out_share", "train_split", "selection_split", "test_split"}
