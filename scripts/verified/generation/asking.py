@@ -45,6 +45,8 @@ class _Pending:
     parts: dict[str, str]
     attempt: int = 1
     best: tuple[Parsed, Reply] | None = None
+    request: Request | None = None
+    """The request as it was handed out; kept, so that a reply can name it."""
 
 
 @dataclasses.dataclass
@@ -55,13 +57,17 @@ class _Work:
     drawn: bool = False
     ready: deque[tuple[int, Outcome]] = dataclasses.field(default_factory=deque)
     again: deque[_Pending] = dataclasses.field(default_factory=deque)
-    flying: deque[_Pending] = dataclasses.field(default_factory=deque)
+    flying: dict[int, _Pending] = dataclasses.field(default_factory=dict)
     waiting: dict[str, list[int]] = dataclasses.field(default_factory=dict)
     failed: dict[str, Outcome] = dataclasses.field(default_factory=dict)
 
     @property
     def finished(self) -> bool:
         return self.drawn and not (self.again or self.flying or self.ready)
+
+    def land(self, reply: Reply) -> _Pending:
+        """The call that `reply` answers: the one it names, or the one handed out first."""
+        return self.flying.pop(next(iter(self.flying)) if reply.request is None else id(reply.request))
 
     def settle(self, key: str, outcome: Outcome) -> None:
         """Hand the outcome to every call that waits for this key."""
@@ -107,7 +113,7 @@ class Asker:
         work = _Work(enumerate(calls))
         while not work.finished:
             for reply in self.engine.answer(self._feed(work)):
-                pending = work.flying.popleft()
+                pending = work.land(reply)
                 self.asked += 1
                 outcome = self._take(pending, reply)
                 if outcome is None:
@@ -132,8 +138,9 @@ class Asker:
             if not self.budget.left():
                 work.again.appendleft(pending)
                 return
-            work.flying.append(pending)
-            yield self._seeded(pending)
+            pending.request = self._seeded(pending)
+            work.flying[id(pending.request)] = pending
+            yield pending.request
 
     def _next_new(self, work: "_Work") -> "_Pending | None":
         """The next call that has to be asked; on the way, known ones become ready and copies of one in flight wait."""

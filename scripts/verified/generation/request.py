@@ -65,7 +65,7 @@ class Reply:
     refused) or "error" (no answer; `reason` says why in a short slug such as "context-length", `detail` in words).
     `seconds` is the time spent on this call. `notes` is kept beside the outcome; the scene reader records there what
     it falsified: ``{"spoiled": [{"candidate": 0-based index, "kind": "static" | "dynamic",
-    "changed": {attribute: [true, false]}}]}``.
+    "changed": {attribute: [true, false]}}]}``. Engines that finish out of order name the `request` they answer.
     """
 
     text: str
@@ -76,6 +76,7 @@ class Reply:
     tokens_out: int = 0
     seconds: float = 0.0
     notes: dict[str, Any] = dataclasses.field(default_factory=dict)
+    request: Request | None = None
 
 
 class Engine(Protocol):
@@ -89,5 +90,8 @@ class Engine(Protocol):
     """What pins the model's behaviour beyond its id: a commit, a version of the code, or empty."""
 
     def answer(self, requests: Iterable[Request]) -> Iterator[Reply]:
-        """Yield one reply per request, in order. They may be drawn lazily; a bad one never raises."""
+        """Yield one reply per request, in order unless the reply names its request.
+
+        Requests may be drawn lazily. A single bad one never raises; InputError means that no further call can succeed.
+        """
         ...

@@ -1,0 +1,129 @@
+"""A scripted endpoint on this machine that speaks OpenAI's chat protocol, well or badly."""
+
+import contextlib
+import json
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import NamedTuple
+
+
+class Scripted(NamedTuple):
+    """What to send: status, headers, body; `delay` seconds before it."""
+
+    status: int = 200
+    body: bytes = b""
+    headers: tuple[tuple[str, str], ...] = (("Content-Type", "application/json"),)
+    delay: float = 0.0
+
+
+def completion(text: str | None, finish: str = "stop", model: str = "loop-1", **message) -> Scripted:
+    """A regular answer."""
+    body = {
+        "id": "c1",
+        "object": "chat.completion",
+        "created": 1,
+        "model": model,
+        "choices": [
+            {"index": 0, "finish_reason": finish, "message": {"role": "assistant", "content": text, **message}}
+        ],
+        "usage": {"prompt_tokens": 12, "completion_tokens": 4, "total_tokens": 16},
+    }
+    return Scripted(200, json.dumps(body).encode())
+
+
+def refusal(status: int, code: str = "", message: str = "no", **headers: str) -> Scripted:
+    """An error answer of the protocol."""
+    body = {"error": {"message": message, "type": "error", "code": code}}
+    named = tuple((name.replace("_", "-"), value) for name, value in headers.items())
+    return Scripted(status, json.dumps(body).encode(), (("Content-Type", "application/json"), *named))
+
+
+def prompt_of(body: dict) -> str:
+    """The text that the model is given."""
+    content = body["messages"][0]["content"]
+    return content if isinstance(content, str) else next(part["text"] for part in content if part["type"] == "text")
+
+
+def images_of(body: dict) -> list[str]:
+    """Data URLs of the images that the model is given."""
+    content = body["messages"][0]["content"]
+    return [] if isinstance(content, str) else [p["image_url"]["url"] for p in content if p["type"] == "image_url"]
+
+
+def sensible(body: dict) -> str:
+    """An answer to any of the eight prompts of config/prompts, in its printed format."""
+    prompt = prompt_of(body)
+    caption = json.loads(re.findall(r'(?:is|caption|this|sentence:\n|this:\n)\s*("(?:[^"\\]|\\.)*")', prompt)[-1])
+    mark = "abcdefghij"[body.get("seed", 0) % 10]
+    three = [f"{caption} near {place} {mark}" for place in ("a wall", "a lamp", "the sea")]
+    if "Objects Attributes: ...\n" in prompt:
+        return f"Background: a wall {mark}.\n\nObjects Attributes: a red thing.\n\nDesc: {caption} by a wall."
+    if "There are " in prompt and '"original": "..."' in prompt:
+        return json.dumps({"original": caption, **{str(n): item for n, item in enumerate(three, 1)}})
+    if "questions about" in prompt and "expert on\nvideos" in prompt:
+        return "\n".join(f"{n}. Does it move {mark}?" for n in range(1, 6))
+    if "After the answers" in prompt:
+        return "\n".join(f"{n}. It moves left." for n in range(1, 6)) + f"\n\nThe thing moves left {mark}."
+    return "\n".join(f'{n}. "{item}"' for n, item in enumerate(three, 1))
+
+
+class Endpoint:
+    """`url` to configure, `bodies` of all requests so far, `most` at once."""
+
+    def __init__(self, script: Callable[[int, dict], Scripted]):
+        self.script, self.bodies, self.headers = script, [], []
+        self.lock, self.at_once, self.most = threading.Lock(), 0, 0
+        self.url = ""
+
+    def serve(self, body: dict, headers: dict) -> Scripted:
+        with self.lock:
+            self.bodies.append(body)
+            self.headers.append(headers)
+            number = len(self.bodies)
+            self.at_once += 1
+            self.most = max(self.most, self.at_once)
+        try:
+            scripted = self.script(number, body)
+            time.sleep(scripted.delay)
+            return scripted
+        finally:
+            with self.lock:
+                self.at_once -= 1
+
+
+@contextlib.contextmanager
+def endpoint(
+    script: Callable[[int, dict], Scripted] = lambda number, body: completion(sensible(body)),
+) -> Iterator[Endpoint]:
+    """Serve on a free port of the loopback interface for the time of the block."""
+    served = Endpoint(script)
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self):
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            scripted = served.serve(body, dict(self.headers))
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                self.send_response(scripted.status)
+                for name, value in scripted.headers:
+                    self.send_header(name, value)
+                self.send_header("Content-Length", str(len(scripted.body)))
+                self.end_headers()
+                self.wfile.write(scripted.body)
+
+        def log_message(self, *_):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+    served.url = f"http://127.0.0.1:{server.server_port}/v1"
+    try:
+        yield served
+    finally:
+        server.shutdown()
+        server.server_close()
