@@ -1,7 +1,7 @@
 """The demo's engine: it reads decoded frames, without any model to download, and answers all eight tasks.
 
-Image tasks look at pixels alone; text tasks work from the text in their slots, as a language model would. Every answer is a
-pure function of the request and its seed. A configured share of caption candidates is falsified on purpose; the
+Image tasks look at pixels alone; text tasks work from the text in their slots, as a language model would. Every answer
+is a pure function of the request and its seed. A configured share of caption candidates is falsified on purpose; the
 reply's notes say which (`spoiling`). It knows the things of the demo world only, and says so of any other caption.
 """
 
@@ -13,15 +13,21 @@ from verified.common.digest import code_digest
 from verified.generation.engines.scene_reader import dynamics, rewriting, statics
 from verified.generation.request import Reply, Request
 
+CODE = ("generation.engines.scene_reader", "common.caption_facts")
+"""Modules that decide the answers."""
+
 
 class SceneReader:
-    """Engine `scene-reader`. `revision` names the code and the share of spoiled candidates, as both decide the answers."""
+    """Engine `scene-reader`.
+
+    `revision` names the code and the share of spoiled candidates, as both decide the answers.
+    """
 
     name = "scene-reader"
 
     def __init__(self, model: str = "scene-reader-1", spoiled_share: float = 0.3):
         self.model, self.spoiled_share = model, spoiled_share
-        self.revision = f"{code_digest('generation.engines.scene_reader')}-{spoiled_share:g}"
+        self.revision = f"{code_digest(*CODE)}-{spoiled_share:g}"
 
     def answer(self, requests: Iterable[Request]) -> Iterator[Reply]:
         """Yield one reply per request, in order."""

@@ -1,11 +1,11 @@
-"""Dynamics: questions (supplement, listing 4), answers and a description from the frames (listing 5), captions (listing 6)."""
+"""Dynamics: questions (supplement, listing 4), answers from the frames (listing 5), captions (listing 6)."""
 
 import random
 import re
 
 import numpy as np
 
-from verified.generation.engines.scene_reader.facts import caption_facts
+from verified.common.caption_facts import caption_facts
 from verified.generation.engines.scene_reader.scene import Clip, watch
 from verified.generation.engines.scene_reader.spoiling import spoil
 from verified.generation.engines.scene_reader.wording import (

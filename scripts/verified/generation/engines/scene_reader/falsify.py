@@ -23,8 +23,8 @@ def falsify(facts: dict, name: str, rng: random.Random, known: dict | None = Non
 
     `known` may hold more than `facts` say, so that the new value is not true after all.
 
-    A new motion takes a direction of its own if it needs one, and drops what no longer applies. The new value never equals
-    the bystander's or another background's, which would make a sentence that is absurd or true by accident.
+    A new motion takes a direction of its own if it needs one, and drops what no longer applies. The new value never
+    equals the bystander's or another background's, which would make a sentence that is absurd or true by accident.
     """
     known = known or facts
     if name == "motion":

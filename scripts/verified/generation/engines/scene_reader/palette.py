@@ -1,8 +1,8 @@
 """Colours and backgrounds by name: what each pixel of a frame most likely belongs to.
 
-Every frame is first given a background (the nearest of six mean colours to its median pixel); a table per background then maps a
-quantised RGB value to "background" or to the nearest object colour together with its brightness. The tables are pure
-constants, so a clip of T frames costs one look-up per pixel.
+Every frame is first given a background (the nearest of six mean colours to its median pixel); a table per background
+then maps a quantised RGB value to "background" or to the nearest object colour together with its brightness. The tables
+are pure constants, so a clip of T frames costs one look-up per pixel.
 """
 
 from functools import cache
@@ -31,7 +31,7 @@ COLOUR_NAMES, BACKGROUND_NAMES = tuple(COLOURS), tuple(BACKGROUNDS)
 DARKEST = 0.35
 """Brightness of stripes and dots relative to the object's colour."""
 CONTRAST = {"sky": 95.0}
-"""Least RGB distance of an object's pixel from the background: the sky's stars are bright, every object is brighter still."""
+"""Least RGB distance of an object's pixel from the background; the night sky's stars are bright, objects brighter."""
 DEFAULT_CONTRAST = 48.0
 BITS = 5
 
@@ -51,8 +51,8 @@ def medians(frames: np.ndarray) -> np.ndarray:
 def tables(background: str) -> tuple[np.ndarray, np.ndarray]:
     """Two look-up tables over quantised RGB for frames of `background`.
 
-    The first holds 0 for background and 1 + index into COLOUR_NAMES otherwise (uint8); the second the brightness relative to that
-    colour, in percent (uint8): about 35 in a stripe or dot, about 100 elsewhere.
+    The first holds 0 for background and 1 + index into COLOUR_NAMES otherwise (uint8); the second the brightness
+    relative to that colour, in percent (uint8): about 35 in a stripe or dot, about 100 elsewhere.
     """
     levels = (np.arange(1 << BITS) << (8 - BITS)) + (1 << (7 - BITS))
     rgb = np.stack(np.meshgrid(levels, levels, levels, indexing="ij"), axis=-1).reshape(-1, 3).astype(np.float64)

@@ -2,7 +2,7 @@
 
 import random
 
-from verified.generation.engines.scene_reader.facts import caption_facts
+from verified.common.caption_facts import caption_facts
 from verified.generation.engines.scene_reader.falsify import falsify, stated
 from verified.generation.engines.scene_reader.wording import ALL, in_manner_of, is_plural, noun_phrase, sentence
 from verified.generation.request import Reply, Request
@@ -24,7 +24,7 @@ def positives(request: Request, rng: random.Random) -> Reply:
 
 
 def static_negatives(request: Request, rng: random.Random) -> Reply:
-    """One static attribute changed; a caption that states none but the object gets another object, or a wrong attribute more.
+    """One static attribute changed; where the caption states none, another object, or a colour or background added.
 
     An added attribute may be true by chance (the caption alone cannot tell), so it is the rarer choice.
     """

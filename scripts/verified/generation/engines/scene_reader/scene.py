@@ -93,21 +93,23 @@ def resemblance(thing: Thing, facts: dict) -> float:
 
 
 def subject_of(still: Still, facts: dict) -> Thing | None:
-    """The thing that a caption with these facts is about; None if it is not in the picture."""
+    """The thing that a caption with these facts is about; None if it is not in the picture.
+
+    Only what appears or vanishes can be absent. Then a plain single thing of another shape is taken for a bystander.
+    """
     if not still.things:
         return None
     best = max(still.things, key=lambda thing: resemblance(thing, facts))
-    if "shape" in facts and best.shape != facts["shape"] and len(still.things) == 1:
-        # A lone still object of another shape is a bystander: the subject is not there at this moment.
-        return None if resemblance(best, facts) < 1 else best
+    if facts.get("motion") in ("appears", "vanishes") and best.shape != facts.get("shape", best.shape):
+        return best if best.count > 1 or best.texture != "plain" else None
     return best
 
 
 def watch(frames: np.ndarray, times: np.ndarray, facts: dict) -> Clip | None:
     """What happens in a clip, uint8 RGB [T, H, W, 3] at `times` (seconds), to the subject of a caption with `facts`.
 
-    The caption guides, as it guides the paper's models: it says which of the things is meant, and where it has a verb of its
-    own that verb is kept and its direction and speed are measured. Returns None if no object is recognised.
+    The caption guides, as it guides the paper's models: it says which thing is meant, and where it has a verb, that
+    verb is kept and its direction and speed are measured. Returns None if no object is recognised.
     """
     frames = _scaled(frames)
     backgrounds = [BACKGROUND_NAMES[index] for index in name_backgrounds(frames)]

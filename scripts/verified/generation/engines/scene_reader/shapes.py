@@ -46,7 +46,7 @@ def name_shape(blob: Blob) -> str:
 
 
 def is_open(blob: Blob) -> bool:
-    """Whether the middle shows the background where, in the same rows, the sides do not (dark stripes run through both)."""
+    """Whether the middle shows the background where the sides, in the same rows, do not; stripes run through both."""
     y, x = np.mgrid[0 : blob.height, 0 : blob.width]
     x, y = np.abs(2 * x + 1 - blob.width) / blob.width, np.abs(2 * y + 1 - blob.height) / blob.height
     middle, sides = blob.visible[(x < 0.3) & (y < 0.3)].mean(), blob.visible[(x > 0.6) & (x < 0.9) & (y < 0.3)].mean()

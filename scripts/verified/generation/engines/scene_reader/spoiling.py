@@ -1,8 +1,8 @@
 """Candidates that are made false on purpose, so that the evaluator has something to find.
 
 Whether and how a candidate is spoiled is a pure function of the request's seed (which depends on its content) and the
-candidate's place. Statics candidates lose one static attribute. Of the spoiled dynamics candidates, 85 % have a motion, a
-direction or a speed falsified, the others a static attribute, where they state one.
+candidate's place. In statics candidates one static attribute is falsified. Of the spoiled dynamics candidates, 85 %
+have a motion, a direction or a speed falsified, the others a static attribute.
 """
 
 import random

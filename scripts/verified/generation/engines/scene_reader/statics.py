@@ -5,14 +5,13 @@ import random
 import re
 from collections import Counter
 
-from verified.generation.engines.scene_reader.facts import caption_facts
+from verified.common.caption_facts import caption_facts
 from verified.generation.engines.scene_reader.scene import Thing, decode_picture, look, subject_of
 from verified.generation.engines.scene_reader.spoiling import spoil
 from verified.generation.engines.scene_reader.wording import (
     NAMES,
     PLACES,
     article,
-    change,
     in_manner_of,
     noun_phrase,
     plural,
@@ -52,7 +51,7 @@ def describe_keyframe(request: Request, rng: random.Random) -> Reply:
 
 
 def seen_facts(thing: Thing, told: dict) -> dict:
-    """Facts of a thing in a picture; what the caption says of it stands. One that grows or shrinks has no size to speak of."""
+    """Facts of a thing in a picture; what the caption says of it stands. What grows or shrinks has no size."""
     facts = {"shape": thing.shape} | {name: getattr(thing, name) for name in SEEN}
     facts |= {name: told[name] for name in ("shape", *SEEN) if name in told}
     if told.get("motion") in ("grows", "shrinks"):
@@ -152,7 +151,7 @@ def _notes(keyframes: str) -> list[tuple[str, str]]:
 
 
 def select(known: dict, told: dict, index: int, rng: random.Random) -> dict:
-    """What the candidate number `index` says: the caption's own facts always, and more of the rest the higher the number."""
+    """What candidate `index` says: the caption's own facts always, and more of the rest the higher the number."""
     said = {name: known[name] for name in ("shape", "motion", "direction", "speed", "colour", "count") if name in known}
     likely = (0.45, 0.75, 0.95)[min(index, 2)]
     for name in ("size", "texture"):

@@ -1,12 +1,12 @@
 """From facts to English of varied wording.
 
-Facts are those of `facts.caption_facts`; what a dictionary leaves out is not said. Every choice of words is drawn from the
-`random.Random` that is handed in, so a sentence is a pure function of facts and seed.
+Facts are those of `verified.common.caption_facts`; what a dictionary leaves out is not said. Every choice of words is drawn from
+the `random.Random` that is handed in, so a sentence is a pure function of facts and seed.
 """
 
 import random
 
-from verified.generation.engines.scene_reader.facts import COLOURS
+from verified.common.caption_facts import COLOURS
 
 NUMBERS = {1: ("a", "a", "one", "a single"), 2: ("two", "two", "a pair of"), 3: ("three", "three", "a group of three")}
 SIZES = {"small": ("small", "small", "little", "tiny"), "large": ("large", "large", "big")}
@@ -46,7 +46,7 @@ SPEEDS = {"slow": ("slowly", "at a slow pace"), "fast": ("quickly", "fast", "rap
 VERBS = {
     "moves": (("moves", "move"), ("glides", "glide"), ("slides", "slide"), ("travels", "travel")),
     "grows": (("grows", "grow"), ("gets bigger", "get bigger"), ("expands", "expand")),
-    "shrinks": (("shrinks", "shrink"), ("gets smaller", "get smaller"), ("becomes smaller", "become smaller")),
+    "shrinks": (("shrinks", "shrink"), ("gets smaller", "get smaller")),
     "bounces": (
         ("bounces", "bounce"),
         ("bounces up and down", "bounce up and down"),
@@ -59,7 +59,7 @@ VERBS = {
         ("orbits", "orbit"),
     ),
     "appears": (("appears", "appear"), ("shows up", "show up"), ("pops up", "pop up")),
-    "vanishes": (("vanishes", "vanish"), ("disappears", "disappear"), ("goes out of sight", "go out of sight")),
+    "vanishes": (("vanishes", "vanish"), ("disappears", "disappear")),
     "stays": (("stays still", "stay still"), ("does not move", "do not move"), ("rests", "rest")),
     "meets": (
         ("touches", "touch"),

@@ -1,8 +1,8 @@
-"""From an English caption to the facts it states, and whether they agree with what is true.
+"""From an English caption of the demo world to the facts it states, and whether they agree with what is true.
 
 The vocabulary covers what the scene reader and the demo's coarse captions say. Facts have the names and values of
-`corpus/truth.jsonl`: shape, colour, size, texture, count, motion, direction, speed; further ``backgrounds`` (all that are
-named, in their order), ``pan`` and ``bystander`` (shape and, where stated, colour of the second thing).
+`corpus/truth.jsonl`: shape, colour, size, texture, count, motion, direction, speed; further ``backgrounds`` (all that
+are named, in their order), ``pan`` and ``bystander`` (shape and, where stated, colour of the second thing).
 """
 
 import re
@@ -44,7 +44,7 @@ MOTIONS = {
         r"runs? into",
         r"comes? up against",
     ),
-    "vanishes": (r"vanish(?:es)?", r"disappears?", r"goes? away", r"go out of sight", r"is gone|are gone"),
+    "vanishes": (r"vanish(?:es)?", r"disappears?", r"goes? away", r"goes? out of sight"),
     "appears": (r"appears?", r"pops? up", r"shows? up", r"comes? into sight"),
     "grows": (r"grows?", r"gets? (?:bigger|larger)", r"expands?", r"becomes? (?:bigger|larger)"),
     "shrinks": (r"shrinks?", r"gets? smaller", r"becomes? smaller"),
@@ -83,8 +83,9 @@ def _value(table: dict, text: str):
 
 NOUN = "|".join(word + ("(?:e?s)?" if word[-1] in "sx" else "s?") for words in SHAPES.values() for word in words)
 OBJECT = re.compile(
-    rf"(?:\b(?P<count>{_words(COUNTS)}) )?(?P<adjectives>(?:\b(?:{'|'.join(COLOURS)}|{_words(SIZES)}|striped|dotted|spotted"
-    rf"|plain|still|same|other)\b,? (?:and )?)*)\b(?P<noun>{NOUN})\b(?P<pattern> with (?:dark )?(?:stripes|dots))?"
+    rf"(?:\b(?P<count>{_words(COUNTS)}) )?"
+    rf"(?P<adjectives>(?:\b(?:{'|'.join(COLOURS)}|{_words(SIZES)}|striped|dotted|spotted|plain|still)\b,? (?:and )?)*)"
+    rf"\b(?P<noun>{NOUN})\b(?P<pattern> with (?:dark )?(?:stripes|dots))?"
 )
 PLACE = re.compile("|".join(rf"(?P<{name}>\b(?:{'|'.join(words)})\b)" for name, words in BACKGROUNDS.items()))
 PAN = re.compile(r"\b(?:the )?camera (?:pans?|moves?|turns?)(?: slowly)?(?: to(?:wards)? the (left|right))?")
@@ -176,9 +177,9 @@ def motion_facts(text: str) -> dict:
 def agreement(stated: dict, truth: dict) -> dict[str, bool]:
     """For each stated fact that the truth speaks of, whether it is true.
 
-    `stated` comes from `caption_facts`, `truth` is the `facts` object of an event in `corpus/truth.jsonl`. Named backgrounds are
-    right if each is one of the event's; a bystander is right if some scene has it. An indefinite singular ("a ball") counts
-    as a statement of number, a bare plural does not.
+    `stated` comes from `caption_facts`, `truth` is the `facts` object of an event in `corpus/truth.jsonl`. Named
+    backgrounds are right if each is one of the event's, a bystander if some scene has it. A singular ("a ball") counts
+    as a statement of number, a bare plural does not. A size is not judged where the thing grows or shrinks.
     """
     verdict = {}
     for name in ("shape", "colour", "size", "texture", "count", "motion", "direction", "speed"):
