@@ -1,0 +1,62 @@
+"""The corpus of a user's folder through the workflow: built, rebuilt for a new video, refused in plain words."""
+
+import csv
+from pathlib import Path
+
+import media
+import pytest
+import yaml
+from running import snakemake
+
+from verified.common.jsonl import read_json, read_jsonl
+
+TARGET = "results/mine/corpus/moments.jsonl"
+
+
+@pytest.fixture
+def project(tmp_path) -> Path:
+    """A working directory with two videos, a moments file of four rows, and a configuration."""
+    (tmp_path / "videos").mkdir()
+    for name in ("a", "b"):
+        media.write_video(tmp_path / "videos" / f"{name}.mp4", media.counted(16), fps=8)
+    write_moments(
+        tmp_path, [("a", 0, 1, "a ball moves"), ("b", 1, 5, "a box, still"), ("../b", 0, 1, "x"), ("b", 1, 0, "x")]
+    )
+    source = {"kind": "folder", "videos": "videos", "moments": "moments.csv"}
+    values = {"name": "mine", "shards": 2, "datasets": {"mine": {"title": "Mine", "source": source}}}
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(values), encoding="utf-8")
+    return tmp_path
+
+
+def write_moments(folder: Path, rows: list[tuple]) -> None:
+    with (folder / "moments.csv").open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([("video", "start", "end", "caption"), *rows])
+
+
+def build(project: Path):
+    return snakemake(project, "--cores", "1", TARGET, config=project / "mine.yaml")
+
+
+def test_a_folder_becomes_a_corpus_and_a_new_video_joins_it(project):
+    run = build(project)
+    assert run.returncode == 0, run.stdout[-3000:]
+    base = project / "results" / "mine" / "corpus"
+    assert [row["caption"] for row in read_jsonl(base / "moments.jsonl")] == ["a ball moves", "a box, still"]
+    assert [row["reason"] for row in read_jsonl(base / "exclusions.jsonl")] == ["invalid-video-id", "end-before-start"]
+    counts = read_json(base / "counts.json")
+    assert (counts["rows"], counts["moments"], len(counts["clamped_ends"])) == (4, 2, 1)
+    assert "Nothing to be done" in build(project).stdout
+
+    media.write_video(project / "videos" / "c.mp4", media.counted(8), fps=8)
+    write_moments(project, [("a", 0, 1, "a ball moves"), ("b", 1, 2, "a box, still"), ("c", 0, 1, "new")])
+    assert build(project).returncode == 0
+    assert [row["video"] for row in read_jsonl(base / "videos.jsonl")] == ["a", "b", "c"]
+
+
+def test_a_corpus_without_a_usable_moment_stops_with_a_message(project):
+    write_moments(project, [("z", 0, 1, "a ball moves")])
+    run = build(project)
+    assert run.returncode != 0
+    assert "no usable moment in 1 rows: unknown-video (1)" in run.stdout
+    assert "Traceback" not in run.stdout
+    assert not (project / TARGET).exists()
