@@ -3,7 +3,9 @@ from verified.retrieval.paths import (
     model_pattern,
     ranking_inputs,
     search_settings,
+    tested_captions,
     testing_inputs,
+    trained_captions,
     training_inputs,
     training_settings,
 )
@@ -14,14 +16,6 @@ wildcard_constraints:
     trained_on="cog|fig|fig-lowest",
     tested_on="cog|fig",
     seed=r"\d+",
-
-
-def trained_captions(wildcards):
-    return wildcards.trained_on
-
-
-def tested_captions(wildcards):
-    return wildcards.tested_on
 
 
 rule train_model:

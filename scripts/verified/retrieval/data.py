@@ -97,7 +97,7 @@ class Videos:
         room: int = 0,
     ):  # fmt: skip
         self.file, self.videos, self.context = FeatureFile(path), videos, context
-        self.dim = _width(self.file)
+        self.dim = feature_width(self.file)
         self.normalise, self.pool = model.normalise_video, model.long_videos == "pool"
         lengths = np.array([_length(self.file, video, "clips") for video in videos], dtype=np.int64)
         self.clips = np.minimum(lengths, context)
@@ -141,7 +141,7 @@ class Queries:
             return
         self.ids = None
         self.file = FeatureFile(path)
-        self.dim = _width(self.file)
+        self.dim = feature_width(self.file)
         long = sum(_length(self.file, key, "tokens") > tokens for key in self.keys)
         if long:
             log.info("%s: %d of %d captions are cut to %d tokens", path, long, len(self.keys), tokens)
@@ -166,7 +166,8 @@ class Queries:
         return normalised(features) if self.normalise else features
 
 
-def _width(file: FeatureFile) -> int:
+def feature_width(file: FeatureFile) -> int:
+    """Size of one feature: the file's attribute `dim`, or the width of its first data set."""
     if "dim" in file.attributes:
         return file.dim
     for key in file:

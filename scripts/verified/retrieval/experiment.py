@@ -11,13 +11,15 @@ import torch
 
 from verified.common.bootstrap import interval, resampled_means
 from verified.common.files import atomic_path
+from verified.common.hdf5 import FeatureFile
 from verified.common.jsonl import write_json
 from verified.common.seeds import derive_seed
 from verified.retrieval.checkpoint import load_model, save_model
 from verified.retrieval.contract import RetrievalModel
-from verified.retrieval.data import HELD_OUT, Moments, Queries, Videos, read_moments
+from verified.retrieval.data import Moments, Queries, Videos, feature_width, read_moments
 from verified.retrieval.metrics import Lists, Truth, hits, percentage
 from verified.retrieval.nms import suppress
+from verified.retrieval.paths import HELD_OUT
 from verified.retrieval.ranked import Ranked, read_ranked, write_ranked
 from verified.retrieval.registry import build_model, model_class
 from verified.retrieval.search import SearchSettings, encode_corpus, encode_queries, search, video_scores
@@ -40,8 +42,8 @@ def train_model(name: str, trained_on: str, seed: int, files: Files, settings: d
     splits = _training_moments(files, trained_on, settings)
     tokeniser = load_tokeniser(settings["text_encoder"]) if cls.query_input == "ids" else None
     torch.manual_seed(derive_seed(settings["seed"], name, trained_on, seed, "weights"))
-    sizes = _sizes(cls, files, splits["train"], settings, tokeniser)
-    model = build_model(name, sizes, settings["options"])
+    model = build_model(name, _sizes(files, settings, tokeniser), settings["options"])
+    model.initial_weights()
     data = {part: _split(model, files, moments, settings, tokeniser, part) for part, moments in splits.items()}
     state = Path(checkpoint).with_name("unfinished.safetensors")
     run_seed = derive_seed(settings["seed"], name, trained_on, seed)
@@ -145,16 +147,14 @@ def _test_moments(files: Files, captions: str) -> dict[str, Moments]:
     return {"test": read_moments(files["test"], captions)}
 
 
-def _sizes(cls: type[RetrievalModel], files: Files, moments: Moments, settings: dict, tokeniser) -> dict[str, int]:
-    context = settings["spans"]["max_context_clips"]
+def _sizes(files: Files, settings: dict, tokeniser) -> dict[str, int]:
     sizes = {
-        "video_dim": Videos(files["video"], moments.videos[:1], cls, context, 1.0).dim,
-        "text_dim": 0,
-        "context_clips": context,
+        "video_dim": feature_width(FeatureFile(files["video"])),
+        "context_clips": settings["spans"]["max_context_clips"],
     }
     if tokeniser is not None:
-        return {**sizes, "vocabulary": tokeniser.vocabulary, "cls_id": tokeniser.cls_id}
-    return {**sizes, "text_dim": Queries(moments, cls, 1, files["text"]).dim}
+        return {**sizes, "text_dim": 0, "vocabulary": tokeniser.vocabulary, "cls_id": tokeniser.cls_id}
+    return {**sizes, "text_dim": feature_width(FeatureFile(files["text"]))}
 
 
 def _split(model: RetrievalModel, files: Files, moments: Moments, settings: dict, tokeniser, part: str) -> SplitData:

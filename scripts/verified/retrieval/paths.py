@@ -77,6 +77,16 @@ def testing_inputs(settings: Config) -> Callable[[object], dict[str, str]]:
     return files
 
 
+def trained_captions(wildcards) -> str:
+    """A params function: the captions that a run is trained on."""
+    return wildcards.trained_on
+
+
+def tested_captions(wildcards) -> str:
+    """A params function: the captions that a run is tested on."""
+    return wildcards.tested_on
+
+
 def training_settings(settings: Config) -> Callable[[object], dict]:
     """A params function: what training of ``wildcards.model`` depends on."""
 

@@ -17,6 +17,7 @@ one clip too long. That is the published behaviour and is kept.
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -56,6 +57,7 @@ class XML(RetrievalModel):
     """See the head of this file. Shapes as in contract.py, D = `hidden`."""
 
     Config = XMLConfig
+    small: ClassVar[dict[str, int]] = {"hidden": 64, "heads": 4}
     recipe = Recipe(
         optimiser="bertadam",
         learning_rate=1e-4,

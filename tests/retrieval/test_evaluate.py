@@ -1,0 +1,280 @@
+"""`verified evaluate` and the metrics behind it, against what the TVR evaluator returns."""
+
+import gzip
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from verified.__main__ import main
+from verified.common.errors import InputError
+from verified.retrieval.evaluate import evaluate_files
+from verified.retrieval.metrics import Lists, Truth, hits, percentage, summarise
+from verified.retrieval.nms import suppress
+from verified.retrieval.submission import read_submission, write_submission
+
+FIXTURES = Path(__file__).resolve().parents[1] / "fixtures" / "vcmr"
+METRICS = sorted(FIXTURES.glob("eval_0*.json")) + sorted(FIXTURES.glob("eval_1*.json"))
+SUPPRESSED = sorted(FIXTURES.glob("eval_2*.json"))
+
+
+def written(folder: Path, ground_truth: list[dict], submission: dict) -> tuple[Path, Path]:
+    truth, lists = folder / "truth.jsonl", folder / "submission.json"
+    truth.write_text("".join(json.dumps(row) + "\n" for row in ground_truth), encoding="utf-8")
+    lists.write_text(json.dumps(submission), encoding="utf-8")
+    return truth, lists
+
+
+def of_fixture(folder: Path, file: Path) -> tuple[dict, Path, Path]:
+    case = json.loads(file.read_text(encoding="utf-8"))
+    return case, *written(folder, case["ground_truth"], case["submission"])
+
+
+def printed(capsys, *arguments) -> dict:
+    assert main(["evaluate", *map(str, arguments), "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("file", METRICS, ids=lambda file: file.stem)
+def test_metrics_are_those_of_the_tvr_evaluator(file, tmp_path, capsys):
+    case, truth, submission = of_fixture(tmp_path, file)
+    partial = ["--partial"] if case["options"].get("match_number") is False else []
+    if "error" in case["expected"]:
+        pytest.skip("the TVR evaluator crashes here; what is done instead has tests of its own")
+    assert printed(capsys, truth, submission, *partial) == case["expected"]["metrics"]
+
+
+def test_single_hits_on_the_threshold(tmp_path):
+    case = json.loads((FIXTURES / "eval_08_threshold.json").read_text(encoding="utf-8"))
+    numbers = case["submission"]["video2idx"]
+    truth = Truth(
+        np.array([row["desc_id"] for row in case["ground_truth"]]),
+        np.array([numbers[row["vid_name"]] for row in case["ground_truth"]]),
+        np.array([[row["ts"]] for row in case["ground_truth"]], dtype=float),
+    )
+    lists = Lists.pad([np.array(entry["predictions"], dtype=float) for entry in case["submission"]["VCMR"]])
+    found = hits("VCMR", truth, lists)
+    assert np.stack([found["0.5-r1"], found["0.7-r1"]], axis=1).tolist() == case["expected"]["per_query_hit"]
+
+
+@pytest.mark.parametrize("threshold", [0.5, 0.6])
+@pytest.mark.parametrize("file", SUPPRESSED, ids=lambda file: file.stem)
+def test_suppression_is_the_official_one(file, threshold, tmp_path, capsys):
+    case, truth, submission = of_fixture(tmp_path, file)
+    read = read_submission(submission)
+    for variant, before in (("direct", None), ("after_top100_truncation", 100)):
+        expected = case["expected"][f"nms{threshold}_{variant}"]
+        for task, entries in expected["after_nms"].items():
+            lists = suppress(Lists.pad([read.tasks[task][desc_id] for desc_id, _ in entries]), threshold, before)
+            for query, (_, rows) in enumerate(entries):
+                parts = (lists.video[query], lists.start[query], lists.end[query], lists.score[query])
+                assert [list(row) for row in zip(*parts) if row[0] >= 0] == rows
+    assert printed(capsys, truth, submission, "--nms", threshold) == expected["metrics"]
+    assert printed(capsys, truth, submission) == case["expected"]["no_nms"]["metrics"]
+
+
+def greedy(rows: list[tuple], threshold: float) -> list[tuple]:
+    """The definition: best first, drop what overlaps a kept row of the same video by more than the threshold."""
+    kept = []
+    for video, start, end, score in sorted(rows, key=lambda row: -row[3]):
+        overlaps = [
+            max(0, min(end, b) - max(start, a)) / hull if (hull := max(end, b) - min(start, a)) else 0
+            for other, a, b, _ in kept
+            if other == video
+        ]
+        if all(overlap <= threshold for overlap in overlaps):
+            kept.append((video, start, end, score))
+    return kept
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    lists=st.lists(
+        st.lists(st.tuples(st.integers(0, 2), st.integers(0, 9), st.integers(0, 9)), max_size=12),
+        min_size=1,
+        max_size=4,
+    ),
+    threshold=st.sampled_from([0.0, 0.3, 0.5, 1.0]),
+)
+def test_suppression_of_any_lists_is_the_greedy_one(lists, threshold):
+    tables = [[(v, a, a + length, 1.0 / (1 + row)) for row, (v, a, length) in enumerate(rows)] for rows in lists]
+    found = suppress(Lists.pad([np.array(table, dtype=float).reshape(-1, 4) for table in tables]), threshold)
+    for query, table in enumerate(tables):
+        parts = zip(found.video[query], found.start[query], found.end[query], found.score[query])
+        assert [row for row in parts if row[0] >= 0] == greedy(table, threshold)
+
+
+TRUTH = [
+    {
+        "video": "a",
+        "time": [0, 10],
+        "desc_id": 1,
+        "duration": 30.0,
+        "cog_desc": "x",
+        "fig_desc": "y",
+        "fig_desc_score": 1,
+    },
+    {
+        "video": "b",
+        "time": [5, 9],
+        "desc_id": 2,
+        "duration": 30.0,
+        "cog_desc": "x",
+        "fig_desc": "y",
+        "fig_desc_score": 1,
+    },
+]
+
+
+def entry(desc_id: object, *rows) -> dict:
+    return {"desc_id": desc_id, "predictions": [list(row) for row in rows]}
+
+
+def submission(**tasks) -> dict:
+    right = [entry(1, [0, 0, 10, 0.9]), entry(2, [1, 5, 9, 0.9])]
+    return {"video2idx": {"a": 0, "b": 1}, **{task: right for task in ("VCMR", "SVMR", "VR")}, **tasks}
+
+
+def test_fig_ground_truth_and_a_perfect_submission(tmp_path, capsys):
+    metrics = printed(capsys, *written(tmp_path, TRUTH, submission()))
+    assert list(metrics) == ["VCMR", "SVMR", "VR"]
+    assert {value for task in metrics.values() for value in task.values()} == {100.0}
+    assert list(metrics["VR"]) == ["r1", "r5", "r10", "r100"]
+    assert list(metrics["VCMR"]) == [f"{m}-r{k}" for m in (0.5, 0.7) for k in (1, 5, 10, 100)]
+
+
+def test_an_empty_list_is_a_miss_and_is_noted(tmp_path, capsys):
+    truth, lists = written(tmp_path, TRUTH, submission(VCMR=[entry(1), entry(2, [1, 5, 9, 0.9])]))
+    assert main(["evaluate", str(truth), str(lists), "--json"]) == 0
+    output = capsys.readouterr()
+    assert json.loads(output.out)["VCMR"]["0.5-r1"] == 50.0
+    assert "VCMR: 1 queries with an empty list count as missed: desc_id 1" in output.err
+
+
+def test_lists_that_are_all_empty_miss_everything(tmp_path):
+    truth, lists = written(tmp_path, TRUTH, submission(VR=[entry(1), entry(2)]))
+    assert evaluate_files(truth, lists, nms=0.5).metrics["VR"] == {"r1": 0.0, "r5": 0.0, "r10": 0.0, "r100": 0.0}
+
+
+@pytest.mark.parametrize(
+    ("entries", "named"),
+    [([entry(1, [0, 0, 10, 1])], "lacks desc_id 2"), ([entry(1), entry(2), entry(77)], "has unknown desc_id 77")],
+)
+def test_missing_and_extra_queries_are_errors_unless_partial(entries, named, tmp_path, capsys):
+    truth, lists = written(tmp_path, TRUTH, submission(SVMR=entries))
+    assert main(["evaluate", str(truth), str(lists)]) == 2
+    message = capsys.readouterr().err
+    assert named in message and "submission.json" in message and "--partial" in message
+    evaluation = evaluate_files(truth, lists, partial=True)
+    assert evaluation.metrics["SVMR"]["0.5-r1"] == (100.0 if len(entries) == 1 else 0.0)
+    assert any(named.split()[-1] in note for note in evaluation.notes)
+
+
+def test_unsorted_repeated_and_unknown_videos_are_noted_and_scored_as_they_stand(tmp_path):
+    lists = [
+        entry(1, [0, 0, 1, 0.1], [0, 0, 10, 0.9]),
+        entry(2, [9, 5, 9, 0.9]),
+        entry(2, [1, 5, 9, 0.9], [44, 0, 1, 0]),
+    ]
+    evaluation = evaluate_files(*written(tmp_path, TRUTH, submission(VCMR=lists)))
+    assert evaluation.metrics["VCMR"]["0.5-r1"] == 50.0
+    assert evaluation.metrics["VCMR"]["0.5-r5"] == 100.0
+    text = "\n".join(evaluation.notes)
+    assert "VCMR: repeated desc_id, the last list counts: desc_id 2" in text
+    assert "VCMR: 1 lists are not sorted by score; their order counts: desc_id 1" in text
+    assert "VCMR: 1 lists hold videos that video2idx does not know: desc_id 2" in text
+
+
+def test_a_true_video_without_an_index_is_an_error_that_names_it(tmp_path):
+    lists = submission()
+    del lists["video2idx"]["b"]
+    with pytest.raises(InputError, match="video2idx lacks 1 videos of .*truth.jsonl: 'b'"):
+        evaluate_files(*written(tmp_path, TRUTH, lists))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"VCMR": [entry(1, [0, 0, 10])]}, "VCMR, desc_id 1: each prediction must be"),
+        ({"VCMR": [entry(1, [0, 0, math.nan, 1])]}, "VCMR, desc_id 1: prediction 0"),
+        ({"VCMR": [entry(1, ["a", 0, 1, 1])]}, "VCMR, desc_id 1: each prediction must be"),
+        ({"VCMR": [entry("one")]}, "VCMR, entry 0: desc_id 'one' is not a whole number"),
+        ({"VCMR": [{"desc_id": 1}]}, "VCMR, entry 0: expected desc_id and a list"),
+        ({"VCMR": "all"}, "VCMR must be a list"),
+        ({"video2idx": None}, "video2idx must map"),
+    ],
+)
+def test_a_malformed_submission_is_named_with_task_and_id(change, message, tmp_path):
+    with pytest.raises(InputError, match=message):
+        evaluate_files(*written(tmp_path, TRUTH, submission(**change)))
+
+
+@pytest.mark.parametrize("content", [b"{", b"[]", b"\xff\xfe", b"\x1f\x8b\x08broken", b"{}"])
+def test_a_file_that_is_no_submission_is_named(content, tmp_path):
+    truth, lists = written(tmp_path, TRUTH, {})
+    lists.write_bytes(content)
+    with pytest.raises(InputError, match=r"submission\.json"):
+        evaluate_files(truth, lists)
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [({"desc_id": 1}, "names no moment"), ({**TRUTH[0], "time": [1]}, "is not a span"), ({"video": "a"}, "desc_id")],
+)
+def test_ground_truth_rows_are_checked(row, message, tmp_path):
+    with pytest.raises(InputError, match=rf"truth\.jsonl, row 1: .*{message}"):
+        evaluate_files(*written(tmp_path, [row], submission()))
+
+
+def test_two_of_four_annotators_must_agree(tmp_path):
+    spans = [[0, 10], [0, 10], [20, 30], [40, 50]]
+    truth = [
+        {"desc_id": 1, "vid_name": "a", "ts": spans},
+        {"desc_id": 2, "vid_name": "b", "ts": spans[1:] + [[60, 70]]},
+    ]
+    lists = [entry(1, [0, 0, 10, 1]), entry(2, [1, 0, 10, 1])]
+    metrics = evaluate_files(*written(tmp_path, truth, submission(VCMR=lists))).metrics
+    assert metrics["VCMR"]["0.5-r1"] == 50.0
+
+
+def test_a_type_without_queries_is_not_a_number(tmp_path, capsys):
+    truth = [{"desc_id": i + 1, "vid_name": v, "ts": [0, 1], "type": "v"} for i, v in enumerate("ab")]
+    metrics = printed(capsys, *written(tmp_path, truth, submission()))
+    assert metrics["VR_by_type"]["t-r1"] == "NaN"
+    assert metrics["VR_by_type"]["v-r1"] == 100.0
+
+
+def test_a_bad_threshold_is_refused(capsys):
+    with pytest.raises(SystemExit):
+        main(["evaluate", "a", "b", "--nms", "1.5"])
+    assert "not a number from 0 to 1" in capsys.readouterr().err
+
+
+def test_metrics_do_not_fall_with_rank_nor_rise_with_the_threshold():
+    draw = np.random.default_rng(3)
+    truth = Truth(np.arange(50), draw.integers(0, 5, 50), np.sort(draw.uniform(0, 30, (50, 1, 2)), axis=2))
+    start = draw.uniform(0, 25, (50, 120))
+    lists = Lists(draw.integers(0, 5, (50, 120)), start, start + 5, np.zeros((50, 120)))
+    for task in ("VCMR", "SVMR"):
+        found = summarise(task, truth, lists)[task]
+        assert found["0.5-r1"] <= found["0.5-r5"] <= found["0.5-r10"] <= found["0.5-r100"]
+        assert all(found[f"0.7-r{k}"] <= found[f"0.5-r{k}"] for k in (1, 5, 10, 100))
+
+
+def test_no_query_at_all_has_no_recall():
+    assert math.isnan(percentage(np.zeros(0, dtype=bool)))
+
+
+def test_a_written_submission_is_read_back_and_has_the_same_bytes(tmp_path):
+    lists = Lists.pad([np.array([[1, 0.0, 3.0, 0.25], [0, 2.0, 4.0, 0.125]]), np.zeros((0, 4))])
+    for name in ("one.json.gz", "two.json.gz"):
+        write_submission(tmp_path / name, ["a", "b"], np.array([4, 5]), ["x", "y"], {"VCMR": lists})
+    assert (tmp_path / "one.json.gz").read_bytes() == (tmp_path / "two.json.gz").read_bytes()
+    read = read_submission(tmp_path / "one.json.gz")
+    assert read.tasks["VCMR"][4].tolist() == [[1, 0.0, 3.0, 0.25], [0, 2.0, 4.0, 0.125]]
+    assert read.tasks["VCMR"][5].shape == (0, 4)
+    assert json.loads(gzip.decompress((tmp_path / "one.json.gz").read_bytes()))["VCMR"][0]["desc"] == "x"
