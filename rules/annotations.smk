@@ -1,4 +1,9 @@
-from verified.annotations.paths import annotated_splits, annotation_files, card_facts
+from verified.annotations.paths import (
+    annotated_here,
+    annotated_splits,
+    annotation_files,
+    card_facts,
+)
 
 
 rule choose_annotations:
@@ -13,6 +18,8 @@ rule choose_annotations:
         "logs/{dataset}/choose_annotations/{split}.log",
     benchmark:
         "logs/{dataset}/choose_annotations/{split}.tsv"
+    wildcard_constraints:
+        dataset=annotated_here(settings),
     conda:
         "../envs/annotations.yaml"
     threads: 1
@@ -40,6 +47,8 @@ rule export_annotations:
         "logs/{dataset}/export_annotations.log",
     benchmark:
         "logs/{dataset}/export_annotations.tsv"
+    wildcard_constraints:
+        dataset=annotated_here(settings),
     conda:
         "../envs/annotations.yaml"
     threads: 1

@@ -1,4 +1,4 @@
-from verified.annotations.paths import annotation_files
+from verified.annotations.paths import annotation_files, missing_splits
 
 
 rule measure_language:
@@ -18,6 +18,7 @@ rule measure_language:
         mem_mb=2000,
         runtime=60,
     params:
+        missing=missing_splits(settings),
         model=settings.statistics.spacy_model,
         threads=settings.statistics.threads,
         code=code_digest("statistics.language", "common.fig", "common.jsonl"),
@@ -68,6 +69,7 @@ rule count_many_to_many:
         mem_mb=2000,
         runtime=60,
     params:
+        missing=missing_splits(settings),
         distance=settings.statistics.distance,
         min_samples=settings.statistics.min_samples,
         code=code_digest(
@@ -99,6 +101,7 @@ rule summarise_annotations:
         mem_mb=1000,
         runtime=15,
     params:
+        missing=missing_splits(settings),
         code=code_digest("statistics.summaries", "common.fig", "common.jsonl"),
     script:
         "../scripts/summarise_annotations.py"

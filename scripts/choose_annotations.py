@@ -4,15 +4,16 @@ from verified.common.job import job
 
 with job(snakemake) as log:
     from verified.annotations.choose import SCORE_KEYS, annotate, candidates_by_moment
-    from verified.common.jsonl import read_jsonl, write_jsonl
+    from verified.common.fig import write_fig
+    from verified.common.jsonl import read_jsonl
 
     moments = read_jsonl(snakemake.input.moments)
     scores = [row for path in snakemake.input.scores for row in read_jsonl(path, SCORE_KEYS)]
     groups = candidates_by_moment(moments, scores)
     split = [moment for moment in moments if moment["split"] == snakemake.wildcards.split]
     highest, lowest, reasons = annotate(split, groups)
-    write_jsonl(snakemake.output.fig, highest)
-    write_jsonl(snakemake.output.lowest, lowest)
+    write_fig(snakemake.output.fig, highest)
+    write_fig(snakemake.output.lowest, lowest)
     log.info(
         "%s: %d of %d moments annotated%s",
         snakemake.wildcards.split,

@@ -14,6 +14,7 @@ with job(snakemake) as log:
     result = {
         "dataset": snakemake.wildcards.dataset,
         "splits": list(dict.fromkeys(row["split"] for row in rows)),
+        "missing_splits": list(snakemake.params.missing),
         "encoder": {"name": embeddings.encoder, "sha256": embeddings.weights, "format": str(embeddings.vectors.dtype)},
         "distance": distance,
         "min_samples": min_samples,

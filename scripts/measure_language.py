@@ -14,6 +14,7 @@ with job(snakemake, snakemake.params.threads):
     result = {
         "dataset": snakemake.wildcards.dataset,
         "splits": list(dict.fromkeys(row["split"] for row in rows)),
+        "missing_splits": list(snakemake.params.missing),
         "model": {
             "name": f"{tagger.meta['lang']}_{tagger.meta['name']}",
             "version": tagger.meta["version"],

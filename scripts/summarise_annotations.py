@@ -8,6 +8,10 @@ with job(snakemake):
     from verified.statistics.summaries import confidence, spans
 
     rows = read_splits(snakemake.input.annotations)
-    head = {"dataset": snakemake.wildcards.dataset, "splits": list(dict.fromkeys(row["split"] for row in rows))}
+    head = {
+        "dataset": snakemake.wildcards.dataset,
+        "splits": list(dict.fromkeys(row["split"] for row in rows)),
+        "missing_splits": list(snakemake.params.missing),
+    }
     write_json(snakemake.output.confidence, {**head, **confidence(rows)})
     write_json(snakemake.output.spans, {**head, **spans(rows)})

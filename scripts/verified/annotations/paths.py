@@ -1,22 +1,74 @@
-"""Where the annotations of a data set are, for the rules that read them."""
+"""Where the annotations of a data set are, for the rules that make and read them."""
 
+import re
 from collections.abc import Callable
 
+from verified.common.errors import InputError
 from verified.config import Config
+from verified.config.datasets import ReleasedSource
+from verified.corpus.released_source import Release, resolve
+
+NONE = "(?!)"  # a pattern that no name matches
+
+
+def release_of(settings: Config, dataset: str) -> Release | None:
+    """The release behind a data set of finished annotations; None for a data set that the workflow annotates."""
+    source = settings.datasets[dataset].source
+    return resolve(source) if isinstance(source, ReleasedSource) else None
+
+
+def check_releases(settings: Config) -> None:
+    """Raise InputError, naming the data set, for a release of which nothing is at hand."""
+    for name in settings.datasets:
+        try:
+            release_of(settings, name)
+        except InputError as error:
+            raise InputError(f"datasets.{name}.source: {error}") from None
+
+
+def annotated_here(settings: Config) -> str:
+    """Pattern of the data sets that the workflow annotates itself."""
+    return _pattern(name for name, values in settings.datasets.items() if values.source.kind != "released")
+
+
+def annotated_elsewhere(settings: Config) -> str:
+    """Pattern of the data sets that come with finished annotations."""
+    return _pattern(name for name, values in settings.datasets.items() if values.source.kind == "released")
+
+
+def _pattern(names) -> str:
+    return "|".join(map(re.escape, names)) or NONE
 
 
 def annotation_splits(settings: Config, dataset: str) -> list[str]:
-    """Splits of `dataset` that have annotations, each once, in the order train, selection, test."""
+    """Splits of `dataset` that have annotations: those of its release, or train, selection and test, each once."""
+    release = release_of(settings, dataset)
+    if release:
+        return release.splits
     spans = settings.datasets[dataset].spans
     return list(dict.fromkeys([spans.train_split, spans.selection_split, spans.test_split]))
 
 
+def missing_splits(settings: Config) -> Callable[[object], list[str]]:
+    """A params function: splits of the published collection that are not at hand; none for one annotated here."""
+
+    def splits(wildcards) -> list[str]:
+        release = release_of(settings, wildcards.dataset)
+        return list(release.missing) if release else []
+
+    return splits
+
+
 def annotation_files(settings: Config, kind: str) -> Callable[[object], list[str]]:
-    """An input function: the JSONL files of all splits of ``wildcards.dataset`` in ``annotations/kind``."""
+    """An input function: the JSONL files of all splits of ``wildcards.dataset`` in ``annotations/kind``.
+
+    A release of coarse captions only has them in ``annotations/cog``, whatever `kind` is asked for.
+    """
 
     def files(wildcards) -> list[str]:
-        splits = annotation_splits(settings, wildcards.dataset)
-        return [f"results/{wildcards.dataset}/annotations/{kind}/{split}.jsonl" for split in splits]
+        release = release_of(settings, wildcards.dataset)
+        folder = f"results/{wildcards.dataset}/annotations/{release.kind if release else kind}"
+        return [f"{folder}/{split}.jsonl" for split in annotation_splits(settings, wildcards.dataset)]
 
     return files
 
@@ -28,6 +80,16 @@ def annotated_splits(settings: Config) -> Callable[[object], list[str]]:
         return annotation_splits(settings, wildcards.dataset)
 
     return splits
+
+
+def released_files(settings: Config) -> Callable[[object], list[str]]:
+    """An input function: the published files of all splits of ``wildcards.dataset`` that are at hand."""
+
+    def files(wildcards) -> list[str]:
+        release = release_of(settings, wildcards.dataset)
+        return [str(path) for split in release.splits for path in release.paths(split)]
+
+    return files
 
 
 def card_facts(settings: Config) -> Callable[[object], dict]:

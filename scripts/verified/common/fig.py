@@ -5,12 +5,14 @@ seconds, cog_desc, fig_desc, fig_desc_score``; ours add ``fig_desc_type`` and ``
 have coarse captions only use the same form without the three ``fig_desc`` keys.
 """
 
+import json
 import logging
 import os
 from collections.abc import Iterable
 from pathlib import Path
 
 from verified.common.errors import InputError
+from verified.common.files import atomic_path
 from verified.common.jsonl import finite, iterate_jsonl
 
 COG_KEYS = ("video", "time", "desc_id", "duration", "cog_desc")
@@ -70,6 +72,12 @@ def read_splits(paths: Iterable[str | os.PathLike]) -> list[dict]:
             owner[row["desc_id"]] = path.name
             rows.append({**row, "split": path.stem})
     return rows
+
+
+def write_fig(path: str | os.PathLike, rows: Iterable[dict]) -> None:
+    """Write rows as the released files are written (ASCII, with escapes), so that reading and writing keeps their bytes."""
+    with atomic_path(path) as temporary, temporary.open("w", encoding="ascii", newline="\n") as out:
+        out.writelines(json.dumps(row, allow_nan=False) + "\n" for row in rows)
 
 
 def _refuse_other_documents(path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The list of published files, `config/sources.csv`: where each comes from, its checksum and licence, where to put it."""
+"""The list of published files, `config/sources.csv`: origin, checksum, licence, where to put each."""
 
 import csv
 import hashlib
@@ -11,7 +11,7 @@ from verified.common.errors import InputError
 
 SOURCES = Path(__file__).resolve().parents[3] / "config" / "sources.csv"
 ACCESS = ("open", "form", "none", "own")
-"""open: downloaded by a rule; form: a person fetches it from the page `url`; none: not published; own: a user's file."""
+"""open: a rule downloads it; form: a person fetches it from the page `url`; none: not published; own: a user's file."""
 
 
 @dataclass(frozen=True)

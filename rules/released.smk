@@ -1,0 +1,97 @@
+import re
+
+from verified.annotations.paths import (
+    annotated_elsewhere,
+    annotation_files,
+    check_releases,
+    released_files,
+)
+from verified.corpus.released_source import DOWNLOADS
+from verified.corpus.sources import read_sources
+
+try:
+    check_releases(settings)
+except InputError as error:
+    raise WorkflowError(f"error: {error}")
+
+OPEN_PLACES = [file.place for file in read_sources() if file.access == "open"]
+
+
+rule download_released:
+    """One published file, resumed where it stopped and refused when its checksum is wrong."""
+    output:
+        f"{DOWNLOADS.as_posix()}/{{place}}",
+    log:
+        "logs/download_released/{place}.log",
+    benchmark:
+        "logs/download_released/{place}.tsv"
+    wildcard_constraints:
+        place="|".join(map(re.escape, OPEN_PLACES)),
+    retries: 2
+    conda:
+        "../envs/annotations.yaml"
+    threads: 1
+    resources:
+        mem_mb=500,
+        runtime=60,
+    params:
+        code=code_digest("corpus.download", "corpus.sources"),
+    script:
+        "../scripts/download_released.py"
+
+
+rule read_released:
+    """One split of a finished collection: checksums, every row checked, the same bytes or the coarse captions in FIG form."""
+    input:
+        files=released_files(settings),
+    output:
+        annotations="results/{dataset}/annotations/{kind}/{split}.jsonl",
+    log:
+        "logs/{dataset}/read_released/{kind}-{split}.log",
+    benchmark:
+        "logs/{dataset}/read_released/{kind}-{split}.tsv"
+    wildcard_constraints:
+        dataset=annotated_elsewhere(settings),
+        kind="fig|cog",
+    conda:
+        "../envs/annotations.yaml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=15,
+    params:
+        source=dataset_settings("source"),
+        code=code_digest(
+            "corpus.released_source",
+            "corpus.released_formats",
+            "corpus.sources",
+            "common.fig",
+            "common.jsonl",
+        ),
+    script:
+        "../scripts/read_released.py"
+
+
+rule list_released_moments:
+    """The moments of a finished collection, ends clamped to the video, and what cannot be a moment, with the reason."""
+    input:
+        annotations=annotation_files(settings, "fig"),
+    output:
+        moments="results/{dataset}/corpus/moments.jsonl",
+        exclusions="results/{dataset}/corpus/exclusions.jsonl",
+    log:
+        "logs/{dataset}/list_released_moments.log",
+    benchmark:
+        "logs/{dataset}/list_released_moments.tsv"
+    wildcard_constraints:
+        dataset=annotated_elsewhere(settings),
+    conda:
+        "../envs/annotations.yaml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=15,
+    params:
+        code=code_digest("corpus.released_source", "common.fig", "common.jsonl"),
+    script:
+        "../scripts/list_released_moments.py"
