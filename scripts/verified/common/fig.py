@@ -75,7 +75,7 @@ def read_splits(paths: Iterable[str | os.PathLike]) -> list[dict]:
 
 
 def write_fig(path: str | os.PathLike, rows: Iterable[dict]) -> None:
-    """Write rows as the released files are written (ASCII, with escapes), so that reading and writing keeps their bytes."""
+    """Write rows as the released files are written: ASCII with escapes, so that reading and writing keeps their bytes."""
     with atomic_path(path) as temporary, temporary.open("w", encoding="ascii", newline="\n") as out:
         out.writelines(json.dumps(row, allow_nan=False) + "\n" for row in rows)
 
