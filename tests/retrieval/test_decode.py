@@ -51,7 +51,7 @@ def test_the_best_spans_are_those_of_a_full_search(seed, videos, clips, shortest
 @pytest.mark.parametrize("case", json.loads((FIXTURES / "labels_masks_sampling.json").read_text())["length_masks"])
 def test_allowed_spans_are_the_official_ones(case):
     flat = torch.full((1, 1, case["L"]), 1 / case["L"])
-    slot, first, last, score = best_spans(
+    _, first, last, score = best_spans(
         flat, flat, torch.ones(1, 1), case["min_pred_l"], case["max_pred_l"], case["L"] ** 2
     )
     found = sorted((int(i), int(j)) for i, j, value in zip(first[0], last[0], score[0]) if value > 0)

@@ -136,7 +136,7 @@ def entry(desc_id: object, *rows) -> dict:
 
 def submission(**tasks) -> dict:
     right = [entry(1, [0, 0, 10, 0.9]), entry(2, [1, 5, 9, 0.9])]
-    return {"video2idx": {"a": 0, "b": 1}, **{task: right for task in ("VCMR", "SVMR", "VR")}, **tasks}
+    return {"video2idx": {"a": 0, "b": 1}, **dict.fromkeys(("VCMR", "SVMR", "VR"), right), **tasks}
 
 
 def test_fig_ground_truth_and_a_perfect_submission(tmp_path, capsys):
@@ -192,7 +192,7 @@ def test_unsorted_repeated_and_unknown_videos_are_noted_and_scored_as_they_stand
 def test_a_true_video_without_an_index_is_an_error_that_names_it(tmp_path):
     lists = submission()
     del lists["video2idx"]["b"]
-    with pytest.raises(InputError, match="video2idx lacks 1 videos of .*truth.jsonl: 'b'"):
+    with pytest.raises(InputError, match=r"video2idx lacks 1 videos of .*truth\.jsonl: 'b'"):
         evaluate_files(*written(tmp_path, TRUTH, lists))
 
 
@@ -234,7 +234,7 @@ def test_two_of_four_annotators_must_agree(tmp_path):
     spans = [[0, 10], [0, 10], [20, 30], [40, 50]]
     truth = [
         {"desc_id": 1, "vid_name": "a", "ts": spans},
-        {"desc_id": 2, "vid_name": "b", "ts": spans[1:] + [[60, 70]]},
+        {"desc_id": 2, "vid_name": "b", "ts": [*spans[1:], [60, 70]]},
     ]
     lists = [entry(1, [0, 0, 10, 1]), entry(2, [1, 0, 10, 1])]
     metrics = evaluate_files(*written(tmp_path, truth, submission(VCMR=lists))).metrics

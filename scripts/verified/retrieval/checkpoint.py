@@ -56,5 +56,6 @@ def load_model(path: str | Path, device: str = "cpu") -> tuple[RetrievalModel, d
         model = cls(cls.Config(**header["config"]))
         model.load_state_dict(tensors)
     except (TypeError, RuntimeError) as error:
-        raise InputError(f"does not fit the model {header['model']!r}: {error}", file=path) from None
+        detail = " ".join(str(error).split())
+        raise InputError(f"does not fit the model {header['model']!r}: {detail}", file=path) from None
     return model.to(torch.device(device)).eval(), header

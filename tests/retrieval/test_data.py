@@ -1,0 +1,136 @@
+import json
+import logging
+
+import h5py
+import numpy as np
+import pytest
+from planted import CLIPS, TEXT_DIM, TOKENS, VIDEO_DIM, plant
+
+from verified.common.errors import InputError
+from verified.common.jsonl import read_jsonl, write_jsonl
+from verified.retrieval.data import Queries, Videos, read_moments, span_labels
+from verified.retrieval.models.hero import Hero
+from verified.retrieval.models.reloclnet import ReLoCLNet
+from verified.retrieval.models.xml import XML
+
+
+@pytest.fixture
+def files(tmp_path):
+    return plant(tmp_path, 12, seed=3)
+
+
+@pytest.fixture(autouse=True)
+def logged(caplog):
+    logging.getLogger("verified").propagate = True
+    caplog.set_level(logging.INFO, logger="verified")
+    return caplog
+
+
+def edit(path, key, array):
+    with h5py.File(path, "a") as file:
+        del file[key]
+        if array is not None:
+            file[key] = array
+
+
+def videos_of(files, context=CLIPS, model=XML):
+    return Videos(files.video, read_moments(files.annotations, "fig").videos, model, context, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("array", "message"),
+    [
+        (None, "is not there"),
+        (np.ones((5, VIDEO_DIM + 1), np.float16), r"have shape \[5, 25\], expected \[items, 24\]"),
+        (np.full((5, VIDEO_DIM), np.nan, np.float16), "not finite"),
+        (np.zeros((0, VIDEO_DIM), np.float16), "have no clips"),
+    ],
+)
+def test_unusable_video_features_are_named_with_file_and_video(files, array, message):
+    edit(files.video, "video03-004", array)
+    with pytest.raises(InputError, match=rf"video-3\.h5: features of 'video03-004'.*{message}"):
+        videos_of(files).batch(np.arange(12))
+
+
+@pytest.mark.parametrize(
+    ("array", "message"),
+    [
+        (None, "is not there"),
+        (np.ones((5, TEXT_DIM - 1), np.float16), r"have shape \[5, 19\], expected \[items, 20\]"),
+        (np.full((5, TEXT_DIM), np.inf, np.float16), "not finite"),
+        (np.zeros((0, TEXT_DIM), np.float16), "have no tokens"),
+    ],
+)
+def test_unusable_text_features_are_named_with_file_and_query(files, array, message):
+    edit(files.text, "3007", array)
+    moments = read_moments(files.annotations, "fig")
+    with pytest.raises(InputError, match=rf"text-3\.h5: features of '3007'.*{message}"):
+        Queries(moments, XML, TOKENS, files.text).batch(np.arange(len(moments)))
+
+
+def test_a_video_longer_than_the_context_is_cut_or_pooled_and_counted(files, logged):
+    long = np.arange(40, dtype=np.float32)[:, None] * np.ones((1, VIDEO_DIM), np.float32)
+    edit(files.video, "video03-000", long)
+    cut, pooled = videos_of(files), videos_of(files, model=ReLoCLNet)
+    assert cut.clips[0] == pooled.clips[0] == CLIPS
+    assert cut.clip_seconds[0] == 1.0 and pooled.clip_seconds[0] == 40 / CLIPS
+    assert "1 of 12 videos are longer than 16 clips and are cut" in logged.text
+    assert "are pooled" in logged.text
+
+
+def test_queries_longer_than_the_model_takes_are_cut_and_counted(files, logged):
+    moments = read_moments(files.annotations, "fig")
+    tokens, mask = Queries(moments, XML, 2, files.text).batch(np.arange(4))
+    assert tokens.shape == (4, 2, TEXT_DIM) and mask.all()
+    assert f"{len(moments)} of {len(moments)} captions are cut to 2 tokens" in logged.text
+
+
+def test_padding_is_zero_and_rows_are_normalised(files):
+    clips, mask = videos_of(files).batch(np.arange(12))
+    assert clips.shape == (12, CLIPS, VIDEO_DIM)
+    assert (clips[~mask] == 0).all()
+    assert np.allclose(clips[mask].norm(dim=1), 1.0, atol=1e-3)
+    raw, _ = videos_of(files, model=Hero).batch(np.arange(12))
+    assert raw[mask].norm(dim=1).max() > 2
+
+
+def test_spans_behind_the_last_clip_are_clamped_and_counted(files, logged):
+    rows = read_jsonl(files.annotations)
+    rows[0]["time"], rows[1]["time"] = [2.0, 99.0], [50.0, 60.0]
+    write_jsonl(files.annotations, rows)
+    moments, videos = read_moments(files.annotations, "fig"), videos_of(files)
+    labels = span_labels(XML, moments, videos)
+    last = videos.clips[moments.video[0]] - 1
+    assert labels[0].tolist() == [2, last] and labels[1].tolist() == [last, last]
+    assert "2 of 36 spans end after the last clip and are clamped to it" in logged.text
+
+
+def test_a_split_without_moments_or_captions_is_an_error(files):
+    empty = files.annotations.with_name("empty.jsonl")
+    empty.write_text("")
+    with pytest.raises(InputError, match=r"empty\.jsonl: holds no moment"):
+        read_moments(empty, "fig")
+    with pytest.raises(InputError, match=r"none\.jsonl: no such file"):
+        read_moments(files.annotations.with_name("none.jsonl"), "fig")
+    rows = [{key: value for key, value in row.items() if key != "fig_desc"} for row in read_jsonl(files.annotations)]
+    write_jsonl(files.annotations, rows)
+    with pytest.raises(InputError, match=r"fig-3\.jsonl, row 1: missing key 'fig_desc'"):
+        read_moments(files.annotations, "fig")
+    assert len(read_moments(files.annotations, "cog")) == 36
+
+
+def test_the_held_out_part_and_the_rest_divide_the_videos(tmp_path):
+    files = plant(tmp_path, 60, seed=4)
+    whole = read_moments(files.annotations, "fig")
+    rest, held = (read_moments(files.annotations, "fig", part) for part in ("rest", "held-out"))
+    assert not set(rest.videos) & set(held.videos)
+    assert sorted(rest.videos + held.videos) == whole.videos
+    assert len(rest) + len(held) == len(whole)
+    assert 0 < len(held.videos) < 20
+
+
+def test_one_feature_file_of_released_form_without_attributes(files):
+    with h5py.File(files.video, "a") as file:
+        del file.attrs["dim"]
+    assert videos_of(files).dim == VIDEO_DIM
+    assert json.dumps(videos_of(files).videos[:1]) == '["video03-000"]'

@@ -1,0 +1,201 @@
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from planted import CLIPS, TOKENS, plant, small_model
+
+from verified.common.errors import InputError
+from verified.common.jsonl import read_jsonl
+from verified.retrieval import training
+from verified.retrieval.checkpoint import load_model, load_tensors, save_model
+from verified.retrieval.experiment import rank_videos, test_model, train_model
+from verified.retrieval.models.xml import XML
+from verified.retrieval.ranked import read_ranked
+from verified.retrieval.search import SearchSettings
+from verified.retrieval.submission import read_submission
+from verified.retrieval.training import train
+
+test_model.__test__ = False
+
+SEARCHING = SearchSettings(min_clips=1, max_clips=10, quiet=True)
+SETTINGS = {
+    "spans": {
+        "clip_seconds": 1.0, "min_pred_clips": 1, "max_pred_clips": 10, "max_context_clips": CLIPS,
+        "nms_threshold": 0.5, "selection_split": "val", "test_split": "test",
+    },
+    "text_encoder": "all-MiniLM-L6-v2", "external_score": "exp", "listed_videos": 100, "memory_mb": 100,
+    "device": "cpu", "threads": 1, "seed": 7, "bootstrap": 100,
+    "recipe": {"epochs": 3, "batch": 16, "learning_rate": 1e-3}, "options": {"hidden": 32, "query_tokens": TOKENS},
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def planted(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("planted")
+    return [plant(folder, 16, seed=seed) for seed in (1, 2)]
+
+
+def trained(planted, folder, epochs=4, **changes):
+    torch.manual_seed(0)
+    model = small_model("xml", hidden=32)
+    recipe = replace(model.recipe, epochs=epochs, batch=16, learning_rate=1e-3, **changes)
+    splits = [files.split(type(model)) for files in planted]
+    return train(model, *splits, recipe, 5, SEARCHING, folder / "log.jsonl", folder / "state.safetensors")
+
+
+def same(first: dict, second: dict) -> bool:
+    return all(torch.equal(first[name], second[name]) for name in first)
+
+
+def test_same_seed_same_weights(planted, tmp_path):
+    first, second = (trained(planted, tmp_path) for _ in range(2))
+    assert same(first.state, second.state)
+    assert first.epoch == second.epoch
+
+
+def test_a_killed_training_goes_on_where_it_stood_and_ends_the_same(planted, tmp_path, monkeypatch):
+    whole = trained(planted, tmp_path / "whole")
+    monkeypatch.setattr(training, "SAVE_SECONDS", 0.0)
+    calls = []
+
+    def killed(*arguments, **more):
+        calls.append(1)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return scores(*arguments, **more)
+
+    scores = training._selection_scores
+    monkeypatch.setattr(training, "_selection_scores", killed)
+    with pytest.raises(KeyboardInterrupt):
+        trained(planted, tmp_path / "killed")
+    again = trained(planted, tmp_path / "killed")
+    assert len(calls) == 3 + 2  # the third epoch is repeated, the fourth follows
+    assert same(whole.state, again.state)
+    drop = {"cpu_seconds", "seconds"}
+    plain = [[{k: v for k, v in row.items() if k not in drop} for row in run.history] for run in (whole, again)]
+    assert plain[0] == plain[1]
+    assert read_jsonl(tmp_path / "killed" / "log.jsonl") == again.history
+
+
+@pytest.mark.parametrize("damage", ["settings", "bytes"])
+def test_a_state_of_other_settings_or_a_damaged_one_is_not_used(damage, planted, tmp_path, monkeypatch):
+    monkeypatch.setattr(training, "SAVE_SECONDS", 0.0)
+    trained(planted, tmp_path, epochs=2)
+    if damage == "bytes":
+        (tmp_path / "state.safetensors").write_bytes(b"broken")
+    again = trained(planted, tmp_path, epochs=2, weight_decay=0.02 if damage == "settings" else 0.01)
+    fresh = trained(planted, tmp_path / "fresh", epochs=2, weight_decay=0.02 if damage == "settings" else 0.01)
+    assert same(again.state, fresh.state)
+
+
+def test_the_best_epoch_is_kept_and_patience_ends_the_training(planted, tmp_path, monkeypatch):
+    values = iter([3.0, 5.0, 4.0, 5.0, 1.0, 9.0])
+    monkeypatch.setattr(training, "_selection_scores", lambda *_: {"selection": next(values)})
+    result = trained(planted, tmp_path, epochs=6, patience=2)
+    assert result.epoch == 1
+    assert len(result.history) == 4  # two epochs without improvement are allowed, the third stops
+    assert [row["epoch"] for row in read_jsonl(tmp_path / "log.jsonl")] == [0, 1, 2, 3]
+
+
+def test_a_loss_that_is_not_finite_stops_with_a_remedy(planted, tmp_path, monkeypatch):
+    monkeypatch.setattr(XML, "losses", lambda *_, **__: {"total": torch.tensor(float("nan"), requires_grad=True)})
+    with pytest.raises(InputError, match=r"fig-1\.jsonl: the loss of epoch 0 is not finite .*learning_rate"):
+        trained(planted, tmp_path)
+
+
+def test_xml_learns_the_planted_words(planted, tmp_path):
+    result = trained(planted, tmp_path, epochs=25)
+    assert result.history[-1]["total"] < 0.6 * result.history[0]["total"]
+
+
+@pytest.fixture(scope="module")
+def run(planted, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("run")
+    learn, test = planted
+    features = {"video": str(learn.video), "text": str(learn.text)}
+    files = {**features, "train": str(learn.annotations), "selection": str(learn.annotations)}
+    for name in ("one", "two"):
+        (folder / name).mkdir()
+        train_model(
+            "xml", "fig", 2018, files, SETTINGS, str(folder / name / "c.safetensors"), str(folder / name / "l.jsonl")
+        )
+    files |= {"checkpoint": str(folder / "one" / "c.safetensors")}
+    rank_videos(files, "fig", SETTINGS, str(folder / "ranked.h5"))
+    tested = {"checkpoint": files["checkpoint"], "video": str(test.video), "text": str(test.text)}
+    tested["test"] = str(test.annotations)
+    facts = {"dataset": "d", "model": "xml", "trained_on": "fig", "tested_on": "fig", "seed": 2018, "split": "test"}
+    test_model(
+        tested, facts, SETTINGS, read_jsonl(folder / "one" / "l.jsonl"),
+        str(folder / "submission.json.gz"), str(folder / "metrics.json"), str(folder / "hits.npz"),
+    )  # fmt: skip
+    return folder
+
+
+def test_checkpoints_of_the_same_seed_have_the_same_bytes(run):
+    assert (run / "one" / "c.safetensors").read_bytes() == (run / "two" / "c.safetensors").read_bytes()
+    assert not list(run.glob("*/unfinished*"))
+
+
+def test_metrics_hits_and_submission_agree(run, planted):
+    from verified.retrieval.evaluate import evaluate_files
+
+    metrics = json.loads((run / "metrics.json").read_text())
+    assert metrics["queries"] == 48 and metrics["videos"] == 16
+    for nms, key in ((0.5, "metrics"), (None, "without_nms")):
+        scored = evaluate_files(planted[1].annotations, run / "submission.json.gz", nms=nms).metrics
+        assert scored == metrics[key]
+    with np.load(run / "hits.npz") as found:
+        assert len(found["desc_id"]) == 48
+        for task, values in metrics["metrics"].items():
+            for name, value in values.items():
+                assert round(100 * found[f"{task}/{name}"].mean(), 2) == value
+                low, high = metrics["intervals"][task][name]
+                assert low <= value <= high
+
+
+def test_ranked_lists_are_those_of_vr(run, planted):
+    videos = planted[0].split(type(small_model("xml"))).moments.videos
+    for part in ("train", "selection"):
+        ranked = read_ranked(run / "ranked.h5", part, videos)
+        assert ranked.video.shape == (48, 16)
+        assert (np.diff(ranked.cosine, axis=1) <= 0).all()
+        assert (np.sort(ranked.video, axis=1) == np.arange(16)).all()
+    with pytest.raises(InputError, match="no ranked lists of the part 'test'"):
+        read_ranked(run / "ranked.h5", "test", videos)
+    with pytest.raises(InputError, match="does not have"):
+        read_ranked(run / "ranked.h5", "train", videos[:3])
+
+
+def test_a_checkpoint_holds_the_model_whole(run):
+    model, header = load_model(run / "one" / "c.safetensors")
+    assert header["parameters"] == sum(p.numel() for p in model.parameters())
+    assert header["trained_on"] == "fig" and header["seed"] == 2018
+    tensors, _ = load_tensors(run / "one" / "c.safetensors")
+    assert same(model.state_dict(), tensors)
+
+
+def test_a_checkpoint_that_does_not_fit_is_named(run, tmp_path):
+    model, _ = load_model(run / "one" / "c.safetensors")
+    state = model.state_dict()
+    state.pop("video_st_predictor.weight")
+    save_model(tmp_path / "cut.safetensors", "xml", model, state, {})
+    with pytest.raises(InputError, match=r"cut\.safetensors: does not fit the model 'xml'.*video_st_predictor"):
+        load_model(tmp_path / "cut.safetensors")
+    (tmp_path / "half.safetensors").write_bytes((run / "one" / "c.safetensors").read_bytes()[:1000])
+    with pytest.raises(InputError, match=r"half\.safetensors: damaged checkpoint"):
+        load_model(tmp_path / "half.safetensors")
+    with pytest.raises(InputError, match=r"none\.safetensors: no such file"):
+        load_model(tmp_path / "none.safetensors")
+
+
+def test_an_unknown_option_or_model_is_named_with_the_nearest(planted, tmp_path):
+    files = {"video": str(planted[0].video), "text": str(planted[0].text)}
+    files |= {"train": str(planted[0].annotations), "selection": str(planted[0].annotations)}
+    with pytest.raises(InputError, match="no option 'hiden'.*did you mean 'hidden'"):
+        train_model(
+            "xml", "fig", 1, files, {**SETTINGS, "options": {"hiden": 8}}, str(tmp_path / "c"), str(tmp_path / "l")
+        )
+    with pytest.raises(InputError, match="unknown retrieval model 'xlm'.*did you mean 'xml'"):
+        train_model("xlm", "fig", 1, files, SETTINGS, str(tmp_path / "c"), str(tmp_path / "l"))
