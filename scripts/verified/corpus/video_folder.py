@@ -50,15 +50,16 @@ class VideoFolder:
             else:
                 found.append(PurePosixPath(name))
         stems = Counter(name.with_suffix("") for name in found)
-        folders = {parent for name in found for parent in name.parents}
-        self._ids = {}
-        self._ambiguous = {}
+        taken = {*found, *(parent for name in found for parent in name.parents)}
+        self._ids, self._by_stem, self._ambiguous = {}, {}, {}
         for name in found:
             stem = name.with_suffix("")
-            unambiguous = stems[stem] == 1 and stem not in folders
+            unambiguous = stems[stem] == 1 and stem not in taken
             self._ids[name.as_posix()] = (stem if unambiguous else name).as_posix()
             if stems[stem] > 1:
                 self._ambiguous.setdefault(stem.as_posix(), []).append(name.name)
+            else:
+                self._by_stem[stem.as_posix()] = self._ids[name.as_posix()]
         self.paths = {video: self.folder / name for name, video in self._ids.items()}
 
     def video_id(self, name: object) -> str:
@@ -71,14 +72,13 @@ class VideoFolder:
         asked = PurePosixPath(name).as_posix()
         if asked in self._ids:
             return self._ids[asked]
+        if asked in self._by_stem:
+            return self._by_stem[asked]
         if asked in self._ambiguous:
             raise NameRefused("ambiguous-video", f"{' and '.join(self._ambiguous[asked])} both match; give the ending")
         for file, reason, detail in self.refused:
             if asked in (file, PurePosixPath(file).with_suffix("").as_posix()):
                 raise NameRefused(reason, detail)
-        stems = {PurePosixPath(file).with_suffix("").as_posix(): video for file, video in self._ids.items()}
-        if asked in stems:
-            return stems[asked]
         raise NameRefused("unknown-video", "no such video in the folder of videos")
 
 
