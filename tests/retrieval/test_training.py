@@ -14,7 +14,6 @@ from verified.retrieval.experiment import rank_videos, test_model, train_model
 from verified.retrieval.models.xml import XML
 from verified.retrieval.ranked import read_ranked
 from verified.retrieval.search import SearchSettings
-from verified.retrieval.submission import read_submission
 from verified.retrieval.training import train
 
 test_model.__test__ = False
@@ -193,9 +192,9 @@ def test_a_checkpoint_that_does_not_fit_is_named(run, tmp_path):
 def test_an_unknown_option_or_model_is_named_with_the_nearest(planted, tmp_path):
     files = {"video": str(planted[0].video), "text": str(planted[0].text)}
     files |= {"train": str(planted[0].annotations), "selection": str(planted[0].annotations)}
-    with pytest.raises(InputError, match="no option 'hiden'.*did you mean 'hidden'"):
+    with pytest.raises(InputError, match=r"no option 'hiden'.*did you mean 'hidden'"):
         train_model(
             "xml", "fig", 1, files, {**SETTINGS, "options": {"hiden": 8}}, str(tmp_path / "c"), str(tmp_path / "l")
         )
-    with pytest.raises(InputError, match="unknown retrieval model 'xlm'.*did you mean 'xml'"):
+    with pytest.raises(InputError, match=r"unknown retrieval model 'xlm'.*did you mean 'xml'"):
         train_model("xlm", "fig", 1, files, SETTINGS, str(tmp_path / "c"), str(tmp_path / "l"))
