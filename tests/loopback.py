@@ -106,7 +106,7 @@ def endpoint(
 
         def do_POST(self):
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            scripted = served.serve(body, dict(self.headers))
+            scripted = served.serve(body, {name.lower(): value for name, value in self.headers.items()})
             with contextlib.suppress(BrokenPipeError, ConnectionResetError):
                 self.send_response(scripted.status)
                 for name, value in scripted.headers:

@@ -23,8 +23,6 @@ from verified.generation.request import Reply, Request
 
 log = logging.getLogger("verified")
 
-LONGEST_WAIT = 120.0
-"""Seconds; longer Retry-After values count as this."""
 FILTER_CODES = ("content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation")
 TOO_LONG = (
     "context_length_exceeded",
@@ -38,15 +36,16 @@ GIVE_UP_AFTER = 3
 
 
 class OpenAI:
-    """Engine `openai`. `first_wait` is the pause before the first repetition, in seconds; it doubles each time.
+    """Engine `openai`.
 
-    Raises InputError when no key is at hand for OpenAI itself, when the endpoint refuses the key or does not know the
+    `first_wait` is the pause before the first repetition in seconds; it doubles each time, up to `longest_wait`, as
+    which longer Retry-After values count too. Raises InputError when no key is at hand for OpenAI itself, when the endpoint refuses the key or does not know the
     model, and when it does not answer at all.
     """
 
     name = "openai"
 
-    def __init__(self, settings: EngineSettings, first_wait: float = 0.5):
+    def __init__(self, settings: EngineSettings, first_wait: float = 0.5, longest_wait: float = 120.0):
         import openai
 
         self.model, self.revision, self.settings, self.first_wait = (
@@ -65,7 +64,7 @@ class OpenAI:
             api_key=key or "none", base_url=settings.base_url, timeout=settings.timeout_seconds, max_retries=0
         )
         self.errors = openai
-        self.free_at = 0.0
+        self.longest_wait, self.free_at = longest_wait, 0.0
         self.unanswered = itertools.count(1)
         self.lock = threading.Lock()
 
@@ -109,7 +108,7 @@ class OpenAI:
 
     def _try(self, request: Request, trial: int) -> tuple[Reply, float | None]:
         """The reply, and how long to wait before another trial (None: this one stands)."""
-        pause = min(LONGEST_WAIT, self.first_wait * 2**trial) * random.uniform(0.75, 1.25)
+        pause = min(self.longest_wait, self.first_wait * 2**trial) * random.uniform(0.75, 1.25)
         try:
             answer = self.client.chat.completions.with_raw_response.create(**self._arguments(request))
             return self._read(json.loads(answer.http_response.text)), None
@@ -144,7 +143,7 @@ class OpenAI:
         return values
 
     def _read(self, body: dict) -> Reply:
-        """A reply from the decoded answer. KeyError, TypeError or IndexError if it is not what the protocol promises."""
+        """A reply from the decoded answer; KeyError, TypeError or IndexError if it is not as the protocol promises."""
         choice = body["choices"][0]
         message, usage = choice["message"], body.get("usage") or {}
         text, reason = message.get("content") or "", choice.get("finish_reason")
@@ -186,7 +185,7 @@ class OpenAI:
         if status in (408, 409, 429) or status >= 500:
             named = _retry_after(error.response.headers)
             if named is not None:
-                pause = min(named, LONGEST_WAIT)
+                pause = min(named, self.longest_wait)
                 with self.lock:
                     self.free_at = max(self.free_at, time.monotonic() + pause)
             return Reply("", "error", "rate-limit" if status == 429 else f"status-{status}", detail), pause
