@@ -111,8 +111,8 @@ class RetrievalModel(nn.Module):
 
     Config: ClassVar[type[ModelConfig]] = ModelConfig
     recipe: ClassVar[Recipe]
-    small: ClassVar[dict[str, int]] = {}
-    """Options of `Config` for a corpus of a few hundred clips (the demo, the conformance kit): narrow, few layers."""
+    small: ClassVar[dict[str, int | float]] = {}
+    """Options of `Config` for a corpus of a few hundred moments (the demo, the conformance kit): narrow, few layers."""
     query_input: ClassVar[Literal["features", "ids"]] = "features"
     """Token features from the features stage, or token ids ([CLS] first, no [SEP])."""
     normalise_query: ClassVar[bool] = True

@@ -15,7 +15,7 @@ from verified.common.hdf5 import FeatureFile
 from verified.common.jsonl import write_json
 from verified.common.seeds import derive_seed
 from verified.retrieval.checkpoint import load_model, save_model
-from verified.retrieval.contract import RetrievalModel
+from verified.retrieval.contract import Recipe, RetrievalModel
 from verified.retrieval.data import Moments, Queries, Videos, feature_width, read_moments
 from verified.retrieval.metrics import Lists, Truth, hits, percentage
 from verified.retrieval.nms import suppress
@@ -38,7 +38,7 @@ def train_model(name: str, trained_on: str, seed: int, files: Files, settings: d
     `files`: video, text, train, selection and, for two-stage models, ranked. `settings`: see paths.training_settings.
     """
     cls = model_class(name)
-    recipe = replace(cls.recipe, **settings["recipe"])
+    recipe = own_recipe(cls.recipe, settings["recipe"])
     splits = _training_moments(files, trained_on, settings)
     tokeniser = load_tokeniser(settings["text_encoder"]) if cls.query_input == "ids" else None
     torch.manual_seed(derive_seed(settings["seed"], name, trained_on, seed, "weights"))
@@ -60,6 +60,11 @@ def train_model(name: str, trained_on: str, seed: int, files: Files, settings: d
     }
     save_model(checkpoint, name, model, trained.state, facts)
     state.unlink(missing_ok=True)
+
+
+def own_recipe(recipe: Recipe, changes: dict) -> Recipe:
+    """The official recipe with the changes of the config; epochs that are asked for take the place of steps."""
+    return replace(recipe, **({"steps": None} if "epochs" in changes else {}), **changes)
 
 
 def rank_videos(files: Files, captions: str, settings: dict, output: str) -> None:

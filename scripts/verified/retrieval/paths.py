@@ -23,7 +23,7 @@ COMMON = ("common.bootstrap", "common.fig", "common.hdf5", "common.seeds")
 def model_code(wildcards) -> str:
     """A params function: digest of the code behind ``wildcards.model`` (all models share the layers)."""
     name = getattr(wildcards, "model", "xml")
-    return code_digest(*CORE, *COMMON, "retrieval.bert_layers", f"retrieval.models.{name}")
+    return code_digest(*CORE, *COMMON, "retrieval.bert_layers", "retrieval.query_video", f"retrieval.models.{name}")
 
 
 def training_inputs(settings: Config) -> Callable[[object], dict[str, str]]:

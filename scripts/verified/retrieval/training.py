@@ -81,7 +81,6 @@ def train(
     per_epoch = max(1, _batches(len(usable), recipe))
     epochs = ceil(recipe.steps / per_epoch) if recipe.steps else recipe.epochs
     device = torch.device(searching.device)
-    model.initial_weights()
     model.to(device)
     kind = BertAdam if recipe.optimiser == "bertadam" else AdamW
     optimiser = kind(parameter_groups(_trained(model), recipe.weight_decay), recipe.learning_rate, recipe.betas)

@@ -46,7 +46,7 @@ from verified.retrieval.query_video import (
 from verified.retrieval.registry import register
 
 CLIPS_AT_ONCE = 4096
-"""Clips of (query, video) pairs that are computed at once while searching: some 25 vectors of D each, 0.3 GB at D = 768."""
+"""Clips of (query, video) pairs that are computed at once: some 25 vectors of D each, 0.3 GB at D = 768."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,7 +74,7 @@ class Conquer(RetrievalModel):
     recipe = Recipe(
         optimiser="adamw", learning_rate=1e-4, batch=64, epochs=50, patience=3, drop_last=True, negative_pool=500
     )
-    small: ClassVar[dict[str, int]] = {"hidden": 48, "heads": 4, "feed_forward": 96, "score_channels": 16}
+    small: ClassVar[dict[str, int | float]] = {"hidden": 48, "heads": 4, "feed_forward": 96, "score_channels": 16}
     normalise_query = False
     label = staticmethod(inclusive_end)
     two_stage = True

@@ -11,7 +11,7 @@ frames in time. Word, position and type rows are added under a LayerNorm; type i
 
 FC(x) = ReLU(W · dropout(LN(x))), A an attention block without feed-forward part. Each hinge is a mean over all
 negatives in the batch; from step 2000 on the hardest ones weigh 10 and the others 0.1. The span term is computed in one
-step of five. The recipe is that of the authors' video-only task (DiDeMo).
+step of five. The recipe is that of the authors' video-only task (DiDeMo), without early stopping.
 
 Differences from the official code
 - Only what video-only retrieval uses is built: without poolers, masked-language, masked-frame and frame-order heads.
@@ -123,19 +123,21 @@ class Hero(RetrievalModel):
         learning_rate=7e-5,
         batch=128,
         epochs=50,
-        patience=50,
+        steps=5000,
+        patience=5000,
         betas=(0.9, 0.98),
         warmup=0.1,
         schedule="linear",
         clip_norm=1.0,
     )
-    small: ClassVar[dict[str, int]] = {
+    small: ClassVar[dict[str, int | float]] = {
         "hidden": 48,
         "heads": 4,
         "feed_forward": 96,
         "cross_layers": 2,
         "temporal_layers": 1,
         "positions": 64,
+        "span_share": 1.0,
     }
     query_input = "ids"
     normalise_video = False

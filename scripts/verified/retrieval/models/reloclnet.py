@@ -77,7 +77,7 @@ class ReLoCLNet(RetrievalModel):
         warmup=0.01,
         schedule="linear",
     )
-    small: ClassVar[dict[str, int]] = {"hidden": 64, "heads": 4}
+    small: ClassVar[dict[str, int | float]] = {"hidden": 64, "heads": 4}
     long_videos = "pool"
     decoded_end = 0
 
@@ -103,7 +103,7 @@ class ReLoCLNet(RetrievalModel):
 
     @classmethod
     def from_official(cls, state: dict[str, Tensor]) -> dict[str, Tensor]:
-        """The published video + subtitle state dict without ``sub_*``, and with the video's row of the pooling alone."""
+        """The published video + subtitle state dict without ``sub_*``, with the video's row of the pooling alone."""
         state = {key: value for key, value in super().from_official(state).items() if not key.startswith("sub_")}
         return state | {"modular_vector_mapping.weight": state["modular_vector_mapping.weight"][:1]}
 

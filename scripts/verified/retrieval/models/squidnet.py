@@ -48,7 +48,7 @@ from verified.retrieval.query_video import (
 from verified.retrieval.registry import register
 
 CLIPS_AT_ONCE = 4096
-"""Clips of (query, video) pairs that are computed at once while searching: some 20 vectors of D each, 0.25 GB at D = 768."""
+"""Clips of (query, video) pairs that are computed at once: some 20 vectors of D each, 0.25 GB at D = 768."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +80,16 @@ class Squidnet(RetrievalModel):
         negatives=15,
         negative_pool=500,
     )
-    small: ClassVar[dict[str, int]] = {"hidden": 48, "heads": 4, "feed_forward": 96, "score_channels": 16}
+    small: ClassVar[dict[str, int | float]] = {
+        "hidden": 32,
+        "heads": 4,
+        "feed_forward": 64,
+        "score_channels": 16,
+        "dropout": 0.0,
+        # With the official weights the video head's gradients stay below AdamW's epsilon at this width.
+        "span_weight": 0.1,
+        "video_weight": 2.0,
+    }
     normalise_query = False
     label = staticmethod(inclusive_end)
     two_stage = True

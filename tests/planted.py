@@ -1,0 +1,82 @@
+"""A small corpus with a planted signal: what a query names can be read from the clips of its moment."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from verified.common.hdf5 import write_features
+from verified.common.jsonl import write_jsonl
+from verified.retrieval.contract import ModelConfig, RetrievalModel
+from verified.retrieval.data import Queries, Videos, read_moments
+from verified.retrieval.registry import model_class
+from verified.retrieval.training import SplitData
+
+COLOURS = ("red", "green", "blue", "pink", "grey", "black", "white", "orange")
+SHAPES = ("ball", "box", "star", "ring", "cross", "cube", "disc", "arrow")
+VERBS = ("rises", "falls", "turns", "grows", "shrinks", "waits", "rolls", "hides")
+WORDS = COLOURS + SHAPES + VERBS
+CLIPS, VIDEO_DIM, TEXT_DIM, TOKENS = 16, 24, 20, 6
+
+
+@dataclass
+class Planted:
+    """Files of one split: `annotations`, `video` and `text`."""
+
+    annotations: Path
+    video: Path
+    text: Path
+
+    def split(self, model: type[RetrievalModel], clips: int = CLIPS) -> SplitData:
+        """The split in the form that `model` asks for."""
+        moments = read_moments(self.annotations, "fig")
+        videos = Videos(self.video, moments.videos, model, clips, 1.0, room=1 << 26)
+        return SplitData(moments, videos, Queries(moments, model, TOKENS, self.text, ids=token_ids, room=1 << 26))
+
+
+def token_ids(captions: list[str]) -> list[list[int]]:
+    """0 for [CLS], then a number per word."""
+    return [[0, *(1 + WORDS.index(word) for word in caption.split())] for caption in captions]
+
+
+def plant(folder: Path, videos: int, events: int = 3, seed: int = 0, world: int = 7, noise: float = 0.3) -> Planted:
+    """Write `videos` videos of 10 to 16 clips with `events` moments each, one after the other.
+
+    Each moment is named by two words and a verb; a clip is the sum of the vectors of its moment's words, and noise. The
+    vectors come from `world`, so that splits of the same world share their meaning.
+    """
+    meaning, draw = np.random.default_rng(world), np.random.default_rng(seed)
+    seen = meaning.normal(size=(len(WORDS), VIDEO_DIM))
+    read = meaning.normal(size=(len(WORDS), TEXT_DIM))
+    rows, clips, tokens = [], [], []
+    for number in range(videos):
+        video, length = f"video{seed:02d}-{number:03d}", int(draw.integers(10, CLIPS + 1))
+        features = noise * draw.normal(size=(length, VIDEO_DIM))
+        bounds = np.sort(draw.choice(np.arange(2, length, 2), events - 1, replace=False))
+        for start, end in zip([0, *bounds], [*bounds, length]):
+            words = [draw.integers(0, 8), draw.integers(8, 16), draw.integers(16, 24)]
+            features[start:end] += seen[words].sum(axis=0)
+            desc_id = 1000 * seed + len(rows)
+            caption = " ".join(WORDS[word] for word in words)
+            rows.append(
+                {
+                    "video": video, "time": [float(start), float(end)], "desc_id": desc_id, "duration": float(length),
+                    "cog_desc": caption, "fig_desc": caption, "fig_desc_score": 0.5,
+                }
+            )  # fmt: skip
+            vectors = read[words] + 0.1 * draw.normal(size=(3, TEXT_DIM))
+            tokens.append((str(desc_id), vectors.astype(np.float16), {}))
+        clips.append((video, features.astype(np.float16), {}))
+    planted = Planted(folder / f"fig-{seed}.jsonl", folder / f"video-{seed}.h5", folder / f"text-{seed}.h5")
+    write_jsonl(planted.annotations, rows)
+    write_features(planted.video, {"dim": VIDEO_DIM}, clips)
+    write_features(planted.text, {"dim": TEXT_DIM}, tokens)
+    return planted
+
+
+def small_model(name: str, **options) -> RetrievalModel:
+    """A narrow model for planted data."""
+    cls = model_class(name)
+    sizes = {"video_dim": VIDEO_DIM, "text_dim": TEXT_DIM, "context_clips": CLIPS, "query_tokens": TOKENS}
+    assert issubclass(cls.Config, ModelConfig)
+    return cls(cls.Config(**sizes, vocabulary=1 + len(WORDS), **{**cls.small, **options}))
