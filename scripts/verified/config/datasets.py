@@ -32,8 +32,8 @@ class FolderSource(Section):
     videos: str
     """Folder that holds the videos; a moment's `video` is a path below it, with or without its ending."""
     moments: str
-    """JSONL or CSV with video, start, end, caption and, optionally, desc_id, split, duration."""
-    default_split: str = "test"
+    """JSONL or CSV, one moment a row: video, start and end in seconds, caption and, if you like, desc_id and split."""
+    default_split: str = Field("test", pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")
     """Split of rows that name none."""
 
 
