@@ -16,16 +16,30 @@ class Evaluator(Section):
     """Model size."""
     threads: int = Field(2, ge=1)
     """Compute threads of its jobs."""
+    checkpoint: str | None = None
+    """Imported UMT checkpoint (`verified import-umt`) that fine-tuning starts from; null pre-trains the tiny size on the demo's separate world."""
     frames: int = Field(8, ge=2)
     """Frames per moment (20 in the paper)."""
     image_size: int = Field(64, ge=16)
     """Frame size in pixels (224 in the paper)."""
+    frames_per_interval: int = Field(1, ge=1)
+    """Frames kept of each of the moment's intervals, from which training draws one; scoring takes the middle one."""
+    gpus: int = Field(0, ge=0)
+    """GPUs, and so processes, of fine-tuning (4 in the paper); 0 trains on the CPU."""
+    pretrain_clips: int = Field(24000, ge=1)
+    """Clips of the separate world that the tiny size is pre-trained on, each seen once."""
+    pretrain_batch: int = Field(32, ge=2)
+    """Clips per step of pre-training."""
+    pretrain_learning_rate: float = Field(2e-3, gt=0)
+    """Peak learning rate of pre-training."""
     epochs: int = Field(4, ge=1)
     """Fine-tuning epochs (10 in the paper)."""
     batch: int = Field(16, ge=2)
     """Moments per step over all processes."""
     learning_rate: float = Field(1e-4, gt=0)
     """Peak learning rate (1e-5 in the paper)."""
+    warmup_epochs: float = Field(1.0, ge=0)
+    """Epochs over which the learning rate rises to its peak (1 in UMT)."""
     splits: tuple[str, ...] = ("train", "val", "test")
     """Splits whose perturbations are trained on; the paper used all."""
     hard_negatives: Literal["all", "own", "none"] = "all"

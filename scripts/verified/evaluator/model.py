@@ -33,7 +33,7 @@ class NoiseEvaluator(nn.Module):
         self.temperature = nn.Parameter(torch.tensor(TEMPERATURE))
 
     def encode_video(self, pixels: Tensor) -> tuple[Tensor, Tensor]:
-        """Normalised frames [B, T, 3, H, W] → tokens [B, T·P, width] and unit vectors of the frames [B, T, embedding]."""
+        """Normalised frames [B, T, 3, H, W] → tokens [B, T·P, width] and a unit vector a frame [B, T, embedding]."""
         tokens, frames = self.vision(pixels)
         return tokens, normalize(self.video_projection(frames), dim=-1)
 

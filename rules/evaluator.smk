@@ -1,0 +1,124 @@
+from verified.evaluator.paths import (
+    described_datasets,
+    evaluated_datasets,
+    fine_tuning,
+    starting_checkpoint,
+    tuple_files,
+)
+
+
+rule gather_clips:
+    """Frames of a shard's moments, decoded once for fine-tuning and scoring (section 3.3)."""
+    input:
+        moments="results/{dataset}/corpus/moments.jsonl",
+        videos="results/{dataset}/corpus/videos.jsonl",
+    output:
+        clips="results/{dataset}/evaluator/clips/{shard}.npy",
+        index="results/{dataset}/evaluator/clips/{shard}.jsonl",
+    log:
+        "logs/{dataset}/gather_clips/{shard}.log",
+    benchmark:
+        "logs/{dataset}/gather_clips/{shard}.tsv"
+    conda:
+        "../envs/evaluator.yaml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=240,
+    params:
+        frames=settings.evaluator.frames,
+        per_interval=settings.evaluator.frames_per_interval,
+        image_size=settings.evaluator.image_size,
+        shards=settings.shards,
+        code=code_digest("evaluator.gather", "common"),
+    script:
+        "../scripts/gather_clips.py"
+
+
+rule pretrain_evaluator:
+    """The demo's stand-in for UMT's pre-training: clips of a separate world with full true captions."""
+    output:
+        checkpoint="results/evaluator/{name}/pretrained.safetensors",
+        record="results/evaluator/{name}/pretraining.jsonl",
+    log:
+        "logs/evaluator/{name}/pretrain_evaluator.log",
+    benchmark:
+        "logs/evaluator/{name}/pretrain_evaluator.tsv"
+    conda:
+        "../envs/evaluator.yaml"
+    threads: settings.evaluator.threads
+    resources:
+        mem_mb=3000,
+        runtime=120,
+    params:
+        size=settings.evaluator.size,
+        frames=settings.evaluator.frames,
+        image_size=settings.evaluator.image_size,
+        clips=settings.evaluator.pretrain_clips,
+        batch=settings.evaluator.pretrain_batch,
+        learning_rate=settings.evaluator.pretrain_learning_rate,
+        seed=settings.seed,
+        code=code_digest("evaluator", "corpus", "common.seeds"),
+    script:
+        "../scripts/pretrain_evaluator.py"
+
+
+rule finetune_evaluator:
+    """Fine-tuning with disturbed captions of all data sets of the configuration (Equations 9 to 11)."""
+    input:
+        checkpoint=starting_checkpoint(settings),
+        moments=tuple_files(settings, "moments"),
+        perturbations=tuple_files(settings, "perturbations"),
+        clips=tuple_files(settings, "clips"),
+        indices=tuple_files(settings, "indices"),
+    output:
+        checkpoint="results/evaluator/{name}/checkpoint.safetensors",
+        card="results/evaluator/{name}/card.json",
+        record="results/evaluator/{name}/log.jsonl",
+    log:
+        "logs/evaluator/{name}/finetune_evaluator.log",
+    benchmark:
+        "logs/evaluator/{name}/finetune_evaluator.tsv"
+    conda:
+        "../envs/evaluator.yaml"
+    threads: settings.evaluator.threads
+    resources:
+        mem_mb=3000 if settings.evaluator.size == "tiny" else 64000,
+        runtime=120 if settings.evaluator.size == "tiny" else 2880,
+        gpu=settings.evaluator.gpus,
+    params:
+        datasets=described_datasets(settings),
+        settings=fine_tuning(settings),
+        seed=settings.seed,
+        code=code_digest("evaluator", "common.seeds", "common.jsonl"),
+    script:
+        "../scripts/finetune_evaluator.py"
+
+
+rule score_captions:
+    """Confidence scores of all candidate captions of a shard (section 3.3)."""
+    input:
+        checkpoint=f"results/evaluator/{settings.evaluator.name}/checkpoint.safetensors",
+        clips="results/{dataset}/evaluator/clips/{shard}.npy",
+        index="results/{dataset}/evaluator/clips/{shard}.jsonl",
+        statics="results/{dataset}/captions/statics/{shard}.jsonl",
+        dynamics="results/{dataset}/captions/dynamics/{shard}.jsonl",
+    output:
+        scores="results/{dataset}/evaluator/scores/{shard}.jsonl",
+        counts="results/{dataset}/evaluator/scores/{shard}.counts.json",
+    log:
+        "logs/{dataset}/score_captions/{shard}.log",
+    benchmark:
+        "logs/{dataset}/score_captions/{shard}.tsv"
+    conda:
+        "../envs/evaluator.yaml"
+    threads: settings.evaluator.threads
+    resources:
+        mem_mb=3000 if settings.evaluator.size == "tiny" else 16000,
+        runtime=60 if settings.evaluator.size == "tiny" else 480,
+        gpu=min(1, settings.evaluator.gpus),
+    params:
+        confidence=settings.evaluator.confidence,
+        code=code_digest("evaluator", "common.jsonl"),
+    script:
+        "../scripts/score_captions.py"

@@ -1,0 +1,17 @@
+"""Fine-tune the evaluator with disturbed captions (see rules/evaluator.smk)."""
+
+from verified.common.job import job
+
+with job(snakemake, snakemake.threads):
+    from verified.evaluator.run import run_finetuning
+
+    run_finetuning(
+        snakemake.input.checkpoint,
+        snakemake.params.datasets,
+        snakemake.params.settings,
+        snakemake.params.seed,
+        snakemake.threads,
+        snakemake.output.checkpoint,
+        snakemake.output.card,
+        snakemake.output.record,
+    )

@@ -1,0 +1,18 @@
+"""Decode the frames of a shard's moments once (see rules/evaluator.smk)."""
+
+from verified.common.job import job
+
+with job(snakemake, snakemake.threads) as log:
+    from verified.common.jsonl import read_jsonl
+    from verified.common.shards import rows_of_shard
+    from verified.evaluator.gather import gather_clips
+
+    params = snakemake.params
+    moments = rows_of_shard(read_jsonl(snakemake.input.moments), snakemake.wildcards.shard, params.shards)
+    videos = read_jsonl(snakemake.input.videos)
+    counts = gather_clips(
+        moments, videos, params.frames, params.per_interval, params.image_size, snakemake.output.clips,
+        snakemake.output.index,
+    )  # fmt: skip
+    for reason, count in sorted(counts.items()):
+        log.info("%d moments %s", count, f"without a clip: {reason}" if reason else "with a clip")

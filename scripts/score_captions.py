@@ -1,0 +1,26 @@
+"""Score all candidate captions of a shard (see rules/evaluator.smk)."""
+
+from verified.common.job import job
+
+with job(snakemake, snakemake.threads) as log:
+    import numpy as np
+    import torch
+
+    from verified.common.job import set_threads
+    from verified.common.jsonl import read_jsonl, write_json, write_jsonl
+    from verified.evaluator.checkpoint import load_checkpoint
+    from verified.evaluator.score import score_candidates
+
+    set_threads(snakemake.threads)
+    captions = [read_jsonl(path) for path in (snakemake.input.statics, snakemake.input.dynamics)]
+    rows, counts = score_candidates(
+        load_checkpoint(snakemake.input.checkpoint),
+        np.load(snakemake.input.clips, mmap_mode="r"),
+        read_jsonl(snakemake.input.index),
+        captions,
+        snakemake.params.confidence,
+        torch.device("cuda" if torch.cuda.is_available() else "cpu"),
+    )
+    write_jsonl(snakemake.output.scores, rows)
+    write_json(snakemake.output.counts, counts)
+    log.info("%d of %d candidates scored", counts["scored"], counts["candidates"])

@@ -1,0 +1,53 @@
+"""Which files the evaluator's rules read and write, by configuration."""
+
+from verified.common.shards import shard_names
+from verified.config import Config
+
+SOURCES_WITH_VIDEOS = ("demo", "folder")
+
+
+def evaluated_datasets(settings: Config) -> list[str]:
+    """Data sets whose videos are at hand; released annotations come with their scores."""
+    return [name for name, dataset in settings.datasets.items() if dataset.source.kind in SOURCES_WITH_VIDEOS]
+
+
+def starting_checkpoint(settings: Config) -> str:
+    """The checkpoint that fine-tuning starts from: an imported one, or the demo's own pre-training."""
+    return settings.evaluator.checkpoint or f"results/evaluator/{settings.evaluator.name}/pretrained.safetensors"
+
+
+def tuple_files(settings: Config, kind: str) -> list[str]:
+    """Files of one kind over all data sets and shards: moments, perturbations, clips or indices."""
+    if kind == "moments":
+        return [f"results/{name}/corpus/moments.jsonl" for name in evaluated_datasets(settings)]
+    pattern = {
+        "perturbations": "results/{}/perturbations/{}.jsonl",
+        "clips": "results/{}/evaluator/clips/{}.npy",
+        "indices": "results/{}/evaluator/clips/{}.jsonl",
+    }[kind]
+    return [
+        pattern.format(name, shard) for name in evaluated_datasets(settings) for shard in shard_names(settings.shards)
+    ]
+
+
+def described_datasets(settings: Config) -> list[dict]:
+    """The same files, data set by data set, as `read_tuples` takes them."""
+    names, shards = evaluated_datasets(settings), settings.shards
+    kinds = {kind: tuple_files(settings, kind) for kind in ("perturbations", "clips", "indices")}
+    return [
+        {
+            "name": name,
+            "moments": f"results/{name}/corpus/moments.jsonl",
+            **{kind: files[place * shards : (place + 1) * shards] for kind, files in kinds.items()},
+        }
+        for place, name in enumerate(names)
+    ]
+
+
+def fine_tuning(settings: Config) -> dict:
+    """The keys of the section `evaluator` that decide fine-tuning, as plain values."""
+    keys = {
+        "size", "frames", "image_size", "epochs", "warmup_epochs", "batch", "learning_rate", "splits",
+        "hard_negatives", "matching_normaliser", "gpus",
+    }  # fmt: skip
+    return settings.evaluator.model_dump(mode="json", include=keys)

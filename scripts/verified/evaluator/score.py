@@ -1,0 +1,71 @@
+"""Confidence scores of all candidate captions (section 3.3): each moment encoded once for all its candidates."""
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from verified.common.progress import Progress
+from verified.evaluator.gather import middle_frames
+from verified.evaluator.model import NoiseEvaluator, confidence
+from verified.evaluator.pixels import normalised
+from verified.evaluator.tokens import encode
+
+
+@torch.inference_mode()
+def moment_logits(model: NoiseEvaluator, frames: Tensor, captions: list[str]) -> tuple[Tensor, int]:
+    """Logits [C, 2] of C captions of one moment, and how many captions were cut at the token limit.
+
+    frames: uint8 [T, H, W, 3]. The clip is encoded once; keys and values of the cross-attention are shared.
+    """
+    ids, mask, truncated = encode(captions)
+    ids, mask = ids.to(frames.device), mask.to(frames.device)
+    with torch.autocast(frames.device.type, dtype=torch.bfloat16, enabled=frames.device.type == "cuda"):
+        tokens, _ = model.encode_video(normalised(frames[None]))
+        states = model.text(ids, mask)
+        logits = model.match(states, mask, model.fusion.memory(tokens))
+    return logits.float(), truncated
+
+
+def score_candidates(
+    model: NoiseEvaluator,
+    clips: np.ndarray,
+    index: list[dict],
+    captions: list[list[dict]],
+    chosen: str,
+    device: torch.device,
+) -> tuple[list[dict], dict[str, int]]:
+    """Rows of evaluator/scores/SHARD.jsonl and counts.
+
+    clips, index: what `gather_clips` wrote for the shard. captions: the shard's rows of statics and of dynamics
+    captions. chosen: the reading of the head that becomes `score`, z1 or margin. Counts: candidates, scored,
+    truncated captions, and candidates without a clip by reason; candidates = scored + those without a clip.
+    """
+    model.to(device).eval()
+    by_moment: dict[int, list[tuple[str, int, dict]]] = {}
+    for rows in captions:
+        for row in rows:
+            for place, candidate in enumerate(row["candidates"]):
+                by_moment.setdefault(row["desc_id"], []).append((row["type"], place, candidate))
+    counts = {"candidates": sum(map(len, by_moment.values())), "scored": 0, "truncated_captions": 0}
+    progress = Progress("scores", len(index), "moments")
+    scored = []
+    for place, entry in enumerate(index):
+        candidates = by_moment.get(entry["desc_id"], [])
+        if candidates and entry["reason"]:
+            counts[entry["reason"]] = counts.get(entry["reason"], 0) + len(candidates)
+        elif candidates:
+            frames = torch.from_numpy(middle_frames(clips[place], model.size.frames).copy()).to(device)
+            logits, cut = moment_logits(model, frames, [candidate["caption"] for _, _, candidate in candidates])
+            readings = {name: values.tolist() for name, values in confidence(logits).items()}
+            counts["scored"] += len(candidates)
+            counts["truncated_captions"] += cut
+            for number, (kind, position, candidate) in enumerate(candidates):
+                values = {name: round(readings[name][number], 6) for name in ("z1", "margin", "probability")}
+                scored.append({
+                    "desc_id": entry["desc_id"], "video": entry["video"], "type": kind, "candidate": position,
+                    "caption": candidate["caption"], "lineage": candidate["lineage"], **values,
+                    "score": values[chosen],
+                })  # fmt: skip
+        progress.step()
+    progress.finish()
+    return scored, counts

@@ -1,0 +1,130 @@
+"""One training step: B clips, up to four captions each, and the pairs that Equations 9 to 11 need, each once."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from verified.evaluator.distributed import gather, processes, share, total
+from verified.evaluator.losses import contrastive_loss, matching_loss, total_loss
+from verified.evaluator.model import TEMPERATURE_RANGE, NoiseEvaluator, confidence, similarity
+from verified.evaluator.negatives import draw_negatives
+from verified.evaluator.pixels import normalised
+from verified.evaluator.text import chosen
+
+ROLES = ("caption", "positive", "static", "dynamic")
+
+
+@dataclass
+class Batch:
+    """B items, gathered over all processes, of which this process sees the frames of its own share.
+
+    frames: uint8 [b, T, H, W, 3]. ids, mask: [roles, B, L], roles in the order of ROLES, of which `positive` may be
+    missing (then `roles` says so). same: [B, B] boolean, items whose captions are equal, the diagonal included.
+    names: what to call the items in an error.
+    """
+
+    frames: Tensor
+    ids: Tensor
+    mask: Tensor
+    roles: tuple[str, ...]
+    same: Tensor
+    names: list[str]
+
+
+class TrainingStep(nn.Module):
+    """Losses of a batch; a module so that DistributedDataParallel can wrap it.
+
+    hard_negatives, matching_normaliser: the config's switches for Equations 9 and 10.
+    """
+
+    def __init__(
+        self, model: NoiseEvaluator, hard_negatives: str, matching_normaliser: str, generator: torch.Generator
+    ):
+        super().__init__()
+        self.model = model
+        self.hard_negatives, self.matching_normaliser = hard_negatives, matching_normaliser
+        self.generator = generator
+
+    def forward(self, batch: Batch) -> tuple[Tensor, dict[str, Tensor]]:
+        """(objective of this process, detached loss terms of the whole batch).
+
+        DistributedDataParallel averages gradients, so the objective is scaled such that the average is Equation 11's
+        gradient. Where no rewritten positive exists, q takes its place, and Equation 11 becomes λ_c l_c + λ_m l_m.
+        """
+        rank, world = processes()
+        size = batch.ids.shape[1]
+        own = share(size, rank, world)
+        with torch.no_grad():
+            self.model.temperature.clamp_(*TEMPERATURE_RANGE)
+        roles = [r for r in batch.roles if self.hard_negatives != "none" or r in ("caption", "positive")]
+        kept = [batch.roles.index(role) for role in roles]
+        ids, mask = batch.ids[kept][:, own], batch.mask[kept][:, own]
+        tokens, videos = self.model.encode_video(normalised(batch.frames))
+        states, texts = self.model.encode_text(ids.flatten(0, 1), mask.flatten(0, 1))
+        states = states.unflatten(0, ids.shape[:2])
+        videos = gather(videos)
+        texts = gather(texts.unflatten(0, ids.shape[:2]).transpose(0, 1).contiguous()).transpose(0, 1)
+        sims = {role: similarity(videos, texts[place]) for place, role in enumerate(roles)}
+        hard = [sims[role] for role in roles if role in ("static", "dynamic")]
+        temperature = self.model.temperature
+        anchors = [role for role in roles if role in ("caption", "positive")]
+        contrastive = {r: contrastive_loss(sims[r], hard, temperature, self.hard_negatives) for r in anchors}
+
+        negatives = draw_negatives(sims["caption"], temperature.item(), batch.same, self.generator)
+        matching = self._matching(batch, roles, anchors, tokens, states, own, negatives)
+
+        def terms(kind: str, values: dict[str, Tensor]) -> dict[str, Tensor]:
+            plus = values.get("positive", values["caption"])
+            return {kind: values["caption"], f"{kind}_plus": plus}
+
+        local = {name: value / world for name, value in terms("contrastive", contrastive).items()}
+        local |= terms("matching", matching)
+        seen = {name: value.detach() for name, value in terms("contrastive", contrastive).items()}
+        seen |= {name: total(value) for name, value in terms("matching", matching).items()}
+        seen["loss"] = total_loss(seen)
+        return total_loss(local) * world, seen
+
+    def _matching(self, batch, roles, anchors, tokens, states, own: slice, negatives) -> dict[str, Tensor]:
+        """This process's share of Equation 10 for q and for q+: the pairs whose video it owns.
+
+        Only captions' states travel between processes, never the far larger tokens of videos.
+        """
+        size, device = batch.ids.shape[1], tokens.device
+        text_negative, video_negative = (index.to(device) for index in negatives)
+        mine = torch.arange(own.start, own.stop, device=device)
+        everyone = {role: gather(states[roles.index(role)]) for role in anchors}
+        masks = {role: batch.mask[batch.roles.index(role)] for role in anchors}
+        memory = self.model.fusion.memory(tokens)
+
+        # Captions of our videos, side by side: own ones in every role, then the sampled caption in each anchor role.
+        reads = [states[place] for place in range(len(roles))]
+        keys = [batch.mask[batch.roles.index(role)][own] for role in roles]
+        for role in anchors:
+            reads.append(everyone[role][text_negative[own]])
+            keys.append(masks[role][text_negative[own]])
+        logits = self.model.match(
+            torch.stack(reads, dim=1).flatten(0, 1), torch.stack(keys, dim=1).flatten(0, 1), memory
+        )
+        margin = confidence(logits.unflatten(0, (len(mine), -1)))["margin"]
+
+        # Captions that drew one of our videos as their negative, wherever they are.
+        drawn_by = torch.nonzero((video_negative[:, None] == mine[None, :]).any(dim=1))[:, 0]
+        drew = {role: margin.new_zeros(0) for role in anchors}
+        if len(drawn_by):
+            places = (video_negative[drawn_by] - own.start).repeat(len(anchors))
+            extra = self.model.match(
+                torch.cat([everyone[role][drawn_by] for role in anchors]),
+                torch.cat([masks[role][drawn_by] for role in anchors]),
+                chosen(memory, places),
+            )
+            drew = dict(zip(anchors, confidence(extra)["margin"].split(len(drawn_by))))
+
+        losses = {}
+        hard = [margin[:, roles.index(role)] for role in roles if role in ("static", "dynamic")]
+        for place, role in enumerate(anchors):
+            negative = torch.cat([*hard, margin[:, len(roles) + place], drew[role]])
+            pairs = size * (3 + len(hard))
+            positive = margin[:, roles.index(role)]
+            losses[role] = matching_loss(positive, negative, size, pairs, self.matching_normaliser)
+        return losses

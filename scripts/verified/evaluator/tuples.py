@@ -1,0 +1,85 @@
+"""Training tuples (v, q, q+, s-, d-) of all data sets: which moments take part, and why others do not."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+
+from verified.common.errors import InputError
+from verified.common.jsonl import read_jsonl
+
+OTHER_SPLIT = "split-not-trained-on"
+NO_PERTURBATIONS = "perturbations-missing"
+NO_SELECTION = "perturbations-not-selected"
+
+
+@dataclass(frozen=True)
+class Tuples:
+    """Items and their clips.
+
+    captions: role → one string an item. places: item → (array, row) of its clip. arrays: uint8 [N, T·k, H, W, 3] each,
+    memory-mapped. names: item → what to call it. left_out: reason → moments. splits: split → items.
+    """
+
+    captions: dict[str, list[str]]
+    places: list[tuple[int, int]]
+    arrays: list[np.ndarray]
+    names: list[str]
+    left_out: dict[str, int]
+    splits: dict[str, int]
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def clip(self, item: int) -> np.ndarray:
+        """uint8 [T·k, H, W, 3]."""
+        array, row = self.places[item]
+        return self.arrays[array][row]
+
+
+def read_tuples(datasets: list[dict], splits: tuple[str, ...]) -> Tuples:
+    """Join moments, perturbations and clips.
+
+    datasets: for each its `name`, the file `moments`, and the lists of files `perturbations`, `clips` (arrays) and
+    `indices`, one a shard. Every moment is either an item or counted in `left_out`. Raises InputError where nothing is
+    left to train on.
+    """
+    captions: dict[str, list[str]] = {role: [] for role in ("caption", "positive", "static", "dynamic")}
+    places, arrays, names = [], [], []
+    left_out, used_splits = Counter(), Counter()
+    for dataset in datasets:
+        perturbed = {row["desc_id"]: row for file in dataset["perturbations"] for row in read_jsonl(file, ["desc_id"])}
+        where, reasons = {}, {}
+        for file, index in zip(dataset["clips"], dataset["indices"]):
+            for row, entry in enumerate(read_jsonl(index, ["desc_id", "reason"])):
+                where[entry["desc_id"]], reasons[entry["desc_id"]] = (len(arrays), row), entry["reason"]
+            arrays.append(np.load(file, mmap_mode="r"))
+        for moment in read_jsonl(dataset["moments"], ["desc_id", "split"]):
+            key = moment["desc_id"]
+            row = perturbed.get(key)
+            selected = row and row["selected"]
+            if moment["split"] not in splits:
+                left_out[OTHER_SPLIT] += 1
+            elif row is None:
+                left_out[NO_PERTURBATIONS] += 1
+            elif not selected or not all(selected.get(kind) for kind in ("positive", "statics", "dynamics")):
+                left_out[NO_SELECTION] += 1
+            elif reasons[key]:
+                left_out[reasons[key]] += 1
+            else:
+                captions["caption"].append(row["caption"])
+                captions["positive"].append(selected["positive"])
+                captions["static"].append(selected["statics"])
+                captions["dynamic"].append(selected["dynamics"])
+                places.append(where[key])
+                names.append(f"{dataset['name']}/{key}")
+                used_splits[moment["split"]] += 1
+    if not places:
+        reasons = (
+            ", ".join(f"{reason}: {count}" for reason, count in sorted(left_out.items())) or "there are no moments"
+        )
+        raise InputError(
+            f"no moment is left to fine-tune the evaluator on ({reasons})",
+            remedy="check the perturbations and evaluator.splits",
+        )
+    return Tuples(captions, places, arrays, names, dict(sorted(left_out.items())), dict(sorted(used_splits.items())))

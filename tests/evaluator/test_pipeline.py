@@ -1,0 +1,115 @@
+"""From perturbations and clips to a checkpoint and scores, at the smallest size."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+
+from verified.common.errors import InputError
+from verified.common.jsonl import read_json, read_jsonl, write_jsonl
+from verified.corpus.clips import separate_world_clips
+from verified.evaluator.architecture import architecture
+from verified.evaluator.checkpoint import load_checkpoint, save_checkpoint
+from verified.evaluator.model import NoiseEvaluator
+from verified.evaluator.pretrain import pretrain
+from verified.evaluator.run import run_finetuning
+from verified.evaluator.score import score_candidates
+from verified.evaluator.tuples import read_tuples
+
+FRAMES, PIXELS, MOMENTS = 4, 32, 10
+SETTINGS = {
+    "size": "tiny", "frames": FRAMES, "image_size": PIXELS, "epochs": 1, "warmup_epochs": 0.5, "batch": 4,
+    "learning_rate": 1e-4, "splits": ["train", "test"], "hard_negatives": "all", "matching_normaliser": "batch",
+    "gpus": 0,
+}  # fmt: skip
+
+
+@pytest.fixture
+def dataset(tmp_path):
+    """Ten moments: number 7 without perturbations, 8 without a selected positive, 9 too short, 0 of another split."""
+    clips = list(separate_world_clips(5, MOMENTS, FRAMES, PIXELS))
+    np.save(tmp_path / "clips.npy", np.stack([clip.frames for clip in clips]))
+    moments, perturbations, index = [], [], []
+    for number, clip in enumerate(clips):
+        name = {"desc_id": number, "video": f"v{number // 2}"}
+        moments.append({**name, "split": "val" if number == 0 else "test" if number < 4 else "train"})
+        index.append({**name, "reason": "shorter-than-two-frames" if number == 9 else None})
+        if number != 7:
+            perturbations.append({
+                **name, "caption": clip.caption,
+                "selected": {"positive": None if number == 8 else f"there {clip.caption}",
+                             "statics": clip.static_disturbed, "dynamics": clip.dynamic_disturbed},
+            })  # fmt: skip
+    for file, rows in (("moments", moments), ("perturbations", perturbations), ("index", index)):
+        write_jsonl(tmp_path / f"{file}.jsonl", rows)
+    return {
+        "name": "small", "moments": tmp_path / "moments.jsonl", "perturbations": [tmp_path / "perturbations.jsonl"],
+        "clips": [tmp_path / "clips.npy"], "indices": [tmp_path / "index.jsonl"],
+    }  # fmt: skip
+
+
+def start(path):
+    torch.manual_seed(0)
+    size = architecture("tiny", FRAMES, PIXELS)
+    save_checkpoint(path, NoiseEvaluator(size).state_dict(), size, "random weights")
+    return path
+
+
+def test_every_moment_is_an_item_or_counted(dataset):
+    tuples = read_tuples([dataset], ("train", "test"))
+    assert tuples.names == [f"small/{number}" for number in range(1, 7)]
+    assert tuples.left_out == {
+        "perturbations-missing": 1, "perturbations-not-selected": 1, "shorter-than-two-frames": 1,
+        "split-not-trained-on": 1,
+    }  # fmt: skip
+    assert len(tuples) + sum(tuples.left_out.values()) == MOMENTS
+
+
+def test_nothing_to_train_on_is_named(dataset):
+    with pytest.raises(InputError, match=r"no moment is left.*split-not-trained-on: 10"):
+        read_tuples([dataset], ("nowhere",))
+
+
+def test_finetuning_writes_checkpoint_card_and_log(dataset, tmp_path):
+    out = tmp_path / "out"
+    files = [out / name for name in ("checkpoint.safetensors", "card.json", "log.jsonl")]
+    run_finetuning(start(tmp_path / "start.safetensors"), [dataset], SETTINGS, 1, 1, *files)
+    card, log = read_json(files[1]), read_jsonl(files[2])
+    assert card["moments_by_split"] == {"test": 3, "train": 3} and card["test_moments_seen_in_training"]
+    assert card["steps"] == 1 and "random weights" in card["origin"]
+    assert set(log[0]) >= {"loss", "contrastive", "contrastive_plus", "matching", "matching_plus", "temperature"}
+    again = [tmp_path / "again" / file.name for file in files]
+    run_finetuning(tmp_path / "start.safetensors", [dataset], SETTINGS, 1, 1, *again)
+    assert all(a.read_bytes() == b.read_bytes() for a, b in zip(files, again)), "same seed, same bytes"
+
+
+def test_a_loss_that_is_not_a_number_stops_with_the_items(dataset, tmp_path):
+    path = start(tmp_path / "start.safetensors")
+    model = load_checkpoint(path)
+    model.match_head.weight.data.fill_(float("nan"))
+    save_checkpoint(path, model.state_dict(), model.size, "broken")
+    with pytest.raises(InputError, match=r"loss of step 0 of fine-tuning is nan; its items: small/\d"):
+        run_finetuning(path, [dataset], SETTINGS, 1, 1, *(tmp_path / name for name in "abc"))
+
+
+def test_scores_of_all_candidates(dataset, tmp_path):
+    model = load_checkpoint(start(tmp_path / "start.safetensors")).eval()
+    candidates = [{"caption": f"a ball moves {number}", "lineage": {"id": number}} for number in range(2)]
+    candidates.append({"caption": "ball " * 80, "lineage": {}})
+    rows = [{"desc_id": n, "type": "statics", "candidates": candidates if n else []} for n in range(MOMENTS)]
+    clips, index = np.load(dataset["clips"][0]), read_jsonl(dataset["indices"][0])
+    scored, counts = score_candidates(model, clips, index, [rows, []], "margin", torch.device("cpu"))
+    assert counts == {"candidates": 27, "scored": 24, "truncated_captions": 8, "shorter-than-two-frames": 3}
+    assert [(row["desc_id"], row["candidate"]) for row in scored] == [(n, c) for n in range(1, 9) for c in range(3)]
+    for row in scored:
+        assert row["score"] == row["margin"]
+        assert row["probability"] == pytest.approx(1 / (1 + np.exp(-row["margin"])), abs=1e-5)
+
+
+def test_pretraining_is_the_same_twice():
+    size = architecture("tiny", FRAMES, PIXELS)
+    runs = [pretrain(size, clips=8, batch=4, learning_rate=1e-3, seed=3) for _ in range(2)]
+    assert json.dumps(runs[0][1]) == json.dumps(runs[1][1])
+    for one, other in zip(runs[0][0].parameters(), runs[1][0].parameters()):
+        assert torch.equal(one, other)
