@@ -1,9 +1,5 @@
-from verified.annotations.paths import (
-    annotated_here,
-    annotated_splits,
-    annotation_files,
-    card_facts,
-)
+from verified.annotations.paths import annotated_splits, annotation_files, card_facts
+from verified.corpus.source_files import datasets_of
 
 
 rule choose_annotations:
@@ -19,7 +15,7 @@ rule choose_annotations:
     benchmark:
         "logs/{dataset}/choose_annotations/{split}.tsv"
     wildcard_constraints:
-        dataset=annotated_here(settings),
+        dataset=datasets_of(settings, "demo", "folder"),
     conda:
         "../envs/annotations.yaml"
     threads: 1
@@ -48,7 +44,7 @@ rule export_annotations:
     benchmark:
         "logs/{dataset}/export_annotations.tsv"
     wildcard_constraints:
-        dataset=annotated_here(settings),
+        dataset=datasets_of(settings, "demo", "folder"),
     conda:
         "../envs/annotations.yaml"
     threads: 1
@@ -61,3 +57,27 @@ rule export_annotations:
         code=code_digest("annotations.choose", "annotations.export", "common.fig", "common.jsonl"),
     script:
         "../scripts/export_annotations.py"
+
+
+rule lint_annotations:
+    """Everything in the annotations that a reader would stumble over; errors in our own annotations stop the run."""
+    input:
+        annotations=annotation_files(settings, "fig"),
+    output:
+        "results/{dataset}/annotations/lint.json",
+    log:
+        "logs/{dataset}/lint_annotations.log",
+    benchmark:
+        "logs/{dataset}/lint_annotations.tsv"
+    conda:
+        "../envs/annotations.yaml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=15,
+    params:
+        settings=settings.annotations.model_dump(mode="json"),
+        source=dataset_settings("source"),
+        code=code_digest("annotations.lint", "common.fig", "generation.refusal"),
+    script:
+        "../scripts/lint_annotations.py"

@@ -1,12 +1,8 @@
 import re
 
-from verified.annotations.paths import (
-    annotated_elsewhere,
-    annotation_files,
-    check_releases,
-    released_files,
-)
+from verified.annotations.paths import annotation_files, check_releases, released_files
 from verified.corpus.released_source import DOWNLOADS
+from verified.corpus.source_files import datasets_of
 from verified.corpus.sources import read_sources
 
 try:
@@ -51,7 +47,7 @@ rule read_released:
     benchmark:
         "logs/{dataset}/read_released/{kind}-{split}.tsv"
     wildcard_constraints:
-        dataset=annotated_elsewhere(settings),
+        dataset=datasets_of(settings, "released"),
         kind="fig|cog",
     conda:
         "../envs/annotations.yaml"
@@ -84,7 +80,7 @@ rule list_released_moments:
     benchmark:
         "logs/{dataset}/list_released_moments.tsv"
     wildcard_constraints:
-        dataset=annotated_elsewhere(settings),
+        dataset=datasets_of(settings, "released"),
     conda:
         "../envs/annotations.yaml"
     threads: 1

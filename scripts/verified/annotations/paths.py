@@ -1,14 +1,11 @@
 """Where the annotations of a data set are, for the rules that make and read them."""
 
-import re
 from collections.abc import Callable
 
 from verified.common.errors import InputError
 from verified.config import Config
 from verified.config.datasets import ReleasedSource
 from verified.corpus.released_source import Release, resolve
-
-NONE = "(?!)"  # a pattern that no name matches
 
 
 def release_of(settings: Config, dataset: str) -> Release | None:
@@ -24,20 +21,6 @@ def check_releases(settings: Config) -> None:
             release_of(settings, name)
         except InputError as error:
             raise InputError(f"datasets.{name}.source: {error}") from None
-
-
-def annotated_here(settings: Config) -> str:
-    """Pattern of the data sets that the workflow annotates itself."""
-    return _pattern(name for name, values in settings.datasets.items() if values.source.kind != "released")
-
-
-def annotated_elsewhere(settings: Config) -> str:
-    """Pattern of the data sets that come with finished annotations."""
-    return _pattern(name for name, values in settings.datasets.items() if values.source.kind == "released")
-
-
-def _pattern(names) -> str:
-    return "|".join(map(re.escape, names)) or NONE
 
 
 def annotation_splits(settings: Config, dataset: str) -> list[str]:

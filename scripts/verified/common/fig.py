@@ -33,7 +33,7 @@ def read_fig(path: str | os.PathLike, keys: Iterable[str] = FIG_KEYS) -> list[di
     rows, first_row = [], {}
     for number, row in enumerate(iterate_jsonl(path, keys), start=1):
         for key in keys:
-            problem = _problem(key, row[key])
+            problem = value_problem(key, row[key])
             if problem:
                 raise InputError(
                     f"{key!r} {problem}, found {row[key]!r:.80}",
@@ -75,7 +75,7 @@ def read_splits(paths: Iterable[str | os.PathLike]) -> list[dict]:
 
 
 def write_fig(path: str | os.PathLike, rows: Iterable[dict]) -> None:
-    """Write rows as the released files are written: ASCII with escapes, so that reading and writing keeps their bytes."""
+    """Write rows as the released files are: ASCII with escapes, so that reading and writing keeps their bytes."""
     with atomic_path(path) as temporary, temporary.open("w", encoding="ascii", newline="\n") as out:
         out.writelines(json.dumps(row, allow_nan=False) + "\n" for row in rows)
 
@@ -98,7 +98,8 @@ def _refuse_other_documents(path: Path) -> None:
         log.warning("%s: CRLF line ends are read as LF", path)
 
 
-def _problem(key: str, value: object) -> str | None:
+def value_problem(key: str, value: object) -> str | None:
+    """What is wrong with a value of a row's key, as the end of a sentence that begins with the key; None if nothing."""
     if key in ("video", "cog_desc", "fig_desc"):
         return None if isinstance(value, str) and value.strip() else "must be a text that is not empty"
     if key == "desc_id":

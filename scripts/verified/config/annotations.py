@@ -1,12 +1,66 @@
 """The annotations that are written, and what the lint looks for in them."""
 
+from typing import Literal
+
 from pydantic import Field
 
 from verified.config.base import Section
 
+Severity = Literal["error", "warning", "note", "off"]
+
+
+class Lint(Section):
+    """Severity of each finding. Errors fail the lint; our own annotations must have none."""
+
+    unreadable: Severity = "error"
+    """A line that is not one JSON object in UTF-8."""
+    malformed: Severity = "error"
+    """A key is missing, or its value has the wrong type or is not finite."""
+    duplicate_id: Severity = "error"
+    """A desc_id that an earlier row has."""
+    encoding: Severity = "warning"
+    """A byte order mark, or CRLF line ends."""
+    span_reversed: Severity = "error"
+    """The end lies before the start, or the start before 0."""
+    span_empty: Severity = "error"
+    """Start and end are the same."""
+    span_past_end: Severity = "warning"
+    """The span ends after the video."""
+    start_past_end: Severity = "error"
+    """The span starts at or after the end of the video."""
+    wrapper_quotes: Severity = "error"
+    """The caption stands in quotation marks as a whole."""
+    outer_blanks: Severity = "warning"
+    """Blanks before or after the caption."""
+    double_spaces: Severity = "warning"
+    """Several blanks, a tab or a line break inside the caption."""
+    speaks_of_caption: Severity = "error"
+    """The caption speaks of the original caption."""
+    speaks_of_frames: Severity = "error"
+    """The caption speaks of the image or its frames."""
+    speaks_of_time: Severity = "error"
+    """The caption names seconds, minutes or timestamps."""
+    speaks_of_prompt: Severity = "error"
+    """The caption speaks of the prompt, or gives instructions."""
+    url: Severity = "error"
+    """A web address."""
+    markup: Severity = "error"
+    """HTML, Markdown, LaTeX or template marks."""
+    personal_data: Severity = "error"
+    """An e-mail address, a telephone number or an account name."""
+    equals_coarse: Severity = "error"
+    """The fine caption says the same as the coarse one."""
+    duplicate_caption: Severity = "note"
+    """A caption that several rows share."""
+    low_score: Severity = "note"
+    """A confidence score below `low_score_below`."""
+
 
 class Annotations(Section):
-    """Export of annotations."""
+    """Export and checks of annotations."""
 
     licence: str = Field("not stated", min_length=1)
     """Licence of the captions, as the dataset card shall state it."""
+    lint: Lint = Lint()
+    low_score_below: float = 0.0
+    """Confidence below which a caption counts as low-scored."""

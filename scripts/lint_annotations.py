@@ -1,0 +1,21 @@
+"""Lint the annotations of all splits; errors in annotations made here stop the run (see rules/annotations.smk)."""
+
+from verified.common.job import job
+
+with job(snakemake) as log:
+    from verified.annotations.lint import lint, table
+    from verified.common.errors import InputError
+    from verified.common.jsonl import write_json
+    from verified.config.annotations import Annotations
+
+    settings = Annotations(**snakemake.params.settings)
+    reports = [lint(path, settings) for path in snakemake.input.annotations]
+    for report in reports:
+        log.info("%s", table(report))
+    failed = [report["file"] for report in reports if not report["passed"]]
+    if failed and snakemake.params.source["kind"] != "released":
+        raise InputError(
+            f"the lint found errors in {', '.join(failed)}",
+            remedy=f"see {snakemake.log[0]}; severities are in annotations.lint of the configuration",
+        )
+    write_json(snakemake.output[0], reports)

@@ -1,0 +1,141 @@
+"""Lint of FIG files: what a reader of the annotations would stumble over, by row, without changing anything."""
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from verified.common.errors import InputError
+from verified.common.fig import COG_KEYS, FIG_KEYS, value_problem
+from verified.config.annotations import Annotations
+from verified.generation.refusal import COMPILED, FORBIDDEN, same
+
+QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»"}
+PERSONAL = re.compile(
+    r"[\w.+-]+@[\w-]+\.[\w.]+"  # e-mail
+    r"|(?<!\w)@\w{2,}"  # account
+    r"|(?<![\w.])\+?\d(?:[ ()/-]{0,2}\d){8,}(?![\w.]\d)",  # telephone: nine digits or more, no dots as in dates
+)
+TALK = {
+    "original-caption": "speaks_of_caption", "frames": "speaks_of_frames", "time": "speaks_of_time",
+    "prompt": "speaks_of_prompt", "instructions": "speaks_of_prompt", "url": "url", "markup": "markup",
+}  # fmt: skip
+"""The reasons for which generation refuses a caption, and the findings they are here."""
+
+Finding = tuple[str, int, str]
+"""(check, row counted from 1, what was found)."""
+
+
+def lint(path: str | os.PathLike, settings: Annotations) -> dict:
+    """Findings of one file: ``file, rows, passed`` and, per check that found something, ``severity, count, rows,
+    example``.
+
+    Files with coarse captions only are checked as far as they go. Raises InputError only if there is no such file.
+    """
+    found: dict[str, list[tuple[int, str]]] = {}
+    rows = 0
+    for check, row, detail in _findings(Path(path), settings):
+        if check == "rows":
+            rows = row
+        elif getattr(settings.lint, check) != "off":
+            found.setdefault(check, []).append((row, detail))
+    order = [name for name in type(settings.lint).model_fields if name in found]
+    findings = {
+        check: {
+            "severity": getattr(settings.lint, check),
+            "count": len(found[check]),
+            "rows": [row for row, _ in found[check]],
+            "example": found[check][0][1],
+        }
+        for check in order
+    }
+    passed = not any(finding["severity"] == "error" for finding in findings.values())
+    return {"file": str(path), "rows": rows, "passed": passed, "findings": findings}
+
+
+def _findings(path: Path, settings: Annotations) -> Iterator[Finding]:
+    if not path.is_file():
+        raise InputError("no such file", file=path)
+    captions: dict[str, list[int]] = {}
+    first_row: dict[int, int] = {}
+    number = 0
+    with path.open("rb") as lines:
+        for number, raw in enumerate(lines, start=1):
+            if number == 1 and raw.startswith(b"\xef\xbb\xbf"):
+                raw = raw.removeprefix(b"\xef\xbb\xbf")
+                yield "encoding", 1, "byte order mark"
+            if raw.endswith(b"\r\n"):
+                yield "encoding", number, "CRLF line end"
+            try:
+                row = json.loads(raw.decode("utf-8"))
+                if not isinstance(row, dict):
+                    raise ValueError("not an object")
+            except ValueError as error:  # JSONDecodeError and UnicodeDecodeError are ValueErrors
+                yield "unreadable", number, str(error)
+                continue
+            keys = FIG_KEYS if "fig_desc" in row else COG_KEYS
+            problems = [
+                f"missing key {key!r}" if key not in row else f"{key!r} {value_problem(key, row[key])}"
+                for key in keys
+                if key not in row or value_problem(key, row[key])
+            ]
+            for problem in problems:
+                yield "malformed", number, problem
+            if problems:
+                continue
+            if row["desc_id"] in first_row:
+                yield "duplicate_id", number, f"{row['desc_id']} is also in row {first_row[row['desc_id']]}"
+            first_row.setdefault(row["desc_id"], number)
+            caption = row.get("fig_desc", row["cog_desc"])
+            captions.setdefault(caption, []).append(number)
+            for check, detail in _row_findings(row, caption, settings):
+                yield check, number, detail
+    for caption, numbers in captions.items():
+        if len(numbers) > 1:
+            yield from (("duplicate_caption", row, caption) for row in numbers)
+    yield "rows", number, ""
+
+
+def _row_findings(row: dict, caption: str, settings: Annotations) -> Iterator[tuple[str, str]]:
+    (start, end), duration = row["time"], row["duration"]
+    span = f"[{start}, {end}] of {duration} s"
+    if end < start or start < 0:
+        yield "span_reversed", span
+    if end == start:
+        yield "span_empty", span
+    if end > duration:
+        yield "span_past_end", span
+    if start >= duration:
+        yield "start_past_end", span
+    stripped = caption.strip()
+    if len(stripped) > 1 and QUOTES.get(stripped[0]) == stripped[-1] and stripped[-1] not in stripped[1:-1]:
+        yield "wrapper_quotes", caption
+    if stripped != caption:
+        yield "outer_blanks", caption
+    if re.search(r"\s{2}|[\t\r\n]", stripped):
+        yield "double_spaces", caption
+    fine = "fig_desc" in row
+    for reason, check in TALK.items():
+        allowed = row["cog_desc"].lower() if fine and reason not in FORBIDDEN else ""
+        spoken = [
+            match.group(0) for match in COMPILED[reason].finditer(caption) if match.group(0).lower() not in allowed
+        ]
+        if spoken:
+            yield check, f"{spoken[0]!r} in: {caption}"
+    if PERSONAL.search(caption):
+        yield "personal_data", caption
+    if fine and same(caption) == same(row["cog_desc"]):
+        yield "equals_coarse", caption
+    if fine and row["fig_desc_score"] < settings.low_score_below:
+        yield "low_score", str(row["fig_desc_score"])
+
+
+def table(report: dict, shown: int = 5) -> str:
+    """The report as lines for a person, with the first `shown` row numbers of each finding."""
+    lines = [f"{report['file']}: {report['rows']} rows"]
+    for check, finding in report["findings"].items():
+        rows = ", ".join(map(str, finding["rows"][:shown])) + (", …" if finding["count"] > shown else "")
+        lines.append(f"  {finding['severity']:7}  {check:18} {finding['count']:6}  rows {rows}")
+    lines.append("  passed: no errors" if report["passed"] else "  failed: see the errors above")
+    return "\n".join(lines)
