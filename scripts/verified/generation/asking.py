@@ -81,7 +81,8 @@ class Asker:
 
     `attempts` is how often an answer that is truncated, invalid or too short is asked for; ``blocked`` and ``error``
     are not repeated here (engines repeat what is worth repeating, such as a busy endpoint). `prices` are per million
-    tokens in and out. `budget` is looked at before each call that would be asked.
+    tokens in and out. `budget` is looked at before each call that would be asked. `final` are the outcomes that are not
+    asked for again in a later run: ``ok``, and when replaying a cassette whatever it holds.
     """
 
     def __init__(
@@ -91,7 +92,9 @@ class Asker:
         attempts: int = 3,
         prices: tuple[float, float] = (0.0, 0.0),
         budget: Budget | None = None,
+        final: tuple[Status, ...] = ("ok",),
     ):
+        self.final = final
         self.engine, self.ledger, self.attempts, self.prices = engine, ledger, attempts, prices
         self.budget = budget or Budget(ledger)
         self.asked = 0
@@ -178,10 +181,10 @@ class Asker:
 
     def _recall(self, key: str, call: Call) -> Outcome | None:
         row = self.ledger.get(key)
-        if row is None or row["status"] != "ok":
+        if row is None or row["status"] not in self.final:
             return None
         outcome = self._outcome(row, call, known=True)
-        return outcome if outcome.parsed.usable else None
+        return outcome if outcome.parsed.usable or row["status"] != "ok" else None
 
     def _take(self, pending: _Pending, reply: Reply) -> Outcome | None:
         """Judge a reply and record the attempt; None means: ask again."""

@@ -4,6 +4,7 @@ SQLite in WAL mode. Each outcome is committed as it arrives: after SIGKILL, only
 are asked again. Several jobs may write at once; the first ``ok`` of a key stays.
 """
 
+import contextlib
 import hashlib
 import json
 import os
@@ -32,6 +33,7 @@ CREATE TABLE IF NOT EXISTS calls (
  created REAL NOT NULL
 ) WITHOUT ROWID
 """
+CASSETTES = "CREATE TABLE IF NOT EXISTS cassettes (sha256 TEXT PRIMARY KEY)"
 TOTALS = ("attempts", "tokens_in", "tokens_out", "seconds", "cost")
 LATEST = ("engine", "status", "reason", "detail", "finish", "text", "notes", "created")
 PUT = f"""
@@ -103,6 +105,7 @@ class Ledger:
         if version == 0 and tables == 0:
             self.connection.execute("BEGIN IMMEDIATE")
             self.connection.execute(TABLE)
+            self.connection.execute(CASSETTES)
             self.connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
             self.connection.execute("COMMIT")
 
@@ -144,17 +147,45 @@ class Ledger:
     def put_many(self, rows: Iterable[dict]) -> int:
         """Add many outcomes in one transaction; returns how many."""
         count = 0
-        try:
-            self.connection.execute("BEGIN IMMEDIATE")
+        with self._transaction():
             for row in rows:
                 self.connection.execute(PUT, _values(row)).fetchone()
                 count += 1
+        return count
+
+    def load_once(self, sha256: str, rows: Iterable[dict]) -> int:
+        """Take over the rows of the cassette with this digest, unless that was done before; returns how many it had.
+
+        A row replaces what the ledger holds of the same call, unless that is ``ok``.
+        """
+        query = (
+            f"INSERT INTO calls ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))}) ON CONFLICT (key) DO "
+            f"UPDATE SET {', '.join(f'{name} = excluded.{name}' for name in COLUMNS)} WHERE calls.status != 'ok'"
+        )
+        known = "SELECT 1 FROM cassettes WHERE sha256 = ?"
+        if self.connection.execute(known, (sha256,)).fetchone():
+            return 0
+        count = 0
+        with self._transaction():
+            if self.connection.execute(known, (sha256,)).fetchone():
+                return 0
+            for row in rows:
+                self.connection.execute(query, _values(row))
+                count += 1
+            self.connection.execute("INSERT INTO cassettes VALUES (?)", (sha256,))
+        return count
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[None]:
+        try:
+            self.connection.execute("BEGIN IMMEDIATE")
+            yield
             self.connection.execute("COMMIT")
         except sqlite3.OperationalError as error:
+            raise _full_or_locked(error, self.path) from None
+        finally:
             if self.connection.in_transaction:
                 self.connection.execute("ROLLBACK")
-            raise _full_or_locked(error, self.path) from None
-        return count
 
     def rows(self, status: str | None = None) -> Iterator[sqlite3.Row]:
         """All rows in the order of their keys, or those of one status."""
@@ -206,3 +237,20 @@ def _full_or_locked(error: sqlite3.OperationalError, path: Path) -> Exception:
     if "readonly" in text:
         return InputError("the ledger cannot be written", file=path)
     return error
+
+
+def faults(ledger: Ledger) -> Iterator[str]:
+    """What is wrong with a ledger, one line each: damage of the file, calls under a key that is not theirs."""
+    for row in ledger.connection.execute("PRAGMA integrity_check"):
+        if row[0] != "ok":
+            yield f"the file is damaged: {row[0]}"
+    for row in ledger.rows():
+        if key_of(dict(row)) != row["key"]:
+            yield f"{row['key']}: the content of this {row['task']} call belongs to another key"
+        for name in ("notes", "media", "sampling"):
+            try:
+                json.loads(row[name])
+            except ValueError:
+                yield f"{row['key']}: {name} is not JSON"
+        if row["status"] == "ok" and not row["text"].strip():
+            yield f"{row['key']}: recorded as ok without an answer"

@@ -7,6 +7,7 @@ from verified.common.progress import Progress
 from verified.config.generation import Generation
 from verified.generation.asking import Asker, Call
 from verified.generation.budget import Budget
+from verified.generation.cassette import load
 from verified.generation.engines import make_engine
 from verified.generation.ledger import Ledger
 from verified.generation.outcome import STATUSES, Outcome
@@ -49,7 +50,11 @@ class Session:
             engine = (engines or {}).get(role) or made.get(name) or make_engine(settings, generation)
             made[name] = engine
             prices = settings.price_in, settings.price_out
-            self.askers[role] = Asker(engine, self.ledger, generation.attempts, prices, budget)
+            final = ("ok",)
+            if settings.engine == "cassette":
+                load(self.ledger, settings.cassette)
+                final = STATUSES
+            self.askers[role] = Asker(engine, self.ledger, generation.attempts, prices, budget, final)
         self.counts: dict[str, Counter] = {task: Counter() for task in self.prompts}
         self.reasons: dict[str, Counter] = {task: Counter() for task in self.prompts}
 

@@ -39,8 +39,8 @@ class OpenAI:
     """Engine `openai`.
 
     `first_wait` is the pause before the first repetition in seconds; it doubles each time, up to `longest_wait`, as
-    which longer Retry-After values count too. Raises InputError when no key is at hand for OpenAI itself, when the endpoint refuses the key or does not know the
-    model, and when it does not answer at all.
+    which longer Retry-After values count too. Raises InputError when no key is at hand for OpenAI itself, when the
+    endpoint refuses the key or does not know the model, and when it does not answer at all.
     """
 
     name = "openai"
@@ -48,12 +48,7 @@ class OpenAI:
     def __init__(self, settings: EngineSettings, first_wait: float = 0.5, longest_wait: float = 120.0):
         import openai
 
-        self.model, self.revision, self.settings, self.first_wait = (
-            settings.model,
-            settings.revision,
-            settings,
-            first_wait,
-        )
+        self.settings, self.model, self.revision = settings, settings.model, settings.revision
         key = os.environ.get(settings.api_key_variable)
         if not key and settings.base_url is None:
             raise InputError(
@@ -64,7 +59,7 @@ class OpenAI:
             api_key=key or "none", base_url=settings.base_url, timeout=settings.timeout_seconds, max_retries=0
         )
         self.errors = openai
-        self.longest_wait, self.free_at = longest_wait, 0.0
+        self.first_wait, self.longest_wait, self.free_at = first_wait, longest_wait, 0.0
         self.unanswered = itertools.count(1)
         self.lock = threading.Lock()
 

@@ -1,0 +1,75 @@
+"""Cassettes: a ledger exported to Parquet, from which the tables can be built again without model or network."""
+
+import hashlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from verified.common.errors import InputError
+from verified.common.files import atomic_path
+from verified.generation.ledger import COLUMNS, SCHEMA_VERSION, Ledger
+
+BATCH = 5000
+INTEGERS = ("attempts", "tokens_in", "tokens_out")
+REALS = ("seconds", "cost", "created")
+
+
+def export(ledger: Ledger, path: str | os.PathLike) -> int:
+    """Write all calls of a ledger to a Parquet file, in the order of their keys; returns how many."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    types = {name: pa.int64() for name in INTEGERS} | {name: pa.float64() for name in REALS}
+    schema = pa.schema(
+        [(name, types.get(name, pa.string())) for name in COLUMNS],
+        metadata={"verified.ledger.schema_version": str(SCHEMA_VERSION)},
+    )
+    count = 0
+    with atomic_path(path) as temporary, pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
+        batch: list[dict] = []
+        for row in ledger.rows():
+            batch.append(dict(row))
+            if len(batch) == BATCH:
+                writer.write_table(pa.Table.from_pylist(batch, schema))
+                count, batch = count + len(batch), []
+        writer.write_table(pa.Table.from_pylist(batch, schema))
+    return count + len(batch)
+
+
+def load(ledger: Ledger, path: str | os.PathLike) -> int:
+    """Bring the calls of a cassette into a ledger, once per file; returns how many rows the cassette brought.
+
+    Calls that the ledger holds as ``ok`` stay as they are. Raises InputError for a file that is no cassette.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise InputError("no such cassette", file=path, remedy="make one with `verified ledger export`")
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return ledger.load_once(digest, _rows(path))
+
+
+def models_of(path: str | os.PathLike) -> dict[str, set[str]]:
+    """Models of a cassette with their revisions. Raises InputError for a file that is no cassette."""
+    models: dict[str, set[str]] = {}
+    for row in _rows(Path(path), ["model", "revision"]):
+        models.setdefault(row["model"], set()).add(row["revision"])
+    return models
+
+
+def _rows(path: Path, columns: list[str] | None = None) -> Iterator[dict]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        file = pq.ParquetFile(path)
+    except FileNotFoundError:
+        raise InputError("no such cassette", file=path, remedy="make one with `verified ledger export`") from None
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(f"not a cassette: {error}", file=path) from None
+    with file:
+        version = (file.schema_arrow.metadata or {}).get(b"verified.ledger.schema_version", b"none").decode()
+        if version != str(SCHEMA_VERSION):
+            raise InputError(f"cassette of schema version {version}, this program reads {SCHEMA_VERSION}", file=path)
+        for batch in file.iter_batches(BATCH, columns=columns):
+            yield from batch.to_pylist()

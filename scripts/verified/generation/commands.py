@@ -1,0 +1,119 @@
+"""`verified ledger stats|export|verify` and `verified quote`."""
+
+import argparse
+import json
+from pathlib import Path
+
+from verified.common.errors import InputError
+
+
+def add_parser(subparsers) -> None:
+    """Add the subcommands."""
+    ledger = subparsers.add_parser("ledger", help="look into, export or check the record of all model calls")
+    actions = ledger.add_subparsers(required=True, metavar="ACTION")
+    for name, run, text in (
+        ("stats", _stats, "calls, tokens, time and cost by task, model and outcome"),
+        ("export", _export, "write a cassette (Parquet) that replays the calls without any model"),
+        ("verify", _verify, "check that the file is whole and each call stands under its own key"),
+    ):
+        action = actions.add_parser(name, help=text)
+        action.add_argument("--ledger", type=Path, default=Path("results/ledger.sqlite"))
+        action.set_defaults(run=run)
+        if name == "export":
+            action.add_argument("cassette", type=Path, help="file to write, ending in .parquet")
+        if name == "stats":
+            action.add_argument("--json", action="store_true", help="one JSON document instead of a table")
+    quote = subparsers.add_parser(
+        "quote", help="calls, images, frames, tokens and money or GPU-hours that a run would still take"
+    )
+    quote.add_argument("--configfile", type=Path, default=Path("config/config.yaml"))
+    quote.add_argument("--json", action="store_true", help="one JSON document instead of a table")
+    quote.set_defaults(run=_quote)
+
+
+def _stats(arguments: argparse.Namespace) -> None:
+    from verified.generation.ledger import Ledger
+
+    with Ledger(arguments.ledger, read_only=True) as ledger:
+        rows, totals = ledger.summary(), ledger.totals()
+    if arguments.json:
+        print(json.dumps({"totals": totals, "rows": rows}, indent=1))
+        return
+    print(
+        _table(
+            ["task", "model", "status", "reason", "calls", "attempts", "tokens_in", "tokens_out", "seconds", "cost"],
+            rows,
+        )
+    )
+    print(f"{totals['calls']} calls, {totals['attempts']} attempts, {totals['cost']:.2f} spent")
+
+
+def _export(arguments: argparse.Namespace) -> None:
+    from verified.generation.cassette import export
+    from verified.generation.ledger import Ledger
+
+    if arguments.cassette.suffix != ".parquet":
+        raise InputError("a cassette's name ends in .parquet", file=arguments.cassette)
+    with Ledger(arguments.ledger, read_only=True) as ledger:
+        print(f"{export(ledger, arguments.cassette)} calls written to {arguments.cassette}")
+
+
+def _verify(arguments: argparse.Namespace) -> int:
+    from verified.generation.ledger import Ledger, faults
+
+    with Ledger(arguments.ledger, read_only=True) as ledger:
+        count, found = 0, []
+        for fault in faults(ledger):
+            found.append(fault)
+            print(fault)
+        count = ledger.totals()["calls"]
+    print(f"{count} calls, {len(found)} faults")
+    return 1 if found else 0
+
+
+def _quote(arguments: argparse.Namespace) -> None:
+    from verified.config import read
+    from verified.generation.quote import quote, totals
+
+    rows = quote(read(arguments.configfile))
+    if arguments.json:
+        print(json.dumps({"rows": rows, "totals": totals(rows)}, indent=1))
+        return
+    columns = [
+        "dataset",
+        "task",
+        "model",
+        "known",
+        "calls",
+        "images",
+        "frames",
+        "tokens_in",
+        "tokens_out",
+        "money",
+        "gpu_hours",
+    ]
+    print(_table(columns, [*rows, {"dataset": "all", **totals(rows)}]))
+    print(
+        "known: calls that the ledger already holds. Tokens are estimates; a clip's frames and keyframes not yet cut "
+        "count as the most the configuration allows."
+    )
+
+
+def _table(columns: list[str], rows: list[dict]) -> str:
+    """Plain text, columns as wide as they need to be, numbers to the right."""
+    shown = [[_cell(row.get(column)) for column in columns] for row in rows]
+    widths = [max(len(line[place]) for line in [columns, *shown]) for place in range(len(columns))]
+    numeric = [all(isinstance(row.get(column), int | float | None) for row in rows) for column in columns]
+    lines = [columns, *shown]
+    return "\n".join(
+        "  ".join(
+            text.rjust(width) if right else text.ljust(width) for text, width, right in zip(line, widths, numeric)
+        ).rstrip()
+        for line in lines
+    )
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.2f}" if isinstance(value, float) else str(value)
