@@ -44,10 +44,12 @@ EXTRAS = {
     "shrinks": ("steadily", "in place", "bit by bit"),
     "appears": ("suddenly", "out of nowhere", "and then stays still"),
     "vanishes": ("suddenly", "all at once", "without moving"),
-    "circles": ("around the same point", "", ""),
     "stays": ("the whole time", "in the same place", "without any change"),
 }
 """Details that go with a verb whatever the clip."""
+DESCRIBED = ("motion", "direction", "speed", "backgrounds", "bystander", "colour", "count")
+ANSWERED = ("speed", "backgrounds")
+"""Facts that are taken from the description, and from single answers, which may lack their subject."""
 TIMES = {1: "once", 2: "two times", 3: "three times", 4: "four times"}
 
 
@@ -86,8 +88,8 @@ def answers(request: Request, rng: random.Random) -> Reply:
 
 
 def clip_facts(clip: Clip, told: dict) -> dict:
-    """Facts of a clip: the caption's own for how its subject looks, the measured ones for what it does."""
-    facts = {"shape": clip.actor.shape, "count": clip.actor.count}
+    """Facts of a clip: what the caption says of its subject's looks stands, what it does is measured."""
+    facts = {"shape": clip.actor.shape, "colour": clip.actor.colour, "count": clip.actor.count}
     facts |= {name: told[name] for name in ("shape", "colour", "size", "texture", "count") if name in told}
     if "count" not in told and "shape" in told and clip.actor.count == 1:
         facts["count"] = 2  # the caption has a plural
@@ -195,14 +197,13 @@ def _definite(caption: str, rng: random.Random) -> bool:
 
 
 def gather(description: str, questions_and_answers: str, told: dict) -> dict:
-    """Facts that the description states, completed by the answers; how things look stands as in the coarse caption."""
+    """Facts that the description states, completed by the answers; what the coarse caption says stands."""
     texts = [description, *re.findall(r'\(A\)\s*"?(.*?)"?\s*$', questions_and_answers, re.M)]
     facts: dict = {}
     for text in texts:
         read = caption_facts(text)
-        for name in ("motion", "direction", "speed", "backgrounds", "bystander"):
-            if name in read and name not in facts and (name == "backgrounds" or text == description or name == "speed"):
-                facts[name] = read[name]
+        names = DESCRIBED if text == description else ANSWERED
+        facts |= {name: read[name] for name in names if name in read and name not in facts}
     facts |= {name: value for name, value in told.items() if name != "backgrounds"}
     if not facts.get("direction") or facts["motion"] not in ("moves", "meets", "circles"):
         facts.pop("direction", None)
@@ -214,9 +215,11 @@ def gather(description: str, questions_and_answers: str, told: dict) -> dict:
 
 
 def select(known: dict, told: dict, index: int, rng: random.Random) -> dict:
-    """What the candidate number `index` says: the motion in full, and now and then what else changes or stays."""
-    said = {name: value for name, value in known.items() if name not in ("backgrounds", "bystander", "extra", "placed")}
-    said["placed"] = known["placed"]
+    """What candidate `index` says: the motion in full, and now and then who moves and what else changes or stays."""
+    said = {name: value for name, value in known.items() if name not in ("backgrounds", "bystander", "extra")}
+    for name, likely in (("colour", 0.6), ("count", 0.8)):
+        if name in said and name not in told and rng.random() >= likely:
+            del said[name]
     if index == 0 and said.get("speed") and said.get("direction") and "speed" not in told and rng.random() < 0.3:
         del said["speed"]
     extra = known.get("extra") or rng.choice(EXTRAS.get(known["motion"], ("",)))

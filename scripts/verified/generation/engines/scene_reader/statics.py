@@ -54,6 +54,8 @@ def seen_facts(thing: Thing, told: dict) -> dict:
     """Facts of a thing in a picture; what the caption says of it stands. What grows or shrinks has no size."""
     facts = {"shape": thing.shape} | {name: getattr(thing, name) for name in SEEN}
     facts |= {name: told[name] for name in ("shape", *SEEN) if name in told}
+    if "shape" in told and "count" not in told:
+        facts["count"] = max(2, thing.count)  # the caption has a plural
     if told.get("motion") in ("grows", "shrinks"):
         facts.pop("size", None)
     return facts

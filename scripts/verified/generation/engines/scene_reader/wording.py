@@ -1,7 +1,7 @@
 """From facts to English of varied wording.
 
-Facts are those of `verified.common.caption_facts`; what a dictionary leaves out is not said. Every choice of words is drawn from
-the `random.Random` that is handed in, so a sentence is a pure function of facts and seed.
+Facts are those of `verified.common.caption_facts`; what a dictionary leaves out is not said. Every choice of words is
+drawn from the `random.Random` that is handed in, so a sentence is a pure function of facts and seed.
 """
 
 import random
@@ -103,7 +103,7 @@ def noun_phrase(facts: dict, rng: random.Random, known: bool = False) -> str:
         return f"the {number}{words}"
     if "count" not in facts:
         return words
-    number = rng.choice(NUMBERS[facts["count"]])
+    number = rng.choice(NUMBERS.get(facts["count"], ("several",)))
     return article(words) if number == "a" else f"{number} {words}"
 
 
