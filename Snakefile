@@ -9,10 +9,27 @@ if not workflow.overwrite_configfiles:
 
 
 include: "rules/common.smk"
+include: "rules/corpus.smk"
+include: "rules/released.smk"
+include: "rules/generation.smk"
 include: "rules/keyframes.smk"
+include: "rules/captions.smk"
+include: "rules/perturbations.smk"
+include: "rules/evaluator.smk"
+include: "rules/annotations.smk"
+include: "rules/features.smk"
+include: "rules/retrieval.smk"
+include: "rules/statistics.smk"
+include: "rules/figures.smk"
+include: "rules/tables.smk"
+include: "rules/validity.smk"
 
 
 rule all:
     default_target: True
     input:
         "results/tables",
+
+
+onsuccess:
+    print(closing_message(Path("results/tables"), "main-4" if settings.retrieval.models else "main-2"))

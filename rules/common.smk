@@ -10,6 +10,7 @@ from verified.common.digest import code_digest
 from verified.common.errors import InputError
 from verified.common.shards import shard_names
 from verified.config import load
+from verified.tables.closing import closing_message
 
 try:
     settings = load(config, ", ".join(map(str, workflow.configfiles)) or "--config")

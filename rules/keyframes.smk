@@ -5,10 +5,6 @@ rule extract_keyframes:
         videos="results/{dataset}/corpus/videos.jsonl",
     output:
         keyframes="results/{dataset}/keyframes/{shard}.tar",
-    params:
-        settings=dataset_settings("keyframes"),
-        shards=settings.shards,
-        code=code_digest("keyframes", "common"),
     log:
         "logs/{dataset}/extract_keyframes/{shard}.log",
     benchmark:
@@ -19,5 +15,9 @@ rule extract_keyframes:
     resources:
         mem_mb=2000,
         runtime=120,
+    params:
+        settings=dataset_settings("keyframes"),
+        shards=settings.shards,
+        code=code_digest("keyframes", "common"),
     script:
         "../scripts/extract_keyframes.py"

@@ -24,10 +24,6 @@ rule build_tables:
         validity=expand("results/{dataset}/statistics/validity.json", dataset=DEMOS),
     output:
         tables=directory("results/tables"),
-    params:
-        settings=settings.model_dump(mode="json"),
-        project=workflow.basedir,
-        code=code_digest("tables", "common"),
     log:
         "logs/build_tables.log",
     benchmark:
@@ -38,5 +34,9 @@ rule build_tables:
     resources:
         mem_mb=2000,
         runtime=30,
+    params:
+        settings=settings.model_dump(mode="json"),
+        project=workflow.basedir,
+        code=code_digest("tables", "common"),
     script:
         "../scripts/build_tables.py"

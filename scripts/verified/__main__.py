@@ -9,7 +9,12 @@ from verified.common.errors import InputError
 from verified.common.job import log_to
 
 # Each module offers add_parser(subparsers) and imports heavy packages only when its command runs.
-COMMANDS = ("verified.config.commands", "verified.annotations.commands", "verified.retrieval.commands")
+COMMANDS = (
+    "verified.config.commands",
+    "verified.annotations.commands",
+    "verified.generation.commands",
+    "verified.retrieval.commands",
+)
 
 
 def parser() -> argparse.ArgumentParser:
