@@ -6,6 +6,7 @@ with job(snakemake):
     from pathlib import Path
 
     from verified.tables.collect import Collection
+    from verified.tables.reproduction import read_printed, write_reproduction
     from verified.tables.validity import write_validity
     from verified.tables.write import write_tables
 
@@ -14,6 +15,9 @@ with job(snakemake):
     collection = Collection(
         given.metrics, [*given.statistics, *given.validity], settings["retrieval"]["bootstrap"], settings["seed"]
     )
-    provenance = write_tables(folder, settings, collection, Path(snakemake.params.project))
+    project = Path(snakemake.params.project)
+    provenance = write_tables(folder, settings, collection, project)
+    printed = read_printed(project / "config" / "paper_tables.csv")
+    write_reproduction(folder, settings, collection, printed, provenance)
     if given.validity:
         write_validity(folder, settings, collection, provenance)

@@ -116,7 +116,12 @@ class Collection:
         values = self.statistics.get((dataset, source))
         if values is None:
             return Cell(None, note=f"statistics/{source}.json was not built")
-        return read(values, column)
+        cell = read(values, column)
+        if cell.value is None:
+            cell.note = cell.note or f"the annotations at hand have no {column.train} captions"
+        elif values.get("missing_splits"):
+            cell.note = f"partial: {'+'.join(values['splits'])}"
+        return cell
 
 
 def _language(values: dict, column: Column) -> Cell:

@@ -10,9 +10,11 @@ from verified.tables.collect import Cell
 from verified.tables.layout import Column, Row, Table
 
 GAP = "–"
+MARK = "†"  # a value with a note, e.g. from a part of the data set only
 _LATEX = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "–": "--", "±": r"$\pm$",
+    MARK: r"$^\dagger$",
 }  # fmt: skip
 
 
@@ -26,7 +28,7 @@ class Block:
 
 
 def number(cell: Cell, digits: int, interval: bool = True) -> str:
-    """``12.34 [11.00, 13.70]``; a gap is an en dash."""
+    """``12.34 [11.00, 13.70]``; a gap is an en dash, a value with a note ends in a dagger."""
     if cell.value is None:
         return GAP
     text = f"{cell.value:.{digits}f}"
@@ -34,16 +36,16 @@ def number(cell: Cell, digits: int, interval: bool = True) -> str:
         text += f" ±{cell.spread:.{digits}f}"
     if interval and cell.low is not None:
         text += f" [{cell.low:.{digits}f}, {cell.high:.{digits}f}]"
-    return text
+    return f"{text}{MARK}" if cell.note else text
 
 
-def gaps(blocks: list[Block]) -> list[str]:
-    """The reasons behind the gaps, each once, with the data set's title."""
+def remarks(blocks: list[Block]) -> list[str]:
+    """The reasons behind gaps and marked values, each once, with the data set's title."""
     notes = {}
     for block in blocks:
         for cell in block.cells.values():
-            if cell.value is None:
-                notes.setdefault(f"{block.title}: {cell.note}", None)
+            if cell.value is None or cell.note:
+                notes.setdefault(f"{GAP if cell.value is None else MARK} {block.title}: {cell.note}", None)
     return list(notes)
 
 
@@ -70,8 +72,7 @@ def markdown(table: Table, blocks: list[Block], provenance: list[str]) -> str:
     for texts, bold in _lines(table, blocks, interval=True):
         out.append(markdown_row(f"**{text}**" if best else text for text, best in zip(texts, bold)))
     out.append("")
-    for note in gaps(blocks):
-        out.append(f"{GAP} {note}.  ")
+    out += [f"{note}.  " for note in remarks(blocks)]
     if table_has_intervals(blocks):
         out.append("In brackets: 95 % bootstrap interval over queries; bold: better than every other row tested on the "
                    "same captions (paired bootstrap, p < 0.05).  ")  # fmt: skip
@@ -125,7 +126,7 @@ def html_table(table: Table, blocks: list[Block], provenance: list[str]) -> str:
                 out.append(f"<td{title}>{f'<strong>{text}</strong>' if cell.best else text}</td>")
             out.append("</tr>")
     out.append("</tbody></table>")
-    out.append("<p>" + "<br>".join(html.escape(line) for line in [*gaps(blocks), *provenance]) + "</p>")
+    out.append("<p>" + "<br>".join(html.escape(line) for line in [*remarks(blocks), *provenance]) + "</p>")
     return "\n".join(out) + "\n"
 
 
@@ -154,5 +155,5 @@ def csv_table(table: Table, blocks: list[Block], provenance: list[str]) -> str:
             cells = [block.cells[row, column] for column in table.columns]
             rounded = [GAP if c.value is None else round(c.value, k.digits) for c, k in zip(cells, table.columns)]
             rows.append([block.title, *row.label, *rounded])
-    notes = [f"{GAP} {note}" for note in gaps(blocks)]
+    notes = remarks(blocks)
     return csv_text(headings(table), rows, [*provenance, *notes])

@@ -1,0 +1,157 @@
+"""A verdict per printed figure: all 1,226 of them, beside what this run has to say.
+
+A figure of ours counts as reproduced when it rounds to the printed one, except where a wider tolerance is stated:
+
+- many-to-many instances of coarse captions: ±3. Hundreds of coarse caption pairs lie within float32 rounding of the
+distance
+  threshold; moving it by 0.00001 moves the count by this much for Charades.
+- recall: half the width of our own 95 % bootstrap interval, as the paper gives none.
+
+A data set counts as the paper's when its title is the printed one and its source is not the demo.
+"""
+
+import csv
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+
+from verified.common.errors import InputError
+from verified.common.files import write_text
+from verified.tables.collect import Cell, Collection
+from verified.tables.layout import TABLES, Column, Row, Table
+from verified.tables.render import csv_text, markdown_row
+
+KEYS = ("table", "dataset", "method", "train", "test", "task", "metric", "value")
+HEADER = (*KEYS, "ours", "difference", "tolerance", "verdict", "note")
+VERDICTS = ("reproduced", "differs", "partial", "not attempted")
+COARSE_INSTANCES_TOLERANCE = 3
+CAPTIONS = {"Charades-FIG": 16128, "DiDeMo-FIG": 41091, "ActivityNet-FIG": 71656}
+"""Rows of the released files, as in `config/sources.csv`."""
+RATERS = "needs people: three grades for each of 100 captions"
+
+
+def reproduction(settings: Mapping, collection: Collection, printed: list[dict]) -> list[dict]:
+    """One row per printed figure with `HEADER`'s keys; `settings` is the whole configuration as plain values.
+
+    Figures are numbers or None. Raises InputError for a printed figure that no table of ours has a place for.
+    """
+    names = {
+        values["title"]: name for name, values in settings["datasets"].items() if values["source"]["kind"] != "demo"
+    }
+    cells = {title: _cells(collection, name) for title, name in names.items()}
+    known = set(_places())
+    rows = []
+    for figure in printed:
+        place = _place(figure)
+        if figure["task"] == "user-study":
+            rows.append(_row(figure, None, "not attempted", RATERS))
+        elif place not in known:
+            raise InputError(f"the printed figure {figure} has no place in the tables")
+        elif figure["dataset"] not in names:
+            rows.append(_row(figure, None, "not attempted", f"{figure['dataset']} is not part of this run"))
+        else:
+            values = collection.statistics.get((names[figure["dataset"]], _SOURCES.get(figure["task"], "")), {})
+            rows.append(_judge(figure, cells[figure["dataset"]][place], values))
+    return rows
+
+
+def read_printed(path: str | Path) -> list[dict]:
+    """The printed figures, from `config/paper_tables.csv`. Raises InputError if a value is not a number."""
+    with open(path, encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    for number, row in enumerate(rows, start=2):
+        try:
+            float(row["value"])
+        except (ValueError, KeyError, TypeError):
+            raise InputError("a printed value is not a number", file=path, row=number) from None
+    return rows
+
+
+def write_reproduction(
+    folder: Path, settings: Mapping, collection: Collection, printed: list[dict], provenance: list[str]
+) -> None:
+    """Write `reproduction.csv` and `reproduction.md`: every printed figure, its verdict, and a summary by table."""
+    rows = reproduction(settings, collection, printed)
+    text = csv_text(list(HEADER), [[row[key] for key in HEADER] for row in rows], provenance)
+    write_text(folder / "reproduction.csv", text)
+    write_text(folder / "reproduction.md", _markdown(rows, provenance))
+
+
+_SOURCES = {"statistics": "language", "many-to-many": "many_to_many", "annotation": "confidence"}
+
+
+def _places() -> list[tuple]:
+    return [_key(table, row, column) for table in TABLES for row in table.rows for column in table.columns]
+
+
+def _key(table: Table, row: Row, column: Column) -> tuple:
+    return table.key, row.method, row.train or column.train, row.test, column.task, column.metric
+
+
+def _place(figure: Mapping) -> tuple:
+    return tuple(figure[key] for key in ("table", "method", "train", "test", "task", "metric"))
+
+
+def _cells(collection: Collection, dataset: str) -> dict[tuple, Cell]:
+    return {
+        _key(table, row, column): cell
+        for table in TABLES
+        for (row, column), cell in collection.cells(table, dataset).items()
+    }
+
+
+def _judge(figure: Mapping, cell: Cell, values: Mapping) -> dict:
+    if cell.value is None:
+        return _row(figure, None, "not attempted", cell.note or "not computed")
+    tolerance = _tolerance(figure, cell)
+    missing = values.get("missing_splits")
+    if missing:
+        return _row(figure, cell.value, "partial", f"partial: {'+'.join(values['splits'])}", tolerance)
+    verdict = "reproduced" if abs(cell.value - float(figure["value"])) <= tolerance + 1e-9 else "differs"
+    return _row(figure, cell.value, verdict, _note(figure, values, verdict), tolerance)
+
+
+def _tolerance(figure: Mapping, cell: Cell) -> float:
+    if figure["task"] == "many-to-many" and figure["metric"] == "instances" and figure["train"] == "COG":
+        return COARSE_INSTANCES_TOLERANCE
+    if cell.low is not None:
+        return (cell.high - cell.low) / 2
+    decimals = len(figure["value"].partition(".")[2])
+    return 0.5 * 10**-decimals
+
+
+def _note(figure: Mapping, values: Mapping, verdict: str) -> str:
+    notes = []
+    captions = values.get(figure["train"].lower(), {}).get("captions") if figure["train"] else None
+    paper = CAPTIONS.get(figure["dataset"])
+    if captions is not None and paper is not None and captions != paper:
+        notes.append(f"ours counts {captions} captions, the paper {paper}; it does not say which it left out")
+    if verdict == "differs" and figure["task"] == "statistics" and figure["metric"] != "words":
+        model = values["model"]
+        notes.append(
+            f"the paper names no tagger; ours is spaCy {model['spacy']} with {model['name']} {model['version']}"
+        )
+    return "; ".join(notes)
+
+
+def _row(figure: Mapping, ours: float | None, verdict: str, note: str, tolerance: float | None = None) -> dict:
+    difference = None if ours is None else round(ours - float(figure["value"]), 6)
+    shown = None if ours is None else round(ours, 6)
+    rounded = None if tolerance is None else round(tolerance, 6)
+    return {**{key: figure[key] for key in KEYS}, "ours": shown, "difference": difference, "tolerance": rounded,
+            "verdict": verdict, "note": note}  # fmt: skip
+
+
+def _markdown(rows: list[dict], provenance: list[str]) -> str:
+    counts = Counter((row["table"], row["verdict"]) for row in rows)
+    tables = list(dict.fromkeys(row["table"] for row in rows))
+    lines = ["# The printed figures and ours", "", markdown_row(["table", *VERDICTS, "figures"]), "|---" * 6 + "|"]
+    for table in tables:
+        numbers = [counts[table, verdict] for verdict in VERDICTS]
+        lines.append(markdown_row([table, *map(str, numbers), str(sum(numbers))]))
+    numbers = [sum(counts[table, verdict] for table in tables) for verdict in VERDICTS]
+    lines += [markdown_row(["all", *map(str, numbers), str(sum(numbers))]), ""]
+    lines += [f"{line}  " for line in provenance]
+    lines += ["", markdown_row(HEADER), "|---" * len(HEADER) + "|"]
+    lines += [markdown_row("" if row[key] is None else str(row[key]) for key in HEADER) for row in rows]
+    return "\n".join(lines) + "\n"
