@@ -1,15 +1,49 @@
-"""`verified evaluate`: score anybody's submission file as the TVR evaluator would."""
+"""`verified evaluate` scores anybody's submission as the TVR evaluator would; `verified check-model` checks a model."""
 
 import argparse
 import json
 import math
 import sys
 
+from verified.common.errors import InputError
 from verified.retrieval.metrics import TASKS
 
 
 def add_parser(subparsers) -> None:
-    """Add the subcommand to an argparse object made by `add_subparsers`."""
+    """Add the subcommands to an argparse object made by `add_subparsers`."""
+    _add_evaluate(subparsers)
+    _add_check_model(subparsers)
+
+
+def _add_check_model(subparsers) -> None:
+    parser = subparsers.add_parser(
+        "check-model",
+        help="check whether a retrieval model keeps its contract",
+        description="Run the conformance checks on a model of the registry or on a Python file that registers one.",
+    )
+    parser.add_argument("model", metavar="MODEL", help="a name such as xml, or a file such as my_model.py")
+    parser.add_argument("--only", nargs="+", metavar="CHECK", default=(), help="some checks instead of all")
+    parser.set_defaults(run=run_check_model)
+
+
+def run_check_model(arguments: argparse.Namespace) -> int:
+    """Print a line per check; returns 1 if any fails. Raises InputError for an unknown model, file or check."""
+    from verified.retrieval.conformance import CHECKS, failures
+    from verified.retrieval.registry import model_class, model_of_file
+
+    unknown = [name for name in arguments.only if name not in CHECKS]
+    if unknown:
+        raise InputError(f"unknown check {unknown[0]!r}", remedy=f"known: {', '.join(CHECKS)}")
+    named = arguments.model.endswith(".py")
+    model = model_of_file(arguments.model) if named else model_class(arguments.model)
+    failed = 0
+    for name, reason in failures(model, arguments.only):
+        print(f"passed  {name}" if reason is None else f"FAILED  {name}: {reason}", flush=True)
+        failed += reason is not None
+    return 1 if failed else 0
+
+
+def _add_evaluate(subparsers) -> None:
     parser = subparsers.add_parser(
         "evaluate",
         help="score a VCMR/SVMR/VR submission",
@@ -24,7 +58,7 @@ def add_parser(subparsers) -> None:
     )
     parser.add_argument("--json", action="store_true", help="print the metrics as JSON")
     parser.add_argument("--partial", action="store_true", help="score the queries that both files have")
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run_evaluate)
 
 
 def _threshold(text: str) -> float:
@@ -37,7 +71,7 @@ def _threshold(text: str) -> float:
     return value
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run_evaluate(arguments: argparse.Namespace) -> int:
     """Print metrics to standard output and notes to standard error; raises InputError on unusable files."""
     from verified.retrieval.evaluate import evaluate_files
 

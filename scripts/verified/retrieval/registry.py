@@ -2,7 +2,7 @@
 
 import ast
 import difflib
-import importlib
+import importlib.util
 from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
@@ -55,6 +55,21 @@ def model_class(name: str) -> type["RetrievalModel"]:
         hint = f"did you mean {near[0]!r}? " if near else ""
         raise InputError(f"unknown retrieval model {name!r}", remedy=f"{hint}known: {', '.join(known)}")
     return _CLASSES[name]
+
+
+def model_of_file(path: str | Path) -> type["RetrievalModel"]:
+    """The class that a Python file registers. Raises InputError if it cannot be loaded or registers none."""
+    path = Path(path)
+    spec = importlib.util.spec_from_file_location(f"verified_model_{path.stem}", path)
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except (OSError, SyntaxError, ImportError, NameError) as error:
+        raise InputError(f"cannot be loaded: {error}", file=path) from None
+    own = [model for model in _CLASSES.values() if model.__module__ == module.__name__]
+    if not own:
+        raise InputError("registers no model", file=path, remedy='decorate the class with @register("name")')
+    return own[-1]
 
 
 def build_model(name: str, sizes: dict, options: dict | None = None) -> "RetrievalModel":
