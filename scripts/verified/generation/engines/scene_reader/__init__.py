@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterable, Iterator
 
 from verified.common.digest import code_digest
-from verified.generation.engines.scene_reader import dynamics, rewriting, statics
+from verified.generation.engines.scene_reader import dynamics, questions, rewriting, statics
 from verified.generation.request import Reply, Request
 
 CODE = ("generation.engines.scene_reader", "common.caption_facts")
@@ -53,7 +53,7 @@ class SceneReader:
             case "statics_candidates":
                 return statics.candidates(request, rng, self.spoiled_share)
             case "questions":
-                return dynamics.questions(request, rng)
+                return questions.questions(request, rng)
             case "answers":
                 return dynamics.answers(request, rng)
             case "dynamics_candidates":

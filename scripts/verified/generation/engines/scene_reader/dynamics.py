@@ -1,4 +1,4 @@
-"""Dynamics: questions (supplement, listing 4), answers from the frames (listing 5), captions (listing 6)."""
+"""Dynamics: answers and a description from the frames (supplement, listing 5), and captions from these (listing 6)."""
 
 import random
 import re
@@ -6,39 +6,21 @@ import re
 import numpy as np
 
 from verified.common.caption_facts import caption_facts
+from verified.generation.engines.scene_reader.questions import answer
 from verified.generation.engines.scene_reader.scene import Clip, watch
 from verified.generation.engines.scene_reader.spoiling import spoil
 from verified.generation.engines.scene_reader.wording import (
     NAMES,
+    action,
     in_manner_of,
     is_plural,
     noun_phrase,
     other_phrase,
-    plural,
-    predicate,
     sentence,
     spoken,
 )
 from verified.generation.request import Reply, Request
 
-QUESTIONS = {
-    "action": ("What exactly {do} the {who} do?", "How would you describe the motion of the {who} in detail?"),
-    "direction": ("In which direction {do} the {who} move?", "Which way {do} the {who} go?"),
-    "speed": ("How fast {do} the {who} move?", "{Is} the motion of the {who} slow or fast?"),
-    "size": ("{Do} the {who} change in size?", "Does the size of the {who} vary?"),
-    "contact": ("{Do} the {who} touch or meet anything else?", "How {do} the {who} interact with other objects?"),
-    "scene": ("Does the background change?", "How does the scene around the {who} change?"),
-    "presence": ("{Is} the {who} in view the whole time?", "{Do} the {who} appear or disappear at some point?"),
-}
-ASKED_OF = {
-    "direction": r"direction|which way|where to",
-    "speed": r"how fast|speed|slow|quick",
-    "size": r"\bsize|bigger|smaller|grow|shrink",
-    "contact": r"touch|interact|collide|meet|contact",
-    "scene": r"background|scene|camera|surround",
-    "presence": r"in view|appear|visible|present",
-}
-"""Words by which a question is understood; any other question is answered with the action."""
 EXTRAS = {
     "grows": ("steadily", "in place", "bit by bit"),
     "shrinks": ("steadily", "in place", "bit by bit"),
@@ -53,25 +35,6 @@ ANSWERED = ("speed", "backgrounds")
 TIMES = {1: "once", 2: "two times", 3: "three times", 4: "four times"}
 
 
-def questions(request: Request, rng: random.Random) -> Reply:
-    """Numbered questions about the motion of what the caption names."""
-    facts = caption_facts(request.slots["caption"])
-    several = "shape" not in facts or is_plural(facts)
-    who = plural(facts["shape"]) if several and "shape" in facts else facts.get("shape", "objects")
-    topics = ["action", *rng.sample([topic for topic in QUESTIONS if topic != "action"], len(QUESTIONS) - 1)]
-    if facts.get("motion") in ("moves", "meets", "circles"):
-        topics = ["direction", "speed", *(topic for topic in topics if topic not in ("direction", "speed"))]
-    pairs = [(topic, form) for form in (0, 1) for topic in topics][: int(request.slots["count"])]
-    words = {"who": who, "do": "do" if several else "does", "Do": "Do" if several else "Does"}
-    lines = []
-    for number, (topic, form) in enumerate(pairs, start=1):
-        options = QUESTIONS[topic]
-        text = options[(form + rng.randrange(2)) % 2] if len(pairs) <= len(topics) else options[form]
-        is_one = "Is" if topic == "speed" or not several else "Are"
-        lines.append(f"{number}. {text.format(Is=is_one, **words)}")
-    return Reply("\n".join(lines))
-
-
 def answers(request: Request, rng: random.Random) -> Reply:
     """Numbered answers from the frames, an empty line, and a description of all that moves or changes."""
     if request.frames is None or len(request.frames) == 0:
@@ -83,7 +46,7 @@ def answers(request: Request, rng: random.Random) -> Reply:
         return Reply("", "error", "nothing-recognised", "no coloured object of the demo world was found in the frames")
     facts = clip_facts(clip, told)
     asked = re.findall(r"(?m)^\s*\d+[.)]\s*(.+)$", request.slots["questions"])
-    lines = [f"{number}. {spoken(_answer(question, facts, rng))}" for number, question in enumerate(asked, start=1)]
+    lines = [f"{number}. {spoken(answer(question, facts, rng))}" for number, question in enumerate(asked, start=1)]
     return Reply("\n".join(lines) + "\n\n" + _description(facts, rng))
 
 
@@ -114,54 +77,9 @@ def clip_facts(clip: Clip, told: dict) -> dict:
     return facts
 
 
-def _answer(question: str, facts: dict, rng: random.Random) -> str:
-    topic = next((name for name, words in ASKED_OF.items() if re.search(words, question, re.I)), "action")
-    several = is_plural(facts)
-    they, be, do = ("they", "are", "do") if several else ("it", "is", "does")
-    if topic == "direction" and facts.get("direction"):
-        verb = "circles" if facts["motion"] == "circles" else "moves"
-        turned = {"motion": verb, "direction": facts["direction"], "count": facts.get("count")}
-        return f"{they} {predicate(turned, rng)}"
-    if topic == "direction":
-        return f"{they} {do} not go in any direction"
-    if topic == "speed" and facts.get("speed"):
-        return f"the motion is {facts['speed']}"
-    if topic == "speed":
-        return "there is no travelling motion with a speed"
-    if topic == "size":
-        grown = {
-            "grows": f"yes, {they} get{'' if several else 's'} bigger",
-            "shrinks": f"yes, {they} get{'' if several else 's'} smaller",
-        }
-        return grown.get(facts["motion"], "no, the size remains the same")
-    if topic == "contact":
-        if facts["motion"] == "meets":
-            return f"yes, {they} touch{'' if several else 'es'} {other_phrase(facts.get('bystander'))}"
-        other = facts.get("bystander")
-        return f"no, but {other_phrase(other)} is nearby" if other else f"no, {they} {be} alone"
-    if topic == "scene":
-        backgrounds = facts["backgrounds"]
-        if len(backgrounds) > 1:
-            return f"yes, the background changes from {' to '.join(NAMES[name] for name in backgrounds)}"
-        return f"no, {NAMES[backgrounds[0]]} remains the background"
-    if topic == "presence":
-        partly = {
-            "appears": f"no, {they} appear{'' if several else 's'} only later",
-            "vanishes": f"no, {they} vanish{'' if several else 'es'} in the end",
-        }
-        return partly.get(facts["motion"], f"yes, {they} {be} there all the time")
-    who = {name: facts[name] for name in ("shape", "count") if name in facts}
-    return f"{noun_phrase(who, rng, known=True)} {_action(facts, rng)}"
-
-
-def _action(facts: dict, rng: random.Random) -> str:
-    text = predicate(facts, rng)
-    return f"{text} {facts['extra']}" if facts.get("extra") else text
-
-
 def _description(facts: dict, rng: random.Random) -> str:
     who = {name: facts[name] for name in ("shape", "count", "colour", "size", "texture") if name in facts}
-    parts = [f"{noun_phrase(who, rng, known=True)} {_action(facts, rng)}"]
+    parts = [f"{noun_phrase(who, rng, known=True)} {action(facts, rng)}"]
     if facts.get("bystander") and facts["motion"] != "meets":
         parts.append(f"{other_phrase(facts['bystander'])} stays still nearby")
     if len(facts["backgrounds"]) > 1:

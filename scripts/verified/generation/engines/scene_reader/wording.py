@@ -151,6 +151,12 @@ def _order(manner: str, where: str, rng: random.Random) -> tuple[str, str]:
     return (manner, where) if rng.random() < 0.5 else (where, manner)
 
 
+def action(facts: dict, rng: random.Random, plain: bool = False) -> str:
+    """`predicate` with the detail under ``extra``, if there is one."""
+    text = predicate(facts, rng, plain)
+    return f"{text} {facts['extra']}" if facts.get("extra") else text
+
+
 def company(facts: dict, rng: random.Random) -> str:
     """A clause about the still second thing, with its leading blank."""
     return f" {rng.choice(('while', 'as'))} {other_phrase(facts['bystander'])} {rng.choice(WAITING)}"
@@ -165,18 +171,16 @@ def change(backgrounds: list[str], rng: random.Random, named_before: bool) -> st
 
 def sentence(facts: dict, rng: random.Random, plain: bool = False, known: bool = False) -> str:
     """One sentence that says all of `facts` (shape and motion at least)."""
-    subject, action = noun_phrase(facts, rng, known), predicate(facts, rng, plain)
-    if facts.get("extra"):
-        action += f" {facts['extra']}"
+    subject, doing = noun_phrase(facts, rng, known), action(facts, rng, plain)
     backgrounds = facts.get("backgrounds", [])
     place = rng.choice(PLACES[backgrounds[0]]) if backgrounds and facts.get("placed", True) else ""
     beside = company(facts, rng) if facts.get("bystander") and facts["motion"] != "meets" else ""
     after = change(backgrounds, rng, bool(place)) if len(backgrounds) > 1 else ""
     if place and rng.random() < 0.2:
-        return f"{place}, {subject} {action}{beside}{after}"
+        return f"{place}, {subject} {doing}{beside}{after}"
     if place and facts["motion"] == "meets":
-        return f"{subject} {action} {place}{after}"
-    return f"{subject} {action}{f' {place}' if place else ''}{beside}{after}"
+        return f"{subject} {doing} {place}{after}"
+    return f"{subject} {doing}{f' {place}' if place else ''}{beside}{after}"
 
 
 def in_manner_of(text: str, coarse: str) -> str:
