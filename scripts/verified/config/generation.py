@@ -54,6 +54,10 @@ class EngineSettings(Section):
     """Money per million tokens read, for quotes, cost and budget."""
     price_out: float = Field(0.0, ge=0)
     """Money per million tokens written."""
+    tokens_per_image: int = Field(0, ge=0)
+    """Tokens that one image or frame takes, for quotes (LLaVA-1.6 up to 2880, Qwen-VL about 250 at 448 pixels)."""
+    gpu_memory_share: float = Field(0.45, gt=0, le=1)
+    """Engine vllm: share of the GPU's memory; two models stand side by side in a captions job."""
     tokens_per_second: float | None = Field(None, gt=0)
     """Written tokens per second and GPU, for the GPU-hours of a quote."""
 

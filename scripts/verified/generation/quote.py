@@ -1,0 +1,222 @@
+"""What a run would still ask: the stages' own code, walked through without asking anybody.
+
+Each call is built exactly as the run will build it and looked up in the ledger. Where a call depends on an answer that
+is not there yet, a stand-in of typical length takes its place, so that the calls below it are counted too.
+"""
+
+import dataclasses
+import math
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from verified.captions.dynamics import TASKS as DYNAMICS_TASKS
+from verified.captions.dynamics import caption_dynamics
+from verified.captions.statics import TASKS as STATICS_TASKS
+from verified.captions.statics import caption_statics
+from verified.captions.tar import KeyframeTar
+from verified.common.errors import InputError
+from verified.common.jsonl import finite, read_jsonl
+from verified.common.shards import rows_of_shard, shard_names
+from verified.config import Config
+from verified.config.datasets import DataSet
+from verified.config.generation import EngineSettings, Generation
+from verified.generation.asking import Asker, Call
+from verified.generation.engines import make_engine
+from verified.generation.ledger import key_of, parts_of
+from verified.generation.outcome import Outcome, Parsed
+from verified.generation.request import Engine
+from verified.generation.session import ROLE_OF_TASK, Session
+from verified.perturbations.write import TASK_OF_KIND
+
+CHARACTERS_PER_TOKEN = 4.0
+"""Of English prompts, for models never asked before; where the ledger holds calls, their mean is used."""
+ENOUGH_CALLS = 20
+"""Calls of a task and model in the ledger from which its means are trusted."""
+TYPICAL_TOKENS_OUT = {
+    "keyframe_description": 140,
+    "statics_candidates": 160,
+    "questions": 90,
+    "answers": 240,
+    "dynamics_candidates": 80,
+    "positives": 50,
+    "static_negatives": 50,
+    "dynamic_negatives": 50,
+}
+"""Lengths of ordinary answers, estimated from the examples of supplement listings 2 to 9 and the released captions."""
+COUNTED = ("known", "calls", "images", "frames", "tokens_in", "tokens_out", "money")
+
+
+@dataclasses.dataclass(frozen=True)
+class _Unasked:
+    """Name and model of an engine that is never asked: a quote needs neither key nor GPU."""
+
+    name: str
+    model: str
+    revision: str
+
+    def answer(self, requests: Iterable) -> Iterator:
+        raise RuntimeError("a quote asks nobody")
+
+
+class Planner(Asker):
+    """Looks calls up instead of asking them; `rows` adds up what is missing, by task."""
+
+    def __init__(self, engine: Engine, session: Session, role: EngineSettings, seen: set[str]):
+        super().__init__(engine, session.ledger, final=("ok",))
+        self.role, self.seen = role, seen
+        self.means = {
+            (row["task"], row["model"]): (row["tokens_in"] / row["attempts"], row["tokens_out"] / row["attempts"])
+            for row in session.ledger.summary()
+            if row["status"] == "ok" and row["calls"] >= ENOUGH_CALLS
+        }
+        self.rows: dict[str, dict] = {}
+
+    def ask(self, calls: Iterable[Call]) -> Iterator[tuple[int, Outcome]]:
+        """Yield the recorded outcome of each call, or a stand-in."""
+        for index, call in enumerate(calls):
+            key = key_of(parts_of(call.request, call.media, self.engine.model, self.engine.revision))
+            outcome = self._recall(key, call)
+            if key not in self.seen:
+                self.seen.add(key)
+                self._count(call, known=outcome is not None)
+            yield index, outcome or Outcome(key, "ok", parsed=_stand_in(call))
+
+    def _count(self, call: Call, known: bool) -> None:
+        task = call.request.task
+        row = self.rows.setdefault(task, {"task": task, "model": self.engine.model, **dict.fromkeys(COUNTED, 0)})
+        if known:
+            row["known"] += 1
+            return
+        frames = int(call.request.slots.get("frame_number", 0))
+        images = len(call.media) if task == "keyframe_description" else 0
+        supposed = len(call.request.prompt) / CHARACTERS_PER_TOKEN + (frames + images) * self.role.tokens_per_image
+        tokens_in, tokens_out = self.means.get((task, self.engine.model), (supposed, TYPICAL_TOKENS_OUT[task]))
+        row["calls"] += 1
+        row["images"] += images
+        row["frames"] += frames
+        row["tokens_in"] += math.ceil(tokens_in)
+        row["tokens_out"] += math.ceil(tokens_out)
+        row["money"] += (tokens_in * self.role.price_in + tokens_out * self.role.price_out) / 1e6
+
+
+def _stand_in(call: Call) -> Parsed:
+    """Parts of an ordinary length in the place of an answer that is not there."""
+    task, count = call.request.task, call.count
+    text = "word " * (TYPICAL_TOKENS_OUT[task] // (3 if task == "keyframe_description" else count + 1))
+    sections = {"background": text, "foreground": text, "description": text}
+    return Parsed((text,) * count, sections, tuple(range(count)))
+
+
+def quote(config: Config) -> list[dict]:
+    """One row per data set and task: `known` calls of the ledger, `calls` still to ask, and what these take.
+
+    `images` and `frames` are numbers of pictures; `money` is at the configured prices; `gpu_hours` is None where no
+    tokens_per_second is configured. Raises InputError where the moments cannot be read.
+    """
+    generation = config.generation
+    rows: list[dict] = []
+    seen: set[str] = set()
+    with tempfile.TemporaryDirectory() as folder:
+        if not Path(generation.ledger).is_file():
+            generation = generation.model_copy(update={"ledger": str(Path(folder, "empty.sqlite"))})
+        for name, dataset in config.datasets.items():
+            if dataset.source.kind != "released":
+                rows += _of_dataset(name, dataset, config, generation, seen)
+    return rows
+
+
+def _of_dataset(name: str, dataset: DataSet, config: Config, generation: Generation, seen: set[str]) -> list[dict]:
+    tasks = (*STATICS_TASKS, *DYNAMICS_TASKS, *TASK_OF_KIND.values())
+    engines = {role: _engine(getattr(generation, role), generation) for role in set(ROLE_OF_TASK.values())}
+    with Session(generation, config.seed, tasks, engines) as session:
+        session.askers = {
+            role: Planner(engine, session, getattr(generation, role), seen) for role, engine in engines.items()
+        }
+        moments = _moments(name, dataset, config)
+        for shard in shard_names(config.shards):
+            part = rows_of_shard(moments, shard, config.shards)
+            caption_statics(part, _keyframes(name, shard, dataset.keyframes.segments), session)
+            caption_dynamics(part, _videos(name, part), dataset.dynamics.model_dump(), session)
+            for task in TASK_OF_KIND.values():
+                count = generation.perturbations
+                slots = ({"caption": moment["caption"], "count": str(count)} for moment in part)
+                session.ask(task, (session.call(task, filled, count) for filled in slots), len(part))
+        found = {task: row for planner in session.askers.values() for task, row in planner.rows.items()}
+    return [
+        {"dataset": name, **found[task], "gpu_hours": _gpu_hours(found[task], getattr(generation, ROLE_OF_TASK[task]))}
+        for task in tasks
+        if task in found
+    ]
+
+
+def _engine(role: EngineSettings, generation: Generation) -> Engine:
+    if role.engine in ("scene-reader", "cassette"):
+        return make_engine(role, generation)
+    return _Unasked(role.engine, role.model, role.revision)
+
+
+def _gpu_hours(row: dict, role: EngineSettings) -> float | None:
+    if not role.tokens_per_second:
+        return None
+    return row["tokens_out"] / role.tokens_per_second / 3600
+
+
+def _moments(name: str, dataset: DataSet, config: Config) -> list[dict]:
+    """The corpus if it is built, else what its source says."""
+    built = Path("results", name, "corpus", "moments.jsonl")
+    if built.is_file():
+        return read_jsonl(built)
+    if dataset.source.kind == "demo":
+        raise InputError(
+            f"the demo corpus of {name} is not rendered yet",
+            file=built,
+            remedy=f"run `snakemake --cores 1 {built}` first: it asks no model",
+        )
+    from verified.corpus.moments_file import read_moments_file
+
+    rows = []
+    for number, row in read_moments_file(dataset.source.moments):
+        start, end = _number(row.get("start")), _number(row.get("end"))
+        if row.get("video") and row.get("caption") and finite(start) and finite(end) and end > start:
+            rows.append({**row, "desc_id": row.get("desc_id") or number, "start": start, "end": end})
+    return rows
+
+
+def _number(value: object) -> float | None:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return None
+
+
+class _SupposedKeyframes:
+    """As many keyframes per moment as the configuration allows, none of them cut yet."""
+
+    def __init__(self, segments: int):
+        self.segments = segments
+
+    def keyframes(self, desc_id: int) -> list[dict]:
+        return [{"file": f"{desc_id}/{place}.jpg", "time": float(place)} for place in range(self.segments)]
+
+    def image(self, name: str) -> bytes:
+        return f"not cut yet: {name}".encode()
+
+
+def _keyframes(name: str, shard: str, segments: int) -> KeyframeTar | _SupposedKeyframes:
+    built = Path("results", name, "keyframes", f"{shard}.tar")
+    return KeyframeTar(built) if built.is_file() else _SupposedKeyframes(segments)
+
+
+def _videos(name: str, moments: list[dict]) -> dict[str, dict]:
+    built = Path("results", name, "corpus", "videos.jsonl")
+    if built.is_file():
+        return {row["video"]: row for row in read_jsonl(built)}
+    return {moment["video"]: {"video": moment["video"], "sha256": f"unknown: {moment['video']}"} for moment in moments}
+
+
+def totals(rows: list[dict]) -> dict:
+    """Sums over the rows; GPU-hours only where every row has them."""
+    sums = {name: sum(row[name] for row in rows) for name in COUNTED}
+    hours = [row["gpu_hours"] for row in rows]
+    return {**sums, "gpu_hours": sum(hours) if hours and None not in hours else None}

@@ -1,0 +1,102 @@
+"""The quote: counted on the plan before anything runs, and exact about what the ledger holds."""
+
+import json
+
+import pytest
+from captioning import make_moments, make_tar, make_videos
+from loopback import endpoint
+
+from verified.captions import dynamics, statics
+from verified.captions.tar import KeyframeTar
+from verified.common.errors import InputError
+from verified.common.jsonl import write_jsonl
+from verified.config import load
+from verified.generation.quote import quote, totals
+from verified.generation.session import Session
+from verified.perturbations.write import TASK_OF_KIND
+
+CAPTIONS = ["a dog runs", "a cat sits", "a dog runs"]
+
+
+def config(url):
+    role = {"engine": "openai", "model": "loop-1", "base_url": url, "price_in": 1.0, "price_out": 2.0}
+    video = {**role, "tokens_per_image": 250, "tokens_per_second": 10.0}
+    return load(
+        {
+            "shards": 1,
+            "datasets": {
+                "mine": {
+                    "title": "Mine",
+                    "source": {"kind": "folder", "videos": "videos", "moments": "moments.jsonl"},
+                    "keyframes": {"segments": 2},
+                }
+            },
+            "generation": {"llm": role, "image_lmm": role, "video_lmm": video, "ledger": "ledger.sqlite"},
+        }
+    )
+
+
+def test_a_quote_before_and_after_the_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    moments = make_moments(CAPTIONS)
+    write_jsonl("moments.jsonl", moments)
+    with endpoint() as served:
+        settings = config(served.url)
+        before = {row["task"]: row for row in quote(settings)}
+        assert not served.bodies and not (tmp_path / "ledger.sqlite").exists()
+        calls = {task: row["calls"] for task, row in before.items()}
+        assert calls == {
+            "keyframe_description": 6, "statics_candidates": 2, "questions": 2, "answers": 3,
+            "dynamics_candidates": 3, "positives": 2, "static_negatives": 2, "dynamic_negatives": 2,
+        }  # fmt: skip
+        assert before["keyframe_description"]["images"] == 6 and before["answers"]["frames"] == 48
+        answers = before["answers"]
+        assert answers["tokens_in"] > 48 * 250 and answers["gpu_hours"] == pytest.approx(answers["tokens_out"] / 36_000)
+        assert answers["money"] == pytest.approx((answers["tokens_in"] + 2 * answers["tokens_out"]) / 1e6, rel=0.01)
+        assert all(row["known"] == 0 for row in before.values())
+
+        write_jsonl("results/mine/corpus/moments.jsonl", moments)
+        videos = make_videos(tmp_path, moments)
+        write_jsonl("results/mine/corpus/videos.jsonl", videos.values())
+        (tmp_path / "results/mine/keyframes").mkdir()
+        tar = make_tar(tmp_path / "results/mine/keyframes/shard-00.tar", moments)
+        tasks = (*statics.TASKS, *dynamics.TASKS, *TASK_OF_KIND.values())
+        with Session(settings.generation, settings.seed, tasks) as session, KeyframeTar(tar) as keyframes:
+            statics.caption_statics(moments, keyframes, session)
+            half = totals(quote(settings))
+            assert half["known"] == 9 and half["images"] == 0 and half["calls"] == 14
+            dynamics.caption_dynamics(moments, videos, settings.datasets["mine"].dynamics.model_dump(), session)
+        asked = len(served.bodies)
+        after = {row["task"]: row for row in quote(settings)}
+        assert len(served.bodies) == asked
+    for task in (*statics.TASKS, *dynamics.TASKS):
+        assert after[task]["calls"] == 0 and after[task]["tokens_in"] == 0 and after[task]["known"] > 0
+    assert after["positives"]["calls"] == 2
+    assert json.dumps(totals(list(after.values())))
+
+
+def test_means_of_the_ledger_replace_the_estimates(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with endpoint() as served:
+        settings = config(served.url)
+        with Session(settings.generation, settings.seed, ["positives"]) as session:
+            captions = [f"dog {number} runs" for number in range(20)]
+            calls = (session.call("positives", {"caption": caption, "count": "3"}, 3) for caption in captions)
+            session.ask("positives", calls, 20)
+        write_jsonl("moments.jsonl", make_moments(CAPTIONS))
+        row = next(row for row in quote(settings) if row["task"] == "positives")
+    assert (row["calls"], row["tokens_in"], row["tokens_out"]) == (2, 24, 8)
+
+
+def test_no_moments_no_quote(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match="no such moments file"):
+        quote(config("http://127.0.0.1:1/v1"))
+    demo = load({"datasets": {"demo": {"title": "D", "source": {"kind": "demo"}}}})
+    with pytest.raises(InputError, match="not rendered yet"):
+        quote(demo)
+
+
+def test_released_annotations_take_no_calls():
+    source = {"kind": "released", "collection": "charades-fig", "splits": ["test"]}
+    assert quote(load({"datasets": {"c": {"title": "C", "source": source}}})) == []
