@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from verified.common.video import TOLERANCE, frame_array, read_frames
-from verified.common.video.decode import TimedFrame, open_video
+from verified.common.video import TOLERANCE, frame_array, open_video, read_frames, stored_array
+from verified.common.video.decode import TimedFrame
 from verified.keyframes.scores import ContentScore
 from verified.keyframes.segments import bounds, segment_moment
 
@@ -100,7 +100,7 @@ def extract_keyframes(
     with open_video(path) as video:
         for item in video:
             times.append(item.time)
-            scores.append(score(item.frame.to_ndarray(format="bgr24")))
+            scores.append(score(stored_array(item.frame, "bgr24")))
             oldest = _oldest_needed(moments, waiting, segments)
             held.drop_before(oldest)
             if item.until - TOLERANCE > oldest:

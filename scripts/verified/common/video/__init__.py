@@ -9,8 +9,18 @@ Conventions of the whole package:
 - Spans are half-open, [start, end). Frames are uint8 RGB, turned upright by the rotation metadata.
 """
 
-from verified.common.video.decode import TOLERANCE, VideoError, frame_array
+from verified.common.video.decode import TOLERANCE, VideoError, frame_array, open_video, stored_array
 from verified.common.video.probe import probe
 from verified.common.video.spans import frames_of_spans, iterate_frames, read_frames
 
-__all__ = ["TOLERANCE", "VideoError", "frame_array", "frames_of_spans", "iterate_frames", "probe", "read_frames"]
+__all__ = [
+    "TOLERANCE",
+    "VideoError",
+    "frame_array",
+    "frames_of_spans",
+    "iterate_frames",
+    "open_video",
+    "probe",
+    "read_frames",
+    "stored_array",
+]

@@ -1,22 +1,31 @@
 """Forward decoding with PyAV: every frame once, in order, with the time it appears and the time it is replaced."""
 
+import bisect
 import contextlib
+import itertools
 import logging
+import math
 import os
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import av
 import numpy as np
+from av.video.reformatter import VideoReformatter
 
 TOLERANCE = 1e-3
 """Seconds by which a frame may come late and still count as shown."""
+MARGIN = 0.5
+"""Seconds before a needed time from which on every frame is decoded."""
 FALLBACK_RATE = 25.0
 """Frames per second assumed where neither timestamps nor the container tell."""
 
 Size = int | tuple[int, int] | None
 """Height and width of returned frames; an integer for both; None for the video's own."""
+
+_converter = threading.local()
 
 logging.getLogger("libav").setLevel(logging.CRITICAL)  # damage is counted and reported here, once per file
 
@@ -50,10 +59,14 @@ class Decoder:
     A packet that does not decode is skipped and counted, and decoding goes on behind it; when the container itself
     breaks off, the video ends there. Frames without a timestamp, or with one that does not increase, follow the frame
     before them at the nominal rate.
+
+    Whoever iterates may raise `needed` (seconds) and so say that frames off the screen by then need not come. Where the
+    container's index shows a key frame in between, decoding goes on there; where it shows frames without gaps, those
+    that no other frame depends on are left out. The frames that do come are the same, and so is the one at `needed`.
     """
 
     def __init__(self, path: str | os.PathLike, container: av.container.InputContainer, threads: int):
-        self.path, self.damage = str(path), 0
+        self.path, self.damage, self.needed = str(path), 0, 0.0
         self._container = container
         self.stream = container.streams.best("video")
         if self.stream is None:
@@ -61,45 +74,120 @@ class Decoder:
         self.stream.codec_context.thread_count = threads
         rate = self.stream.average_rate or self.stream.guessed_rate
         self.nominal_rate = float(rate) if rate and 0 < rate < 1000 else FALLBACK_RATE
+        self._origin: float | None = None  # stamp of the first frame, in seconds
+        self._reached = 0.0  # time of the packet read last, in seconds
+        self._last = -math.inf  # stamp of the frame given last, in ticks
+        self._from = -math.inf  # frames stamped earlier, in ticks, are dropped: a jump passed them by
+        self._skipping = False  # whether frames that no other depends on are left out
+        self._landed = False  # whether the next frame is the first one behind a jump
+        self._index: _Index | None = None  # read when it is first of use
 
     def __iter__(self) -> Iterator[TimedFrame]:
-        held: av.VideoFrame | None = None
-        origin, time = 0.0, 0.0
+        held, time = None, 0.0
         for frame in self._frames():
-            stamp = None if frame.pts is None else float(frame.pts * frame.time_base)
-            if held is None:
-                origin, time = stamp or 0.0, 0.0
+            stamp = _seconds(frame.pts, frame.time_base)
+            if self._origin is None:
+                self._origin = stamp or 0.0
+            elif self._landed:
+                self._landed, time = False, stamp - self._origin
             else:
-                until = time + 1 / self.nominal_rate if stamp is None or stamp - origin <= time else stamp - origin
+                stamped = stamp is not None and stamp - self._origin > time
+                until = stamp - self._origin if stamped else time + 1 / self.nominal_rate
                 yield TimedFrame(time, until, held)
                 time = until
             held = frame
         if held is None:
             raise VideoError("no-frames", self.path, "no frame could be decoded")
-        shown = float(held.duration * held.time_base) if held.duration and held.time_base else 0.0
+        shown = _seconds(held.duration, held.time_base) or 0.0
         # The last frame's duration is the least reliable stamp of all: broken muxers write minutes there.
         yield TimedFrame(time, time + (shown if 0 < shown * self.nominal_rate < 4 else 1 / self.nominal_rate), held)
 
     def _frames(self) -> Iterator[av.VideoFrame]:
+        for packet in self._packets():
+            try:
+                frames = self.stream.codec_context.decode(packet)
+            except (av.FFmpegError, OSError):
+                self.damage += 1
+                continue
+            for frame in frames:
+                if self._from == -math.inf or (frame.pts is not None and frame.pts >= self._from):
+                    self.damage += frame.is_corrupt
+                    self._last = frame.pts
+                    yield frame
+
+    def _packets(self) -> Iterator[av.Packet | None]:
+        """Packets of the stream and then None, at which the decoder gives out the frames it still holds."""
         packets = self._container.demux(self.stream)
         while True:
             try:
+                if self.needed > self._reached + MARGIN and self._origin is not None:
+                    packets = self._jump() or packets
                 packet = next(packets)
             except StopIteration:
-                return
+                break
             except (av.FFmpegError, OSError):
                 self.damage += 1
-                packet = None
-            try:
-                frames = packet.decode() if packet is not None else self.stream.codec_context.decode(None)
-            except (av.FFmpegError, OSError):
-                self.damage += 1
-                frames = []
-            for frame in frames:
-                self.damage += frame.is_corrupt
-                yield frame
-            if packet is None:
-                return
+                break
+            if packet.size:
+                time = self._time_of(packet)
+                self._reached = max(self._reached, time)
+                self._decode_all(time >= self.needed - MARGIN)
+                yield packet
+        yield None
+
+    def _decode_all(self, everything: bool) -> None:
+        """Switch between decoding all frames and only those that others depend on."""
+        skip = not everything and self._index is not None and self._index.dense
+        if skip != self._skipping:
+            self._skipping = skip
+            self.stream.codec_context.skip_frame = "NONREF" if skip else "DEFAULT"
+
+    def _time_of(self, packet: av.Packet) -> float:
+        stamp = packet.pts if packet.pts is not None else packet.dts
+        return (_seconds(stamp, packet.time_base) or 0.0) - (self._origin or 0.0)
+
+    def _jump(self) -> Iterator[av.Packet] | None:
+        """Packets from the last key frame well before what is needed, or None where going on forward is as good.
+
+        A jump that does not land as the index said is undone, and no other is tried: decoding goes on from the start,
+        and the frames already given are dropped.
+        """
+        if self._index is None:
+            self._index = _read_index(self.stream, self._origin)
+        keys, goal = self._index.keys, self.needed - MARGIN
+        # The index has decoding times, which run ahead of the times shown: a key frame close to the goal may miss it.
+        place = bisect.bisect_right(keys, goal - MARGIN) - 1
+        if place < 0 or keys[place] <= self._reached + MARGIN or self._last is None:
+            return None
+        self._container.seek(round((goal + self._origin) / self.stream.time_base), stream=self.stream)
+        packets = self._container.demux(self.stream)
+        first = next(packets, None)
+        if first is not None and first.pts is not None and self._reached < self._time_of(first) <= goal:
+            self._from, self._landed = first.pts, True
+            return itertools.chain([first], packets)
+        self._index, self._from = _Index([], dense=False), self._last + 1
+        self._container.seek(0, backward=True)
+        return self._container.demux(self.stream)
+
+
+class _Index(NamedTuple):
+    """What a container's index tells: times of key frames (seconds), and whether it shows all frames, without gaps."""
+
+    keys: list[float]
+    dense: bool
+
+
+def _read_index(stream: av.VideoStream, origin: float) -> _Index:
+    """The index of a stream whose first frame is stamped `origin` (seconds); it may be empty."""
+    entries = sorted((entry.timestamp, entry.is_keyframe) for entry in stream.index_entries)
+    times = [_seconds(ticks, stream.time_base) - origin for ticks, _ in entries]
+    keys = [time for time, (_, key) in zip(times, entries) if key]
+    gaps = [after - before for before, after in itertools.pairwise(times)]
+    return _Index(keys if len(keys) > 1 else [], dense=bool(gaps) and max(gaps) < MARGIN / 2)
+
+
+def _seconds(ticks: int | None, base) -> float | None:
+    return None if ticks is None or not base else ticks * base.numerator / base.denominator
 
 
 @contextlib.contextmanager
@@ -141,12 +229,19 @@ def _quarter_turns(frame: av.VideoFrame) -> int:
 
 
 def frame_array(frame: av.VideoFrame, size: Size = None) -> np.ndarray:
-    """uint8 RGB [H, W, 3], upright, scaled by area averaging (bilinear where it grows) to `size` where one is given."""
+    """uint8 RGB [H, W, 3], upright, scaled by area averaging to `size` where one is given."""
     height, width = upright_size(frame) if size is None else (size, size) if isinstance(size, int) else size
     turns = _quarter_turns(frame)
-    stored_height, stored_width = (width, height) if turns % 2 else (height, width)
-    resized = (stored_height, stored_width) != (frame.height, frame.width)
-    array = frame.to_ndarray(
-        format="rgb24", width=stored_width, height=stored_height, interpolation="AREA" if resized else "BILINEAR"
-    )
+    stored = (width, height) if turns % 2 else (height, width)
+    array = stored_array(frame, "rgb24", stored)
     return np.ascontiguousarray(np.rot90(array, turns)) if turns else array
+
+
+def stored_array(frame: av.VideoFrame, pixels: str, size: tuple[int, int] | None = None) -> np.ndarray:
+    """uint8 [H, W, 3] as stored, not turned; `pixels` is rgb24 or bgr24, `size` (height, width)."""
+    if not hasattr(_converter, "reformat"):
+        _converter.reformat = VideoReformatter().reformat
+    height, width = size or (frame.height, frame.width)
+    method = "BILINEAR" if (height, width) == (frame.height, frame.width) else "AREA"
+    # One converter for all frames and one thread: setting either up costs more than the conversion of a small frame.
+    return _converter.reformat(frame, width, height, pixels, interpolation=method, threads=1).to_ndarray()

@@ -35,6 +35,10 @@ class _Span:
     def complete(self) -> bool:
         return self.times is not None and len(self.frames) == len(self.times)
 
+    def awaits(self, item: TimedFrame) -> float:
+        """Earliest time that matters to this span behind the frame `item`."""
+        return item.until if self.times is None else self.times[len(self.frames)]
+
     def share(self, item: TimedFrame, last: bool) -> int:
         """How many times the frame `item` belongs to this span."""
         if self.times is None:
@@ -46,6 +50,7 @@ class _Span:
         return int(np.searchsorted(self.times, horizon)) - len(self.frames)
 
     def result(self, shape: tuple[int, int]) -> tuple[int, np.ndarray, np.ndarray]:
+        """Index, frames and times, as `frames_of_spans` yields them; `shape` is the frames' height and width."""
         frames = np.stack(self.frames) if self.frames else np.zeros((0, *shape, 3), np.uint8)
         return self.index, frames, np.array(self.shown, np.float64)
 
@@ -84,7 +89,8 @@ def frames_of_spans(
             raise ValueError(f"span {index}: [{start}, {end}) is empty or not finite")
         times = rate_times(start, end, fps) if fps else uniform_times(start, end, count) if count else None
         requests.append(_Span(index, start, end, times, fill=count is not None))
-    yield from _stream(path, requests, size, threads)
+    for span, shape in _stream(path, requests, size, threads):
+        yield span.result(shape)
 
 
 def read_frames(
@@ -97,12 +103,11 @@ def read_frames(
     wanted = np.asarray(times, np.float64)
     if not wanted.size:
         raise ValueError("no times given")
-    order = np.argsort(wanted, kind="stable")
     # A leading time of 0 puts the start of the span inside the video, so that later times fill from its last frame.
-    request = _Span(0, 0.0, math.inf, np.concatenate([[0.0], np.maximum(wanted[order], 0.0)]), fill=True)
-    _, frames, shown = next(_stream(path, [request], size, threads))
-    place = np.argsort(order, kind="stable") + 1
-    return frames[place], shown[place]
+    ordered = np.unique(np.concatenate([[0.0], np.maximum(wanted, 0.0)]))
+    span, _ = next(_stream(path, [_Span(0, 0.0, math.inf, ordered, fill=True)], size, threads))
+    places = np.searchsorted(ordered, np.maximum(wanted, 0.0))
+    return np.stack([span.frames[place] for place in places]), np.array([span.shown[place] for place in places])
 
 
 def iterate_frames(
@@ -125,10 +130,11 @@ def iterate_frames(
                 while step / fps < item.until - TOLERANCE:
                     yield step / fps, array
                     step += 1
+                video.needed = step / fps
 
 
-def _stream(path, requests: list[_Span], size: Size, threads: int):
-    """Serve `requests` from one decode; frames of one video all get the first frame's size."""
+def _stream(path, requests: list[_Span], size: Size, threads: int) -> Iterator[tuple[_Span, tuple[int, int]]]:
+    """Yield each request as it is served, from one decode, with height and width: all frames get the first one's."""
     waiting = [(span.times[0] if span.times is not None else span.start, span.index, span) for span in requests]
     heapq.heapify(waiting)
     active: list[_Span] = []
@@ -137,6 +143,7 @@ def _stream(path, requests: list[_Span], size: Size, threads: int):
         following = iter(video)
         item = next(following)
         while (waiting or active) and item is not None:
+            video.needed = min([*(span.awaits(item) for span in active), *(entry[0] for entry in waiting[:1])])
             upcoming = next(following, None)
             if shape is None:
                 shape = upright_size(item.frame) if size is None else (size, size) if isinstance(size, int) else size
@@ -154,7 +161,7 @@ def _stream(path, requests: list[_Span], size: Size, threads: int):
             ]
             active = [span for span in active if span not in done]
             for span in done:
-                yield span.result(shape)
+                yield span, shape
             item = upcoming
         for span in sorted([*active, *(entry[2] for entry in waiting)], key=lambda span: span.index):
-            yield span.result(shape)
+            yield span, shape
