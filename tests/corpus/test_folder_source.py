@@ -236,6 +236,15 @@ def test_csv_with_byte_order_mark_and_quotes(folder, tmp_path):
     ]
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_csv_rows_end_where_lines_end_and_nowhere_else(folder, tmp_path, end):
+    path = tmp_path / "m.csv"
+    rows = ["video,start,end,caption", "a,0,1,a ball\u2028moves\x0bup", "", "a,1,2,it stops"]
+    path.write_bytes(end.join(rows).encode("utf-8"))
+    corpus = read_folder(folder, path, "test")
+    assert [row["caption"] for row in corpus.moments] == ["a ball moves up", "it stops"]
+
+
 def test_csv_rows_with_too_few_or_too_many_cells_are_left_out(folder, tmp_path):
     rows = [HEADER, ["a", "0", "1", "x", "1", "val"], ["a", "0"], ["a", "0", "1", "a ball", " moves", "2", "val"]]
     corpus = read_folder(folder, write_csv(tmp_path / "m.csv", rows), "test")

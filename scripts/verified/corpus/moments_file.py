@@ -6,6 +6,7 @@ cannot be used is the caller's to exclude. Byte order marks and CRLF line ends a
 """
 
 import csv
+import io
 import os
 from pathlib import Path
 
@@ -36,15 +37,15 @@ def read_moments_file(path: str | os.PathLike) -> list[tuple[int, dict]]:
 
 def _read_csv(path: Path) -> list[tuple[int, dict]]:
     try:
-        lines = path.read_bytes().decode("utf-8-sig")
+        text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         row = path.read_bytes()[: error.start].count(b"\n") + 1
         raise InputError(
             f"not UTF-8 ({error.reason} at byte {error.start})", file=path, row=row, remedy="save the file as UTF-8"
         ) from None
-    if "\0" in lines:
+    if "\0" in text:
         raise InputError("holds NUL bytes; is this a CSV file?", file=path)
-    reader = csv.reader(lines.splitlines(keepends=True), strict=True)
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
         header = [name.strip() for name in next(reader, [])]
         missing = [name for name in REQUIRED if name not in header]
