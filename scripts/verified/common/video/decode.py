@@ -83,9 +83,10 @@ class Decoder:
         self._index: _Index | None = None  # read when it is first of use
 
     def __iter__(self) -> Iterator[TimedFrame]:
-        held, time = None, 0.0
+        # Ticks are the stream's: frames given out at the end of the stream do not say so themselves.
+        base, held, time = self.stream.time_base, None, 0.0
         for frame in self._frames():
-            stamp = _seconds(frame.pts, frame.time_base)
+            stamp = _seconds(frame.pts, base)
             if self._origin is None:
                 self._origin = stamp or 0.0
             elif self._landed:
@@ -98,7 +99,7 @@ class Decoder:
             held = frame
         if held is None:
             raise VideoError("no-frames", self.path, "no frame could be decoded")
-        shown = _seconds(held.duration, held.time_base) or 0.0
+        shown = _seconds(held.duration, base) or 0.0
         # The last frame's duration is the least reliable stamp of all: broken muxers write minutes there.
         yield TimedFrame(time, time + (shown if 0 < shown * self.nominal_rate < 4 else 1 / self.nominal_rate), held)
 
@@ -144,7 +145,7 @@ class Decoder:
 
     def _time_of(self, packet: av.Packet) -> float:
         stamp = packet.pts if packet.pts is not None else packet.dts
-        return (_seconds(stamp, packet.time_base) or 0.0) - (self._origin or 0.0)
+        return (_seconds(stamp, self.stream.time_base) or 0.0) - (self._origin or 0.0)
 
     def _jump(self) -> Iterator[av.Packet] | None:
         """Packets from the last key frame well before what is needed, or None where going on forward is as good.

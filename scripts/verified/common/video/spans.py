@@ -42,8 +42,9 @@ class _Span:
     def share(self, item: TimedFrame, last: bool) -> int:
         """How many times the frame `item` belongs to this span."""
         if self.times is None:
-            first = not self.frames and self.start < item.until - TOLERANCE
-            return int(item.time < self.end - TOLERANCE and (item.time >= self.start - TOLERANCE or first))
+            inside = self.start - TOLERANCE <= item.time < self.end - TOLERANCE
+            only = item.time < self.start < item.until - TOLERANCE and (last or item.until >= self.end - TOLERANCE)
+            return int(inside or only)
         horizon = item.until - TOLERANCE
         if last and self.fill and self.times[0] < horizon:
             horizon = math.inf
