@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterable, Iterator
 
 from verified.common.digest import code_digest
-from verified.generation.engines.scene_reader import dynamics, questions, rewriting, statics
+from verified.generation.engines.scene_reader import questions, rewriting
 from verified.generation.request import Reply, Request
 
 CODE = ("generation.engines.scene_reader", "common.caption_facts")
@@ -48,20 +48,27 @@ class SceneReader:
     def _reply(self, request: Request) -> Reply:
         rng = random.Random(request.seed)
         match request.task:
-            case "keyframe_description":
-                return statics.describe_keyframe(request, rng)
-            case "statics_candidates":
-                return statics.candidates(request, rng, self.spoiled_share)
             case "questions":
                 return questions.questions(request, rng)
-            case "answers":
-                return dynamics.answers(request, rng)
-            case "dynamics_candidates":
-                return dynamics.candidates(request, rng, self.spoiled_share)
             case "positives":
                 return rewriting.positives(request, rng)
             case "static_negatives":
                 return rewriting.static_negatives(request, rng)
             case "dynamic_negatives":
                 return rewriting.dynamic_negatives(request, rng)
+            case "keyframe_description" | "statics_candidates" | "answers" | "dynamics_candidates":
+                return self._caption(request, rng)
         return Reply("", "error", "unknown-task", f"no task {request.task!r}")
+
+    def _caption(self, request: Request, rng: random.Random) -> Reply:
+        # Imported here because stages that only rewrite captions have no OpenCV in their environment.
+        from verified.generation.engines.scene_reader import dynamics, statics
+
+        match request.task:
+            case "keyframe_description":
+                return statics.describe_keyframe(request, rng)
+            case "statics_candidates":
+                return statics.candidates(request, rng, self.spoiled_share)
+            case "answers":
+                return dynamics.answers(request, rng)
+        return dynamics.candidates(request, rng, self.spoiled_share)

@@ -11,9 +11,10 @@ from verified.generation.engines.scene_reader.scene import Clip, watch
 from verified.generation.engines.scene_reader.spoiling import spoil
 from verified.generation.engines.scene_reader.wording import (
     NAMES,
+    TIMES,
     action,
+    detail,
     in_manner_of,
-    is_plural,
     noun_phrase,
     other_phrase,
     sentence,
@@ -21,18 +22,9 @@ from verified.generation.engines.scene_reader.wording import (
 )
 from verified.generation.request import Reply, Request
 
-EXTRAS = {
-    "grows": ("steadily", "in place", "bit by bit"),
-    "shrinks": ("steadily", "in place", "bit by bit"),
-    "appears": ("suddenly", "out of nowhere", "and then stays still"),
-    "vanishes": ("suddenly", "all at once", "without moving"),
-    "stays": ("the whole time", "in the same place", "without any change"),
-}
-"""Details that go with a verb whatever the clip."""
 DESCRIBED = ("motion", "direction", "speed", "backgrounds", "bystander", "colour", "count")
 ANSWERED = ("speed", "backgrounds")
 """Facts that are taken from the description, and from single answers, which may lack their subject."""
-TIMES = {1: "once", 2: "two times", 3: "three times", 4: "four times"}
 
 
 def answers(request: Request, rng: random.Random) -> Reply:
@@ -140,9 +132,10 @@ def select(known: dict, told: dict, index: int, rng: random.Random) -> dict:
             del said[name]
     if index == 0 and said.get("speed") and said.get("direction") and "speed" not in told and rng.random() < 0.3:
         del said["speed"]
-    extra = known.get("extra") or rng.choice(EXTRAS.get(known["motion"], ("",)))
-    if extra and (index != 1 or rng.random() < 0.5 or known["motion"] in EXTRAS):
-        said["extra"] = extra.replace("stays", "stay") if is_plural(known) else extra
+    if "extra" in known:
+        said |= {"extra": known["extra"]} if rng.random() < 0.8 else {}
+    else:
+        said |= detail(known, rng)
     if known.get("bystander") and (known["motion"] == "meets" or index == 1 or rng.random() < 0.3):
         said["bystander"] = known["bystander"]
     backgrounds = known.get("backgrounds", [])

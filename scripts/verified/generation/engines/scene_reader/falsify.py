@@ -21,10 +21,9 @@ def stated(facts: dict, kind: str) -> list[str]:
 def falsify(facts: dict, name: str, rng: random.Random, known: dict | None = None) -> tuple[dict, list]:
     """A copy of `facts` in which attribute `name` has another value, and [true value, false value].
 
-    `known` may hold more than `facts` say, so that the new value is not true after all.
-
-    A new motion takes a direction of its own if it needs one, and drops what no longer applies. The new value never
-    equals the bystander's or another background's, which would make a sentence that is absurd or true by accident.
+    A new motion takes a direction of its own if it needs one, and drops what no longer applies. The new value is never
+    that of the bystander or of another background in `known` (by default `facts`; it may hold more than `facts` say):
+    the sentence would be absurd or true after all.
     """
     known = known or facts
     if name == "motion":
@@ -38,7 +37,9 @@ def falsify(facts: dict, name: str, rng: random.Random, known: dict | None = Non
         return facts | {"direction": new}, [old, new]
     if name == "background":
         backgrounds = facts["backgrounds"]
-        new = rng.choice([value for value in ALL["background"] if value not in known["backgrounds"]])
+        new = rng.choice(
+            [value for value in ALL["background"] if value not in (*backgrounds, *known.get("backgrounds", ()))]
+        )
         return facts | {"backgrounds": [new, *backgrounds[1:]]}, [backgrounds[0], new]
     old = facts[name]
     taken = {old, (known.get("bystander") or {}).get(name)}
@@ -50,9 +51,8 @@ def _other_motion(facts: dict, rng: random.Random) -> tuple[dict, list]:
     old = facts["motion"]
     # A thing that meets another also moves, so "moves" would not be false of it.
     new = rng.choice([motion for motion in MOTIONS if motion != old and not (old == "meets" and motion == "moves")])
-    changed = {key: value for key, value in facts.items() if key not in ("direction", "speed", "extra")} | {
-        "motion": new
-    }
+    changed = {key: value for key, value in facts.items() if key not in ("direction", "speed", "extra")}
+    changed["motion"] = new
     if new == "moves":
         changed |= {"direction": rng.choice(WAYS)} | ({"speed": facts["speed"]} if facts.get("speed") else {})
     elif new == "circles":

@@ -9,6 +9,7 @@ import random
 
 from verified.common.seeds import derive_seed
 from verified.generation.engines.scene_reader.falsify import falsify, stated
+from verified.generation.engines.scene_reader.wording import detail
 
 DYNAMIC_SHARE = 0.85
 WEIGHTS = {"direction": 3, "speed": 2, "motion": 2}
@@ -27,4 +28,9 @@ def spoil(said: dict, known: dict, branch: str, seed: int, index: int, share: fl
     names = stated(said, kind)
     name = rng.choices(names, [WEIGHTS.get(name, 1) for name in names])[0]
     false, values = falsify(said, name, rng, known)
+    if name == "motion" and branch == "dynamics":
+        # The false verb gets the detail that a true one would have: how a caption is worded must not give it away.
+        false |= (
+            {"extra": rng.choice(("two times", "three times"))} if false["motion"] == "bounces" else detail(false, rng)
+        )
     return false, {"candidate": index, "kind": kind, "changed": {name: values}}

@@ -53,12 +53,11 @@ def describe_keyframe(request: Request, rng: random.Random) -> Reply:
 def seen_facts(thing: Thing, told: dict) -> dict:
     """Facts of a thing in a picture; what the caption says of it stands. What grows or shrinks has no size."""
     facts = {"shape": thing.shape} | {name: getattr(thing, name) for name in SEEN}
-    facts |= {name: told[name] for name in ("shape", *SEEN) if name in told}
     if "shape" in told and "count" not in told:
         facts["count"] = max(2, thing.count)  # the caption has a plural
     if told.get("motion") in ("grows", "shrinks"):
-        facts.pop("size", None)
-    return facts
+        del facts["size"]
+    return facts | {name: told[name] for name in ("shape", *SEEN) if name in told}
 
 
 def _subject_note(subject: Thing | None, told: dict, rng: random.Random) -> str:
@@ -118,18 +117,14 @@ def gather(keyframes: str, told: dict) -> dict:
             backgrounds += [name for name in caption_facts(text).get("backgrounds", []) if name not in backgrounds[-1:]]
         elif label == "objects attributes":
             sentences = re.split(r"(?<=\.)\s+", text)
-            if sentences[0].lower().startswith("no "):
-                others = sentences[1:]
-            else:
+            if not sentences[0].lower().startswith("no "):
                 subject = caption_facts(sentences[0])
-                others = sentences[1:]
                 for name in SEEN:
                     if name in subject:
                         votes[name][subject[name]] += 1
-            for other in others[:1]:
-                thing = caption_facts(other)
-                if "shape" in thing and "colour" in thing:
-                    votes["bystander"][(thing["shape"], thing["colour"])] += 1
+            for other in map(caption_facts, sentences[1:2]):
+                if "shape" in other and "colour" in other:
+                    votes["bystander"][(other["shape"], other["colour"])] += 1
     facts = {name: votes[name].most_common(1)[0][0] for name in SEEN if votes[name]}
     if votes["bystander"]:
         shape, colour = votes["bystander"].most_common(1)[0][0]

@@ -68,6 +68,16 @@ VERBS = {
         ("reaches", "reach"),
     ),
 }
+EXTRAS = {
+    "grows": ("steadily", "in place", "bit by bit"),
+    "shrinks": ("steadily", "in place", "bit by bit"),
+    "appears": ("suddenly", "out of nowhere", "and then stays still"),
+    "vanishes": ("suddenly", "all at once", "without moving"),
+    "stays": ("the whole time", "in the same place", "without any change"),
+}
+"""Details that go with a verb whatever the clip."""
+TIMES = {1: "once", 2: "two times", 3: "three times", 4: "four times"}
+"""How often something bounces."""
 WAITING = ("stays still", "rests nearby", "stands by", "does not move")
 
 
@@ -155,6 +165,14 @@ def action(facts: dict, rng: random.Random, plain: bool = False) -> str:
     """`predicate` with the detail under ``extra``, if there is one."""
     text = predicate(facts, rng, plain)
     return f"{text} {facts['extra']}" if facts.get("extra") else text
+
+
+def detail(facts: dict, rng: random.Random) -> dict:
+    """A detail under ``extra`` that goes with the verb, if there is one."""
+    if facts["motion"] not in EXTRAS:
+        return {}
+    extra = rng.choice(EXTRAS[facts["motion"]])
+    return {"extra": extra.replace("stays", "stay") if is_plural(facts) else extra}
 
 
 def company(facts: dict, rng: random.Random) -> str:
