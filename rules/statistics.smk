@@ -105,3 +105,55 @@ rule summarise_annotations:
         code=code_digest("statistics.summaries", "common.fig", "common.jsonl"),
     script:
         "../scripts/summarise_annotations.py"
+
+
+rule project_clusters:
+    """Coordinates of captions that cluster when coarse, before and after fine annotation (supplement Figure 5)."""
+    input:
+        annotations=annotation_files(settings, "fig"),
+        embeddings="results/{dataset}/statistics/embeddings.npz",
+    output:
+        "results/{dataset}/statistics/clusters.json",
+    log:
+        "logs/{dataset}/project_clusters.log",
+    benchmark:
+        "logs/{dataset}/project_clusters.tsv"
+    conda:
+        "../envs/statistics.yaml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=60,
+    params:
+        distance=settings.statistics.distance,
+        min_samples=settings.statistics.figure_min_samples,
+        seed=settings.seed,
+        code=code_digest("statistics.projection", "statistics.clustering", "statistics.embeddings"),
+    script:
+        "../scripts/project_clusters.py"
+
+
+rule draw_statistics:
+    """Pictures of scores, spans and clusters (supplement Figures 4 and 5)."""
+    input:
+        confidence="results/{dataset}/statistics/confidence.json",
+        spans="results/{dataset}/statistics/spans.json",
+        clusters="results/{dataset}/statistics/clusters.json",
+    output:
+        confidence=multiext("results/figures/{dataset}/confidence", ".svg", ".png"),
+        spans=multiext("results/figures/{dataset}/spans", ".svg", ".png"),
+        clusters=multiext("results/figures/{dataset}/clusters", ".svg", ".png"),
+    log:
+        "logs/{dataset}/draw_statistics.log",
+    benchmark:
+        "logs/{dataset}/draw_statistics.tsv"
+    conda:
+        "../envs/statistics.yaml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=15,
+    params:
+        code=code_digest("figures.statistics"),
+    script:
+        "../scripts/draw_statistics.py"

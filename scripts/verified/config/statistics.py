@@ -14,6 +14,8 @@ class Statistics(Section):
     """Cosine distance below which two captions count as alike (DBSCAN's eps)."""
     min_samples: int = Field(2, ge=1)
     """DBSCAN's min_samples, the point itself included."""
+    figure_min_samples: int = Field(16, ge=1)
+    """DBSCAN's min_samples for the picture of clustered captions (supplement Figure 5)."""
     spacy_model: str = "en_core_web_sm"
     """spaCy model for parts of speech and lemmas."""
     embedding_format: Literal["float32", "float16"] = "float32"
