@@ -38,6 +38,8 @@ def _parse(raw: bytes, path: Path, row: int, required: tuple[str, ...]) -> dict:
             row=row,
             remedy="each line must hold one complete JSON object",
         ) from None
+    except (ValueError, RecursionError):  # an integer of thousands of digits, thousands of nested brackets
+        raise InputError("a number too long or brackets nested too deep to be read", file=path, row=row) from None
     if not isinstance(value, dict):
         raise InputError(f"expected a JSON object, found {type(value).__name__}", file=path, row=row)
     missing = [key for key in required if key not in value]
@@ -73,7 +75,7 @@ def read_json(path: str | os.PathLike) -> dict | list:
         return json.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         raise InputError("no such file", file=path) from None
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"not a JSON document: {error}", file=path) from None
 
 
