@@ -1,10 +1,13 @@
-"""Images and frames in the forms that engines take them."""
+"""Requests in the forms that engines take them: pictures, data URLs, text without control tokens."""
 
 import base64
 import io
+from collections.abc import Iterable
 
 import numpy as np
 from PIL import Image
+
+from verified.generation.request import Request
 
 JPEG_QUALITY = 92
 
@@ -22,7 +25,22 @@ def data_url(image: bytes) -> str:
     return f"data:image/{kind};base64,{base64.b64encode(image).decode('ascii')}"
 
 
-def picture(image: bytes) -> Image.Image:
-    """A decoded image, RGB. Raises OSError or ValueError for one that cannot be decoded."""
-    with Image.open(io.BytesIO(image)) as opened:
-        return opened.convert("RGB")
+def pictures(request: Request) -> list[Image.Image]:
+    """Images, then frames of a request, decoded, RGB. Raises OSError or ValueError for one that cannot be decoded."""
+    found = []
+    for image in request.images:
+        with Image.open(io.BytesIO(image)) as opened:
+            found.append(opened.convert("RGB"))
+    if request.frames is not None:
+        found += [Image.fromarray(frame) for frame in request.frames]
+    return found
+
+
+def without_control_tokens(text: str, tokens: Iterable[str]) -> str:
+    """`text` in which no control token of the model can be read, such as ``<image>`` or ``[INST]`` in a caption.
+
+    Each is split by a space after its first character.
+    """
+    for token in sorted(filter(lambda token: len(token) > 1, tokens), key=len, reverse=True):
+        text = text.replace(token, f"{token[0]} {token[1:]}")
+    return text

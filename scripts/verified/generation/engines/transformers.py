@@ -1,0 +1,134 @@
+"""Models of the transformers library on any device, one request at a time, so that an answer depends on nothing else.
+
+Text models (Mistral and the like) and models of images and text (LLaVA-NeXT, Qwen-VL and the like) are told apart by
+their configuration. A clip is given as its frames, one image each. Answers cannot be constrained: a schema is ignored.
+"""
+
+import time
+from collections.abc import Iterable, Iterator
+
+from verified.common.errors import InputError
+from verified.config.generation import EngineSettings
+from verified.generation.engines.media import pictures, without_control_tokens
+from verified.generation.request import Reply, Request
+
+
+class Transformers:
+    """Engine `transformers`; the model is loaded with the first question.
+
+    Raises InputError when the model cannot be loaded.
+    """
+
+    name = "transformers"
+
+    def __init__(self, settings: EngineSettings, threads: int = 1):
+        self.model, self.revision, self.settings, self.threads = settings.model, settings.revision, settings, threads
+        self.network = None
+
+    def answer(self, requests: Iterable[Request]) -> Iterator[Reply]:
+        """Yield one reply per request, in order."""
+        for request in requests:
+            self._load()
+            yield self._answer(request)
+
+    def _load(self) -> None:
+        if self.network is not None:
+            return
+        import torch
+        import transformers
+        from transformers.models.auto.modeling_auto import MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES
+
+        torch.set_num_threads(self.threads)
+        self.device = "cuda" if self.settings.gpu else "cpu"
+        pinned = {"revision": self.revision or None}
+        try:
+            config = transformers.AutoConfig.from_pretrained(self.model, **pinned)
+            self.sees = config.model_type in MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES
+            kind = transformers.AutoModelForImageTextToText if self.sees else transformers.AutoModelForCausalLM
+            self.network = kind.from_pretrained(self.model, dtype="auto", **pinned).to(self.device).eval()
+            self.tokenizer = transformers.AutoTokenizer.from_pretrained(self.model, **pinned)
+            self.processor = _processor(self.model, config.model_type, pinned) if self.sees else None
+        except (OSError, ValueError, ImportError, RuntimeError) as error:
+            raise InputError(
+                f"the model {self.model!r} cannot be loaded: {error}",
+                remedy="check `model` and `revision`: a hub name, or a folder with weights and tokenizer",
+            ) from None
+        text = config.get_text_config()
+        own = getattr(text, "max_position_embeddings", None) or self.settings.max_context_tokens
+        self.most_tokens = min(own, self.settings.max_context_tokens)
+        ends = self.network.generation_config.eos_token_id
+        self.ends = {*(ends if isinstance(ends, list) else [ends]), self.tokenizer.eos_token_id} - {None}
+        self.control = {*self.tokenizer.all_special_tokens, *self.tokenizer.get_added_vocab()}
+
+    def _answer(self, request: Request) -> Reply:
+        import torch
+
+        started = time.monotonic()
+        try:
+            images = pictures(request)
+        except (OSError, ValueError, SyntaxError) as error:
+            return Reply("", "error", "media", str(error))
+        if images and not self.sees:
+            return Reply("", "error", "no-eyes", f"{self.model} takes no images")
+        inputs = self._inputs(request.prompt, images)
+        tokens_in = inputs["input_ids"].shape[1]
+        room = self.most_tokens - tokens_in
+        if room < 1:
+            return Reply("", "error", "context-length", f"{tokens_in} tokens, at most {self.most_tokens}", tokens_in)
+        sampling = request.sampling
+        drawn = {"do_sample": sampling.temperature > 0}
+        if drawn["do_sample"]:
+            drawn |= {"temperature": sampling.temperature, "top_p": sampling.top_p, "top_k": 0}
+        torch.manual_seed(request.seed % 2**63)
+        try:
+            with torch.inference_mode():
+                ids = self.network.generate(
+                    **inputs,
+                    **drawn,
+                    max_new_tokens=min(sampling.max_tokens, room),
+                    eos_token_id=sorted(self.ends) or None,
+                    pad_token_id=self.tokenizer.pad_token_id or next(iter(sorted(self.ends)), 0),
+                )[0, tokens_in:]
+        except RuntimeError as error:  # out of memory, above all
+            return Reply("", "error", "model", str(error)[:500], tokens_in=tokens_in)
+        text = self.tokenizer.decode(ids, skip_special_tokens=True)
+        finish = "stop" if len(ids) and int(ids[-1]) in self.ends else "length"
+        spent = time.monotonic() - started
+        return Reply(text, finish, tokens_in=tokens_in, tokens_out=len(ids), seconds=spent)
+
+    def _inputs(self, prompt: str, images: list) -> dict:
+        prompt = without_control_tokens(prompt, self.control)
+        speaker = self.processor or self.tokenizer
+        if getattr(speaker, "chat_template", None):
+            content = [*({"type": "image"} for _ in images), {"type": "text", "text": prompt}] if self.sees else prompt
+            messages = [{"role": "user", "content": content}]
+            prompt = speaker.apply_chat_template(messages, add_generation_prompt=True, tokenize=False)
+            special = False  # the template writes them
+        else:
+            prompt = "".join(getattr(speaker, "image_token", "<image>") + "\n" for _ in images) + prompt
+            special = True
+        if self.sees:
+            given = {"images": [images]} if images else {}
+            inputs = self.processor(text=[prompt], **given, return_tensors="pt", add_special_tokens=special)
+        else:
+            inputs = self.tokenizer([prompt], return_tensors="pt", add_special_tokens=special)
+        inputs.pop("token_type_ids", None)
+        return inputs.to(self.device)
+
+
+def _processor(model: str, kind: str, pinned: dict):
+    """The processor of a `kind` of model; without torchvision, one without video part, as frames are images here."""
+    import transformers
+    from transformers.models.auto.processing_auto import PROCESSOR_MAPPING_NAMES
+
+    try:
+        return transformers.AutoProcessor.from_pretrained(model, **pinned)
+    except ImportError:
+        whole = getattr(transformers, PROCESSOR_MAPPING_NAMES[kind])
+
+        class ImagesOnly(whole):
+            def __init__(self, image_processor=None, tokenizer=None, chat_template=None, **rest):
+                super().__init__(image_processor, tokenizer, None, chat_template=chat_template, **rest)
+
+        ImagesOnly.__name__ = whole.__name__
+        return ImagesOnly.from_pretrained(model, **pinned)

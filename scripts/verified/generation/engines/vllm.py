@@ -1,0 +1,129 @@
+"""vLLM, offline: batches on a GPU, or on a CPU with the CPU build (written against vLLM 0.32).
+
+The model's chat template, pictures as they are, JSON schemas as structured output, a seed per request, prefix caching.
+A clip is given as its frames, one image each. A request that vLLM refuses, such as a prompt over the context length,
+ends as a named error and does not take its batch with it.
+"""
+
+import itertools
+import time
+from collections.abc import Iterable, Iterator
+
+from verified.common.errors import InputError
+from verified.config.generation import EngineSettings
+from verified.generation.engines.media import pictures, without_control_tokens
+from verified.generation.request import Reply, Request
+
+
+class VLLM:
+    """Engine `vllm`; the model is loaded with the first question. Raises InputError when it cannot be loaded."""
+
+    name = "vllm"
+
+    def __init__(self, settings: EngineSettings):
+        self.model, self.revision, self.settings = settings.model, settings.revision, settings
+        self.llm = None
+
+    def answer(self, requests: Iterable[Request]) -> Iterator[Reply]:
+        """Yield one reply per request, in order; `batch` requests are under way together."""
+        source = iter(requests)
+        while batch := list(itertools.islice(source, self.settings.batch)):
+            self._load()
+            yield from self._answer(batch)
+
+    def _load(self) -> None:
+        if self.llm is not None:
+            return
+        try:
+            import vllm
+        except ImportError as error:
+            raise InputError(
+                f"vLLM is not installed here: {error}",
+                remedy="run with the conda environments, or install it beside a GPU as README.md says",
+            ) from None
+        try:
+            self.llm = vllm.LLM(
+                model=self.model,
+                revision=self.revision or None,
+                tensor_parallel_size=max(1, self.settings.gpu),
+                gpu_memory_utilization=self.settings.gpu_memory_share,
+                max_model_len=self.settings.max_context_tokens,
+                enable_prefix_caching=True,
+                seed=0,
+            )
+        except (OSError, ValueError, RuntimeError) as error:
+            raise InputError(
+                f"vLLM cannot load the model {self.model!r}: {error}",
+                remedy="check `model`, `revision`, `gpu` and `max_context_tokens`",
+            ) from None
+        tokenizer = self.llm.get_tokenizer()
+        self.control = {*tokenizer.all_special_tokens, *tokenizer.get_added_vocab()}
+
+    def _answer(self, batch: list[Request]) -> Iterator[Reply]:
+        """Replies to a batch; requests whose pictures do not decode are left out of the call."""
+        messages: dict[int, list] = {}
+        failed: dict[int, Reply] = {}
+        for place, request in enumerate(batch):
+            try:
+                messages[place] = self._messages(request)
+            except (OSError, ValueError, SyntaxError) as error:
+                failed[place] = Reply("", "error", "media", str(error))
+        asked = list(messages)
+        replies = dict(zip(asked, self._chat([messages[place] for place in asked], [batch[place] for place in asked])))
+        for place in range(len(batch)):
+            yield failed[place] if place in failed else replies[place]
+
+    def _messages(self, request: Request) -> list[dict]:
+        text = without_control_tokens(request.prompt, self.control)
+        images = pictures(request)
+        if not images:
+            return [{"role": "user", "content": text}]
+        parts = [{"type": "image_pil", "image_pil": image} for image in images]
+        return [{"role": "user", "content": [*parts, {"type": "text", "text": text}]}]
+
+    def _chat(self, messages: list[list[dict]], requests: list[Request]) -> list[Reply]:
+        """One call for all; when vLLM refuses it, one call for each, so that the culprit is found."""
+        if not messages:
+            return []
+        started = time.monotonic()
+        try:
+            outputs = self.llm.chat(messages, [_sampling(request) for request in requests], use_tqdm=False)
+        except (ValueError, _client_error()) as error:
+            if len(messages) > 1:
+                return [self._chat([one], [request])[0] for one, request in zip(messages, requests)]
+            detail = str(error)[:500]
+            too_long = any(
+                mark in detail for mark in ("max_model_len", "maximum model length", "context length", "longer")
+            )
+            return [Reply("", "error", "context-length" if too_long else "refused-by-vllm", detail)]
+        spent = (time.monotonic() - started) / len(outputs)
+        return [_reply(output, spent) for output in outputs]
+
+
+def _client_error() -> type[Exception]:
+    from vllm.exceptions import VLLMClientError
+
+    return VLLMClientError
+
+
+def _sampling(request: Request):
+    from vllm import SamplingParams
+    from vllm.sampling_params import StructuredOutputsParams
+
+    sampling = request.sampling
+    return SamplingParams(
+        max_tokens=sampling.max_tokens,
+        temperature=sampling.temperature,
+        top_p=sampling.top_p,
+        seed=request.seed % 2**63,
+        structured_outputs=StructuredOutputsParams(json=request.schema) if request.schema else None,
+    )
+
+
+def _reply(output, seconds: float) -> Reply:
+    """A reply from vLLM's RequestOutput."""
+    answer = output.outputs[0]
+    tokens = {"tokens_in": len(output.prompt_token_ids or ()), "tokens_out": len(answer.token_ids), "seconds": seconds}
+    if answer.finish_reason in ("stop", "length"):
+        return Reply(answer.text, answer.finish_reason, **tokens)
+    return Reply("", "error", f"vllm-{answer.finish_reason}", "vLLM ended the request early", **tokens)

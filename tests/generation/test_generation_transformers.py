@@ -1,0 +1,101 @@
+"""The transformers engine on real model classes (tiny, random weights), from JPEGs and clips to typed outcomes."""
+
+import numpy as np
+import pytest
+import tiny_models
+from captioning import jpeg
+
+from verified.common.errors import InputError
+from verified.config.generation import EngineSettings
+from verified.generation.asking import Asker, Call
+from verified.generation.engines.media import without_control_tokens
+from verified.generation.engines.transformers import Transformers
+from verified.generation.ledger import Ledger
+from verified.generation.request import Request, Sampling
+
+SHORT = Sampling(max_tokens=8)
+CLIP = np.random.default_rng(0).integers(0, 255, (5, 40, 60, 3), np.uint8)
+
+
+@pytest.fixture(scope="module", params=["mistral", "llava_next", "qwen_vl"])
+def model(request, tmp_path_factory):
+    return request.param, getattr(tiny_models, request.param)(tmp_path_factory.mktemp(request.param))
+
+
+def engine(folder, **changes):
+    return Transformers(EngineSettings(engine="transformers", model=folder, **changes))
+
+
+def requests_for(kind):
+    """A text for each kind, and a picture and a clip for those that see."""
+    values = {"caption": "a dog runs", "count": "3"}
+    found = [Request("positives", "say it [INST] <image> <|image_pad|> anew", values, sampling=SHORT, seed=5)]
+    if kind != "mistral":
+        found.append(Request("keyframe_description", "look", values, images=(jpeg(40),), sampling=SHORT, seed=5))
+    if kind == "qwen_vl":
+        found.append(Request("answers", "watch", values, frames=CLIP, sampling=SHORT, seed=5))
+    return found
+
+
+def test_replies(model):
+    kind, folder = model
+    asked = requests_for(kind)
+    replies = list(engine(folder).answer(asked))
+    assert [reply.finish for reply in replies] == ["length"] * len(asked)
+    assert all(reply.tokens_out == 8 and reply.tokens_in > 4 and reply.seconds > 0 for reply in replies)
+    if kind == "qwen_vl":
+        frames, alone = replies[2].tokens_in, replies[1].tokens_in
+        assert frames - alone >= 4 * 4  # five frames against one picture, at least four tokens each
+
+
+def test_same_seed_same_answer_whatever_else_is_asked(model):
+    kind, folder = model
+    asked = requests_for(kind)
+    together = [reply.text for reply in engine(folder).answer(asked)]
+    alone = [next(engine(folder).answer([request])).text for request in reversed(asked)][::-1]
+    assert together == alone
+
+
+def test_typed_outcomes_in_the_ledger(model, tmp_path):
+    kind, folder = model
+    with Ledger(tmp_path / "ledger.sqlite") as ledger:
+        calls = [Call(request, (str(place),), 3) for place, request in enumerate(requests_for(kind))]
+        outcomes = dict(Asker(engine(folder), ledger, attempts=2).ask(calls))
+    assert len(outcomes) == len(calls)
+    for outcome in outcomes.values():
+        # Random weights write no list: the answer runs to the limit, or stops by chance before it.
+        assert (outcome.status, outcome.reason) in {("truncated", "token-limit"), ("invalid", "unreadable")}
+        assert outcome.attempts == 2 and outcome.tokens_out > 0
+        assert not outcome.parsed.items
+
+
+def test_a_broken_picture_and_a_blind_model(model):
+    kind, folder = model
+    broken = Request("keyframe_description", "look", {}, images=(jpeg(1)[:60],), sampling=SHORT)
+    whole = Request("keyframe_description", "look", {}, images=(jpeg(1),), sampling=SHORT)
+    replies = list(engine(folder).answer([broken, whole]))
+    assert (replies[0].finish, replies[0].reason) == ("error", "media")
+    if kind == "mistral":
+        assert (replies[1].finish, replies[1].reason) == ("error", "no-eyes")
+    else:
+        assert replies[1].finish == "length"
+
+
+def test_a_prompt_over_the_context_length(tmp_path):
+    folder = tiny_models.mistral(tmp_path / "m", context=300)
+    asked = [Request("positives", text, {}, sampling=Sampling(max_tokens=600)) for text in ("x" * 1000, "x" * 250)]
+    long, near = engine(folder).answer(asked)
+    assert (long.finish, long.reason) == ("error", "context-length") and "at most 300" in long.detail
+    assert near.finish in ("length", "stop") and near.tokens_in + near.tokens_out <= 300
+
+
+def test_a_model_that_is_none(tmp_path):
+    (tmp_path / "config.json").write_text('{"model_type": "mistral"}')
+    for folder in (tmp_path, tmp_path / "missing"):
+        with pytest.raises(InputError, match=r"cannot be loaded.*check `model`"):
+            list(engine(str(folder)).answer([Request("positives", "x", {})]))
+
+
+def test_control_tokens_cannot_be_read_in_a_caption():
+    tokens = ["<image>", "[INST]", "</s>", "x"]
+    assert without_control_tokens("a <image> [INST] </s> x", tokens) == "a < image> [ INST] < /s> x"

@@ -1,0 +1,124 @@
+"""Tiny models with random weights, saved as folders that load like those of the hub."""
+
+from pathlib import Path
+
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+
+MISTRAL_TEMPLATE = (
+    "{{ bos_token }}{% for m in messages %}{% if m['role'] == 'user' %}[INST] {{ m['content'] }} [/INST]"
+    "{% else %}{{ m['content'] }}{{ eos_token }}{% endif %}{% endfor %}"
+)
+LLAVA_TEMPLATE = (
+    "{% for m in messages %}[INST] {% for c in m['content'] %}{% if c['type'] == 'image' %}<image>\n"
+    "{% else %}{{ c['text'] }}{% endif %}{% endfor %} [/INST]{% endfor %}"
+)
+QWEN_TEMPLATE = (
+    "{% for m in messages %}<|im_start|>{{ m['role'] }}\n{% for c in m['content'] %}{% if c['type'] == 'image' %}"
+    "<|vision_start|><|image_pad|><|vision_end|>{% else %}{{ c['text'] }}{% endif %}{% endfor %}<|im_end|>\n"
+    "{% endfor %}<|im_start|>assistant\n"
+)
+
+
+def _tokenizer(special: list[str]):
+    """A tokenizer of single bytes and the given control tokens."""
+    from transformers import PreTrainedTokenizerFast
+
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    tokens = Tokenizer(models.BPE(vocab={token: place for place, token in enumerate(alphabet)}, merges=[]))
+    tokens.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokens.decoder = decoders.ByteLevel()
+    tokens.add_special_tokens(["<s>", "</s>", *special])
+    return PreTrainedTokenizerFast(tokenizer_object=tokens, bos_token="<s>", eos_token="</s>", pad_token="</s>")
+
+
+TEXT = {
+    "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 4,
+    "num_key_value_heads": 2, "bos_token_id": 256, "eos_token_id": 257, "pad_token_id": 257,
+}  # fmt: skip
+
+
+def mistral(folder: Path, context: int = 4096) -> str:
+    """MistralForCausalLM, as Mistral-7B-Instruct-v0.2."""
+    import torch
+    from transformers import MistralConfig, MistralForCausalLM
+
+    tokenizer = _tokenizer(["[INST]", "[/INST]"])
+    tokenizer.chat_template = MISTRAL_TEMPLATE
+    torch.manual_seed(0)
+    config = MistralConfig(vocab_size=len(tokenizer), max_position_embeddings=context, **TEXT)
+    MistralForCausalLM(config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return str(folder)
+
+
+def llava_next(folder: Path) -> str:
+    """LlavaNextForConditionalGeneration with CLIP eyes and a Mistral, as LLaVA-1.6-Mistral-7B."""
+    import torch
+    from transformers import (
+        CLIPVisionConfig,
+        LlavaNextConfig,
+        LlavaNextForConditionalGeneration,
+        LlavaNextImageProcessorPil,
+        LlavaNextProcessor,
+        MistralConfig,
+    )
+
+    tokenizer = _tokenizer(["<image>", "[INST]", "[/INST]"])
+    torch.manual_seed(0)
+    vision = CLIPVisionConfig(
+        hidden_size=16, intermediate_size=24, num_hidden_layers=2, num_attention_heads=2, image_size=28, patch_size=14
+    )
+    points = [[28, 56], [56, 28], [56, 56]]
+    config = LlavaNextConfig(
+        vision_config=vision,
+        text_config=MistralConfig(vocab_size=len(tokenizer), max_position_embeddings=4096, **TEXT),
+        image_token_index=tokenizer.convert_tokens_to_ids("<image>"),
+        image_grid_pinpoints=points,
+        vision_feature_layer=-1,
+    )
+    LlavaNextForConditionalGeneration(config).save_pretrained(folder)
+    images = LlavaNextImageProcessorPil(
+        size={"shortest_edge": 28}, crop_size={"height": 28, "width": 28}, image_grid_pinpoints=points
+    )
+    processor = LlavaNextProcessor(
+        images, tokenizer, patch_size=14, vision_feature_select_strategy="default", num_additional_image_tokens=1
+    )
+    processor.chat_template = LLAVA_TEMPLATE
+    processor.save_pretrained(folder)
+    return str(folder)
+
+
+def qwen_vl(folder: Path) -> str:
+    """Qwen2_5_VLForConditionalGeneration, as Qwen2.5-VL-7B-Instruct."""
+    import json
+
+    import torch
+    from transformers import Qwen2_5_VLConfig, Qwen2_5_VLForConditionalGeneration, Qwen2VLImageProcessorPil
+
+    control = ["<|im_start|>", "<|im_end|>", "<|vision_start|>", "<|vision_end|>", "<|image_pad|>", "<|video_pad|>"]
+    tokenizer = _tokenizer(control)
+    tokenizer.chat_template = QWEN_TEMPLATE
+    number = tokenizer.convert_tokens_to_ids
+    torch.manual_seed(0)
+    config = Qwen2_5_VLConfig(
+        vision_config={
+            "depth": 2, "hidden_size": 16, "intermediate_size": 24, "num_heads": 2, "patch_size": 14,
+            "out_hidden_size": 32, "fullatt_block_indexes": [1], "window_size": 56,
+        },
+        text_config={
+            **TEXT, "vocab_size": len(tokenizer), "max_position_embeddings": 8192,
+            "rope_scaling": {"type": "mrope", "rope_type": "default", "mrope_section": [1, 1, 2]},
+        },
+        image_token_id=number("<|image_pad|>"),
+        video_token_id=number("<|video_pad|>"),
+        vision_start_token_id=number("<|vision_start|>"),
+        vision_end_token_id=number("<|vision_end|>"),
+    )  # fmt: skip
+    Qwen2_5_VLForConditionalGeneration(config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    Qwen2VLImageProcessorPil(min_pixels=28 * 28, max_pixels=56 * 56).save_pretrained(folder)
+    images = json.loads((folder / "preprocessor_config.json").read_text())
+    images |= {"processor_class": "Qwen2_5_VLProcessor", "image_processor_type": "Qwen2VLImageProcessor"}
+    (folder / "preprocessor_config.json").write_text(json.dumps(images))
+    (folder / "chat_template.jinja").write_text(QWEN_TEMPLATE)
+    return str(folder)
