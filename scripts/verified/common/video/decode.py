@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import av
 import numpy as np
+from av.stream import Disposition
 from av.video.reformatter import VideoReformatter
 
 TOLERANCE = 1e-3
@@ -69,7 +70,8 @@ class Decoder:
         self.path, self.damage, self.needed = str(path), 0, 0.0
         self._container = container
         self.stream = container.streams.best("video")
-        if self.stream is None:
+        # A sound file's cover picture looks like a video stream.
+        if self.stream is None or self.stream.disposition & Disposition.attached_pic:
             raise VideoError("no-video-stream", path, "holds no video stream")
         self.stream.codec_context.thread_count = threads
         rate = self.stream.average_rate or self.stream.guessed_rate
@@ -81,6 +83,12 @@ class Decoder:
         self._skipping = False  # whether frames that no other depends on are left out
         self._landed = False  # whether the next frame is the first one behind a jump
         self._index: _Index | None = None  # read when it is first of use
+
+    @property
+    def claimed_seconds(self) -> float:
+        """Length that the container's header claims, 0 where it claims none."""
+        own = _seconds(self.stream.duration, self.stream.time_base)
+        return own if own is not None else (self._container.duration or 0) / av.time_base
 
     def __iter__(self) -> Iterator[TimedFrame]:
         # Ticks are the stream's: frames given out at the end of the stream do not say so themselves.

@@ -6,14 +6,17 @@ from pathlib import Path
 
 from verified.common.video.decode import VideoError, open_video, upright_size
 
+MISSING_SECONDS = 1.0
+"""A video that ends earlier than this before its header says counts as broken off."""
+
 
 def probe(path: str | os.PathLike, threads: int = 1) -> dict:
     """Decode a video once and describe it: the keys of videos.jsonl except `video` and `path`.
 
     duration (seconds until the last frame is off the screen), fps (frames per second, the mean where it varies),
     width and height (pixels, upright), frames, sha256 (of the file), rotation (degrees counter-clockwise that were
-    applied), codec, and state: "whole", or "partial" where packets were damaged or the file breaks off; the other
-    figures then describe the part that decodes. What the container's header claims is not trusted.
+    applied), codec, and state: "whole", or "partial" where packets were damaged or the video ends before the end that
+    its header claims; the other figures then describe the part that decodes. The header is believed in nothing else.
     Raises VideoError, with a reason, for a file of which no frame can be used.
     """
     with open_video(path, threads) as video:
@@ -25,8 +28,7 @@ def probe(path: str | os.PathLike, threads: int = 1) -> dict:
             frames += 1
             times = item.time, item.until
         codec = video.stream.codec_context.name
-        state = "partial" if video.damage else "whole"
-        nominal = video.nominal_rate
+        nominal, claimed, damaged = video.nominal_rate, video.claimed_seconds, video.damage > 0
     last, duration = times
     mean = (frames - 1) / last if frames > 1 else nominal
     return {
@@ -38,7 +40,7 @@ def probe(path: str | os.PathLike, threads: int = 1) -> dict:
         "sha256": file_digest(path),
         "rotation": rotation,
         "codec": codec,
-        "state": state,
+        "state": "partial" if damaged or duration < claimed - MISSING_SECONDS else "whole",
     }
 
 

@@ -1,0 +1,313 @@
+"""Broken and unusual media: each is a usable prefix or a named exclusion; none hangs, none takes a shard with it."""
+
+import io
+import json
+import os
+import struct
+import tarfile
+
+import av
+import numpy as np
+import pytest
+from media import counted, number_of, write_video
+from PIL import Image
+
+from verified.common.hdf5 import FeatureFile
+from verified.common.video import VideoError, frames_of_spans, iterate_frames, probe, read_frames
+from verified.features.video import write_video_features
+from verified.keyframes import write_keyframes
+
+pytestmark = pytest.mark.timeout(60)
+LENGTH = 64
+SECONDS = 8.0
+
+
+def textured(count):
+    """Numbered images with enough detail that packets have a size worth damaging."""
+    random = np.random.default_rng(1)
+    for image in counted(count, (96, 128)):
+        yield np.clip(image + random.integers(-20, 21, image.shape), 0, 255).astype(np.uint8)
+
+
+def faststart(path, **how):
+    return write_video(path, textured(LENGTH), 8, gop=8, options={"movflags": "faststart"}, **how)
+
+
+def empty(path):
+    path.write_bytes(b"")
+
+
+def truncated_before_the_index(path):
+    write_video(path, textured(LENGTH), 8)
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def truncated_after_the_index(path):
+    path.write_bytes(faststart(path).read_bytes()[: path.stat().st_size * 6 // 10])
+
+
+def truncated_matroska(path):
+    write_video(path.with_suffix(".mkv"), textured(LENGTH), 8).rename(path)
+    path.write_bytes(path.read_bytes()[: path.stat().st_size * 6 // 10])
+
+
+def random_bytes(path):
+    path.write_bytes(np.random.default_rng(0).bytes(50_000))
+
+
+def random_bytes_behind_a_header(path):
+    data = faststart(path).read_bytes()
+    start = data.index(b"mdat") + 4
+    path.write_bytes(data[:start] + np.random.default_rng(0).bytes(len(data) - start))
+
+
+def corrupt_packets(path):
+    data = bytearray(faststart(path).read_bytes())
+    start = data.index(b"mdat") + 4
+    random = np.random.default_rng(2)
+    for at in random.integers(start + (len(data) - start) // 2, len(data) - 40, 30):
+        data[at : at + 24] = random.bytes(24)
+    path.write_bytes(bytes(data))
+
+
+def hole_of_zeros(path):
+    data = bytearray(faststart(path).read_bytes())
+    middle = len(data) // 2
+    data[middle : middle + 4000] = bytes(4000)
+    path.write_bytes(bytes(data))
+
+
+def audio_only(path):
+    with av.open(str(path), "w") as container:
+        _add_sound(container)
+
+
+def sound_with_a_cover_picture(path):
+    """An MP3 file with an ID3 tag that holds a picture, which demuxers show as a video stream."""
+    with av.open(str(path), "w", format="mp3") as container:
+        _add_sound(container, "libmp3lame")
+    picture = io.BytesIO()
+    Image.new("RGB", (32, 32)).save(picture, "PNG")
+    body = b"\0image/png\0\x03\0" + picture.getvalue()
+    frame = b"APIC" + struct.pack(">I", len(body)) + b"\0\0" + body
+    size = bytes(len(frame) >> shift & 0x7F for shift in (21, 14, 7, 0))
+    path.write_bytes(b"ID3\x03\0\0" + size + frame + path.read_bytes())
+
+
+def _add_sound(container, codec="aac"):
+    stream = container.add_stream(codec, rate=16000)
+    for start in range(0, 16000, 1024):
+        frame = av.AudioFrame.from_ndarray(np.zeros((1, 1024), np.float32), format="fltp", layout="mono")
+        frame.sample_rate, frame.pts = 16000, start
+        container.mux(stream.encode(frame))
+    container.mux(stream.encode())
+
+
+def one_frame(path):
+    write_video(path, counted(1), 8)
+
+
+def missing_timestamps(path):
+    """A bare H.264 stream: there is no container to hold times."""
+    write_video(path.with_suffix(".h264"), textured(LENGTH), 8).rename(path)
+
+
+def transport_stream(path):
+    write_video(path.with_suffix(".ts"), textured(LENGTH), 8).rename(path)
+
+
+def timestamps_that_jump_back(path):
+    part = path.with_suffix(".ts")
+    write_video(part, textured(LENGTH // 2), 8)
+    path.write_bytes(part.read_bytes() * 2)
+    part.unlink()
+
+
+def variable_rate(path):
+    random = np.random.default_rng(4)
+    write_video(path, textured(LENGTH), 8, times=np.cumsum(random.uniform(0.02, 0.3, LENGTH)))
+
+
+def ten_bit_four_two_two(path):
+    write_video(path.with_suffix(".mkv"), textured(LENGTH), 8, codec="ffv1", pixels="yuv422p10le").rename(path)
+
+
+def odd_size(path):
+    write_video(path.with_suffix(".mkv"), counted(LENGTH, (35, 61)), 8, codec="ffv1", pixels="yuv444p").rename(path)
+
+
+def two_video_streams(path):
+    with av.open(str(path), "w") as container:
+        streams = [container.add_stream("libx264", rate=8) for _ in range(2)]
+        for stream, (height, width) in zip(streams, [(48, 64), (96, 128)]):
+            stream.height, stream.width, stream.pix_fmt = height, width, "yuv420p"
+        for image, big in zip(counted(LENGTH), counted(LENGTH, (96, 128))):
+            for stream, one in zip(streams, (image, big)):
+                container.mux(stream.encode(av.VideoFrame.from_ndarray(one, format="rgb24")))
+        for stream in streams:
+            container.mux(stream.encode())
+
+
+def duration_wrong_by_minutes(path):
+    data = bytearray(write_video(path, textured(LENGTH), 8).read_bytes())
+    for box, offset in ((b"mvhd", 16), (b"mdhd", 16), (b"tkhd", 20)):
+        at = data.index(box) + 4 + offset
+        struct.pack_into(">I", data, at, struct.unpack_from(">I", data, at)[0] * 60)
+    path.write_bytes(bytes(data))
+
+
+def a_picture(path):
+    frame = av.VideoFrame.from_ndarray(counted(2)[1], format="rgb24")
+    frame.to_image().save(path, "PNG")
+
+
+def a_text(path):
+    path.write_text("ffconcat version 1.0\nfile /etc/hostname\n" * 20)
+
+
+def a_playlist(path):
+    path.write_text("#EXTM3U\n#EXT-X-TARGETDURATION:10\n#EXTINF:10,\nhttp://127.0.0.1:9/a.ts\n#EXT-X-ENDLIST\n")
+
+
+def a_web_page(path):
+    path.write_text("<!DOCTYPE html><html><body>Video unavailable</body></html>")
+
+
+def a_pipe(path):
+    os.mkfifo(path)
+
+
+def a_folder(path):
+    path.mkdir()
+
+
+def gone(path):
+    assert not path.exists()
+
+
+UNUSABLE = {
+    empty: "empty-file",
+    truncated_before_the_index: "not-a-video",
+    random_bytes: "not-a-video",
+    random_bytes_behind_a_header: "no-frames",
+    audio_only: "no-video-stream",
+    sound_with_a_cover_picture: "no-video-stream",
+    a_text: "not-a-video",
+    a_playlist: "not-a-video",
+    a_web_page: "not-a-video",
+    a_pipe: "not-a-file",
+    a_folder: "not-a-file",
+    gone: "missing-file",
+}
+PARTIAL = [truncated_after_the_index, truncated_matroska, corrupt_packets, hole_of_zeros]
+WHOLE = [missing_timestamps, transport_stream, timestamps_that_jump_back, variable_rate, ten_bit_four_two_two, odd_size,
+         two_video_streams, duration_wrong_by_minutes, one_frame, a_picture]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def collection(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("media")
+    paths = {}
+    for make in [*UNUSABLE, *PARTIAL, *WHOLE]:
+        paths[make] = folder / f"{make.__name__}.mp4"
+        make(paths[make])
+    return paths
+
+
+@pytest.mark.parametrize("make", UNUSABLE, ids=lambda make: make.__name__)
+def test_unusable_media_have_a_reason(collection, make):
+    for read in (probe, lambda path: next(iterate_frames(path)), lambda path: read_frames(path, [0.0, 3.0])):
+        with pytest.raises(VideoError) as caught:
+            read(collection[make])
+        assert caught.value.reason == UNUSABLE[make]
+        assert str(collection[make]) in str(caught.value) and caught.value.detail
+
+
+@pytest.mark.parametrize("make", PARTIAL, ids=lambda make: make.__name__)
+def test_damaged_media_are_used_as_far_as_they_go(collection, make):
+    described = probe(collection[make])
+    assert described["state"] == "partial"
+    assert 20 <= described["frames"] <= LENGTH
+    assert 2.5 <= described["duration"] <= SECONDS + 0.3
+    sound = [number_of(frame) for time, frame in iterate_frames(collection[make]) if time < 2.5]
+    assert np.abs(np.array(sound) - np.arange(20)).max() <= 1
+    [(_, frames, times)] = frames_of_spans(collection[make], [(0.0, SECONDS)], count=16)
+    assert len(frames) == 16 and times[-1] < described["duration"]
+
+
+@pytest.mark.parametrize("make", WHOLE, ids=lambda make: make.__name__)
+def test_unusual_media_are_read_whole(collection, make):
+    described = probe(collection[make])
+    assert described["state"] == "whole"
+    assert described["frames"] == (1 if make in (one_frame, a_picture) else LENGTH)
+    numbers = [number_of(frame) for _, frame in iterate_frames(collection[make])]
+    if make is timestamps_that_jump_back:
+        assert np.abs(np.array(numbers) - np.tile(np.arange(LENGTH // 2), 2)).max() <= 1
+    elif make is not a_picture:
+        assert np.abs(np.array(numbers) - np.arange(len(numbers))).max() <= 1
+    times = [time for time, _ in iterate_frames(collection[make])]
+    assert times[0] == 0 and all(np.diff(times) > 0)
+    assert described["duration"] > times[-1]
+    if make not in (variable_rate, missing_timestamps, one_frame, a_picture):
+        assert described["duration"] == pytest.approx(SECONDS, abs=0.3)
+    if make is two_video_streams:
+        assert (described["width"], described["height"]) in [(64, 48), (128, 96)]
+
+
+def test_the_whole_collection_in_one_shard(collection, tmp_path):
+    """Every moment and every video of a shard full of broken media is accounted for."""
+    videos, moments = [], []
+    for number, (make, path) in enumerate(collection.items()):
+        videos.append({"video": make.__name__, "path": str(path), "sha256": ""})
+        moments.append({"desc_id": 2 * number, "video": make.__name__, "start": 0.0, "end": 0.1})
+        moments.append({"desc_id": 2 * number + 1, "video": make.__name__, "start": 100.0, "end": 200.0})
+    settings = {"segments": 3, "min_scene_seconds": 0.6, "threshold": 27.0}
+    counts = write_keyframes(moments, videos, settings, tmp_path / "k.tar")
+    assert sum(counts.values()) == len(moments)
+    usable = len(PARTIAL) + len(WHOLE)
+    assert counts["ok"] == counts["past-the-end"] == usable
+    for reason in set(UNUSABLE.values()):
+        assert counts[reason] == 2 * list(UNUSABLE.values()).count(reason)
+    with tarfile.open(tmp_path / "k.tar") as tar:
+        rows = [json.loads(line) for line in io.BytesIO(tar.extractfile("index.jsonl").read())]
+    assert [row["desc_id"] for row in rows] == [moment["desc_id"] for moment in moments]
+    assert all(bool(row["keyframes"]) == (row["reason"] is None) for row in rows)
+    features = {"video_backbone": "grid-conv", "fps": 4.0, "batch": 16}
+    counts = write_video_features(videos, features, 1.0, tmp_path / "v.h5")
+    assert counts["ok"] == usable and sum(counts.values()) == len(videos)
+    assert len(FeatureFile(tmp_path / "v.h5")) == usable
+
+
+def test_file_deleted_while_it_is_read(tmp_path):
+    path = write_video(tmp_path / "v.mp4", counted(LENGTH), 8)
+    frames = iterate_frames(path)
+    next(frames)
+    path.unlink()
+    assert len(list(frames)) == LENGTH - 1  # an open file stays readable
+    with pytest.raises(VideoError) as caught:
+        next(iterate_frames(path))
+    assert caught.value.reason == "missing-file"
+
+
+def test_a_duplicate_under_two_names_is_recognised(tmp_path):
+    path = write_video(tmp_path / "a.mp4", counted(8), 8)
+    (tmp_path / "b.mp4").write_bytes(path.read_bytes())
+    other = write_video(tmp_path / "c.mp4", counted(9), 8)
+    assert probe(path) == probe(tmp_path / "b.mp4")
+    assert probe(other)["sha256"] != probe(path)["sha256"]
+
+
+@pytest.mark.parametrize("cut", range(0, 100, 7))
+def test_a_file_cut_anywhere_is_a_prefix_or_an_exclusion(tmp_path, cut):
+    for movflags in ("faststart", "frag_keyframe+empty_moov"):
+        path = write_video(tmp_path / "v.mp4", textured(32), 8, gop=8, options={"movflags": movflags})
+        path.write_bytes(path.read_bytes()[: path.stat().st_size * cut // 100])
+        try:
+            described = probe(path)
+        except VideoError as error:
+            assert error.reason in ("empty-file", "not-a-video", "no-video-stream", "no-frames")
+        else:
+            assert 1 <= described["frames"] <= 32
+            numbers = [number_of(frame) for _, frame in iterate_frames(path)]
+            assert len(numbers) == described["frames"]
+            assert np.abs(np.array(numbers[:-1]) - np.arange(len(numbers) - 1)).max(initial=0) <= 1
