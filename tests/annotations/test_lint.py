@@ -1,0 +1,126 @@
+"""The lint: each finding, severities, the command."""
+
+import json
+
+import pytest
+
+from verified.__main__ import main
+from verified.annotations.lint import lint, table
+from verified.common.errors import InputError
+from verified.config.annotations import Annotations
+
+ROW = {
+    "video": "v", "time": [2.0, 6.0], "desc_id": 0, "duration": 10.0, "cog_desc": "a ball moves",
+    "fig_desc": "A large red ball moves to the left.", "fig_desc_score": 1.5,
+}  # fmt: skip
+
+
+def report(tmp_path, *rows, settings: Annotations | None = None) -> dict:
+    path = tmp_path / "test.jsonl"
+    lines = [row if isinstance(row, bytes) else json.dumps({"desc_id": number, **row}).encode() + b"\n"
+             for number, row in enumerate(rows)]  # fmt: skip
+    path.write_bytes(b"".join(lines))
+    return lint(path, settings or Annotations())
+
+
+def changed(**values) -> dict:
+    return {key: value for key, value in {**ROW, **values}.items() if key != "desc_id"}
+
+
+@pytest.mark.parametrize(
+    ("row", "check"),
+    [
+        (changed(time=[6.0, 2.0]), "span_reversed"),
+        (changed(time=[-1.0, 2.0]), "span_reversed"),
+        (changed(time=[2.0, 2.0]), "span_empty"),
+        (changed(time=[2.0, 10.5]), "span_past_end"),
+        (changed(fig_desc='"A large red ball moves."'), "wrapper_quotes"),
+        (changed(fig_desc=" A large red ball moves."), "outer_blanks"),
+        (changed(fig_desc="A large  red ball moves."), "double_spaces"),
+        (changed(fig_desc="As in the original caption, a red ball moves."), "speaks_of_caption"),
+        (changed(fig_desc="A red ball moves in the image."), "speaks_of_frames"),
+        (changed(fig_desc="A red ball moves for 3 seconds."), "speaks_of_time"),
+        (changed(fig_desc="As requested, a red ball moves."), "speaks_of_prompt"),
+        (changed(fig_desc="A red ball moves past https://example.org/a."), "url"),
+        (changed(fig_desc="A red ball <b>moves</b>."), "markup"),
+        (changed(fig_desc="A ball moves past a sign that says ada@example.org."), "personal_data"),
+        (changed(fig_desc="A ball moves past a sign that says +44 20 7946 0958."), "personal_data"),
+        (changed(fig_desc="A ball moves!"), "equals_coarse"),
+        (changed(fig_desc_score=-0.1), "low_score"),
+        (changed(fig_desc_score="high"), "malformed"),
+        (changed(fig_desc_score=float("inf")), "malformed"),
+        (changed(duration=None), "malformed"),
+        (b'{"video": "v"}\n', "malformed"),
+        (b'{"video": "v", \n', "unreadable"),
+        (b'{"video": "\xe9"}\n', "unreadable"),
+    ],
+)
+def test_each_finding_alone(tmp_path, row, check):
+    assert list(report(tmp_path, row)["findings"]) == [check]
+
+
+def test_a_clean_row_passes(tmp_path):
+    assert report(tmp_path, changed()) == {
+        "file": str(tmp_path / "test.jsonl"), "rows": 1, "passed": True, "findings": {}
+    }  # fmt: skip
+
+
+def test_rows_and_counts(tmp_path):
+    late = changed(time=[11.0, 12.0])
+    found = report(tmp_path, changed(), late, late)["findings"]
+    assert found["span_past_end"]["rows"] == found["start_past_end"]["rows"] == [2, 3]
+    assert found["duplicate_caption"]["count"] == 3
+
+
+def test_dates_are_no_telephone_numbers(tmp_path):
+    assert not report(tmp_path, changed(fig_desc="A sign says 29.09.2010 and 5 of 12 balls move."))["findings"]
+
+
+def test_words_of_the_coarse_caption_may_be_used(tmp_path):
+    coarse = "the camera moves off the image of a ball"
+    assert not report(tmp_path, changed(cog_desc=coarse, fig_desc="The camera leaves the image of a red ball."))[
+        "findings"
+    ]
+
+
+def test_repeated_ids_and_line_ends(tmp_path):
+    rows = [json.dumps(ROW).encode() + b"\r\n", json.dumps({**ROW, "fig_desc": "A box grows."}).encode() + b"\n"]
+    found = report(tmp_path, b"\xef\xbb\xbf" + rows[0], rows[1])["findings"]
+    assert found["duplicate_id"]["rows"] == [2] and found["encoding"]["count"] == 2
+
+
+def test_severity_comes_from_the_configuration(tmp_path):
+    settings = Annotations(lint={"span_past_end": "error", "low_score": "off"}, low_score_below=9)
+    result = report(tmp_path, changed(time=[2.0, 11.0]), settings=settings)
+    assert not result["passed"] and list(result["findings"]) == ["span_past_end"]
+
+
+def test_coarse_files_are_checked_as_far_as_they_go(tmp_path):
+    coarse = {key: value for key, value in changed(time=[5, 5]).items() if not key.startswith("fig")}
+    assert list(report(tmp_path, coarse)["findings"]) == ["span_empty"]
+
+
+def test_the_command_prints_counts_and_fails_on_errors(tmp_path, capsys):
+    report(tmp_path, changed(), changed(time=[2.0, 12.0]), changed(time=[3.0, 3.0]))
+    assert main(["lint", str(tmp_path / "test.jsonl")]) == 1
+    out = capsys.readouterr().out
+    assert "3 rows" in out and "span_past_end           1  rows 2" in out and "failed" in out
+    (tmp_path / "config.yaml").write_text(
+        "datasets: {demo: {title: Demo, source: {kind: demo}}}\nannotations: {lint: {span_empty: note}}\n"
+    )
+    assert main(["lint", str(tmp_path / "test.jsonl"), "--config", str(tmp_path / "config.yaml"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)[0]["findings"]["span_empty"]["severity"] == "note"
+
+
+def test_no_such_file_is_said(tmp_path, capsys):
+    with pytest.raises(InputError, match="no such file"):
+        lint(tmp_path / "gone.jsonl", Annotations())
+    assert main(["lint", str(tmp_path / "gone.jsonl")]) == 2
+    assert "no such file" in capsys.readouterr().err
+
+
+def test_long_lists_of_rows_are_cut(tmp_path):
+    result = report(
+        tmp_path, *[changed(fig_desc_score=-1.0, fig_desc=f"A ball moves {n} times.") for n in range(30, 40)]
+    )
+    assert "rows 1, 2, 3, …" in table(result, shown=3)
