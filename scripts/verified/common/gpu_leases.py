@@ -1,0 +1,102 @@
+"""GPU leases: a local job that asks for a GPU gets a device of its own, by a lock on a file.
+
+Snakemake counts `gpu` resources on one machine but does not say which device is whose. The operating system drops a
+lock with the process that holds it, however that process ends, so a lease needs no clean-up. Schedulers that assign
+devices themselves are obeyed: only the devices that CUDA_VISIBLE_DEVICES names are leased, and under SLURM, where each
+allocation counts its own devices from 0, only jobs of one allocation share locks.
+"""
+
+import contextlib
+import fcntl
+import getpass
+import logging
+import os
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from verified.common.errors import InputError
+
+log = logging.getLogger("verified")
+
+VISIBLE = "CUDA_VISIBLE_DEVICES"
+RETRY_SECONDS = 0.5
+
+
+@contextlib.contextmanager
+def lease(
+    count: int, devices: Sequence[str] | None = None, folder: str | os.PathLike | None = None, patience: float = 3600.0
+) -> Iterator[list[str]]:
+    """Hold `count` devices, make them the only visible ones (CUDA_VISIBLE_DEVICES), and yield their names.
+
+    Call it before anything touches the GPU. `devices` are those of the machine by default (see `machine_devices`);
+    `folder` holds the lock files, by default one for each user of the machine. Waits up to `patience` seconds for
+    others to finish. With `count` 0 nothing is leased and no device stays visible. Raises InputError where there are
+    fewer than `count` devices or the wait is too long.
+    """
+    names = list(machine_devices() if devices is None else devices)
+    if count > len(names):
+        raise InputError(f"{count} GPUs are asked for and {len(names)} are here", remedy="lower `gpu` for this rule")
+    before = os.environ.get(VISIBLE)
+    folder = Path(folder or lock_folder())
+    with contextlib.ExitStack() as held:
+        chosen = _wait(count, names, folder, held, patience)
+        os.environ[VISIBLE] = ",".join(chosen)
+        if chosen:
+            log.info("GPU %s", ", ".join(chosen))
+        try:
+            yield chosen
+        finally:
+            if before is None:
+                del os.environ[VISIBLE]
+            else:
+                os.environ[VISIBLE] = before
+
+
+def machine_devices() -> list[str]:
+    """Devices this process may use: those CUDA_VISIBLE_DEVICES names, else all NVIDIA devices of the machine."""
+    if VISIBLE in os.environ:
+        return [name.strip() for name in os.environ[VISIBLE].split(",") if name.strip() not in ("", "-1")]
+    numbers = (path.name.removeprefix("nvidia") for path in Path("/dev").glob("nvidia[0-9]*"))
+    return sorted((number for number in numbers if number.isdigit()), key=int)
+
+
+def lock_folder() -> Path:
+    """Where the lock files of this user, or of this SLURM allocation, lie."""
+    shared = os.environ.get("SLURM_JOB_ID", "local")
+    return Path(tempfile.gettempdir(), f"verified-gpus-{getpass.getuser()}-{shared}")
+
+
+def _wait(count: int, names: list[str], folder: Path, held: contextlib.ExitStack, patience: float) -> list[str]:
+    """Lock `count` of `names`, all or none at a time, so that two jobs never wait for each other."""
+    if not count:
+        return []
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    started = time.monotonic()
+    while True:
+        with contextlib.ExitStack() as attempt:
+            chosen = []
+            for name in names:
+                if len(chosen) < count and _lock(folder / f"{name.replace('/', '-')}.lock", attempt):
+                    chosen.append(name)
+            if len(chosen) == count:
+                held.push(attempt.pop_all())
+                return chosen
+        if time.monotonic() - started > patience:
+            raise InputError(
+                f"no {count} of the GPUs {', '.join(names)} became free in {patience:.0f} s",
+                remedy="see who holds them with nvidia-smi, or run fewer jobs at a time",
+            )
+        time.sleep(RETRY_SECONDS)
+
+
+def _lock(path: Path, attempt: contextlib.ExitStack) -> bool:
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(handle)
+        return False
+    attempt.callback(os.close, handle)
+    return True
