@@ -100,6 +100,13 @@ def _didemo(path: Path) -> Iterator[dict]:
         video, text, times, desc_id, segments = (
             _key(row, key, path, where) for key in ("video", "description", "times", "annotation_id", "num_segments")
         )
+        for key, kind, value in (
+            ("video", str, video),
+            ("annotation_id", int, desc_id),
+            ("num_segments", int, segments),
+        ):
+            if not isinstance(value, kind):
+                raise InputError(f"{where}: {key!r} must be of type {kind.__name__}, found {value!r:.80}", file=path)
         if desc_id in seen:
             raise InputError(f"{where}: annotation_id {desc_id} stands there twice", file=path)
         seen.add(desc_id)

@@ -1,0 +1,85 @@
+"""The published files themselves, where they are at hand: bytes, anomalies, agreement with their originals."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from verified.annotations.lint import lint
+from verified.common.fig import read_fig, write_fig
+from verified.config.annotations import Annotations
+from verified.config.datasets import ReleasedSource
+from verified.corpus.released_source import moments_of, read_release
+
+RELEASED = Path(__file__).resolve().parents[3] / "shared" / "data"
+pytestmark = pytest.mark.skipif(not RELEASED.is_dir(), reason="released annotations are not at ../shared/data")
+
+
+def source(collection: str, *splits: str) -> ReleasedSource:
+    return ReleasedSource(kind="released", collection=collection, splits=splits, released_dir=str(RELEASED))
+
+
+def rows_of(collection: str, *splits: str) -> dict[str, list[dict]]:
+    return {split: read_release(source(collection, *splits), split) for split in splits}
+
+
+@pytest.mark.parametrize("name", ["charades-fig/charades_fig_train", "charades-fig/charades_fig_test",
+                                  "didemo-fig/didemo_fig_val", "didemo-fig/didemo_fig_test"])  # fmt: skip
+def test_the_round_trip_keeps_every_byte(tmp_path, name):
+    path = RELEASED / f"{name}.jsonl"
+    write_fig(tmp_path / "copy.jsonl", read_fig(path))
+    assert (tmp_path / "copy.jsonl").read_bytes() == path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("charades-fig/charades_fig_train", {"span_past_end": 1770, "start_past_end": 1, "double_spaces": 1,
+                                             "duplicate_caption": 147, "low_score": 2520}),
+        ("charades-fig/charades_fig_test", {"span_past_end": 543, "duplicate_caption": 26, "low_score": 779}),
+        ("didemo-fig/didemo_fig_val", {"span_past_end": 184, "outer_blanks": 20, "double_spaces": 5,
+                                       "duplicate_caption": 2, "low_score": 904}),
+        ("didemo-fig/didemo_fig_test", {"span_past_end": 150, "outer_blanks": 14, "double_spaces": 3,
+                                        "duplicate_caption": 2, "low_score": 800}),
+    ],
+)  # fmt: skip
+def test_the_lint_counts_the_known_anomalies(name, expected):
+    findings = lint(RELEASED / f"{name}.jsonl", Annotations())["findings"]
+    talk = {"wrapper_quotes", "url", "personal_data", *(check for check in findings if check.startswith("speaks_of"))}
+    assert {check: finding["count"] for check, finding in findings.items() if check not in talk} == expected
+
+
+def test_charades_sta_is_charades_fig_but_for_one_text():
+    coarse, fine = (
+        {split: Counter((row["video"], *row["time"], row["cog_desc"]) for row in rows) for split, rows in read.items()}
+        for read in (rows_of("charades-sta", "train", "test"), rows_of("charades-fig", "train", "test"))
+    )
+    assert coarse["train"] == fine["train"]
+    assert [key[3] for key in coarse["test"] - fine["test"]] == ["the person undresses (removes socks."]
+
+
+def test_didemo_intervals_agree_in_every_row_and_thirteen_moments_are_missing():
+    coarse, fine = rows_of("didemo", "val", "test"), rows_of("didemo-fig", "val", "test")
+    missing = {}
+    for split in ("val", "test"):
+        originals = {row["desc_id"]: row for row in coarse[split]}
+        for row in fine[split]:
+            original = originals.pop(row["desc_id"])
+            assert all(original[key] == row[key] for key in ("video", "time", "cog_desc")), row["desc_id"]
+        missing[split] = len(originals)
+    assert missing == {"val": 5, "test": 8}
+
+
+def test_activitynet_captions_is_complete_and_two_spans_have_no_length():
+    read = rows_of("activitynet-captions", "train", "val_1", "val_2")
+    assert [len(rows) for rows in read.values()] == [37421, 17505, 17031]
+    assert not any(row["cog_desc"] != row["cog_desc"].strip() for rows in read.values() for row in rows)
+    excluded = [row for split, rows in read.items() for row in moments_of(rows, split)[1]]
+    assert [row["reason"] for row in excluded] == ["no-length", "no-length"]
+
+
+def test_charades_moments_reconcile():
+    read = rows_of("charades-fig", "train", "test")
+    moments, exclusions, clamped = moments_of(read["train"], "train")
+    assert len(moments) + len(exclusions) == 12408 and clamped == 1769
+    assert [(row["video"], row["reason"]) for row in exclusions] == [("LEOL6", "starts-after-the-end")]
