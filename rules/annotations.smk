@@ -20,8 +20,8 @@ rule choose_annotations:
         "../envs/annotations.yaml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=30,
+        mem_mb=growing(2000),
+        runtime=growing(30),
     params:
         code=code_digest("annotations.choose", "common.fig", "common.jsonl"),
     script:
@@ -49,8 +49,8 @@ rule export_annotations:
         "../envs/annotations.yaml"
     threads: 1
     resources:
-        mem_mb=4000,
-        runtime=30,
+        mem_mb=growing(4000),
+        runtime=growing(30),
     params:
         about=card_facts(settings),
         splits=annotated_splits(settings),
@@ -73,8 +73,8 @@ rule lint_annotations:
         "../envs/annotations.yaml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=15,
+        mem_mb=growing(2000),
+        runtime=growing(15),
     params:
         settings=settings.annotations.model_dump(mode="json"),
         source=dataset_settings("source"),

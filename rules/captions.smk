@@ -19,8 +19,9 @@ rule caption_statics:
         "../envs/captions.yaml"
     threads: settings.generation.threads
     resources:
-        mem_mb=2000 if not engine_gpus("image_lmm", "llm") else 64000,
-        runtime=60 if not engine_gpus("image_lmm", "llm") else 1440,
+        mem_mb=growing(2000 if not engine_gpus("image_lmm", "llm") else 64000),
+        runtime=growing(60 if not engine_gpus("image_lmm", "llm") else 240),
+        disk_mb=500,
         gpu=engine_gpus("image_lmm", "llm"),
         api_slots=api_slots("image_lmm", "llm"),
     params:
@@ -54,8 +55,9 @@ rule caption_dynamics:
         "../envs/captions.yaml"
     threads: settings.generation.threads
     resources:
-        mem_mb=3000 if not engine_gpus("video_lmm", "llm") else 64000,
-        runtime=60 if not engine_gpus("video_lmm", "llm") else 1440,
+        mem_mb=growing(3000 if not engine_gpus("video_lmm", "llm") else 64000),
+        runtime=growing(60 if not engine_gpus("video_lmm", "llm") else 240),
+        disk_mb=500,
         gpu=engine_gpus("video_lmm", "llm"),
         api_slots=api_slots("video_lmm", "llm"),
     params:
@@ -89,8 +91,8 @@ rule collect_spoiled:
         "../envs/captions.yaml"
     threads: 1
     resources:
-        mem_mb=500,
-        runtime=10,
+        mem_mb=growing(500),
+        runtime=growing(10),
     params:
         code=code_digest("common.jsonl"),
     script:

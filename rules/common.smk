@@ -8,6 +8,7 @@ from snakemake.utils import validate
 
 from verified.common.digest import code_digest
 from verified.common.errors import InputError
+from verified.common.resources import growing
 from verified.common.shards import shard_names
 from verified.config import load
 from verified.tables.closing import closing_message

@@ -24,8 +24,9 @@ rule render_demo:
         "../envs/corpus.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=30,
+        mem_mb=growing(1000),
+        runtime=growing(30),
+        disk_mb=500,
     params:
         source=dataset_settings("source"),
         seed=settings.seed,
@@ -53,8 +54,9 @@ rule build_corpus:
         "../envs/corpus.yaml"
     threads: 4
     resources:
-        mem_mb=2000,
-        runtime=720,
+        mem_mb=growing(2000),
+        runtime=growing(720),
+        disk_mb=200,
     params:
         source=dataset_settings("source"),
         splits=split_settings(settings),

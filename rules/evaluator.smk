@@ -23,8 +23,9 @@ rule gather_clips:
         "../envs/evaluator.yaml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=240,
+        mem_mb=growing(2000),
+        runtime=growing(240),
+        disk_mb=10000,
     params:
         frames=settings.evaluator.frames,
         per_interval=settings.evaluator.frames_per_interval,
@@ -48,8 +49,9 @@ rule pretrain_evaluator:
         "../envs/evaluator.yaml"
     threads: settings.evaluator.threads
     resources:
-        mem_mb=3000,
-        runtime=120,
+        mem_mb=growing(3000),
+        runtime=growing(120),
+        disk_mb=500,
     params:
         size=settings.evaluator.size,
         frames=settings.evaluator.frames,
@@ -83,8 +85,9 @@ rule finetune_evaluator:
         "../envs/evaluator.yaml"
     threads: settings.evaluator.threads
     resources:
-        mem_mb=3000 if settings.evaluator.size == "tiny" else 64000,
-        runtime=120 if settings.evaluator.size == "tiny" else 2880,
+        mem_mb=growing(3000 if settings.evaluator.size == "tiny" else 64000),
+        runtime=growing(120 if settings.evaluator.size == "tiny" else 2880),
+        disk_mb=5000,
         gpu=settings.evaluator.gpus,
     params:
         datasets=described_datasets(settings),
@@ -114,8 +117,9 @@ rule score_captions:
         "../envs/evaluator.yaml"
     threads: settings.evaluator.threads
     resources:
-        mem_mb=3000 if settings.evaluator.size == "tiny" else 16000,
-        runtime=60 if settings.evaluator.size == "tiny" else 480,
+        mem_mb=growing(3000 if settings.evaluator.size == "tiny" else 16000),
+        runtime=growing(60 if settings.evaluator.size == "tiny" else 120),
+        disk_mb=200,
         gpu=min(1, settings.evaluator.gpus),
     params:
         confidence=settings.evaluator.confidence,

@@ -19,8 +19,9 @@ rule extract_video_features:
         "../envs/features.yaml"
     threads: settings.features.threads
     resources:
-        mem_mb=4000,
-        runtime=720,
+        mem_mb=growing(4000),
+        runtime=growing(720),
+        disk_mb=2000,
     params:
         settings=settings.features.model_dump(mode="json"),
         clip_seconds=clip_seconds(settings),
@@ -45,8 +46,8 @@ rule link_features:
         "../envs/features.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=growing(1000),
+        runtime=growing(10),
     params:
         code=code_digest("features.link", "common.hdf5"),
     script:
@@ -67,8 +68,9 @@ rule extract_text_features:
         "../envs/features.yaml"
     threads: settings.features.threads
     resources:
-        mem_mb=4000,
-        runtime=240,
+        mem_mb=growing(4000),
+        runtime=growing(240),
+        disk_mb=20000,
     params:
         settings=settings.features.model_dump(mode="json"),
         caption=caption_key,

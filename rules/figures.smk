@@ -13,9 +13,6 @@ rule draw_examples:
     output:
         svg="results/figures/{dataset}/examples.svg",
         png="results/figures/{dataset}/examples.png",
-    params:
-        seed=settings.seed,
-        code=code_digest("figures", "common"),
     log:
         "logs/{dataset}/draw_examples.log",
     benchmark:
@@ -24,7 +21,10 @@ rule draw_examples:
         "../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=30,
+        mem_mb=growing(2000),
+        runtime=growing(30),
+    params:
+        seed=settings.seed,
+        code=code_digest("figures", "common"),
     script:
         "../scripts/draw_examples.py"

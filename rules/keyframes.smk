@@ -13,8 +13,9 @@ rule extract_keyframes:
         "../envs/keyframes.yaml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=120,
+        mem_mb=growing(2000),
+        runtime=growing(240),
+        disk_mb=2000,
     params:
         settings=dataset_settings("keyframes"),
         shards=settings.shards,

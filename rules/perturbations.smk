@@ -14,8 +14,9 @@ rule write_perturbations:
         "../envs/perturbations.yaml"
     threads: settings.generation.threads
     resources:
-        mem_mb=3000 if not engine_gpus("llm") else 64000,
-        runtime=60 if not engine_gpus("llm") else 1440,
+        mem_mb=growing(3000 if not engine_gpus("llm") else 64000),
+        runtime=growing(60 if not engine_gpus("llm") else 120),
+        disk_mb=500,
         gpu=engine_gpus("llm"),
         api_slots=api_slots("llm"),
     params:

@@ -28,8 +28,9 @@ rule download_released:
         "../envs/annotations.yaml"
     threads: 1
     resources:
-        mem_mb=500,
-        runtime=60,
+        mem_mb=growing(500),
+        runtime=growing(60),
+        disk_mb=500,
     params:
         code=code_digest("corpus.download", "corpus.sources"),
     script:
@@ -53,8 +54,8 @@ rule read_released:
         "../envs/annotations.yaml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=15,
+        mem_mb=growing(2000),
+        runtime=growing(15),
     params:
         source=dataset_settings("source"),
         code=code_digest(
@@ -85,8 +86,8 @@ rule list_released_moments:
         "../envs/annotations.yaml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=15,
+        mem_mb=growing(2000),
+        runtime=growing(15),
     params:
         code=code_digest("corpus.released_source", "common.fig", "common.jsonl"),
     script:

@@ -33,8 +33,9 @@ rule train_model:
         "../envs/retrieval.yaml"
     threads: settings.retrieval.threads
     resources:
-        mem_mb=settings.retrieval.memory_mb + 4000,
-        runtime=1440,
+        mem_mb=growing(settings.retrieval.memory_mb + 4000),
+        runtime=growing(1440),
+        disk_mb=2000,
         gpu=int(settings.retrieval.device == "cuda"),
     params:
         settings=training_settings(settings),
@@ -58,8 +59,9 @@ rule rank_training_videos:
         "../envs/retrieval.yaml"
     threads: settings.retrieval.threads
     resources:
-        mem_mb=settings.retrieval.memory_mb + 3000,
-        runtime=120,
+        mem_mb=growing(settings.retrieval.memory_mb + 3000),
+        runtime=growing(120),
+        disk_mb=500,
         gpu=int(settings.retrieval.device == "cuda"),
     params:
         settings=search_settings(settings),
@@ -84,8 +86,9 @@ rule rank_test_videos:
         "../envs/retrieval.yaml"
     threads: settings.retrieval.threads
     resources:
-        mem_mb=settings.retrieval.memory_mb + 3000,
-        runtime=120,
+        mem_mb=growing(settings.retrieval.memory_mb + 3000),
+        runtime=growing(120),
+        disk_mb=500,
         gpu=int(settings.retrieval.device == "cuda"),
     params:
         settings=search_settings(settings),
@@ -113,8 +116,9 @@ rule test_model:
         "../envs/retrieval.yaml"
     threads: settings.retrieval.threads
     resources:
-        mem_mb=settings.retrieval.memory_mb + 3000,
-        runtime=240,
+        mem_mb=growing(settings.retrieval.memory_mb + 3000),
+        runtime=growing(240),
+        disk_mb=2000,
         gpu=int(settings.retrieval.device == "cuda"),
     params:
         settings=search_settings(settings),

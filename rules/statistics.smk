@@ -15,8 +15,8 @@ rule measure_language:
         "../envs/statistics.yaml"
     threads: settings.statistics.threads
     resources:
-        mem_mb=2000,
-        runtime=60,
+        mem_mb=growing(2000),
+        runtime=growing(60),
     params:
         missing=missing_splits(settings),
         model=settings.statistics.spacy_model,
@@ -40,8 +40,8 @@ rule embed_captions:
         "../envs/statistics.yaml"
     threads: settings.statistics.threads
     resources:
-        mem_mb=2000,
-        runtime=120,
+        mem_mb=growing(2000),
+        runtime=growing(120),
     params:
         model=settings.generation.sentence_encoder,
         format=settings.statistics.embedding_format,
@@ -66,8 +66,8 @@ rule count_many_to_many:
         "../envs/statistics.yaml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=60,
+        mem_mb=growing(2000),
+        runtime=growing(60),
     params:
         missing=missing_splits(settings),
         distance=settings.statistics.distance,
@@ -98,8 +98,8 @@ rule summarise_annotations:
         "../envs/statistics.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=15,
+        mem_mb=growing(1000),
+        runtime=growing(15),
     params:
         missing=missing_splits(settings),
         code=code_digest("statistics.summaries", "common.fig", "common.jsonl"),
@@ -122,8 +122,8 @@ rule project_clusters:
         "../envs/statistics.yaml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=60,
+        mem_mb=growing(2000),
+        runtime=growing(60),
     params:
         distance=settings.statistics.distance,
         min_samples=settings.statistics.figure_min_samples,
@@ -151,8 +151,8 @@ rule draw_statistics:
         "../envs/statistics.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=15,
+        mem_mb=growing(1000),
+        runtime=growing(15),
     params:
         code=code_digest("figures.statistics"),
     script:

@@ -32,8 +32,8 @@ rule build_tables:
         "../envs/tables.yaml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=30,
+        mem_mb=growing(2000),
+        runtime=growing(30),
     params:
         settings=settings.model_dump(mode="json"),
         project=workflow.basedir,

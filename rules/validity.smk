@@ -36,8 +36,8 @@ rule measure_validity:
         "../envs/tables.yaml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=30,
+        mem_mb=growing(2000),
+        runtime=growing(30),
     params:
         segments=demo_segments,
         fps=demo_fps,

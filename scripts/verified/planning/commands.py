@@ -1,0 +1,46 @@
+"""`verified plan-corpus` and `verified plan`."""
+
+import argparse
+import json
+from pathlib import Path
+
+
+def add_parser(subparsers) -> None:
+    """Add the subcommands."""
+    corpus = subparsers.add_parser(
+        "plan-corpus", help="lay out empty files of the real sizes, so that the paper can be planned without its videos"
+    )
+    corpus.add_argument("folder", type=Path, help="new folder, to be given to snakemake or `verified plan` as --directory")
+    corpus.add_argument("--configfile", type=Path, default=Path("config/paper.yaml"))
+    corpus.set_defaults(run=_corpus)
+    plan = subparsers.add_parser("plan", help="stages, jobs and the most GPU- and core-hours that a run may take")
+    plan.add_argument("--configfile", type=Path, default=Path("config/config.yaml"))
+    plan.add_argument("--profile", type=Path, help="folder of a Snakemake profile, such as profiles/slurm")
+    plan.add_argument("--directory", type=Path, default=Path("."), help="working directory of the run")
+    plan.add_argument("--json", action="store_true", help="one JSON document instead of a table")
+    plan.set_defaults(run=_plan)
+
+
+def _corpus(arguments: argparse.Namespace) -> None:
+    from verified.config import read
+    from verified.planning.placeholders import lay_out
+
+    for name, (moments, videos) in lay_out(read(arguments.configfile), arguments.folder).items():
+        print(f"{name}: {moments} moments in {videos} videos")
+    print(f"Plan with: verified plan --configfile {arguments.configfile} --directory {arguments.folder}")
+
+
+def _plan(arguments: argparse.Namespace) -> None:
+    from dataclasses import asdict
+
+    from verified.planning.plan import plan, table
+
+    options = ["--configfile", str(arguments.configfile), "--directory", str(arguments.directory)]
+    if arguments.profile:
+        options += ["--profile", str(arguments.profile)]
+    rows, seconds = plan([*options, "results/tables"])
+    if arguments.json:
+        print(json.dumps({"seconds": round(seconds, 1), "rows": [asdict(row) for row in rows]}, indent=1))
+        return
+    print(table(rows))
+    print(f"Planned in {seconds:.1f} s. Hours are sums of the time limits of first attempts: what may be taken at most.")

@@ -1,0 +1,105 @@
+"""A plan of a run: stages, jobs and what they may take at most, read from Snakemake's own dry run."""
+
+import re
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from verified.common.errors import InputError
+
+PROJECT = Path(__file__).resolve().parents[3]
+
+_JOB = re.compile(r"^(?:local)?(?:rule|checkpoint) (\w+):$", re.MULTILINE)
+_RULE = re.compile(r"^(?:rule|checkpoint) (\w+):", re.MULTILINE)
+_RESOURCES = re.compile(r"^ +resources: (.*)$", re.MULTILINE)
+_THREADS = re.compile(r"^ +threads: (\d+)$", re.MULTILINE)
+
+
+@dataclass
+class Row:
+    """Jobs of one rule. `hours` sum the time limits of a first attempt, `gpu_hours` and `core_hours` weigh them."""
+
+    stage: str
+    rule: str
+    jobs: int = 0
+    gpu: int = 0
+    threads: int = 1
+    mem_mb: int = 0
+    hours: float = 0.0
+    gpu_hours: float = 0.0
+    core_hours: float = 0.0
+
+
+def plan(arguments: list[str]) -> tuple[list[Row], float]:
+    """Rows in the order of the stages, and the seconds that Snakemake took to plan; `arguments` go to Snakemake.
+
+    Raises InputError with Snakemake's own message where the plan cannot be made.
+    """
+    started = time.monotonic()
+    run = subprocess.run(
+        [sys.executable, "-m", "snakemake", "--snakefile", str(PROJECT / "Snakefile"), "--dry-run", "--nocolor",
+         *arguments],
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+    )  # fmt: skip
+    seconds = time.monotonic() - started
+    if run.returncode:
+        raise InputError(f"Snakemake cannot plan this run:\n{run.stdout[-2000:].strip()}")
+    return rows_of(run.stdout), seconds
+
+
+def rows_of(dry_run: str) -> list[Row]:
+    """Sum the jobs that a dry run prints."""
+    stages = stage_of_rule()
+    rows: dict[str, Row] = {}
+    starts = [*_JOB.finditer(dry_run)]
+    for start, stop in zip(starts, [*[match.start() for match in starts[1:]], len(dry_run)]):
+        rule, text = start[1], dry_run[start.end() : stop]
+        if rule not in stages:
+            continue
+        row = rows.setdefault(rule, Row(stages[rule], rule))
+        found = _RESOURCES.search(text)
+        asked = dict(part.split("=", 1) for part in found[1].split(", ") if "=" in part) if found else {}
+        threads = _THREADS.search(text)
+        row.jobs += 1
+        row.gpu = max(row.gpu, int(asked.get("gpu", 0)))
+        row.threads = max(row.threads, int(threads[1]) if threads else 1)
+        row.mem_mb = max(row.mem_mb, int(asked.get("mem_mb", 0)))
+        hours = int(asked.get("runtime", 0)) / 60
+        row.hours += hours
+        row.gpu_hours += hours * int(asked.get("gpu", 0))
+        row.core_hours += hours * (int(threads[1]) if threads else 1)
+    order = list(stages)
+    return sorted(rows.values(), key=lambda row: order.index(row.rule))
+
+
+def stage_of_rule() -> dict[str, str]:
+    """{rule: stage} in the order of the Snakefile's includes; a stage is a file of rules/."""
+    included = re.findall(r'^include: "rules/(\w+)\.smk"', (PROJECT / "Snakefile").read_text("utf-8"), re.MULTILINE)
+    return {
+        rule: stage
+        for stage in included
+        for rule in _RULE.findall((PROJECT / "rules" / f"{stage}.smk").read_text("utf-8"))
+    }
+
+
+def table(rows: list[Row]) -> str:
+    """The rows as plain text with a line of totals."""
+    columns = ("stage", "rule", "jobs", "gpu", "threads", "mem_mb", "hours a job", "GPU-hours", "core-hours")
+    cells = [
+        (row.stage, row.rule, row.jobs, row.gpu, row.threads, row.mem_mb, f"{row.hours / row.jobs:.1f}",
+         f"{row.gpu_hours:.0f}", f"{row.core_hours:.0f}")
+        for row in rows
+    ]  # fmt: skip
+    total = ("all", "", sum(row.jobs for row in rows), "", "", "", "", f"{sum(row.gpu_hours for row in rows):.0f}",
+             f"{sum(row.core_hours for row in rows):.0f}")  # fmt: skip
+    lines = [[str(cell) for cell in line] for line in (columns, *cells, total)]
+    widths = [max(len(line[place]) for line in lines) for place in range(len(columns))]
+    return "\n".join(
+        "  ".join(
+            cell.ljust(width) if place < 2 else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(line, widths))
+        ).rstrip()
+        for line in lines
+    )
