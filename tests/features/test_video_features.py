@@ -23,7 +23,7 @@ SETTINGS = {"video_backbone": "grid-conv", "fps": 4.0, "batch": 7}
 class Brightness:
     """A backbone whose feature is the frame's mean and its negative, so that pooling can be read off."""
 
-    size, dim = 16, 2
+    size, dim, crop = 16, 2, False
 
     def __call__(self, frames):
         mean = frames.reshape(len(frames), -1).mean(1)

@@ -10,6 +10,8 @@ class Backbone(Protocol):
 
     size: int
     dim: int
+    crop: bool
+    """Whether frames keep their proportions and are cropped to the middle square, rather than squeezed into it."""
 
     def __call__(self, frames: np.ndarray) -> np.ndarray: ...
 
@@ -20,6 +22,6 @@ def load_backbone(name: str) -> Backbone:
         from verified.features.grid_conv import GridConv
 
         return GridConv()
-    from verified.features.resnet import ResNet
+    from verified.features.image_model import ImageModel
 
-    return ResNet(name)
+    return ImageModel(name)

@@ -29,6 +29,7 @@ class GridConv:
     """Frames uint8 [N, 112, 112, 3] → float32 [N, 464]."""
 
     size = 112
+    crop = False
     dim = 320 + 64 + ORIENTATIONS + 32 + 2 * 16
 
     def __init__(self):

@@ -31,6 +31,7 @@ def write_text_features(captions: list[tuple[str, str]], settings: dict, output:
     Raises InputError where the encoder cannot be loaded.
     """
     tokenizer, model = load_encoder(settings["text_encoder"])
+    model.to("cuda" if torch.cuda.is_available() else "cpu")
     features: dict[str, np.ndarray] = {}
     texts = sorted({text for _, text in captions}, key=lambda text: (len(text), text))
     progress = Progress("text features", len(texts), "captions")
@@ -76,7 +77,7 @@ def _encode(texts: list[str], tokenizer, model, batch: int) -> Iterator[tuple[st
             part, padding=True, truncation=True, max_length=limit, return_special_tokens_mask=True, return_tensors="pt"
         )
         special = tokens.pop("special_tokens_mask").bool() | ~tokens["attention_mask"].bool()
-        hidden = model(**tokens).last_hidden_state
+        hidden = model(**tokens.to(model.device)).last_hidden_state.cpu()
         for text, states, drop in zip(part, hidden, special, strict=True):
             own = ~drop
             if not own.any():

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from verified.common.ahead import ahead
 from verified.common.hdf5 import write_features
 from verified.common.progress import Progress
 from verified.common.video import VideoError, iterate_frames
@@ -47,11 +48,11 @@ def encode_videos(
 ) -> Iterator[tuple[str, np.ndarray]]:
     """Yield (video, float32 [clips, dim]); batches of `batch` frames run across the borders of videos.
 
-    Reasons of unreadable videos are counted in `failed`.
+    The next batches are decoded while one is encoded. Reasons of unreadable videos are counted in `failed`.
     """
     progress = Progress("video features", len(videos), "videos")
     open_clips: dict[str, list[np.ndarray]] = {}
-    for frames, places, finished in _batches(videos, backbone.size, fps, clip_seconds, batch, failed):
+    for frames, places, finished in ahead(_batches(videos, backbone, fps, clip_seconds, batch, failed)):
         if places:
             for (video, clip), feature in zip(places, backbone(np.stack(frames)), strict=True):
                 clips = open_clips.setdefault(video, [])
@@ -66,13 +67,14 @@ def encode_videos(
     progress.finish()
 
 
-def _batches(videos, size, fps, clip_seconds, batch, failed):
+def _batches(videos, backbone, fps, clip_seconds, batch, failed):
     """Yield (frames, [(video, clip)], videos whose last frame is now out) with at most `batch` frames at a time."""
     frames, places, finished = [], [], []
     for row in videos:
         try:
+            size = _decoded_size(row, backbone)
             for number, (_, frame) in enumerate(iterate_frames(row["path"], fps=fps, size=size)):
-                frames.append(frame)
+                frames.append(_middle_square(frame, backbone.size))
                 places.append((row["video"], int(number / (fps * clip_seconds) + 1e-9)))
                 if len(frames) == batch:
                     yield frames, places, finished
@@ -82,3 +84,16 @@ def _batches(videos, size, fps, clip_seconds, batch, failed):
             failed[error.reason] = failed.get(error.reason, 0) + 1
         finished.append(row["video"])
     yield frames, places, finished
+
+
+def _decoded_size(row: dict, backbone: Backbone) -> tuple[int, int]:
+    """Height and width that frames of a video are decoded to: the square itself, or just covering it."""
+    if not backbone.crop:
+        return backbone.size, backbone.size
+    scale = backbone.size / min(row["height"], row["width"])
+    return max(backbone.size, round(row["height"] * scale)), max(backbone.size, round(row["width"] * scale))
+
+
+def _middle_square(frame: np.ndarray, size: int) -> np.ndarray:
+    top, left = (frame.shape[0] - size) // 2, (frame.shape[1] - size) // 2
+    return frame[top : top + size, left : left + size]

@@ -1,0 +1,47 @@
+"""Image backbones of the transformers library, such as ResNet-152 (2048-D, supplement B.1)."""
+
+import numpy as np
+import torch
+
+from verified.common.errors import InputError
+
+MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+"""Of ImageNet's pixels, by which the weights of such models expect their input scaled."""
+
+
+class ImageModel:
+    """Frames uint8 [N, size, size, 3] → float32 [N, dim]: the pooled output of a transformers image model.
+
+    `name` is a hub name (weights are fetched at run time) or a local folder. Frames are scaled until their shorter side
+    has `size` pixels and cropped to the middle square, as the extractors of the TVR family do. On a GPU it computes in
+    bfloat16. Raises InputError where the model cannot be loaded.
+    """
+
+    crop = True
+
+    def __init__(self, name: str):
+        from transformers import AutoModel
+
+        try:
+            model = AutoModel.from_pretrained(name)
+        except (OSError, ValueError) as error:
+            raise InputError(
+                f"the image backbone {name!r} cannot be loaded: {error}",
+                remedy="give grid-conv, a hub name such as microsoft/resnet-152, or a folder that holds the model",
+            ) from None
+        self.size = int(getattr(model.config, "image_size", 224))
+        self._device = "cuda" if torch.cuda.is_available() else "cpu"
+        self._model = model.eval().to(self._device, memory_format=torch.channels_last)
+        scale = torch.tensor([MEAN, DEVIATION], device=self._device)[:, :, None, None]
+        self._mean, self._deviation = scale * 255
+        self.dim = self(np.zeros((1, self.size, self.size, 3), np.uint8)).shape[1]
+
+    @torch.inference_mode()
+    def __call__(self, frames: np.ndarray) -> np.ndarray:
+        pixels = torch.from_numpy(frames).to(self._device, non_blocking=True).permute(0, 3, 1, 2)
+        pixels = ((pixels - self._mean) / self._deviation).contiguous(memory_format=torch.channels_last)
+        with torch.autocast(self._device, torch.bfloat16, enabled=self._device == "cuda"):
+            output = self._model(pixels)
+        pooled = getattr(output, "pooler_output", None)
+        pooled = output.last_hidden_state.mean(1) if pooled is None else pooled.flatten(1)
+        return pooled.float().cpu().numpy()

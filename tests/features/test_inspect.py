@@ -1,0 +1,66 @@
+"""`verified features inspect`: what a file holds, and what is wrong with it."""
+
+import argparse
+
+import h5py
+import numpy as np
+import pytest
+
+from verified.common.errors import InputError
+from verified.common.hdf5 import write_features
+from verified.common.jsonl import write_jsonl
+from verified.features.commands import add_parser
+from verified.features.inspect import inspect_features
+
+
+def sound(path, **more):
+    items = [(key, np.full((3, 2), 0.5, np.float16), {}) for key in ("a", "b")]
+    write_features(path, {"dim": 2, "backbone": "grid-conv", "clip_seconds": 1.0}, items)
+
+
+def run(*arguments):
+    parser = argparse.ArgumentParser()
+    add_parser(parser.add_subparsers())
+    chosen = parser.parse_args(["features", "inspect", *map(str, arguments)])
+    return chosen.run(chosen)
+
+
+def test_a_sound_file_is_described(tmp_path, capsys):
+    sound(tmp_path / "v.h5")
+    assert run(tmp_path / "v.h5") == 0
+    said = capsys.readouterr().out
+    assert "backbone: grid-conv" in said and "data sets: 2, items: 6 (3 to 3 each)" in said and "problem" not in said
+
+
+def test_everything_unsound_is_named(tmp_path, capsys):
+    sound(tmp_path / "v.h5")
+    with h5py.File(tmp_path / "v.h5", "a") as file:
+        file["narrow"] = np.ones((2, 1))
+        file["empty"] = np.ones((0, 2))
+        file["broken"] = np.array([[1.0, np.nan]])
+        file["dark"] = np.array([[1.0, 1.0], [0.0, 0.0]])
+        file["gone"] = h5py.ExternalLink("nowhere.h5", "/gone")
+    rows = [{"video": "a", "duration": 3.0}, {"video": "b", "duration": 60.0}, {"video": "missing", "duration": 1.0}]
+    write_jsonl(tmp_path / "videos.jsonl", rows)
+    assert run(tmp_path / "v.h5", "--videos", tmp_path / "videos.jsonl") == 1
+    said = capsys.readouterr().out
+    for problem in ("not [items, 2]: narrow", "no items: empty", "not finite: broken", "all zero: dark",
+                    "cannot be read: gone", "videos without features: missing", "b (3 clips, 60.0 s)",
+                    "features without a video: broken, dark, empty, narrow"):  # fmt: skip
+        assert problem in said
+
+
+def test_long_lists_are_counted(tmp_path):
+    write_features(tmp_path / "v.h5", {"dim": 1}, [(f"{k:02d}", np.zeros((1, 1), np.float16), {}) for k in range(20)])
+    _, problems = inspect_features(tmp_path / "v.h5")
+    assert problems == ["items that are all zero: 00, 01, 02, 03, 04 and 15 more"]
+
+
+def test_other_files_are_refused(tmp_path):
+    (tmp_path / "page.h5").write_text("<html>")
+    with pytest.raises(InputError, match="not a readable HDF5 file"):
+        inspect_features(tmp_path / "page.h5")
+    with h5py.File(tmp_path / "empty.h5", "w"):
+        pass
+    _, problems = inspect_features(tmp_path / "empty.h5")
+    assert problems and "no data set" in problems[0]
