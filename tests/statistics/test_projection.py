@@ -1,0 +1,65 @@
+"""The picture of clustered captions: coordinates and drawings."""
+
+import numpy as np
+import pytest
+
+from verified.figures import statistics
+from verified.statistics.embeddings import Embeddings, write_embeddings
+from verified.statistics.projection import projection
+from verified.statistics.summaries import confidence, spans
+
+COARSE = ["a ball moves", "a box grows", "a star circles"]
+
+
+@pytest.fixture
+def annotations(tmp_path):
+    """Twelve moments: two coarse captions shared by five each, one by two; fine captions all different."""
+    rng = np.random.default_rng(0)
+    texts = [COARSE[0]] * 5 + [COARSE[1]] * 5 + [COARSE[2]] * 2
+    rows = [
+        {"desc_id": i, "video": f"v{i}", "time": [0, 5], "duration": 9.0, "cog_desc": text, "fig_desc": f"{text} {i}",
+         "fig_desc_score": float(i), "fig_desc_type": ("statics", "dynamics")[i % 2]}
+        for i, text in enumerate(texts)
+    ]  # fmt: skip
+    captions = [*COARSE, *(row["fig_desc"] for row in rows)]
+    write_embeddings(tmp_path / "e.npz", captions, rng.normal(size=(len(captions), 16)), "stand-in", "0", "float32")
+    return rows, Embeddings(tmp_path / "e.npz")
+
+
+def test_instances_of_coarse_classes_are_placed_before_and_after(annotations):
+    rows, embeddings = annotations
+    result = projection(rows, embeddings, 0.01, 5, seed=1)
+    assert (result["classes"], result["instances"], result["fine_classes"], result["fine_instances"]) == (2, 10, 0, 0)
+    assert [point["class"] for point in result["points"]] == [0] * 5 + [1] * 5
+    assert all(len(point["cog"]) == len(point["fig"]) == 2 for point in result["points"])
+    assert result == projection(rows, embeddings, 0.01, 5, seed=1)
+
+
+def test_too_few_instances_are_not_placed(annotations):
+    rows, embeddings = annotations
+    assert projection(rows, embeddings, 0.01, 6, seed=1)["points"] == []
+    assert projection(rows[-2:], embeddings, 0.01, 2, seed=1)["points"][0]["cog"] is None
+
+
+def test_coarse_collections_have_no_second_picture(annotations):
+    rows, embeddings = annotations
+    coarse = [{key: value for key, value in row.items() if not key.startswith("fig")} for row in rows]
+    result = projection(coarse, embeddings, 0.01, 5, seed=1)
+    assert result["fine_classes"] is None and result["points"][0]["fig"] is None
+
+
+def test_pictures_are_drawn_and_are_the_same_bytes_each_time(annotations, tmp_path):
+    rows, embeddings = annotations
+    coarse = [{key: value for key, value in row.items() if not key.startswith("fig")} for row in rows]
+    values = {
+        "confidence": [confidence(rows), confidence(coarse)],
+        "spans": [spans(rows)],
+        "clusters": [projection(rows, embeddings, 0.01, 5, seed=1), projection(coarse, embeddings, 0.01, 6, seed=1)],
+    }
+    for name, versions in values.items():
+        for number, version in enumerate(versions):
+            for ending in ("svg", "png"):
+                paths = [tmp_path / f"{name}-{number}-{turn}.{ending}" for turn in (1, 2)]
+                for path in paths:
+                    statistics.draw(getattr(statistics, name), version, [path])
+                assert paths[0].read_bytes() == paths[1].read_bytes() and paths[0].stat().st_size > 1000

@@ -1,0 +1,140 @@
+"""A verdict per printed figure."""
+
+import csv
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from verified.common.errors import InputError
+from verified.common.jsonl import write_json
+from verified.corpus.sources import collections
+from verified.tables.collect import Collection
+from verified.tables.reproduction import CAPTIONS, HEADER, read_printed, reproduction, write_reproduction
+
+PRINTED = Path(__file__).resolve().parents[2] / "config" / "paper_tables.csv"
+
+
+def settings(title: str = "Charades-FIG", kind: str = "released") -> dict:
+    return {"name": "released", "datasets": {"charades": {"title": title, "source": {"kind": kind}}}}
+
+
+def collection(
+    folder: Path, missing: tuple = (), captions: int = 16128, instances: int = 8804, **changes
+) -> Collection:
+    head = {"splits": ["train", "test"], "missing_splits": list(missing)}
+    language = {
+        "captions": captions,
+        "vocab": 989,
+        "words": 6.2146,
+        "nouns": 2.3303,
+        "verbs": 1.1739,
+        "adjectives": 0.0463,
+    }
+    fine = {"captions": captions, "vocab": None, "words": None, "nouns": None, "verbs": None, "adjectives": None}
+    clusters = {"captions": captions, "classes": 1393, "instances": instances}
+    scores = {"span_seconds": 8.2298, "statics_count": None, "statics_confidence": None, "dynamics_count": None,
+              "dynamics_confidence": None, "total_confidence": 1.3208}  # fmt: skip
+    files = {
+        "language": {
+            **head,
+            "model": {"name": "en", "version": "3.8.0", "spacy": "3.8.18"},
+            "cog": language,
+            "fig": fine,
+        },
+        "many_to_many": {**head, "cog": clusters, "fig": {"captions": captions, "classes": 194, "instances": 421}},
+        "confidence": {**head, **scores},
+    }
+    paths = []
+    for name, values in files.items():
+        path = folder / "results" / "charades" / "statistics" / f"{name}.json"
+        write_json(path, {**values, **changes.get(name, {})})
+        paths.append(str(path))
+    return Collection([], paths, resamples=100, seed=1)
+
+
+def verdicts(folder: Path, given: dict | None = None, **changes) -> dict[tuple, dict]:
+    rows = reproduction(given or settings(), collection(folder, **changes), read_printed(PRINTED))
+    assert len(rows) == 1226 and all(tuple(row) == HEADER for row in rows)
+    return {
+        tuple(row[key] for key in ("table", "dataset", "train", "metric")): row for row in rows if not row["method"]
+    }
+
+
+def test_figures_that_round_to_the_printed_ones_are_reproduced(tmp_path):
+    rows = verdicts(tmp_path)
+    words = rows["main-1", "Charades-FIG", "COG", "words"]
+    assert (words["verdict"], words["value"], words["ours"], words["tolerance"]) == (
+        "reproduced",
+        "6.21",
+        6.2146,
+        0.005,
+    )
+    assert words["difference"] == pytest.approx(0.0046) and words["note"] == ""
+    assert rows["supp-1", "Charades-FIG", "", "total_confidence"]["verdict"] == "reproduced"
+
+
+def test_figures_that_do_not_say_by_what_they_were_made(tmp_path):
+    verbs = verdicts(tmp_path)["main-1", "Charades-FIG", "COG", "verbs"]
+    assert verbs["verdict"] == "differs" and "spaCy 3.8.18 with en 3.8.0" in verbs["note"]
+
+
+def test_coarse_instances_have_the_threshold_s_tolerance_and_fine_ones_none(tmp_path):
+    rows = verdicts(tmp_path)
+    assert rows["main-2", "Charades-FIG", "COG", "instances"]["verdict"] == "reproduced"
+    assert rows["supp-2", "Charades-FIG", "FIG", "classes"]["verdict"] == "reproduced"
+    assert rows["main-2", "Charades-FIG", "FIG", "instances"]["verdict"] == "differs"
+    assert verdicts(tmp_path, instances=8801)["main-2", "Charades-FIG", "COG", "instances"]["verdict"] == "differs"
+
+
+def test_cells_that_cannot_be_rebuilt_say_why(tmp_path):
+    rows = verdicts(tmp_path)
+    assert rows["supp-1", "Charades-FIG", "", "statics_count"]["verdict"] == "not attempted"
+    assert "do not say which captions" in rows["supp-1", "Charades-FIG", "", "statics_count"]["note"]
+    assert "no FIG captions" in rows["main-1", "Charades-FIG", "FIG", "words"]["note"]
+    assert "not part of this run" in rows["main-2", "DiDeMo-FIG", "COG", "classes"]["note"]
+    assert "needs people" in rows["main-3", "Charades-FIG", "", "S_total"]["note"]
+
+
+def test_a_part_of_the_splits_is_never_more_than_partial(tmp_path):
+    changes = {"language": {"splits": ["val", "test"]}}
+    words = verdicts(tmp_path, missing=("train",), **changes)["main-1", "Charades-FIG", "COG", "words"]
+    assert (words["verdict"], words["note"]) == ("partial", "partial: val+test")
+
+
+def test_another_number_of_captions_is_said(tmp_path):
+    words = verdicts(tmp_path, captions=16000)["main-1", "Charades-FIG", "COG", "words"]
+    assert "ours counts 16000 captions, the paper 16128" in words["note"]
+
+
+def test_the_demo_is_never_compared(tmp_path):
+    given = settings(kind="demo")
+    rows = reproduction(given, collection(tmp_path), read_printed(PRINTED))
+    assert {row["verdict"] for row in rows} == {"not attempted"}
+
+
+def test_the_paper_s_sizes_are_those_of_the_list_of_sources():
+    listed = collections()
+    sizes = {title: sum(files[0].rows for files in listed[title.lower()].values()) for title in CAPTIONS}
+    assert sizes == CAPTIONS
+
+
+def test_the_files_list_every_printed_figure(tmp_path):
+    printed = read_printed(PRINTED)
+    write_reproduction(tmp_path, settings(), collection(tmp_path), printed, ["made by a test"])
+    with (tmp_path / "reproduction.csv").open(encoding="utf-8", newline="") as lines:
+        assert next(lines) == "# made by a test\n"
+        rows = list(csv.DictReader(lines))
+    keys = ("table", "dataset", "method", "train", "test", "task", "metric", "value")
+    assert [tuple(row[key] for key in keys) for row in rows] == [tuple(row[key] for key in keys) for row in printed]
+    counts = Counter(row["verdict"] for row in rows)
+    summary = (tmp_path / "reproduction.md").read_text(encoding="utf-8")
+    line = next(line for line in summary.splitlines() if line.startswith("| all |"))
+    numbers = [str(counts[verdict]) for verdict in ("reproduced", "differs", "partial", "not attempted")]
+    assert line == f"| all | {' | '.join(numbers)} | 1226 |"
+
+
+def test_printed_figures_are_checked(tmp_path):
+    (tmp_path / "printed.csv").write_text("table,value\nmain-1,12.3x\n")
+    with pytest.raises(InputError, match=r"printed\.csv, row 2: a printed value is not a number"):
+        read_printed(tmp_path / "printed.csv")
