@@ -22,11 +22,20 @@ rule extract_video_features:
         mem_mb=growing(4000),
         runtime=growing(720),
         disk_mb=2000,
+        gpu=settings.features.gpu,
     params:
-        settings=settings.features.model_dump(mode="json"),
+        settings=settings.features.model_dump(mode="json", exclude={"text_encoder"}),
         clip_seconds=clip_seconds(settings),
         shards=settings.shards,
-        code=code_digest("features", "common.video", "common.hdf5"),
+        code=code_digest(
+            "features.backbones",
+            "features.grid_conv",
+            "features.image_model",
+            "features.video",
+            "common.ahead",
+            "common.hdf5",
+            "common.video",
+        ),
     script:
         "../scripts/extract_video_features.py"
 
@@ -71,8 +80,9 @@ rule extract_text_features:
         mem_mb=growing(4000),
         runtime=growing(240),
         disk_mb=20000,
+        gpu=settings.features.gpu,
     params:
-        settings=settings.features.model_dump(mode="json"),
+        settings=settings.features.model_dump(mode="json", exclude={"video_backbone", "fps"}),
         caption=caption_key,
         code=code_digest("features.text", "common.hdf5", "common.fig"),
     script:

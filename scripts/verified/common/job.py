@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 
 from verified.common.errors import InputError
+from verified.common.gpu_leases import lease
 
 
 def log_to(path: str | None = None) -> logging.Logger:
@@ -38,12 +39,15 @@ def set_threads(threads: int) -> None:
 def job(snakemake, threads: int = 1) -> Iterator[logging.Logger]:
     """Run one workflow job: log to `snakemake.log[0]`, fix threads, print InputError without a traceback.
 
+    A job whose rule asks for `gpu` gets that many devices of its own (see `gpu_leases`).
     Import heavy packages inside the block or after `set_threads`: thread counts are read when they are loaded.
     """
     set_threads(threads)
     logger = log_to(str(snakemake.log[0]) if snakemake.log else None)
+    gpus = getattr(getattr(snakemake, "resources", None), "gpu", 0)
     try:
-        yield logger
+        with lease(gpus) if gpus else contextlib.nullcontext():
+            yield logger
     except InputError as error:
         logger.error("error: %s", error)
         sys.exit(1)

@@ -18,3 +18,5 @@ class Features(Section):
     """Frames or captions per forward pass."""
     threads: int = Field(1, ge=1)
     """Compute threads of its jobs."""
+    gpu: int = Field(0, ge=0, le=1)
+    """GPUs of one of its jobs."""
