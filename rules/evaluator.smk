@@ -2,6 +2,7 @@ from verified.evaluator.paths import (
     described_datasets,
     evaluated_datasets,
     fine_tuning,
+    gpu_model,
     starting_checkpoint,
     tuple_files,
 )
@@ -89,6 +90,7 @@ rule finetune_evaluator:
         runtime=growing(120 if settings.evaluator.size == "tiny" else 2880),
         disk_mb=5000,
         gpu=settings.evaluator.gpus,
+        gpu_model=gpu_model(settings),
     params:
         datasets=described_datasets(settings),
         settings=fine_tuning(settings),
@@ -121,6 +123,7 @@ rule score_captions:
         runtime=growing(60 if settings.evaluator.size == "tiny" else 120),
         disk_mb=200,
         gpu=min(1, settings.evaluator.gpus),
+        gpu_model=gpu_model(settings),
     params:
         confidence=settings.evaluator.confidence,
         code=code_digest("evaluator", "common.jsonl"),

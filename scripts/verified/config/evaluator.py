@@ -26,6 +26,8 @@ class Evaluator(Section):
     """Frames kept of each of the moment's intervals, from which training draws one; scoring takes the middle one."""
     gpus: int = Field(0, ge=0)
     """GPUs, and so processes, of fine-tuning (4 in the paper); 0 trains on the CPU."""
+    gpu_model: str = Field("", pattern=r"^[A-Za-z0-9_.]*$")
+    """Model of the GPUs that its jobs ask for, as the cluster spells it (a100 in the paper); empty: any."""
     pretrain_clips: int = Field(24000, ge=1)
     """Clips of the separate world that the tiny size is pre-trained on, each seen once."""
     pretrain_batch: int = Field(32, ge=2)

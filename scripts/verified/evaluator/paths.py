@@ -51,3 +51,8 @@ def fine_tuning(settings: Config) -> dict:
         "hard_negatives", "matching_normaliser", "gpus",
     }  # fmt: skip
     return settings.evaluator.model_dump(mode="json", include=keys)
+
+
+def gpu_model(settings: Config) -> str:
+    """The model of GPU to ask a cluster for; empty for jobs without GPUs, which must not name one."""
+    return settings.evaluator.gpu_model if settings.evaluator.gpus else ""

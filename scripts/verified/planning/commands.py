@@ -10,7 +10,9 @@ def add_parser(subparsers) -> None:
     corpus = subparsers.add_parser(
         "plan-corpus", help="lay out empty files of the real sizes, so that the paper can be planned without its videos"
     )
-    corpus.add_argument("folder", type=Path, help="new folder, to be given to snakemake or `verified plan` as --directory")
+    corpus.add_argument(
+        "folder", type=Path, help="new folder, to be given to snakemake or `verified plan` as --directory"
+    )
     corpus.add_argument("--configfile", type=Path, default=Path("config/paper.yaml"))
     corpus.set_defaults(run=_corpus)
     plan = subparsers.add_parser("plan", help="stages, jobs and the most GPU- and core-hours that a run may take")
@@ -43,4 +45,6 @@ def _plan(arguments: argparse.Namespace) -> None:
         print(json.dumps({"seconds": round(seconds, 1), "rows": [asdict(row) for row in rows]}, indent=1))
         return
     print(table(rows))
-    print(f"Planned in {seconds:.1f} s. Hours are sums of the time limits of first attempts: what may be taken at most.")
+    print(
+        f"Planned in {seconds:.1f} s. Hours are sums of the time limits of first attempts: what may be taken at most."
+    )

@@ -43,13 +43,15 @@ SECONDS = 30.0
 def lay_out(config: Config, folder: Path) -> dict[str, tuple[int, int]]:
     """Write, below `folder`, empty files in the place of every source that `config` names; returns (moments, videos).
 
-    Paths are the configuration's own, so that `snakemake --dry-run --directory FOLDER` finds them. Nothing that exists is
+    Paths are the configuration's own, so that `snakemake -n --directory FOLDER` finds them. Nothing that exists is
     touched: raises InputError where a source is there already, or where a data set is none of the paper's.
     """
     found = {}
     sources = {name: dataset.source for name, dataset in config.datasets.items() if dataset.source.kind == "folder"}
     if not sources:
-        raise InputError("no data set of this configuration has a folder of videos", remedy="it can be planned as it is")
+        raise InputError(
+            "no data set of this configuration has a folder of videos", remedy="it can be planned as it is"
+        )
     for name, source in sources.items():
         if name not in SIZES:
             raise InputError(f"the size of {name} is not known", remedy=f"known: {', '.join(SIZES)}")
