@@ -40,6 +40,7 @@ def plan(arguments: list[str]) -> tuple[list[Row], float]:
     started = time.monotonic()
     run = subprocess.run(
         [sys.executable, "-m", "snakemake", "--snakefile", str(PROJECT / "Snakefile"), "--dry-run", "--nocolor",
+         "--cores", "1024",  # of a plan: no rule gets fewer threads than it asks for
          *arguments],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
     )  # fmt: skip
