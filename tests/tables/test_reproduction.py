@@ -1,6 +1,7 @@
 """A verdict per printed figure."""
 
 import csv
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -10,13 +11,14 @@ from verified.common.errors import InputError
 from verified.common.jsonl import write_json
 from verified.corpus.sources import collections
 from verified.tables.collect import Collection
+from verified.tables.left_out import range_without
 from verified.tables.reproduction import CAPTIONS, HEADER, read_printed, reproduction, write_reproduction
 
 PRINTED = Path(__file__).resolve().parents[2] / "config" / "paper_tables.csv"
 
 
 def settings(title: str = "Charades-FIG", kind: str = "released") -> dict:
-    return {"name": "released", "datasets": {"charades": {"title": title, "source": {"kind": kind}}}}
+    return {"name": "released", "seed": 1, "datasets": {"charades": {"title": title, "source": {"kind": kind}}}}
 
 
 def collection(
@@ -32,7 +34,8 @@ def collection(
         "adjectives": 0.0463,
     }
     fine = {"captions": captions, "vocab": None, "words": None, "nouns": None, "verbs": None, "adjectives": None}
-    clusters = {"captions": captions, "classes": 1393, "instances": instances}
+    members = [{"size": 2}] * 192 + [{"size": 19}, {"size": 19}]
+    clusters = {"captions": captions, "classes": 1393, "instances": instances, "members": members}
     scores = {"span_seconds": 8.2298, "statics_count": None, "statics_confidence": None, "dynamics_count": None,
               "dynamics_confidence": None, "total_confidence": 1.3208}  # fmt: skip
     files = {
@@ -42,7 +45,11 @@ def collection(
             "cog": language,
             "fig": fine,
         },
-        "many_to_many": {**head, "cog": clusters, "fig": {"captions": captions, "classes": 194, "instances": 421}},
+        "many_to_many": {
+            **head,
+            "cog": clusters,
+            "fig": {"captions": captions, "classes": 194, "instances": 421, "members": members},
+        },
         "confidence": {**head, **scores},
     }
     paths = []
@@ -105,6 +112,19 @@ def test_a_part_of_the_splits_is_never_more_than_partial(tmp_path):
 def test_another_number_of_captions_is_said(tmp_path):
     words = verdicts(tmp_path, captions=16000)["main-1", "Charades-FIG", "COG", "words"]
     assert "ours counts 16000 captions, the paper 16128" in words["note"]
+
+
+def test_more_captions_than_the_paper_s_come_with_the_range_of_leaving_some_out(tmp_path):
+    note = verdicts(tmp_path, captions=16148)["main-2", "Charades-FIG", "FIG", "instances"]["note"]
+    assert "ours counts 16148 captions" in note
+    assert re.search(r"leaving out 20 at random gives 4\d\d to 4\d\d \(95 %\), which holds the printed one", note)
+
+
+def test_the_range_of_leaving_out_nothing_or_everything():
+    members = [{"size": 2}, {"size": 5}]
+    assert range_without(members, 100, 0, "classes", 1) == (2, 2)
+    assert range_without(members, 100, 0, "instances", 1) == (7, 7)
+    assert range_without(members, 7, 7, "instances", 1) == (0, 0)
 
 
 def test_the_demo_is_never_compared(tmp_path):

@@ -16,15 +16,15 @@ SCORE_BIN = 0.5
 def confidence(rows: list[dict]) -> dict:
     """The figures of supplement Table 1 and the histogram of Figure 4.
 
-    ``span_seconds, statics_count, statics_confidence, dynamics_count, dynamics_confidence, total_confidence``: None
-    where the rows have no type (as the released ones) or no scores. ``scores``: bin ``edges`` common to all,
-    ``total`` and each of ``types`` with ``captions, mean, median, deviation, positive`` (share above 0) and
-    ``counts`` per bin; None without scores. Raises InputError without rows.
+    ``captions, span_seconds, statics_count, statics_confidence, dynamics_count, dynamics_confidence,
+    total_confidence``: None where the rows have no type (as the released ones) or no scores. ``scores``: bin
+    ``edges`` common to all, ``total`` and each of ``types`` with ``captions, mean, median, deviation, positive``
+    (share above 0) and ``counts`` per bin; None without scores. Raises InputError without rows.
     """
     span = spans(rows)["mean_seconds"]
     summary = _histograms(rows) if "fig_desc_score" in rows[0] else None
     types = summary and summary["types"]
-    result = {"span_seconds": span}
+    result = {"captions": len(rows), "span_seconds": span}
     for name in TYPES:
         result[f"{name}_count"] = types[name]["captions"] if types else None
         result[f"{name}_confidence"] = types[name]["mean"] if types else None

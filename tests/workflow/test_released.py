@@ -1,0 +1,101 @@
+"""A finished annotation set of a user's own, from its files to the tables and pictures."""
+
+import csv
+import json
+
+import pytest
+from running import snakemake
+
+CONFIG = """
+name: mine
+datasets:
+  mine:
+    title: Mine-FIG
+    source: {kind: released, collection: mine, splits: [train, val, test], released_dir: given}
+retrieval:
+  models: []
+"""
+
+
+def annotations(first: int) -> bytes:
+    rows = [
+        {"video": f"v{i // 2}", "time": [0.0, 5.5], "desc_id": i, "duration": 5.0 if i == 3 else 20.0,
+         "cog_desc": "a ball moves", "fig_desc": f"A {colour} ball \u2192 {place}.", "fig_desc_score": i / 8}
+        for i, (colour, place) in enumerate(
+            [("red", "rolls down a stairway"), ("blue", "floats in a dark pool"), ("green", "is kicked by a child"),
+             ("white", "hits the window"), ("small", "bounces on sand"), ("striped", "spins on a table")], start=first)
+    ]  # fmt: skip
+    return "".join(json.dumps(row) + "\n" for row in rows).encode()
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("released")
+    (folder / "given").mkdir()
+    (folder / "given" / "train.jsonl").write_bytes(annotations(0))
+    (folder / "given" / "test.jsonl").write_bytes(annotations(10))
+    (folder / "config.yaml").write_text(CONFIG)
+    targets = ("results/tables", "results/figures/mine/clusters.svg", "results/mine/annotations/lint.json",
+               "results/mine/corpus/moments.jsonl")  # fmt: skip
+    run = snakemake(folder, "--cores", "2", *targets, config=folder / "config.yaml")
+    assert run.returncode == 0, run.stdout[-6000:]
+    return folder
+
+
+def test_the_annotations_are_the_given_bytes(built):
+    for split, first in (("train", 0), ("test", 10)):
+        assert (built / "results/mine/annotations/fig" / f"{split}.jsonl").read_bytes() == annotations(first)
+
+
+def test_statistics_tables_and_pictures_are_there(built):
+    language = json.loads((built / "results/mine/statistics/language.json").read_text())
+    assert language["fig"]["captions"] == 12 and language["missing_splits"] == ["val"]
+    classes = json.loads((built / "results/mine/statistics/many_to_many.json").read_text())
+    assert (classes["cog"]["classes"], classes["cog"]["instances"]) == (1, 12)
+    assert (classes["fig"]["classes"], classes["fig"]["instances"]) == (6, 12)
+    assert "† Mine-FIG: partial: train+test" in (built / "results/tables/main-1.md").read_text()
+    for name in ("confidence", "spans", "clusters"):
+        for ending in ("svg", "png"):
+            assert (built / f"results/figures/mine/{name}.{ending}").stat().st_size > 1000
+
+
+def test_every_printed_figure_has_a_row_and_none_is_claimed(built):
+    with (built / "results/tables/reproduction.csv").open(encoding="utf-8", newline="") as lines:
+        rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))
+    assert len(rows) == 1226 and {row["verdict"] for row in rows} == {"not attempted"}
+
+
+def test_the_lint_reports_and_lets_released_annotations_pass(built):
+    reports = json.loads((built / "results/mine/annotations/lint.json").read_text())
+    assert [report["findings"].get("span_past_end", {}).get("rows") for report in reports] == [[4], None]
+    assert all(report["rows"] == 6 for report in reports)
+
+
+def test_moments_end_with_their_video(built):
+    moments = [json.loads(line) for line in (built / "results/mine/corpus/moments.jsonl").read_text().splitlines()]
+    assert len(moments) == 12 and all(moment["end"] <= moment["duration"] for moment in moments)
+
+
+def test_a_second_run_has_nothing_to_do(built):
+    run = snakemake(built, "--cores", "2", "results/tables", config=built / "config.yaml")
+    assert "Nothing to be done" in run.stdout, run.stdout[-3000:]
+
+
+def test_a_bad_row_stops_with_file_row_and_key_and_leaves_nothing(built, tmp_path):
+    (tmp_path / "given").mkdir()
+    rows = annotations(0).splitlines(keepends=True)
+    (tmp_path / "given" / "train.jsonl").write_bytes(b"".join(rows[:2]) + rows[2].replace(b'"duration": 20.0, ', b""))
+    (tmp_path / "config.yaml").write_text(CONFIG)
+    run = snakemake(
+        tmp_path, "--cores", "1", "results/mine/annotations/fig/train.jsonl", config=tmp_path / "config.yaml"
+    )
+    assert run.returncode != 0
+    assert "given/train.jsonl, row 3: missing key 'duration'" in run.stdout and "Traceback" not in run.stdout
+    assert not (tmp_path / "results/mine/annotations/fig/train.jsonl").exists()
+
+
+def test_a_collection_that_is_not_there_stops_before_any_job(tmp_path):
+    (tmp_path / "config.yaml").write_text(CONFIG)
+    run = snakemake(tmp_path, "--cores", "1", "results/tables", config=tmp_path / "config.yaml")
+    assert run.returncode != 0
+    assert "datasets.mine.source: no split of collection 'mine' is at hand" in run.stdout
