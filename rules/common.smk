@@ -11,15 +11,22 @@ from verified.common.errors import InputError
 from verified.common.resources import growing
 from verified.common.shards import shard_names
 from verified.config import load
+from verified.corpus.source_files import shard_state
 from verified.tables.closing import closing_message
 
 try:
     settings = load(config, ", ".join(map(str, workflow.configfiles)) or "--config")
 except InputError as error:
     raise WorkflowError(f"error: {error}")
-validate(config, Path(workflow.basedir, "config", "schema.json"), set_default=False)
+# Values given with --config arrive as text inside mappings; the model has turned them into numbers.
+validate(
+    settings.model_dump(mode="json", exclude_unset=True),
+    Path(workflow.basedir, "config", "schema.json"),
+    set_default=False,
+)
 
 SHARDS = shard_names(settings.shards)
+shard_rows = shard_state(settings)
 
 
 wildcard_constraints:
