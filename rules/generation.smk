@@ -15,3 +15,12 @@ def api_slots(*roles):
     """Calls under way at once in a job, where a role is answered by an endpoint."""
     used = [getattr(settings.generation, role) for role in roles]
     return max((role.api_slots for role in used if role.engine == "openai"), default=0)
+
+
+# Modules of the package that text generation uses besides its own.
+GENERATION_USES = (
+    "common.caption_facts",
+    "common.jsonl",
+    "common.seeds",
+    "common.shards",
+)

@@ -1,0 +1,80 @@
+"""The vLLM engine on tiny models of a text and a multimodal class; runs where vLLM is installed (make test-vllm)."""
+
+import os
+
+import pytest
+
+os.environ |= {
+    "VLLM_CPU_KVCACHE_SPACE": "1",
+    "VLLM_CPU_OMP_THREADS_BIND": "nobind",
+    "VLLM_NO_USAGE_STATS": "1",
+    "HF_HUB_OFFLINE": "1",
+}
+pytest.importorskip("vllm", reason="vLLM is not installed here; make test-vllm builds an environment for it")
+
+import numpy as np
+import tiny_models
+from captioning import jpeg
+
+from verified.common.errors import InputError
+from verified.config.generation import EngineSettings
+from verified.generation.asking import Asker, Call
+from verified.generation.engines.vllm import VLLM
+from verified.generation.ledger import Ledger
+from verified.generation.request import Request, Sampling
+from verified.generation.schemas import answer_schema
+
+SHORT = Sampling(max_tokens=8)
+VALUES = {"caption": "a dog runs", "count": "3"}
+CLIP = np.random.default_rng(0).integers(0, 255, (5, 40, 60, 3), np.uint8)
+
+
+def engine(folder, **changes):
+    return VLLM(EngineSettings(engine="vllm", model=folder, max_context_tokens=512, **changes))
+
+
+@pytest.fixture(scope="module")
+def writer(tmp_path_factory):
+    return engine(tiny_models.mistral(tmp_path_factory.mktemp("mistral"), context=512))
+
+
+def test_text_batches_seeds_and_outcomes(writer, tmp_path):
+    asked = [Request("positives", f"say [INST] {number}", VALUES, sampling=SHORT, seed=number) for number in range(5)]
+    replies = list(writer.answer(asked))
+    assert all(reply.finish in ("length", "stop") and reply.tokens_in > 4 for reply in replies)
+    assert [reply.text for reply in writer.answer(asked)] == [reply.text for reply in replies]
+    with Ledger(tmp_path / "ledger.sqlite") as ledger:
+        outcomes = dict(Asker(writer, ledger, attempts=2).ask(Call(request, count=3) for request in asked))
+    assert {outcome.status for outcome in outcomes.values()} <= {"truncated", "invalid"} and len(outcomes) == 5
+
+
+def test_a_schema_constrains_even_random_weights(writer):
+    schema = answer_schema("positives", 2)
+    schema["properties"] = {name: {"enum": [f"a dog {name}"]} for name in schema["properties"]}
+    request = Request("positives", "say it", VALUES, sampling=Sampling(max_tokens=200), schema=schema, seed=1)
+    with_schema = next(writer.answer([request]))
+    assert '"a dog 1"' in with_schema.text and with_schema.finish == "stop"
+
+
+def test_a_prompt_too_long_does_not_take_its_batch_with_it(writer):
+    asked = [Request("positives", text, VALUES, sampling=SHORT) for text in ("one", "x" * 5000, "three")]
+    first, long, third = writer.answer(asked)
+    assert (long.finish, long.reason) == ("error", "context-length")
+    assert first.finish in ("length", "stop") and third.finish in ("length", "stop")
+
+
+def test_pictures_and_clips(tmp_path):
+    seeing = engine(tiny_models.qwen_vl(tmp_path / "qwen"))
+    asked = [
+        Request("keyframe_description", "look", VALUES, images=(jpeg(40),), sampling=SHORT, seed=1),
+        Request("keyframe_description", "look", VALUES, images=(jpeg(40)[:50],), sampling=SHORT, seed=1),
+        Request("answers", "watch", VALUES, frames=CLIP, sampling=SHORT, seed=1),
+    ]
+    picture, broken, clip = seeing.answer(asked)
+    assert (broken.finish, broken.reason) == ("error", "media")
+    assert picture.finish in ("length", "stop") and clip.tokens_in >= picture.tokens_in + 16
+
+
+def test_a_model_that_is_none(tmp_path):
+    with pytest.raises(InputError, match="vLLM cannot load the model"):
+        list(engine(str(tmp_path)).answer([Request("positives", "x", VALUES)]))
