@@ -23,7 +23,6 @@ rule download_released:
         "logs/download_released/{place}.tsv"
     wildcard_constraints:
         place="|".join(map(re.escape, OPEN_PLACES)),
-    retries: 2
     conda:
         "../envs/annotations.yaml"
     threads: 1
