@@ -23,6 +23,8 @@ include: "rules/statistics.smk"
 include: "rules/figures.smk"
 include: "rules/tables.smk"
 include: "rules/validity.smk"
+include: "rules/report.smk"
+include: "rules/study.smk"
 
 
 rule all:

@@ -14,6 +14,7 @@ COMMANDS = (
     "verified.annotations.commands",
     "verified.generation.commands",
     "verified.retrieval.commands",
+    "verified.study.commands",
     "verified.planning.commands",
 )
 

@@ -15,6 +15,7 @@ from verified.config.features import Features
 from verified.config.generation import Generation
 from verified.config.retrieval import Retrieval
 from verified.config.statistics import Statistics
+from verified.config.study import Study
 
 
 class Config(Section):
@@ -34,6 +35,7 @@ class Config(Section):
     features: Features = Features()
     retrieval: Retrieval = Retrieval()
     statistics: Statistics = Statistics()
+    study: Study = Study()
 
     @field_validator("datasets")
     @classmethod

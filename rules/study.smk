@@ -1,0 +1,39 @@
+from verified.corpus.source_files import datasets_of
+from verified.report.pages import page_digest
+from verified.report.paths import annotated_here, title_of
+
+
+rule study:
+    """Pages for the participants of a user study (Table 3), for every data set with videos."""
+    input:
+        expand("results/{dataset}/study/pages", dataset=annotated_here(settings)),
+
+
+rule prepare_study:
+    """Captions drawn for people to grade, and a page for each participant (supplement A.2 and D)."""
+    input:
+        annotations=annotation_files(settings, "fig"),
+        videos="results/{dataset}/corpus/videos.jsonl",
+    output:
+        pages=directory("results/{dataset}/study/pages"),
+        key="results/{dataset}/study/key.json",
+    log:
+        "logs/{dataset}/prepare_study.log",
+    benchmark:
+        "logs/{dataset}/prepare_study.tsv"
+    wildcard_constraints:
+        dataset=datasets_of(settings, "demo", "folder"),
+    conda:
+        "../envs/study.yaml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=60,
+    params:
+        study=settings.study.model_dump(mode="json"),
+        title=title_of(settings),
+        seed=settings.seed,
+        page=page_digest("study"),
+        code=code_digest("study", "report.pages", "common"),
+    script:
+        "../scripts/prepare_study.py"

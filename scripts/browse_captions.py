@@ -1,0 +1,26 @@
+"""Write the caption browser of a data set (see rules/report.smk)."""
+
+from verified.common.job import job
+
+with job(snakemake) as log:
+    from pathlib import Path
+
+    from verified.common.fig import read_splits
+    from verified.common.jsonl import read_jsonl
+    from verified.generation.ledger import Ledger
+    from verified.report.captions import about_generated, about_released, generated_rows, released_rows, write_browser
+
+    given, drawn, facts = snakemake.input, snakemake.output, snakemake.params.about
+    page, parts = Path(drawn.page), Path(drawn.parts)
+    annotations = read_splits(given.annotations)
+    if facts["released"]:
+        rows = released_rows(annotations)
+        write_browser(page, parts, about_released(facts["title"], facts["origin"], rows), rows)
+    else:
+        captions = [row for path in given.captions for row in read_jsonl(path)]
+        scores = [row for path in given.scores for row in read_jsonl(path)]
+        rows = generated_rows(read_jsonl(given.moments[0]), scores, captions, annotations)
+        about = about_generated(facts["title"], facts["origin"], rows)
+        with Ledger(facts["ledger"], read_only=True) as ledger:
+            write_browser(page, parts, about, rows, captions, given.keyframes, ledger)
+    log.info("%d moments, %d candidates", len(rows), sum(len(row[6]) for row in rows))

@@ -1,0 +1,23 @@
+"""Draw the captions of a user study and write its pages (see rules/study.smk)."""
+
+from verified.common.job import job
+
+with job(snakemake) as log:
+    from pathlib import Path
+
+    from verified.common.fig import read_splits
+    from verified.common.jsonl import read_jsonl, write_json
+    from verified.study.clips import clips_of
+    from verified.study.pages import write_pages
+    from verified.study.sample import plan
+
+    given, made, settings = snakemake.input, snakemake.output, snakemake.params
+    size = settings.study
+    dataset = snakemake.wildcards.dataset
+    key = plan(dataset, settings.title, read_splits(given.annotations), size["captions"], size["questions"],
+               size["raters"], settings.seed)  # fmt: skip
+    clips = clips_of(key["questions"], read_jsonl(given.videos), size["clip_side"])
+    write_pages(Path(made.pages), key, clips)
+    write_json(made.key, key)
+    log.info("%d captions of %d wanted, %d participants", len(key["questions"]), 2 * size["captions"],
+             len(key["participants"]))  # fmt: skip

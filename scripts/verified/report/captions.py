@@ -1,0 +1,233 @@
+"""The caption browser: every moment with its keyframes, its candidates and their scores, and what led to them.
+
+The page holds an index of all captions, which it searches and sorts; keyframes, prompts and refusals stand in parts of
+`PART` moments that are read when they are first shown. The parts stand in the page itself as long as they are small
+together, otherwise as scripts in a folder beside it (a page opened from a disk may load scripts, but no other data).
+"""
+
+import io
+import json
+import tarfile
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from PIL import Image
+
+from verified.common.fig import TYPES
+from verified.common.files import atomic_path, write_text
+from verified.common.jsonl import finite
+from verified.generation.ledger import Ledger
+from verified.report.pages import data_url, inert_json, page, write_page
+
+PART = 128
+"""Moments whose keyframes and prompts are read at once."""
+EMBEDDED = 24_000_000
+"""Characters up to which the parts stand in the page itself."""
+SIDE = 160
+"""Longest side of a keyframe on the page, in pixels."""
+QUALITY = 80
+
+
+class Thumbnails:
+    """Small JPEGs of keyframes, read from the archives of all shards when they are asked for."""
+
+    def __init__(self, archives: Iterable[str | Path]):
+        self._places: dict[int, tuple[tarfile.TarFile, list[dict]]] = {}
+        for path in archives:
+            archive = tarfile.open(path)  # noqa: SIM115 (it stays open as long as the object)
+            for line in archive.extractfile("index.jsonl"):
+                row = json.loads(line)
+                self._places[row["desc_id"]] = archive, row["keyframes"]
+
+    def of(self, desc_id: int) -> list[list]:
+        """``[time in seconds, data URL]`` of each keyframe of a moment."""
+        archive, keyframes = self._places.get(desc_id, (None, []))
+        return [[frame["time"], _thumbnail(archive.extractfile(frame["file"]).read())] for frame in keyframes]
+
+
+def _thumbnail(content: bytes) -> str:
+    image = Image.open(io.BytesIO(content)).convert("RGB")
+    image.thumbnail((SIDE, SIDE))
+    out = io.BytesIO()
+    image.save(out, "JPEG", quality=QUALITY, subsampling=0)
+    return data_url("image/jpeg", out.getvalue())
+
+
+def generated_rows(
+    moments: list[dict], scores: Iterable[dict], captions: Iterable[dict], annotations: Iterable[dict]
+) -> list[list]:
+    """Index rows of moments that the workflow annotated, in the order of the corpus; see `captions.js` for their form.
+
+    `captions` are statics and dynamics rows, `scores` one row per candidate, `annotations` the chosen captions.
+    """
+    score = {(row["desc_id"], row["type"], row["candidate"]): row["score"] for row in scores}
+    made = defaultdict(dict)
+    for row in captions:
+        made[row["desc_id"]][row["type"]] = row
+    chosen = {row["desc_id"]: (row["fig_desc_type"], row["fig_desc"]) for row in annotations}
+    rows = []
+    for moment in moments:
+        ident = moment["desc_id"]
+        by_type = made[ident]
+        candidates = [
+            [TYPES.index(kind), number, entry["caption"], _number(score.get((ident, kind, number))), 0]
+            for kind in TYPES
+            if kind in by_type
+            for number, entry in enumerate(by_type[kind]["candidates"])
+        ]
+        _mark(candidates, chosen.get(ident))
+        refused = sum(len(row["refused"]) for row in by_type.values())
+        missing = sum(row["shortfall"] for row in by_type.values())
+        reasons = "; ".join(f"{kind}: {by_type[kind]['reason']}" for kind in by_type if by_type[kind]["reason"])
+        rows.append(_index_row(moment, moment["caption"], candidates, refused, missing, reasons))
+    return rows
+
+
+def released_rows(annotations: Iterable[dict]) -> list[list]:
+    """Index rows of published annotations: the one caption there is, and its score."""
+    rows = []
+    for row in annotations:
+        start, end = row["time"]
+        moment = {**row, "start": start, "end": end}
+        kind = row.get("fig_desc_type")
+        place = TYPES.index(kind) if kind in TYPES else len(TYPES)
+        fine = [[place, 0, row["fig_desc"], _number(row["fig_desc_score"]), 1]] if "fig_desc" in row else []
+        rows.append(_index_row(moment, row["cog_desc"], fine, 0, 0, ""))
+    return rows
+
+
+def about_generated(title: str, origin: str, rows: list[list]) -> dict[str, str]:
+    """Head and foot of the page of a corpus that the workflow annotated."""
+    about = (
+        f"{len(rows)} moments, {sum(len(row[6]) for row in rows)} fine-grained candidates. Of each moment's, the one of "
+        "the highest confidence became its caption; the confidence is the evaluator's and may be wrong."
+    )
+    return {"title": f"Captions of {title}", "about": about, "foot": origin}
+
+
+def about_released(title: str, origin: str, rows: list[list]) -> dict[str, str]:
+    """Head and foot of the page of published annotations."""
+    about = f"{len(rows)} moments. Published annotations hold one caption a moment, and no videos or prompts."
+    return {"title": f"Captions of {title}", "about": about, "foot": origin}
+
+
+def _index_row(moment: Mapping, coarse: str, candidates: list, refused: int, missing: int, note: str) -> list:
+    times = [moment["start"], moment["end"]]
+    return [moment["desc_id"], moment["video"], *times, moment["split"], coarse, candidates, refused, missing, note]
+
+
+def _number(score: float | None) -> float | None:
+    return score if finite(score) else None
+
+
+def _mark(candidates: list[list], chosen: tuple[str, str] | None) -> None:
+    for candidate in candidates:
+        if chosen is not None and (TYPES[candidate[0]], candidate[2]) == chosen:
+            candidate[4] = 1
+            break
+    scored = [candidate for candidate in candidates if candidate[3] is not None]
+    if len(scored) > 1:
+        lowest = min(reversed(scored), key=lambda candidate: candidate[3])
+        lowest[4] = lowest[4] or 2
+
+
+def part_of(rows: list[list], made: Mapping[int, list[dict]], thumbnails: Thumbnails, ledger: Ledger | None) -> dict:
+    """Keyframes, refusals, facts and calls of some moments. Prompts share their lines: most come from templates."""
+    lines: dict[str, int] = {}
+    calls: dict[str, dict | None] = {}
+    entries = {}
+    for row in rows:
+        ident = row[0]
+        by_type = {}
+        for caption in made.get(ident, ()):
+            keys = _calls(caption)
+            by_type[caption["type"]] = {
+                "facts": _facts(caption),
+                "refused": [[entry["caption"], entry["reason"]] for entry in caption["refused"]],
+                "calls": keys,
+            }
+            for key in keys:
+                if key not in calls:
+                    calls[key] = _call(ledger, key, lines)
+        entries[ident] = {"frames": thumbnails.of(ident), "made": by_type}
+    return {"moments": entries, "calls": calls, "lines": list(lines)}
+
+
+def _calls(row: Mapping) -> list[str]:
+    """Ledger keys behind a row, in the order in which they were asked, each once."""
+    keys = [frame.get("lineage") for frame in row.get("keyframes", ())]
+    keys += row.get("lineage", {}).values()
+    keys += [candidate["lineage"] for candidate in row["candidates"]]
+    return list(dict.fromkeys(key for key in keys if key))
+
+
+def _facts(row: Mapping) -> list[list[str]]:
+    facts = []
+    for frame in row.get("keyframes", ()):
+        told = [frame.get(name) for name in ("background", "foreground", "description")]
+        facts.append([f"keyframe at {frame['time']:.1f} s", " ".join(text for text in told if text)])
+    questions, answers = row.get("questions") or [], row.get("answers") or []
+    for number, question in enumerate(questions):
+        facts.append([question, answers[number] if number < len(answers) else "no answer"])
+    if row.get("description"):
+        facts.append(["description", row["description"]])
+    if row.get("frames") is not None:
+        facts.append(["frames shown", f"{row['frames']}{', thinned' if row.get('thinned') else ''}"])
+    return facts
+
+
+def _call(ledger: Ledger | None, key: str, lines: dict[str, int]) -> dict | None:
+    found = ledger.get(key) if ledger else None
+    if found is None:
+        return None
+    prompt = [lines.setdefault(line, len(lines)) for line in found["prompt"].split("\n")]
+    return {name: found[name] for name in ("task", "model", "revision", "engine", "sampling")} | {"prompt": prompt}
+
+
+def write_browser(
+    target: Path,
+    folder: Path,
+    about: Mapping[str, str],
+    rows: list[list],
+    captions: Iterable[dict] = (),
+    archives: Iterable[str | Path] = (),
+    ledger: Ledger | None = None,
+    embedded: int = EMBEDDED,
+) -> None:
+    """Write the page `target`, and its parts into `folder` when they are longer than `embedded` together.
+
+    `about` holds title, about and foot. `folder` is made in any case: it stays empty when all is in the page.
+    """
+    made = defaultdict(list)
+    for row in captions:
+        made[row["desc_id"]].append(row)
+    thumbnails = Thumbnails(archives)
+    folder.mkdir(parents=True, exist_ok=True)
+    within: dict[str, str] | None = {}
+    if made or archives:
+        for number, start in enumerate(range(0, len(rows), PART)):
+            part = inert_json(part_of(rows[start : start + PART], made, thumbnails, ledger))
+            if within is not None:
+                within[f"part-{number}"] = part
+                if sum(map(len, within.values())) > embedded:
+                    for name, earlier in within.items():
+                        _write_part(folder, int(name.removeprefix("part-")), earlier)
+                    within = None
+            else:
+                _write_part(folder, number, part)
+    index = {
+        **about,
+        "part": PART,
+        "beside": folder.name if within is None else "",
+        "types": list(TYPES) if any(row[6] and row[6][0][0] < len(TYPES) for row in rows) else [],
+        "splits": list(dict.fromkeys(row[4] for row in rows)),
+        "moments": rows,
+    }
+    with atomic_path(target) as temporary:
+        data = {"index": index, **(within or {})}
+        write_page(temporary, page("captions", about["title"], data, side_files=within is None))
+
+
+def _write_part(folder: Path, number: int, part: str) -> None:
+    write_text(folder / f"{number:04d}.js", f"captionPart({number},{part});\n")

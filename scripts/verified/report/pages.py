@@ -1,0 +1,68 @@
+"""Self-contained HTML pages: one file with its style, its script and its data, which needs no network.
+
+Data never becomes markup: it stands in the page as JSON inside inert script elements with every ``<`` escaped, and the
+scripts put it on the screen as text. A content security policy allows the page's own script and style by their hashes
+and nothing else, so that not even a mistake there could run what a caption says.
+"""
+
+import base64
+import hashlib
+import html
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+FOLDER = Path(__file__).resolve().parent / "pages"
+
+
+def page_digest(*names: str) -> str:
+    """SHA-256 (first 16 hex digits) over the files of the named pages, for rules: they are not Python modules."""
+    digest = hashlib.sha256()
+    for path in sorted(path for name in names for path in (FOLDER / "base.css", *FOLDER.glob(f"{name}.*"))):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
+
+
+def inert_json(value: object) -> str:
+    """JSON that can stand inside a script element: ASCII, and no ``<`` that could end it or open a comment."""
+    return json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def page(name: str, title: str, data: Mapping[str, object], side_files: bool = False) -> Iterator[str]:
+    """The parts of page `name`, to be written one after the other.
+
+    `data` are JSON values by the id of their script element; values that are strings already are taken for the result
+    of `inert_json`. With `side_files` the page may also load scripts that lie beside it.
+    """
+    style = (FOLDER / "base.css").read_text(encoding="utf-8") + (FOLDER / f"{name}.css").read_text(encoding="utf-8")
+    script = (FOLDER / f"{name}.js").read_text(encoding="utf-8")
+    beside = " 'self' file:" if side_files else ""
+    policy = (
+        f"default-src 'none'; img-src data:; media-src data:; style-src {_source(style)}; "
+        f"script-src {_source(script)}{beside}; base-uri 'none'; form-action 'none'"
+    )
+    yield '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+    yield f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+    yield '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+    yield f"<title>{html.escape(title)}</title>\n<style>{style}</style>\n</head>\n<body>\n"
+    yield (FOLDER / f"{name}.html").read_text(encoding="utf-8")
+    for key, value in data.items():
+        text = value if isinstance(value, str) else inert_json(value)
+        yield f'<script type="application/json" id="{html.escape(key)}">{text}</script>\n'
+    yield f"<script>{script}</script>\n</body>\n</html>\n"
+
+
+def write_page(path: Path, parts: Iterable[str]) -> None:
+    """Write the parts of a page as UTF-8."""
+    with path.open("w", encoding="utf-8", newline="\n") as out:
+        out.writelines(parts)
+
+
+def data_url(kind: str, content: bytes) -> str:
+    """`content` of the media type `kind` as a data URL."""
+    return f"data:{kind};base64,{base64.b64encode(content).decode('ascii')}"
+
+
+def _source(text: str) -> str:
+    digest = hashlib.sha256(text.encode("utf-8")).digest()
+    return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"

@@ -1,0 +1,78 @@
+"""What the grades say: R_s, R_d and S with intervals, and how far the raters agree (Table 3, supplement Table 3)."""
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from verified.common.bootstrap import mean_interval
+from verified.common.seeds import generator
+from verified.study.agreement import krippendorff_alpha
+from verified.study.sample import GRADES
+
+RESAMPLES = 1000
+LEVELS = {"statics": "nominal", "dynamics": "nominal", "accuracy": "ordinal"}
+
+
+def grade_matrix(answers: Iterable[Mapping], key: Mapping, grade: str) -> np.ndarray:
+    """Grades [participants, questions], NaN where a participant was not asked."""
+    matrix = np.full((len(key["participants"]), len(key["questions"])), np.nan)
+    for answer in answers:
+        matrix[answer["participant"] - 1, answer["question"] - 1] = answer[grade]
+    return matrix
+
+
+def verdicts(matrix: np.ndarray, per_answer: bool) -> np.ndarray:
+    """One value per caption, [questions]: the median of its grades, which for yes and no is the majority.
+
+    With `per_answer`, the mean: every answer counts, which gives finer steps than the printed multiples of 2 % and
+    0.02. An even number of raters who are split half and half gives one half.
+    """
+    return np.nanmean(matrix, axis=0) if per_answer else np.nanmedian(matrix, axis=0)
+
+
+def summarise(answers: list[dict], key: Mapping, per_answer: bool = False) -> dict:
+    """Measures with 95 % bootstrap intervals over captions, and Krippendorff's alpha of each of the three questions.
+
+    R_s is the share (%) of statics captions said to tell richer static information, R_d likewise for dynamics; S is
+    the mean accuracy grade of statics, of dynamics, and of all.
+    """
+    types = np.array([row["type"] for row in key["questions"]])
+    matrices = {grade: grade_matrix(answers, key, grade) for grade in GRADES}
+    values = {grade: verdicts(matrix, per_answer) for grade, matrix in matrices.items()}
+    everything = np.ones(len(types), dtype=bool)
+    wanted = {
+        "R_s_percent": (100 * values["statics"], types == "statics"),
+        "S_statics": (values["accuracy"], types == "statics"),
+        "R_d_percent": (100 * values["dynamics"], types == "dynamics"),
+        "S_dynamics": (values["accuracy"], types == "dynamics"),
+        "S_total": (values["accuracy"], everything),
+    }
+    return {
+        "dataset": key["dataset"],
+        "title": key["title"],
+        "study": key["study"],
+        "verdict": "answer" if per_answer else "caption",
+        "participants": len(key["participants"]),
+        "raters": key["raters"],
+        "answers": len(answers),
+        "measures": {name: _measure(of[chosen], key["seed"]) for name, (of, chosen) in wanted.items()},
+        "agreement": {grade: _agreement(matrices[grade], LEVELS[grade], key["seed"]) for grade in GRADES},
+    }
+
+
+def _measure(values: np.ndarray, seed: int) -> dict:
+    mean, low, high = mean_interval(values, RESAMPLES, seed)
+    bounds = {"value": mean, "low": low, "high": high} if len(values) else dict.fromkeys(("value", "low", "high"))
+    return {**bounds, "captions": len(values)}
+
+
+def _agreement(matrix: np.ndarray, level: str, seed: int) -> dict:
+    random = generator(seed, "study", "agreement", level)
+    draws = [
+        krippendorff_alpha(matrix[:, random.integers(0, matrix.shape[1], matrix.shape[1])], level)
+        for _ in range(RESAMPLES)
+    ]
+    alpha = krippendorff_alpha(matrix, level)
+    usable = [draw for draw in draws if not np.isnan(draw)]
+    low, high = (float(bound) for bound in np.quantile(usable, [0.025, 0.975])) if usable else (None, None)
+    return {"alpha": None if np.isnan(alpha) else alpha, "low": low, "high": high, "level": level}

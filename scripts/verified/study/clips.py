@@ -1,0 +1,94 @@
+"""Short MP4 files of moments, for pages that people watch."""
+
+import io
+import itertools
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from pathlib import Path
+
+import av
+
+from verified.common.errors import InputError
+from verified.common.video.decode import VideoError, frame_array, open_video, upright_size
+
+_CLOCK = 90_000  # ticks a second, the usual clock of video
+_OPTIONS = {"crf": "26", "preset": "veryfast", "threads": "1"}
+
+
+class Clip:
+    """One H.264 file in memory; frames are added with the seconds since the clip's start at which they appear."""
+
+    def __init__(self, height: int, width: int, fps: Fraction):
+        self._file = io.BytesIO()
+        self._container = av.open(self._file, "w", format="mp4", options={"fflags": "+bitexact"})
+        self._stream = self._container.add_stream("libx264", rate=fps, options=_OPTIONS)
+        self._stream.height, self._stream.width = height, width
+        self._stream.pix_fmt = "yuv420p"
+        self._stream.codec_context.time_base = Fraction(1, _CLOCK)
+        self._stream.codec_context.flags |= av.codec.context.Flags.bitexact
+        self._last = -1
+
+    def add(self, seconds: float, image) -> None:
+        """One RGB image [height, width, 3]."""
+        picture = av.VideoFrame.from_ndarray(image, format="rgb24")
+        self._last = max(self._last + 1, round(seconds * _CLOCK))
+        picture.pts, picture.time_base = self._last, Fraction(1, _CLOCK)
+        self._container.mux(self._stream.encode(picture))
+
+    def finish(self) -> bytes:
+        """The complete file."""
+        self._container.mux(self._stream.encode())
+        self._container.close()
+        return self._file.getvalue()
+
+
+def cut(path: str | Path, spans: Mapping[int, tuple[float, float]], side: int) -> dict[int, bytes]:
+    """MP4 bytes of each span (start, end in seconds) of a video, from one decode.
+
+    Raises InputError for a video that cannot be read and for a span without a frame.
+    """
+    open_clips: dict[int, Clip] = {}
+    done: dict[int, bytes] = {}
+    try:
+        with open_video(path) as decoder:
+            fps = Fraction(decoder.nominal_rate).limit_denominator(1001)
+            for time, until, frame in decoder:
+                image = None
+                for name, (start, end) in spans.items():
+                    if time < end and until > start:
+                        if image is None:
+                            image = frame_array(frame, _size(*upright_size(frame), side))
+                        if name not in open_clips:
+                            open_clips[name] = Clip(*image.shape[:2], fps)
+                        open_clips[name].add(max(0.0, time - start), image)
+                for name in [name for name in open_clips if until >= spans[name][1]]:
+                    done[name] = open_clips.pop(name).finish()
+                if len(done) == len(spans):
+                    break
+    except VideoError as error:
+        raise InputError(error.detail, file=path, remedy="the study shows clips of the corpus's videos") from None
+    done |= {name: clip.finish() for name, clip in open_clips.items()}
+    for name, (start, end) in spans.items():
+        if name not in done:
+            raise InputError(f"no frame between {start} s and {end} s for moment {name}", file=path)
+    return done
+
+
+def _size(height: int, width: int, side: int) -> tuple[int, int]:
+    """Height and width with the longest side at most `side`, both even, as H.264 wants them."""
+    scale = min(1.0, side / max(height, width))
+    return max(2, 2 * round(height * scale / 2)), max(2, 2 * round(width * scale / 2))
+
+
+def clips_of(questions: Iterable[dict], videos: Iterable[dict], side: int) -> dict[int, bytes]:
+    """MP4 bytes by question number; each video is decoded once."""
+    paths = {row["video"]: row["path"] for row in videos}
+    by_video = defaultdict(dict)
+    for row in questions:
+        by_video[row["video"]][row["question"]] = tuple(row["time"])
+    for video in by_video:
+        if video not in paths:
+            raise InputError(f"video {video} is not in the corpus", remedy="build the annotations again")
+    cuts = (cut(paths[video], spans, side).items() for video, spans in by_video.items())
+    return dict(itertools.chain.from_iterable(cuts))
