@@ -4,8 +4,8 @@
     python benchmarks/retrieval.py --activitynet    # ActivityNet-FIG: 17,000 × 4,885 × 240; the search alone
 
 Each figure stands beside a plain implementation of the same formulas, run on a part of the queries where the whole
-would take minutes (the share is printed, and its time scaled to all). Seconds are wall time; "cpu" is processor time. Peak
-memory is that of the process, which for the plain search runs apart.
+would take minutes (the share is printed, and its time scaled to all). Seconds are wall time; "cpu" is processor time.
+Peak memory is that of the process, which for the plain search runs apart.
 """
 
 import argparse

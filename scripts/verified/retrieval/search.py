@@ -203,8 +203,7 @@ def localise(
     end, own = torch.empty_like(start), torch.empty(count * kept, device=pairs.device)
     for at in range(0, len(order), most):
         part = slice(at, at + most)
-        needed, position = torch.unique_consecutive(video[part], return_inverse=True)
-        block = {name: tensor[needed.cpu()].to(pairs.device) for name, tensor in corpus.items()}
+        block, position = _at_hand(corpus, video[part])
         spans = model.span_logits(queries, block, query[part], position)
         start[order[part]] = spans.start.float().softmax(dim=1)
         end[order[part]] = spans.end.float().softmax(dim=1)
@@ -212,6 +211,14 @@ def localise(
             own[order[part]] = spans.score.float()
     shape = (count, kept, -1)
     return start.view(shape), end.view(shape), own.view(count, kept) if model.rescores else None
+
+
+def _at_hand(corpus: Encoded, video: Tensor) -> tuple[Encoded, Tensor]:
+    """The encodings on the device of `video` [P] and the pairs' positions in them; on the CPU nothing is copied."""
+    if video.device.type == "cpu":
+        return corpus, video
+    needed, position = torch.unique_consecutive(video, return_inverse=True)
+    return {name: tensor[needed.cpu()].to(video.device) for name, tensor in corpus.items()}, position
 
 
 def _chunk(model: RetrievalModel, kept: int, clips: int, settings: SearchSettings) -> int:
