@@ -1,0 +1,22 @@
+rule sum_outcomes:
+    """What became of every call of a data set: outcomes by task, moments by completeness, refusals by reason."""
+    input:
+        statics=expand("results/{{dataset}}/captions/statics/{shard}.counts.json", shard=SHARDS),
+        dynamics=expand("results/{{dataset}}/captions/dynamics/{shard}.counts.json", shard=SHARDS),
+        perturbations=expand("results/{{dataset}}/perturbations/{shard}.counts.json", shard=SHARDS),
+    output:
+        outcomes="results/{dataset}/captions/outcomes.json",
+    log:
+        "logs/{dataset}/sum_outcomes.log",
+    benchmark:
+        "logs/{dataset}/sum_outcomes.tsv"
+    conda:
+        "../envs/captions.yaml"
+    threads: 1
+    resources:
+        mem_mb=500,
+        runtime=10,
+    params:
+        code=code_digest("captions.outcomes", "common.jsonl"),
+    script:
+        "../scripts/sum_outcomes.py"

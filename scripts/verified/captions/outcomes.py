@@ -1,0 +1,41 @@
+"""What became of all calls of a data set: the counts of every stage and shard, added up."""
+
+from collections import Counter
+from collections.abc import Iterable
+
+from verified.generation.outcome import STATUSES
+
+
+def add_up(stages: dict[str, Iterable[dict]]) -> dict:
+    """Sum of the counts of all shards, by stage (statics, dynamics, perturbations).
+
+    `stages` gives the shards' counts. Of each stage: `moments`; `rows`, how many are complete, short and without, which
+    sum to the moments (for perturbations by kind); candidates refused by reason; `tasks`, one row per task whose
+    outcomes sum to its calls. Raises ValueError where counts do not reconcile.
+    """
+    return {stage: _stage(stage, list(shards)) for stage, shards in stages.items()}
+
+
+def _stage(stage: str, shards: list[dict]) -> dict:
+    moments = sum(shard["moments"] for shard in shards)
+    kinds = sorted({kind for shard in shards for kind in shard.get("kinds", {})})
+    parts = {kind: [shard["kinds"][kind] for shard in shards] for kind in kinds} or {stage: shards}
+    rows = {
+        name: {state: sum(part[state] for part in listed) for state in ("complete", "short", "without")}
+        for name, listed in parts.items()
+    }
+    refused = sum((Counter(part["refused"]) for listed in parts.values() for part in listed), Counter())
+    tasks = [_task(task, [shard["calls"][task] for shard in shards]) for task in (shards[0]["calls"] if shards else ())]
+    for name, counts in rows.items():
+        if sum(counts.values()) != moments:
+            raise ValueError(f"{stage}, {name}: {counts} do not sum to {moments} moments")
+    return {"moments": moments, "rows": rows, "refused": dict(sorted(refused.items())), "tasks": tasks}
+
+
+def _task(task: str, shards: list[dict]) -> dict:
+    outcomes = {status: sum(shard["outcomes"][status] for shard in shards) for status in STATUSES}
+    calls = sum(shard["calls"] for shard in shards)
+    if sum(outcomes.values()) != calls:
+        raise ValueError(f"{task}: {outcomes} do not sum to {calls} calls")
+    reasons = sum((Counter(shard["reasons"]) for shard in shards), Counter())
+    return {"task": task, "calls": calls, **outcomes, "reasons": dict(sorted(reasons.items()))}
