@@ -19,6 +19,8 @@ class Training(Section):
     """Query-video pairs per batch."""
     learning_rate: float | None = Field(None, gt=0)
     """Peak learning rate."""
+    warmup: float | None = Field(None, ge=0, lt=1)
+    """Share of the steps in which the learning rate rises to its peak (models with a linear schedule)."""
     negatives: int | None = Field(None, ge=0)
     """Two-stage models: negative videos per query."""
     negative_pool: int | None = Field(None, ge=1)
