@@ -1,7 +1,7 @@
 rule write_perturbations:
     """Positives and negatives of each coarse caption and the selected ones (section 3.3, Equations 6 to 8)."""
     input:
-        moments="results/{dataset}/corpus/moments.jsonl",
+        moments=ancient("results/{dataset}/corpus/moments.jsonl"),
         prompts=prompt_files("positives", "static_negatives", "dynamic_negatives"),
     output:
         perturbations="results/{dataset}/perturbations/{shard}.jsonl",
@@ -26,6 +26,7 @@ rule write_perturbations:
         sentence_encoder=settings.generation.sentence_encoder,
         shards=settings.shards,
         seed=settings.seed,
-        code=code_digest("perturbations", "generation", "common"),
+        rows=shard_rows,
+        code=code_digest("perturbations", "generation", *GENERATION_USES, "common.sentences"),
     script:
         "../scripts/write_perturbations.py"

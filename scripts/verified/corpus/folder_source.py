@@ -43,7 +43,7 @@ def read_folder(videos: str | os.PathLike, moments: str | os.PathLike, default_s
     """Read a folder of videos and a moments file; `threads` videos are probed at a time, which changes no byte."""
     rows = read_moments_file(moments)
     folder = VideoFolder(videos)
-    kept, exclusions = _usable_rows(rows, folder, default_split)
+    kept, exclusions = usable_rows(rows, folder, default_split)
     probed, unreadable = _probe_all({row["video"]: folder.paths[row["video"]] for _, row in kept}, threads)
 
     finished, clamped = [], []
@@ -82,7 +82,7 @@ def read_folder(videos: str | os.PathLike, moments: str | os.PathLike, default_s
     return Corpus(finished, described, exclusions, _counts(len(rows), finished, described, exclusions, clamped))
 
 
-def _usable_rows(rows: list[tuple[int, dict]], folder: VideoFolder, default_split: str):
+def usable_rows(rows: list[tuple[int, dict]], folder: VideoFolder, default_split: str):
     """The rows that can be used as far as can be told without decoding, and the exclusions of the others."""
     given = any(row.get("desc_id") is not None for _, row in rows)
     kept, exclusions, seen = [], [], set()

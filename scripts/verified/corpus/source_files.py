@@ -1,9 +1,18 @@
 """What the rules of the stage need to know: where a source is, which settings matter, which modules do the work."""
 
+import hashlib
+import json
 from collections.abc import Callable
+from pathlib import Path
 
+from verified.common.digest import code_digest
+from verified.common.errors import InputError
+from verified.common.shards import shard_index, shard_of
 from verified.config import Config
-from verified.corpus.video_folder import folder_digest
+from verified.config.datasets import FolderSource
+from verified.corpus.folder_source import usable_rows
+from verified.corpus.moments_file import read_moments_file
+from verified.corpus.video_folder import VideoFolder, file_state, folder_digest
 
 RENDERER = (
     "common.files", "common.jsonl", "common.seeds", "corpus.backgrounds", "corpus.coarse_captions",
@@ -25,20 +34,24 @@ def datasets_of(settings: Config, *kinds: str) -> str:
 
 
 def source_files(settings: Config) -> Callable[[object], dict[str, str]]:
-    """An input function: the folder of videos and the moments file of ``wildcards.dataset``, given or rendered."""
+    """An input function: the folder of videos and the moments file of ``wildcards.dataset``, given or rendered.
+
+    A user's folder is held for ancient: its own time says nothing about its videos, `folder_state` does.
+    """
+    from snakemake.io import ancient
 
     def files(wildcards) -> dict[str, str]:
         source = settings.datasets[wildcards.dataset].source
         if source.kind == "demo":
             folder = f"results/{wildcards.dataset}/corpus"
             return {"videos": f"{folder}/videos", "moments": f"{folder}/rendered.jsonl"}
-        return {"videos": source.videos, "moments": source.moments}
+        return {"videos": ancient(source.videos), "moments": source.moments}
 
     return files
 
 
 def folder_state(settings: Config) -> Callable[[object], str | None]:
-    """A params function: names, sizes and times of a user's videos; the folder's own time hides a replaced file."""
+    """A params function: which videos a user's folder holds, and a sample of each: replacing one is noticed."""
 
     def state(wildcards) -> str | None:
         source = settings.datasets[wildcards.dataset].source
@@ -56,3 +69,44 @@ def split_settings(settings: Config) -> Callable[[object], dict]:
         return {"held_out_share": spans.held_out_share} | {role: getattr(spans, role) for role in roles}
 
     return values
+
+
+def shard_state(settings: Config) -> Callable[[object], str]:
+    """A params function: what the rows of ``wildcards.shard`` come from.
+
+    Jobs of a shard read the moments and videos of the whole corpus, which are written anew when one video is added.
+    They therefore hold these files for ancient, and this digest tells whether their own rows can have changed. A
+    folder's is made of the usable rows of the shard and the state of its videos, the demo's of all that its world
+    depends on.
+    """
+    shards: dict[str, list[dict[Path, list[dict]]]] = {}
+
+    def state(wildcards) -> str:
+        source = settings.datasets[wildcards.dataset].source
+        digest = hashlib.sha256(code_digest(*RENDERER, *READER).encode())
+        if source.kind == "demo":
+            digest.update(json.dumps([source.model_dump(mode="json"), settings.seed]).encode())
+            return digest.hexdigest()[:16]
+        if wildcards.dataset not in shards:
+            shards[wildcards.dataset] = _rows_by_shard(source, settings.shards)
+        for path, rows in shards[wildcards.dataset][shard_index(wildcards.shard)].items():
+            digest.update(f"{file_state(path)}\0{rows}\n".encode("utf-8", "surrogatepass"))
+        return digest.hexdigest()[:16]
+
+    return state
+
+
+def _rows_by_shard(source: FolderSource, shards: int) -> list[dict[Path, list[dict]]]:
+    """For each shard {path of a video: its usable rows}."""
+    found = [{} for _ in range(shards)]
+    try:
+        folder, rows = VideoFolder(source.videos), read_moments_file(source.moments)
+    except InputError:  # the job that builds the corpus says so, with the file's name
+        return found
+    kept, _ = usable_rows(rows, folder, source.default_split)
+    by_video: dict[str, list[dict]] = {}
+    for _, row in kept:
+        by_video.setdefault(row["video"], []).append(row)
+    for video, rows in by_video.items():
+        found[shard_of(video, shards)][folder.paths[video]] = rows
+    return found

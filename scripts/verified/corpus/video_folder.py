@@ -14,6 +14,8 @@ from pathlib import Path, PurePosixPath
 from verified.common.errors import InputError
 
 ENDINGS = {".3gp", ".avi", ".flv", ".m4v", ".mkv", ".mov", ".mp4", ".mpeg", ".mpg", ".ogv", ".ts", ".webm", ".wmv"}
+SAMPLE = 4096
+"""Bytes of a video that tell it from another of the same name and size."""
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 
@@ -36,14 +38,14 @@ class VideoFolder:
         home = self.folder.resolve()
         self.refused: list[tuple[str, str, str]] = []
         found = []
-        for path in _video_files(self.folder):
-            name = path.relative_to(self.folder).as_posix()
+        for name in _video_files(self.folder):
+            path = os.path.join(self.folder, name)
             if _CONTROL.search(name):
                 shown = name.encode("unicode_escape").decode("ascii")
                 self.refused.append(
                     (shown, "invalid-video-id", "the file's name holds control characters or is not UTF-8")
                 )
-            elif not path.resolve().is_relative_to(home):
+            elif os.path.islink(path) and not Path(path).resolve().is_relative_to(home):
                 self.refused.append(
                     (name, "outside-folder", "the file is a link that leads out of the folder of videos")
                 )
@@ -52,6 +54,7 @@ class VideoFolder:
         stems = Counter(name.with_suffix("") for name in found)
         taken = {*found, *(parent for name in found for parent in name.parents)}
         self._ids, self._by_stem, self._ambiguous = {}, {}, {}
+        self._found: dict[str, str] = {}
         for name in found:
             stem = name.with_suffix("")
             unambiguous = stems[stem] == 1 and stem not in taken
@@ -64,16 +67,17 @@ class VideoFolder:
 
     def video_id(self, name: object) -> str:
         """Id of the video that `name` (a path below the folder, with or without ending) means; raises NameRefused."""
+        if isinstance(name, str) and name in self._found:
+            return self._found[name]
         if not isinstance(name, str) or not name.strip():
             raise NameRefused("invalid-video-id", "the video's name is empty or not text")
         parts = re.split(r"[/\\]", name)
         if _CONTROL.search(name) or ".." in parts or name.startswith(("/", "\\", "~")) or re.match(r"[A-Za-z]:", name):
             raise NameRefused("invalid-video-id", "the video's name is no plain path below the folder of videos")
         asked = PurePosixPath(name).as_posix()
-        if asked in self._ids:
-            return self._ids[asked]
-        if asked in self._by_stem:
-            return self._by_stem[asked]
+        if asked in self._ids or asked in self._by_stem:
+            self._found[name] = self._ids.get(asked) or self._by_stem[asked]
+            return self._found[name]
         if asked in self._ambiguous:
             raise NameRefused("ambiguous-video", f"{' and '.join(self._ambiguous[asked])} both match; give the ending")
         for file, reason, detail in self.refused:
@@ -83,24 +87,34 @@ class VideoFolder:
 
 
 def folder_digest(folder: str | os.PathLike) -> str:
-    """A digest of names, sizes and times of change of the videos below `folder`: a cheap sign that one was replaced."""
+    """A digest of names and `file_state` of the videos below `folder`: a cheap sign that one was replaced."""
     digest = hashlib.sha256()
-    for path in _video_files(Path(folder)):
-        try:
-            status = path.stat()
-        except OSError:
-            continue
-        line = f"{path.relative_to(folder)}\0{status.st_size}\0{status.st_mtime_ns}\n"
-        digest.update(line.encode("utf-8", "surrogateescape"))
+    for name in _video_files(folder):
+        digest.update(f"{name}\0{file_state(os.path.join(folder, name))}\n".encode("utf-8", "surrogateescape"))
     return digest.hexdigest()[:16]
 
 
-def _video_files(folder: Path) -> list[Path]:
-    """All files below `folder` with a video's ending, sorted; folders that are links are not entered."""
-    found = [
-        Path(base, name)
-        for base, _, names in os.walk(folder)
-        for name in names
-        if Path(name).suffix.lower() in ENDINGS and not name.startswith(".")
-    ]
-    return sorted(found, key=lambda path: path.as_posix())
+def file_state(path: str | os.PathLike) -> str:
+    """Size and a sample from the middle of a file, empty if it cannot be read.
+
+    Its time says too much: a copied or touched video is the same video. A sample is enough: encoders do not
+    make two files of one size with the same bytes in the middle.
+    """
+    try:
+        with open(path, "rb", buffering=0) as file:
+            size = os.fstat(file.fileno()).st_size
+            file.seek(max(0, size // 2 - SAMPLE // 2))
+            return f"{size} {hashlib.sha256(file.read(SAMPLE)).hexdigest()[:16]}"
+    except OSError:
+        return ""
+
+
+def _video_files(folder: str | os.PathLike) -> list[str]:
+    """Paths below `folder`, with `/`, of all files with a video's ending, sorted; links to folders are not entered."""
+    found, root = [], os.path.join(folder, "")
+    for base, _, names in os.walk(root):
+        below = base.removeprefix(root).replace(os.sep, "/")
+        for name in names:
+            if os.path.splitext(name)[1].lower() in ENDINGS and not name.startswith("."):
+                found.append(f"{below}/{name}" if below else name)
+    return sorted(found)
