@@ -100,7 +100,7 @@ def released_rows(annotations: Iterable[dict]) -> list[list]:
 def about_generated(title: str, origin: str, rows: list[list]) -> dict[str, str]:
     """Head and foot of the page of a corpus that the workflow annotated."""
     about = (
-        f"{len(rows)} moments, {sum(len(row[6]) for row in rows)} fine-grained candidates. Of each moment's, the one of "
+        f"{len(rows)} moments, {sum(len(row[6]) for row in rows)} fine-grained candidates. Of each moment's, that of "
         "the highest confidence became its caption; the confidence is the evaluator's and may be wrong."
     )
     return {"title": f"Captions of {title}", "about": about, "foot": origin}

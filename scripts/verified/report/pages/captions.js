@@ -59,8 +59,9 @@ window.captionPart = (number, part) => waiting.get(number)(part);
 
 // ---- what is shown
 
+// Words, and phrases in quotation marks; a moment must hold all of them.
 function words() {
-  return byId("query").value.toLowerCase().split(/\s+/).filter(Boolean);
+  return [...byId("query").value.toLowerCase().matchAll(/"([^"]+)"|([^\s"]+)/g)].map((match) => match[1] || match[2]);
 }
 
 function filter() {

@@ -1,0 +1,206 @@
+"""The caption browser: what it holds, and what a reader sees in it, with captions that try to be anything but text."""
+
+import io
+import json
+import re
+import tarfile
+
+import pytest
+from browser import browser
+from PIL import Image
+
+from verified.generation.ledger import Ledger, key_of
+from verified.report import captions as module
+from verified.report.captions import generated_rows, released_rows, write_browser
+from verified.report.pages import inert_json, page_digest
+
+HOSTILE = [
+    "</script><script>window.caught = true</script>",
+    "<img src=x onerror='window.caught = true'>",
+    "<!-- a comment <script>",
+    "=cmd|' /C calc'!A0",
+    "\u202eevil\u202c right to left \u05d0\u05d1",
+    "a lone surrogate \ud800 and \\u003c",
+]
+ABOUT = {"title": "Captions of <b>Test</b>", "about": "about", "foot": "foot"}
+
+
+def corpus(count: int) -> tuple[list[dict], list[dict], list[dict], list[dict]]:
+    """Moments, scores, caption rows and annotations of `count` moments."""
+    moments, scores, captions, annotations = [], [], [], []
+    for ident in range(1, count + 1):
+        moments.append({"desc_id": ident, "video": f"video-{ident // 4}", "start": 1.0, "end": 3.5, "duration": 9.0,
+                        "split": "train" if ident % 3 else "test", "caption": f"thing {ident} moves"})  # fmt: skip
+        for kind in ("statics", "dynamics"):
+            texts = [f"{kind} {number} of thing {ident} in the harbour at dusk, seen from afar" for number in range(3)]
+            if ident <= len(HOSTILE):
+                texts[0] = HOSTILE[ident - 1]
+            captions.append({
+                "desc_id": ident, "video": f"video-{ident // 4}", "type": kind, "shortfall": 0, "reason": None,
+                "candidates": [{"caption": text, "lineage": "0" * 64} for text in texts], "refused": [],
+            })  # fmt: skip
+            scores += [{"desc_id": ident, "type": kind, "candidate": number, "score": ident / 100 + number / 10 +
+                        (kind == "dynamics" and ident % 2)} for number in range(3)]  # fmt: skip
+        best = "dynamics" if ident % 2 else "statics"
+        chosen = next(row for row in captions[-2:] if row["type"] == best)["candidates"][2]["caption"]
+        annotations.append({"desc_id": ident, "fig_desc": chosen, "fig_desc_type": best})
+    return moments, scores, captions, annotations
+
+
+def keyframes(path, idents) -> str:
+    image = io.BytesIO()
+    Image.new("RGB", (320, 240), "teal").save(image, "JPEG")
+    index = [{"desc_id": ident, "keyframes": [{"file": f"{ident}/0.jpg", "time": 1.5}]} for ident in idents]
+    with tarfile.open(path, "w") as archive:
+        files = {"index.jsonl": "".join(json.dumps(row) + "\n" for row in index).encode()}
+        for name, content in (files | {row["keyframes"][0]["file"]: image.getvalue() for row in index}).items():
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+    return str(path)
+
+
+@pytest.fixture
+def built(tmp_path):
+    """A function that writes a browser of `count` moments and returns its path."""
+
+    def build(count: int, embedded: int = module.EMBEDDED):
+        moments, scores, captions, annotations = corpus(count)
+        captions[0]["refused"] = [{"caption": "the <i>original</i> caption says", "reason": "speaks of the caption"}]
+        parts = {"task": "statics_candidates", "model": "some-model", "revision": "r1", "prompt": "one\ntwo <b>",
+                 "media": "[]", "sampling": "{}", "schema": ""}  # fmt: skip
+        key = key_of(parts)
+        captions[0]["candidates"][0]["lineage"] = key
+        with Ledger(tmp_path / "ledger.sqlite") as ledger:
+            ledger.put(parts | {"key": key, "engine": "test", "status": "ok", "reason": "", "detail": "",
+                                "finish": "stop", "text": "", "attempts": 1, "tokens_in": 1, "tokens_out": 1,
+                                "seconds": 0.0, "cost": 0.0, "notes": "{}", "created": 0.0})  # fmt: skip
+            rows = generated_rows(moments, scores, captions, annotations)
+            archive = keyframes(tmp_path / "shard-00.tar", [moment["desc_id"] for moment in moments[:40]])
+            write_browser(tmp_path / "captions.html", tmp_path / "captions-parts", ABOUT, rows, captions, [archive],
+                          ledger, embedded)  # fmt: skip
+        return tmp_path / "captions.html"
+
+    return build
+
+
+def test_rows_mark_the_chosen_and_the_lowest_candidate():
+    row = generated_rows(*corpus(2))[1]
+    assert row[:6] == [2, "video-0", 1.0, 3.5, "train", "thing 2 moves"]
+    assert [(kind, number, role) for kind, number, _, _, role in row[6]] == [
+        (0, 0, 0), (0, 1, 0), (0, 2, 1), (1, 0, 2), (1, 1, 0), (1, 2, 0)
+    ]  # fmt: skip
+
+
+def test_a_moment_without_candidates_or_scores_is_shown_with_its_reason():
+    moments, _, captions, _ = corpus(1)
+    captions[0] |= {"candidates": [], "shortfall": 3, "reason": "invalid: no list"}
+    row = generated_rows(moments, [], captions, [])[0]
+    assert [candidate[3:] for candidate in row[6]] == [[None, 0]] * 3
+    assert row[7:] == [0, 3, "statics: invalid: no list"]
+
+
+def test_released_annotations_have_their_one_caption():
+    row = {"desc_id": 7, "video": "v", "time": [0, 2], "duration": 5, "split": "test", "cog_desc": "c",
+           "fig_desc": "f", "fig_desc_score": 1.5}  # fmt: skip
+    assert released_rows([row])[0][6] == [[2, 0, "f", 1.5, 1]]
+    assert released_rows([{key: row[key] for key in row if not key.startswith("fig")}])[0][6] == []
+
+
+def test_nothing_in_the_data_can_end_its_script_element():
+    text = inert_json(HOSTILE)
+    assert "<" not in text and text.isascii()
+    assert json.loads(text) == HOSTILE
+
+
+def test_same_input_same_bytes_and_the_digest_follows_the_page_files(built):
+    first = built(8).read_bytes()
+    assert built(8).read_bytes() == first
+    assert re.fullmatch(r"[0-9a-f]{16}", page_digest("captions"))
+    assert page_digest("captions") != page_digest("study")
+
+
+@pytest.mark.parametrize("embedded", [module.EMBEDDED, 0])
+def test_parts_lie_in_the_page_or_beside_it(built, embedded):
+    path = built(200, embedded)
+    files = sorted(file.name for file in (path.parent / "captions-parts").iterdir())
+    assert files == ([] if embedded else ["0000.js", "0001.js"])
+
+
+@pytest.mark.parametrize("embedded", [module.EMBEDDED, 0])
+def test_a_reader_searches_filters_sorts_turns_pages_and_follows_links(built, tmp_path, embedded):
+    path = built(200, embedded)
+    with browser(tmp_path / "browser") as chromium:
+        chromium.open(path)
+        chromium.wait("document.querySelectorAll('article img').length === 20")
+        place = "document.getElementById('place').textContent"
+        titles = "[...document.querySelectorAll('article h2')].map((title) => title.textContent)"
+        assert chromium.run(place) == "1–20 of 200 moments"
+        assert chromium.run("document.querySelector('article img').alt") == "Keyframe of moment 1 at 1.5 seconds"
+        assert chromium.run("document.querySelector('article img').naturalWidth") == 160
+        chromium.screenshot(f"captions-{'embedded' if embedded else 'beside'}")
+
+        # everything that a caption holds is on the page as text
+        shown = chromium.run("[...document.querySelectorAll('td .caption')].map((cell) => cell.textContent)")
+        assert set(HOSTILE[:5]) <= set(shown)
+        assert not chromium.run("window.caught === true")
+        assert chromium.run("document.getElementById('title').textContent") == ABOUT["title"]
+
+        # by keyboard: into the search field, and on to the next page
+        chromium.run("document.getElementById('query').focus()")
+        chromium.type('"thing 12 moves" harbour')
+        chromium.wait(f"{place} === '1–1 of 1 moments'")
+        assert chromium.run(titles) == ["Moment 12"]
+        assert chromium.run("document.querySelectorAll('mark').length") > 6
+        chromium.run("document.querySelector('button[type=reset]').click()")
+        chromium.wait(f"{place} === '1–20 of 200 moments'")
+        chromium.run("document.getElementById('next').focus()")
+        chromium.press("Enter", 13, "\r")
+        chromium.wait(f"{place} === '21–40 of 200 moments'")
+        assert chromium.run("document.activeElement.tagName") == "ARTICLE"
+
+        def choose(field, value):
+            chromium.run(f"(() => {{ const field = document.getElementById('{field}'); field.value = '{value}';"
+                         "field.dispatchEvent(new Event('input', {bubbles: true})); })()")  # fmt: skip
+
+        choose("type", "statics")
+        assert chromium.run(place) == "1–20 of 100 moments"
+        choose("low", "1")
+        choose("high", "1.2")
+        assert chromium.run(titles) == [f"Moment {ident}" for ident in range(80, 101, 2)]
+        choose("sort", "best")
+        assert chromium.run(titles)[0] == "Moment 100"
+        address = chromium.run("location.hash")
+        chromium.open(path, address)
+        assert chromium.run(titles)[:2] == ["Moment 100", "Moment 98"]
+
+        # a link to one moment, and what lies behind its captions
+        chromium.open(path, "#moment=1")
+        assert chromium.run(titles) == ["Moment 1"]
+        chromium.wait("document.querySelector('details') !== null")
+        chromium.run("document.querySelector('details').open = true")
+        chromium.wait("document.querySelector('pre') !== null")
+        assert chromium.run("document.querySelector('pre').textContent") == "one\ntwo <b>"
+        text = chromium.run("document.querySelector('details').textContent")
+        assert "some-model" in text and "the <i>original</i> caption says — speaks of the caption" in text
+        chromium.screenshot("captions-moment")
+        assert chromium.messages == []
+
+
+def test_sixteen_thousand_moments_stay_fluid(built, tmp_path):
+    path = built(16128)
+    with browser(tmp_path / "browser") as chromium:
+        chromium.open(path)
+        opened = float(chromium.run("document.documentElement.dataset.openMilliseconds"))
+        times = []
+        for words in ("thing 16127", "harbour", "dynamics 2", "nothing like it"):
+            chromium.run(f"(() => {{ const field = document.getElementById('query'); field.value = '{words}';"
+                         "field.dispatchEvent(new Event('input', {bubbles: true})); })()")  # fmt: skip
+            times.append(float(chromium.run("document.documentElement.dataset.filterMilliseconds")))
+        chromium.run("document.getElementById('query').value = ''")
+        chromium.run("(() => { const sort = document.getElementById('sort'); sort.value = 'gap';"
+                     "sort.dispatchEvent(new Event('input', {bubbles: true})); })()")  # fmt: skip
+        times.append(float(chromium.run("document.documentElement.dataset.filterMilliseconds")))
+        print(f"opened in {opened} ms; filtered in {times} ms")
+        assert chromium.run("document.querySelectorAll('article').length") == 20
+        assert chromium.messages == []

@@ -1,0 +1,262 @@
+"""The user study: sampling, answer files that are refused, measures and agreement; the page itself in a browser."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from browser import browser
+
+from verified.__main__ import main
+from verified.common.errors import InputError
+from verified.common.jsonl import write_json
+from verified.common.video.probe import probe
+from verified.corpus.encode import write_video
+from verified.study.aggregate import summarise
+from verified.study.agreement import krippendorff_alpha
+from verified.study.answers import answer_checksum, checksum, collect, read_answers
+from verified.study.clips import clips_of
+from verified.study.pages import write_pages
+from verified.study.sample import assign, plan
+
+NAN = float("nan")
+
+
+def annotations(statics: int, dynamics: int) -> list[dict]:
+    kinds = ["statics"] * statics + ["dynamics"] * dynamics
+    return [
+        {"desc_id": ident, "video": f"v{ident % 3}", "time": [0.5, 1.5], "cog_desc": f"coarse {ident}",
+         "fig_desc": f"<b>fine</b> {ident}", "fig_desc_type": kind}
+        for ident, kind in enumerate(kinds, start=1)
+    ]  # fmt: skip
+
+
+def study(statics: int = 60, dynamics: int = 70, captions: int = 50, questions: int = 30, raters: int = 3) -> dict:
+    return plan("demo", "Demo", annotations(statics, dynamics), captions, questions, raters, 1)
+
+
+def answer_file(key: dict, participant: int, grade=lambda question: (1, 0, 4)) -> dict:
+    answers = []
+    for number in key["participants"][participant - 1]:
+        answer = {"question": number, **dict(zip(("statics", "dynamics", "accuracy"), grade(number)))}
+        answers.append(answer | {"check": answer_checksum(key["study"], participant, answer)})
+    return {"study": key["study"], "participant": participant, "answers": answers}
+
+
+def test_the_paper_s_study_has_ten_participants_with_thirty_questions():
+    key = study()
+    assert Counter(row["type"] for row in key["questions"]) == {"statics": 50, "dynamics": 50}
+    assert [len(numbers) for numbers in key["participants"]] == [30] * 10
+    assert key == study()
+    assert key["study"] != plan("demo", "Demo", annotations(60, 70), 50, 30, 3, 2)["study"]
+
+
+@pytest.mark.parametrize(
+    "total, most, raters", [(100, 30, 3), (39, 30, 3), (5, 5, 3), (7, 5, 2), (1, 1, 3), (41, 10, 4)]
+)
+def test_each_question_goes_to_as_many_different_participants(total, most, raters):
+    shares = assign(total, most, raters, seed=3)
+    asked = Counter(number for share in shares for number in share)
+    assert asked == dict.fromkeys(range(1, total + 1), raters)
+    assert all(len(set(share)) == len(share) <= most for share in shares)
+    assert max(map(len, shares)) - min(map(len, shares)) <= 1
+
+
+def test_a_small_corpus_gives_what_it_has_and_one_without_types_is_refused():
+    assert len(study(statics=4, dynamics=3)["questions"]) == 7
+    with pytest.raises(InputError, match="which captions are statics"):
+        plan("x", "X", [{"desc_id": 1}], 1, 1, 2, 1)
+
+
+def test_checksum_is_fnv_1a():
+    assert checksum("") == "cbf29ce484222325"
+    assert checksum("foobar") == "85944171f73967e8"
+
+
+def broken(change) -> dict:
+    key = study()
+    values = answer_file(key, 2)
+    change(values, key["participants"][1][4])
+    return values
+
+
+def edit(values, name, value):
+    values["answers"][4][name] = value
+
+
+REFUSALS = {
+    "another study": (lambda v, n: v.update(study="f" * 16), "belongs to study ffffffffffffffff"),
+    "no such participant": (lambda v, n: v.update(participant=11), "no participant 11"),
+    "another participant's": (lambda v, n: v.update(participant=3), "not one of participant 3"),
+    "incomplete": (lambda v, n: v["answers"].pop(4), "no answer to question {n}"),
+    "a grade is missing": (lambda v, n: v["answers"][4].pop("dynamics"), "question {n} lacks its answer on dynamics"),
+    "doubled": (lambda v, n: v["answers"].append(v["answers"][4]), "question {n} is answered twice"),
+    "edited": (lambda v, n: edit(v, "accuracy", 5), "question {n} was edited"),
+    "out of range": (lambda v, n: edit(v, "accuracy", 6), "question {n}: accuracy is 6, not one of 1, 2, 3, 4, 5"),
+    "not a number": (lambda v, n: edit(v, "statics", True), "question {n}: statics is True"),
+    "no list": (lambda v, n: v.update(answers="x"), "question None is not one of participant 2"),
+    "not an answer file": (lambda v, n: v.clear(), "not an answer file"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSALS)
+def test_files_that_are_not_whole_and_genuine_are_refused_with_the_question(case, tmp_path):
+    change, message = REFUSALS[case]
+    key = study()
+    write_json(tmp_path / "answers.json", broken(change))
+    with pytest.raises(InputError) as refusal:
+        read_answers(tmp_path / "answers.json", key)
+    assert message.format(n=key["participants"][1][4]) in str(refusal.value)
+    assert "answers.json" in str(refusal.value)
+
+
+def test_a_participant_twice_or_missing_is_refused(tmp_path):
+    key = study()
+    paths = []
+    for participant in range(1, 10):
+        paths.append(tmp_path / f"{participant}.json")
+        write_json(paths[-1], answer_file(key, participant))
+    with pytest.raises(InputError, match="no answers of participant 10; open questions: "):
+        collect(paths, key)
+    with pytest.raises(InputError, match="participant 3 is in"):
+        collect([*paths, paths[2]], key)
+
+
+def test_measures_are_majorities_and_medians_per_caption():
+    key = {"dataset": "d", "title": "D", "study": "0", "seed": 1, "raters": 3,
+           "questions": [{"question": 1, "type": "statics"}, {"question": 2, "type": "dynamics"}],
+           "participants": [[1, 2]] * 3}  # fmt: skip
+    grades = {1: [(1, 0, 5), (1, 0, 4), (0, 0, 1)], 2: [(0, 1, 2), (0, 0, 3), (1, 0, 3)]}
+    answers = [
+        {"participant": person + 1, "question": number, "statics": s, "dynamics": d, "accuracy": a}
+        for number, given in grades.items()
+        for person, (s, d, a) in enumerate(given)
+    ]
+    measures = summarise(answers, key)["measures"]
+    assert {name: found["value"] for name, found in measures.items()} == {
+        "R_s_percent": 100, "S_statics": 4, "R_d_percent": 0, "S_dynamics": 3, "S_total": 3.5
+    }  # fmt: skip
+    per_answer = summarise(answers, key, per_answer=True)["measures"]
+    assert per_answer["R_s_percent"]["value"] == pytest.approx(200 / 3)
+    assert per_answer["S_total"]["value"] == pytest.approx(18 / 6)
+
+
+def test_alpha_of_a_known_example():
+    # four observers, twelve units; the textbook's values
+    grades = np.array([
+        [1, 2, 3, 3, 2, 1, 4, 1, 2, NAN, NAN, NAN],
+        [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, NAN, 3],
+        [NAN, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, NAN],
+        [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, NAN],
+    ])  # fmt: skip
+    assert krippendorff_alpha(grades, "nominal") == pytest.approx(0.743, abs=5e-4)
+    assert krippendorff_alpha(grades, "ordinal") == pytest.approx(0.815, abs=5e-4)
+    assert krippendorff_alpha(grades, "interval") == pytest.approx(0.849, abs=5e-4)
+
+
+def test_alpha_where_there_is_nothing_to_agree_about():
+    assert np.isnan(krippendorff_alpha(np.ones((3, 5)), "nominal"))
+    assert np.isnan(krippendorff_alpha(np.array([[1, NAN], [NAN, 2]]), "ordinal"))
+    with pytest.raises(ValueError, match="ratio"):
+        krippendorff_alpha(np.ones((2, 2)), "ratio")
+
+
+@pytest.mark.parametrize("guessing", [0.0, 0.3, 0.6, 1.0])
+def test_simulated_raters_recover_the_alpha_they_were_made_with(guessing):
+    # Raters who guess from the distribution of the truth with probability g agree with alpha (1 - g)², at every level.
+    random = np.random.default_rng(5)
+    key = study(6000, 6000, captions=5000, questions=1000)
+    weights = {"statics": [0.3, 0.7], "dynamics": [0.5, 0.5], "accuracy": [0.05, 0.1, 0.15, 0.3, 0.4]}
+    grades = {}
+    for name, shares in weights.items():
+        values = np.arange(len(shares)) + (name == "accuracy")
+        truth = random.choice(values, len(key["questions"]), p=shares)
+        matrix = np.full((len(key["participants"]), len(truth)), NAN)
+        for person, numbers in enumerate(key["participants"]):
+            places = np.array(numbers) - 1
+            guesses = random.choice(values, len(places), p=shares)
+            matrix[person, places] = np.where(random.random(len(places)) < guessing, guesses, truth[places])
+        grades[name] = matrix
+    for name, level in (("statics", "nominal"), ("dynamics", "nominal"), ("accuracy", "ordinal"),
+                        ("accuracy", "interval"), ("accuracy", "nominal")):  # fmt: skip
+        assert krippendorff_alpha(grades[name], level) == pytest.approx((1 - guessing) ** 2, abs=0.03)
+
+
+@pytest.fixture(scope="module")
+def small_study(tmp_path_factory):
+    """A study of six captions with three participants, with real clips; (folder, key)."""
+    folder = tmp_path_factory.mktemp("study")
+    key = study(4, 3, captions=3, questions=6)
+    random = np.random.default_rng(1)
+    videos = []
+    for name in ("v0", "v1", "v2"):
+        frames = np.repeat(random.integers(0, 255, (1, 64, 96, 3), dtype=np.uint8), 16, axis=0)
+        write_video(folder / f"{name}.mp4", frames, 8)
+        videos.append({"video": name, "path": str(folder / f"{name}.mp4")})
+    clips = clips_of(key["questions"], videos, 80)
+    write_pages(folder / "pages", key, clips)
+    write_json(folder / "key.json", key)
+    (folder / "clip.mp4").write_bytes(clips[1])
+    return folder, key
+
+
+def test_clips_have_the_length_and_size_asked_for(small_study):
+    folder, _ = small_study
+    found = probe(folder / "clip.mp4")
+    assert (found["width"], found["height"]) == (80, 54)
+    assert found["duration"] == pytest.approx(1.0, abs=0.2)
+
+
+def test_pages_do_not_tell_the_type_of_a_caption(small_study):
+    folder, _ = small_study
+    data = (folder / "pages" / "participant-01.html").read_text(encoding="utf-8").split('id="study">')[1]
+    assert '"type"' not in data.split("</script>")[0] and "<b>fine" not in data
+
+
+def test_a_study_is_filled_in_exported_and_imported(small_study, tmp_path, capsys):
+    folder, key = small_study
+    exports = []
+    for participant in (1, 2, 3):
+        with browser(tmp_path / f"browser-{participant}") as chromium:
+            page = folder / "pages" / f"participant-{participant:02d}.html"
+            chromium.open(page)
+            chromium.wait("document.getElementById('clip').readyState >= 2")
+            assert chromium.run("document.getElementById('clip').videoWidth") == 80
+            text = "document.getElementById('{}').textContent"
+            for place, number in enumerate(key["participants"][participant - 1]):
+                assert chromium.run(text.format("fine")).startswith("<b>fine</b>")
+                if place == 1:  # exporting too early names what is open, and stays there
+                    chromium.run("document.getElementById('export').click()")
+                    assert "Open: question 2, 3, 4, 5, 6." in chromium.run(text.format("message"))
+                    chromium.screenshot("study")
+                if place == 2:  # closed and opened again: it goes on where it was
+                    chromium.open(page)
+                    assert chromium.run(text.format("heading")) == "Question 3 of 6"
+                    assert chromium.run(text.format("progress")) == "2 of 6 answered"
+                for name, value in (("statics", 1), ("dynamics", number % 2), ("accuracy", 1 + number % 5)):
+                    # by keyboard: the space bar marks the radio button that has the focus
+                    chromium.run(f"document.querySelector('input[name={name}][value=\"{value}\"]').focus()")
+                    chromium.press(" ", 32, " ")
+                chromium.run("document.getElementById('next').focus()")
+                chromium.press("Enter", 13, "\r")
+            chromium.run("document.getElementById('export').click()")
+            assert "Please send this file back" in chromium.run(text.format("message"))
+            chromium.screenshot("study-complete")
+            export = chromium.folder / f"study-{key['study']}-{participant}.json"
+            for _ in range(200):
+                if export.exists():
+                    break
+                chromium.run("new Promise((resolve) => setTimeout(resolve, 50))")
+            assert chromium.messages == []
+            exports.append(str(export))
+    assert main(["study", "import", *exports, "--study", str(folder)]) == 0
+    assert "R_s_percent  100.00" in capsys.readouterr().out
+    summary = json.loads((folder / "summary.json").read_text())
+    assert summary["answers"] == 18 and summary["agreement"]["accuracy"]["alpha"] == pytest.approx(1)
+    wanted = np.mean([1 + row["question"] % 5 for row in key["questions"]])
+    assert summary["measures"]["S_total"]["value"] == pytest.approx(wanted)
+    tampered = json.loads(Path(exports[0]).read_text())
+    tampered["answers"][0]["accuracy"] = 6 - tampered["answers"][0]["accuracy"] or 1
+    write_json(tmp_path / "tampered.json", tampered)
+    assert main(["study", "import", str(tmp_path / "tampered.json"), *exports[1:], "--study", str(folder)]) == 2
