@@ -1,0 +1,66 @@
+"""The paper's figures from the published Charades-FIG files, where they are at hand."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from verified.common.fig import read_fig
+from verified.statistics.summaries import confidence, spans
+
+RELEASED = Path(__file__).resolve().parents[3] / "shared" / "data" / "charades-fig"
+pytestmark = pytest.mark.skipif(not RELEASED.is_dir(), reason="released annotations are not at ../shared/data")
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return [row for split in ("train", "test") for row in read_fig(RELEASED / f"charades_fig_{split}.jsonl")]
+
+
+def test_words_per_caption(rows):
+    means = [np.mean([len(row[key].split()) for row in rows]) for key in ("cog_desc", "fig_desc")]
+    assert [f"{mean:.2f}" for mean in means] == ["6.21", "15.38"]
+
+
+def test_span_and_confidence(rows):
+    result = confidence(rows)
+    assert f"{result['span_seconds']:.2f} {result['total_confidence']:.2f}" == "8.23 1.32"
+    assert spans(rows)["mean_seconds_clamped"] == pytest.approx(8.1083, abs=5e-5)
+    scores = result["scores"]["total"]
+    by_unit = np.add.reduceat(scores["counts"], range(0, len(scores["counts"]), 2))
+    assert by_unit.tolist() == [12, 109, 349, 672, 914, 1243, 2100, 3977, 4085, 2513, 154]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_parts_of_speech(rows):
+    from verified.statistics.language import load_tagger, measure
+
+    tagger = load_tagger("en_core_web_sm")
+    coarse, fine = (measure([row[key] for row in rows], tagger) for key in ("cog_desc", "fig_desc"))
+    assert (f"{coarse['nouns']:.2f}", f"{fine['nouns']:.2f}") == ("2.33", "4.91")
+    assert (coarse["vocab"], fine["vocab"]) == (989, 2595)
+    assert coarse["verbs"] == pytest.approx(1.1739, abs=1e-3) and fine["adjectives"] == pytest.approx(1.1658, abs=1e-3)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+def test_many_to_many_and_its_labels_against_scikit_learn(rows, tmp_path):
+    from sklearn.cluster import DBSCAN
+
+    from verified.common.sentences import PACKAGED, encode, weights_digest
+    from verified.statistics.embeddings import Embeddings, distinct, write_embeddings
+    from verified.statistics.many_to_many import cluster_labels, many_to_many
+
+    texts = distinct(row[key] for key in ("cog_desc", "fig_desc") for row in rows)
+    write_embeddings(tmp_path / "e.npz", texts, encode(texts), PACKAGED, weights_digest(), "float32")
+    embeddings = Embeddings(tmp_path / "e.npz")
+    coarse = many_to_many(rows, "cog_desc", embeddings, 0.01, 2)
+    fine = many_to_many(rows, "fig_desc", embeddings, 0.01, 2)
+    assert coarse["classes"] == 1393 and abs(coarse["instances"] - 8805) <= 3
+    assert (fine["classes"], fine["instances"]) == (194, 422)
+    assert abs(coarse["classes_over_videos"] - 1381) <= 3 and fine["classes_over_videos"] == 92
+    for key in ("cog_desc", "fig_desc"):
+        captions = [row[key] for row in rows]
+        expected = DBSCAN(eps=0.01, min_samples=2, metric="cosine").fit(embeddings.lookup(captions)).labels_
+        assert (np.array(cluster_labels(captions, embeddings, 0.01, 2)) == expected).all()
