@@ -13,6 +13,7 @@ from verified.common.files import atomic_path
 
 COLOURS = {"statics": "#1b7837", "dynamics": "#2166ac", "total": "#555555"}
 """Green for statics and blue for dynamics, as in the paper."""
+POSITIONS = {"length_seconds": "#555555", "start": "#d95f02", "end": "#2166ac"}
 
 
 def draw(paint: Callable, values: dict, paths: Iterable[str | os.PathLike]) -> None:
@@ -56,7 +57,7 @@ def spans(figure, values: dict) -> None:
     ):
         for name in names:
             edges, counts = values[name]["edges"], values[name]["counts"]
-            axis.stairs(counts, edges, label=name.removesuffix("_seconds"), fill=len(names) == 1, color=None)
+            axis.stairs(counts, edges, label=name, fill=name == "length_seconds", color=POSITIONS[name], linewidth=1.4)
         axis.set_xlabel(label)
         axis.set_ylabel("moments")
         if len(names) > 1:
@@ -74,7 +75,7 @@ def clusters(figure, values: dict) -> None:
         axis.scatter(x, y, s=3, c=[point["class"] for point in points], cmap="turbo", linewidths=0, rasterized=True)
         axis.set_xticks([])
         axis.set_yticks([])
-        axis.set_xlabel(f"{label} captions, {len(points)} instances of {values['classes']} coarse classes")
+        axis.set_xlabel(f"{label} captions\n({len(points)} instances of {values['classes']} coarse classes)")
 
 
 def _empty(axis, text: str) -> None:
