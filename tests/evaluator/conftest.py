@@ -62,3 +62,15 @@ def verified() -> tuple[dict[str, torch.Tensor], dict]:
     stored = np.load(FOLDER / "verified_inputs.npz")
     expected = json.loads((FOLDER / "verified_expected.json").read_text())
     return {name: torch.from_numpy(stored[name]) for name in stored}, expected
+
+
+@pytest.fixture
+def umt_weights() -> dict[str, torch.Tensor]:
+    """A fresh copy of the authors' tensors by their own names."""
+    return fixture_weights()
+
+
+@pytest.fixture(scope="session")
+def umt_size():
+    """The fixture's architecture as a function of the number of frames."""
+    return fixture_size

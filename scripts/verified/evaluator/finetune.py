@@ -4,21 +4,26 @@ import numpy as np
 import torch
 
 from verified.common.errors import InputError
-from verified.common.seeds import derive_seed
 from verified.common.seeds import generator as numpy_generator
 from verified.evaluator.batches import epoch_order, make_batch
 from verified.evaluator.distributed import processes, share
 from verified.evaluator.gather import drawn_frames
 from verified.evaluator.model import TEMPERATURE, NoiseEvaluator
 from verified.evaluator.step import Batch, TrainingStep
-from verified.evaluator.training import Schedule, train
+from verified.evaluator.tokens import encode
+from verified.evaluator.training import Savings, Schedule, train
 from verified.evaluator.tuples import Tuples
 
 LABEL = "fine-tuning"
 
 
 def finetune(
-    model: NoiseEvaluator, tuples: Tuples, settings: dict, seed: int, device: torch.device
+    model: NoiseEvaluator,
+    tuples: Tuples,
+    settings: dict,
+    seed: int,
+    device: torch.device,
+    savings: Savings | None = None,
 ) -> tuple[list[dict], dict[str, int]]:
     """Fine-tune in place; returns log rows and counts (steps, captions cut at the token limit).
 
@@ -31,12 +36,10 @@ def finetune(
         raise InputError(
             f"{len(tuples)} moments do not fill one batch of {size}", remedy="lower evaluator.batch or add moments"
         )
-    torch.manual_seed(derive_seed(seed, "evaluator fine-tuning", processes()[0]))
-    generator = torch.Generator().manual_seed(derive_seed(seed, "evaluator negatives"))
     with torch.no_grad():
         model.temperature.fill_(TEMPERATURE)
-    step = TrainingStep(model, settings["hard_negatives"], settings["matching_normaliser"], generator)
-    truncated: dict[int, int] = {}
+    step = TrainingStep(model, settings["hard_negatives"], settings["matching_normaliser"])
+    cut_at_limit = sum(encode(texts)[2] for texts in tuples.captions.values())
 
     def batch_of(number: int) -> Batch:
         epoch, place = divmod(number, per_epoch)
@@ -48,12 +51,10 @@ def finetune(
             drawn_frames(tuples.clip(item), model.size.frames, np.random.default_rng(start))
             for item, start in list(zip(items, starts))[share(size, *processes())]
         ])  # fmt: skip
-        batch, cut = make_batch(frames, captions, [tuples.names[item] for item in items])
-        if epoch == 0:
-            truncated[number] = cut
-        return batch
+        return make_batch(frames, captions, [tuples.names[item] for item in items])
 
     steps = settings["epochs"] * per_epoch
     warmup = min(steps // 2, settings["warmup_epochs"] * per_epoch)
-    rows = train(step, batch_of, Schedule(steps, warmup, settings["learning_rate"]), LABEL, device)
-    return rows, {"steps": steps, "truncated_captions": sum(truncated.values())}
+    schedule = Schedule(steps, warmup, settings["learning_rate"], seed)
+    rows = train(step, batch_of, schedule, LABEL, device, savings)
+    return rows, {"steps": steps, "truncated_captions": cut_at_limit}

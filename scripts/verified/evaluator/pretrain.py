@@ -1,44 +1,103 @@
 """The demo's stand-in for UMT's pre-training on 25 million pairs: clips of a separate world with full true captions."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import torch
+from torch import Tensor, nn
 
 from verified.common.seeds import derive_seed
-from verified.corpus.clips import separate_world_clips
+from verified.evaluator.alignment import WordAlignment
 from verified.evaluator.architecture import Architecture
 from verified.evaluator.batches import make_batch
 from verified.evaluator.model import NoiseEvaluator
+from verified.evaluator.pixels import normalised
 from verified.evaluator.step import Batch, TrainingStep
-from verified.evaluator.training import Schedule, train
+from verified.evaluator.tokens import CLS, encode
+from verified.evaluator.training import Savings, Schedule, train
+from verified.evaluator.world import world_item
 
 LABEL = "pre-training"
+DISTURBED = 3
+"""Disturbed captions of each kind that the word alignment sees; Equations 9 to 11 see the first of each."""
+ALONE = 0.4
+"""Share of the steps with the word alignment alone, which cost half as much."""
+
+
+@dataclass
+class WorldBatch(Batch):
+    """A batch with the bags of words of its captions; see WordAlignment."""
+
+    words: Tensor
+    bags: Tensor
+
+
+class PretrainingStep(TrainingStep):
+    """Equations 9 to 11 beside the word alignment, which goes alone for the first `alone` steps."""
+
+    def __init__(self, model: NoiseEvaluator, alone: int):
+        super().__init__(model, "all", "batch")
+        self.alignment = WordAlignment(model.size.vocabulary)
+        self.alone = alone
+        self.register_buffer("taken", torch.tensor(0))  # steps so far; a buffer, so that a kept state holds it
+
+    def forward(self, batch: WorldBatch) -> tuple[Tensor, dict[str, Tensor]]:
+        tokens, videos = self.model.encode_video(normalised(batch.frames))
+        embeddings = self.model.text.embeddings.word_embeddings.weight
+        alignment = self.alignment(tokens, embeddings, batch.words, batch.bags)
+        self.taken += 1
+        if self.taken <= self.alone:
+            return alignment, {"loss": alignment.detach(), "alignment": alignment.detach()}
+        objective, seen = self.losses(batch, tokens, videos)
+        return objective + alignment, {**seen, "alignment": alignment.detach()}
 
 
 def pretrain(
-    size: Architecture, clips: int, batch: int, learning_rate: float, seed: int
-) -> tuple[NoiseEvaluator, list]:
+    size: Architecture, clips: int, batch: int, learning_rate: float, seed: int, savings: Savings | None = None
+) -> tuple[NoiseEvaluator, list[dict]]:
     """Train a fresh network on `clips` clips, each seen once; returns it and the log rows."""
     torch.manual_seed(derive_seed(seed, "evaluator weights"))
     model = NoiseEvaluator(size)
-    generator = torch.Generator().manual_seed(derive_seed(seed, "evaluator pre-training negatives"))
-    step = TrainingStep(model, "all", "batch", generator)
+    initialise(model)
     steps = max(1, clips // batch)
+    step = PretrainingStep(model, round(ALONE * steps))
 
-    def batch_of(number: int) -> Batch:
+    def batch_of(number: int) -> WorldBatch:
         return world_batch(seed, number * batch, batch, size)
 
-    schedule = Schedule(steps, max(1, steps // 20), learning_rate)
-    return model, train(step, batch_of, schedule, LABEL, torch.device("cpu"))
+    schedule = Schedule(steps, max(1, steps // 20), learning_rate, seed)
+    return model, train(step, batch_of, schedule, LABEL, torch.device("cpu"), savings)
 
 
-def world_batch(seed: int, first: int, count: int, size: Architecture) -> Batch:
-    """Clips `first` to `first + count` of the separate world with their true and disturbed captions."""
-    drawn = list(separate_world_clips(seed, count, size.frames, size.image_size, first))
+def initialise(model: NoiseEvaluator) -> None:
+    """Weights to start from: small embeddings, and fusion layers in which a word first looks for tokens like itself."""
+    for table in (m for m in model.text.embeddings.modules() if isinstance(m, nn.Embedding)):
+        nn.init.normal_(table.weight, std=0.05)
+    for layer in model.fusion.layers:
+        attention = layer.crossattention.self
+        nn.init.eye_(attention.query.weight)
+        nn.init.eye_(attention.key.weight)
+
+
+def world_batch(seed: int, first: int, count: int, size: Architecture) -> WorldBatch:
+    """Items `first` to `first + count` of the separate world."""
+    items = [world_item(seed, first + place, size.frames, size.image_size, DISTURBED) for place in range(count)]
     captions = {
-        "caption": [clip.caption for clip in drawn],
-        "static": [clip.static_disturbed for clip in drawn],
-        "dynamic": [clip.dynamic_disturbed for clip in drawn],
+        "caption": [item.caption for item in items],
+        "positive": [item.positive for item in items],
+        "static": [item.static[0] for item in items],
+        "dynamic": [item.dynamic[0] for item in items],
     }
-    names = [f"world clip {first + place}" for place in range(count)]
-    made, _ = make_batch(np.stack([clip.frames for clip in drawn]), captions, names)
-    return made
+    names = [f"world item {first + place}" for place in range(count)]
+    made = make_batch(np.stack([item.frames for item in items]), captions, names)
+    words, bags = bags_of_words([[item.caption, *item.static, *item.dynamic] for item in items])
+    return WorldBatch(**vars(made), words=words, bags=bags)
+
+
+def bags_of_words(captions: list[list[str]]) -> tuple[Tensor, Tensor]:
+    """Ids [U] of all words in B lists of K captions, and which caption holds which: [B, K, U], float32."""
+    ids, mask, _ = encode([caption for row in captions for caption in row])
+    ids = ids.masked_fill(mask == 0, CLS)
+    words = torch.unique(ids[ids != CLS])
+    bags = (ids[:, :, None] == words).any(dim=1).float()
+    return words, bags.unflatten(0, (len(captions), -1))

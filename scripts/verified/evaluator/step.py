@@ -35,16 +35,15 @@ class Batch:
 class TrainingStep(nn.Module):
     """Losses of a batch; a module so that DistributedDataParallel can wrap it.
 
-    hard_negatives, matching_normaliser: the config's switches for Equations 9 and 10.
+    hard_negatives, matching_normaliser: the config's switches for Equations 9 and 10. `generator` draws the trivial
+    negatives; the training loop seeds it before each step, alike in every process.
     """
 
-    def __init__(
-        self, model: NoiseEvaluator, hard_negatives: str, matching_normaliser: str, generator: torch.Generator
-    ):
+    def __init__(self, model: NoiseEvaluator, hard_negatives: str, matching_normaliser: str):
         super().__init__()
         self.model = model
         self.hard_negatives, self.matching_normaliser = hard_negatives, matching_normaliser
-        self.generator = generator
+        self.generator = torch.Generator()
 
     def forward(self, batch: Batch) -> tuple[Tensor, dict[str, Tensor]]:
         """(objective of this process, detached loss terms of the whole batch).
@@ -52,15 +51,18 @@ class TrainingStep(nn.Module):
         DistributedDataParallel averages gradients, so the objective is scaled such that the average is Equation 11's
         gradient. Where no rewritten positive exists, q takes its place, and Equation 11 becomes λ_c l_c + λ_m l_m.
         """
+        tokens, videos = self.model.encode_video(normalised(batch.frames))
+        return self.losses(batch, tokens, videos)
+
+    def losses(self, batch: Batch, tokens: Tensor, videos: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
+        """`forward` for clips that are encoded already: tokens [b, T·P, width] and unit vectors [b, T, embedding]."""
         rank, world = processes()
-        size = batch.ids.shape[1]
-        own = share(size, rank, world)
+        own = share(batch.ids.shape[1], rank, world)
         with torch.no_grad():
             self.model.temperature.clamp_(*TEMPERATURE_RANGE)
         roles = [r for r in batch.roles if self.hard_negatives != "none" or r in ("caption", "positive")]
         kept = [batch.roles.index(role) for role in roles]
         ids, mask = batch.ids[kept][:, own], batch.mask[kept][:, own]
-        tokens, videos = self.model.encode_video(normalised(batch.frames))
         states, texts = self.model.encode_text(ids.flatten(0, 1), mask.flatten(0, 1))
         states = states.unflatten(0, ids.shape[:2])
         videos = gather(videos)

@@ -1,16 +1,19 @@
 """The training loop of the evaluator, for pre-training and fine-tuning alike."""
 
+import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from verified.common.errors import InputError
 from verified.common.progress import Progress
+from verified.common.seeds import derive_seed
 from verified.evaluator.distributed import processes
-from verified.evaluator.model import NoiseEvaluator
 from verified.evaluator.optimiser import adamw, rate_share, set_rate
+from verified.evaluator.resume import load_state, save_state
 from verified.evaluator.step import Batch, TrainingStep
 
 
@@ -21,25 +24,44 @@ class Schedule:
     steps: int
     warmup: int
     learning_rate: float
+    seed: int
     every: int = 10
 
 
+@dataclass(frozen=True)
+class Savings:
+    """Where the state of the training is kept, whose it is (see resume.fingerprint), and how often it is written."""
+
+    path: Path
+    name: str
+    seconds: float
+
+
 def train(
-    step: TrainingStep, batch_of: Callable[[int], Batch], schedule: Schedule, label: str, device: torch.device
+    step: TrainingStep,
+    batch_of: Callable[[int], Batch],
+    schedule: Schedule,
+    label: str,
+    device: torch.device,
+    savings: Savings | None = None,
 ) -> list[dict]:
     """Train `step.model` in place; returns log rows with the loss terms, temperature and learning rate of a step.
 
-    `batch_of(number)` gives the batch of step `number` (from 0), the same in every process but for its frames.
-    Raises InputError, naming the items of the batch, when the loss is not finite.
+    `batch_of(number)` gives the batch of step `number` (from 0), the same in every process but for its frames. With
+    `savings`, a training that was killed goes on where its last state was written, to the same bytes; the state is
+    deleted by the caller once the result is safe. Raises InputError, naming the items of the batch, when the loss is
+    not finite.
     """
     rank, world = processes()
-    model: NoiseEvaluator = step.model
-    model.to(device).train()
+    step.to(device).train()
+    optimiser = adamw(step, schedule.learning_rate)
+    finished, rows = load_state(savings.path, savings.name, step, optimiser) if savings else (0, [])
     wrapped = nn.parallel.DistributedDataParallel(step) if world > 1 else step
-    optimiser = adamw(model, schedule.learning_rate)
-    progress = Progress(label, schedule.steps, "steps") if rank == 0 else None
-    rows = []
-    for number in range(schedule.steps):
+    progress = Progress(label, schedule.steps - finished, "steps") if rank == 0 else None
+    saved = time.monotonic()
+    for number in range(finished, schedule.steps):
+        torch.manual_seed(derive_seed(schedule.seed, label, "dropout", number, rank))
+        step.generator.manual_seed(derive_seed(schedule.seed, label, "negatives", number))
         rate = schedule.learning_rate * rate_share(number, schedule.steps, schedule.warmup)
         set_rate(optimiser, rate)
         batch = to_device(batch_of(number), device)
@@ -48,24 +70,27 @@ def train(
         if not torch.isfinite(seen["loss"]):
             raise InputError(
                 f"the loss of step {number} of {label} is {seen['loss'].item()}; its items: {', '.join(batch.names)}",
-                remedy="look at these moments and captions, or lower evaluator.learning_rate",
+                remedy="look at these moments and captions, or lower the learning rate",
             )
         optimiser.zero_grad(set_to_none=True)
         loss.backward()
         optimiser.step()
         if number % schedule.every == 0 or number == schedule.steps - 1:
             terms = {name: round(value.item(), 6) for name, value in seen.items()}
-            rows.append({"stage": label, "step": number, **terms, "temperature": round(model.temperature.item(), 6),
-                         "learning_rate": rate})  # fmt: skip
+            temperature = round(step.model.temperature.item(), 6)
+            rows.append({"stage": label, "step": number, **terms, "temperature": temperature, "learning_rate": rate})
         if progress:
-            progress.step(note=f"loss {seen['loss'].item():.3f}")
+            shown = ", ".join(f"{name} {value.item():.3f}" for name, value in seen.items())
+            progress.step(note=shown)
+            if savings and time.monotonic() - saved >= savings.seconds and number + 1 < schedule.steps:
+                save_state(savings.path, savings.name, number + 1, rows, step, optimiser)
+                saved = time.monotonic()
     if progress:
-        progress.finish(note=f"loss {seen['loss'].item():.3f}")
+        progress.finish()
     return rows
 
 
 def to_device(batch: Batch, device: torch.device) -> Batch:
     """The batch with its tensors on `device`; `same` stays on the CPU, where negatives are drawn."""
-    return Batch(
-        batch.frames.to(device), batch.ids.to(device), batch.mask.to(device), batch.roles, batch.same, batch.names
-    )
+    tensors = {name: value for name, value in vars(batch).items() if isinstance(value, Tensor) and name != "same"}
+    return replace(batch, **{name: value.to(device) for name, value in tensors.items()})

@@ -1,0 +1,161 @@
+"""`verified import-umt`: both layouts come in whole, everything else is refused by name."""
+
+import os
+import pickle
+
+import pytest
+import torch
+
+from verified.common.errors import InputError
+from verified.evaluator import unpickle
+from verified.evaluator.architecture import architecture
+from verified.evaluator.checkpoint import load_checkpoint, misfit, read_header, save_checkpoint
+from verified.evaluator.import_umt import import_umt
+from verified.evaluator.model import NoiseEvaluator
+from verified.evaluator.umt_keys import rename
+
+
+def pretraining_layout(weights):
+    """The same tensors as the pre-training file stores them, with what only pre-training needs."""
+    renamed = {}
+    for name, tensor in weights.items():
+        renamed[name.replace("text_encoder.", "text_encoder.bert.", 1)] = tensor
+    extra = {
+        "text_encoder.cls.predictions.bias": torch.zeros(97),
+        "text_encoder.cls.predictions.transform.dense.weight": torch.zeros(32, 32),
+        "vision_encoder.clip_decoder.0.head.weight": torch.zeros(8, 48),
+        "clip_teacher.conv1.weight": torch.zeros(4, 3, 1, 14, 14),
+    }
+    return renamed | extra
+
+
+def convert(tmp_path, content, size):
+    source, target = tmp_path / "umt.pth", tmp_path / "umt.safetensors"
+    torch.save(content, source)
+    counts = import_umt(source, target, size)
+    return target, counts
+
+
+@pytest.mark.parametrize("layout, dropped", [(lambda w: w, 1), (lambda w: {"model": pretraining_layout(w)}, 5)])
+def test_round_trip(tmp_path, four_frames, umt_weights, layout, dropped):
+    target, counts = convert(tmp_path, layout(umt_weights), four_frames.size)
+    assert counts["dropped"] == dropped
+    assert "umt.pth" in read_header(target)[1]
+    model = load_checkpoint(target).eval()
+    for name, tensor in four_frames.state_dict().items():
+        assert torch.equal(model.state_dict()[name], tensor), name
+
+
+def test_any_number_of_frames(tmp_path, four_frames, umt_size, io):
+    path = tmp_path / "four.safetensors"
+    save_checkpoint(path, four_frames.state_dict(), four_frames.size, "x")
+    tokens, _ = load_checkpoint(path, umt_size(6)).eval().vision(io["pixels_T6"])
+    torch.testing.assert_close(tokens, io["T6_native_x_vis"], atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("change, message", [
+    (lambda w: w.pop("itm_head.bias"), r"tensor match_head\.bias \[2\] is missing"),
+    (lambda w: w.update({"temp": torch.zeros(3)}), r"tensor temperature is \[3\], not \[\]"),
+    (lambda w: w.update({"visual.proj": torch.zeros(3)}), r"'visual\.proj' \(1 such\) belongs to no known layout"),
+    (lambda w: w.update({"vision_proj.weight": torch.zeros(24, 32)}), r"video_projection\.weight is \[24, 32\]"),
+])  # fmt: skip
+def test_what_does_not_fit_is_named(tmp_path, monkeypatch, umt_weights, umt_size, change, message):
+    change(umt_weights)
+    monkeypatch.setattr("verified.evaluator.import_umt.read_tensors", lambda source: umt_weights)
+    with pytest.raises(InputError, match=message):
+        import_umt(tmp_path / "umt.pth", tmp_path / "out", umt_size(4))
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("content", [[torch.zeros(2)], {"epoch": 3}])
+def test_a_file_without_named_tensors(tmp_path, capsys, content):
+    torch.save(content, tmp_path / "list.pth")
+    assert unpickle.main(tmp_path / "list.pth", tmp_path / "out") == unpickle.REFUSED
+    assert "holds no named tensors" in capsys.readouterr().err
+
+
+class Bomb:
+    """A pickle that makes a file when it is read."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return os.mkdir, (str(self.path),)
+
+
+def test_a_malicious_pickle_is_refused_and_never_run(tmp_path, capsys, umt_size):
+    trap = tmp_path / "trap"
+    with pytest.raises(InputError, match=r"not readable as plain tensors.*nothing of it was run"):
+        convert(tmp_path, {"model": Bomb(trap)}, umt_size(4))
+    (tmp_path / "raw.pth").write_bytes(pickle.dumps(Bomb(trap)))
+    assert unpickle.main(tmp_path / "raw.pth", tmp_path / "out") == unpickle.REFUSED
+    (tmp_path / "text.pth").write_text("not a checkpoint")
+    assert unpickle.main(tmp_path / "text.pth", tmp_path / "out") == unpickle.REFUSED
+    assert not trap.exists() and not (tmp_path / "out").exists()
+
+
+def test_a_missing_file(tmp_path, umt_size):
+    with pytest.raises(InputError, match="no such file"):
+        import_umt(tmp_path / "none.pth", tmp_path / "out", umt_size(4))
+
+
+def test_checkpoints_of_ours_that_cannot_be_used(tmp_path, four_frames):
+    path = tmp_path / "c.safetensors"
+    save_checkpoint(path, four_frames.state_dict(), four_frames.size, "x")
+    with pytest.raises(InputError, match=r"does not fit size 'tiny'.*missing"):
+        load_checkpoint(path, architecture("tiny", 8, 64))
+    path.write_bytes(path.read_bytes().replace(b'\\"version\\": 1,', b'\\"version\\": 9,'))
+    with pytest.raises(InputError, match="format 9 is newer"):
+        load_checkpoint(path)
+    path.write_bytes(b"nothing")
+    with pytest.raises(InputError, match="not a safetensors file"):
+        load_checkpoint(path)
+
+
+def large_layout():
+    """Names and shapes of the authors' L/16 retrieval file, written down from its published structure."""
+    shapes = {"temp": (), "text_encoder.embeddings.position_ids": (1, 512)}
+
+    def linear(name, out, into):
+        shapes[f"{name}.weight"], shapes[f"{name}.bias"] = (out, into), (out,)
+
+    def norm(name):
+        shapes[f"{name}.weight"], shapes[f"{name}.bias"] = (1024,), (1024,)
+
+    vision = "vision_encoder.encoder"
+    shapes[f"{vision}.patch_embed.proj.weight"] = (1024, 3, 1, 16, 16)
+    shapes[f"{vision}.patch_embed.proj.bias"] = (1024,)
+    for block in range(24):
+        name = f"{vision}.blocks.{block}"
+        norm(f"{name}.norm1"), norm(f"{name}.norm2")
+        shapes[f"{name}.attn.q_bias"] = shapes[f"{name}.attn.v_bias"] = (1024,)
+        shapes[f"{name}.attn.qkv.weight"] = (3072, 1024)
+        linear(f"{name}.attn.proj", 1024, 1024)
+        linear(f"{name}.mlp.fc1", 4096, 1024), linear(f"{name}.mlp.fc2", 1024, 4096)
+    norm(f"{vision}.norm"), norm("vision_encoder.pool_norm")
+    text = "text_encoder.embeddings"
+    for table, rows in (("word_embeddings", 30522), ("position_embeddings", 512), ("token_type_embeddings", 2)):
+        shapes[f"{text}.{table}.weight"] = (rows, 1024)
+    norm(f"{text}.LayerNorm")
+    for layer in range(24):
+        name = f"text_encoder.encoder.layer.{layer}"
+        for attention in ("attention", "crossattention")[: 2 if layer >= 19 else 1]:
+            for part in ("query", "key", "value"):
+                linear(f"{name}.{attention}.self.{part}", 1024, 1024)
+            linear(f"{name}.{attention}.output.dense", 1024, 1024), norm(f"{name}.{attention}.output.LayerNorm")
+        linear(f"{name}.intermediate.dense", 4096, 1024), linear(f"{name}.output.dense", 1024, 4096)
+        norm(f"{name}.output.LayerNorm")
+    linear("vision_proj", 768, 1024), linear("text_proj", 768, 1024), linear("itm_head", 2, 1024)
+    return shapes
+
+
+def test_the_large_layout_maps_onto_our_network_without_rest():
+    shapes = large_layout()
+    assert len(shapes) == 765
+    with torch.device("meta"):
+        renamed, dropped, unknown = rename({name: torch.empty(shape) for name, shape in shapes.items()}, 19)
+        expected = NoiseEvaluator(architecture("L/16", 20, 224)).state_dict()
+    assert dropped == ["text_encoder.embeddings.position_ids"] and unknown == []
+    assert misfit({k: v.shape for k, v in renamed.items()}, {k: v.shape for k, v in expected.items()}) is None
+    assert sum(tensor.numel() for tensor in renamed.values()) == 659_747_331
