@@ -4,7 +4,7 @@ include: "generation.smk"
 rule caption_statics:
     """Statics enhanced candidates (section 3.1): keyframes described one by one, then N_s captions per moment."""
     input:
-        moments=ancient("results/{dataset}/corpus/moments.jsonl"),
+        moments="results/{dataset}/corpus/shards/{shard}.moments.jsonl",
         keyframes="results/{dataset}/keyframes/{shard}.tar",
         prompts=prompt_files("keyframe_description", "statics_candidates"),
     output:
@@ -32,7 +32,6 @@ rule caption_statics:
         spoiled_share=settings.generation.scene_reader.spoiled_share,
         shards=settings.shards,
         seed=settings.seed,
-        rows=shard_rows,
         code=code_digest("captions", "generation", *GENERATION_USES, "common.video"),
     script:
         "../scripts/caption_statics.py"
@@ -41,8 +40,8 @@ rule caption_statics:
 rule caption_dynamics:
     """Dynamics enhanced candidates (section 3.2): questions, answers from the frames, then N_d captions per moment."""
     input:
-        moments=ancient("results/{dataset}/corpus/moments.jsonl"),
-        videos=ancient("results/{dataset}/corpus/videos.jsonl"),
+        moments="results/{dataset}/corpus/shards/{shard}.moments.jsonl",
+        videos="results/{dataset}/corpus/shards/{shard}.videos.jsonl",
         prompts=prompt_files("questions", "answers", "dynamics_candidates"),
     output:
         captions="results/{dataset}/captions/dynamics/{shard}.jsonl",
@@ -72,7 +71,6 @@ rule caption_dynamics:
         spoiled_share=settings.generation.scene_reader.spoiled_share,
         shards=settings.shards,
         seed=settings.seed,
-        rows=shard_rows,
         code=code_digest("captions", "generation", *GENERATION_USES, "common.video"),
     script:
         "../scripts/caption_dynamics.py"

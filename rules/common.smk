@@ -11,7 +11,6 @@ from verified.common.errors import InputError
 from verified.common.resources import growing
 from verified.common.shards import shard_names
 from verified.config import load
-from verified.corpus.source_files import shard_state
 from verified.tables.closing import closing_message
 
 try:
@@ -26,7 +25,6 @@ validate(
 )
 
 SHARDS = shard_names(settings.shards)
-shard_rows = shard_state(settings)
 
 
 wildcard_constraints:

@@ -3,6 +3,8 @@ from verified.corpus.source_files import (
     RENDERER,
     datasets_of,
     folder_state,
+    shard_source,
+    shard_state,
     source_files,
     split_settings,
 )
@@ -35,10 +37,41 @@ rule render_demo:
         "../scripts/render_demo.py"
 
 
+rule probe_videos:
+    """Moments and probed videos of one shard, all that jobs of the shard read of the corpus."""
+    input:
+        unpack(shard_source(settings)),
+    output:
+        moments="results/{dataset}/corpus/shards/{shard}.moments.jsonl",
+        videos="results/{dataset}/corpus/shards/{shard}.videos.jsonl",
+        probes="results/{dataset}/corpus/shards/{shard}.probes.jsonl",
+    log:
+        "logs/{dataset}/probe_videos/{shard}.log",
+    benchmark:
+        "logs/{dataset}/probe_videos/{shard}.tsv"
+    wildcard_constraints:
+        dataset=datasets_of(settings, "demo", "folder"),
+    conda:
+        "../envs/corpus.yaml"
+    threads: 1
+    resources:
+        mem_mb=growing(2000),
+        runtime=growing(120),
+        disk_mb=200,
+    params:
+        source=dataset_settings("source"),
+        shards=settings.shards,
+        rows=shard_state(settings),
+        code=code_digest(*READER),
+    script:
+        "../scripts/probe_videos.py"
+
+
 rule build_corpus:
     """Moments and probed videos of a source, and what had to be left out, with the reason."""
     input:
         unpack(source_files(settings)),
+        probes=expand("results/{{dataset}}/corpus/shards/{shard}.probes.jsonl", shard=SHARDS),
     output:
         moments="results/{dataset}/corpus/moments.jsonl",
         videos="results/{dataset}/corpus/videos.jsonl",
@@ -52,10 +85,10 @@ rule build_corpus:
         dataset=datasets_of(settings, "demo", "folder"),
     conda:
         "../envs/corpus.yaml"
-    threads: 4
+    threads: 1
     resources:
         mem_mb=growing(2000),
-        runtime=growing(720),
+        runtime=growing(30),
         disk_mb=200,
     params:
         source=dataset_settings("source"),

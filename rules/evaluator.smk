@@ -11,8 +11,8 @@ from verified.evaluator.paths import (
 rule gather_clips:
     """Frames of a shard's moments, decoded once for fine-tuning and scoring (section 3.3)."""
     input:
-        moments=ancient("results/{dataset}/corpus/moments.jsonl"),
-        videos=ancient("results/{dataset}/corpus/videos.jsonl"),
+        moments="results/{dataset}/corpus/shards/{shard}.moments.jsonl",
+        videos="results/{dataset}/corpus/shards/{shard}.videos.jsonl",
     output:
         clips="results/{dataset}/evaluator/clips/{shard}.npy",
         index="results/{dataset}/evaluator/clips/{shard}.jsonl",
@@ -32,7 +32,6 @@ rule gather_clips:
         per_interval=settings.evaluator.frames_per_interval,
         image_size=settings.evaluator.image_size,
         shards=settings.shards,
-        rows=shard_rows,
         code=code_digest("evaluator.gather", "common"),
     script:
         "../scripts/gather_clips.py"

@@ -8,7 +8,7 @@ wildcard_constraints:
 rule extract_video_features:
     """Features of the videos of a shard: frames at a fixed rate, max-pooled per clip (supplement B.1)."""
     input:
-        videos=ancient("results/{dataset}/corpus/videos.jsonl"),
+        videos="results/{dataset}/corpus/shards/{shard}.videos.jsonl",
     output:
         features="results/{dataset}/features/video/{shard}.h5",
     log:
@@ -27,7 +27,6 @@ rule extract_video_features:
         settings=settings.features.model_dump(mode="json", exclude={"text_encoder"}),
         clip_seconds=clip_seconds(settings),
         shards=settings.shards,
-        rows=shard_rows,
         code=code_digest(
             "features.backbones",
             "features.grid_conv",

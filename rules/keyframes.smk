@@ -1,8 +1,8 @@
 rule extract_keyframes:
     """Keyframes of all moments of a shard (section 3.1): JPEGs and an index in one tar."""
     input:
-        moments=ancient("results/{dataset}/corpus/moments.jsonl"),
-        videos=ancient("results/{dataset}/corpus/videos.jsonl"),
+        moments="results/{dataset}/corpus/shards/{shard}.moments.jsonl",
+        videos="results/{dataset}/corpus/shards/{shard}.videos.jsonl",
     output:
         keyframes="results/{dataset}/keyframes/{shard}.tar",
     log:
@@ -19,7 +19,6 @@ rule extract_keyframes:
     params:
         settings=dataset_settings("keyframes"),
         shards=settings.shards,
-        rows=shard_rows,
         code=code_digest("keyframes", "common.video"),
     script:
         "../scripts/extract_keyframes.py"

@@ -1,7 +1,7 @@
 rule write_perturbations:
     """Positives and negatives of each coarse caption and the selected ones (section 3.3, Equations 6 to 8)."""
     input:
-        moments=ancient("results/{dataset}/corpus/moments.jsonl"),
+        moments="results/{dataset}/corpus/shards/{shard}.moments.jsonl",
         prompts=prompt_files("positives", "static_negatives", "dynamic_negatives"),
     output:
         perturbations="results/{dataset}/perturbations/{shard}.jsonl",
@@ -26,7 +26,6 @@ rule write_perturbations:
         sentence_encoder=settings.generation.sentence_encoder,
         shards=settings.shards,
         seed=settings.seed,
-        rows=shard_rows,
         code=code_digest("perturbations", "generation", *GENERATION_USES, "common.sentences"),
     script:
         "../scripts/write_perturbations.py"

@@ -5,7 +5,8 @@ from pathlib import Path
 from verified.common.job import job
 
 with job(snakemake):
-    from verified.corpus.assemble import read_source, write_corpus
+    from verified.corpus.assemble import read_probes, read_source, write_corpus
 
-    corpus = read_source(snakemake.params.source, dict(snakemake.input.items()), snakemake.threads)
+    files = {name: snakemake.input[name] for name in ("videos", "moments")}
+    corpus = read_source(snakemake.params.source, files, probes=read_probes(snakemake.input.probes))
     write_corpus(corpus, snakemake.params.splits, Path(snakemake.output.moments).parent)

@@ -3,20 +3,51 @@
 import logging
 import os
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
-from verified.common.jsonl import write_json, write_jsonl
-from verified.corpus.folder_source import Corpus, read_folder
+from verified.common.jsonl import read_jsonl, write_json, write_jsonl
+from verified.common.shards import shard_index
+from verified.common.video import VideoError
+from verified.corpus.folder_source import Corpus, Probes, read_folder, read_shard
 from verified.corpus.held_out import hold_out
 
 log = logging.getLogger("verified")
 
 
-def read_source(source: dict, files: dict[str, str], threads: int) -> Corpus:
+def read_source(source: dict, files: dict[str, str], threads: int = 1, probes: Probes | None = None) -> Corpus:
     """Read a source of the kind `demo` or `folder` from its files, `videos` and `moments` (see rules/corpus.smk)."""
-    # Every rendered row names its split, so the demo has no default.
-    default_split = source["default_split"] if source["kind"] == "folder" else "test"
-    return read_folder(files["videos"], files["moments"], default_split, threads)
+    return read_folder(files["videos"], files["moments"], _default_split(source), threads, probes)
+
+
+def write_shard(source: dict, files: dict[str, str], shard: str, shards: int, output: dict[str, str]) -> None:
+    """Probe the videos of one shard and write its `moments`, `videos` and `probes` to the paths of `output`.
+
+    The moments lack the key `split`: what a shard's jobs do does not depend on it, so a changed split re-runs none.
+    """
+    found = read_shard(files["videos"], files["moments"], _default_split(source), shard_index(shard), shards)
+    write_jsonl(output["moments"], ({k: v for k, v in row.items() if k != "split"} for row in found.moments))
+    write_jsonl(output["videos"], found.videos)
+    readable = ({"video": video, "probe": row} for video, row in found.probes.found.items())
+    unreadable = (
+        {"video": video, "reason": error.reason, "path": error.path, "detail": error.detail}
+        for video, error in found.probes.unreadable.items()
+    )
+    write_jsonl(output["probes"], (*readable, *unreadable))
+
+
+def read_probes(files: Iterable[str]) -> Probes:
+    """The probes that `write_shard` wrote, of all shards."""
+    rows = [row for file in files for row in read_jsonl(file, ("video",))]
+    return Probes(
+        {row["video"]: row["probe"] for row in rows if "probe" in row},
+        {row["video"]: VideoError(row["reason"], row["path"], row["detail"]) for row in rows if "probe" not in row},
+    )
+
+
+def _default_split(source: dict) -> str:
+    """Every rendered row names its split, so the demo has no default."""
+    return source["default_split"] if source["kind"] == "folder" else "test"
 
 
 def write_corpus(corpus: Corpus, splits: dict, folder: str | os.PathLike) -> None:

@@ -23,6 +23,7 @@ from typing import NamedTuple
 
 from verified.common.errors import InputError
 from verified.common.progress import track
+from verified.common.shards import shard_of
 from verified.common.video import VideoError, probe
 from verified.corpus import moment_checks
 from verified.corpus.moment_checks import RowRefused
@@ -39,26 +40,49 @@ class Corpus(NamedTuple):
     counts: dict
 
 
-def read_folder(videos: str | os.PathLike, moments: str | os.PathLike, default_split: str, threads: int = 1) -> Corpus:
-    """Read a folder of videos and a moments file; `threads` videos are probed at a time, which changes no byte."""
+class Probes(NamedTuple):
+    """Of videos by id: their rows of videos.jsonl without id and path, and why the others cannot be read."""
+
+    found: dict[str, dict]
+    unreadable: dict[str, VideoError]
+
+
+class Shard(NamedTuple):
+    """The moments and videos of one shard, as the whole corpus will hold them (splits apart), and all its probes."""
+
+    moments: list[dict]
+    videos: list[dict]
+    probes: Probes
+
+
+def read_shard(
+    videos: str | os.PathLike, moments: str | os.PathLike, default_split: str, shard: int, shards: int, threads: int = 1
+) -> Shard:
+    """Probe the used videos of one shard of a folder, `threads` at a time, and finish its moments."""
+    folder = VideoFolder(videos)
+    kept, _ = usable_rows(read_moments_file(moments), folder, default_split)
+    kept = [(number, row) for number, row in kept if shard_of(row["video"], shards) == shard]
+    probes = probe_all({row["video"]: folder.paths[row["video"]] for _, row in kept}, threads)
+    finished, _, _ = _finish(kept, probes)
+    return Shard(finished, _described(finished, folder, probes), probes)
+
+
+def read_folder(
+    videos: str | os.PathLike, moments: str | os.PathLike, default_split: str, threads: int = 1,
+    probes: Probes | None = None,
+) -> Corpus:  # fmt: skip
+    """Read a folder of videos and a moments file.
+
+    `probes` hold what `read_shard` found in all shards; without them each used video is probed here, `threads` at a
+    time. Neither changes a byte.
+    """
     rows = read_moments_file(moments)
     folder = VideoFolder(videos)
     kept, exclusions = usable_rows(rows, folder, default_split)
-    probed, unreadable = _probe_all({row["video"]: folder.paths[row["video"]] for _, row in kept}, threads)
-
-    finished, clamped = [], []
-    for number, row in kept:
-        try:
-            if row["video"] in unreadable:
-                raise RowRefused("unreadable-video", str(unreadable[row["video"]].reason))
-            duration = probed[row["video"]]["duration"]
-            end = moment_checks.end_within(row["start"], row["end"], duration)
-        except RowRefused as refusal:
-            exclusions.append(_exclusion(number, row["video"], row["desc_id"], refusal.reason, refusal.detail))
-            continue
-        if end < row["end"]:
-            clamped.append({"desc_id": row["desc_id"], "end": row["end"], "duration": duration})
-        finished.append({**row, "end": end, "duration": duration})
+    if probes is None:
+        probes = probe_all({row["video"]: folder.paths[row["video"]] for _, row in kept}, threads)
+    finished, refused, clamped = _finish(kept, probes)
+    exclusions += refused
     if not finished:
         reasons = Counter(row["reason"] for row in exclusions).most_common()
         raise InputError(
@@ -71,15 +95,39 @@ def read_folder(videos: str | os.PathLike, moments: str | os.PathLike, default_s
     exclusions.sort(key=lambda row: row["row"])
     exclusions += [_exclusion(None, name, None, reason, detail) for name, reason, detail in folder.refused]
     for video in sorted(folder.paths.keys() - used):
-        error = unreadable.get(video)
+        error = probes.unreadable.get(video)
         reason, detail = (error.reason, error.detail) if error else ("no-usable-moments", "no usable moment is in it")
         exclusions.append(_exclusion(None, video, None, reason, detail))
-    described = [
-        {"video": video, "path": folder.paths[video].as_posix(), **probed[video]}
-        for video in folder.paths
+    described = _described(finished, folder, probes)
+    return Corpus(finished, described, exclusions, _counts(len(rows), finished, described, exclusions, clamped))
+
+
+def _finish(kept: list[tuple[int, dict]], probes: Probes) -> tuple[list[dict], list[dict], list[dict]]:
+    """Moments with the durations of their videos, exclusions of the others, and the ends that were clamped."""
+    finished, exclusions, clamped = [], [], []
+    for number, row in kept:
+        try:
+            if row["video"] in probes.unreadable:
+                raise RowRefused("unreadable-video", str(probes.unreadable[row["video"]].reason))
+            duration = probes.found[row["video"]]["duration"]
+            end = moment_checks.end_within(row["start"], row["end"], duration)
+        except RowRefused as refusal:
+            exclusions.append(_exclusion(number, row["video"], row["desc_id"], refusal.reason, refusal.detail))
+            continue
+        if end < row["end"]:
+            clamped.append({"desc_id": row["desc_id"], "end": row["end"], "duration": duration})
+        finished.append({**row, "end": end, "duration": duration})
+    return finished, exclusions, clamped
+
+
+def _described(moments: list[dict], folder: VideoFolder, probes: Probes) -> list[dict]:
+    """Rows of videos.jsonl of the videos that moments are in, in the folder's order."""
+    used = {row["video"] for row in moments}
+    return [
+        {"video": video, "path": path.as_posix(), **probes.found[video]}
+        for video, path in folder.paths.items()
         if video in used
     ]
-    return Corpus(finished, described, exclusions, _counts(len(rows), finished, described, exclusions, clamped))
 
 
 def usable_rows(rows: list[tuple[int, dict]], folder: VideoFolder, default_split: str):
@@ -107,7 +155,9 @@ def usable_rows(rows: list[tuple[int, dict]], folder: VideoFolder, default_split
     return kept, exclusions
 
 
-def _probe_all(paths: dict[str, Path], threads: int) -> tuple[dict[str, dict], dict[str, VideoError]]:
+def probe_all(paths: dict[str, Path], threads: int) -> Probes:
+    """Probe videos by id, `threads` at a time."""
+
     def attempt(path: Path) -> dict | VideoError:
         try:
             return probe(path)
@@ -116,9 +166,9 @@ def _probe_all(paths: dict[str, Path], threads: int) -> tuple[dict[str, dict], d
 
     with ThreadPoolExecutor(max(1, threads)) as pool:
         results: Iterable = track(pool.map(attempt, paths.values()), "probe", len(paths), "videos")
-        found = dict(zip(paths, results))
-    unreadable = {video: result for video, result in found.items() if isinstance(result, VideoError)}
-    return {video: result for video, result in found.items() if video not in unreadable}, unreadable
+        every = dict(zip(paths, results))
+    unreadable = {video: result for video, result in every.items() if isinstance(result, VideoError)}
+    return Probes({video: result for video, result in every.items() if video not in unreadable}, unreadable)
 
 
 def _exclusion(row: int | None, video: str | None, identity: int | None, reason: str, detail: str) -> dict:

@@ -1,11 +1,9 @@
 """What the rules of the stage need to know: where a source is, which settings matter, which modules do the work."""
 
 import hashlib
-import json
 from collections.abc import Callable
 from pathlib import Path
 
-from verified.common.digest import code_digest
 from verified.common.errors import InputError
 from verified.common.shards import shard_index, shard_of
 from verified.config import Config
@@ -21,8 +19,8 @@ RENDERER = (
 )  # fmt: skip
 """Modules that the bytes of a rendered demo depend on."""
 READER = (
-    "common.files", "common.jsonl", "common.video", "corpus.assemble", "corpus.folder_source", "corpus.held_out",
-    "corpus.moment_checks", "corpus.moments_file", "corpus.video_folder",
+    "common.files", "common.jsonl", "common.shards", "common.video", "corpus.assemble", "corpus.folder_source",
+    "corpus.held_out", "corpus.moment_checks", "corpus.moments_file", "corpus.video_folder",
 )  # fmt: skip
 """Modules that the rows of a corpus depend on."""
 
@@ -50,6 +48,21 @@ def source_files(settings: Config) -> Callable[[object], dict[str, str]]:
     return files
 
 
+def shard_source(settings: Config) -> Callable[[object], dict[str, str]]:
+    """An input function: the same files for the jobs of a shard, to whom `shard_state` says when to run again."""
+    from snakemake.io import ancient
+
+    given = source_files(settings)
+
+    def files(wildcards) -> dict[str, str]:
+        found = given(wildcards)
+        if settings.datasets[wildcards.dataset].source.kind == "folder":
+            found = {name: ancient(path) for name, path in found.items()}
+        return found
+
+    return files
+
+
 def folder_state(settings: Config) -> Callable[[object], str | None]:
     """A params function: which videos a user's folder holds, and a sample of each: replacing one is noticed."""
 
@@ -71,22 +84,20 @@ def split_settings(settings: Config) -> Callable[[object], dict]:
     return values
 
 
-def shard_state(settings: Config) -> Callable[[object], str]:
+def shard_state(settings: Config) -> Callable[[object], str | None]:
     """A params function: what the rows of ``wildcards.shard`` come from.
 
-    Jobs of a shard read the moments and videos of the whole corpus, which are written anew when one video is added.
-    They therefore hold these files for ancient, and this digest tells whether their own rows can have changed. A
-    folder's is made of the usable rows of the shard and the state of its videos, the demo's of all that its world
-    depends on.
+    The folder and the moments file change with every video that joins them; this digest, of the usable rows of the
+    shard and of the state of their videos, tells whether this shard does. The demo's files are a rule's output and need
+    none.
     """
     shards: dict[str, list[dict[Path, list[dict]]]] = {}
 
-    def state(wildcards) -> str:
+    def state(wildcards) -> str | None:
         source = settings.datasets[wildcards.dataset].source
-        digest = hashlib.sha256(code_digest(*RENDERER, *READER).encode())
         if source.kind == "demo":
-            digest.update(json.dumps([source.model_dump(mode="json"), settings.seed]).encode())
-            return digest.hexdigest()[:16]
+            return None
+        digest = hashlib.sha256()
         if wildcards.dataset not in shards:
             shards[wildcards.dataset] = _rows_by_shard(source, settings.shards)
         for path, rows in shards[wildcards.dataset][shard_index(wildcards.shard)].items():
@@ -97,7 +108,7 @@ def shard_state(settings: Config) -> Callable[[object], str]:
 
 
 def _rows_by_shard(source: FolderSource, shards: int) -> list[dict[Path, list[dict]]]:
-    """For each shard {path of a video: its usable rows}."""
+    """For each shard {path of a video: its usable rows, without their splits}."""
     found = [{} for _ in range(shards)]
     try:
         folder, rows = VideoFolder(source.videos), read_moments_file(source.moments)
@@ -106,6 +117,7 @@ def _rows_by_shard(source: FolderSource, shards: int) -> list[dict[Path, list[di
     kept, _ = usable_rows(rows, folder, source.default_split)
     by_video: dict[str, list[dict]] = {}
     for _, row in kept:
+        del row["split"]
         by_video.setdefault(row["video"], []).append(row)
     for video, rows in by_video.items():
         found[shard_of(video, shards)][folder.paths[video]] = rows

@@ -1,0 +1,99 @@
+"""A folder grows by one video: its shard runs again in each stage, with what depends on it, and no other shard.
+
+The runs are planned, not made: every output is laid out empty and recorded as finished, as `--touch` does.
+"""
+
+import os
+import re
+import time
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+import yaml
+from running import NANO, snakemake
+
+from verified.common.shards import shard_name, shard_of
+
+SHARDS = 3
+PER_SHARD = {
+    "probe_videos", "extract_keyframes", "caption_statics", "caption_dynamics", "write_perturbations", "gather_clips",
+    "extract_video_features",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory) -> Path:
+    """A working directory in which the whole chain of a folder with six videos counts as built."""
+    folder = tmp_path_factory.mktemp("grown")
+    (folder / "videos").mkdir()
+    for place in range(6):
+        (folder / "videos" / f"v{place}.mp4").write_bytes(b"not read " * (place + 1))
+    write_moments(folder, [f"v{place}" for place in range(6)])
+    values = yaml.safe_load(NANO.read_text(encoding="utf-8"))
+    source = {"kind": "folder", "videos": "videos", "moments": "moments.csv"}
+    values["datasets"] = {"mine": {**values["datasets"]["nano"], "source": source}}
+    values["shards"] = SHARDS
+    (folder / "mine.yaml").write_text(yaml.safe_dump(values), encoding="utf-8")
+    summary = snakemake(folder, "--summary", "results/tables", config=folder / "mine.yaml")
+    assert summary.returncode == 0, summary.stdout[-3000:]
+    for path in re.findall(r"^(results/\S+)\t", summary.stdout, re.MULTILINE):
+        if path == "results/tables":
+            (folder / path).mkdir(parents=True)
+        else:
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).touch()
+    touched = snakemake(folder, "--cores", "1", "--touch", "--forceall", "results/tables", config=folder / "mine.yaml")
+    assert touched.returncode == 0, touched.stdout[-3000:]
+    return folder
+
+
+def write_moments(folder: Path, videos: list[str]) -> None:
+    lines = [f"{video},0,1,{split},a ball moves" for video, split in zip(videos, ["train", "val", "test"] * 9)]
+    (folder / "moments.csv").write_text("\n".join(["video,start,end,split,caption", *lines]) + "\n")
+
+
+def planned(folder: Path) -> dict[str, set[str]]:
+    """{rule: shards that would run, empty for rules without shards}."""
+    run = snakemake(folder, "--dry-run", "results/tables", config=folder / "mine.yaml")
+    assert run.returncode == 0, run.stdout[-3000:]
+    jobs = defaultdict(set)
+    for rule, text in re.findall(r"^rule (\w+):\n((?: .*\n)+)", run.stdout, re.MULTILINE):
+        jobs[rule].update(re.findall(r"^ +wildcards: .*shard=(shard-\d+)", text, re.MULTILINE))
+    return dict(jobs)
+
+
+def test_touching_files_reruns_nothing(finished):
+    assert planned(finished) == {}
+    later = time.time() + 60
+    touched = [finished / "moments.csv", *(finished / "videos").iterdir(), finished / "videos"]
+    for path in [*touched, *(finished / "results").rglob("*.jsonl")]:
+        os.utime(path, (later, later))
+    assert planned(finished) == {}
+
+
+def test_one_more_video_reruns_its_shard(finished):
+    videos = [f"v{place}" for place in range(7)]
+    before = (finished / "moments.csv").read_text()
+    (finished / "videos" / "v6.mp4").write_bytes(b"new")
+    write_moments(finished, videos)
+    try:
+        jobs = planned(finished)
+    finally:
+        (finished / "videos" / "v6.mp4").unlink()
+        (finished / "moments.csv").write_text(before)
+    own = {shard_name(shard_of("v6", SHARDS))}
+    assert {rule: shards for rule, shards in jobs.items() if rule in PER_SHARD} == dict.fromkeys(PER_SHARD, own)
+    # One evaluator serves all captions: trained anew, it grades all of them.
+    assert {"build_corpus", "finetune_evaluator", "score_captions", "train_model", "build_tables"} <= set(jobs)
+
+
+def test_a_replaced_video_reruns_its_shard(finished):
+    video = finished / "videos" / "v2.mp4"
+    before = video.read_bytes()
+    video.write_bytes(b"another length")
+    try:
+        jobs = planned(finished)
+    finally:
+        video.write_bytes(before)
+    assert jobs["extract_keyframes"] == jobs["extract_video_features"] == {shard_name(shard_of("v2", SHARDS))}
