@@ -67,6 +67,7 @@ def test_any_rows_survive_the_round_trip(tmp_path_factory, rows):
         (line(desc_id="8"), r"row 2: 'desc_id' must be an integer"),
         (line(desc_id=True), r"row 2: 'desc_id' must be an integer"),
         (line(desc_id=8, fig_desc="  "), r"row 2: 'fig_desc' must be a text that is not empty"),
+        (line(desc_id=8, fig_desc_type="both"), r"row 2: 'fig_desc_type' must be one of statics, dynamics"),
         (line(), r"row 2: 'desc_id' 7 stands in row 1 already"),
         ("", r"row 2: not a JSON object"),
     ],

@@ -103,6 +103,12 @@ def test_cells_that_cannot_be_rebuilt_say_why(tmp_path):
     assert "needs people" in rows["main-3", "Charades-FIG", "", "S_total"]["note"]
 
 
+def test_recalls_on_released_annotations_need_videos_or_features(tmp_path):
+    rows = reproduction(settings(), collection(tmp_path), read_printed(PRINTED))
+    notes = {row["note"] for row in rows if row["method"] and row["dataset"] == "Charades-FIG"}
+    assert notes == {"needs the videos or the authors' feature archives, and a trained model"}
+
+
 def test_a_part_of_the_splits_is_never_more_than_partial(tmp_path):
     changes = {"language": {"splits": ["val", "test"]}}
     words = verdicts(tmp_path, missing=("train",), **changes)["main-1", "Charades-FIG", "COG", "words"]

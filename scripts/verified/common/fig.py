@@ -32,7 +32,7 @@ def read_fig(path: str | os.PathLike, keys: Iterable[str] = FIG_KEYS) -> list[di
     _refuse_other_documents(path)
     rows, first_row = [], {}
     for number, row in enumerate(iterate_jsonl(path, keys), start=1):
-        for key in keys:
+        for key in (*keys, "fig_desc_type") if "fig_desc_type" in row else keys:
             problem = value_problem(key, row[key])
             if problem:
                 raise InputError(

@@ -28,6 +28,7 @@ VERDICTS = ("reproduced", "differs", "partial", "not attempted")
 COARSE_INSTANCES_TOLERANCE = 3
 CAPTIONS = {"Charades-FIG": 16128, "DiDeMo-FIG": 41091, "ActivityNet-FIG": 71656}
 """Rows of the released files, as in `config/sources.csv`."""
+FEATURES = "needs the videos or the authors' feature archives, and a trained model"
 RATERS = "needs people: three grades for each of 100 captions"
 
 
@@ -40,6 +41,7 @@ def reproduction(settings: Mapping, collection: Collection, printed: list[dict])
         values["title"]: name for name, values in settings["datasets"].items() if values["source"]["kind"] != "demo"
     }
     cells = {title: _cells(collection, name) for title, name in names.items()}
+    released = {title: settings["datasets"][name]["source"]["kind"] == "released" for title, name in names.items()}
     known = set(_places())
     rows = []
     for figure in printed:
@@ -50,6 +52,8 @@ def reproduction(settings: Mapping, collection: Collection, printed: list[dict])
             raise InputError(f"the printed figure {figure} has no place in the tables")
         elif figure["dataset"] not in names:
             rows.append(_row(figure, None, "not attempted", f"{figure['dataset']} is not part of this run"))
+        elif figure["method"] and released[figure["dataset"]] and cells[figure["dataset"]][place].value is None:
+            rows.append(_row(figure, None, "not attempted", FEATURES))
         else:
             values = collection.statistics.get((names[figure["dataset"]], _SOURCES.get(figure["task"], "")), {})
             rows.append(_judge(figure, cells[figure["dataset"]][place], values, settings["seed"]))
