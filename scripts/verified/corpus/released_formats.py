@@ -6,11 +6,11 @@ train) are swapped; durations are the `length`
 - activitynet-captions: ``{video: {duration, timestamps, sentences}}``. Outer blanks of sentences (two in three have
 them) are
   cut; reversed intervals (two in train) are swapped.
-- didemo: a list of objects with `times` (per annotator, in segments of 5 s), `description`, `annotation_id`. The span
-is the
-  most frequent interval, the first listed on ties, from 5·first to 5·(last + 1) seconds, not cut to the video. The
-  file has no durations: the five-second segments of the video are taken. Videos lose their ending. The FIG files
-  agree with this reading in every row; they lack five moments of val and eight of test.
+- didemo: a list of objects with `times` (per annotator, in segments of 5 s), `description`, `annotation_id`. The span is
+  the most frequent interval, the first listed on ties, from 5·first to 5·(last + 1) seconds, not cut to the video. The
+  file has no durations: the five-second segments of the video are taken. Videos lose their ending. The FIG files agree
+  with this reading in every row; they lack five moments of val (28302, 28662, 46074, 46306, 47536) and eight of test
+  (9398, 11040, 22899, 35552, 35911, 44154, 44458, 45273).
 
 Charades-STA and ActivityNet Captions have no ids: they count from `first_id` in file order.
 """
