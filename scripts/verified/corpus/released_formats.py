@@ -1,16 +1,15 @@
 """Readers of published annotation files. All give rows in the FIG form, coarse captions alone or with fine ones.
 
-- fig: FIG JSON Lines, as they are. - charades-sta: ``VIDEO START END##caption`` a line. Reversed intervals (four in
-train) are swapped; durations are the `length`
-  column of the Charades csv. The FIG files measured the durations anew and differ by up to a tenth of a second.
+- fig: FIG JSON Lines, as they are.
+- charades-sta: ``VIDEO START END##caption`` a line. Reversed intervals (four in train) are swapped; durations are the
+  `length` column of the Charades csv. The FIG files measured the durations anew and are mostly 0.03 to 0.1 s longer.
 - activitynet-captions: ``{video: {duration, timestamps, sentences}}``. Outer blanks of sentences (two in three have
-them) are
-  cut; reversed intervals (two in train) are swapped.
-- didemo: a list of objects with `times` (per annotator, in segments of 5 s), `description`, `annotation_id`. The span is
-  the most frequent interval, the first listed on ties, from 5·first to 5·(last + 1) seconds, not cut to the video. The
-  file has no durations: the five-second segments of the video are taken. Videos lose their ending. The FIG files agree
-  with this reading in every row; they lack five moments of val (28302, 28662, 46074, 46306, 47536) and eight of test
-  (9398, 11040, 22899, 35552, 35911, 44154, 44458, 45273).
+  them) are cut; reversed intervals (two in train) are swapped.
+- didemo: a list of objects with `times` (per annotator, in segments of 5 s), `description`, `annotation_id`. The span
+  is the most frequent interval, the first listed on ties, from 5·first to 5·(last + 1) seconds, not cut to the video.
+  The file has no durations: the five-second segments of the video are taken. Videos lose their ending. The FIG files
+  agree with this reading in every row; they lack five moments of val (28302, 28662, 46074, 46306, 47536) and eight of
+  test (9398, 11040, 22899, 35552, 35911, 44154, 44458, 45273).
 
 Charades-STA and ActivityNet Captions have no ids: they count from `first_id` in file order.
 """
