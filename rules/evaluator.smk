@@ -1,10 +1,12 @@
 from verified.evaluator.paths import (
+    all_files,
     described_datasets,
-    evaluated_datasets,
     fine_tuning,
     gpu_model,
+    known_truths,
     starting_checkpoint,
     tuple_files,
+    validation_files,
 )
 
 
@@ -129,3 +131,68 @@ rule score_captions:
         code=code_digest("evaluator", "common.jsonl"),
     script:
         "../scripts/score_captions.py"
+
+
+rule validate_evaluator:
+    """The evaluator graded by perturbations it never saw and, in the demo, by the truth about its candidates."""
+    input:
+        unpack(validation_files(settings)),
+        checkpoint=f"results/evaluator/{settings.evaluator.name}/checkpoint.safetensors",
+    output:
+        validation="results/{dataset}/evaluator/validation.json",
+    log:
+        "logs/{dataset}/validate_evaluator.log",
+    benchmark:
+        "logs/{dataset}/validate_evaluator.tsv"
+    conda:
+        "../envs/evaluator.yaml"
+    threads: settings.evaluator.threads
+    resources:
+        mem_mb=growing(3000 if settings.evaluator.size == "tiny" else 16000),
+        runtime=growing(60 if settings.evaluator.size == "tiny" else 480),
+        disk_mb=1000,
+        gpu=min(1, settings.evaluator.gpus),
+        gpu_model=gpu_model(settings),
+    params:
+        confidence=settings.evaluator.confidence,
+        resamples=settings.retrieval.bootstrap,
+        seed=settings.seed,
+        code=code_digest("evaluator", "common.auroc", "common.bootstrap", "common.jsonl"),
+    script:
+        "../scripts/validate_evaluator.py"
+
+
+rule ablate_evaluator:
+    """What fine-tuning and its disturbed negatives are worth: no fine-tuning, none, and as configured."""
+    input:
+        start=starting_checkpoint(settings),
+        checkpoint="results/evaluator/{name}/checkpoint.safetensors",
+        moments=tuple_files(settings, "moments"),
+        perturbations=tuple_files(settings, "perturbations"),
+        clips=tuple_files(settings, "clips"),
+        indices=tuple_files(settings, "indices"),
+        truth=all_files(known_truths(settings)),
+    output:
+        ablation="results/evaluator/{name}/ablation.json",
+    log:
+        "logs/evaluator/{name}/ablate_evaluator.log",
+    benchmark:
+        "logs/evaluator/{name}/ablate_evaluator.tsv"
+    conda:
+        "../envs/evaluator.yaml"
+    threads: settings.evaluator.threads
+    resources:
+        mem_mb=growing(3000 if settings.evaluator.size == "tiny" else 64000),
+        runtime=growing(120 if settings.evaluator.size == "tiny" else 2880),
+        disk_mb=5000,
+        gpu=settings.evaluator.gpus,
+        gpu_model=gpu_model(settings),
+    params:
+        datasets=described_datasets(settings),
+        captions=known_truths(settings),
+        settings=fine_tuning(settings),
+        resamples=settings.retrieval.bootstrap,
+        seed=settings.seed,
+        code=code_digest("evaluator", "common.auroc", "common.bootstrap", "common.jsonl"),
+    script:
+        "../scripts/ablate_evaluator.py"

@@ -1,4 +1,4 @@
-"""Items of the separate world for pre-training: one event with its true caption, a rewording, and falsified ones."""
+"""Items of the separate world for pre-training: one event with its true caption and falsified ones."""
 
 import random
 from dataclasses import dataclass
@@ -22,7 +22,6 @@ class WorldItem:
 
     frames: np.ndarray
     caption: str
-    positive: str
     static: list[str]
     dynamic: list[str]
 
@@ -35,10 +34,10 @@ def world_item(seed: int, number: int, frames: int, size: int, disturbed: int) -
     rng = random.Random(derive_seed(seed, "separate world of the evaluator", number))
     event = draw_event(rng, 0, LONGEST, FPS)
     said = describe(facts(event, FPS), rng)
-    style, other_style = rng.getrandbits(32), rng.getrandbits(32)
+    style = rng.getrandbits(32)
     static, dynamic = (_falsified(said, kind, disturbed, style, rng) for kind in (STATIC, DYNAMIC))
     pictures = sample_event(event, frames, size, rng)
-    return WorldItem(pictures, word(said, style), word(said, other_style), static, dynamic)
+    return WorldItem(pictures, word(said, style), static, dynamic)
 
 
 def _falsified(said: Description, kind: tuple[str, ...], count: int, style: int, rng: random.Random) -> list[str]:

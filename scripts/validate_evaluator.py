@@ -1,0 +1,37 @@
+"""Grade the evaluator by captions that are known to be faithful or disturbed (see rules/evaluator.smk)."""
+
+from verified.common.job import job
+
+with job(snakemake, snakemake.threads) as log:
+    import numpy as np
+    import torch
+
+    from verified.common.job import set_threads
+    from verified.common.jsonl import read_jsonl, write_json
+    from verified.evaluator.checkpoint import load_checkpoint
+    from verified.evaluator.graded import confidences, spoiled_candidates, unseen_perturbations
+    from verified.evaluator.validation import validation
+
+    set_threads(snakemake.threads)
+    files, params = snakemake.input, snakemake.params
+
+    def rows_of(name):
+        return [row for path in files.get(name, []) for row in read_jsonl(path)]
+
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    model = load_checkpoint(files.checkpoint)
+    clips, indices = (
+        [np.load(path, mmap_mode="r") for path in files.clips],
+        [read_jsonl(path) for path in files.indices],
+    )
+    sets = {"perturbations": unseen_perturbations(rows_of("perturbations"))}
+    if files.get("spoiled"):
+        sets["spoiled"] = spoiled_candidates(rows_of("captions"), rows_of("spoiled"))
+    result = {"dataset": snakemake.wildcards.dataset, "confidence": params.confidence, "sets": {}}
+    for name, graded in sets.items():
+        kept, values = confidences(model, graded, clips, indices, device)
+        found = validation(kept, values, params.confidence, params.resamples, params.seed)
+        result["sets"][name] = found
+        for kind, area in found["auroc"].items():
+            log.info("%s, %s: AUROC %s [%s, %s]", name, kind, area["value"], area["low"], area["high"])
+    write_json(snakemake.output.validation, result)

@@ -1,0 +1,78 @@
+"""Grading the evaluator: which captions count, and the figures that come out."""
+
+import numpy as np
+import pytest
+
+from verified.evaluator.graded import DYNAMIC, FAITHFUL, STATIC, Graded, spoiled_candidates, unseen_perturbations
+from verified.evaluator.validation import areas, calibration, histogram, precision_coverage, validation
+
+
+def test_candidates_are_compared_with_their_own_kind():
+    captions = [
+        {"desc_id": 1, "type": "statics", "candidates": [{"caption": c} for c in "abc"]},
+        {"desc_id": 1, "type": "dynamics", "candidates": [{"caption": c} for c in "de"]},
+    ]
+    spoiled = [
+        {"desc_id": 1, "type": "statics", "candidate": 1, "kind": "static"},
+        {"desc_id": 1, "type": "dynamics", "candidate": 0, "kind": "dynamic"},
+        {"desc_id": 1, "type": "statics", "candidate": 2, "kind": "dynamic"},
+    ]
+    assert spoiled_candidates(captions, spoiled) == [
+        Graded(1, "a", FAITHFUL, (STATIC,)),
+        Graded(1, "b", STATIC, (STATIC,)),
+        Graded(1, "d", DYNAMIC, (DYNAMIC,)),
+        Graded(1, "e", FAITHFUL, (DYNAMIC,)),
+    ]
+
+
+def test_selected_perturbations_are_not_used_for_grading():
+    row = {
+        "desc_id": 4, "caption": "a ball moves", "positives": ["one ball moves", "a ball glides", "a ball moves"],
+        "statics": ["a box moves", "a ring moves"], "dynamics": ["a ball rests"],
+        "selected": {"positive": "one ball moves", "statics": "a ring moves", "dynamics": None},
+    }  # fmt: skip
+    assert [(item.caption, item.kind) for item in unseen_perturbations([row])] == [
+        ("a ball glides", FAITHFUL), ("a box moves", STATIC), ("a ball rests", DYNAMIC),
+    ]  # fmt: skip
+
+
+@pytest.fixture
+def graded():
+    both = (STATIC, DYNAMIC)
+    kinds = [(FAITHFUL, both), (FAITHFUL, both), (STATIC, (STATIC,)), (DYNAMIC, (DYNAMIC,))]
+    return [Graded(n // 4, str(n), *kinds[n % 4]) for n in range(40)]
+
+
+def test_areas(graded):
+    score = np.array([{FAITHFUL: 2.0, STATIC: 1.0, DYNAMIC: 2.0}[item.kind] for item in graded])
+    found = areas(graded, score, 100, 1)
+    assert found[STATIC] == {"faithful": 20, "disturbed": 10, "value": 1.0, "low": 1.0, "high": 1.0}
+    assert found[DYNAMIC]["value"] == 0.5
+    only = [item for item in graded if item.kind == FAITHFUL]
+    assert areas(only, np.zeros(20), 100, 1)[STATIC]["value"] is None
+
+
+def test_calibration_counts_every_caption_once():
+    rows = calibration(np.array([0.0, 0.05, 0.55, 1.0]), np.array([False, True, True, True]))
+    assert sum(row["captions"] for row in rows) == 4
+    assert (rows[0]["captions"], rows[0]["faithful_share"], rows[0]["mean_probability"]) == (2, 0.5, 0.025)
+    assert rows[9]["captions"] == 1 and rows[1]["faithful_share"] is None
+
+
+def test_precision_rises_where_coverage_falls():
+    score, faithful = np.arange(100.0), np.arange(100) >= 40
+    rows = precision_coverage(score, faithful)
+    assert rows[0] == {"coverage": 0.05, "threshold": 95.0, "precision": 1.0}
+    assert rows[-1] == {"coverage": 1.0, "threshold": 0.0, "precision": 0.6}
+
+
+def test_histograms_hold_every_score(graded):
+    found = histogram(graded, np.random.default_rng(0).normal(size=40))
+    assert [sum(found[kind]) for kind in (FAITHFUL, STATIC, DYNAMIC)] == [20, 10, 10]
+    assert len(found["edges"]) == 41
+
+
+def test_nothing_to_grade_is_no_error():
+    empty = {name: np.zeros(0) for name in ("z1", "margin", "probability")}
+    found = validation([], empty, "margin", 100, 1)
+    assert found["auroc"][STATIC]["value"] is None and found["precision_coverage"] == []
