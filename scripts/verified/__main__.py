@@ -13,6 +13,8 @@ COMMANDS = (
     "verified.config.commands",
     "verified.annotations.commands",
     "verified.generation.commands",
+    "verified.evaluator.commands",
+    "verified.features.commands",
     "verified.retrieval.commands",
     "verified.study.commands",
     "verified.planning.commands",
