@@ -1,5 +1,8 @@
 # make tables    build everything for the demo and leave the tables in results/tables
+# make report    build the demo's figures and pages as well and gather all of it in results/report.html
+# make study     pages for the participants of a user study, in results/DATASET/study/pages
 # make test      check the whole project on this machine
+# make test-browser  check the pages in a headless Chromium (make test leaves them out where there is none)
 # ARGS="..."     is passed on to snakemake or pytest, e.g. make tables ARGS="--configfile config/released.yaml"
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
@@ -9,13 +12,27 @@ ARGS ?=
 # A package index that offers CPU builds of torch, as pip's --extra-index-url; see README.md.
 TORCH_INDEX ?=
 
-.PHONY: tables test lint format lock env
+.PHONY: tables report study test test-browser lint format lock env
 
 tables: env
 	$(BIN)/snakemake --cores all results/tables $(ARGS)
 
+report: env
+	$(BIN)/snakemake --cores all report_items $(ARGS)
+	$(BIN)/snakemake --report results/report.html report_items $(ARGS)
+
+study: env
+	$(BIN)/snakemake --cores all study $(ARGS)
+
 test: env lint
 	$(BIN)/pytest $(ARGS)
+
+# Needs a Chromium; as root on Debian and its kin, it is installed. Screenshots stay in results/screenshots.
+test-browser: env
+	@command -v chromium chromium-browser google-chrome chrome >/dev/null || \
+	  { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && apt-get update -qq && apt-get install -y -qq chromium; } || \
+	  { echo "error: no Chromium found; install one, for example with: sudo apt-get install chromium"; exit 1; }
+	VERIFIED_SCREENSHOTS=results/screenshots $(BIN)/pytest tests/report tests/study $(ARGS)
 
 lint: env
 	$(BIN)/ruff check .

@@ -1,5 +1,43 @@
 from verified.report.pages import page_digest
-from verified.report.paths import browser_facts, browser_inputs
+from verified.report.paths import browser_facts, browser_inputs, report_files
+
+
+report: "../report/workflow.rst"
+
+
+rule report_items:
+    """Everything that the report shows: `snakemake --report results/report.html report_items` gathers it."""
+    input:
+        report_files(settings),
+
+
+rule summarise_report:
+    """The front page's summary, and a verdict for every printed figure."""
+    input:
+        tables="results/tables",
+    output:
+        summary="results/report/summary.html",
+        verdicts=report(
+            "results/report/verdicts.html",
+            caption="../report/verdicts.rst",
+            category="Verdicts",
+            labels={"page": "all printed figures"},
+        ),
+    log:
+        "logs/summarise_report.log",
+    benchmark:
+        "logs/summarise_report.tsv"
+    conda:
+        "../envs/report.yaml"
+    threads: 1
+    resources:
+        mem_mb=growing(1000),
+        runtime=growing(15),
+    params:
+        main="main-4" if settings.retrieval.models else "main-2",
+        code=code_digest("report", "common"),
+    script:
+        "../scripts/summarise_report.py"
 
 
 rule browse_captions:
@@ -22,8 +60,8 @@ rule browse_captions:
         "../envs/report.yaml"
     threads: 1
     resources:
-        mem_mb=4000,
-        runtime=60,
+        mem_mb=growing(4000),
+        runtime=growing(60),
     params:
         about=browser_facts(settings),
         page=page_digest("captions"),

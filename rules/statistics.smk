@@ -140,9 +140,33 @@ rule draw_statistics:
         spans="results/{dataset}/statistics/spans.json",
         clusters="results/{dataset}/statistics/clusters.json",
     output:
-        confidence=multiext("results/figures/{dataset}/confidence", ".svg", ".png"),
-        spans=multiext("results/figures/{dataset}/spans", ".svg", ".png"),
-        clusters=multiext("results/figures/{dataset}/clusters", ".svg", ".png"),
+        confidence=[
+            report(
+                "results/figures/{dataset}/confidence.svg",
+                caption="../report/confidence.rst",
+                category="Figures",
+                labels={"data set": "{dataset}", "shows": "Confidence scores", "as": "supplement figure 4"},
+            ),
+            "results/figures/{dataset}/confidence.png",
+        ],
+        spans=[
+            report(
+                "results/figures/{dataset}/spans.svg",
+                caption="../report/spans.rst",
+                category="Figures",
+                labels={"data set": "{dataset}", "shows": "Spans", "as": "spans"},
+            ),
+            "results/figures/{dataset}/spans.png",
+        ],
+        clusters=[
+            report(
+                "results/figures/{dataset}/clusters.svg",
+                caption="../report/clusters.rst",
+                category="Figures",
+                labels={"data set": "{dataset}", "shows": "Clusters", "as": "supplement figure 5"},
+            ),
+            "results/figures/{dataset}/clusters.png",
+        ],
     log:
         "logs/{dataset}/draw_statistics.log",
     benchmark:

@@ -27,8 +27,8 @@ rule prepare_study:
         "../envs/study.yaml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=60,
+        mem_mb=growing(2000),
+        runtime=growing(60),
     params:
         study=settings.study.model_dump(mode="json"),
         title=title_of(settings),

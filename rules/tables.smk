@@ -15,15 +15,28 @@ def run_files(name):
     ]
 
 
+def finished_studies(wildcards):
+    """Summaries of user studies that people have answered: no rule makes them, `verified study import` does."""
+    summaries = expand("results/{dataset}/study/summary.json", dataset=settings.datasets)
+    return [path for path in summaries if Path(path).is_file()]
+
+
 rule build_tables:
     """Every table of the paper for the configuration at hand, whole."""
     input:
         metrics=run_files("metrics.json"),
         hits=run_files("hits.npz"),
         statistics=expand("results/{dataset}/statistics/{name}.json", dataset=settings.datasets, name=STATISTICS),
+        studies=finished_studies,
         validity=expand("results/{dataset}/statistics/validity.json", dataset=DEMOS),
     output:
-        tables=directory("results/tables"),
+        tables=report(
+            directory("results/tables"),
+            patterns=["{table}.html"],
+            caption="../report/tables.rst",
+            category="Tables",
+            labels={"table": "{table}"},
+        ),
     log:
         "logs/build_tables.log",
     benchmark:

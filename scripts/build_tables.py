@@ -13,11 +13,14 @@ with job(snakemake):
     given, settings = snakemake.input, snakemake.params.settings
     folder = Path(snakemake.output.tables)
     collection = Collection(
-        given.metrics, [*given.statistics, *given.validity], settings["retrieval"]["bootstrap"], settings["seed"]
+        given.metrics,
+        [*given.statistics, *given.validity, *given.studies],
+        settings["retrieval"]["bootstrap"],
+        settings["seed"],
     )
     project = Path(snakemake.params.project)
-    provenance = write_tables(folder, settings, collection, project)
     printed = read_printed(project / "config" / "paper_tables.csv")
+    provenance = write_tables(folder, settings, collection, project, printed)
     write_reproduction(folder, settings, collection, printed, provenance)
     if given.validity:
         write_validity(folder, settings, collection, provenance)

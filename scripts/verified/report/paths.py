@@ -5,6 +5,7 @@ from collections.abc import Callable
 from verified.annotations.paths import annotation_files, release_of
 from verified.common.shards import shard_names
 from verified.config import Config
+from verified.figures.paths import figures_of
 
 
 def browser_inputs(settings: Config) -> Callable[[object], dict[str, list[str]]]:
@@ -54,3 +55,14 @@ def title_of(settings: Config) -> Callable[[object], str]:
 def annotated_here(settings: Config) -> list[str]:
     """Data sets that the workflow annotates itself, from videos."""
     return [name for name, dataset in settings.datasets.items() if dataset.source.kind != "released"]
+
+
+def report_files(settings: Config) -> list[str]:
+    """Every file that the report shows: tables, summary, and each data set's figures and captions."""
+    files = ["results/tables", "results/report/summary.html", "results/report/verdicts.html"]
+    for name in settings.datasets:
+        files.append(f"results/report/{name}/captions.html")
+        files += [f"results/figures/{name}/{figure}.svg" for figure in figures_of(settings, name)]
+    if annotated_here(settings):
+        files.append(f"results/figures/evaluator/{settings.evaluator.name}.svg")
+    return files

@@ -10,6 +10,7 @@ from verified.common.jsonl import read_json
 from verified.tables.layout import FOLDERS, TITLES, Column, Row, Table
 
 SIGNIFICANT = 0.05
+RATERS = "needs people: three grades for each of 100 captions"
 
 
 @dataclass
@@ -24,6 +25,8 @@ class Cell:
     best: bool = False
     """Significantly better than every other row of its block (paired bootstrap, p < 0.05)."""
     note: str = ""
+    printed: float | None = None
+    """The paper's figure, where the data set is the paper's."""
 
 
 @dataclass
@@ -57,8 +60,8 @@ class Collection:
             run.folders.append(Path(path).parent)
         self.statistics: dict[tuple[str, str], dict] = {}
         for path in statistics:
-            parts = Path(path).parts  # results/DATASET/statistics/NAME.json
-            self.statistics[parts[-3], Path(path).stem] = read_json(path)
+            parts = Path(path).parts  # results/DATASET/statistics/NAME.json, results/DATASET/study/summary.json
+            self.statistics[parts[-3], "study" if parts[-2] == "study" else Path(path).stem] = read_json(path)
 
     def extra_models(self) -> list[str]:
         """Models that the paper does not have."""
@@ -115,7 +118,7 @@ class Collection:
         source, read = _STATISTICS[column.task]
         values = self.statistics.get((dataset, source))
         if values is None:
-            return Cell(None, note=f"statistics/{source}.json was not built")
+            return Cell(None, note=RATERS if source == "study" else f"statistics/{source}.json was not built")
         cell = read(values, column)
         if cell.value is None:
             cell.note = cell.note or f"the annotations at hand have no {column.train} captions"
@@ -137,8 +140,16 @@ def _annotation(values: dict, column: Column) -> Cell:
     return Cell(value, note="" if value is not None else "the annotations do not say which captions are of this type")
 
 
+def _study(values: dict, column: Column) -> Cell:
+    found = values["measures"][column.metric]
+    if found["value"] is None:
+        return Cell(None, note="the study asked about no caption of this type")
+    return Cell(found["value"], found["low"], found["high"])
+
+
 _STATISTICS = {
     "statistics": ("language", _language),
     "many-to-many": ("many_to_many", _many_to_many),
     "annotation": ("confidence", _annotation),
+    "user-study": ("study", _study),
 }

@@ -73,6 +73,13 @@ def _many_to_many() -> tuple[Column, ...]:
     )
 
 
+_STUDY = (
+    Column("Statics", "R_s (%)", "user-study", "R_s_percent"),
+    Column("Statics", "S", "user-study", "S_statics"),
+    Column("Dynamics", "R_d (%)", "user-study", "R_d_percent"),
+    Column("Dynamics", "S", "user-study", "S_dynamics"),
+    Column("Total", "S", "user-study", "S_total"),
+)
 _METHODS = tuple(Row((title,), title, "FIG", "FIG") for title in TITLES.values())
 _GRANULARITIES = tuple(
     Row((title, train, test), title, train, test)
@@ -89,6 +96,7 @@ TABLES = (
              "adjectives": ("# Adj", 2)}, "statistics"),
     ),
     Table("main-2", "Many-to-many captions: classes and instances", (), _WHOLE, _many_to_many()),
+    Table("main-3", "User study: richer captions and their accuracy", (), _WHOLE, _STUDY),
     Table(
         "main-4", "Fine-grained VCMR and VR", ("Method",), _METHODS, _recalls("VCMR", RECALLS) + _recalls("VR", RANKS)
     ),
@@ -117,6 +125,7 @@ TABLES = (
         ),
     ),
     Table("supp-2", "Clusters of coarse and fine captions", (), _WHOLE, _many_to_many()),
+    Table("supp-3", "User study: richer captions and their accuracy", (), _WHOLE, _STUDY),
     Table("supp-4", "VCMR by granularity of training and test", ("Method", "train", "test"), _GRANULARITIES,
           _recalls("VCMR", RECALLS)),
     Table("supp-5", "SVMR by granularity of training and test", ("Method", "train", "test"), _GRANULARITIES,

@@ -17,6 +17,14 @@ _LATEX = {
     MARK: r"$^\dagger$",
 }  # fmt: skip
 
+_STYLE = (
+    "body { font: 15px/1.45 system-ui, sans-serif; margin: 1rem; } table { border-collapse: collapse; } "
+    "caption { text-align: left; font-weight: 600; padding-bottom: .4rem; } "
+    "th, td { padding: .2rem .6rem; border-bottom: 1px solid #d0d0d0; text-align: right; } "
+    "th { font-weight: 600; } tbody th { text-align: left; font-weight: 400; white-space: nowrap; } "
+    "p { color: #444; font-size: 13px; }"
+)
+
 
 @dataclass
 class Block:
@@ -28,15 +36,21 @@ class Block:
 
 
 def number(cell: Cell, digits: int, interval: bool = True) -> str:
-    """``12.34 [11.00, 13.70]``; a gap is an en dash, a value with a note ends in a dagger."""
+    """``12.34 [11.00, 13.70]``; a gap is an en dash, a value with a note ends in a dagger.
+
+    With `interval`, the paper's figure and the difference follow where the data set is the paper's.
+    """
     if cell.value is None:
-        return GAP
+        return GAP if cell.printed is None or not interval else f"{GAP} (paper {cell.printed:.{digits}f})"
     text = f"{cell.value:.{digits}f}"
     if cell.spread is not None:
         text += f" ±{cell.spread:.{digits}f}"
     if interval and cell.low is not None:
         text += f" [{cell.low:.{digits}f}, {cell.high:.{digits}f}]"
-    return f"{text}{MARK}" if cell.note else text
+    text = f"{text}{MARK}" if cell.note else text
+    if interval and cell.printed is not None:
+        text += f" (paper {cell.printed:.{digits}f}, {cell.value - cell.printed:+.{digits}f})"
+    return text
 
 
 def remarks(blocks: list[Block]) -> list[str]:
@@ -130,6 +144,14 @@ def html_table(table: Table, blocks: list[Block], provenance: list[str]) -> str:
     return "\n".join(out) + "\n"
 
 
+def html_page(table: Table, blocks: list[Block], provenance: list[str]) -> str:
+    """A complete page with one table."""
+    return (
+        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{html.escape(table.title)}</title>\n'
+        f"<style>{_STYLE}</style></head>\n<body>\n{html_table(table, blocks, provenance)}</body></html>\n"
+    )
+
+
 def csv_text(header: list[str], rows: list[list], provenance: list[str]) -> str:
     """CSV with the provenance as comment lines; texts that a spreadsheet would run as formulas are quoted away."""
     out = io.StringIO()
@@ -144,7 +166,10 @@ def csv_text(header: list[str], rows: list[list], provenance: list[str]) -> str:
 def _inert(value: object) -> object:
     if value is None:
         return ""
-    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r") else value
+    if isinstance(value, str):
+        value = value.replace("\r", " ")  # which the csv module does not quote
+        return f"'{value}" if value[:1] in ("=", "+", "-", "@", "\t") else value
+    return value
 
 
 def csv_table(table: Table, blocks: list[Block], provenance: list[str]) -> str:

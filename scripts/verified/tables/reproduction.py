@@ -17,7 +17,7 @@ from pathlib import Path
 
 from verified.common.errors import InputError
 from verified.common.files import write_text
-from verified.tables.collect import Cell, Collection
+from verified.tables.collect import RATERS, Cell, Collection
 from verified.tables.layout import TABLES, Column, Row, Table
 from verified.tables.left_out import range_without
 from verified.tables.render import csv_text, markdown_row
@@ -29,7 +29,6 @@ COARSE_INSTANCES_TOLERANCE = 3
 CAPTIONS = {"Charades-FIG": 16128, "DiDeMo-FIG": 41091, "ActivityNet-FIG": 71656}
 """Rows of the released files, as in `config/sources.csv`."""
 FEATURES = "needs the videos or the authors' feature archives, and a trained model"
-RATERS = "needs people: three grades for each of 100 captions"
 
 
 def reproduction(settings: Mapping, collection: Collection, printed: list[dict]) -> list[dict]:
@@ -46,10 +45,10 @@ def reproduction(settings: Mapping, collection: Collection, printed: list[dict])
     rows = []
     for figure in printed:
         place = _place(figure)
-        if figure["task"] == "user-study":
-            rows.append(_row(figure, None, "not attempted", RATERS))
-        elif place not in known:
+        if place not in known:
             raise InputError(f"the printed figure {figure} has no place in the tables")
+        elif figure["task"] == "user-study" and not _was_graded(figure, cells):
+            rows.append(_row(figure, None, "not attempted", RATERS))
         elif figure["dataset"] not in names:
             rows.append(_row(figure, None, "not attempted", f"{figure['dataset']} is not part of this run"))
         elif figure["method"] and released[figure["dataset"]] and cells[figure["dataset"]][place].value is None:
@@ -58,6 +57,20 @@ def reproduction(settings: Mapping, collection: Collection, printed: list[dict])
             values = collection.statistics.get((names[figure["dataset"]], _SOURCES.get(figure["task"], "")), {})
             rows.append(_judge(figure, cells[figure["dataset"]][place], values, settings["seed"]))
     return rows
+
+
+def _was_graded(figure: Mapping, cells: Mapping[str, Mapping]) -> bool:
+    return figure["dataset"] in cells and cells[figure["dataset"]][_place(figure)].value is not None
+
+
+def printed_values(printed: list[dict]) -> dict[tuple, float]:
+    """The printed figures by data set and place: (dataset, table, method, train, test, task, metric)."""
+    return {(figure["dataset"], *_place(figure)): float(figure["value"]) for figure in printed}
+
+
+def place_of(table: Table, row: Row, column: Column) -> tuple:
+    """The place of a cell, as `printed_values` names it without the data set."""
+    return _key(table, row, column)
 
 
 def read_printed(path: str | Path) -> list[dict]:

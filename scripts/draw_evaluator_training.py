@@ -1,0 +1,13 @@
+"""Draw the training curves of the evaluator (see rules/figures.smk)."""
+
+from verified.common.job import job
+
+with job(snakemake):
+    from verified.common.jsonl import read_jsonl
+    from verified.figures.training import draw_evaluator
+
+    stages = {}
+    for path in snakemake.input:
+        for row in read_jsonl(path):
+            stages.setdefault(row["stage"], []).append(row)
+    draw_evaluator(stages, snakemake.output)

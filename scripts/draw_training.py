@@ -1,0 +1,14 @@
+"""Draw the training curves of retrieval models (see rules/figures.smk)."""
+
+from verified.common.job import job
+
+with job(snakemake):
+    from pathlib import Path
+
+    from verified.common.jsonl import read_jsonl
+    from verified.figures.training import draw_retrieval
+
+    # results/DATASET/retrieval/MODEL/TRAINED-ON/seed-N/log.jsonl
+    places = [Path(path).parts for path in snakemake.input]
+    logs = {(parts[-4], parts[-3]): read_jsonl(path) for parts, path in zip(places, snakemake.input)}
+    draw_retrieval(logs, snakemake.output)

@@ -1,0 +1,11 @@
+"""Write the summary of the report's front page and the list of verdicts (see rules/report.smk)."""
+
+from verified.common.job import job
+
+with job(snakemake):
+    from pathlib import Path
+
+    from verified.report.summary import write_summary
+
+    given, made = snakemake.input, snakemake.output
+    write_summary(Path(given.tables), Path(made.summary), Path(made.verdicts), snakemake.params.main)

@@ -1,0 +1,50 @@
+"""What all figures share: colours that also differ in grey, glyphs drawn as outlines, the same bytes each time."""
+
+import contextlib
+import os
+from collections.abc import Iterable, Iterator
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+from matplotlib.figure import Figure
+
+from verified.common.files import atomic_path
+
+COLOURS = {
+    "statics": "#1b7837",
+    "dynamics": "#2166ac",
+    "none": "#1a1a1a",
+    "false": "#a50026",
+    "soft": "#5a5a5a",
+}
+"""Green for statics, blue for dynamics, red for what is false, as in the paper; words also say which is which."""
+SERIES = (
+    ("#1b7837", "o", "-"), ("#2166ac", "s", "--"), ("#b35806", "^", "-."), ("#762a83", "D", ":"), ("#1a1a1a", "v", "-"),
+    ("#7a7a7a", "P", "--"),
+)  # fmt: skip
+"""Colour, marker and line of the first, second … series: any one of the three tells them apart."""
+STYLE = {"svg.fonttype": "path", "svg.hashsalt": "verified", "font.size": 9, "axes.spines.top": False,
+         "axes.spines.right": False, "axes.titlesize": 9, "legend.frameon": False}  # fmt: skip
+
+
+@contextlib.contextmanager
+def drawing(paths: Iterable[str | os.PathLike], width: float, height: float) -> Iterator[Figure]:
+    """Yield an empty figure (inches) and save it under each of `paths`, the format by their ending."""
+    with plt.rc_context(STYLE):
+        figure = plt.figure(figsize=(width, height), layout="constrained")
+        try:
+            yield figure
+            for path in paths:
+                undated = {"Date": None} if str(path).endswith("svg") else {"Software": None}
+                with atomic_path(path) as temporary:
+                    figure.savefig(temporary, dpi=120, metadata=undated)
+        finally:
+            plt.close(figure)
+
+
+def literal(text: str) -> str:
+    """Text that is drawn as it stands: no formula mode, nothing that a font cannot draw as a line of text."""
+    printable = "".join(letter if letter.isprintable() else " " for letter in text)
+    return printable.encode("utf-8", "replace").decode("utf-8").replace("$", r"\$")
