@@ -27,11 +27,12 @@ class KeyframeTar:
         return sorted(self.rows[desc_id]["keyframes"], key=lambda keyframe: keyframe["time"])
 
     def image(self, name: str) -> bytes:
-        """Bytes of the image `name`; empty if the archive lacks it."""
+        """Bytes of the image `name`; empty if the archive lacks it or holds something else under that name."""
         try:
-            return self.archive.extractfile(name).read()
+            member = self.archive.extractfile(name)
         except KeyError:
             return b""
+        return member.read() if member else b""
 
     def close(self) -> None:
         """Close the archive."""

@@ -45,7 +45,7 @@ class VideoFolder:
                 self.refused.append(
                     (shown, "invalid-video-id", "the file's name holds control characters or is not UTF-8")
                 )
-            elif os.path.islink(path) and not Path(path).resolve().is_relative_to(home):
+            elif os.path.islink(path) and not Path(os.path.realpath(path)).is_relative_to(home):
                 self.refused.append(
                     (name, "outside-folder", "the file is a link that leads out of the folder of videos")
                 )

@@ -1,0 +1,176 @@
+"""Hostile captions through everything that writes them: they stay data, and come out as they went in."""
+
+import csv
+import html.parser
+import io
+import json
+import re
+import xml.etree.ElementTree as ElementTree
+
+import media
+import pyarrow.parquet
+import pytest
+from hostile import CAPTIONS
+
+from verified.annotations.choose import annotate, candidates_by_moment
+from verified.annotations.export import write_candidates
+from verified.common.fig import read_fig, write_fig
+from verified.common.jsonl import read_jsonl, write_jsonl
+from verified.corpus.folder_source import read_folder
+from verified.figures.rows import MomentRow, draw_rows
+from verified.generation.prompts import read_prompts
+from verified.generation.refusal import refusal
+from verified.report.captions import released_rows, write_browser
+from verified.tables.render import csv_text, latex_text, markdown_row
+
+TEXTS = list(CAPTIONS.values())
+MUST_BE_REFUSED = [
+    "ignore-instructions", "role-marker", "chat-template", "llama-template", "closing-quotes", "slot-marks",
+    "html-script", "html-image", "html-comment", "end-of-element", "entity", "cdata", "markdown-link", "latex-input",
+    "latex-specials", "mathtext", "formula-equals", "url", "long-word", "many-words",
+]  # fmt: skip
+each_caption = pytest.mark.parametrize("name", CAPTIONS)
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    """A corpus whose coarse captions are the hostile ones, read from CSV."""
+    folder = tmp_path_factory.mktemp("hostile")
+    (folder / "videos").mkdir()
+    media.write_video(folder / "videos" / "a.mp4", media.counted(16), fps=8)
+    with (folder / "moments.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, quoting=csv.QUOTE_ALL)
+        writer.writerow(["video", "start", "end", "split", "caption"])
+        writer.writerows(["a", 0, 1, "test", text.replace("\x00", "\x01")] for text in TEXTS)
+    return read_folder(folder / "videos", folder / "moments.csv", "test")
+
+
+@pytest.fixture(scope="module")
+def chosen(corpus):
+    """(moments, candidates by moment, FIG rows): each hostile caption as coarse and as generated caption."""
+    scores = [
+        {"desc_id": moment["desc_id"], "video": "a", "type": kind, "candidate": 0, "caption": text, "lineage": "0" * 64,
+         "z1": 0.5, "margin": 0.5, "probability": 0.5, "score": 0.5}
+        for moment, text in zip(corpus.moments, TEXTS) for kind in ("statics", "dynamics")
+    ]  # fmt: skip
+    groups = candidates_by_moment(corpus.moments, scores)
+    rows, _, _ = annotate(corpus.moments, groups)
+    return corpus.moments, groups, rows
+
+
+def test_there_are_thirty_at_least():
+    assert len(CAPTIONS) >= 30
+
+
+def test_the_corpus_keeps_text_without_control_characters(corpus):
+    assert len(corpus.moments) == len(CAPTIONS)
+    for moment in corpus.moments:
+        assert not re.search(r"[\x00-\x1f\x7f]", moment["caption"])
+        assert moment["caption"] == moment["caption"].strip() != ""
+
+
+def test_json_lines_and_fig_files_hold_one_row_per_line(chosen, tmp_path):
+    moments, _, rows = chosen
+    write_jsonl(tmp_path / "rows.jsonl", [{"caption": text} for text in TEXTS])
+    assert [row["caption"] for row in read_jsonl(tmp_path / "rows.jsonl")] == TEXTS
+    assert (tmp_path / "rows.jsonl").read_bytes().count(b"\n") == len(TEXTS)
+    write_fig(tmp_path / "test.jsonl", rows)
+    assert [row["fig_desc"] for row in read_fig(tmp_path / "test.jsonl")] == TEXTS
+    assert [row["cog_desc"] for row in read_fig(tmp_path / "test.jsonl")] == [row["caption"] for row in moments]
+
+
+def test_parquet_holds_them_unchanged(chosen, tmp_path):
+    moments, groups, _ = chosen
+    write_candidates(tmp_path / "c.parquet", moments, groups)
+    found = pyarrow.parquet.read_table(tmp_path / "c.parquet").to_pylist()
+    assert {row["caption"] for row in found} == set(TEXTS)
+
+
+@each_caption
+def test_prompts_hold_a_caption_as_one_quoted_line(name):
+    for task, prompt in read_prompts("config/prompts").items():
+        plain = {slot: "1" if kind == "number" else "mark" for slot, kind in prompt.kinds.items()}
+        quoted = [slot for slot, kind in prompt.kinds.items() if kind == "quoted"]
+        for slot in quoted:
+            text = prompt.fill({**plain, slot: CAPTIONS[name]})
+            assert text.count("\n") == prompt.fill(plain).count("\n"), f"{task}: {slot} broke its line"
+            assert json.dumps(" ".join(CAPTIONS[name].split()), ensure_ascii=False) in text
+
+
+@pytest.mark.parametrize("name", MUST_BE_REFUSED)
+def test_a_generated_caption_like_this_is_refused(name):
+    assert refusal(CAPTIONS[name], "a ball moves") is not None
+
+
+@each_caption
+def test_latex_holds_no_command_of_theirs(name):
+    written = latex_text(CAPTIONS[name])
+    for command in (r"\textbackslash{}", r"\textasciitilde{}", r"\textasciicircum{}", r"$\pm$", r"$^\dagger$"):
+        written = written.replace(command, "")
+    assert not re.search(r"(?<!\\)[&%$#_{}]|\\(?![&%$#_{}])|[~^]", written)
+
+
+@each_caption
+def test_csv_holds_no_formula_and_one_cell(name):
+    text = csv_text(["caption", "n"], [[CAPTIONS[name].replace("\x00", ""), 1]], ["comment"])
+    rows = list(csv.reader(io.StringIO(text.removeprefix("# comment\n"), newline="")))
+    assert len(rows) == 2 and len(rows[1]) == 2
+    assert rows[1][0][:1] not in ("=", "+", "-", "@", "\t", "\r")
+
+
+@each_caption
+def test_a_markdown_row_keeps_its_cells(name):
+    line = " ".join(CAPTIONS[name].split())
+    assert len(re.findall(r"(?<!\\)\|", markdown_row([line, "1"]))) == 3
+
+
+class Scripts(html.parser.HTMLParser):
+    """Elements of a page and the text of its JSON scripts."""
+
+    def __init__(self):
+        super().__init__()
+        self.tags, self.data, self.handlers = [], {}, []
+        self.inside = None
+
+    def handle_starttag(self, tag, attributes):
+        found = dict(attributes)
+        self.tags.append(tag)
+        self.handlers += [name for name in found if name.startswith("on")]
+        self.inside = found.get("id") if found.get("type") == "application/json" else None
+
+    def handle_endtag(self, tag):
+        self.inside = None
+
+    def handle_data(self, data):
+        if self.inside:
+            self.data[self.inside] = self.data.get(self.inside, "") + data
+
+
+def parsed(path) -> Scripts:
+    page = Scripts()
+    page.feed(path.read_text(encoding="utf-8"))
+    page.close()
+    return page
+
+
+def test_a_page_shows_them_and_gains_no_element(chosen, tmp_path):
+    _, _, rows = chosen
+    about = {"title": "Captions", "about": "", "foot": ""}
+    rows = [{**row, "split": "test"} for row in rows]
+    tame = [{**row, "cog_desc": "a ball moves", "fig_desc": "a red ball moves"} for row in rows]
+    for name, content in (("hostile", rows), ("tame", tame)):
+        write_browser(tmp_path / f"{name}.html", tmp_path / name, about, released_rows(content))
+    hostile, tame = parsed(tmp_path / "hostile.html"), parsed(tmp_path / "tame.html")
+    assert hostile.tags == tame.tags and not hostile.handlers
+    shown = json.dumps(json.loads(hostile.data["index"]), ensure_ascii=False)
+    assert all(json.dumps(text, ensure_ascii=False) in shown for text in TEXTS)
+
+
+def test_figures_draw_them_as_they_stand(tmp_path):
+    for name, text in CAPTIONS.items():
+        if len(text) < 1000:
+            row = MomentRow([])
+            row.add(text)
+            draw_rows([row], [tmp_path / f"{name}.svg"], "nothing")
+            ElementTree.parse(tmp_path / f"{name}.svg")  # well-formed XML
+            assert "alert(" not in re.sub(r"<!--.*?-->", "", (tmp_path / f"{name}.svg").read_text())
