@@ -80,6 +80,7 @@ class Decoder:
         self._reached = 0.0  # time of the packet read last, in seconds
         self._last = -math.inf  # stamp of the frame given last, in ticks
         self._from = -math.inf  # frames stamped earlier, in ticks, are dropped: a jump passed them by
+        self._stamped = True  # whether every frame so far had a stamp; without, nothing is left out
         self._skipping = False  # whether frames that no other depends on are left out
         self._landed = False  # whether the next frame is the first one behind a jump
         self._index: _Index | None = None  # read when it is first of use
@@ -119,19 +120,23 @@ class Decoder:
                 self.damage += 1
                 continue
             for frame in frames:
-                if self._from == -math.inf or (frame.pts is not None and frame.pts >= self._from):
-                    self.damage += frame.is_corrupt
-                    self._last = frame.pts
-                    yield frame
+                if self._from > -math.inf and (frame.pts is None or frame.pts < self._from):
+                    continue
+                if self._landed and self._time_of(frame) > self.needed:
+                    self._undo_jump()
+                    break
+                self.damage += frame.is_corrupt
+                self._last, self._stamped = frame.pts, self._stamped and frame.pts is not None
+                yield frame
 
     def _packets(self) -> Iterator[av.Packet | None]:
         """Packets of the stream and then None, at which the decoder gives out the frames it still holds."""
-        packets = self._container.demux(self.stream)
+        self._demuxed = self._container.demux(self.stream)
         while True:
             try:
                 if self.needed > self._reached + MARGIN and self._origin is not None:
-                    packets = self._jump() or packets
-                packet = next(packets)
+                    self._jump()
+                packet = next(self._demuxed)
             except StopIteration:
                 break
             except (av.FFmpegError, OSError):
@@ -146,37 +151,42 @@ class Decoder:
 
     def _decode_all(self, everything: bool) -> None:
         """Switch between decoding all frames and only those that others depend on."""
-        skip = not everything and self._index is not None and self._index.dense
+        skip = not everything and self._stamped and self._index is not None and self._index.dense
         if skip != self._skipping:
             self._skipping = skip
             self.stream.codec_context.skip_frame = "NONREF" if skip else "DEFAULT"
 
-    def _time_of(self, packet: av.Packet) -> float:
+    def _time_of(self, packet: av.Packet | av.VideoFrame) -> float:
         stamp = packet.pts if packet.pts is not None else packet.dts
         return (_seconds(stamp, self.stream.time_base) or 0.0) - (self._origin or 0.0)
 
-    def _jump(self) -> Iterator[av.Packet] | None:
-        """Packets from the last key frame well before what is needed, or None where going on forward is as good.
-
-        A jump that does not land as the index said is undone, and no other is tried: decoding goes on from the start,
-        and the frames already given are dropped.
-        """
+    def _jump(self) -> None:
+        """Go on from the last key frame well before what is needed, unless going on forward is as good."""
         if self._index is None:
             self._index = _read_index(self.stream, self._origin)
         keys, goal = self._index.keys, self.needed - MARGIN
         # The index has decoding times, which run ahead of the times shown: a key frame close to the goal may miss it.
         place = bisect.bisect_right(keys, goal - MARGIN) - 1
-        if place < 0 or keys[place] <= self._reached + MARGIN or self._last is None:
-            return None
+        if place < 0 or keys[place] <= self._reached + MARGIN or not self._stamped:
+            return
         self._container.seek(round((goal + self._origin) / self.stream.time_base), stream=self.stream)
         packets = self._container.demux(self.stream)
         first = next(packets, None)
-        if first is not None and first.pts is not None and self._reached < self._time_of(first) <= goal:
+        if first is None or first.pts is None or not self._reached < self._time_of(first) <= goal:
+            self._undo_jump()
+        else:
             self._from, self._landed = first.pts, True
-            return itertools.chain([first], packets)
-        self._index, self._from = _Index([], dense=False), self._last + 1
+            self._demuxed = itertools.chain([first], packets)
+
+    def _undo_jump(self) -> None:
+        """After a jump that did not land as the index said: decode from the start, and drop the frames already given.
+
+        No other jump is tried.
+        """
+        self._index, self._from, self._landed = _Index([], dense=False), self._last + 1, False
+        self._decode_all(True)
         self._container.seek(0, backward=True)
-        return self._container.demux(self.stream)
+        self._demuxed = self._container.demux(self.stream)
 
 
 class _Index(NamedTuple):
@@ -253,4 +263,7 @@ def stored_array(frame: av.VideoFrame, pixels: str, size: tuple[int, int] | None
     height, width = size or (frame.height, frame.width)
     method = "BILINEAR" if (height, width) == (frame.height, frame.width) else "AREA"
     # One converter for all frames and one thread: setting either up costs more than the conversion of a small frame.
-    return _converter.reformat(frame, width, height, pixels, interpolation=method, threads=1).to_ndarray()
+    plane = _converter.reformat(frame, width, height, pixels, interpolation=method, threads=1).planes[0]
+    # No copy where the plane's rows are not padded: its memory stays alive with the array.
+    rows = np.frombuffer(plane, np.uint8).reshape(-1, plane.line_size)[:height, : 3 * width]
+    return np.ascontiguousarray(rows.reshape(height, width, 3))

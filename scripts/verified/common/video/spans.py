@@ -1,5 +1,6 @@
 """Frames of many spans from one forward decode, at a given rate, number or list of times."""
 
+import bisect
 import heapq
 import math
 import os
@@ -26,7 +27,7 @@ class _Span:
 
     def __init__(self, index: int, start: float, end: float, times: np.ndarray | None, fill: bool):
         self.index, self.start, self.end = index, start, end
-        self.times = times  # None: every frame of the span
+        self.times = None if times is None else times.tolist()  # None: every frame of the span
         self.fill = fill  # whether times behind the last frame show the last frame
         self.frames: list[np.ndarray] = []
         self.shown: list[float] = []
@@ -48,7 +49,7 @@ class _Span:
         horizon = item.until - TOLERANCE
         if last and self.fill and self.times[0] < horizon:
             horizon = math.inf
-        return int(np.searchsorted(self.times, horizon)) - len(self.frames)
+        return bisect.bisect_left(self.times, horizon, len(self.frames)) - len(self.frames)
 
     def result(self, shape: tuple[int, int]) -> tuple[int, np.ndarray, np.ndarray]:
         """Index, frames and times, as `frames_of_spans` yields them; `shape` is the frames' height and width."""
