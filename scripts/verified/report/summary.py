@@ -16,8 +16,16 @@ STYLE = """
   vertical-align: top; }
 .verified td.number { text-align: right; font-variant-numeric: tabular-nums; }
 .verified caption { text-align: left; font-weight: 600; padding: .3rem 0; }
+.verified th:first-child, .verified td:first-child { white-space: nowrap; }
 .verified p { margin: .4rem 0; }
 """
+FRONT = """
+.h-screen:has(.verified) { align-items: flex-start; }
+.prose:has(.verified) { max-width: min(68rem, calc(100vw - 22rem)); }
+.flex:has(> * > .prose .verified) { flex-wrap: wrap; }
+.verified { overflow-x: auto; }
+"""
+"""Room for the tables on Snakemake's front page, which centres what it shows: a long text would lose its top."""
 
 
 def read_rows(path: str | os.PathLike) -> tuple[list[dict], list[str]]:
@@ -46,11 +54,18 @@ def table(caption: str, header: Iterable[str], rows: Iterable[Iterable[object]])
 def verdict_table(verdicts: list[dict]) -> str:
     """How many printed figures of each table and data set were reproduced, and how many were not."""
     counts = Counter((row["table"], row["dataset"], row["verdict"]) for row in verdicts)
-    places = list(dict.fromkeys((row["table"], row["dataset"]) for row in verdicts))
-    rows = [[name, dataset, *(counts[name, dataset, verdict] for verdict in VERDICTS)] for name, dataset in places]
-    totals = [sum(counts[place, dataset, verdict] for place, dataset in places) for verdict in VERDICTS]
-    caption = f"The paper's {len(verdicts)} printed figures, by table and data set"
-    return table(caption, ["Table", "Data set", *VERDICTS], [["all", "", *totals], *rows])
+    tables = sorted({row["table"] for row in verdicts})
+    datasets = list(dict.fromkeys(row["dataset"] for row in verdicts))
+
+    def told(names: list[str], chosen: list[str]) -> str:
+        numbers = {verdict: sum(counts[name, dataset, verdict] for name in names for dataset in chosen)
+                   for verdict in VERDICTS}  # fmt: skip
+        return ", ".join(f"{number} {verdict}" for verdict, number in numbers.items() if number) or "none printed"
+
+    rows = [[name, *(told([name], [dataset]) for dataset in datasets), told([name], datasets)] for name in tables]
+    total = ["all", *(told(tables, [dataset]) for dataset in datasets), told(tables, datasets)]
+    caption = f"Verdicts on the paper's {len(verdicts)} printed figures, by table and data set"
+    return table(caption, ["Table", *datasets, "all"], [*rows, total])
 
 
 def reasons(verdicts: list[dict]) -> str:
@@ -66,7 +81,7 @@ def write_summary(tables: Path, target: Path, listing: Path, main: str) -> None:
     The part holds table `main`, the check against the demo's truth where there is one, verdicts and provenance.
     """
     verdicts, notes = read_rows(tables / "reproduction.csv")
-    parts = [f"<style>{STYLE}</style>", '<div class="verified">']
+    parts = [f"<style>{STYLE}{FRONT}</style>", '<div class="verified">']
     parts.append(_body((tables / f"{main}.html").read_text(encoding="utf-8")))
     if (tables / "validity.csv").is_file():
         checks, _ = read_rows(tables / "validity.csv")

@@ -1,0 +1,55 @@
+"""The report: its front page, and what its rules ask for by kind of data set."""
+
+import pytest
+
+from verified.config import load
+from verified.report.paths import annotated_here, report_files
+from verified.report.summary import VERDICTS, verdict_table, write_summary
+
+HEAD = "table,dataset,method,train,test,task,metric,value,ours,difference,tolerance,verdict,note\n"
+
+
+def settings(**source):
+    return load({"datasets": {"one": {"title": "One", "source": source}}})
+
+
+def test_a_run_from_videos_shows_all_figures_and_a_release_those_without_videos():
+    demo = report_files(settings(kind="demo"))
+    assert "results/figures/one/validation.svg" in demo and "results/figures/one/predictions.svg" in demo
+    assert "results/report/one/captions.html" in demo
+    released = settings(kind="released", collection="charades-fig", splits=["test"])
+    assert annotated_here(released) == []
+    files = report_files(released)
+    assert "results/report/one/captions.html" in files and "results/figures/one/clusters.svg" in files
+    assert not any("predictions" in file or "pipeline" in file or "evaluator" in file for file in files)
+
+
+def test_verdicts_are_counted_by_table_and_data_set():
+    rows = [{"table": "main-1", "dataset": "A", "verdict": verdict} for verdict in VERDICTS for _ in range(2)]
+    rows.append({"table": "main-2", "dataset": "B", "verdict": "differs"})
+    text = verdict_table(rows)
+    assert "2 reproduced, 2 differs, 2 partial, 2 not attempted" in text
+    assert "<td>1 differs</td>" in text and "none printed" in text
+
+
+@pytest.fixture
+def tables(tmp_path):
+    folder = tmp_path / "tables"
+    folder.mkdir()
+    (folder / "main-4.html").write_text(
+        "<!DOCTYPE html>\n<html><body>\n<table><caption>x</caption></table></body></html>"
+    )
+    (folder / "reproduction.csv").write_text(
+        f"# Configuration <b>demo</b>\n{HEAD}main-4,A,XML,,,VR,r1,1.0,,,,not attempted,<script>alert(1)</script>\n"
+    )
+    return folder
+
+
+def test_texts_of_the_tables_stay_text_on_the_front_page(tables, tmp_path):
+    write_summary(tables, tmp_path / "summary.html", tmp_path / "verdicts.html", "main-4")
+    summary = (tmp_path / "summary.html").read_text()
+    verdicts = (tmp_path / "verdicts.html").read_text()
+    assert "<table><caption>x</caption></table>" in summary and "<body" not in summary
+    assert "&lt;script&gt;alert(1)" in summary and "<script" not in summary + verdicts
+    assert "Configuration &lt;b&gt;demo" in verdicts
+    assert "truth" not in summary  # there is no validity.csv
