@@ -1,4 +1,5 @@
-"""`verified evaluate` scores anybody's submission as the TVR evaluator would; `verified check-model` checks a model."""
+"""`verified evaluate` scores anybody's submission as the TVR evaluator would; `verified check-model` checks a model;
+`verified import-checkpoint` converts published weights."""
 
 import argparse
 import json
@@ -13,6 +14,32 @@ def add_parser(subparsers) -> None:
     """Add the subcommands to an argparse object made by `add_subparsers`."""
     _add_evaluate(subparsers)
     _add_check_model(subparsers)
+    _add_import(subparsers)
+
+
+def _add_import(subparsers) -> None:
+    parser = subparsers.add_parser(
+        "import-checkpoint",
+        help="convert a published checkpoint of a retrieval model (.pth) to safetensors",
+        description="Read a .pth file safely and write it in the project's form; widths are read off the tensors.",
+    )
+    parser.add_argument("model", metavar="MODEL", help="xml, reloclnet, conquer, squidnet or hero")
+    parser.add_argument("file", metavar="FILE", help="the published checkpoint")
+    parser.add_argument("output", metavar="OUTPUT", help="the safetensors file to write")
+    parser.add_argument(
+        "--option", nargs="*", default=(), metavar="NAME=VALUE", help="what tensors do not show: heads=8"
+    )
+    parser.set_defaults(run=run_import)
+
+
+def run_import(arguments: argparse.Namespace) -> int:
+    """Convert and say how many parameters there are; raises InputError on an unusable file."""
+    from verified.retrieval.importing import import_checkpoint
+
+    options = dict(option.partition("=")[::2] for option in arguments.option)
+    count = import_checkpoint(arguments.model, arguments.file, arguments.output, options)
+    print(f"{arguments.output}: {arguments.model} with {count:,} parameters")
+    return 0
 
 
 def _add_check_model(subparsers) -> None:

@@ -1,0 +1,67 @@
+"""Tensors of a foreign .pth file: read weights-only, in a process of its own (``python -m verified.common.foreign``).
+
+A pickle can run code when it is read. torch's weights-only reader refuses whatever is not a tensor or plain data; the
+process adds a second wall: it hands over a safetensors file and ends. `easydict.EasyDict`, in which the TVR family
+wraps its settings, is read as a dict.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections import OrderedDict
+from pathlib import Path
+
+from verified.common.errors import InputError
+
+REFUSED = 3
+WRAPPERS = ("model", "module", "state_dict")
+PACKAGE_ROOT = Path(__file__).resolve().parents[2]
+
+
+def read_tensors(source: str | Path) -> dict:
+    """Tensors by name. Raises InputError for a missing file and for one that the reader refuses, with its reason."""
+    from safetensors.torch import load_file
+
+    source = Path(source)
+    if not source.is_file():
+        raise InputError("no such file", file=source)
+    with tempfile.TemporaryDirectory(prefix="foreign-") as folder:
+        target = Path(folder, "tensors.safetensors")
+        done = subprocess.run(
+            [sys.executable, "-m", "verified.common.foreign", source, target],
+            capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(PACKAGE_ROOT)},
+        )  # fmt: skip
+        if done.returncode:
+            raise InputError(
+                f"not readable as plain tensors: {done.stderr.strip() or f'the reader died ({done.returncode})'}",
+                file=source, remedy="only files that torch reads with weights_only are accepted; nothing of it was run",
+            )  # fmt: skip
+        return load_file(target)
+
+
+def main(source: str, target: str) -> int:
+    """Write the tensors of `source` to `target`; the exit status is 0, or 3 with the reason on standard error."""
+    import torch
+    from safetensors.torch import save_file
+
+    torch.serialization.add_safe_globals([(OrderedDict, "easydict.EasyDict")])
+    try:
+        content = torch.load(source, map_location="cpu", weights_only=True)
+    except Exception as error:  # whatever a hostile or broken file provokes is a refusal, never a crash of the caller
+        print(" ".join(str(error).split())[:400], file=sys.stderr)
+        return REFUSED
+    for wrapper in WRAPPERS:
+        if isinstance(content, dict) and isinstance(content.get(wrapper), dict):
+            content = content[wrapper]
+    named = content.items() if isinstance(content, dict) else ()
+    tensors = {str(name): value.clone().contiguous() for name, value in named if isinstance(value, torch.Tensor)}
+    if not tensors:
+        print("it holds no named tensors", file=sys.stderr)
+        return REFUSED
+    save_file(tensors, Path(target))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
