@@ -3,6 +3,9 @@
 # make study     pages for the participants of a user study, in results/DATASET/study/pages
 # make test      check the whole project on this machine
 # make test-browser  check the pages in a headless Chromium (make test leaves them out where there is none)
+# make test-faults    the long share of what is broken on purpose, with a table of faults tried and survived
+# make test-slurm     the workflow on a SLURM of its own; needs root on Debian or its kin, and installs SLURM
+# make audit     look the pinned packages up in the public list of known vulnerabilities
 # ARGS="..."     is passed on to snakemake or pytest, e.g. make tables ARGS="--configfile config/released.yaml"
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
@@ -12,7 +15,7 @@ ARGS ?=
 # A package index that offers CPU builds of torch, as pip's --extra-index-url; see README.md.
 TORCH_INDEX ?=
 
-.PHONY: tables report study test test-browser lint format lock env
+.PHONY: tables report study test test-browser test-faults test-slurm audit lint format lock env
 
 tables: env
 	$(BIN)/snakemake --cores all results/tables $(ARGS)
@@ -33,6 +36,23 @@ test-browser: env
 	  { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && apt-get update -qq && apt-get install -y -qq chromium; } || \
 	  { echo "error: no Chromium found; install one, for example with: sudo apt-get install chromium"; exit 1; }
 	VERIFIED_SCREENSHOTS=results/screenshots $(BIN)/pytest tests/report tests/study $(ARGS)
+
+test-faults: env
+	FAULTS=1 $(BIN)/pytest tests/faults tests/workflow/test_one_more_video.py \
+	  tests/workflow/test_nano.py::test_killed_at_any_time_it_finishes_with_the_same_bytes $(ARGS)
+
+test-slurm: env
+	@command -v slurmctld munged >/dev/null || \
+	  { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && apt-get update -qq && \
+	    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends slurm-wlm munge; } || \
+	  { echo "error: SLURM is not there; as root on Debian this target installs it"; exit 1; }
+	TEST_SLURM=1 timeout -k 60 7200 $(BIN)/pytest tests/slurm $(ARGS)
+
+audit: env
+	$(PYTHON) -m venv --clear $(VENV).audit
+	$(VENV).audit/bin/pip install --quiet pip-audit
+	$(VENV).audit/bin/pip-audit --requirement requirements.txt --no-deps --disable-pip
+	rm -r $(VENV).audit
 
 lint: env
 	$(BIN)/ruff check .

@@ -17,6 +17,7 @@ from verified.common.jsonl import read_jsonl
 from verified.tables.layout import TABLES
 
 DATASET = "nano"
+KILLS = 12 if os.environ.get("FAULTS") == "1" else 3
 
 
 def planned(folder: Path, *arguments: str, config: Path = NANO) -> set[str]:
@@ -132,7 +133,7 @@ def test_a_bad_configuration_stops_before_any_job(tmp_path, change, message):
 
 def test_killed_at_any_time_it_finishes_with_the_same_bytes(nano, tmp_path):
     draw = random.Random(7)
-    for _ in range(3):
+    for _ in range(KILLS):
         with (tmp_path / "killed.log").open("w") as log:
             run = subprocess.Popen(
                 command(tmp_path, "--cores", "2", "results/tables"),

@@ -1,4 +1,4 @@
-"""`verified plan-corpus` and `verified plan`."""
+"""`verified plan-corpus`, `verified plan` and `verified benchmarks`."""
 
 import argparse
 import json
@@ -21,6 +21,9 @@ def add_parser(subparsers) -> None:
     plan.add_argument("--directory", type=Path, default=Path("."), help="working directory of the run")
     plan.add_argument("--json", action="store_true", help="one JSON document instead of a table")
     plan.set_defaults(run=_plan)
+    benchmarks = subparsers.add_parser("benchmarks", help="time, memory and rate of each rule in the runs so far")
+    benchmarks.add_argument("--logs", type=Path, default=Path("logs"))
+    benchmarks.set_defaults(run=_benchmarks)
 
 
 def _corpus(arguments: argparse.Namespace) -> None:
@@ -48,3 +51,9 @@ def _plan(arguments: argparse.Namespace) -> None:
     print(
         f"Planned in {seconds:.1f} s. Hours are sums of the time limits of first attempts: what may be taken at most."
     )
+
+
+def _benchmarks(arguments: argparse.Namespace) -> None:
+    from verified.planning.benchmarks import table, taken
+
+    print(table(taken(arguments.logs)))
