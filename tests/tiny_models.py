@@ -32,8 +32,8 @@ def _tokenizer(special: list[str]):
 
 
 TEXT = {
-    "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 4,
-    "num_key_value_heads": 2, "bos_token_id": 256, "eos_token_id": 257, "pad_token_id": 257,
+    "hidden_size": 64, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 2,
+    "num_key_value_heads": 1, "bos_token_id": 256, "eos_token_id": 257, "pad_token_id": 257,
 }  # fmt: skip
 
 
@@ -103,11 +103,11 @@ def qwen_vl(folder: Path) -> str:
     config = Qwen2_5_VLConfig(
         vision_config={
             "depth": 2, "hidden_size": 16, "intermediate_size": 24, "num_heads": 2, "patch_size": 14,
-            "out_hidden_size": 32, "fullatt_block_indexes": [1], "window_size": 56,
+            "out_hidden_size": 64, "fullatt_block_indexes": [1], "window_size": 56,
         },
         text_config={
             **TEXT, "vocab_size": len(tokenizer), "max_position_embeddings": 8192,
-            "rope_scaling": {"type": "mrope", "rope_type": "default", "mrope_section": [1, 1, 2]},
+            "rope_scaling": {"type": "mrope", "rope_type": "default", "mrope_section": [4, 6, 6]},
         },
         image_token_id=number("<|image_pad|>"),
         video_token_id=number("<|video_pad|>"),
@@ -121,4 +121,37 @@ def qwen_vl(folder: Path) -> str:
     images |= {"processor_class": "Qwen2_5_VLProcessor", "image_processor_type": "Qwen2VLImageProcessor"}
     (folder / "preprocessor_config.json").write_text(json.dumps(images))
     (folder / "chat_template.jinja").write_text(QWEN_TEMPLATE)
+    return str(folder)
+
+
+def idefics3(folder: Path) -> str:
+    """Idefics3ForConditionalGeneration; unlike the two above, vLLM serves it without torchvision."""
+    import torch
+    from transformers import (
+        Idefics3Config,
+        Idefics3ForConditionalGeneration,
+        Idefics3ImageProcessorPil,
+        Idefics3Processor,
+        LlamaConfig,
+    )
+
+    tokenizer = _tokenizer(["<image>", "<fake_token_around_image>", "<global-img>", "<end_of_utterance>"])
+    torch.manual_seed(0)
+    config = Idefics3Config(
+        vision_config={
+            "hidden_size": 64, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 2,
+            "image_size": 28, "patch_size": 14,
+        },
+        text_config=LlamaConfig(vocab_size=len(tokenizer), max_position_embeddings=4096, **TEXT),
+        image_token_id=tokenizer.convert_tokens_to_ids("<image>"),
+        scale_factor=2,
+        tie_word_embeddings=False,
+    )  # fmt: skip
+    Idefics3ForConditionalGeneration(config).save_pretrained(folder)
+    images = Idefics3ImageProcessorPil(
+        size={"longest_edge": 28}, max_image_size={"longest_edge": 28}, do_image_splitting=False
+    )
+    processor = Idefics3Processor(images, tokenizer, image_seq_len=1)
+    processor.chat_template = LLAVA_TEMPLATE
+    processor.save_pretrained(folder)
     return str(folder)

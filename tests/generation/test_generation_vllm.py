@@ -9,6 +9,7 @@ os.environ |= {
     "VLLM_CPU_OMP_THREADS_BIND": "nobind",
     "VLLM_NO_USAGE_STATS": "1",
     "HF_HUB_OFFLINE": "1",
+    "TORCH_COMPILE_DISABLE": "1",
 }
 pytest.importorskip("vllm", reason="vLLM is not installed here; make test-vllm builds an environment for it")
 
@@ -64,7 +65,7 @@ def test_a_prompt_too_long_does_not_take_its_batch_with_it(writer):
 
 
 def test_pictures_and_clips(tmp_path):
-    seeing = engine(tiny_models.qwen_vl(tmp_path / "qwen"))
+    seeing = engine(tiny_models.idefics3(tmp_path / "idefics3"))
     asked = [
         Request("keyframe_description", "look", VALUES, images=(jpeg(40),), sampling=SHORT, seed=1),
         Request("keyframe_description", "look", VALUES, images=(jpeg(40)[:50],), sampling=SHORT, seed=1),
@@ -72,7 +73,7 @@ def test_pictures_and_clips(tmp_path):
     ]
     picture, broken, clip = seeing.answer(asked)
     assert (broken.finish, broken.reason) == ("error", "media")
-    assert picture.finish in ("length", "stop") and clip.tokens_in >= picture.tokens_in + 16
+    assert picture.finish in ("length", "stop") and clip.tokens_in >= picture.tokens_in + 4 * 4
 
 
 def test_a_model_that_is_none(tmp_path):

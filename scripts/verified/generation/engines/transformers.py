@@ -45,7 +45,8 @@ class Transformers:
             config = transformers.AutoConfig.from_pretrained(self.model, **pinned)
             self.sees = config.model_type in MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES
             kind = transformers.AutoModelForImageTextToText if self.sees else transformers.AutoModelForCausalLM
-            self.network = kind.from_pretrained(self.model, dtype="auto", **pinned).to(self.device).eval()
+            number = "auto" if self.settings.gpu else torch.float32  # half precision is slow on most CPUs
+            self.network = kind.from_pretrained(self.model, dtype=number, **pinned).to(self.device).eval()
             self.tokenizer = transformers.AutoTokenizer.from_pretrained(self.model, **pinned)
             self.processor = _processor(self.model, config.model_type, pinned) if self.sees else None
         except (OSError, ValueError, ImportError, RuntimeError) as error:
