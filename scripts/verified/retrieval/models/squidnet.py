@@ -81,14 +81,14 @@ class Squidnet(RetrievalModel):
         negative_pool=500,
     )
     small: ClassVar[dict[str, int | float]] = {
-        "hidden": 32,
+        "hidden": 48,
         "heads": 4,
-        "feed_forward": 64,
+        "feed_forward": 96,
         "score_channels": 16,
         "dropout": 0.0,
         # With the official weights the video head's gradients stay below AdamW's epsilon at this width.
         "span_weight": 0.1,
-        "video_weight": 2.0,
+        "video_weight": 0.2,
     }
     normalise_query = False
     label = staticmethod(inclusive_end)
