@@ -14,8 +14,8 @@ rule sum_outcomes:
         "../envs/captions.yaml"
     threads: 1
     resources:
-        mem_mb=500,
-        runtime=10,
+        mem_mb=growing(500),
+        runtime=growing(10),
     params:
         code=code_digest("captions.outcomes", "common.jsonl"),
     script:

@@ -1,34 +1,16 @@
-from verified.tables.layout import runs
+from verified.tables.paths import demos, finished_studies, run_files
 
-RUNS = runs(settings.retrieval.models)
 STATISTICS = ("language", "many_to_many", "confidence", "spans")
-DEMOS = [name for name, dataset in settings.datasets.items() if dataset.source.kind == "demo"]
-
-
-def run_files(name):
-    """File `name` of every retrieval run that the tables show."""
-    return [
-        f"results/{dataset}/retrieval/{model}/{trained}/seed-{seed}/{tested}/{name}"
-        for dataset in settings.datasets
-        for model, trained, tested in RUNS
-        for seed in settings.retrieval.seeds
-    ]
-
-
-def finished_studies(wildcards):
-    """Summaries of user studies that people have answered: no rule makes them, `verified study import` does."""
-    summaries = expand("results/{dataset}/study/summary.json", dataset=settings.datasets)
-    return [path for path in summaries if Path(path).is_file()]
 
 
 rule build_tables:
     """Every table of the paper for the configuration at hand, whole."""
     input:
-        metrics=run_files("metrics.json"),
-        hits=run_files("hits.npz"),
+        metrics=run_files(settings, "metrics.json"),
+        hits=run_files(settings, "hits.npz"),
         statistics=expand("results/{dataset}/statistics/{name}.json", dataset=settings.datasets, name=STATISTICS),
-        studies=finished_studies,
-        validity=expand("results/{dataset}/statistics/validity.json", dataset=DEMOS),
+        studies=finished_studies(settings),
+        validity=expand("results/{dataset}/statistics/validity.json", dataset=demos(settings)),
     output:
         tables=report(
             directory("results/tables"),

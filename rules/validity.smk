@@ -1,20 +1,4 @@
-VALIDITY_RUNS = {
-    trained: f"results/{{dataset}}/retrieval/xml/{trained}/seed-{settings.retrieval.seeds[0]}/fig"
-    for model, trained, tested in runs(settings.retrieval.models)
-    if model == "xml" and tested == "fig"
-}
-
-
-def demo_segments(wildcards):
-    return settings.datasets[wildcards.dataset].keyframes.segments
-
-
-def demo_fps(wildcards):
-    return settings.datasets[wildcards.dataset].source.fps
-
-
-def validity_folders(wildcards):
-    return {trained: folder.format(dataset=wildcards.dataset) for trained, folder in VALIDITY_RUNS.items()}
+from verified.tables.paths import demo_fps, demo_segments, validity_folders, validity_runs
 
 
 rule measure_validity:
@@ -25,7 +9,7 @@ rule measure_validity:
         scores=expand("results/{{dataset}}/evaluator/scores/{shard}.jsonl", shard=SHARDS),
         spoiled=expand("results/{{dataset}}/captions/spoiled/{shard}.jsonl", shard=SHARDS),
         many_to_many="results/{dataset}/statistics/many_to_many.json",
-        hits=[f"{folder}/hits.npz" for folder in VALIDITY_RUNS.values()],
+        hits=[f"{folder}/hits.npz" for folder in validity_runs(settings).values()],
     output:
         validity="results/{dataset}/statistics/validity.json",
     log:
@@ -39,9 +23,9 @@ rule measure_validity:
         mem_mb=growing(2000),
         runtime=growing(30),
     params:
-        segments=demo_segments,
-        fps=demo_fps,
-        runs=validity_folders,
+        segments=demo_segments(settings),
+        fps=demo_fps(settings),
+        runs=validity_folders(settings),
         resamples=settings.retrieval.bootstrap,
         seed=settings.seed,
         code=code_digest("statistics", "common"),

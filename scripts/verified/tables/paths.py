@@ -1,0 +1,70 @@
+"""Which files the tables and the validity report are made from, by configuration."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from verified.config import Config
+from verified.tables.layout import runs
+
+
+def run_files(settings: Config, name: str) -> list[str]:
+    """File `name` of every retrieval run that the tables show."""
+    return [
+        f"results/{dataset}/retrieval/{model}/{trained}/seed-{seed}/{tested}/{name}"
+        for dataset in settings.datasets
+        for model, trained, tested in runs(settings.retrieval.models)
+        for seed in settings.retrieval.seeds
+    ]
+
+
+def finished_studies(settings: Config) -> Callable[[object], list[str]]:
+    """An input function: summaries of studies that people have answered, which `verified study import` makes."""
+
+    def files(wildcards) -> list[str]:
+        summaries = (f"results/{dataset}/study/summary.json" for dataset in settings.datasets)
+        return [path for path in summaries if Path(path).is_file()]
+
+    return files
+
+
+def demos(settings: Config) -> list[str]:
+    """Data sets whose truth is known."""
+    return [name for name, dataset in settings.datasets.items() if dataset.source.kind == "demo"]
+
+
+def validity_runs(settings: Config) -> dict[str, str]:
+    """Folders of the runs that the validity report compares, by training captions, with ``{dataset}`` to fill in."""
+    return {
+        trained: f"results/{{dataset}}/retrieval/xml/{trained}/seed-{settings.retrieval.seeds[0]}/fig"
+        for model, trained, tested in runs(settings.retrieval.models)
+        if model == "xml" and tested == "fig"
+    }
+
+
+def validity_folders(settings: Config) -> Callable[[object], dict[str, str]]:
+    """A params function: the same folders of one data set."""
+
+    def folders(wildcards) -> dict[str, str]:
+        return {
+            trained: folder.format(dataset=wildcards.dataset) for trained, folder in validity_runs(settings).items()
+        }
+
+    return folders
+
+
+def demo_segments(settings: Config) -> Callable[[object], int]:
+    """A params function: keyframes per moment at most."""
+
+    def segments(wildcards) -> int:
+        return settings.datasets[wildcards.dataset].keyframes.segments
+
+    return segments
+
+
+def demo_fps(settings: Config) -> Callable[[object], int]:
+    """A params function: the frame rate that the demo was rendered with."""
+
+    def fps(wildcards) -> int:
+        return settings.datasets[wildcards.dataset].source.fps
+
+    return fps
