@@ -1,7 +1,9 @@
 from verified.retrieval.paths import (
+    featured_datasets,
     model_code,
     model_pattern,
     ranking_inputs,
+    released_features,
     search_settings,
     tested_captions,
     testing_inputs,
@@ -16,6 +18,36 @@ wildcard_constraints:
     trained_on="cog|fig|fig-lowest",
     tested_on="cog|fig",
     seed=r"\d+",
+
+
+ruleorder: link_released_features > link_features
+ruleorder: link_released_features > extract_text_features
+
+
+rule link_released_features:
+    """Features that are given as files (see `features_dir`), by links: none of them is copied."""
+    input:
+        given=released_features(settings),
+    output:
+        features="results/{dataset}/features/{features}.h5",
+    log:
+        "logs/{dataset}/link_released_features/{features}.log",
+    benchmark:
+        "logs/{dataset}/link_released_features/{features}.tsv"
+    wildcard_constraints:
+        dataset=featured_datasets(settings),
+        features="video|text-cog|text-fig",
+    conda:
+        "../envs/retrieval.yaml"
+    threads: 1
+    resources:
+        mem_mb=growing(1000),
+        runtime=growing(10),
+        disk_mb=100,
+    params:
+        code=code_digest("common.hdf5"),
+    script:
+        "../scripts/link_released_features.py"
 
 
 rule train_model:

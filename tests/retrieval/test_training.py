@@ -20,7 +20,7 @@ test_model.__test__ = False
 
 SEARCHING = SearchSettings(min_clips=1, max_clips=10, quiet=True)
 SETTINGS = {
-    "spans": {
+    "held_out_share": 0.0, "spans": {
         "clip_seconds": 1.0, "min_pred_clips": 1, "max_pred_clips": 10, "max_context_clips": CLIPS,
         "nms_threshold": 0.5, "selection_split": "val", "test_split": "test",
     },
@@ -96,6 +96,10 @@ def test_the_best_epoch_is_kept_and_patience_ends_the_training(planted, tmp_path
     assert result.epoch == 1
     assert len(result.history) == 4  # two epochs without improvement are allowed, the third stops
     assert [row["epoch"] for row in read_jsonl(tmp_path / "log.jsonl")] == [0, 1, 2, 3]
+
+
+def test_steps_take_the_place_of_epochs(planted, tmp_path):
+    assert len(trained(planted, tmp_path, steps=5).history) == 2  # 48 queries in batches of 16: three steps an epoch
 
 
 def test_a_loss_that_is_not_finite_stops_with_a_remedy(planted, tmp_path, monkeypatch):

@@ -47,6 +47,8 @@ class ReleasedSource(Section):
     """Splits to read, in the order they are joined; one that is not at hand is left out, and the tables say so."""
     released_dir: str | None = None
     """Folder that holds the files already: at the places of config/sources.csv, or your own SPLIT.jsonl."""
+    features_dir: str | None = None
+    """Folder with video.h5, text-cog.h5 and text-fig.h5 for the retrieval models; without it none is trained."""
 
 
 Source = Annotated[DemoSource | FolderSource | ReleasedSource, Field(discriminator="kind")]

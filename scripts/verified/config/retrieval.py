@@ -13,6 +13,8 @@ class Training(Section):
 
     epochs: int | None = Field(None, ge=1)
     """Most epochs of training."""
+    steps: int | None = Field(None, ge=1)
+    """Steps of the optimiser; they take the place of `epochs`."""
     patience: int | None = Field(None, ge=1)
     """Training stops after more than this many epochs without improvement of VCMR 0.5-r1 + 0.7-r1."""
     batch: int | None = Field(None, ge=2)

@@ -51,7 +51,7 @@ class Recipe:
     epochs: int
     """Most passes over the training split."""
     steps: int | None = None
-    """Most steps of the optimiser; where given, it sets the number of epochs."""
+    """Steps of the optimiser; where given, they take the place of `epochs`."""
     patience: int
     """Training stops after more than this many epochs without improvement of VCMR 0.5-r1 + 0.7-r1."""
     weight_decay: float = 0.01

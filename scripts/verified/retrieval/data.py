@@ -13,9 +13,8 @@ from torch import Tensor
 from verified.common.errors import InputError
 from verified.common.fig import COG_KEYS, FIG_KEYS, read_fig
 from verified.common.hdf5 import FeatureFile
-from verified.common.shards import shard_of
+from verified.corpus.held_out import HELD_OUT, hold_out
 from verified.retrieval.contract import RetrievalModel
-from verified.retrieval.paths import HELD_OUT
 
 log = logging.getLogger("verified")
 
@@ -44,17 +43,18 @@ class Moments:
         return Moments(self.desc_id[index], self.video[index], self.time[index], captions, self.videos, self.file)
 
 
-def read_moments(path: str | Path, captions: str, part: str | None = None) -> Moments:
+def read_moments(path: str | Path, captions: str, part: str | None = None, share: float = 0.1) -> Moments:
     """The moments of one annotation file in the FIG form, with "cog" or "fig" captions.
 
-    `part` divides a train file for selection: "held-out" keeps a tenth of the videos, "rest" the others, None all.
-    Raises InputError for a file without moments, or a part without any.
+    `part` divides a train file for selection: "held-out" keeps a `share` of the videos (the division of
+    `corpus.held_out`), "rest" the others, None all. Raises InputError for a file, or a part of it, without moments.
     """
     path = Path(path)
     key = "cog_desc" if captions == "cog" else "fig_desc"
     rows = read_fig(path, COG_KEYS if captions == "cog" else FIG_KEYS)
     if part is not None:
-        rows = [row for row in rows if (shard_of(row["video"], 10) == 0) == (part == HELD_OUT)]
+        divided = hold_out([{**row, "split": "train"} for row in rows], "train", share)
+        rows = [row for row in divided if (row["split"] == HELD_OUT) == (part == HELD_OUT)]
     if not rows:
         raise InputError("holds no moment" + (f" in its {part} part" if part else ""), file=path)
     videos = sorted({row["video"] for row in rows})

@@ -14,12 +14,12 @@ from verified.common.files import atomic_path
 from verified.common.hdf5 import FeatureFile
 from verified.common.jsonl import write_json
 from verified.common.seeds import derive_seed
+from verified.corpus.held_out import HELD_OUT
 from verified.retrieval.checkpoint import load_model, save_model
 from verified.retrieval.contract import Recipe, RetrievalModel
 from verified.retrieval.data import Moments, Queries, Videos, feature_width, read_moments
 from verified.retrieval.metrics import Lists, Truth, hits, percentage
 from verified.retrieval.nms import suppress
-from verified.retrieval.paths import HELD_OUT
 from verified.retrieval.ranked import Ranked, read_ranked, write_ranked
 from verified.retrieval.registry import build_model, model_class
 from verified.retrieval.search import SearchSettings, encode_corpus, encode_queries, search, video_scores
@@ -64,7 +64,8 @@ def train_model(name: str, trained_on: str, seed: int, files: Files, settings: d
 
 def own_recipe(recipe: Recipe, changes: dict) -> Recipe:
     """The official recipe with the changes of the config; epochs that are asked for take the place of steps."""
-    return replace(recipe, **({"steps": None} if "epochs" in changes else {}), **changes)
+    by_epochs = "epochs" in changes and "steps" not in changes
+    return replace(recipe, **({"steps": None} if by_epochs else {}), **changes)
 
 
 def rank_videos(files: Files, captions: str, settings: dict, output: str) -> None:
@@ -141,10 +142,10 @@ def test_model(
 
 
 def _training_moments(files: Files, captions: str, settings: dict) -> dict[str, Moments]:
-    held_out = settings["spans"]["selection_split"] == HELD_OUT
+    share = settings["held_out_share"]
     return {
-        "train": read_moments(files["train"], captions, "rest" if held_out else None),
-        "selection": read_moments(files["selection"], captions, HELD_OUT if held_out else None),
+        "train": read_moments(files["train"], captions, "rest" if share else None, share),
+        "selection": read_moments(files["selection"], captions, HELD_OUT if share else None, share),
     }
 
 

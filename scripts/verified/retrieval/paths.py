@@ -4,11 +4,10 @@ from collections.abc import Callable
 
 from verified.common.digest import code_digest
 from verified.config import Config
+from verified.corpus.held_out import HELD_OUT
 from verified.features.paths import CAPTIONS
 from verified.retrieval.registry import is_two_stage, model_names
 
-HELD_OUT = "held-out"
-"""Selection split made from the train split: every tenth video, by a stable hash of its id."""
 CORE = tuple(
     f"retrieval.{name}"
     for name in (
@@ -49,13 +48,52 @@ def _training_files(settings: Config, wildcards) -> dict[str, str]:
     spans = settings.datasets[wildcards.dataset].spans
     root = f"results/{wildcards.dataset}"
     folder = f"{root}/annotations/{CAPTIONS[wildcards.trained_on][0]}"
-    selection = spans.train_split if spans.selection_split == HELD_OUT else spans.selection_split
+    selection = spans.train_split if held_out_share(settings, wildcards.dataset) else spans.selection_split
     return {
         "video": f"{root}/features/video.h5",
         "text": f"{root}/features/text-{wildcards.trained_on}.h5",
         "train": f"{folder}/{spans.train_split}.jsonl",
         "selection": f"{folder}/{selection}.jsonl",
     }
+
+
+def held_out_share(settings: Config, dataset: str) -> float:
+    """Share of the train file's videos that models are selected on; 0 where the selection split has its own file.
+
+    Corpora that the workflow annotates are divided before that; published annotations come without such a split.
+    """
+    chosen = settings.datasets[dataset]
+    divided = chosen.source.kind == "released" and chosen.spans.selection_split == HELD_OUT
+    return chosen.spans.held_out_share if divided else 0.0
+
+
+def possible_runs(settings: Config, dataset: str, runs: list[tuple[str, str, str]]) -> list[tuple[str, str, str]]:
+    """Those of `runs` (model, trained on, tested on) that the data set's source has captions and features for."""
+    source = settings.datasets[dataset].source
+    if source.kind != "released":
+        return runs
+    if source.features_dir is None:
+        return []
+    return [run for run in runs if "fig-lowest" not in run]
+
+
+def released_features(settings: Config) -> Callable[[object], str]:
+    """An input function: the given file of ``wildcards.features`` ("video", "text-cog" or "text-fig")."""
+
+    def file(wildcards) -> str:
+        return f"{settings.datasets[wildcards.dataset].source.features_dir}/{wildcards.features}.h5"
+
+    return file
+
+
+def featured_datasets(settings: Config) -> str:
+    """A wildcard constraint: data sets whose features are given; it matches nothing if there are none."""
+    names = [
+        name
+        for name, dataset in settings.datasets.items()
+        if dataset.source.kind == "released" and dataset.source.features_dir is not None
+    ]
+    return "|".join(names) or "(?!)"
 
 
 def testing_inputs(settings: Config) -> Callable[[object], dict[str, str]]:
@@ -111,6 +149,7 @@ def search_settings(settings: Config) -> Callable[[object], dict]:
         return {
             "spans": settings.datasets[wildcards.dataset].spans.model_dump(mode="json"),
             "text_encoder": settings.features.text_encoder,
+            "held_out_share": held_out_share(settings, wildcards.dataset),
             "external_score": retrieval.external_score,
             "listed_videos": retrieval.listed_videos,
             "memory_mb": retrieval.memory_mb,

@@ -79,7 +79,8 @@ def train(
     usable = _usable(training, recipe)
     labels = torch.from_numpy(span_labels(type(model), training.moments, training.videos))
     per_epoch = max(1, _batches(len(usable), recipe))
-    epochs = ceil(recipe.steps / per_epoch) if recipe.steps else recipe.epochs
+    total = recipe.steps or recipe.epochs * per_epoch
+    epochs = ceil(total / per_epoch)
     device = torch.device(searching.device)
     model.to(device)
     kind = BertAdam if recipe.optimiser == "bertadam" else AdamW
@@ -94,7 +95,7 @@ def train(
         if epoch - chosen > recipe.patience:
             break
         began = time.process_time(), time.monotonic()
-        losses = _epoch(model, optimiser, training, labels, usable, recipe, seed, epoch, per_epoch, epochs, device)
+        losses = _epoch(model, optimiser, training, labels, usable, recipe, seed, epoch, per_epoch, total, device)
         scores = _selection_scores(model, selection, searching)
         spent = {"cpu_seconds": time.process_time() - began[0], "seconds": time.monotonic() - began[1]}
         record = {"epoch": epoch, **losses, **scores, **{name: round(value, 3) for name, value in spent.items()}}
@@ -138,7 +139,7 @@ def _trained(model: RetrievalModel) -> list[tuple[str, torch.nn.Parameter]]:
 
 def _epoch(
     model: RetrievalModel, optimiser: torch.optim.Optimizer, training: SplitData, labels: Tensor, usable: np.ndarray,
-    recipe: Recipe, seed: int, epoch: int, per_epoch: int, epochs: int, device: torch.device,
+    recipe: Recipe, seed: int, epoch: int, per_epoch: int, total: int, device: torch.device,
 ) -> dict[str, float]:  # fmt: skip
     """One pass over the usable queries; returns mean losses."""
     model.train()
@@ -146,9 +147,10 @@ def _epoch(
     generator = torch.Generator().manual_seed(derive_seed(seed, "draws", epoch))
     order = usable[torch.randperm(len(usable), generator=generator).numpy()]
     sums: dict[str, float] = {}
-    for turn in range(per_epoch):
+    turns = min(per_epoch, total - epoch * per_epoch)
+    for turn in range(turns):
         step = epoch * per_epoch + turn
-        _set_rate(optimiser, recipe, step, per_epoch * epochs)
+        _set_rate(optimiser, recipe, step, total)
         optimiser.zero_grad(set_to_none=True)
         for part in range(recipe.accumulate):
             at = (turn * recipe.accumulate + part) * recipe.batch
@@ -169,7 +171,7 @@ def _epoch(
         if recipe.clip_norm is not None:
             torch.nn.utils.clip_grad_norm_(model.parameters(), recipe.clip_norm)
         optimiser.step()
-    return {name: round(value / (per_epoch * recipe.accumulate), 6) for name, value in sums.items()}
+    return {name: round(value / (turns * recipe.accumulate), 6) for name, value in sums.items()}
 
 
 def _set_rate(optimiser: torch.optim.Optimizer, recipe: Recipe, step: int, total: int) -> None:
