@@ -204,3 +204,15 @@ def test_sixteen_thousand_moments_stay_fluid(built, tmp_path):
         print(f"opened in {opened} ms; filtered in {times} ms")
         assert chromium.run("document.querySelectorAll('article').length") == 20
         assert chromium.messages == []
+
+
+def test_released_annotations_are_shown_without_frames_and_prompts(tmp_path):
+    rows = released_rows([{"desc_id": n, "video": "v", "time": [0, 2], "duration": 5, "split": "test", "cog_desc": "c",
+                           "fig_desc": f"fine {n}", "fig_desc_score": n / 10} for n in range(30)])  # fmt: skip
+    write_browser(tmp_path / "captions.html", tmp_path / "captions-parts", ABOUT, rows)
+    with browser(tmp_path / "browser") as chromium:
+        chromium.open(tmp_path / "captions.html", "#sort=best")
+        assert chromium.run("document.querySelector('tr.chosen .caption').textContent") == "fine 29"
+        assert chromium.run("document.querySelectorAll('.frames, details').length") == 0
+        chromium.screenshot("captions-released")
+        assert chromium.messages == []

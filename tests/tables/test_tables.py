@@ -144,3 +144,37 @@ def test_hostile_texts_stay_texts():
     assert r"\|" in markdown(table, [block], [])
     assert markdown_row(["a|b"]) == r"| a\|b |"
     assert "'=1+1" in csv_text(["a"], [["=1+1"]], [])
+
+
+def test_a_finished_study_fills_its_tables_and_one_that_is_open_says_so(tmp_path):
+    measures = {name: {"value": 4.5, "low": 4.0, "high": 5.0, "captions": 50} for name in
+                ("R_s_percent", "S_statics", "R_d_percent", "S_dynamics", "S_total")}  # fmt: skip
+    measures["S_statics"] = {"value": None, "low": None, "high": None, "captions": 0}
+    summary = {"study": "0123", "answers": 300, "participants": 10, "verdict": "caption", "measures": measures,
+               "agreement": {"statics": {"alpha": 0.5}, "accuracy": {"alpha": None}}}  # fmt: skip
+    path = tmp_path / "results" / "demo" / "study" / "summary.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps(summary))
+    for name, paths in (("open", []), ("done", [str(path)])):
+        write_tables(tmp_path / name, demo_settings(["xml"]), Collection([], paths, 100, 1), tmp_path)
+    missing = (tmp_path / "open" / "main-3.md").read_text(encoding="utf-8")
+    assert "needs people" in missing and "| – | – | – | – | – |" in missing
+    done = (tmp_path / "done" / "supp-3.md").read_text(encoding="utf-8")
+    assert "4.50 [4.00, 5.00]" in done and "the study asked about no caption of this type" in done
+    assert "300 answers of 10 participants" in done and "alpha: statics 0.50, accuracy –" in done
+    assert "over captions" in done and "paired" not in done
+
+
+def test_printed_figures_stand_beside_ours_only_where_the_data_set_is_the_papers(tmp_path):
+    settings = demo_settings(["xml"])
+    printed = [{"table": "main-2", "dataset": "Demo-FIG", "method": "", "train": "COG", "test": "",
+                "task": "many-to-many", "metric": "classes", "value": "7"}]  # fmt: skip
+    path = tmp_path / "results" / "demo" / "statistics" / "many_to_many.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps({kind: {"classes": 9, "instances": 20} for kind in ("cog", "fig")}))
+    for kind, shown in (("demo", False), ("folder", True)):
+        settings["datasets"]["demo"]["source"] = {"kind": kind}
+        write_tables(tmp_path / kind, settings, Collection([], [str(path)], 100, 1), tmp_path, printed)
+        assert ("9 (paper 7, +2)" in (tmp_path / kind / "main-2.md").read_text(encoding="utf-8")) == shown
+        assert (",9,,,,7.0,2.0," in (tmp_path / kind / "all.csv").read_text(encoding="utf-8")) == shown
+    assert "paper" not in (tmp_path / "folder" / "main-2.tex").read_text(encoding="utf-8")

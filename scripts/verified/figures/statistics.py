@@ -13,6 +13,8 @@ from verified.common.files import atomic_path
 
 COLOURS = {"statics": "#1b7837", "dynamics": "#2166ac", "total": "#555555"}
 """Green for statics and blue for dynamics, as in the paper."""
+HATCHES = {"dynamics": "////"}
+"""What tells them apart in grey."""
 POSITIONS = {"length_seconds": "#555555", "start": "#d95f02", "end": "#2166ac"}
 
 
@@ -41,11 +43,12 @@ def confidence(figure, values: dict) -> None:
     for name, part in parts.items():
         mean = "" if part["mean"] is None else f", mean {part['mean']:.2f}"
         label = f"{'all captions' if name == 'total' else name}: {part['captions']}{mean}"
-        axis.bar(left, part["counts"], width, bottom=below, align="edge", color=COLOURS[name], label=label)
+        axis.bar(left, part["counts"], width, bottom=below, align="edge", color=COLOURS[name], label=label,
+                 hatch=HATCHES.get(name), edgecolor="white", linewidth=0.3)  # fmt: skip
         below = [low + count for low, count in zip(below, part["counts"], strict=True)]
     axis.set_xlabel("confidence score")
     axis.set_ylabel("captions")
-    axis.legend(frameon=False)
+    axis.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
 
 
 def spans(figure, values: dict) -> None:
@@ -57,7 +60,8 @@ def spans(figure, values: dict) -> None:
     ):
         for name in names:
             edges, counts = values[name]["edges"], values[name]["counts"]
-            axis.stairs(counts, edges, label=name, fill=name == "length_seconds", color=POSITIONS[name], linewidth=1.4)
+            filled, line = name == "length_seconds", "--" if name == "end" else "-"
+            axis.stairs(counts, edges, label=name, fill=filled, color=POSITIONS[name], linewidth=1.4, linestyle=line)
         axis.set_xlabel(label)
         axis.set_ylabel("moments")
         if len(names) > 1:

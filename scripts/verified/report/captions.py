@@ -219,6 +219,7 @@ def write_browser(
     index = {
         **about,
         "part": PART,
+        "parts": within is None or bool(within),
         "beside": folder.name if within is None else "",
         "types": list(TYPES) if any(row[6] and row[6][0][0] < len(TYPES) for row in rows) else [],
         "splits": list(dict.fromkeys(row[4] for row in rows)),

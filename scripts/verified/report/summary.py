@@ -83,11 +83,12 @@ def write_summary(tables: Path, target: Path, listing: Path, main: str) -> None:
     verdicts, notes = read_rows(tables / "reproduction.csv")
     parts = [f"<style>{STYLE}{FRONT}</style>", '<div class="verified">']
     parts.append(_body((tables / f"{main}.html").read_text(encoding="utf-8")))
+    parts += [verdict_table(verdicts), reasons(verdicts)]
     if (tables / "validity.csv").is_file():
         checks, _ = read_rows(tables / "validity.csv")
         rows = [list(row.values()) for row in checks]
         parts.append(table("The demo's stages against its truth", list(checks[0]) if checks else [], rows))
-    parts += [verdict_table(verdicts), reasons(verdicts), "</div>\n"]
+    parts.append("</div>\n")
     write_text(target, "\n".join(parts))
     rows = [list(row.values()) for row in verdicts]
     page = [

@@ -48,6 +48,24 @@ def provenance(settings: dict, collection: Collection, project: Path) -> list[st
     return lines
 
 
+def studies(settings: dict, collection: Collection) -> list[str]:
+    """Lines on the user studies behind the tables of grades: who answered, and how far the raters agree."""
+    lines = []
+    for name, values in settings["datasets"].items():
+        study = collection.statistics.get((name, "study"))
+        if study:
+            alphas = ", ".join(
+                f"{grade} {'–' if found['alpha'] is None else format(found['alpha'], '.2f')}"
+                for grade, found in study["agreement"].items()
+            )
+            counted = "one verdict per caption" if study["verdict"] == "caption" else "every answer counts"
+            lines.append(
+                f"{values['title']}: study {study['study']}, {study['answers']} answers of {study['participants']} "
+                f"participants, {counted}; Krippendorff's alpha: {alphas}."
+            )
+    return lines
+
+
 def _data(name: str, values: dict) -> str:
     kind = values["source"]["kind"]
     if kind == "demo":

@@ -88,10 +88,19 @@ def markdown(table: Table, blocks: list[Block], provenance: list[str]) -> str:
     out.append("")
     out += [f"{note}.  " for note in remarks(blocks)]
     if table_has_intervals(blocks):
-        out.append("In brackets: 95 % bootstrap interval over queries; bold: better than every other row tested on the "
-                   "same captions (paired bootstrap, p < 0.05).  ")  # fmt: skip
+        out.append(f"{explanation(table)}  ")
     out += [f"{line}  " for line in provenance]
     return "\n".join(out) + "\n"
+
+
+def explanation(table: Table) -> str:
+    """What brackets and bold mean in a table."""
+    if any(column.task == "user-study" for column in table.columns):
+        return "In brackets: 95 % bootstrap interval over captions."
+    return (
+        "In brackets: 95 % bootstrap interval over queries; bold: better than every other row tested on the same "
+        "captions (paired bootstrap, p < 0.05)."
+    )
 
 
 def table_has_intervals(blocks: list[Block]) -> bool:
@@ -140,7 +149,8 @@ def html_table(table: Table, blocks: list[Block], provenance: list[str]) -> str:
                 out.append(f"<td{title}>{f'<strong>{text}</strong>' if cell.best else text}</td>")
             out.append("</tr>")
     out.append("</tbody></table>")
-    out.append("<p>" + "<br>".join(html.escape(line) for line in [*remarks(blocks), *provenance]) + "</p>")
+    notes = [*remarks(blocks), *([explanation(table)] if table_has_intervals(blocks) else []), *provenance]
+    out.append("<p>" + "<br>".join(map(html.escape, notes)) + "</p>")
     return "\n".join(out) + "\n"
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from verified.common.files import write_text
 from verified.tables.collect import Cell, Collection
 from verified.tables.layout import TABLES, TITLES, Table
-from verified.tables.provenance import provenance
+from verified.tables.provenance import provenance, studies
 from verified.tables.render import Block, csv_table, csv_text, html_page, latex, markdown
 from verified.tables.reproduction import place_of, printed_values
 
@@ -37,8 +37,10 @@ def write_tables(
             if values["source"]["kind"] != "demo":
                 for (row, column), cell in block.cells.items():
                     cell.printed = paper.get((block.title, *place_of(table, row, column)))
+        graded = any(column.task == "user-study" for column in table.columns)
+        below = lines + studies(settings, collection) if graded else lines
         for ending, form in FORMS.items():
-            write_text(folder / f"{table.key}.{ending}", form(table, blocks, lines))
+            write_text(folder / f"{table.key}.{ending}", form(table, blocks, below))
         tidy += [row for block in blocks for row in _tidy(table, block)]
     write_text(folder / "all.csv", csv_text(list(TIDY), tidy, lines))
     return lines

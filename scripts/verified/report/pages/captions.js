@@ -2,7 +2,7 @@
 // Everything that comes from data is put on the page as text, never as markup.
 const data = JSON.parse(document.getElementById("index").textContent);
 const PAGE = 20;
-const TYPES = ["statics", "dynamics", "unknown type"];
+const TYPES = ["statics", "dynamics", "not told"];
 const byId = (id) => document.getElementById(id);
 const fields = ["query", "type", "split", "low", "high", "state", "sort"];
 
@@ -46,7 +46,6 @@ function partOf(moment) {
     parts.set(number, new Promise((resolve, reject) => {
       const embedded = byId(`part-${number}`);
       if (embedded) return resolve(JSON.parse(embedded.textContent));
-      if (!data.beside) return resolve(null);
       waiting.set(number, resolve);
       const script = make("script", { src: `${data.beside}/${String(number).padStart(4, "0")}.js` });
       script.onerror = () => reject(new Error(`Keyframes and prompts lie in the folder ${data.beside} beside this page.`));
@@ -164,9 +163,14 @@ function article(moment) {
         candidates.length ? body : make("p", {}, "No candidate."),
         remarks.length ? make("p", { class: "soft" }, remarks.join("; ")) : null,
         details)));
+  if (!data.parts) {
+    frames.remove();
+    details.remove();
+    element.querySelector(".body").classList.add("bare");
+    return element;
+  }
   partOf(moment).then((part) => {
-    const entry = part && part.moments[id];
-    if (!entry) return details.remove();
+    const entry = part.moments[id];
     frames.replaceChildren(...entry.frames.map(([time, url]) => make("figure", {},
       make("img", { src: url, alt: `Keyframe of moment ${id} at ${time.toFixed(1)} seconds` }),
       make("figcaption", {}, `${time.toFixed(1)} s`))));
