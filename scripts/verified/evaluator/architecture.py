@@ -14,6 +14,10 @@ class Architecture:
     table over the flattened (time, row, column) index. ``motion`` is for the tiny size, which has neither the data nor
     the hours to discover motion: three convolutions over the frame and its differences to both neighbours, with
     learned codes for place and time apart.
+
+    `may_read_nothing`: cross-attention also has a key and value of zero. A word that finds nothing like itself in the
+    video then reads nothing, and the match head sees the lack at once; without, the tiny size did not learn to match
+    in its few hundred steps. UMT has no such key.
     """
 
     size: str
@@ -33,6 +37,7 @@ class Architecture:
     vocabulary: int = 30522
     text_positions: int = 512
     embedding: int = 768
+    may_read_nothing: bool = False
     drop_path: float = 0.2
     text_dropout: float = 0.1
 
@@ -57,7 +62,7 @@ def architecture(size: str, frames: int, image_size: int) -> Architecture:
         chosen = Architecture(
             size, frames, image_size, stem="motion", vision_width=96, vision_layers=2, vision_heads=4,
             vision_feedforward=192, text_width=96, text_layers=1, fusion_layers=2, text_heads=4, text_feedforward=192,
-            text_positions=64, embedding=64, drop_path=0.0, text_dropout=0.0,
+            text_positions=64, embedding=64, may_read_nothing=True, drop_path=0.0, text_dropout=0.0,
         )  # fmt: skip
     else:
         raise InputError(f"unknown evaluator size {size!r}", remedy="use tiny or L/16")

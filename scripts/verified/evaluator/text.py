@@ -60,8 +60,9 @@ class FusionLayer(BertLayer):
     captions; UMT's authors recompute them for every pair, with the same result.
     """
 
-    def __init__(self, config: BertConfig, video_width: int):
+    def __init__(self, config: BertConfig, video_width: int, may_read_nothing: bool):
         super().__init__(config)
+        self.may_read_nothing = may_read_nothing
         self.crossattention = BertAttention(config, is_cross_attention=True)
         if video_width != config.hidden_size:
             self.crossattention.self.key = nn.Linear(video_width, config.hidden_size)
@@ -71,10 +72,11 @@ class FusionLayer(BertLayer):
         """Video tokens [V, N, video width] → keys and values [V, heads, N, width / heads]."""
         attention = self.crossattention.self
         shape = (attention.num_attention_heads, attention.attention_head_size)
-        return (
-            attention.key(tokens).unflatten(-1, shape).transpose(1, 2),
-            attention.value(tokens).unflatten(-1, shape).transpose(1, 2),
-        )
+        key = attention.key(tokens).unflatten(-1, shape).transpose(1, 2)
+        value = attention.value(tokens).unflatten(-1, shape).transpose(1, 2)
+        if self.may_read_nothing:
+            key, value = (nn.functional.pad(one, (0, 0, 0, 1)) for one in (key, value))
+        return key, value
 
     def forward(self, states: Tensor, keys: Tensor, memory_key: Tensor, memory_value: Tensor) -> Tensor:
         """states [P, L, width] of P captions, P a multiple of the V videos of the memory: pair p reads video p·V // P.
@@ -100,7 +102,9 @@ class FusionEncoder(nn.Module):
     def __init__(self, size: Architecture):
         super().__init__()
         config = layer_config(size)
-        self.layers = nn.ModuleList(FusionLayer(config, size.vision_width) for _ in range(size.fusion_layers))
+        self.layers = nn.ModuleList(
+            FusionLayer(config, size.vision_width, size.may_read_nothing) for _ in range(size.fusion_layers)
+        )
         self.checkpointing = False
 
     def memory(self, tokens: Tensor) -> list[tuple[Tensor, Tensor]]:
