@@ -35,7 +35,10 @@ def test_generated_files_are_in_step():
     [
         (demo(sede=3), ["sede", "3", "did you mean 'seed'"]),
         (demo(shards="many"), ["shards", "'many'", "integer"]),
-        (demo(retrieval={"epoch": 3}), ["retrieval.epoch", "did you mean 'epochs'"]),
+        (
+            demo(retrieval={"training": {"xml": {"epoch": 3}}}),
+            ["retrieval.training.xml.epoch", "did you mean 'epochs'"],
+        ),
         ({"datasets": {"Demo": {"title": "x", "source": {"kind": "demo"}}}}, ["'Demo'", "lower-case"]),
         ({"datasets": {"tables": {"title": "x", "source": {"kind": "demo"}}}}, ["'tables'", "taken"]),
         ({"datasets": {}}, ["datasets"]),
