@@ -11,7 +11,8 @@ from verified.common.errors import InputError
 
 PROJECT = Path(__file__).resolve().parents[3]
 
-_JOB = re.compile(r"^(?:local)?(?:rule|checkpoint) (\w+):$", re.MULTILINE)
+# Jobs of a group are printed indented.
+_JOB = re.compile(r"^ *(?:local)?(?:rule|checkpoint) (\w+):$", re.MULTILINE)
 _RULE = re.compile(r"^(?:rule|checkpoint) (\w+):", re.MULTILINE)
 _RESOURCES = re.compile(r"^ +resources: (.*)$", re.MULTILINE)
 _THREADS = re.compile(r"^ +threads: (\d+)$", re.MULTILINE)
