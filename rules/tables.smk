@@ -1,4 +1,4 @@
-from verified.tables.paths import demos, finished_studies, run_files
+from verified.tables.paths import annotated_here, demos, finished_studies, run_files
 
 STATISTICS = ("language", "many_to_many", "confidence", "spans")
 
@@ -11,6 +11,10 @@ rule build_tables:
         statistics=expand("results/{dataset}/statistics/{name}.json", dataset=settings.datasets, name=STATISTICS),
         studies=finished_studies(settings),
         validity=expand("results/{dataset}/statistics/validity.json", dataset=demos(settings)),
+        # Not read by the tables: annotations of our own making come with their card and have passed the lint.
+        cards=expand("results/{dataset}/annotations/README.md", dataset=annotated_here(settings)),
+        lints=expand("results/{dataset}/annotations/lint.json", dataset=annotated_here(settings)),
+        printed=f"{workflow.basedir}/config/paper_tables.csv",
     output:
         tables=report(
             directory("results/tables"),

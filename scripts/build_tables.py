@@ -19,7 +19,7 @@ with job(snakemake):
         settings["seed"],
     )
     project = Path(snakemake.params.project)
-    printed = read_printed(project / "config" / "paper_tables.csv")
+    printed = read_printed(Path(given.printed))
     provenance = write_tables(folder, settings, collection, project, printed)
     write_reproduction(folder, settings, collection, printed, provenance)
     if given.validity:

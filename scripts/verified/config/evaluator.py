@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from verified.config.base import Section
 
@@ -17,7 +17,7 @@ class Evaluator(Section):
     threads: int = Field(2, ge=1)
     """Compute threads of its jobs."""
     checkpoint: str | None = None
-    """Imported UMT checkpoint (`verified import-umt`) that fine-tuning starts from; null pre-trains the tiny size on the demo's separate world."""
+    """Imported UMT checkpoint (`verified import-umt`) to start from; null: pre-train the tiny size on the demo's world."""
     frames: int = Field(8, ge=2)
     """Frames per moment (20 in the paper)."""
     image_size: int = Field(64, ge=16)
@@ -34,6 +34,8 @@ class Evaluator(Section):
     """Clips per step of pre-training."""
     pretrain_learning_rate: float = Field(2e-3, gt=0)
     """Peak learning rate of pre-training."""
+    ablation: bool = False
+    """Also fine-tune without disturbed negatives and compare, into results/evaluator/NAME/ablation.json."""
     epochs: int = Field(4, ge=1)
     """Fine-tuning epochs (10 in the paper)."""
     batch: int = Field(16, ge=2)
@@ -50,3 +52,16 @@ class Evaluator(Section):
     """Normaliser of Equation 10: B as written, or the number of pairs."""
     confidence: Literal["z1", "margin"] = "margin"
     """Which reading of the two-way head is the confidence score."""
+
+    @model_validator(mode="after")
+    def startable(self) -> "Evaluator":
+        if self.size == "L/16" and not self.checkpoint:
+            raise ValueError(
+                "size L/16 starts from a UMT checkpoint: convert one with `verified import-umt FILE` and name it in"
+                " evaluator.checkpoint"
+            )
+        if self.gpus and self.batch % self.gpus:
+            raise ValueError(f"batch {self.batch} cannot be split evenly over gpus {self.gpus}")
+        if self.image_size % 16:
+            raise ValueError(f"image_size {self.image_size} is not a multiple of the patch size 16")
+        return self

@@ -9,7 +9,7 @@ class Features(Section):
     """Backbones, rates and number formats."""
 
     video_backbone: str = "grid-conv"
-    """Image backbone: grid-conv (the small seeded network of the demo), a hub name such as microsoft/resnet-152, a folder."""
+    """Image backbone: grid-conv (the small seeded network of the demo), a hub name (microsoft/resnet-152), a folder."""
     fps: float = Field(4.0, gt=0)
     """Frames per second that are encoded, max-pooled per clip."""
     text_encoder: str = "all-MiniLM-L6-v2"

@@ -31,7 +31,7 @@ class EngineSettings(Section):
     """Commit or version that pins the model; part of the ledger key. Empty: the engine's own, if it has one."""
     sampling: SamplingSettings = SamplingSettings()
     structured: bool = False
-    """Ask for JSON and hand the engine its schema (vllm, and endpoints that support it); otherwise the printed formats."""
+    """Ask for JSON and hand the engine its schema (vllm, endpoints that support it); otherwise the printed formats."""
     cassette: str | None = None
     """Engine cassette: the exported ledger (parquet) that answers."""
     base_url: str | None = None

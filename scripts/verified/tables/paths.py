@@ -32,6 +32,11 @@ def demos(settings: Config) -> list[str]:
     return [name for name, dataset in settings.datasets.items() if dataset.source.kind == "demo"]
 
 
+def annotated_here(settings: Config) -> list[str]:
+    """Data sets whose annotations this workflow makes itself."""
+    return [name for name, dataset in settings.datasets.items() if dataset.source.kind in ("demo", "folder")]
+
+
 def validity_runs(settings: Config) -> dict[str, str]:
     """Folders of the runs that the validity report compares, by training captions, with ``{dataset}`` to fill in."""
     return {
