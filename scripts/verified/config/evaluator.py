@@ -17,7 +17,7 @@ class Evaluator(Section):
     threads: int = Field(2, ge=1)
     """Compute threads of its jobs."""
     checkpoint: str | None = None
-    """Imported UMT checkpoint (`verified import-umt`) to start from; null: pre-train the tiny size on the demo's world."""
+    """Imported UMT checkpoint (`verified import-umt`) to start from; null: pre-train on the demo's world."""
     frames: int = Field(8, ge=2)
     """Frames per moment (20 in the paper)."""
     image_size: int = Field(64, ge=16)
