@@ -3,6 +3,7 @@
 Differences from the official code, each covered by a test:
 - keys and values of the video are computed once per video instead of once per pair (same numbers);
 - attention is fused, padded words are masked with minus infinity instead of -10000 (same numbers in float32);
+- similarities and the match head are computed in float32 also under autocast, so that scores of candidates do not tie;
 - no CLIP teacher, no masked language modelling head: they have weight 0 in fine-tuning.
 """
 
@@ -44,7 +45,9 @@ class NoiseEvaluator(nn.Module):
 
     def match(self, states: Tensor, mask: Tensor, memory: list[tuple[Tensor, Tensor]]) -> Tensor:
         """Logits [P, 2] of P pairs (column 1: the caption matches); see FusionEncoder.forward for the pairing."""
-        return self.match_head(self.fusion(states, mask, memory))
+        read = self.fusion(states, mask, memory)
+        with torch.autocast(read.device.type, enabled=False):
+            return self.match_head(read.float())
 
     def use_checkpointing(self, on: bool = True) -> None:
         """Recompute activations of every layer in the backward pass instead of keeping them."""
@@ -54,7 +57,8 @@ class NoiseEvaluator(nn.Module):
 
 def similarity(videos: Tensor, texts: Tensor) -> Tensor:
     """s(v, q) [B, N]: mean over frames of the cosine between unit vectors [B, T, E] and [N, E]; no temperature."""
-    return torch.einsum("bte,ne->bn", videos, texts) / videos.shape[1]
+    with torch.autocast(videos.device.type, enabled=False):
+        return torch.einsum("bte,ne->bn", videos.float(), texts.float()) / videos.shape[1]
 
 
 def confidence(logits: Tensor) -> dict[str, Tensor]:
