@@ -1,5 +1,6 @@
 """Captions and perturbations under Snakemake: what a changed prompt touches, and one's own corpus with an endpoint."""
 
+import os
 import sqlite3
 from collections import Counter
 
@@ -12,6 +13,7 @@ from running import PROJECT, snakemake
 
 from verified.common.jsonl import read_json, read_jsonl, write_jsonl
 
+KEY = "sk-canary-4711"
 SHARD = "shard-00"
 TARGETS = [
     f"results/mine/{stage}/{SHARD}.jsonl" for stage in ("captions/statics", "captions/dynamics", "perturbations")
@@ -45,7 +47,8 @@ def corpus(tmp_path_factory):
 
 
 def run(folder, *arguments, targets=TARGETS):
-    return snakemake(folder, "--cores", "2", *targets, *arguments, config=folder / "own.yaml")
+    environment = {**os.environ, "OPENAI_API_KEY": KEY}
+    return snakemake(folder, "--cores", "2", *targets, *arguments, config=folder / "own.yaml", env=environment)
 
 
 def recorded(folder):
@@ -64,6 +67,12 @@ def test_own_videos_captioned_by_an_endpoint(corpus):
         assert counts["moments"] == 4 == counts["complete"] + counts["short"] + counts["without"]
     assert all(all(row["selected"].values()) for row in read_jsonl(folder / TARGETS[2]))
     assert sum(recorded(folder).values()) == len(served.bodies)
+    # The key reached the endpoint, and stands in no output, log, benchmark, ledger or record of Snakemake's.
+    assert served.headers[0]["authorization"] == f"Bearer {KEY}"
+    assert KEY not in done.stdout
+    written = [path for path in folder.rglob("*") if path.is_file()]
+    assert any("logs" in path.parts for path in written) and any(".snakemake" in path.parts for path in written)
+    assert [path for path in written if KEY.encode() in path.read_bytes()] == []
 
 
 def test_a_changed_prompt_repeats_the_calls_below_it_and_no_others(corpus):
