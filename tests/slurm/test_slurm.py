@@ -1,0 +1,89 @@
+"""The workflow on a real SLURM: the shipped profile, a lost job, a lost node daemon, the bytes of a local run.
+
+Left out of the ordinary run (`make test-slurm`): it needs root and Debian's slurm-wlm and munge, and takes minutes.
+"""
+
+import importlib.util
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+from running import NANO, PROJECT, command, digests, snakemake
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(5400),
+    pytest.mark.skipif(os.environ.get("TEST_SLURM") != "1", reason="opt-in: make test-slurm"),
+]
+MOST_SECONDS = "3600"
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    specification = importlib.util.spec_from_file_location("cluster", Path(__file__).with_name("cluster.py"))
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    assert not module.missing_programs(), "install slurm-wlm and munge first: make test-slurm does"
+    with module.cluster(tmp_path_factory.mktemp("slurm")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def profile(tmp_path_factory) -> Path:
+    """The shipped profile with its lines filled in as for this cluster, and shorter waits."""
+    values = yaml.safe_load((PROJECT / "profiles" / "slurm" / "config.yaml").read_text(encoding="utf-8"))
+    values["default-resources"].pop("slurm_account")  # no accounts without accounting
+    values |= {"cores": 2, "latency-wait": 15, "slurm-init-seconds-before-status-checks": 5}
+    folder = tmp_path_factory.mktemp("profile")
+    (folder / "config.yaml").write_text(yaml.safe_dump(values), encoding="utf-8")
+    return folder
+
+
+def on_slurm(folder: Path, profile: Path) -> list[str]:
+    return ["timeout", "-k", "20", MOST_SECONDS, *command(folder, "--profile", str(profile), "results/tables")]
+
+
+def test_jobs_get_the_gpus_they_ask_for(cluster, tmp_path):
+    output = tmp_path / "devices"
+    cluster.ask("sbatch", "--wait", "--gpus=1", "--output", str(output), "--wrap", "echo $CUDA_VISIBLE_DEVICES")
+    assert output.read_text().strip() in {"0", "1"}
+
+
+def test_a_lost_job_and_a_lost_node_cost_nothing(cluster, profile, tmp_path_factory):
+    """Half-way a job is killed, then the node's daemon; the run, called again if it gave up, ends in the same bytes."""
+    folder = tmp_path_factory.mktemp("run")
+    built = folder / "results" / "nano"
+    with (folder / "slurm.log").open("w") as log:
+        run = subprocess.Popen(on_slurm(folder, profile), stdout=log, stderr=subprocess.STDOUT, start_new_session=True)
+        try:
+            cluster.wait_until((built / "corpus" / "moments.jsonl").exists, 1200, "no corpus", run)
+            cluster.wait_until(cluster.jobs, 300, "no job was running", run)
+            lost = cluster.jobs()[0]
+            cluster.ask("scancel", "--signal", "KILL", "--full", lost)
+            cluster.wait_until(lambda: any((built / "captions").rglob("*.jsonl")), 1800, "no captions", run)
+            cluster.wait_until(cluster.jobs, 600, "no second job was running", run)
+            cluster.kill_node()
+            time.sleep(5)
+            cluster.start_node()
+            run.wait()
+        finally:
+            if run.poll() is None:
+                os.killpg(run.pid, signal.SIGTERM)
+                run.wait(60)
+    first = (folder / "slurm.log").read_text(errors="replace")
+    print(first[-2000:], file=sys.stderr)
+    if run.returncode:
+        again = subprocess.run(on_slurm(folder, profile), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        assert again.returncode == 0, again.stdout[-4000:]
+    assert f"jobid {lost} " in first, "the killed job was none of this run's"
+    assert not cluster.jobs()
+
+    local = tmp_path_factory.mktemp("local")
+    done = snakemake(local, "--cores", "2", "results/tables", config=NANO)
+    assert done.returncode == 0, done.stdout[-4000:]
+    assert digests(folder) == digests(local)
