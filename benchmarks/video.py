@@ -56,10 +56,12 @@ def make_video(path: Path, seconds: int, height: int, fps: int = 25) -> None:
     """Encode texture in two moving layers, new every 12 s, with noise, so that decoding costs what it does in life."""
     import av
 
+    from verified.common.files import atomic_path
+
     random = np.random.default_rng(0)
     width = height * 16 // 18 * 2  # even, as the codec wants
     noise = random.normal(0, 3, (height + 64, width + 64, 1))
-    with av.open(str(path), "w") as container:
+    with atomic_path(path) as temporary, av.open(str(temporary), "w") as container:
         stream = container.add_stream("libx264", rate=fps, options={"crf": "23", "preset": "veryfast"})
         stream.height, stream.width, stream.pix_fmt = height, width, "yuv420p"
         stream.codec_context.gop_size, stream.codec_context.time_base = 10 * fps, Fraction(1, fps)
@@ -212,6 +214,8 @@ def peak_of(work: Callable, path: Path, seconds: int) -> float:
     process = context.Process(target=run_and_tell, args=(work, path, seconds, answer))
     process.start()
     process.join()
+    if process.exitcode:
+        sys.exit(process.exitcode)
     return answer.get()
 
 

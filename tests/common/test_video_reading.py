@@ -239,3 +239,33 @@ def test_decoder_threads_do_not_change_frames(long):
     four, _ = read_frames(long, [0.5, 20.2, 44.4], threads=4)
     assert np.array_equal(one, four)
     assert av.library_versions["libavcodec"] >= (61, 0, 0)
+
+
+@pytest.mark.parametrize(
+    "codec, name",
+    [
+        ("libx264", "v.mkv"),
+        ("libx264", "v.ts"),
+        ("libx265", "v.mp4"),
+        ("mpeg4", "v.avi"),
+        ("mpeg2video", "v.mpg"),
+        ("libvpx-vp9", "v.webm"),
+        ("libsvtav1", "v.mp4"),
+        ("mjpeg", "v.avi"),
+    ],
+)
+def test_sparse_reads_are_exact_for_every_codec(tmp_path, codec, name):
+    """Neither jumps nor frames left out may change what is seen, whatever the codec and its container."""
+    if codec not in av.codecs_available:
+        pytest.skip(f"this build of FFmpeg does not write {codec}")
+    pixels = "yuvj420p" if codec == "mjpeg" else "yuv420p"
+    path = write_video(tmp_path / name, counted(250, (64, 64)), 25, codec=codec, gop=30, pixels=pixels)
+    forward = list(iterate_frames(path))
+    wanted = np.random.default_rng(0).uniform(0, 10, 6)
+    frames, times = read_frames(path, wanted)
+    assert len(forward) >= 245
+    stamps = np.array([time for time, _ in forward])
+    for frame, time, at in zip(frames, times, wanted, strict=True):
+        expected = int(np.searchsorted(stamps, at + TOLERANCE, side="right")) - 1
+        assert time == pytest.approx(stamps[expected])
+        assert np.array_equal(frame, forward[expected][1])
