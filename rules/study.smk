@@ -1,12 +1,12 @@
 from verified.corpus.source_files import datasets_of
 from verified.report.pages import page_digest
-from verified.report.paths import annotated_here, title_of
+from verified.report.paths import study_pages, title_of
 
 
 rule study:
     """Pages for the participants of a user study (Table 3), for every data set with videos."""
     input:
-        expand("results/{dataset}/study/pages", dataset=annotated_here(settings)),
+        study_pages(settings),
 
 
 rule prepare_study:

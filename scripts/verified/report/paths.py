@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from verified.annotations.paths import annotation_files, release_of
+from verified.common.errors import InputError
 from verified.common.shards import shard_names
 from verified.config import Config
 from verified.figures.paths import figures_of
@@ -55,6 +56,19 @@ def title_of(settings: Config) -> Callable[[object], str]:
 def annotated_here(settings: Config) -> list[str]:
     """Data sets that the workflow annotates itself, from videos."""
     return [name for name, dataset in settings.datasets.items() if dataset.source.kind != "released"]
+
+
+def study_pages(settings: Config) -> Callable[[object], list[str]]:
+    """An input function: the pages of every study. Raises InputError where no data set has videos to show."""
+
+    def folders(wildcards) -> list[str]:
+        if not annotated_here(settings):
+            raise InputError(
+                "no data set of this configuration comes from videos", remedy="a study shows clips of the moments"
+            )
+        return [f"results/{name}/study/pages" for name in annotated_here(settings)]
+
+    return folders
 
 
 def report_files(settings: Config) -> list[str]:
