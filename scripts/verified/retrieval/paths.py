@@ -16,7 +16,7 @@ CORE = tuple(
     )
 )  # fmt: skip
 """Modules behind training and testing; a model's own file is added to them."""
-COMMON = ("common.bootstrap", "common.fig", "common.hdf5", "common.seeds")
+COMMON = ("common.bootstrap", "common.fig", "common.hdf5", "common.seeds", "corpus.held_out")
 
 
 def model_code(wildcards) -> str:
