@@ -22,6 +22,7 @@ rule caption_statics:
         gpu=engine_gpus("image_lmm", "llm"),
         api_slots=api_slots("image_lmm", "llm"),
     params:
+        threads=settings.generation.threads,
         image_lmm=settings.generation.image_lmm.identity(),
         llm=settings.generation.llm.identity(),
         candidates=settings.generation.candidates,
@@ -58,6 +59,7 @@ rule caption_dynamics:
         gpu=engine_gpus("video_lmm", "llm"),
         api_slots=api_slots("video_lmm", "llm"),
     params:
+        threads=settings.generation.threads,
         dynamics=dataset_settings("dynamics"),
         llm=settings.generation.llm.identity(),
         video_lmm=settings.generation.video_lmm.identity(),

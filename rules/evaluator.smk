@@ -30,6 +30,7 @@ rule gather_clips:
         runtime=growing(240),
         disk_mb=10000,
     params:
+        threads=1,
         frames=settings.evaluator.frames,
         per_interval=settings.evaluator.frames_per_interval,
         image_size=settings.evaluator.image_size,
@@ -56,6 +57,7 @@ rule pretrain_evaluator:
         runtime=growing(120),
         disk_mb=500,
     params:
+        threads=settings.evaluator.threads,
         size=settings.evaluator.size,
         frames=settings.evaluator.frames,
         image_size=settings.evaluator.image_size,
@@ -94,6 +96,7 @@ rule finetune_evaluator:
         gpu=settings.evaluator.gpus,
         gpu_model=gpu_model(settings),
     params:
+        threads=settings.evaluator.threads,
         datasets=described_datasets(settings),
         settings=fine_tuning(settings),
         seed=settings.seed,
@@ -127,6 +130,7 @@ rule score_captions:
         gpu=min(1, settings.evaluator.gpus),
         gpu_model=gpu_model(settings),
     params:
+        threads=settings.evaluator.threads,
         confidence=settings.evaluator.confidence,
         code=code_digest("evaluator", "common.jsonl"),
     script:
@@ -154,6 +158,7 @@ rule validate_evaluator:
         gpu=min(1, settings.evaluator.gpus),
         gpu_model=gpu_model(settings),
     params:
+        threads=settings.evaluator.threads,
         confidence=settings.evaluator.confidence,
         resamples=settings.retrieval.bootstrap,
         seed=settings.seed,
@@ -188,6 +193,7 @@ rule ablate_evaluator:
         gpu=settings.evaluator.gpus,
         gpu_model=gpu_model(settings),
     params:
+        threads=settings.evaluator.threads,
         datasets=described_datasets(settings),
         captions=known_truths(settings),
         settings=fine_tuning(settings),

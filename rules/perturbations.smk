@@ -20,6 +20,7 @@ rule write_perturbations:
         gpu=engine_gpus("llm"),
         api_slots=api_slots("llm"),
     params:
+        threads=settings.generation.threads,
         llm=settings.generation.llm.identity(),
         perturbations=settings.generation.perturbations,
         attempts=settings.generation.attempts,

@@ -2,7 +2,7 @@
 
 from verified.common.job import job
 
-with job(snakemake, snakemake.threads) as log:
+with job(snakemake, snakemake.params.threads) as log:
     from verified.evaluator.ablation import ablate
 
     params = snakemake.params
@@ -14,6 +14,6 @@ with job(snakemake, snakemake.threads) as log:
         params.settings,
         params.seed,
         params.resamples,
-        snakemake.threads,
+        snakemake.params.threads,
         snakemake.output.ablation,
     )

@@ -2,7 +2,7 @@
 
 from verified.common.job import job
 
-with job(snakemake, snakemake.threads) as log:
+with job(snakemake, snakemake.params.threads) as log:
     from verified.captions.dynamics import TASKS, caption_dynamics
     from verified.captions.rows import shard_counts, split_spoiled
     from verified.common.jsonl import read_jsonl, write_json, write_jsonl

@@ -2,7 +2,7 @@
 
 from verified.common.job import job
 
-with job(snakemake, snakemake.threads) as log:
+with job(snakemake, snakemake.params.threads) as log:
     from verified.captions.rows import shard_counts, split_spoiled
     from verified.captions.statics import TASKS, caption_statics, check_covered
     from verified.captions.tar import KeyframeTar

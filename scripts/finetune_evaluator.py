@@ -2,7 +2,7 @@
 
 from verified.common.job import job
 
-with job(snakemake, snakemake.threads):
+with job(snakemake, snakemake.params.threads):
     from verified.evaluator.run import run_finetuning
 
     run_finetuning(
@@ -10,7 +10,7 @@ with job(snakemake, snakemake.threads):
         snakemake.params.datasets,
         snakemake.params.settings,
         snakemake.params.seed,
-        snakemake.threads,
+        snakemake.params.threads,
         snakemake.output.checkpoint,
         snakemake.output.card,
         snakemake.output.record,

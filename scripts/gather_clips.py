@@ -2,7 +2,7 @@
 
 from verified.common.job import job
 
-with job(snakemake, snakemake.threads) as log:
+with job(snakemake, snakemake.params.threads) as log:
     from verified.common.jsonl import read_jsonl
     from verified.common.shards import rows_of_shard
     from verified.evaluator.gather import gather_clips

@@ -7,10 +7,10 @@ with job(snakemake):
     import tarfile
 
     import numpy as np
-    from verified.statistics.caption_facts import caption_facts
 
     from verified.common.jsonl import read_json, read_jsonl, write_json
     from verified.statistics import validity
+    from verified.statistics.caption_facts import caption_facts
 
     def rows_of(paths):
         return [row for path in paths for row in read_jsonl(path)]

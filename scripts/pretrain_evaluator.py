@@ -2,7 +2,7 @@
 
 from verified.common.job import job
 
-with job(snakemake, snakemake.threads):
+with job(snakemake, snakemake.params.threads):
     from pathlib import Path
 
     from verified.common.digest import code_digest
@@ -14,7 +14,7 @@ with job(snakemake, snakemake.threads):
     from verified.evaluator.resume import fingerprint
     from verified.evaluator.training import Savings
 
-    set_threads(snakemake.threads)
+    set_threads(snakemake.params.threads)
     params = snakemake.params
     size = architecture(params.size, params.frames, params.image_size)
     plan = (params.clips, params.batch, params.learning_rate, params.seed)

@@ -2,7 +2,7 @@
 
 from verified.common.job import job
 
-with job(snakemake, snakemake.threads) as log:
+with job(snakemake, snakemake.params.threads) as log:
     import numpy as np
     import torch
 
@@ -11,7 +11,7 @@ with job(snakemake, snakemake.threads) as log:
     from verified.evaluator.checkpoint import load_checkpoint
     from verified.evaluator.score import score_candidates
 
-    set_threads(snakemake.threads)
+    set_threads(snakemake.params.threads)
     captions = [read_jsonl(path) for path in (snakemake.input.statics, snakemake.input.dynamics)]
     rows, counts = score_candidates(
         load_checkpoint(snakemake.input.checkpoint),

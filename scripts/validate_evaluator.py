@@ -2,7 +2,7 @@
 
 from verified.common.job import job
 
-with job(snakemake, snakemake.threads) as log:
+with job(snakemake, snakemake.params.threads) as log:
     import numpy as np
     import torch
 
@@ -12,7 +12,7 @@ with job(snakemake, snakemake.threads) as log:
     from verified.evaluator.graded import confidences, spoiled_candidates, unseen_perturbations
     from verified.evaluator.validation import validation
 
-    set_threads(snakemake.threads)
+    set_threads(snakemake.params.threads)
     files, params = snakemake.input, snakemake.params
 
     def rows_of(name):

@@ -2,7 +2,7 @@
 
 from verified.common.job import job
 
-with job(snakemake, snakemake.threads) as log:
+with job(snakemake, snakemake.params.threads) as log:
     from verified.common.jsonl import read_jsonl, write_json, write_jsonl
     from verified.common.shards import rows_of_shard
     from verified.config import load
@@ -13,7 +13,7 @@ with job(snakemake, snakemake.threads) as log:
     generation = settings.generation
     moments = rows_of_shard(read_jsonl(snakemake.input.moments), snakemake.wildcards.shard, settings.shards)
     with Session(generation, settings.seed, TASK_OF_KIND.values()) as session:
-        rows = perturb(moments, session, generation.sentence_encoder, snakemake.threads)
+        rows = perturb(moments, session, generation.sentence_encoder, snakemake.params.threads)
         counts = shard_counts(rows, generation.perturbations, session.outcome_counts())
     write_jsonl(snakemake.output.perturbations, rows)
     write_json(snakemake.output.counts, counts)

@@ -127,8 +127,6 @@ def test_model(
             "nms_threshold": threshold,
             "ground_truth_sha256": hashlib.sha256(Path(files["test"]).read_bytes()).hexdigest(),
             "parameters": header["parameters"],
-            "train_seconds": round(sum(epoch["seconds"] for epoch in history), 1),
-            "train_cpu_seconds": round(sum(epoch["cpu_seconds"] for epoch in history), 1),
             "epochs": header["epochs"],
             "selected_epoch": header["selected_epoch"],
             "selection_split": settings["spans"]["selection_split"],

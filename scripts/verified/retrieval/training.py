@@ -94,11 +94,9 @@ def train(
     for epoch in range(first, epochs):
         if epoch - chosen > recipe.patience:
             break
-        began = time.process_time(), time.monotonic()
         losses = _epoch(model, optimiser, training, labels, usable, recipe, seed, epoch, per_epoch, total, device)
         scores = _selection_scores(model, selection, searching)
-        spent = {"cpu_seconds": time.process_time() - began[0], "seconds": time.monotonic() - began[1]}
-        record = {"epoch": epoch, **losses, **scores, **{name: round(value, 3) for name, value in spent.items()}}
+        record = {"epoch": epoch, **losses, **scores}
         history.append(record)
         if epoch == 0 or record["selection"] > history[chosen]["selection"]:
             chosen, best = epoch, {name: tensor.detach().clone() for name, tensor in model.state_dict().items()}
