@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from verified.config import Config
+from verified.retrieval.paths import possible_runs
 from verified.tables.layout import runs
 
 
@@ -12,7 +13,7 @@ def run_files(settings: Config, name: str) -> list[str]:
     return [
         f"results/{dataset}/retrieval/{model}/{trained}/seed-{seed}/{tested}/{name}"
         for dataset in settings.datasets
-        for model, trained, tested in runs(settings.retrieval.models)
+        for model, trained, tested in possible_runs(settings, dataset, runs(settings.retrieval.models))
         for seed in settings.retrieval.seeds
     ]
 
