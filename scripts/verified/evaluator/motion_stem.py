@@ -1,21 +1,28 @@
-"""The tiny evaluator's stem: convolutions over contrast, colour and change of each frame."""
+"""The tiny evaluator's stem: what stands out of each frame, its colour, and how it changes."""
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import avg_pool2d
 
 from verified.evaluator.architecture import Architecture
 
 CHANNELS = 6
+FAINT = 0.5
+"""Strength, in normalised pixel values, below which nothing counts as standing out (noise and patterns stay below)."""
+GAIN = 4.0
+"""Factor on strength and its changes, which are shares and so smaller than the colours beside them."""
 
 
 class MotionStem(nn.Module):
     """Frames to tokens for the tiny size.
 
-    At 64×64 pixels and a few hundred steps, attention over raw patches never learns which way a thing moves. Three
-    things put motion, place and time within reach: colour is given relative to the frame's mean, and its strength
-    (how much a pixel stands out, whatever its colour) and that strength's differences to both neighbouring frames
-    are channels of their own, so that one convolution sees direction and speed, across hard cuts too; and the codes
-    for place and time are learned apart, because a sine-cosine table over the flattened index needs more width.
+    At 64×64 pixels and a few hundred steps, attention over raw patches never learns which way a thing moves, nor the
+    colour of a small one. Three fixed steps put both within reach. Every pixel has a strength: how far its colour is
+    from the frame's mean, relative to the strongest pixel, so that things look alike whatever their colour and across
+    hard cuts. The strength's differences to both neighbouring frames are channels of their own, so that one convolution
+    sees direction and speed. And each patch's colour is averaged with the strength as weight, so that a small thing
+    is not washed out. Codes for place and time are learned apart, because a sine-cosine table over the flattened index
+    needs more width.
     """
 
     def __init__(self, size: Architecture):
@@ -31,20 +38,32 @@ class MotionStem(nn.Module):
             nn.GELU(),
             nn.Conv2d(width // 2, width, 3, stride=2, padding=1),
         )
-        self.mean_colour = nn.Linear(3, width)
+        self.colours = nn.Sequential(nn.Linear(7, width // 2), nn.GELU(), nn.Linear(width // 2, width))
         self.place = nn.Parameter(torch.randn(size.patches_per_frame, width) * 0.02)
         self.time = nn.Parameter(torch.randn(size.frames, width) * 0.02)
+        self.patch = size.patch_size
         self.to(memory_format=torch.channels_last)  # nearly twice as fast on a CPU
 
     def forward(self, pixels: Tensor) -> Tensor:
         """[B, T, 3, H, W] → [B, T·P, width]; the first and last frame stand in for their missing neighbours."""
         mean = pixels.mean(dim=(3, 4), keepdim=True)
         colour = pixels - mean
-        strength = (colour.square().mean(dim=2, keepdim=True) + 1e-4).sqrt()
+        strength = colour.square().mean(dim=2, keepdim=True).sqrt()
+        strength = strength / strength.amax(dim=(3, 4), keepdim=True).clamp_min(FAINT)
         before = torch.cat([strength[:, :1], strength[:, :-1]], dim=1)
         after = torch.cat([strength[:, 1:], strength[:, -1:]], dim=1)
-        stacked = torch.cat([colour, strength, strength - before, after - strength], dim=2).flatten(0, 1)
+        seen = torch.cat([strength, strength - before, after - strength], dim=2) * GAIN
+        stacked = torch.cat([colour, seen], dim=2).flatten(0, 1)
         maps = self.convolutions(stacked.contiguous(memory_format=torch.channels_last))
         tokens = maps.flatten(2).transpose(1, 2).unflatten(0, pixels.shape[:2])
-        tokens = tokens + self.mean_colour(mean[..., 0, 0])[:, :, None]
+        tokens = tokens + self.colours(self._patch_colours(pixels, strength, mean))
         return (tokens + self.place + self.time[: pixels.shape[1], None]).flatten(1, 2)
+
+    def _patch_colours(self, pixels: Tensor, strength: Tensor, mean: Tensor) -> Tensor:
+        """[B, T, P, 7]: each patch's colour averaged by squared strength, the frame's mean colour, the strength."""
+        weight = strength.square()
+        sums = avg_pool2d(torch.cat([pixels * weight, weight], dim=2).flatten(0, 1), self.patch)
+        sums = sums.flatten(2).transpose(1, 2).unflatten(0, pixels.shape[:2])
+        colour, weight = sums[..., :3] / (sums[..., 3:] + 1e-6), sums[..., 3:]
+        frame = mean[..., 0, 0][:, :, None].expand_as(colour)
+        return torch.cat([colour, frame, weight.sqrt()], dim=-1)
