@@ -104,6 +104,7 @@ def test_scores_of_all_candidates(dataset, tmp_path):
     assert [(row["desc_id"], row["candidate"]) for row in scored] == [(n, c) for n in range(1, 9) for c in range(3)]
     for row in scored:
         assert row["score"] == row["margin"]
+        assert -1 <= row["similarity"] <= 1
         assert row["probability"] == pytest.approx(1 / (1 + np.exp(-row["margin"])), abs=1e-5)
 
 

@@ -84,14 +84,14 @@ def write_candidates(path: str | os.PathLike, moments: Iterable[dict], groups: d
                 "start": float(moment["start"]), "end": float(moment["end"]), "duration": float(moment["duration"]),
                 "cog_desc": moment["caption"], "type": row["type"], "candidate": row["candidate"],
                 "caption": row["caption"], "lineage": row["lineage"],
-                **{name: _number(row.get(name)) for name in ("z1", "margin", "probability", "score")},
+                **{name: _number(row.get(name)) for name in ("z1", "margin", "probability", "similarity", "score")},
                 "highest": row is highest, "lowest": row is lowest,
             })  # fmt: skip
     text, real, whole, truth = pyarrow.string(), pyarrow.float64(), pyarrow.int64(), pyarrow.bool_()
     kinds = {
         "desc_id": whole, "split": text, "video": text, "start": real, "end": real, "duration": real, "cog_desc": text,
         "type": text, "candidate": whole, "caption": text, "lineage": text, "z1": real, "margin": real,
-        "probability": real, "score": real, "highest": truth, "lowest": truth,
+        "probability": real, "similarity": real, "score": real, "highest": truth, "lowest": truth,
     }  # fmt: skip
     table = pyarrow.Table.from_pylist(rows, schema=pyarrow.schema(kinds))
     with atomic_path(path) as temporary:

@@ -50,8 +50,8 @@ class Evaluator(Section):
     """Which perturbed captions stand in Equation 9's denominator; none also drops them from Equation 10."""
     matching_normaliser: Literal["batch", "pairs"] = "batch"
     """Normaliser of Equation 10: B as written, or the number of pairs."""
-    confidence: Literal["z1", "margin"] = "margin"
-    """Which reading of the two-way head is the confidence score."""
+    confidence: Literal["z1", "margin", "similarity"] = "margin"
+    """Confidence score: z1 or the margin z1 - z0 of the match head, or the contrastive similarity."""
 
     @model_validator(mode="after")
     def startable(self) -> "Evaluator":

@@ -7,8 +7,8 @@ import torch
 
 from verified.common.progress import track
 from verified.evaluator.gather import middle_frames
-from verified.evaluator.model import NoiseEvaluator, confidence
-from verified.evaluator.score import moment_logits
+from verified.evaluator.model import NoiseEvaluator
+from verified.evaluator.score import moment_readings
 
 FAITHFUL, STATIC, DYNAMIC = "faithful", "static", "dynamic"
 TYPE_OF_KIND = {STATIC: "statics", DYNAMIC: "dynamics"}
@@ -64,7 +64,7 @@ def confidences(
     indices: list[list[dict]],
     device: torch.device,
 ) -> tuple[list[Graded], dict[str, np.ndarray]]:
-    """The graded captions whose moments have a clip, and their z1, margin and probability, float64 [n] each."""
+    """The graded captions whose moments have a clip, and their readings by name, float64 [n] each."""
     where = {
         entry["desc_id"]: (array, row)
         for array, index in zip(clips, indices)
@@ -76,12 +76,12 @@ def confidences(
         if item.desc_id in where:
             by_moment.setdefault(item.desc_id, []).append(item)
     model.to(device).eval()
-    kept, values = [], {"z1": [], "margin": [], "probability": []}
+    kept, values = [], {"z1": [], "margin": [], "probability": [], "similarity": []}
     for desc_id, items in track(by_moment.items(), "graded captions", len(by_moment), "moments"):
         array, row = where[desc_id]
         frames = torch.from_numpy(middle_frames(array[row], model.size.frames).copy()).to(device)
-        logits, _ = moment_logits(model, frames, [item.caption for item in items])
+        readings, _ = moment_readings(model, frames, [item.caption for item in items])
         kept.extend(items)
-        for name, numbers in confidence(logits).items():
+        for name, numbers in readings.items():
             values[name].extend(numbers.tolist())
     return kept, {name: np.array(numbers, np.float64) for name, numbers in values.items()}

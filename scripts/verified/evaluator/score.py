@@ -6,24 +6,24 @@ from torch import Tensor
 
 from verified.common.progress import Progress
 from verified.evaluator.gather import middle_frames
-from verified.evaluator.model import NoiseEvaluator, confidence
+from verified.evaluator.model import NoiseEvaluator, confidence, similarity
 from verified.evaluator.pixels import normalised
 from verified.evaluator.tokens import encode
 
 
 @torch.inference_mode()
-def moment_logits(model: NoiseEvaluator, frames: Tensor, captions: list[str]) -> tuple[Tensor, int]:
-    """Logits [C, 2] of C captions of one moment, and how many captions were cut at the token limit.
+def moment_readings(model: NoiseEvaluator, frames: Tensor, captions: list[str]) -> tuple[dict[str, Tensor], int]:
+    """z1, margin, probability and similarity [C] of C captions of one moment, and how many were cut at the token limit.
 
     frames: uint8 [T, H, W, 3]. The clip is encoded once; keys and values of the cross-attention are shared.
     """
     ids, mask, truncated = encode(captions)
     ids, mask = ids.to(frames.device), mask.to(frames.device)
     with torch.autocast(frames.device.type, dtype=torch.bfloat16, enabled=frames.device.type == "cuda"):
-        tokens, _ = model.encode_video(normalised(frames[None]))
-        states = model.text(ids, mask)
+        tokens, clip = model.encode_video(normalised(frames[None]))
+        states, texts = model.encode_text(ids, mask)
         logits = model.match(states, mask, model.fusion.memory(tokens))
-    return logits.float(), truncated
+    return {**confidence(logits.float()), "similarity": similarity(clip, texts)[0]}, truncated
 
 
 def score_candidates(
@@ -37,7 +37,7 @@ def score_candidates(
     """Rows of evaluator/scores/SHARD.jsonl and counts.
 
     clips, index: what `gather_clips` wrote for the shard. captions: the shard's rows of statics and of dynamics
-    captions. chosen: the reading of the head that becomes `score`, z1 or margin. Counts: candidates, scored,
+    captions. chosen: the reading that becomes `score`: z1, margin or similarity. Counts: candidates, scored,
     truncated captions, and candidates without a clip by reason; candidates = scored + those without a clip.
     """
     model.to(device).eval()
@@ -55,12 +55,12 @@ def score_candidates(
             counts[entry["reason"]] = counts.get(entry["reason"], 0) + len(candidates)
         elif candidates:
             frames = torch.from_numpy(middle_frames(clips[place], model.size.frames).copy()).to(device)
-            logits, cut = moment_logits(model, frames, [candidate["caption"] for _, _, candidate in candidates])
-            readings = {name: values.tolist() for name, values in confidence(logits).items()}
+            found, cut = moment_readings(model, frames, [candidate["caption"] for _, _, candidate in candidates])
+            readings = {name: values.tolist() for name, values in found.items()}
             counts["scored"] += len(candidates)
             counts["truncated_captions"] += cut
             for number, (kind, position, candidate) in enumerate(candidates):
-                values = {name: round(readings[name][number], 6) for name in ("z1", "margin", "probability")}
+                values = {name: round(numbers[number], 6) for name, numbers in readings.items()}
                 scored.append({
                     "desc_id": entry["desc_id"], "video": entry["video"], "type": kind, "candidate": position,
                     "caption": candidate["caption"], "lineage": candidate["lineage"], **values,
