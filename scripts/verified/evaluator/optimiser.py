@@ -20,7 +20,7 @@ def adamw(model: nn.Module, learning_rate: float) -> torch.optim.AdamW:
         if parameter.requires_grad:
             (bare if parameter.ndim == 1 or name.endswith(".bias") else plain).append(parameter)
     groups = [{"params": plain, "weight_decay": WEIGHT_DECAY}, {"params": bare, "weight_decay": 0.0}]
-    return torch.optim.AdamW(groups, lr=learning_rate, betas=(0.9, 0.999), fused=True)
+    return torch.optim.AdamW(groups, lr=learning_rate, betas=(0.9, 0.999))
 
 
 def rate_share(step: int, steps: int, warmup: int) -> float:
