@@ -232,7 +232,7 @@ def test_a_study_is_filled_in_exported_and_imported(small_study, tmp_path, capsy
                     chromium.screenshot("study")
                 if place == 2:  # closed and opened again: it goes on where it was
                     chromium.open(page)
-                    assert chromium.run(text.format("heading")) == "Question 3 of 6"
+                    chromium.wait(text.format("heading") + " === 'Question 3 of 6'")
                     assert chromium.run(text.format("progress")) == "2 of 6 answered"
                 for name, value in (("statics", 1), ("dynamics", number % 2), ("accuracy", 1 + number % 5)):
                     # by keyboard: the space bar marks the radio button that has the focus

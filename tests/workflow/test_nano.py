@@ -65,7 +65,7 @@ def test_counts_reconcile_from_moments_to_annotations(nano):
     base = nano / "results" / DATASET
     moments = {row["desc_id"] for row in read_jsonl(base / "corpus" / "moments.jsonl")}
     for stage in ("captions/statics", "captions/dynamics", "perturbations"):
-        seen = [row["desc_id"] for path in sorted((base / stage).glob("*.jsonl")) for row in read_jsonl(path)]
+        seen = [row["desc_id"] for path in sorted((base / stage).glob("shard-??.jsonl")) for row in read_jsonl(path)]
         assert len(seen) == len(set(seen)), stage
         assert set(seen) == moments, stage
     scores = {row["desc_id"] for path in (base / "evaluator" / "scores").glob("*.jsonl") for row in read_jsonl(path)}
