@@ -14,7 +14,7 @@ class Evaluator(Section):
     """Folder name under results/evaluator: one checkpoint for all data sets of a config."""
     size: Literal["tiny", "L/16"] = "tiny"
     """Model size."""
-    threads: int = Field(2, ge=1)
+    threads: int = Field(1, ge=1)
     """Compute threads of its jobs."""
     checkpoint: str | None = None
     """Imported UMT checkpoint (`verified import-umt`) to start from; null: pre-train on the demo's world."""
