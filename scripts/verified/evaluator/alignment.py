@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, softplus
 
-PRESENCE_WEIGHT = 0.3
+PRESENCE_WEIGHT = 0.1
 
 
 class WordAlignment(nn.Module):
