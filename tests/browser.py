@@ -9,6 +9,7 @@ import contextlib
 import fcntl
 import json
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -60,6 +61,8 @@ class Browser:
 
     def _receive(self) -> dict:
         while b"\0" not in self._buffer:
+            if not select.select([self._read], [], [], PATIENCE)[0]:
+                raise RuntimeError(f"the browser said nothing for {PATIENCE} s")
             chunk = os.read(self._read.fileno(), 1 << 20)
             if not chunk:
                 raise RuntimeError("the browser went away")
@@ -80,6 +83,13 @@ class Browser:
         self.call("Page.navigate", url="about:blank")
         self.call("Page.navigate", url=f"{path.resolve().as_uri()}{fragment}")
         self.wait("document.readyState === 'complete' && location.protocol === 'file:'")
+
+    def reload(self) -> None:
+        """Load the page again and wait until it is complete."""
+        self._events.clear()
+        self.call("Page.reload")
+        while "Page.loadEventFired" not in self._events:
+            self._note(self._receive())
 
     def run(self, script: str):
         """Value of a JavaScript expression; promises are awaited."""
