@@ -4,11 +4,13 @@ from pathlib import Path
 sys.path.insert(0, str(Path(workflow.basedir, "scripts")))
 
 from snakemake.exceptions import WorkflowError
+from snakemake.logging import logger
 from snakemake.utils import validate
 
 from verified.common.digest import code_digest
 from verified.common.errors import InputError
 from verified.common.resources import growing
+from verified.common.run_lock import enter
 from verified.common.shards import shard_names
 from verified.config import load
 from verified.tables.closing import closing_message
@@ -23,6 +25,13 @@ validate(
     Path(workflow.basedir, "config", "schema.json"),
     set_default=False,
 )
+
+if workflow.is_main_process and not workflow.output_settings.dryrun:
+    try:
+        if message := enter(Path(".snakemake")):
+            logger.info(message)
+    except InputError as error:
+        raise WorkflowError(f"error: {error}")
 
 SHARDS = shard_names(settings.shards)
 

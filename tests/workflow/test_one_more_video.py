@@ -126,4 +126,3 @@ def test_a_second_run_at_once_is_refused_in_plain_words(tmp_path):
     assert second.returncode != 0
     assert "Directory cannot be locked" in second.stdout
     assert "Traceback" not in second.stdout
-    assert snakemake(tmp_path, "--unlock").returncode == 0

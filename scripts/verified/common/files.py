@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,18 +10,18 @@ from pathlib import Path
 def atomic_path(path: str | os.PathLike) -> Iterator[Path]:
     """Yield a temporary path beside `path`; rename it to `path` on success, delete it on any error.
 
-    The temporary file keeps the suffix of `path`: pandas and matplotlib choose their format by it.
+    The temporary file keeps the suffix of `path`: pandas and matplotlib choose their format by it. Its name is always
+    the same, so that what a killed process leaves is gone when its work is done again. One writer at a time.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix="".join(path.suffixes), dir=path.parent)
-    os.close(handle)
-    temporary = Path(name)
+    temporary = path.with_name(f".{path.name}.partial{''.join(path.suffixes)}")
+    temporary.unlink(missing_ok=True)
+    temporary.touch(exist_ok=False)
+    rights = temporary.stat().st_mode
     try:
         yield temporary
-        umask = os.umask(0)
-        os.umask(umask)
-        temporary.chmod(0o666 & ~umask)
+        temporary.chmod(rights)  # as the umask has it: some writers put a file of their own in its place
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)

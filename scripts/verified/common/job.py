@@ -1,13 +1,18 @@
 """What every workflow job does first: its log, its threads, and errors printed for people."""
 
 import contextlib
+import ctypes
 import logging
 import os
+import signal
 import sys
 from collections.abc import Iterator
 
 from verified.common.errors import InputError
 from verified.common.gpu_leases import lease
+from verified.common.run_lock import working
+
+PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
 def log_to(path: str | None = None) -> logging.Logger:
@@ -35,6 +40,16 @@ def set_threads(threads: int) -> None:
         sys.modules["torch"].set_num_threads(threads)
 
 
+def die_with_parent() -> None:
+    """Have the kernel kill this process when the Snakemake that started it dies. Linux only.
+
+    A shell that stands between the two breaks the chain; bash since 5.1 puts the job in its own place. Elsewhere a job
+    that outlives a killed Snakemake ends by itself, and holds back the next run as long (see `run_lock`).
+    """
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
 @contextlib.contextmanager
 def job(snakemake, threads: int = 1) -> Iterator[logging.Logger]:
     """Run one workflow job: log to `snakemake.log[0]`, fix threads, print InputError without a traceback.
@@ -42,11 +57,12 @@ def job(snakemake, threads: int = 1) -> Iterator[logging.Logger]:
     A job whose rule asks for `gpu` gets that many devices of its own (see `gpu_leases`).
     Import heavy packages inside the block or after `set_threads`: thread counts are read when they are loaded.
     """
+    die_with_parent()
     set_threads(threads)
     logger = log_to(str(snakemake.log[0]) if snakemake.log else None)
     gpus = getattr(getattr(snakemake, "resources", None), "gpu", 0)
     try:
-        with lease(gpus) if gpus else contextlib.nullcontext():
+        with working(), lease(gpus) if gpus else contextlib.nullcontext():
             yield logger
     except InputError as error:
         logger.error("error: %s", error)

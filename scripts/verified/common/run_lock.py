@@ -1,0 +1,124 @@
+"""A folder's locks that end with their holders, so that a killed run leaves nothing for a person to clear up.
+
+Snakemake marks the folder it works in by files in .snakemake/locks. A SIGKILL leaves them behind, and the next run
+would be refused until somebody says --unlock. Each run, and each of its jobs, therefore holds a lock of the operating
+system as long as it lives. A run that finds Snakemake's marks and nobody behind them cancels what the lost run still
+has in SLURM's queue, waits for its last jobs to end, and removes the marks. Where a run is alive the marks stay, and
+Snakemake refuses a second one. Where the file system keeps no locks, or the marks were made on another machine (locks
+of some network file systems do not reach there), the marks stay as well: then it takes `snakemake --unlock`.
+"""
+
+import contextlib
+import fcntl
+import json
+import platform
+import shutil
+import subprocess
+import time
+from pathlib import Path
+from typing import IO
+
+from verified.common.errors import InputError
+
+RUN, JOBS = "run.lock", "jobs.lock"
+# Files of this process that hold its locks; closing one, or the end of the process however it comes, gives it up.
+_held: list[IO] = []
+
+
+def enter(folder: Path, patience: float = 120.0) -> str | None:
+    """Hold the lock of a run in `folder` (Snakemake's own, .snakemake) until this process ends.
+
+    Marks of a run that is dead are removed first; returns a line that says so, or None. Raises InputError when jobs of
+    that run are still at work after `patience` seconds.
+    """
+    marks, message = folder / "locks", None
+    with contextlib.suppress(OSError):  # no locks on this file system, or no right to write here
+        folder.mkdir(parents=True, exist_ok=True)
+        held = (folder / RUN).open("a+", encoding="utf-8")
+        _held.append(held)
+        try:
+            if not _marked(marks):
+                _note_machine(held)
+            elif _machine(held) == platform.node() and _alone(held, 1.0):
+                _end_jobs(folder, patience)
+                shutil.rmtree(marks)
+                message = "An earlier run here was killed; its lock is removed."
+        finally:
+            fcntl.flock(held, fcntl.LOCK_SH)
+    return message
+
+
+@contextlib.contextmanager
+def working(folder: Path = Path(".snakemake")):
+    """Hold the lock of a job in `folder`, if there is one (a job started by hand needs none)."""
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(OSError):
+            held = stack.enter_context((folder / JOBS).open("a+"))
+            fcntl.flock(held, fcntl.LOCK_SH)
+        yield
+
+
+def _marked(marks: Path) -> bool:
+    return marks.is_dir() and any(marks.iterdir())
+
+
+def _machine(held: IO) -> str:
+    held.seek(0)
+    return held.read()
+
+
+def _note_machine(held: IO) -> None:
+    held.truncate(0)
+    held.write(platform.node())
+    held.flush()
+
+
+def _alone(held: IO, patience: float) -> bool:
+    """Get a lock that nobody shares; others may be about to end, or only have a look."""
+    end = time.monotonic() + patience
+    while True:
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        except BlockingIOError:
+            if time.monotonic() > end:
+                return False
+            time.sleep(0.1)
+
+
+def _end_jobs(folder: Path, patience: float) -> None:
+    """Cancel the lost run's jobs in SLURM's queue and wait until neither there nor here any is left."""
+    numbers = _submitted(folder / "incomplete")
+    end = time.monotonic() + patience
+    while queued := _queued(folder, numbers):
+        # The signal reaches those that run, the second call those that wait.
+        for options in (["--full", "--signal", "KILL"], []):
+            subprocess.run(["scancel", *options, *queued], check=False, capture_output=True, timeout=60)
+        if time.monotonic() > end:
+            break
+        time.sleep(1.0)
+    with (folder / JOBS).open("a+") as jobs:
+        if queued or not _alone(jobs, end - time.monotonic()):
+            raise InputError(
+                "jobs of an earlier run, which was killed, are still at work here",
+                remedy="wait for them, or end them, and start again",
+            )
+
+
+def _submitted(unfinished: Path) -> set[str]:
+    """Numbers of the jobs that were to write the files which Snakemake knows as unfinished."""
+    numbers = set()
+    for path in unfinished.rglob("*"):
+        with contextlib.suppress(ValueError, OSError, AttributeError):  # a folder, or half a record of a killed run
+            numbers.add(json.loads(path.read_text(encoding="utf-8")).get("external_jobid"))
+    return numbers - {None}
+
+
+def _queued(folder: Path, numbers: set[str]) -> list[str]:
+    """Those of `numbers` that SLURM still has, as jobs of this user in this folder."""
+    if not numbers or not shutil.which("squeue"):
+        return []
+    listed = subprocess.run(["squeue", "--me", "--noheader", "--format", "%A %Z"], capture_output=True, text=True)
+    here = str(folder.resolve().parent)
+    jobs = dict(line.split(" ", 1) for line in listed.stdout.splitlines())
+    return sorted(number for number in numbers if jobs.get(number) == here)
