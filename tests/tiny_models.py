@@ -77,6 +77,7 @@ def llava_next(folder: Path) -> str:
         vision_feature_layer=-1,
     )
     LlavaNextForConditionalGeneration(config).save_pretrained(folder)
+    _name_as_published(folder / "model.safetensors")
     images = LlavaNextImageProcessorPil(
         size={"shortest_edge": 28}, crop_size={"height": 28, "width": 28}, image_grid_pinpoints=points
     )
@@ -86,6 +87,17 @@ def llava_next(folder: Path) -> str:
     processor.chat_template = LLAVA_TEMPLATE
     processor.save_pretrained(folder)
     return str(folder)
+
+
+def _name_as_published(file: Path) -> None:
+    """Give the weights of the eyes the longer names that LLaVA-1.6 was published with, which vLLM expects."""
+    from safetensors.torch import load_file, save_file
+
+    eyes, published = "vision_tower.", "vision_tower.vision_model."
+    weights = load_file(file)
+    assert any(eyes in name for name in weights)
+    renamed = {n if published in n else n.replace(eyes, published): weight for n, weight in weights.items()}
+    save_file(renamed, file, {"format": "pt"})
 
 
 def qwen_vl(folder: Path) -> str:
@@ -125,7 +137,7 @@ def qwen_vl(folder: Path) -> str:
 
 
 def idefics3(folder: Path) -> str:
-    """Idefics3ForConditionalGeneration; unlike the two above, vLLM serves it without torchvision."""
+    """Idefics3ForConditionalGeneration, which has eyes of a third kind."""
     import torch
     from transformers import (
         Idefics3Config,

@@ -1,5 +1,6 @@
-"""The vLLM engine on tiny models of a text and a multimodal class; runs where vLLM is installed (make test-vllm)."""
+"""The vLLM engine on tiny models of the classes that config/paper.yaml names; runs where vLLM is (make test-vllm)."""
 
+import contextlib
 import os
 
 import pytest
@@ -30,13 +31,19 @@ VALUES = {"caption": "a dog runs", "count": "3"}
 CLIP = np.random.default_rng(0).integers(0, 255, (5, 40, 60, 3), np.uint8)
 
 
+@contextlib.contextmanager
 def engine(folder, **changes):
-    return VLLM(EngineSettings(engine="vllm", model=folder, max_context_tokens=512, **changes))
+    """An engine whose processes end with the block."""
+    made = VLLM(EngineSettings(engine="vllm", model=folder, max_context_tokens=512, **changes))
+    yield made
+    if made.llm is not None:
+        made.llm.llm_engine.engine_core.shutdown()
 
 
 @pytest.fixture(scope="module")
 def writer(tmp_path_factory):
-    return engine(tiny_models.mistral(tmp_path_factory.mktemp("mistral"), context=512))
+    with engine(tiny_models.mistral(tmp_path_factory.mktemp("mistral"), context=512)) as made:
+        yield made
 
 
 def test_text_batches_seeds_and_outcomes(writer, tmp_path):
@@ -64,18 +71,19 @@ def test_a_prompt_too_long_does_not_take_its_batch_with_it(writer):
     assert first.finish in ("length", "stop") and third.finish in ("length", "stop")
 
 
-def test_pictures_and_clips(tmp_path):
-    seeing = engine(tiny_models.idefics3(tmp_path / "idefics3"))
+@pytest.mark.parametrize("kind", ["llava_next", "qwen_vl", "idefics3"])
+def test_pictures_and_clips(kind, tmp_path):
     asked = [
         Request("keyframe_description", "look", VALUES, images=(jpeg(40),), sampling=SHORT, seed=1),
         Request("keyframe_description", "look", VALUES, images=(jpeg(40)[:50],), sampling=SHORT, seed=1),
         Request("answers", "watch", VALUES, frames=CLIP, sampling=SHORT, seed=1),
     ]
-    picture, broken, clip = seeing.answer(asked)
+    with engine(getattr(tiny_models, kind)(tmp_path / kind)) as seeing:
+        picture, broken, clip = seeing.answer(asked)
     assert (broken.finish, broken.reason) == ("error", "media")
     assert picture.finish in ("length", "stop") and clip.tokens_in >= picture.tokens_in + 4 * 4
 
 
 def test_a_model_that_is_none(tmp_path):
-    with pytest.raises(InputError, match="vLLM cannot load the model"):
-        list(engine(str(tmp_path)).answer([Request("positives", "x", VALUES)]))
+    with engine(str(tmp_path)) as none, pytest.raises(InputError, match="vLLM cannot load the model"):
+        list(none.answer([Request("positives", "x", VALUES)]))
