@@ -39,8 +39,7 @@ test-browser: env
 	VERIFIED_SCREENSHOTS=results/screenshots $(BIN)/pytest tests/report tests/study $(ARGS)
 
 test-faults: env
-	FAULTS=1 $(BIN)/pytest tests/faults tests/workflow/test_one_more_video.py \
-	  tests/workflow/test_nano.py::test_killed_at_any_time_it_finishes_with_the_same_bytes $(ARGS)
+	FAULTS=1 $(BIN)/pytest tests/faults tests/workflow/test_one_more_video.py tests/workflow/test_kills.py $(ARGS)
 
 test-slurm: env
 	@command -v slurmctld munged >/dev/null || \

@@ -1,23 +1,17 @@
 """The whole chain in miniature: complete, repeatable, restartable, and rebuilt only where something changed."""
 
-import os
-import random
 import re
 import shutil
-import signal
-import subprocess
-import time
 from pathlib import Path
 
 import pytest
 import yaml
-from running import NANO, PROJECT, command, digests, snakemake
+from running import NANO, PROJECT, digests, snakemake
 
 from verified.common.jsonl import read_jsonl
 from verified.tables.layout import TABLES
 
 DATASET = "nano"
-KILLS = 12 if os.environ.get("FAULTS") == "1" else 3
 
 
 def planned(folder: Path, *arguments: str, config: Path = NANO) -> set[str]:
@@ -129,20 +123,3 @@ def test_a_bad_configuration_stops_before_any_job(tmp_path, change, message):
     assert message in run.stdout
     assert "Traceback" not in run.stdout
     assert not (tmp_path / "results").exists()
-
-
-def test_killed_at_any_time_it_finishes_with_the_same_bytes(nano, tmp_path):
-    draw = random.Random(7)
-    for _ in range(KILLS):
-        with (tmp_path / "killed.log").open("w") as log:
-            run = subprocess.Popen(
-                command(tmp_path, "--cores", "2", "results/tables"),
-                stdout=log, stderr=subprocess.STDOUT, start_new_session=True,
-            )  # fmt: skip
-            time.sleep(draw.uniform(6, 25))
-            os.killpg(run.pid, signal.SIGKILL)
-            run.wait()
-        assert snakemake(tmp_path, "--unlock").returncode == 0
-    run = snakemake(tmp_path, "--cores", "2", "--rerun-incomplete", "results/tables")
-    assert run.returncode == 0, run.stdout[-4000:]
-    assert digests(tmp_path) == digests(nano)

@@ -1,0 +1,184 @@
+"""SIGKILL at drawn moments, of a job, of Snakemake, of both: called again it ends in the same bytes, by itself.
+
+Each time no process may be left, and no person may be needed. The ordinary run kills a few stages and a whole run
+twice; with FAULTS=1 (`make test-faults`) every stage is killed in all three ways, and a whole run twelve times.
+"""
+
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+from running import command, digests, snakemake
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="jobs die with Snakemake on Linux only")
+
+LONG = os.environ.get("FAULTS") == "1"
+VICTIMS = ("job", "snakemake", "both")
+RULES = {
+    "corpus": ["render_demo", "probe_videos", "build_corpus"],
+    "keyframes": ["extract_keyframes"],
+    "captions": ["caption_statics", "caption_dynamics", "sum_outcomes"],
+    "perturbations": ["write_perturbations"],
+    "evaluator": ["gather_clips", "pretrain_evaluator", "finetune_evaluator", "score_captions"],
+    "annotations": ["choose_annotations", "export_annotations", "lint_annotations"],
+    "features": ["extract_video_features", "extract_text_features"],
+    "retrieval": ["train_model", "test_model"],
+    "statistics": ["measure_language", "embed_captions", "count_many_to_many"],
+    "figures": ["draw_recalls"],
+    "tables": ["build_tables", "measure_validity"],
+}
+QUICK = [("caption_dynamics", "job"), ("train_model", "snakemake"), ("extract_keyframes", "both")]
+ALL = [(rule, victim) for rules in RULES.values() for rule in rules for victim in VICTIMS]
+TARGETS = ["results/tables", *(["results/figures/nano/main-4.svg"] if LONG else [])]
+KILLS = 12 if LONG else 2
+
+
+@pytest.fixture(scope="module")
+def finished(nano, tmp_path_factory) -> Path:
+    """The undisturbed run, in the long share with a figure."""
+    if not LONG:
+        return nano
+    folder = tmp_path_factory.mktemp("finished") / "run"
+    shutil.copytree(nano, folder, copy_function=shutil.copy2)
+    run = snakemake(folder, "--cores", "2", *TARGETS)
+    assert run.returncode == 0, run.stdout[-4000:]
+    return folder
+
+
+@pytest.fixture(scope="module")
+def outputs(finished) -> dict[str, list[str]]:
+    """{rule: the files that it made}."""
+    summary = snakemake(finished, "--summary", *TARGETS)
+    assert summary.returncode == 0, summary.stdout[-4000:]
+    made = {}
+    for path, rule in re.findall(r"^(results/[^\t]+)\t[^\t]*\t(\w+)\t", summary.stdout, re.MULTILINE):
+        made.setdefault(rule, []).append(path)
+    return made
+
+
+@pytest.fixture
+def folder(finished, tmp_path) -> Path:
+    """A copy of the undisturbed run without the answers of its models; removed at the end, for there are many."""
+    copy = tmp_path / "run"
+    shutil.copytree(finished, copy, copy_function=shutil.copy2)
+    forget_answers(copy)
+    yield copy
+    shutil.rmtree(copy)
+
+
+@pytest.fixture(autouse=True)
+def nothing_goes_on(tmp_path):
+    """A test that fails ends what it has started."""
+    yield
+    for process in alive(tmp_path):
+        process.kill()
+
+
+def forget_answers(folder: Path) -> None:
+    for path in (folder / "results").glob("ledger.sqlite*"):
+        path.unlink()
+
+
+def remove(folder: Path, paths: list[str]) -> None:
+    for path in paths:
+        if (folder / path).is_dir():
+            shutil.rmtree(folder / path)
+        else:
+            (folder / path).unlink(missing_ok=True)
+    forget_answers(folder)
+
+
+def start(folder: Path, *targets: str) -> subprocess.Popen:
+    with (folder / "killed.log").open("w") as log:
+        return subprocess.Popen(
+            command(folder, "--cores", "2", *targets), stdout=log, stderr=subprocess.STDOUT, start_new_session=True
+        )
+
+
+def alive(folder: Path) -> list[psutil.Process]:
+    """Processes of a run in `folder`: each has the folder in its command line."""
+    return [
+        process
+        for process in psutil.process_iter(["cmdline"])
+        if str(folder) in " ".join(process.info["cmdline"] or [])
+    ]
+
+
+def jobs_of(run: subprocess.Popen, folder: Path) -> list[psutil.Process]:
+    return [process for process in alive(folder) if process.pid != run.pid]
+
+
+def wait_until(reached, seconds: float) -> bool:
+    """Poll `reached()` until it is true or the time is over; returns what it was last."""
+    end = time.monotonic() + seconds
+    while not (last := reached()) and time.monotonic() < end:
+        time.sleep(0.02)
+    return bool(last)
+
+
+def kill(run: subprocess.Popen, folder: Path, victim: str, draw: random.Random) -> bool:
+    """Kill `victim` of a run and wait for the end of all its processes; False when no job was there any more."""
+    jobs = jobs_of(run, folder)
+    if not jobs or run.poll() is not None:
+        run.wait(300)
+        return False
+    struck = {"job": [draw.choice(jobs).pid], "snakemake": [run.pid], "both": [run.pid, *(job.pid for job in jobs)]}
+    try:
+        for pid in struck[victim]:
+            os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:  # it ended this very moment
+        if victim == "job":
+            run.wait(300)
+            return False
+    run.wait(300)  # after a killed job Snakemake lets the others finish
+    assert wait_until(lambda: not alive(folder), 10), alive(folder)
+    return True
+
+
+@pytest.mark.parametrize(("rule", "victim"), ALL if LONG else QUICK)
+def test_a_killed_stage_is_made_again(finished, outputs, folder, rule, victim, record_property):
+    stage = next(stage for stage, rules in RULES.items() if rule in rules)
+    record_property("fault", f"SIGKILL of {victim}: {stage}")
+    draw = random.Random(f"{rule} {victim}")
+    measured = [path for path in (finished / "logs").rglob("*.tsv") if rule in (path.stem, path.parent.name)]
+    seconds = min(float(path.read_text().splitlines()[1].split("\t")[0]) for path in measured)
+    moment = draw.uniform(0, seconds)
+    while True:
+        remove(folder, outputs[rule])
+        run = start(folder, *outputs[rule])
+        assert wait_until(lambda run=run: jobs_of(run, folder) or run.poll() is not None, 120), "no job was started"
+        time.sleep(moment)
+        if kill(run, folder, victim, draw):
+            break
+        assert moment > 0.01, (folder / "killed.log").read_text()[-4000:]
+        moment /= 2  # the job was faster than the one that was measured
+    assert run.returncode != 0
+    again = snakemake(folder, "--cores", "2", *outputs[rule])
+    assert again.returncode == 0, again.stdout[-4000:]
+    assert digests(folder) == digests(finished)
+
+
+def test_killed_at_any_time_it_finishes_with_the_same_bytes(nano, tmp_path, record_property):
+    record_property("fault", "SIGKILL of job, snakemake, both in turn: whole run")
+    draw = random.Random(7)
+    struck = 0
+    while struck < KILLS:
+        run = start(tmp_path, "results/tables")
+        assert wait_until(lambda run=run: jobs_of(run, tmp_path) or run.poll() is not None, 120), "no job was started"
+        if run.poll() == 0:
+            break  # all is built, there is nothing left to be killed
+        time.sleep(draw.uniform(1, 20))
+        struck += kill(run, tmp_path, VICTIMS[struck % len(VICTIMS)], draw)
+    record_property("faults", struck)
+    assert struck >= min(KILLS, 2)
+    run = snakemake(tmp_path, "--cores", "2", "results/tables")
+    assert run.returncode == 0, run.stdout[-4000:]
+    assert digests(tmp_path) == digests(nano)
