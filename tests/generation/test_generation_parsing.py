@@ -35,6 +35,7 @@ FORMS = {
     "numbered with empty lines and chatter": "Here are three:\n\n1. %s\n\n2. %s\n\n3. %s\n\nI kept the meaning.",
     "numbered bold": "**1.** %s\n**2.** %s\n**3.** %s",
     "labelled": "Candidate 1: %s\nCandidate 2: %s\nCandidate 3: %s",
+    "numbered and labelled": "1. Sentence 1: %s\n2. Sentence 2: %s\n3. Sentence 3: %s",
     "bullets": "- %s\n- %s\n- %s",
     "quoted lines": '"%s"\n"%s"\n"%s"',
     "numbered, one quote missing": '1. "%s"\n2. "%s\n3. %s"',

