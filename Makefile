@@ -40,7 +40,8 @@ test-browser: env
 	VERIFIED_SCREENSHOTS=results/screenshots $(BIN)/pytest tests/report tests/study $(ARGS)
 
 test-faults: env
-	FAULTS=1 $(BIN)/pytest tests/faults tests/workflow/test_one_more_video.py tests/workflow/test_kills.py $(ARGS)
+	FAULTS=1 $(BIN)/pytest tests/faults tests/workflow/test_one_more_video.py tests/workflow/test_late_files.py \
+	  tests/workflow/test_kills.py $(ARGS)
 
 test-slurm: env
 	@command -v slurmctld munged >/dev/null || \
@@ -64,10 +65,11 @@ test-real: env
 	$(VENV).real/bin/python -m pytest -s tests/generation/test_generation_small_llm.py \
 	  tests/workflow/test_own_corpus.py $(ARGS)
 
+# Strict: where the list cannot be reached, the default is a table of packages that were not audited, and success.
 audit: env
 	$(PYTHON) -m venv --clear $(VENV).audit
 	$(VENV).audit/bin/pip install --quiet pip-audit
-	$(VENV).audit/bin/pip-audit --requirement requirements.txt --no-deps --disable-pip
+	$(VENV).audit/bin/pip-audit --strict --requirement requirements.txt --no-deps --disable-pip
 	rm -r $(VENV).audit
 
 lint: env

@@ -1,0 +1,60 @@
+"""Files that a job has written and that are seen seconds later, as on network file systems.
+
+In the jobs of these runs, every rename of a finished file takes place three seconds after the job believes it did.
+"""
+
+import os
+import shutil
+
+import pytest
+import yaml
+from running import PROJECT, digests, snakemake
+
+pytestmark = pytest.mark.skipif(os.environ.get("FAULTS") != "1", reason="the long share: make test-faults")
+
+LATE = '''
+import os, pathlib, subprocess
+
+def late(self, target):
+    """Rename `self` to `target` three seconds from now, after this process has ended."""
+    hidden = f"{target}.late"
+    os.rename(self, hidden)
+    subprocess.Popen(["sh", "-c", 'sleep 3; mv "$0" "$1"', hidden, str(target)], start_new_session=True)
+
+pathlib.Path.replace = late
+'''
+OUTPUTS = ("keyframes", "captions/statics", "captions/spoiled")
+
+
+def latency_of(profile: str) -> int:
+    values = yaml.safe_load((PROJECT / "profiles" / profile / "config.yaml").read_text(encoding="utf-8"))
+    return values["latency-wait"]
+
+
+@pytest.fixture
+def late(nano, tmp_path):
+    """A finished run without its keyframes and statics captions, and the environment in which jobs rename late."""
+    folder, shim = tmp_path / "run", tmp_path / "shim"
+    shutil.copytree(nano, folder, copy_function=shutil.copy2)
+    for name in OUTPUTS:
+        shutil.rmtree(folder / "results" / "nano" / name)
+    shim.mkdir()
+    (shim / "sitecustomize.py").write_text(LATE)
+    return folder, {**os.environ, "PYTHONPATH": str(shim)}
+
+
+def test_the_cluster_profile_waits_for_late_files(nano, late):
+    folder, environment = late
+    targets = [path for path in digests(nano) if any(f"nano/{name}/" in path for name in OUTPUTS)]
+    waits = ("--latency-wait", str(latency_of("slurm")))
+    run = snakemake(folder, "--cores", "2", *waits, *targets, env=environment)
+    assert run.returncode == 0, run.stdout[-4000:]
+    assert digests(folder) == digests(nano)
+
+
+def test_without_waiting_late_files_are_an_error_that_names_them(late):
+    folder, environment = late
+    target = "results/nano/keyframes/shard-00.tar"
+    run = snakemake(folder, "--cores", "1", "--latency-wait", "0", target, env=environment)
+    assert run.returncode != 0
+    assert "Missing files after 0 seconds" in run.stdout and target in run.stdout
