@@ -13,7 +13,7 @@ rule caption_statics:
     benchmark:
         "logs/{dataset}/caption_statics/{shard}.tsv"
     conda:
-        "../envs/captions.yaml"
+        generation_environment("captions", "image_lmm", "llm")
     threads: settings.generation.threads
     resources:
         mem_mb=growing(2000 if not engine_gpus("image_lmm", "llm") else 64000),
@@ -50,7 +50,7 @@ rule caption_dynamics:
     benchmark:
         "logs/{dataset}/caption_dynamics/{shard}.tsv"
     conda:
-        "../envs/captions.yaml"
+        generation_environment("captions", "video_lmm", "llm")
     threads: settings.generation.threads
     resources:
         mem_mb=growing(3000 if not engine_gpus("video_lmm", "llm") else 64000),

