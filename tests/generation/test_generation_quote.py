@@ -20,7 +20,7 @@ CAPTIONS = ["a dog runs", "a cat sits", "a dog runs"]
 
 def config(url):
     role = {"engine": "openai", "model": "loop-1", "base_url": url, "price_in": 1.0, "price_out": 2.0}
-    video = {**role, "tokens_per_image": 250, "tokens_per_second": 10.0}
+    video = {**role, "tokens_per_image": 250, "tokens_per_second": 10.0, "tokens_read_per_second": 1000.0}
     return load(
         {
             "shards": 1,
@@ -51,7 +51,8 @@ def test_a_quote_before_and_after_the_run(tmp_path, monkeypatch):
         }  # fmt: skip
         assert before["keyframe_description"]["images"] == 6 and before["answers"]["frames"] == 48
         answers = before["answers"]
-        assert answers["tokens_in"] > 48 * 250 and answers["gpu_hours"] == pytest.approx(answers["tokens_out"] / 36_000)
+        seconds = answers["tokens_in"] / 1000 + answers["tokens_out"] / 10
+        assert answers["tokens_in"] > 48 * 250 and answers["gpu_hours"] == pytest.approx(seconds / 3600)
         assert answers["money"] == pytest.approx((answers["tokens_in"] + 2 * answers["tokens_out"]) / 1e6, rel=0.01)
         assert all(row["known"] == 0 for row in before.values())
 

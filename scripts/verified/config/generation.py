@@ -59,7 +59,9 @@ class EngineSettings(Section):
     gpu_memory_share: float = Field(0.45, gt=0, le=1)
     """Engine vllm: share of the GPU's memory; two models stand side by side in a captions job."""
     tokens_per_second: float | None = Field(None, gt=0)
-    """Written tokens per second and GPU, for the GPU-hours of a quote."""
+    """Written tokens per second and GPU, all requests of a batch together, for the GPU-hours of a quote."""
+    tokens_read_per_second: float | None = Field(None, gt=0)
+    """Tokens read per second and GPU, those of images included, for the same; null: reading takes no time."""
 
     @model_validator(mode="after")
     def complete(self):

@@ -95,7 +95,7 @@ def _quote(arguments: argparse.Namespace) -> None:
     print(_table(columns, [*rows, {"dataset": "all", **totals(rows)}]))
     print(
         "known: calls that the ledger already holds. Tokens are estimates; a clip's frames and keyframes not yet cut "
-        "count as the most the configuration allows."
+        "count as the most the configuration allows. Money and GPU-hours follow from the configured prices and rates."
     )
 
 

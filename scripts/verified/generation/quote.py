@@ -17,6 +17,7 @@ from verified.captions.statics import caption_statics
 from verified.captions.tar import KeyframeTar
 from verified.common.errors import InputError
 from verified.common.jsonl import finite, read_jsonl
+from verified.common.progress import track
 from verified.common.shards import rows_of_shard, shard_names
 from verified.config import Config
 from verified.config.datasets import DataSet
@@ -100,6 +101,14 @@ class Planner(Asker):
         row["money"] += (tokens_in * self.role.price_in + tokens_out * self.role.price_out) / 1e6
 
 
+class _Counting(Session):
+    """A session whose calls are counted only: no line about each task, as nobody is asked."""
+
+    def ask(self, task: str, calls: Iterable[Call], total: int) -> list[Outcome]:
+        found = dict(self.askers[ROLE_OF_TASK[task]].ask(calls))
+        return [found[place] for place in range(total)]
+
+
 def _stand_in(call: Call) -> Parsed:
     """Parts of an ordinary length in the place of an answer that is not there."""
     task, count = call.request.task, call.count
@@ -111,8 +120,8 @@ def _stand_in(call: Call) -> Parsed:
 def quote(config: Config) -> list[dict]:
     """One row per data set and task: `known` calls of the ledger, `calls` still to ask, and what these take.
 
-    `images` and `frames` are numbers of pictures; `money` is at the configured prices; `gpu_hours` is None where no
-    tokens_per_second is configured. Raises InputError where the moments cannot be read.
+    `images` and `frames` are numbers of pictures; `money` is at the configured prices; `gpu_hours` at the configured
+    tokens per second, None where there are none. Raises InputError where the moments cannot be read.
     """
     generation = config.generation
     rows: list[dict] = []
@@ -129,12 +138,12 @@ def quote(config: Config) -> list[dict]:
 def _of_dataset(name: str, dataset: DataSet, config: Config, generation: Generation, seen: set[str]) -> list[dict]:
     tasks = (*STATICS_TASKS, *DYNAMICS_TASKS, *TASK_OF_KIND.values())
     engines = {role: _engine(getattr(generation, role), generation) for role in set(ROLE_OF_TASK.values())}
-    with Session(generation, config.seed, tasks, engines) as session:
+    with _Counting(generation, config.seed, tasks, engines) as session:
         session.askers = {
             role: Planner(engine, session, getattr(generation, role), seen) for role, engine in engines.items()
         }
         moments = _moments(name, dataset, config)
-        for shard in shard_names(config.shards):
+        for shard in track(shard_names(config.shards), f"quote for {name}", config.shards, "shards"):
             part = rows_of_shard(moments, shard, config.shards)
             caption_statics(part, _keyframes(name, shard, dataset.keyframes.segments), session)
             caption_dynamics(part, _videos(name, part), dataset.dynamics.model_dump(), session)
@@ -159,7 +168,8 @@ def _engine(role: EngineSettings, generation: Generation) -> Engine:
 def _gpu_hours(row: dict, role: EngineSettings) -> float | None:
     if not role.tokens_per_second:
         return None
-    return row["tokens_out"] / role.tokens_per_second / 3600
+    reading = row["tokens_in"] / role.tokens_read_per_second if role.tokens_read_per_second else 0.0
+    return (reading + row["tokens_out"] / role.tokens_per_second) / 3600
 
 
 def _moments(name: str, dataset: DataSet, config: Config) -> list[dict]:
