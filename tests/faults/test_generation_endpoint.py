@@ -166,6 +166,14 @@ def test_an_endpoint_that_is_down_stops_the_job(tmp_path):
     assert len(outcomes) == 100 and all(outcome.status == "ok" for outcome in outcomes)
 
 
+def test_an_endpoint_that_hangs_for_good_stops_the_job(tmp_path):
+    with endpoint(lambda number, body: completion(GOOD)._replace(delay=1.0)) as served:
+        hanging = engine(served.url, timeout_seconds=0.1, retries=0, api_slots=2)
+        with pytest.raises(InputError, match=r"does not answer: no answer in 0\.1 s.*run again when it is up"):
+            ask(tmp_path, hanging, map(call, range(100)))
+        assert len(served.bodies) < 20
+
+
 def test_the_key_comes_from_the_environment_and_is_written_nowhere(tmp_path, monkeypatch, caplog):
     monkeypatch.setenv("VERIFIED_TEST_KEY", "sk-very-secret")
     with endpoint(lambda number, body: refusal(503) if number == 1 else completion(GOOD)) as served:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import tiny_models
-from captioning import jpeg
+from captioning import jpeg, settings
 
 from verified.common.errors import InputError
 from verified.config.generation import EngineSettings
@@ -12,6 +12,7 @@ from verified.generation.engines.media import without_control_tokens
 from verified.generation.engines.transformers import Transformers
 from verified.generation.ledger import Ledger
 from verified.generation.request import Request, Sampling
+from verified.generation.session import Session
 
 SHORT = Sampling(max_tokens=8)
 CLIP = np.random.default_rng(0).integers(0, 255, (5, 40, 60, 3), np.uint8)
@@ -67,6 +68,32 @@ def test_typed_outcomes_in_the_ledger(model, tmp_path):
         assert (outcome.status, outcome.reason) in {("truncated", "token-limit"), ("invalid", "unreadable")}
         assert outcome.attempts == 2 and outcome.tokens_out > 0
         assert not outcome.parsed.items
+
+
+def test_a_shard_loads_its_model_once_for_all_roles_and_tasks(tmp_path, monkeypatch):
+    import transformers
+
+    whole, loads = transformers.AutoModelForImageTextToText.from_pretrained, []
+    monkeypatch.setattr(
+        transformers.AutoModelForImageTextToText,
+        "from_pretrained",
+        lambda *args, **options: loads.append(args) or whole(*args, **options),
+    )
+    role = EngineSettings(
+        engine="transformers", model=tiny_models.qwen_vl(tmp_path / "qwen"), sampling={"max_tokens": 8}
+    )
+    tasks = ("keyframe_description", "positives", "static_negatives")
+    with Session(settings(tmp_path, llm=role, image_lmm=role, attempts=1), 1, tasks) as session:
+        assert not loads
+        for task in tasks:
+            images = {"images": (jpeg(40),)} if task == "keyframe_description" else {}
+            captions = [f"dog {number} runs" for number in range(3)]
+            slots = [{"caption": caption, "count": "3"} for caption in captions]
+            if images:
+                slots = [{"caption": caption} for caption in captions]
+            calls = (session.call(task, filled, 3, load=lambda images=images: images) for filled in slots)
+            assert len(session.ask(task, calls, 3)) == 3
+    assert len(loads) == 1
 
 
 def test_a_broken_picture_and_a_blind_model(model):

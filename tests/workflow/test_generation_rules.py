@@ -56,9 +56,21 @@ def recorded(folder):
         return Counter(task for (task,) in ledger.execute("SELECT task FROM calls"))
 
 
-def test_own_videos_captioned_by_an_endpoint(corpus):
+def test_a_budget_stops_the_run_between_calls(corpus):
     folder, served = corpus
+    done = run(folder, "--config", "generation={budget: {calls: 5}}", targets=TARGETS[:1])
+    assert done.returncode != 0 and "Traceback" not in done.stdout
+    assert "the budget is reached: 5 of 5 calls" in done.stdout and "generation.budget.calls" in done.stdout
+    assert sum(recorded(folder).values()) == len(served.bodies) == 5
+    assert not (folder / TARGETS[0]).exists()
+
+
+def test_own_videos_captioned_by_an_endpoint(corpus):
+    """The run goes on where the budget stopped the one above."""
+    folder, served = corpus
+    before = len(served.bodies)
     done = run(folder)
+    assert before < len(served.bodies)
     assert done.returncode == 0, done.stdout
     for target in TARGETS[:2]:
         rows = read_jsonl(folder / target)

@@ -138,7 +138,7 @@ class Asker:
             pending = work.again.popleft() if work.again else self._next_new(work)
             if pending is None:
                 return
-            if not self.budget.left():
+            if not self.budget.left(len(work.flying)):
                 work.again.appendleft(pending)
                 return
             pending.request = self._seeded(pending)

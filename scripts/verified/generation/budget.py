@@ -25,8 +25,8 @@ class Budget:
         self.spent = {"calls": 0.0, "tokens": 0.0, "money": 0.0}
         self.looked = -LOOK_AGAIN_SECONDS
 
-    def left(self) -> bool:
-        """Whether another call may be asked."""
+    def left(self, flying: int = 0) -> bool:
+        """Whether another call may be asked beside `flying` ones, whose tokens and cost nobody knows yet."""
         if not self.limits:
             return True
         if time.monotonic() - self.looked >= LOOK_AGAIN_SECONDS:
@@ -37,7 +37,8 @@ class Budget:
                 "money": totals["cost"],
             }
             self.looked = time.monotonic()
-        return all(self.spent[name] < limit for name, limit in self.limits.items())
+        spent = self.spent | {"calls": self.spent["calls"] + flying}
+        return all(spent[name] < limit for name, limit in self.limits.items())
 
     def add(self, row: dict) -> None:
         """Count an attempt of this job."""
