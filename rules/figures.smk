@@ -130,10 +130,9 @@ rule draw_training:
 
 
 rule draw_validation:
-    """Scores of faithful and spoiled captions, which only the demo can tell apart."""
+    """Scores of faithful and disturbed captions: histograms, calibration, precision over coverage."""
     input:
-        scores=expand("results/{{dataset}}/evaluator/scores/{shard}.jsonl", shard=SHARDS),
-        spoiled=expand("results/{{dataset}}/captions/spoiled/{shard}.jsonl", shard=SHARDS),
+        validation="results/{dataset}/evaluator/validation.json",
     output:
         svg=report(
             "results/figures/{dataset}/validation.svg",
@@ -147,7 +146,7 @@ rule draw_validation:
     benchmark:
         "logs/{dataset}/draw_validation.tsv"
     wildcard_constraints:
-        dataset=datasets_of(settings, "demo"),
+        dataset=datasets_of(settings, "demo", "folder"),
     conda:
         "../envs/figures.yaml"
     threads: 1

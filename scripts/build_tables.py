@@ -6,6 +6,7 @@ with job(snakemake):
     from pathlib import Path
 
     from verified.tables.collect import Collection
+    from verified.tables.evaluator import write_evaluator
     from verified.tables.outcomes import write_outcomes
     from verified.tables.reproduction import read_printed, write_reproduction
     from verified.tables.validity import write_validity
@@ -25,5 +26,7 @@ with job(snakemake):
     write_reproduction(folder, settings, collection, printed, provenance)
     if given.outcomes:
         write_outcomes(folder, settings, given.outcomes, provenance)
+    if given.validations:
+        write_evaluator(folder, settings, given.validations, given.ablations, provenance)
     if given.validity:
         write_validity(folder, settings, collection, provenance)

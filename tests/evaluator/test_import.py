@@ -6,8 +6,8 @@ import pickle
 import pytest
 import torch
 
+from verified.common import foreign
 from verified.common.errors import InputError
-from verified.evaluator import unpickle
 from verified.evaluator.architecture import architecture
 from verified.evaluator.checkpoint import load_checkpoint, misfit, read_header, save_checkpoint
 from verified.evaluator.import_umt import import_umt
@@ -70,7 +70,7 @@ def test_what_does_not_fit_is_named(tmp_path, monkeypatch, umt_weights, umt_size
 @pytest.mark.parametrize("content", [[torch.zeros(2)], {"epoch": 3}])
 def test_a_file_without_named_tensors(tmp_path, capsys, content):
     torch.save(content, tmp_path / "list.pth")
-    assert unpickle.main(tmp_path / "list.pth", tmp_path / "out") == unpickle.REFUSED
+    assert foreign.main(tmp_path / "list.pth", tmp_path / "out") == foreign.REFUSED
     assert "holds no named tensors" in capsys.readouterr().err
 
 
@@ -89,9 +89,9 @@ def test_a_malicious_pickle_is_refused_and_never_run(tmp_path, capsys, umt_size)
     with pytest.raises(InputError, match=r"not readable as plain tensors.*nothing of it was run"):
         convert(tmp_path, {"model": Bomb(trap)}, umt_size(4))
     (tmp_path / "raw.pth").write_bytes(pickle.dumps(Bomb(trap)))
-    assert unpickle.main(tmp_path / "raw.pth", tmp_path / "out") == unpickle.REFUSED
+    assert foreign.main(tmp_path / "raw.pth", tmp_path / "out") == foreign.REFUSED
     (tmp_path / "text.pth").write_text("not a checkpoint")
-    assert unpickle.main(tmp_path / "text.pth", tmp_path / "out") == unpickle.REFUSED
+    assert foreign.main(tmp_path / "text.pth", tmp_path / "out") == foreign.REFUSED
     assert not trap.exists() and not (tmp_path / "out").exists()
 
 

@@ -8,6 +8,8 @@ import pytest
 from PIL import Image
 
 from verified.corpus.encode import write_video
+from verified.evaluator.graded import Graded
+from verified.evaluator.validation import validation as grade
 from verified.figures import examples, recalls, training, validation
 from verified.figures.canvas import literal
 from verified.figures.predictions import (
@@ -131,10 +133,14 @@ def test_curves_validation_and_recalls_are_drawn_also_where_parts_are_missing(tm
     training.draw_retrieval(logs, [tmp_path / "t.svg"])
     training.draw_retrieval({}, [tmp_path / "empty.svg"])
     training.draw_evaluator({"fine-tuning": [{"step": 0, "contrastive_plus": 1.0}]}, [tmp_path / "e.svg"])
-    scores = [{"desc_id": n, "type": "statics", "candidate": 0, "score": n / 9} for n in range(9)]
-    validation.draw_validation(scores, [{"desc_id": 1, "type": "statics", "candidate": 0}], [tmp_path / "v.svg"])
+    graded = [Graded(n, "a", "static" if n % 2 else "faithful", ("static",)) for n in range(9)]
+    readings = {"z1": np.arange(9) / 9, "probability": np.linspace(0, 1, 9)}
+    for name, count in (("spoiled", 9), ("perturbations", 0)):
+        values = {key: numbers[:count] for key, numbers in readings.items()}
+        sets = {name: grade(graded[:count], values, "z1", 20, 0)}
+        validation.draw_validation({"confidence": "z1", "sets": sets}, [tmp_path / f"{name}.svg"])
     cell = {"table": "main-4", "dataset": "D", "method": "XML", "train": "FIG", "task": "VR", "metric": "r1",
             "value": "40", "low": "30", "high": "50"}  # fmt: skip
     recalls.draw_recalls([cell, cell | {"metric": "r5", "value": ""}], "main-4", "D", [tmp_path / "r.svg"])
     recalls.draw_recalls([cell], "main-5", "D", [tmp_path / "none.svg"])
-    assert len(list(tmp_path.glob("*.svg"))) == 6
+    assert len(list(tmp_path.glob("*.svg"))) == 7

@@ -26,6 +26,7 @@ def ablate(
     and ``hard_negatives X`` (`checkpoint`, X as configured). captions: data set → lists of files `captions` and
     `spoiled`, for data sets whose truth is known.
     """
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     rows = []
     with tempfile.TemporaryDirectory(prefix="ablation-") as folder:
         plain = Path(folder, "checkpoint.safetensors")
@@ -44,7 +45,7 @@ def ablate(
                 for name, graded in _graded(dataset, captions.get(dataset["name"])).items():
                     clips = [np.load(file, mmap_mode="r") for file in dataset["clips"]]
                     indices = [read_jsonl(file) for file in dataset["indices"]]
-                    kept, values = confidences(model, graded, clips, indices, torch.device("cpu"))
+                    kept, values = confidences(model, graded, clips, indices, device)
                     found = areas(kept, values[settings["confidence"]], resamples, seed)
                     rows.append({"dataset": dataset["name"], "set": name, "variant": variant, **found})
                     log.info("%s, %s: %s", variant, name, found)

@@ -1,21 +1,15 @@
 """The authors' UMT checkpoints (.pth, retrieval or pre-training layout) as ours (safetensors)."""
 
-import os
-import subprocess
-import sys
-import tempfile
 from pathlib import Path
 
 import torch
-from safetensors.torch import load_file
 
 from verified.common.errors import InputError
+from verified.common.foreign import read_tensors
 from verified.evaluator.architecture import Architecture
 from verified.evaluator.checkpoint import misfit, save_checkpoint
 from verified.evaluator.model import NoiseEvaluator
 from verified.evaluator.umt_keys import rename
-
-PACKAGE_ROOT = Path(__file__).resolve().parents[2]
 
 
 def import_umt(source: Path, target: Path, size: Architecture) -> dict[str, int]:
@@ -43,24 +37,3 @@ def import_umt(source: Path, target: Path, size: Architecture) -> dict[str, int]
         )  # fmt: skip
     save_checkpoint(target, renamed, size, f"UMT, imported from {source.name}")
     return {"kept": len(renamed), "dropped": len(dropped)}
-
-
-def read_tensors(source: Path) -> dict[str, torch.Tensor]:
-    """The tensors of a .pth file, read weights-only in a throw-away process.
-
-    Raises InputError for a missing file and for one that the reader refuses, with the reader's reason.
-    """
-    if not source.is_file():
-        raise InputError("no such file", file=source)
-    with tempfile.TemporaryDirectory(prefix="import-umt-") as folder:
-        tensors = Path(folder, "tensors.safetensors")
-        done = subprocess.run(
-            [sys.executable, "-m", "verified.evaluator.unpickle", source, tensors],
-            capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(PACKAGE_ROOT)},
-        )  # fmt: skip
-        if done.returncode:
-            raise InputError(
-                f"not readable as plain tensors: {done.stderr.strip() or f'the reader died ({done.returncode})'}",
-                file=source, remedy="only files that torch reads with weights_only are accepted; nothing of it was run",
-            )  # fmt: skip
-        return load_file(tensors)

@@ -44,9 +44,7 @@ def figures_of(settings: Config, dataset: str) -> list[str]:
     models = settings.retrieval.models
     names = list(STATISTICS)
     if kind != "released":
-        names += EXAMPLES
-    if kind == "demo":
-        names.append("validation")
+        names += [*EXAMPLES, "validation"]
     if models:
         names += ["training", *RECALLS]
     if "xml" in models and kind != "released":

@@ -1,41 +1,71 @@
-"""Whether the evaluator's score tells faithful captions from spoiled ones (demo only: there the truth is known)."""
+"""How well the evaluator tells faithful captions from disturbed ones: scores, calibration, what a threshold buys."""
 
 import os
 from collections.abc import Iterable
 
 import numpy as np
 
-from verified.common.auroc import auroc
-from verified.common.fig import TYPES
-from verified.figures.canvas import COLOURS, drawing
+from verified.figures.canvas import COLOURS, SERIES, drawing
 
-BINS = 24
+SHOWN = ("spoiled", "perturbations")
+"""The set to show, the first that is there: candidates whose truth is known, else perturbations never trained on."""
+LOOKS = {
+    "faithful": {"color": COLOURS["soft"], "histtype": "stepfilled", "alpha": 0.4},
+    "static": {"color": COLOURS["statics"], "histtype": "step", "hatch": "////", "linewidth": 1.2},
+    "dynamic": {"color": COLOURS["dynamics"], "histtype": "step", "hatch": "....", "linewidth": 1.2},
+}
 
 
-def draw_validation(scores: list[dict], spoiled: list[dict], paths: Iterable[str | os.PathLike]) -> None:
-    """Histograms of scores of faithful and spoiled candidates, by type, with the area under the ROC curve.
-
-    `scores` holds a row per candidate, `spoiled` a row per falsified one; both name desc_id, type and candidate.
+def draw_validation(validation: dict, paths: Iterable[str | os.PathLike]) -> None:
+    """Three panels from results/DATASET/evaluator/validation.json: score histograms of faithful, statically and
+    dynamically disturbed captions; the match probability against the share that is faithful; precision over coverage.
     """
-    falsified = {(row["desc_id"], row["type"], row["candidate"]) for row in spoiled}
-    with drawing(paths, 7.2, 2.8) as figure:
-        for axis, kind in zip(figure.subplots(1, 2), TYPES):
-            rows = [row for row in scores if row["type"] == kind and row["score"] is not None]
-            values = np.array([row["score"] for row in rows])
-            false = np.array([(row["desc_id"], kind, row["candidate"]) in falsified for row in rows], dtype=bool)
-            axis.set_xlabel("confidence score")
-            axis.set_ylabel("share of captions")
-            if not false.any() or false.all():
-                axis.set_title(f"{kind}: nothing to tell apart")
-                continue
-            edges = np.linspace(values.min(), values.max(), BINS + 1)
-            for chosen, label, colour, look in (
-                (~false, "faithful", COLOURS[kind], {"histtype": "stepfilled", "alpha": 0.45}),
-                (false, "spoiled", COLOURS["false"], {"histtype": "step", "hatch": "////", "linewidth": 1.2}),
-            ):
-                count = chosen.sum()
-                weights = np.full(count, 1 / count)
-                axis.hist(values[chosen], edges, weights=weights, color=colour, label=f"{label} ({count})", **look)
-            axis.set_title(f"{kind}: AUROC {auroc(values, ~false):.3f}")
-            axis.locator_params(axis="x", nbins=5)
-            axis.legend(fontsize=8)
+    name = next(name for name in SHOWN if name in validation["sets"])
+    found = validation["sets"][name]
+    with drawing(paths, 10.2, 3.0) as figure:
+        scores, calibration, precision = figure.subplots(1, 3)
+        figure.suptitle({"spoiled": "candidates against the truth", "perturbations": "unseen perturbations"}[name])
+        _scores(scores, found, validation["confidence"])
+        _calibration(calibration, found["calibration"])
+        _precision(precision, found)
+
+
+def _scores(axis, found: dict, confidence: str) -> None:
+    edges = np.array(found["histogram"]["edges"])
+    for kind, look in LOOKS.items():
+        counts = np.array(found["histogram"][kind])
+        if counts.sum():
+            label = f"{kind} ({counts.sum()})"
+            axis.hist(edges[:-1], edges, weights=counts / counts.sum(), label=label, **look)
+    areas = [f"{kind} {area['value']:.3f}" for kind, area in found["auroc"].items() if area["value"] is not None]
+    axis.set_title("AUROC: " + (", ".join(areas) or "nothing to tell apart"))
+    axis.set_xlabel(f"confidence score ({confidence})")
+    axis.set_ylabel("share of captions")
+    axis.locator_params(axis="x", nbins=5)
+    if axis.patches:
+        axis.legend(fontsize=8)
+
+
+def _calibration(axis, bins: list[dict]) -> None:
+    filled = [entry for entry in bins if entry["captions"]]
+    colour, marker, line = SERIES[1]
+    axis.plot([0, 1], [0, 1], color=COLOURS["soft"], linewidth=0.8, label="calibrated")
+    axis.plot(
+        [entry["mean_probability"] for entry in filled], [entry["faithful_share"] for entry in filled],
+        color=colour, marker=marker, linestyle=line, label="match head",
+    )  # fmt: skip
+    axis.set(title="calibration", xlabel="match probability", ylabel="share faithful", xlim=(0, 1), ylim=(0, 1))
+    axis.legend(fontsize=8)
+
+
+def _precision(axis, found: dict) -> None:
+    colour, marker, line = SERIES[0]
+    rows = found["precision_coverage"]
+    axis.plot([row["coverage"] for row in rows], [row["precision"] for row in rows],
+              color=colour, marker=marker, linestyle=line, markersize=3, label="best scores kept")  # fmt: skip
+    captions = found["captions"]
+    if rows:
+        share = captions["faithful"] / sum(captions.values())
+        axis.axhline(share, color=COLOURS["soft"], linewidth=0.8, label="all kept")
+        axis.legend(fontsize=8)
+    axis.set(title="what a score threshold buys", xlabel="share of captions kept", ylabel="share faithful", xlim=(0, 1))

@@ -38,6 +38,12 @@ def annotated_here(settings: Config) -> list[str]:
     return [name for name, dataset in settings.datasets.items() if dataset.source.kind in ("demo", "folder")]
 
 
+def ablations(settings: Config) -> list[str]:
+    """What fine-tuning is worth, where the configuration asks for it and has captions to fine-tune on."""
+    wanted = settings.evaluator.ablation and annotated_here(settings)
+    return [f"results/evaluator/{settings.evaluator.name}/ablation.json"] if wanted else []
+
+
 def validity_runs(settings: Config) -> dict[str, str]:
     """Folders of the runs that the validity report compares, by training captions, with ``{dataset}`` to fill in."""
     return {
