@@ -9,6 +9,7 @@ from snakemake.utils import validate
 
 from verified.common.digest import code_digest
 from verified.common.errors import InputError
+from verified.common.job import announce_parent
 from verified.common.resources import growing
 from verified.common.run_lock import enter
 from verified.common.shards import shard_names
@@ -26,6 +27,7 @@ validate(
     set_default=False,
 )
 
+announce_parent()
 if workflow.is_main_process and not workflow.output_settings.dryrun:
     try:
         if message := enter(Path(".snakemake")):

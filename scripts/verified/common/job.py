@@ -7,12 +7,14 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 from verified.common.errors import InputError
 from verified.common.gpu_leases import lease
 from verified.common.run_lock import working
 
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
+PARENT = "VERIFIED_SNAKEMAKE"
 
 
 def log_to(path: str | None = None) -> logging.Logger:
@@ -40,14 +42,31 @@ def set_threads(threads: int) -> None:
         sys.modules["torch"].set_num_threads(threads)
 
 
+def announce_parent() -> None:
+    """Tell the jobs of this process, a Snakemake on whatever machine, whose they are."""
+    os.environ[PARENT] = str(os.getpid())
+
+
 def die_with_parent() -> None:
-    """Have the kernel kill this process when the Snakemake that started it dies. Linux only.
+    """Have the kernel kill this process when the Snakemake that started it dies; exit if it is dead. Linux only.
 
     A shell that stands between the two breaks the chain; bash since 5.1 puts the job in its own place. Elsewhere a job
     that outlives a killed Snakemake ends by itself, and holds back the next run as long (see `run_lock`).
     """
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if sys.platform != "linux":
+        return
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    parent = int(os.environ.get(PARENT, os.getppid()))
+    if os.getppid() != parent and not _runs(parent):  # it died before this process could ask
+        sys.exit("the Snakemake that started this job is dead")
+
+
+def _runs(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state not in "ZX"  # dead and not yet buried
 
 
 @contextlib.contextmanager
