@@ -28,11 +28,11 @@ class Evaluator(Section):
     """GPUs, and so processes, of fine-tuning (4 in the paper); 0 trains on the CPU."""
     gpu_model: str = Field("", pattern=r"^[A-Za-z0-9_.]*$")
     """Model of the GPUs that its jobs ask for, as the cluster spells it (a100 in the paper); empty: any."""
-    pretrain_clips: int = Field(24000, ge=1)
+    pretrain_clips: int = Field(20000, ge=1)
     """Clips of the separate world that the tiny size is pre-trained on, each seen once."""
-    pretrain_batch: int = Field(32, ge=2)
+    pretrain_batch: int = Field(20, ge=2)
     """Clips per step of pre-training."""
-    pretrain_learning_rate: float = Field(2e-3, gt=0)
+    pretrain_learning_rate: float = Field(3e-3, gt=0)
     """Peak learning rate of pre-training."""
     ablation: bool = False
     """Also fine-tune without disturbed negatives and compare, into results/evaluator/NAME/ablation.json."""

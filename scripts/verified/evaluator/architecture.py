@@ -62,7 +62,7 @@ def architecture(size: str, frames: int, image_size: int) -> Architecture:
         chosen = Architecture(
             size, frames, image_size, stem="motion", vision_width=96, vision_layers=2, vision_heads=4,
             vision_feedforward=192, text_width=96, text_layers=1, fusion_layers=2, text_heads=4, text_feedforward=192,
-            text_positions=64, embedding=64, may_read_nothing=True, drop_path=0.0, text_dropout=0.0,
+            text_positions=64, embedding=96, may_read_nothing=True, drop_path=0.0, text_dropout=0.0,
         )  # fmt: skip
     else:
         raise InputError(f"unknown evaluator size {size!r}", remedy="use tiny or L/16")

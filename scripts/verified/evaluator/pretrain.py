@@ -70,19 +70,26 @@ def pretrain(
 
 
 def initialise(model: NoiseEvaluator) -> None:
-    """Weights to start from: small embeddings, and fusion layers in which a word looks for tokens like itself.
+    """Weights to start from: small embeddings, and otherwise words that stay what they are.
 
-    Word–token alignment puts words and tokens into one space. With identities in the cross-attention, a word then adds
-    the token it looks at to itself, and whether the two agree is a matter of the sum's length, which a feed-forward
-    layer sees at once; from random weights it took longer than the whole of this training.
+    Word–token alignment puts words and tokens into one space, and what it teaches should reach both scores at once.
+    With identities in the text layers' attention and in the projections, a caption's vector is nearly the mean of its
+    words and a frame's the mean of its tokens, so that their similarity starts as that alignment. With identities in
+    the cross-attention, a word adds the token it looks at to itself, and whether the two agree is a matter of the sum's
+    length, which a feed-forward layer sees at once. From random weights either took longer than the whole of this
+    training.
     """
     for table in (m for m in model.text.embeddings.modules() if isinstance(m, nn.Embedding)):
         nn.init.normal_(table.weight, std=0.05)
+    linears = [model.video_projection, model.text_projection]
+    for layer in model.text.layers:
+        linears += [layer.attention.self.value, layer.attention.output.dense]
     for layer in model.fusion.layers:
         attention = layer.crossattention
-        for linear in (attention.self.query, attention.self.key, attention.self.value, attention.output.dense):
-            nn.init.eye_(linear.weight)
-            nn.init.zeros_(linear.bias)
+        linears += [attention.self.query, attention.self.key, attention.self.value, attention.output.dense]
+    for linear in linears:
+        nn.init.eye_(linear.weight)
+        nn.init.zeros_(linear.bias)
 
 
 def world_batch(seed: int, first: int, count: int, size: Architecture) -> WorldBatch:
