@@ -1,14 +1,17 @@
-"""The workflow on a real SLURM: the shipped profile, a lost job, a lost node daemon, the bytes of a local run.
+"""The workflow on a real SLURM: the shipped profile, a lost job, a lost Snakemake, a lost node daemon, the same bytes.
 
 Left out of the ordinary run (`make test-slurm`): it needs root and Debian's slurm-wlm and munge, and takes minutes.
+`make test-slurm SLURM_CONFIG=config/config.yaml` takes the whole demo instead of the nano configuration, and hours.
 """
 
+import contextlib
 import importlib.util
 import os
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,10 +20,11 @@ from running import NANO, PROJECT, command, digests, snakemake
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.timeout(5400),
+    pytest.mark.timeout(21000),
     pytest.mark.skipif(os.environ.get("TEST_SLURM") != "1", reason="opt-in: make test-slurm"),
 ]
-MOST_SECONDS = "3600"
+CONFIG = PROJECT / os.environ.get("SLURM_CONFIG", NANO)
+MOST_SECONDS = "3600" if CONFIG == NANO else "14400"
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +49,24 @@ def profile(tmp_path_factory) -> Path:
 
 
 def on_slurm(folder: Path, profile: Path) -> list[str]:
-    return ["timeout", "-k", "20", MOST_SECONDS, *command(folder, "--profile", str(profile), "results/tables")]
+    options = ("--profile", str(profile), "results/tables")
+    return ["timeout", "-k", "20", MOST_SECONDS, *command(folder, *options, config=CONFIG)]
+
+
+@contextlib.contextmanager
+def running(folder: Path, profile: Path, log: str) -> Iterator[subprocess.Popen]:
+    """The workflow under way on the cluster, its output in `log`; ended on leaving."""
+    with (folder / log).open("w") as output:
+        run = subprocess.Popen(
+            on_slurm(folder, profile), stdout=output, stderr=subprocess.STDOUT, start_new_session=True
+        )
+    try:
+        yield run
+    finally:
+        if run.poll() is None:
+            os.killpg(run.pid, signal.SIGTERM)
+            run.wait(60)
+        print((folder / log).read_text(errors="replace")[-3000:], file=sys.stderr)
 
 
 def test_jobs_get_the_gpus_they_ask_for(cluster, tmp_path):
@@ -54,36 +75,38 @@ def test_jobs_get_the_gpus_they_ask_for(cluster, tmp_path):
     assert output.read_text().strip() in {"0", "1"}
 
 
-def test_a_lost_job_and_a_lost_node_cost_nothing(cluster, profile, tmp_path_factory):
-    """Half-way a job is killed, then the node's daemon; the run, called again if it gave up, ends in the same bytes."""
+def test_a_lost_job_a_lost_snakemake_and_a_lost_node_cost_nothing(cluster, profile, tmp_path_factory):
+    """A job is killed, then Snakemake, then, in the second run, the node's daemon; the bytes equal a local run's."""
     folder = tmp_path_factory.mktemp("run")
-    built = folder / "results" / "nano"
-    with (folder / "slurm.log").open("w") as log:
-        run = subprocess.Popen(on_slurm(folder, profile), stdout=log, stderr=subprocess.STDOUT, start_new_session=True)
-        try:
-            cluster.wait_until((built / "corpus" / "moments.jsonl").exists, 1200, "no corpus", run)
-            cluster.wait_until(cluster.jobs, 300, "no job was running", run)
-            lost = cluster.jobs()[0]
-            cluster.ask("scancel", "--signal", "KILL", "--full", lost)
-            cluster.wait_until(lambda: any((built / "captions").rglob("*.jsonl")), 1800, "no captions", run)
-            cluster.wait_until(cluster.jobs, 600, "no second job was running", run)
-            cluster.kill_node()
-            time.sleep(5)
-            cluster.start_node()
-            run.wait()
-        finally:
-            if run.poll() is None:
-                os.killpg(run.pid, signal.SIGTERM)
-                run.wait(60)
-    first = (folder / "slurm.log").read_text(errors="replace")
-    print(first[-2000:], file=sys.stderr)
-    if run.returncode:
+    dataset = next(iter(yaml.safe_load(CONFIG.read_text(encoding="utf-8"))["datasets"]))
+    built = folder / "results" / dataset
+    with running(folder, profile, "first.log") as run:
+        cluster.wait_until((built / "corpus" / "moments.jsonl").exists, 1200, "no corpus", run)
+        cluster.wait_until(cluster.jobs, 300, "no job was running", run)
+        lost = cluster.jobs()[0]
+        cluster.ask("scancel", "--signal", "KILL", "--full", lost)
+        cluster.wait_until(lambda: any((built / "captions").rglob("*.jsonl")), 1800, "no captions", run)
+        cluster.wait_until(lambda: cluster.jobs() and cluster.jobs("PENDING"), 600, "no jobs in the queue", run)
+        os.killpg(run.pid, signal.SIGKILL)
+        run.wait()
+        orphans = [*cluster.jobs(), *cluster.jobs("PENDING")]
+    assert f"jobid {lost} " in (folder / "first.log").read_text(), "the killed job was none of this run's"
+    assert orphans
+
+    with running(folder, profile, "second.log") as run:
+        cluster.wait_until(lambda: set(cluster.jobs()) - set(orphans), 600, "the second run started no job", run)
+        assert not set(orphans) & {*cluster.jobs(), *cluster.jobs("PENDING")}
+        cluster.kill_node()
+        time.sleep(5)
+        cluster.start_node()
+        run.wait()
+    assert "An earlier run here was killed" in (folder / "second.log").read_text()
+    if run.returncode:  # after many lost jobs at once it may give up
         again = subprocess.run(on_slurm(folder, profile), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         assert again.returncode == 0, again.stdout[-4000:]
-    assert f"jobid {lost} " in first, "the killed job was none of this run's"
     assert not cluster.jobs()
 
     local = tmp_path_factory.mktemp("local")
-    done = snakemake(local, "--cores", "2", "results/tables", config=NANO)
+    done = snakemake(local, "--cores", "2", "results/tables", config=CONFIG)
     assert done.returncode == 0, done.stdout[-4000:]
     assert digests(folder) == digests(local)
