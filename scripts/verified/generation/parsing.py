@@ -139,7 +139,8 @@ def numbered(text: str) -> list[str]:
 def _numbered_pieces(text: str) -> list[str]:
     by_line = _split_at(
         text,
-        r"(?m)^[ \t>*#(\[]*(?:candidate\s*|caption\s*|q(?:uestion)?\s*|a(?:nswer)?\s*)?{n}\s*(?:[.):\]]|\*\*)+[ \t]*",
+        r"(?m)^[ \t>*#(\[\"“-]*(?:candidate\s*|caption\s*|q(?:uestion)?\s*|a(?:nswer)?\s*)?"
+        r"{n}\s*(?:[.):\]]|\*\*)+[ \t]*",
     )
     inline = _split_at(text, r"(?:^|(?<=[\s\"”'.!?*])){n}[.)]\s+(?=\S)")
     return inline if len(inline) > len(by_line) else by_line
@@ -254,7 +255,7 @@ def cleaned(text: str) -> str:
     text = re.sub(r"^\((?:q|a)\)\s*|^(?:answer|question|candidate|caption|sentence)\s*\d*\s*:\s*", "", text, flags=re.I)
     text = re.sub(r"^\*\*(.+?)\*\*", r"\1", text).removesuffix("**").strip()
     for _ in range(3):
-        stripped = _unwrapped(text.rstrip(",;"))
+        stripped = _unwrapped(re.sub(r"^\d{1,2}[.)]\s+(?=\S)", "", text).rstrip(",;"))
         if stripped == text:
             break
         text = stripped
