@@ -6,7 +6,7 @@ from verified.generation.refusal import REASONS, refusal
 
 COARSE = "a man plays bowling"
 REFUSED = {
-    "empty": ["", "...", "-"],
+    "empty": ["", "...", "-", "2.", "1_000"],
     "too-long": ["word " * 81, "x" * 700],
     "url": ["a man plays bowling, see https://x.y/z", "visit www.bowling"],
     "markup": [

@@ -93,7 +93,7 @@ COMPILED = {reason: re.compile("|".join(parts), re.I) for reason, parts in {**FO
 
 def refusal(candidate: str, coarse: str, earlier: tuple[str, ...] | list[str] = ()) -> str | None:
     """The reason why `candidate` must not be used, or None; `earlier` are the candidates already accepted."""
-    if not re.search(r"\w", candidate):
+    if not re.search(r"[^\W\d_]", candidate):
         return "empty"
     if len(candidate) > MAX_CHARACTERS or len(candidate.split()) > MAX_WORDS:
         return "too-long"
