@@ -1,7 +1,6 @@
 """Marks that a killed run left in Snakemake's folder go; those of a living run, or of another machine, stay."""
 
 import fcntl
-import json
 import os
 import platform
 from pathlib import Path
@@ -77,21 +76,32 @@ case $0 in
   case "$1" in --full) ;; *) : > {queue} ;; esac ;;
 esac
 """
+NAME = "605057f2-53c4-4bdf-bff7-67d133752ee8"
+
+
+def stand_in(folder: Path, monkeypatch, script: str) -> None:
+    """Put a stand-in for SLURM's programs on the path, and say that a run in `folder` has used it."""
+    programs = folder.parent.parent / "programs"
+    programs.mkdir()
+    for name in ("squeue", "scancel"):
+        (programs / name).write_text(script)
+        (programs / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
+    (folder / "slurm_logs").mkdir()
 
 
 def test_jobs_of_the_lost_run_are_cancelled_in_the_queue_and_no_others(folder, tmp_path, monkeypatch):
-    """A stand-in for SLURM: job 7 was the lost run's, 8 has its number from elsewhere, 9 was started by hand here."""
-    project = folder.parent
-    queue, calls, programs = tmp_path / "queue", tmp_path / "calls", tmp_path / "programs"
-    queue.write_text(f"7 {project}\n8 /elsewhere\n9 {project}\n")
-    programs.mkdir()
-    for name in ("squeue", "scancel"):
-        (programs / name).write_text(QUEUE.format(queue=queue, calls=calls))
-        (programs / name).chmod(0o755)
-    monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
-    (folder / "incomplete" / "@long").mkdir(parents=True)
-    for name, number in (("a", "7"), ("@long/b", "7"), ("c", "8"), ("d", None)):
-        (folder / "incomplete" / name).write_text(json.dumps({"external_jobid": number}))
-    (folder / "incomplete" / "e").write_text('{"extern')
+    """Jobs 7 and 8 were the lost run's; 9 is one of a run elsewhere, 10 was submitted by hand here."""
+    queue, calls = tmp_path / "queue", tmp_path / "calls"
+    here = folder.parent
+    queue.write_text(f"7 {NAME} {here}\n8 paper_{NAME} {here}\n9 {NAME} /elsewhere\n10 {NAME[:8]} {here}\n")
+    stand_in(folder, monkeypatch, QUEUE.format(queue=queue, calls=calls))
     assert enter(folder)
-    assert calls.read_text().splitlines() == ["--full --signal KILL 7", "7"]
+    assert calls.read_text().splitlines() == ["--full --signal KILL 7 8", "7 8"]
+
+
+def test_a_queue_that_does_not_answer_holds_the_next_run_back(folder, monkeypatch):
+    stand_in(folder, monkeypatch, "#!/bin/sh\necho no controller >&2\nexit 1\n")
+    with pytest.raises(InputError, match="no controller"):
+        enter(folder)
+    assert (folder / "locks").exists()

@@ -10,8 +10,8 @@ of some network file systems do not reach there), the marks stay as well: then i
 
 import contextlib
 import fcntl
-import json
 import platform
+import re
 import shutil
 import subprocess
 import time
@@ -21,6 +21,7 @@ from typing import IO
 from verified.common.errors import InputError
 
 RUN, JOBS = "run.lock", "jobs.lock"
+UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
 # Files of this process that hold its locks; closing one, or the end of the process however it comes, gives it up.
 _held: list[IO] = []
 
@@ -88,12 +89,11 @@ def _alone(held: IO, patience: float) -> bool:
 
 def _end_jobs(folder: Path, patience: float) -> None:
     """Cancel the lost run's jobs in SLURM's queue and wait until neither there nor here any is left."""
-    numbers = _submitted(folder / "incomplete")
     end = time.monotonic() + patience
-    while queued := _queued(folder, numbers):
+    while queued := _queued(folder):
         # The signal reaches those that run, the second call those that wait.
         for options in (["--full", "--signal", "KILL"], []):
-            subprocess.run(["scancel", *options, *queued], check=False, capture_output=True, timeout=60)
+            subprocess.run(["scancel", *options, *queued], check=False, capture_output=True)
         if time.monotonic() > end:
             break
         time.sleep(1.0)
@@ -105,20 +105,20 @@ def _end_jobs(folder: Path, patience: float) -> None:
             )
 
 
-def _submitted(unfinished: Path) -> set[str]:
-    """Numbers of the jobs that were to write the files which Snakemake knows as unfinished."""
-    numbers = set()
-    for path in unfinished.rglob("*"):
-        with contextlib.suppress(ValueError, OSError, AttributeError):  # a folder, or half a record of a killed run
-            numbers.add(json.loads(path.read_text(encoding="utf-8")).get("external_jobid"))
-    return numbers - {None}
+def _queued(folder: Path) -> list[str]:
+    """Numbers of the jobs that SLURM still has of runs in this folder.
 
-
-def _queued(folder: Path, numbers: set[str]) -> list[str]:
-    """Those of `numbers` that SLURM still has, as jobs of this user in this folder."""
-    if not numbers or not shutil.which("squeue"):
+    Snakemake gives them a UUID as name and the folder as working directory. Its own list of unfinished files does not
+    do: a run may be killed after a job was submitted and before its number was noted.
+    """
+    if not (folder / "slurm_logs").is_dir():  # no run here has used SLURM
         return []
-    listed = subprocess.run(["squeue", "--me", "--noheader", "--format", "%A %Z"], capture_output=True, text=True)
+    listed = subprocess.run(["squeue", "--me", "--noheader", "--format", "%A %j %Z"], capture_output=True, text=True)
+    if listed.returncode:
+        raise InputError(
+            f"an earlier run here was killed, and SLURM does not say what became of its jobs: {listed.stderr.strip()}",
+            remedy="try again; when no job is left, `snakemake --unlock` frees the folder",
+        )
     here = str(folder.resolve().parent)
-    jobs = dict(line.split(" ", 1) for line in listed.stdout.splitlines())
-    return sorted(number for number in numbers if jobs.get(number) == here)
+    jobs = [line.split(" ", 2) for line in listed.stdout.splitlines()]
+    return [number for number, name, place in jobs if UUID.search(name) and place == here]
