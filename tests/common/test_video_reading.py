@@ -2,6 +2,7 @@
 
 import math
 import struct
+import tracemalloc
 
 import av
 import numpy as np
@@ -166,14 +167,14 @@ def test_spans_come_when_they_are_complete(steady):
 
 def test_memory_holds_open_spans_only(long):
     """Frames of many spans one after the other are let go with their span."""
-    spans = [(second, second + 1) for second in range(60)]
-    alive = []
-    import weakref
-
-    for _, frames, _ in frames_of_spans(long, spans, fps=10):
-        alive.append(weakref.ref(frames))
-        del frames
-        assert sum(ref() is not None for ref in alive) <= 2
+    peaks = []
+    for seconds in (5, 60):
+        tracemalloc.start()
+        for _, frames, _ in frames_of_spans(long, [(second, second + 1) for second in range(seconds)], fps=10):
+            del frames
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 1.5 * peaks[0]
 
 
 def test_empty_and_infinite_spans_are_refused(steady):

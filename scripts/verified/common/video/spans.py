@@ -52,8 +52,12 @@ class _Span:
         return bisect.bisect_left(self.times, horizon, len(self.frames)) - len(self.frames)
 
     def result(self, shape: tuple[int, int]) -> tuple[int, np.ndarray, np.ndarray]:
-        """Index, frames and times, as `frames_of_spans` yields them; `shape` is the frames' height and width."""
+        """Index, frames and times, as `frames_of_spans` yields them; `shape` is the frames' height and width.
+
+        The frames are given away: a request that is served lives on in the list of requests.
+        """
         frames = np.stack(self.frames) if self.frames else np.zeros((0, *shape, 3), np.uint8)
+        self.frames = []
         return self.index, frames, np.array(self.shown, np.float64)
 
 
