@@ -14,6 +14,7 @@ import shutil
 import signal
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -104,6 +105,19 @@ class Browser:
         while not self.run(condition):
             assert time.monotonic() < end, f"not so after {PATIENCE} s: {condition}"
             time.sleep(0.05)
+
+    def insist(self, act: Callable[[], None], condition: str) -> None:
+        """Do something, again if need be, until a JavaScript condition holds: a headless browser misses an event now
+        and then, and may read storage before it was written."""
+        end = time.monotonic() + PATIENCE
+        while True:
+            act()
+            for _ in range(20):
+                if self.run(condition):
+                    return
+                time.sleep(0.05)
+            page = self.run("document.body.innerText")
+            assert time.monotonic() < end, f"not so after {PATIENCE} s: {condition}\n{page[:600]}"
 
     def press(self, key: str, code: int, text: str = "") -> None:
         """One key, as from a keyboard: its name and its Windows key code."""

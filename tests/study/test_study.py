@@ -232,13 +232,13 @@ def test_a_study_is_filled_in_exported_and_imported(small_study, tmp_path, capsy
                     assert "Open: question 2, 3, 4, 5, 6." in chromium.run(text.format("message"))
                     chromium.screenshot("study")
                 if place == 2:  # loaded again: it goes on where it was
-                    chromium.reload()
-                    chromium.wait(text.format("heading") + " === 'Question 3 of 6'")
+                    chromium.insist(chromium.reload, text.format("heading") + " === 'Question 3 of 6'")
                     assert chromium.run(text.format("progress")) == "2 of 6 answered"
                 for name, value in (("statics", 1), ("dynamics", number % 2), ("accuracy", 1 + number % 5)):
                     # by keyboard: the space bar marks the radio button that has the focus
-                    chromium.run(f"document.querySelector('input[name={name}][value=\"{value}\"]').focus()")
-                    chromium.press(" ", 32, " ")
+                    button = f"document.querySelector('input[name={name}][value=\"{value}\"]')"
+                    chromium.run(f"{button}.focus()")
+                    chromium.insist(lambda: chromium.press(" ", 32, " "), f"{button}.checked")
                 chromium.run("document.getElementById('next').focus()")
                 chromium.press("Enter", 13, "\r")
             chromium.run("document.getElementById('export').click()")
