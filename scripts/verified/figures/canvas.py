@@ -36,12 +36,21 @@ def drawing(paths: Iterable[str | os.PathLike], width: float, height: float) -> 
         figure = plt.figure(figsize=(width, height), layout="constrained")
         try:
             yield figure
+            _settle(figure)
             for path in paths:
                 undated = {"Date": None} if str(path).endswith("svg") else {"Software": None}
                 with atomic_path(path) as temporary:
                     figure.savefig(temporary, dpi=120, metadata=undated)
         finally:
             plt.close(figure)
+
+
+def _settle(figure: Figure) -> None:
+    """Round the places that the layout found: its last bits differ from run to run, and names in an SVG hash them."""
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    for axis in figure.axes:
+        axis.set_position([round(side, 6) for side in axis.get_position(original=True).bounds])
 
 
 def literal(text: str) -> str:
