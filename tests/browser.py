@@ -33,7 +33,7 @@ class Browser:
 
     def __init__(self, process: subprocess.Popen, write, read, folder: Path):
         self._process, self._write, self._read, self.folder = process, write, read, folder
-        self._buffer, self._number, self._events = b"", 0, []
+        self._buffer, self._number = b"", 0
         self.messages: list[str] = []
         target = self._call("Target.createTarget", url="about:blank")["targetId"]
         self._session = self._call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
@@ -73,7 +73,6 @@ class Browser:
 
     def _note(self, event: dict) -> None:
         """Keep what the page complains about: exceptions, and log entries such as a breach of its policy."""
-        self._events.append(event.get("method"))
         if event.get("method") == "Runtime.exceptionThrown":
             self.messages.append(json.dumps(event["params"]["exceptionDetails"]))
         if event.get("method") == "Log.entryAdded" and event["params"]["entry"]["level"] == "error":
@@ -84,13 +83,6 @@ class Browser:
         self.call("Page.navigate", url="about:blank")
         self.call("Page.navigate", url=f"{path.resolve().as_uri()}{fragment}")
         self.wait("document.readyState === 'complete' && location.protocol === 'file:'")
-
-    def reload(self) -> None:
-        """Load the page again and wait until it is complete."""
-        self._events.clear()
-        self.call("Page.reload")
-        while "Page.loadEventFired" not in self._events:
-            self._note(self._receive())
 
     def run(self, script: str):
         """Value of a JavaScript expression; promises are awaited."""
@@ -108,7 +100,7 @@ class Browser:
 
     def insist(self, act: Callable[[], None], condition: str) -> None:
         """Do something, again if need be, until a JavaScript condition holds: a headless browser misses an event now
-        and then, and may read storage before it was written."""
+        and then."""
         end = time.monotonic() + PATIENCE
         while True:
             act()
@@ -117,7 +109,7 @@ class Browser:
                     return
                 time.sleep(0.05)
             page = self.run("document.body.innerText")
-            assert time.monotonic() < end, f"not so after {PATIENCE} s: {condition}\n{page[:600]}"
+            assert time.monotonic() < end, f"not so after {PATIENCE} s: {condition}\n{page[-900:]}"
 
     def press(self, key: str, code: int, text: str = "") -> None:
         """One key, as from a keyboard: its name and its Windows key code."""

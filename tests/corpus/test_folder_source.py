@@ -8,7 +8,7 @@ from pathlib import Path
 
 import media
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from verified.common.errors import InputError
@@ -342,6 +342,7 @@ def test_ends_never_leave_the_video(start, length, duration):
 
 
 @given(st.one_of(anything, st.integers(0, 2**64)), st.sets(st.integers(0, 5)))
+@example("0\x1f", set())
 def test_ids_are_whole_numbers_that_are_new(value, seen):
     try:
         number = desc_id(value, seen)

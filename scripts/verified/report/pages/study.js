@@ -68,6 +68,13 @@ function go(number) {
   byId("question").focus();
 }
 
+function begin() {
+  restore();
+  byId("instructions").open = Object.keys(answers).length === 0;
+  at = Math.max(0, study.questions.findIndex((question) => !answered(question)));
+  show();
+}
+
 // FNV-1a, 64 bits: the import finds answers that were changed or mixed up on the way.
 function checksum(text) {
   let value = 0xcbf29ce484222325n;
@@ -125,7 +132,4 @@ byId("answers").addEventListener("submit", (event) => event.preventDefault());
 byId("previous").addEventListener("click", () => go(at - 1));
 byId("next").addEventListener("click", () => go(at + 1));
 byId("export").addEventListener("click", save);
-restore();
-byId("instructions").open = Object.keys(answers).length === 0;
-at = Math.max(0, study.questions.findIndex((question) => !answered(question)));
-show();
+begin();
