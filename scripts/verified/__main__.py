@@ -18,6 +18,7 @@ COMMANDS = (
     "verified.retrieval.commands",
     "verified.study.commands",
     "verified.planning.commands",
+    "verified.rextime.commands",
 )
 
 

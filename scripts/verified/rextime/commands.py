@@ -1,0 +1,75 @@
+"""`verified rextime ACTION`: score submissions; further actions of the ReXTime suite."""
+
+import argparse
+import json
+import sys
+
+
+def add_parser(subparsers) -> None:
+    """Add the subcommand to an argparse object made by `add_subparsers`."""
+    suite = subparsers.add_parser("rextime", help="questions across time: score submissions, filter sources, count")
+    actions = suite.add_subparsers(required=True, metavar="ACTION")
+    _add_evaluate(actions)
+
+
+def _add_evaluate(actions) -> None:
+    parser = actions.add_parser(
+        "evaluate",
+        help="score a submission as the official ReXTime evaluator does",
+        description="Score windows and letters; the numbers equal the official evaluator's.",
+    )
+    parser.add_argument(
+        "questions", metavar="QUESTIONS", help="JSONL: qid, query, duration, vid, relevant_windows, ans"
+    )
+    parser.add_argument("submission", metavar="SUBMISSION", help="JSONL: qid, pred_relevant_windows, ans")
+    parser.add_argument(
+        "--mode", choices=("both", "grounding", "vqa", "first-row"), default="both",
+        help="what the rows hold; first-row guesses as the official evaluator does (default: both)",
+    )  # fmt: skip
+    parser.add_argument("--partial", action="store_true", help="score the questions that both files have")
+    parser.add_argument("--last-of-equal-ids", action="store_true", help="an id that comes twice: the last row counts")
+    parser.add_argument("--against", metavar="OTHER", help="another submission: differences, with tests")
+    parser.add_argument("--seed", type=int, default=2024, help="seed of the bootstrap (default 2024)")
+    parser.add_argument("--json", action="store_true", help="print everything as JSON")
+    parser.set_defaults(run=run_evaluate)
+
+
+def run_evaluate(arguments: argparse.Namespace) -> int:
+    """Print measures to standard output and notes to standard error; raises InputError on unusable files."""
+    from verified.rextime.evaluate import compare, evaluate_files
+
+    options = {
+        "mode": arguments.mode,
+        "partial": arguments.partial,
+        "last_of_equal_ids": arguments.last_of_equal_ids,
+    }
+    evaluation = evaluate_files(arguments.questions, arguments.submission, **options)
+    for note in evaluation.notes:
+        print(f"note: {note}", file=sys.stderr)
+    intervals = evaluation.intervals(seed=arguments.seed)
+    comparison = None
+    if arguments.against:
+        other = evaluate_files(arguments.questions, arguments.against, **options)
+        comparison = compare(evaluation.scores, other.scores, seed=arguments.seed)
+    if arguments.json:
+        shown = {"result": evaluation.result, "questions": len(evaluation.scores), "intervals": intervals}
+        print(json.dumps(shown | ({"comparison": comparison} if comparison is not None else {}), indent=1))
+        return 0
+    print(f"{len(evaluation.scores)} questions, 95 % bootstrap intervals over questions")
+    for name, found in intervals.items():
+        digits = 4 if name.startswith("VQA") else 2
+        print(f"{name:14} {found['value']:8.{digits}f}  [{found['low']:.{digits}f}, {found['high']:.{digits}f}]")
+    if comparison is not None:
+        _print_comparison(comparison, arguments.against)
+    return 0
+
+
+def _print_comparison(rows: list[dict], other: str) -> None:
+    print(f"\nminus {other}; p by paired bootstrap, and by McNemar's exact test where a question is right or wrong")
+    for row in rows:
+        digits = 4 if row["measure"].startswith("VQA") else 2
+        line = f"{row['measure']:14} {row['difference']:+8.{digits}f}  [{row['low']:+.{digits}f}, "
+        line += f"{row['high']:+.{digits}f}]  p {row['p_bootstrap']:.3g}"
+        if "p_mcnemar" in row:
+            line += f"  McNemar {row['p_mcnemar']:.3g} ({row['only_first']} : {row['only_second']})"
+        print(line)

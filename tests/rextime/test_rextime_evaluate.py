@@ -1,0 +1,172 @@
+"""The official evaluator's numbers and exceptions, case by case; what ours says where the official one stays silent."""
+
+import gzip
+import json
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from verified.__main__ import main
+from verified.common.errors import InputError
+from verified.common.jsonl import write_jsonl
+from verified.rextime.evaluate import compare, evaluate_files, mcnemar
+from verified.rextime.metrics import best_iou, interval_iou
+
+FIXTURE = Path(__file__).parents[1] / "fixtures" / "rextime"
+CASES = json.loads((FIXTURE / "expected.json").read_text())["cases"]
+SAME_FILE = {"missing_ids_shared": "missing_ids_strict", "reversed_spans": "perfect", "shuffled_noisy_all": "noisy_all"}
+NO_FILE = {"many_windows_with_scores"}
+ERRORS = {
+    "missing_ids_strict": "no row for anet_val",
+    "extra_ids_strict": "unknown id ",
+    "row5_lacks_ans": "row 6: 'qid' .* has no ans",
+    "row7_empty_window_list": "row 8: 'qid' .* has an empty list of windows",
+}
+
+
+def rows_of(case: str) -> list[dict]:
+    name = SAME_FILE.get(case, case)
+    packed = (FIXTURE / f"sub_{name}.jsonl.gz").read_bytes()
+    rows = [json.loads(line) for line in gzip.decompress(packed).decode().splitlines()]
+    if case == "reversed_spans":
+        rows = [{**row, "pred_relevant_windows": [row["pred_relevant_windows"][0][::-1]]} for row in rows]
+    if case == "shuffled_noisy_all":
+        random.Random(1).shuffle(rows)
+    return rows
+
+
+@pytest.fixture(scope="module")
+def truth(tmp_path_factory) -> Path:
+    path = tmp_path_factory.mktemp("truth") / "truth.jsonl"
+    write_jsonl(
+        path,
+        (
+            {"qid": row["qid"], "query": "?", "duration": 150, "vid": "v", "ans": row["ans"],
+             "relevant_windows": row["pred_relevant_windows"]}
+            for row in rows_of("perfect")
+        ),
+    )  # fmt: skip
+    return path
+
+
+def evaluated(case: str, truth: Path, folder: Path, **options):
+    write_jsonl(folder / f"{case}.jsonl", rows_of(case))
+    return evaluate_files(truth, folder / f"{case}.jsonl", **options)
+
+
+@pytest.mark.parametrize("case", sorted(CASES.keys() - NO_FILE))
+def test_equals_the_official_evaluator(case, truth, tmp_path):
+    expected = CASES[case]
+    options = {"mode": "first-row", "partial": not expected["match_number"], "last_of_equal_ids": True}
+    if expected["ok"]:
+        assert evaluated(case, truth, tmp_path, **options).result == expected["result"]
+    else:
+        with pytest.raises(InputError, match=ERRORS[case]):
+            evaluated(case, truth, tmp_path, **options)
+
+
+def test_only_the_first_window_counts_whatever_the_scores_say(truth, tmp_path):
+    rows = [
+        {**row, "pred_relevant_windows": [[*row["pred_relevant_windows"][0], 0.1], [0, 150, 0.9]]}
+        for row in rows_of("noisy_all")
+    ]
+    write_jsonl(tmp_path / "many.jsonl", rows)
+    assert evaluate_files(truth, tmp_path / "many.jsonl").result == CASES["noisy_all"]["result"]
+
+
+def test_a_mode_that_is_stated_is_not_guessed_from_the_first_row(truth, tmp_path):
+    with pytest.raises(InputError, match=r"row 1: .*--mode grounding"):
+        evaluated("row0_lacks_ans_dispatches_to_grounding_only", truth, tmp_path)
+    guessed = evaluated("row0_lacks_ans_dispatches_to_grounding_only", truth, tmp_path, mode="first-row")
+    stated = evaluated("noisy_all", truth, tmp_path, mode="grounding")
+    assert guessed.result == stated.result
+    assert any("guessed from the first row" in note for note in guessed.notes)
+    only_letters = evaluated("noisy_all", truth, tmp_path, mode="vqa")
+    assert only_letters.result == {"brief": {"VQA": CASES["noisy_all"]["result"]["VQA"]}} | {
+        "VQA": CASES["noisy_all"]["result"]["VQA"]
+    }
+
+
+def test_an_id_twice_is_an_error_unless_the_last_may_win(truth, tmp_path):
+    with pytest.raises(InputError, match=r"stands in an earlier row too .*--last-of-equal-ids"):
+        evaluated("duplicate_ids_last_wins", truth, tmp_path)
+
+
+def test_the_ceiling_below_100_is_explained_and_missing_ids_are_named(truth, tmp_path):
+    notes = " ".join(evaluated("perfect", truth, tmp_path).notes)
+    assert "no submission can reach more than 99.78" in notes
+    assert "anet_val867" in notes and "anet_val889" in notes
+    notes = " ".join(evaluated("missing_ids_strict", truth, tmp_path, partial=True).notes)
+    assert "184 questions without a row are left out, not counted as wrong" in notes
+    notes = " ".join(evaluated("lowercase_answers", truth, tmp_path).notes)
+    assert "921 answers are none of the letters" in notes
+    notes = " ".join(evaluated("reversed_spans", truth, tmp_path).notes)
+    assert "919 windows end before they start" in notes
+
+
+def test_the_command_prints_the_measures_and_compares_two_submissions(truth, tmp_path, capsys):
+    for case in ("noisy_all", "uniform_random_span"):
+        write_jsonl(tmp_path / f"{case}.jsonl", rows_of(case))
+    ours, theirs = str(tmp_path / "noisy_all.jsonl"), str(tmp_path / "uniform_random_span.jsonl")
+    assert main(["rextime", "evaluate", str(truth), ours, "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["result"] == CASES["noisy_all"]["result"]
+    assert printed["intervals"]["mIoU"]["low"] < 70.29 < printed["intervals"]["mIoU"]["high"]
+    assert main(["rextime", "evaluate", str(truth), ours, "--against", theirs, "--json"]) == 0
+    row = json.loads(capsys.readouterr().out)["comparison"][0]
+    assert row["measure"] == "mIoU" and row["low"] > 40 and row["p_bootstrap"] <= 0.01
+    assert main(["rextime", "evaluate", str(truth), ours, "--against", theirs]) == 0
+    out = capsys.readouterr()
+    assert "70.29" in out.out and "McNemar" in out.out and "99.78" in out.err
+    assert main(["rextime", "evaluate", str(truth), str(tmp_path / "none.jsonl")]) == 2
+    assert "no such file" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "row, message",
+    [
+        ({"ans": "A"}, "has no pred_relevant_windows"),
+        ({"ans": "A", "pred_relevant_windows": [1, 2]}, r"must be a list of \[start, end\]"),
+        ({"ans": "A", "pred_relevant_windows": [["0", "1"]]}, r"must be a list of \[start, end\]"),
+        ({"ans": "A", "pred_relevant_windows": [[0, 1e999]]}, r"must be a list of \[start, end\]"),
+        ({"ans": 3, "pred_relevant_windows": [[0, 1]]}, "must be a letter or null"),
+        ({"qid": 7, "ans": "A", "pred_relevant_windows": [[0, 1]]}, "'qid' must be a text"),
+    ],
+)
+def test_rows_that_cannot_be_scored_are_named(row, message, truth, tmp_path):
+    (tmp_path / "sub.jsonl").write_text(json.dumps({"qid": "anet_val92", **row}) + "\n")
+    with pytest.raises(InputError, match=message) as refused:
+        evaluate_files(truth, tmp_path / "sub.jsonl")
+    assert "sub.jsonl, row 1" in str(refused.value)
+
+
+SECONDS = st.floats(0, 200, allow_nan=False)
+SPAN = st.tuples(SECONDS, SECONDS)
+
+
+@given(SPAN, SPAN)
+def test_iou_is_symmetric_bounded_and_one_only_for_the_same_span(first, second):
+    one, two = np.array([first]), np.array([second])
+    value = interval_iou(one, two)[0]
+    assert 0 <= value <= 1
+    assert value == interval_iou(two, one)[0]
+    assert best_iou(first, [first]) == (1.0 if first[1] > first[0] else 0.0)
+
+
+@given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=40))
+def test_mcnemar_looks_at_disagreements_alone(pairs):
+    first, second = (np.array(values) for values in zip(*pairs))
+    found, turned = mcnemar(first, second), mcnemar(second, first)
+    assert found["p_mcnemar"] == turned["p_mcnemar"] and 0 <= found["p_mcnemar"] <= 1
+    assert found["only_first"] - found["only_second"] == first.sum() - second.sum()
+
+
+def test_submissions_scored_on_different_questions_are_not_compared(truth, tmp_path):
+    whole = evaluated("noisy_all", truth, tmp_path).scores
+    part = evaluated("missing_ids_strict", truth, tmp_path, partial=True).scores
+    with pytest.raises(InputError, match="different questions"):
+        compare(whole, part)
