@@ -1,4 +1,4 @@
-from verified.tables.paths import ablations, annotated_here, demos, finished_studies, run_files
+from verified.tables.paths import ablations, annotated_here, demos, finished_studies, run_files, stage_tables
 
 STATISTICS = ("language", "many_to_many", "confidence", "spans")
 
@@ -14,6 +14,7 @@ rule build_tables:
         outcomes=expand("results/{dataset}/captions/outcomes.json", dataset=annotated_here(settings)),
         validations=expand("results/{dataset}/evaluator/validation.json", dataset=annotated_here(settings)),
         ablations=ablations(settings),
+        stages=stage_tables(settings),
         # Not read by the tables: annotations of our own making come with their card and have passed the lint.
         cards=expand("results/{dataset}/annotations/README.md", dataset=annotated_here(settings)),
         lints=expand("results/{dataset}/annotations/lint.json", dataset=annotated_here(settings)),

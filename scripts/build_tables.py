@@ -6,27 +6,23 @@ with job(snakemake):
     from pathlib import Path
 
     from verified.tables.collect import Collection
-    from verified.tables.evaluator import write_evaluator
-    from verified.tables.outcomes import write_outcomes
-    from verified.tables.reproduction import read_printed, write_reproduction
-    from verified.tables.validity import write_validity
+    from verified.tables.evaluator import evaluator_table
+    from verified.tables.outcomes import outcomes_table
+    from verified.tables.reproduction import read_printed
+    from verified.tables.simple import read_table_json
+    from verified.tables.validity import validity_table
     from verified.tables.write import write_tables
 
     given, settings = snakemake.input, snakemake.params.settings
-    folder = Path(snakemake.output.tables)
-    collection = Collection(
-        given.metrics,
-        [*given.statistics, *given.validity, *given.studies],
-        settings["retrieval"]["bootstrap"],
-        settings["seed"],
-    )
-    project = Path(given.printed).parent.parent
-    printed = read_printed(Path(given.printed))
-    provenance = write_tables(folder, settings, collection, project, printed)
-    write_reproduction(folder, settings, collection, printed, provenance)
+    statistics = [*given.statistics, *given.validity, *given.studies]
+    collection = Collection(given.metrics, statistics, settings["retrieval"]["bootstrap"], settings["seed"])
+    simple = [table for path in given.stages for table in read_table_json(path)]
     if given.outcomes:
-        write_outcomes(folder, settings, given.outcomes, provenance)
+        simple.append(outcomes_table(settings, given.outcomes))
     if given.validations:
-        write_evaluator(folder, settings, given.validations, given.ablations, provenance)
+        simple.append(evaluator_table(settings, given.validations, given.ablations))
     if given.validity:
-        write_validity(folder, settings, collection, provenance)
+        simple.append(validity_table(settings, collection))
+    project = Path(given.printed).parent.parent
+    folder = Path(snakemake.output.tables)
+    write_tables(folder, settings, collection, project, read_printed(Path(given.printed)), simple)

@@ -1,7 +1,7 @@
 """The table of the noise evaluator."""
 
 from verified.common.jsonl import write_json
-from verified.tables.evaluator import write_evaluator
+from verified.tables.evaluator import evaluator_table
 
 AREA = {"faithful": 10, "disturbed": 5, "value": 0.7, "low": 0.6, "high": 0.8}
 NONE = {"faithful": 0, "disturbed": 5, "value": None, "low": None, "high": None}
@@ -20,12 +20,25 @@ def test_variants_stand_in_order_and_no_row_twice(tmp_path):
         for name in variants
     ]
     write_json(tmp_path / "ablation.json", rows)
-    write_evaluator(tmp_path, SETTINGS, validations, [str(tmp_path / "ablation.json")], ["seed 1"])
-    lines = (tmp_path / "evaluator.md").read_text().splitlines()
-    table = [line for line in lines if line.startswith(("| One", "| Two"))]
-    assert [line.split(" | ")[2] for line in table] == [
-        "not fine-tuned", "fine-tuned without disturbed negatives", "fine-tuned with all disturbed negatives",
-        "fine-tuned with all disturbed negatives",
-    ]  # fmt: skip
-    assert "0.700 [0.600, 0.800] | – | 0/10 | 5 | 5" in table[-1]
-    assert "seed 1" in (tmp_path / "evaluator.csv").read_text()
+    table = evaluator_table(SETTINGS, validations, [str(tmp_path / "ablation.json")])
+    assert [row[:3] for row in table.texts()] == [
+        ["One", "perturbations never trained on", "not fine-tuned"],
+        ["One", "perturbations never trained on", "fine-tuned without disturbed negatives"],
+        ["One", "perturbations never trained on", "fine-tuned with all disturbed negatives"],
+        ["Two", "perturbations never trained on", "fine-tuned with all disturbed negatives"],
+    ]
+    assert table.texts()[-1][3:] == ["0.700 [0.600, 0.800]", "10", "5", "–", "0", "5"]
+
+
+def test_a_set_and_a_variant_of_someone_else_come_last_under_their_own_names(tmp_path):
+    rows = [
+        {"dataset": "one", "set": name, "variant": variant, "static": AREA, "dynamic": AREA}
+        for name, variant in (("mine", "hard_negatives all"), ("spoiled", "mine"), ("spoiled", "no fine-tuning"))
+    ]
+    write_json(tmp_path / "ablation.json", rows)
+    table = evaluator_table(SETTINGS, [], [str(tmp_path / "ablation.json")])
+    assert [row[1:3] for row in table.rows] == [
+        ("candidates, by the truth", "not fine-tuned"),
+        ("candidates, by the truth", "mine"),
+        ("mine", "fine-tuned with all disturbed negatives"),
+    ]

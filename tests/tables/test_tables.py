@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from verified.tables.collect import Cell, Collection
+from verified.tables.forms import html_page, latex, markdown
 from verified.tables.layout import TABLES, runs
-from verified.tables.render import Block, csv_text, html_table, latex, latex_text, markdown, markdown_row, number
+from verified.tables.render import Block, number, sheet, values
 from verified.tables.write import write_tables
 
 PRINTED = Path(__file__).resolve().parents[2] / "config" / "paper_tables.csv"
@@ -137,13 +138,12 @@ def test_all_forms_are_written_with_their_provenance(tmp_path):
 def test_hostile_texts_stay_texts():
     table, title = BY_KEY["main-2"], "=1+1|<b>&\\cmd{x}_%"
     block = Block(title, table.rows, {(row, c): Cell(None, note="<i>") for row in table.rows for c in table.columns})
-    page = html_table(table, [block], ["<script>"])
-    assert "<b>" not in page and "<i>" not in page and "<script>" not in page
-    assert r"\cmd" not in latex(table, [block], [])
-    assert latex_text("50 %_#&") == r"50 \%\_\#\&"
-    assert r"\|" in markdown(table, [block], [])
-    assert markdown_row(["a|b"]) == r"| a\|b |"
-    assert "'=1+1" in csv_text(["a"], [["=1+1"]], [])
+    shown = sheet(table, [block])
+    page = html_page(shown, ["<script>"])
+    assert "<b>" not in page and "<i>" not in page and "<script>" not in page and 'title="&lt;i&gt;"' in page
+    assert r"\cmd" not in latex(shown, [])
+    assert r"\|" in markdown(shown, [])
+    assert values(table, [block]).iloc[0, 0] == title
 
 
 def test_a_finished_study_fills_its_tables_and_one_that_is_open_says_so(tmp_path):

@@ -1,12 +1,13 @@
 """The table of the noise evaluator: how well it tells disturbed captions, and what its fine-tuning is worth."""
 
-from pathlib import Path
-
-from verified.common.files import write_text
 from verified.common.jsonl import read_json
-from verified.tables.render import GAP, csv_text, markdown_row
+from verified.tables.simple import Estimate, SimpleTable, Value
 
-HEADER = ("Data set", "Captions", "Evaluator", "Static AUROC", "Dynamic AUROC", "Faithful", "Static", "Dynamic")
+HEADER = (
+    *("Data set", "Captions", "Evaluator"),
+    *("Static AUROC", "of faithful", "and static"),
+    *("Dynamic AUROC", "of faithful captions", "and dynamic"),
+)
 SETS = {"spoiled": "candidates, by the truth", "perturbations": "perturbations never trained on"}
 VARIANTS = {
     "no fine-tuning": "not fine-tuned",
@@ -16,35 +17,34 @@ VARIANTS = {
 }
 
 
-def write_evaluator(
-    folder: Path, settings: dict, validations: list[str], ablations: list[str], provenance: list[str]
-) -> None:
-    """Write evaluator.csv and evaluator.md, intervals of 95 % over moments.
+def evaluator_table(settings: dict, validations: list[str], ablations: list[str]) -> SimpleTable:
+    """A row per data set, set of captions and variant of fine-tuning; intervals of 95 % over moments.
 
     validations: results/DATASET/evaluator/validation.json; ablations: results/evaluator/NAME/ablation.json, if made.
     """
-    chosen = f"hard_negatives {settings['evaluator']['hard_negatives']}"
+    configured = f"hard_negatives {settings['evaluator']['hard_negatives']}"
     rows = [row for path in ablations for row in read_json(path)]
     known = {(row["dataset"], row["set"]) for row in rows}
     for path in validations:
-        found = read_json(path)
-        for name, values in found["sets"].items():
-            if (found["dataset"], name) not in known:
-                rows.append({"dataset": found["dataset"], "set": name, "variant": chosen, **values["auroc"]})
-    rows.sort(key=lambda row: (row["dataset"], list(SETS).index(row["set"]), list(VARIANTS).index(row["variant"])))
+        validation = read_json(path)
+        for name, values in validation["sets"].items():
+            if (validation["dataset"], name) not in known:
+                rows.append({"dataset": validation["dataset"], "set": name, "variant": configured, **values["auroc"]})
+    rows.sort(key=lambda row: (row["dataset"], _rank(row["set"], SETS), _rank(row["variant"], VARIANTS)))
     lines = [_line(settings["datasets"][row["dataset"]]["title"], row) for row in rows]
-    write_text(folder / "evaluator.csv", csv_text(list(HEADER), lines, provenance))
-    out = ["# evaluator: faithful captions told from disturbed ones", "", markdown_row(HEADER)]
-    out += ["|" + "---|" * len(HEADER), *map(markdown_row, lines), "", *(f"{line}  " for line in provenance)]
-    write_text(folder / "evaluator.md", "\n".join(out) + "\n")
+    return SimpleTable("evaluator", "faithful captions told from disturbed ones", HEADER, lines, digits=3)
 
 
-def _line(title: str, row: dict) -> list[str]:
-    static, dynamic = row["static"], row["dynamic"]
-    faithful = sorted({str(static["faithful"]), str(dynamic["faithful"])})
-    counts = ["/".join(faithful), str(static["disturbed"]), str(dynamic["disturbed"])]
-    return [title, SETS[row["set"]], VARIANTS[row["variant"]], _area(static), _area(dynamic), *counts]
+def _rank(name: str, known: dict) -> tuple[int, str]:
+    """Known names in their order, others behind them by name."""
+    return (list(known).index(name) if name in known else len(known)), name
 
 
-def _area(area: dict) -> str:
-    return GAP if area["value"] is None else f"{area['value']:.3f} [{area['low']:.3f}, {area['high']:.3f}]"
+def _line(title: str, row: dict) -> list[Value]:
+    areas = [entry for kind in ("static", "dynamic") for entry in _area(row[kind])]
+    return [title, SETS.get(row["set"], row["set"]), VARIANTS.get(row["variant"], row["variant"]), *areas]
+
+
+def _area(area: dict) -> list[Value]:
+    value = None if area["value"] is None else Estimate(area["value"], area["low"], area["high"])
+    return [value, area["faithful"], area["disturbed"]]

@@ -2,27 +2,23 @@
 
 from pathlib import Path
 
-from verified.common.files import write_text
 from verified.common.jsonl import read_json
-from verified.tables.render import csv_text, markdown_row
+from verified.tables.simple import SimpleTable
 
-HEADER = ("Data set", "Stage", "Task", "Calls", "ok", "truncated", "invalid", "blocked", "error", "Reasons")
-
-
-def write_outcomes(folder: Path, settings: dict, paths: list[str], provenance: list[str]) -> None:
-    """Write outcomes.csv and outcomes.md from results/DATASET/captions/outcomes.json of each data set."""
-    lines = [line for path in paths for line in _lines(settings["datasets"][Path(path).parts[-3]]["title"], path)]
-    write_text(folder / "outcomes.csv", csv_text(list(HEADER), lines, provenance))
-    out = ["# outcomes: what became of every call to a model", "", markdown_row(HEADER), "|" + "---|" * len(HEADER)]
-    out += [markdown_row(map(str, line)) for line in lines]
-    out += ["", *(f"{line}  " for line in provenance)]
-    write_text(folder / "outcomes.md", "\n".join(out) + "\n")
+STATUSES = ("ok", "truncated", "invalid", "blocked", "error")
 
 
-def _lines(title: str, path: str) -> list[list]:
-    lines = []
+def outcomes_table(settings: dict, paths: list[str]) -> SimpleTable:
+    """A row per task from results/DATASET/captions/outcomes.json of each data set."""
+    rows = [row for path in paths for row in _rows(settings["datasets"][Path(path).parts[-3]]["title"], path)]
+    header = ("Data set", "Stage", "Task", "Calls", *STATUSES, "Reasons")
+    return SimpleTable("outcomes", "what became of every call to a model", header, rows)
+
+
+def _rows(title: str, path: str) -> list[list]:
+    rows = []
     for stage, counts in read_json(path).items():
         for task in counts["tasks"]:
             reasons = ", ".join(f"{reason}: {count}" for reason, count in task["reasons"].items())
-            lines.append([title, stage, task["task"], task["calls"], *(task[name] for name in HEADER[4:9]), reasons])
-    return lines
+            rows.append([title, stage, task["task"], task["calls"], *(task[name] for name in STATUSES), reasons])
+    return rows

@@ -18,6 +18,11 @@ def run_files(settings: Config, name: str) -> list[str]:
     ]
 
 
+def stage_tables(settings: Config) -> list[str]:
+    """Tables that stages outside the paper's contribute (tables/simple.py): a line per stage, its files if it is on."""
+    return []
+
+
 def finished_studies(settings: Config) -> Callable[[object], list[str]]:
     """An input function: summaries of studies that people have answered, which `verified study import` makes."""
 

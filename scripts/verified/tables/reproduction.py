@@ -3,8 +3,7 @@
 A figure of ours counts as reproduced when it rounds to the printed one, except where a wider tolerance is stated:
 
 - many-to-many instances of coarse captions: ±3. Hundreds of coarse caption pairs lie within float32 rounding of the
-distance
-  threshold; moving it by 0.00001 moves the count by this much for Charades.
+distance threshold; moving it by 0.00001 moves the count by this much for Charades.
 - recall: half the width of our own 95 % bootstrap interval, as the paper gives none.
 
 A data set counts as the paper's when its title is the printed one and its source is not the demo.
@@ -16,11 +15,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from verified.common.errors import InputError
-from verified.common.files import write_text
 from verified.tables.collect import RATERS, Cell, Collection
 from verified.tables.layout import TABLES, Column, Row, Table
 from verified.tables.left_out import range_without
-from verified.tables.render import csv_text, markdown_row
+from verified.tables.simple import SimpleTable
 
 KEYS = ("table", "dataset", "method", "train", "test", "task", "metric", "value")
 HEADER = (*KEYS, "ours", "difference", "tolerance", "verdict", "note")
@@ -85,14 +83,21 @@ def read_printed(path: str | Path) -> list[dict]:
     return rows
 
 
-def write_reproduction(
-    folder: Path, settings: Mapping, collection: Collection, printed: list[dict], provenance: list[str]
-) -> None:
-    """Write `reproduction.csv` and `reproduction.md`: every printed figure, its verdict, and a summary by table."""
-    rows = reproduction(settings, collection, printed)
-    text = csv_text(list(HEADER), [[row[key] for key in HEADER] for row in rows], provenance)
-    write_text(folder / "reproduction.csv", text)
-    write_text(folder / "reproduction.md", _markdown(rows, provenance))
+def printed_table(rows: list[dict]) -> SimpleTable:
+    """Every printed figure with ours and the verdict: the rows of `reproduction`."""
+    return SimpleTable(
+        "reproduction", "the printed figures and ours", HEADER, [list(row.values()) for row in rows], digits=4
+    )
+
+
+def verdict_table(rows: list[dict]) -> SimpleTable:
+    """How many printed figures have which verdict, by table and in all: from the rows of `reproduction`."""
+    counts = Counter((row["table"], row["verdict"]) for row in rows)
+    tables = list(dict.fromkeys(row["table"] for row in rows))
+    lines = [[table, *(counts[table, verdict] for verdict in VERDICTS)] for table in tables]
+    lines.append(["all", *(sum(column) for column in list(zip(*lines))[1:])] if lines else ["all", 0, 0, 0, 0])
+    lines = [[*line, sum(line[1:])] for line in lines]
+    return SimpleTable("verdicts", "verdicts on the printed figures", ("Table", *VERDICTS, "figures"), lines)
 
 
 _SOURCES = {"statistics": "language", "many-to-many": "many_to_many", "annotation": "confidence"}
@@ -164,18 +169,3 @@ def _row(figure: Mapping, ours: float | None, verdict: str, note: str, tolerance
     rounded = None if tolerance is None else round(tolerance, 6)
     return {**{key: figure[key] for key in KEYS}, "ours": shown, "difference": difference, "tolerance": rounded,
             "verdict": verdict, "note": note}  # fmt: skip
-
-
-def _markdown(rows: list[dict], provenance: list[str]) -> str:
-    counts = Counter((row["table"], row["verdict"]) for row in rows)
-    tables = list(dict.fromkeys(row["table"] for row in rows))
-    lines = ["# The printed figures and ours", "", markdown_row(["table", *VERDICTS, "figures"]), "|---" * 6 + "|"]
-    for table in tables:
-        numbers = [counts[table, verdict] for verdict in VERDICTS]
-        lines.append(markdown_row([table, *map(str, numbers), str(sum(numbers))]))
-    numbers = [sum(counts[table, verdict] for table in tables) for verdict in VERDICTS]
-    lines += [markdown_row(["all", *map(str, numbers), str(sum(numbers))]), ""]
-    lines += [f"{line}  " for line in provenance]
-    lines += ["", markdown_row(HEADER), "|---" * len(HEADER) + "|"]
-    lines += [markdown_row("" if row[key] is None else str(row[key]) for key in HEADER) for row in rows]
-    return "\n".join(lines) + "\n"

@@ -1,49 +1,126 @@
 """Write all tables of a run into one folder."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
+import pandas as pd
+
+from verified.common.errors import InputError
 from verified.common.files import write_text
 from verified.tables.collect import Cell, Collection
+from verified.tables.forms import Sheet, csv_text, html_page, latex, markdown
 from verified.tables.layout import TABLES, TITLES, Table
 from verified.tables.provenance import provenance, studies
-from verified.tables.render import Block, csv_table, csv_text, html_page, latex, markdown
-from verified.tables.reproduction import place_of, printed_values
+from verified.tables.render import Block, explanation, remarks, sheet, values
+from verified.tables.reproduction import place_of, printed_table, printed_values, reproduction, verdict_table
+from verified.tables.simple import Estimate, SimpleTable
 
-FORMS = {"csv": csv_table, "md": markdown, "tex": latex, "html": html_page}
+FORMS = {"md": markdown, "tex": latex, "html": html_page}
 TIDY = (
     *("table", "dataset", "method", "train", "test", "task", "metric"),
     *("value", "low", "high", "spread", "printed", "difference", "note"),
 )
+LABELS = {"Data set": "dataset", "Method": "method", "Train": "train", "Test": "test"}
+"""Headings of a simple table that fill a column of the tidy frame; what else names a row goes into `task`."""
 
 
 def write_tables(
-    folder: Path, settings: dict, collection: Collection, project: Path, printed: list[dict] = ()
-) -> list[str]:
-    """Write every table in every form and `all.csv`, the tidy frame behind them; returns the provenance lines.
+    folder: Path,
+    settings: dict,
+    collection: Collection,
+    project: Path,
+    printed: list[dict] = (),
+    simple: Iterable[SimpleTable] = (),
+) -> None:
+    """Write every table in every form and `all.csv`, the tidy frame behind them.
 
     `printed` are the paper's figures; they stand beside ours where the data set is the paper's, never beside the demo.
+    `simple` are the tables outside the paper. Raises InputError where two tables have one name.
     """
     lines = provenance(settings, collection, project)
+    tidy = _write_paper(folder, settings, collection, printed, lines) if settings["datasets"] else []
+    if printed and settings["datasets"]:
+        rows = reproduction(settings, collection, printed)
+        write_simple(folder, printed_table(rows), lines)  # its figures stand in the tidy frame already
+        simple = [*simple, verdict_table(rows)]
+    taken = {*(table.key for table in TABLES), "all", "reproduction"}
+    for table in simple:
+        if table.key in taken:
+            raise InputError(f"two tables are called {table.key!r}", remedy="give one of them another key")
+        taken.add(table.key)
+        write_simple(folder, table, lines)
+        tidy += tidy_rows(table)
+    write_text(folder / "all.csv", csv_text(pd.DataFrame(tidy, columns=list(TIDY), dtype=object), lines))
+
+
+def write_simple(folder: Path, table: SimpleTable, provenance: list[str]) -> None:
+    """Write one simple table in every form; estimates have columns of their own in the CSV."""
+    below = [*table.notes, *provenance]
+    shown = Sheet(table.key, table.title, list(table.header), table.texts(), table.labels)
+    _write_forms(folder, shown, below)
+    write_text(folder / f"{table.key}.csv", csv_text(_frame(table), below))
+
+
+def _frame(table: SimpleTable) -> pd.DataFrame:
+    """Full values; a column with estimates is followed by one each for their bounds."""
+    columns = {}
+    for n, heading in enumerate(table.header):
+        cells = [row[n] for row in table.rows]
+        columns[heading] = [cell.value if isinstance(cell, Estimate) else cell for cell in cells]
+        if any(isinstance(cell, Estimate) for cell in cells):
+            columns[f"{heading} low"] = [getattr(cell, "low", None) for cell in cells]
+            columns[f"{heading} high"] = [getattr(cell, "high", None) for cell in cells]
+    return pd.DataFrame(columns, dtype=object)
+
+
+def tidy_rows(table: SimpleTable) -> list[dict]:
+    """The numbers of a simple table as rows of the tidy frame; texts behind the labels become the row's note."""
+    out = []
+    counted = [any(not isinstance(row[n], str | None) for row in table.rows) for n in range(len(table.header))]
+    for row in table.rows:
+        place = {"table": table.key}
+        others = []
+        for heading, text in zip(table.header[: table.labels], row):
+            if heading in LABELS:
+                place[LABELS[heading]] = text
+            else:
+                others.append(text)
+        place["task"] = "; ".join(others)
+        rest = list(zip(table.header, row, counted))[table.labels :]
+        note = "; ".join(f"{heading}: {value}" for heading, value, _ in rest if isinstance(value, str) and value)
+        for heading, value, number in rest:
+            if number and not isinstance(value, str):
+                bounds = vars(value) if isinstance(value, Estimate) else {"value": value}
+                out.append({**place, "metric": heading, **bounds, "note": note})
+    return out
+
+
+def _write_paper(
+    folder: Path, settings: dict, collection: Collection, printed: list[dict], lines: list[str]
+) -> list[dict]:
     paper = printed_values(printed)
     tidy = []
     for table in TABLES:
-        table = table.with_models(collection.extra_models())
-        table = _reduced(table, settings)
+        table = _reduced(table.with_models(collection.extra_models()), settings)
         blocks = [
             Block(values["title"], table.rows, collection.cells(table, name))
             for name, values in settings["datasets"].items()
         ]
-        for block, values in zip(blocks, settings["datasets"].values()):
-            if values["source"]["kind"] != "demo":
+        for block, data_set in zip(blocks, settings["datasets"].values()):
+            if data_set["source"]["kind"] != "demo":
                 for (row, column), cell in block.cells.items():
                     cell.printed = paper.get((block.title, *place_of(table, row, column)))
         graded = any(column.task == "user-study" for column in table.columns)
-        below = lines + studies(settings, collection) if graded else lines
-        for ending, form in FORMS.items():
-            write_text(folder / f"{table.key}.{ending}", form(table, blocks, below))
+        below = [*lines, *studies(settings, collection)] if graded else lines
+        _write_forms(folder, sheet(table, blocks), [*remarks(blocks), *explanation(table, blocks), *below])
+        write_text(folder / f"{table.key}.csv", csv_text(values(table, blocks), [*below, *remarks(blocks)]))
         tidy += [row for block in blocks for row in _tidy(table, block)]
-    write_text(folder / "all.csv", csv_text(list(TIDY), tidy, lines))
-    return lines
+    return tidy
+
+
+def _write_forms(folder: Path, shown: Sheet, notes: list[str]) -> None:
+    for ending, form in FORMS.items():
+        write_text(folder / f"{shown.key}.{ending}", form(shown, notes))
 
 
 def _reduced(table: Table, settings: dict) -> Table:
@@ -53,16 +130,18 @@ def _reduced(table: Table, settings: dict) -> Table:
     return table if not rows else Table(table.key, table.title, table.stubs, rows, table.columns)
 
 
-def _tidy(table: Table, block: Block) -> list[list]:
-    out = []
-    for row in block.rows:
-        for column in table.columns:
-            cell = block.cells[row, column]
-            trained = row.train or column.train
-            place = [table.key, block.title, row.method, trained, row.test, column.task, column.metric]
-            found = [cell.value, cell.low, cell.high, cell.spread, cell.printed, _difference(cell), cell.note]
-            out.append(place + found)
-    return out
+def _tidy(table: Table, block: Block) -> list[dict]:
+    return [
+        {
+            **{"table": table.key, "dataset": block.title, "method": row.method, "train": row.train or column.train},
+            **{"test": row.test, "task": column.task, "metric": column.metric},
+            **{name: getattr(cell, name) for name in ("value", "low", "high", "spread", "printed")},
+            **{"difference": _difference(cell), "note": cell.note},
+        }
+        for row in block.rows
+        for column in table.columns
+        for cell in (block.cells[row, column],)
+    ]
 
 
 def _difference(cell: Cell) -> float | None:

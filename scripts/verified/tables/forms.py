@@ -1,0 +1,125 @@
+"""A table of texts as Markdown, CSV, LaTeX (booktabs) and HTML; every text is escaped for where it goes."""
+
+import html
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+MARK = "†"
+"""Behind a value with a note, e.g. one from a part of the data set only."""
+BOLD = "font-weight: bold;"
+
+_STYLE = (
+    "body { font: 15px/1.45 system-ui, sans-serif; margin: 1rem; } table { border-collapse: collapse; } "
+    "caption { text-align: left; font-weight: 600; padding-bottom: .4rem; } "
+    "th, td { padding: .2rem .6rem; border-bottom: 1px solid #d0d0d0; text-align: right; } "
+    "th { font-weight: 600; } p { color: #444; font-size: 13px; }"
+)
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """What is shown of a table, cell by cell."""
+
+    key: str
+    title: str
+    header: list[str]
+    texts: list[list[str]]
+    """Rows of texts as people read them."""
+    labels: int
+    """Leading columns that name the row; they are set to the left."""
+    bold: list[list[bool]] | None = None
+    hints: list[list[str]] | None = None
+    """What a cell says when pointed at, in HTML."""
+    short: list[list[str]] | None = None
+    """The texts where width is scarce (LaTeX), if they differ."""
+
+    @property
+    def groups(self) -> list[int]:
+        """Rows before which a new block of the first column begins, but for the first."""
+        return [n for n in range(1, len(self.texts)) if self.texts[n][0] != self.texts[n - 1][0]]
+
+
+def markdown(sheet: Sheet, notes: Iterable[str]) -> str:
+    """GitHub Markdown. Not tabulate's: it pads each column to its widest cell and escapes no bars."""
+    out = [f"# {one_line(sheet.key)}: {one_line(sheet.title)}", "", markdown_row(sheet.header)]
+    out.append("|" + "---|" * len(sheet.header))
+    for row, texts in enumerate(sheet.texts):
+        bold = sheet.bold[row] if sheet.bold else [False] * len(texts)
+        out.append(markdown_row(f"**{text}**" if best else text for text, best in zip(texts, bold)))
+    return "\n".join([*out, "", *(f"{one_line(note)}  " for note in notes)]) + "\n"
+
+
+def markdown_row(texts: Iterable[str]) -> str:
+    """One line of a Markdown table; bars are escaped, line ends become spaces."""
+    return "| " + " | ".join(one_line(text).replace("|", "\\|") for text in texts) + " |"
+
+
+def one_line(text: str) -> str:
+    """The text with every run of white space, line ends among it, as one space."""
+    return " ".join(text.split())
+
+
+def latex(sheet: Sheet, notes: Iterable[str]) -> str:
+    """A booktabs tabular with the notes as comments; a rule between blocks."""
+    texts = [[one_line(text) for text in row] for row in sheet.short or sheet.texts]
+    alignment = "l" * sheet.labels + "r" * (len(sheet.header) - sheet.labels)
+    styler = _styler(sheet, texts).format(_latex_cell, escape="latex")
+    styler.format_index(_latex_cell, escape="latex", axis="columns")
+    lines = styler.to_latex(hrules=True, convert_css=True, column_format=alignment).splitlines()
+    body = lines.index(r"\midrule") + 1
+    for row in reversed(sheet.groups):
+        lines.insert(body + row, r"\midrule")
+    return "\n".join([*(f"% {one_line(note)}" for note in notes), *lines]) + "\n"
+
+
+def _latex_cell(escaped: str) -> str:
+    """An escaped text with its signs in TeX's own writing; a bracket after a line end would be taken for a length."""
+    for sign, command in ((MARK, r"$^\dagger$"), ("±", r"$\pm$"), ("–", "--")):
+        escaped = escaped.replace(sign, command)
+    return f"{{[}}{escaped[1:]}" if escaped.startswith("[") else escaped
+
+
+def html_page(sheet: Sheet, notes: Iterable[str]) -> str:
+    """A complete page with one table."""
+    left = ", ".join(f".col{n}" for n in range(sheet.labels))
+    style = _STYLE + (f" :is({left}) {{ text-align: left; }}" if left else "")
+    below = "<br>".join(html.escape(one_line(note)) for note in notes)
+    return (
+        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{html.escape(sheet.title)}</title>\n'
+        f"<style>{style}</style></head>\n<body>\n{_html_table(sheet)}<p>{below}</p>\n</body></html>\n"
+    )
+
+
+def _html_table(sheet: Sheet) -> str:
+    styler = _styler(sheet, sheet.texts).format(escape="html").format_index(escape="html", axis="columns")
+    if sheet.hints:
+        hints = [[html.escape(hint) for hint in row] for row in sheet.hints]
+        styler.set_tooltips(pd.DataFrame(hints, columns=styler.columns), as_title_attribute=True)
+    return styler.set_caption(html.escape(f"{sheet.key}: {sheet.title}")).to_html(table_uuid=sheet.key)
+
+
+def _styler(sheet: Sheet, texts: list[list[str]]):
+    frame = pd.DataFrame(texts, columns=list(map(one_line, sheet.header)), dtype=str)
+    styler = frame.style.hide(axis="index")
+    if sheet.bold:
+        weights = [[BOLD if best else "" for best in row] for row in sheet.bold]
+        styler.apply(lambda _: np.array(weights), axis=None)
+    return styler
+
+
+def csv_text(frame: pd.DataFrame, notes: Iterable[str]) -> str:
+    """CSV with the notes as comment lines; texts that a spreadsheet would run as formulas are quoted away."""
+    comments = "".join(f"# {one_line(note)}\n" for note in notes)
+    cells = [[_inert(value) for value in row] for row in frame.to_numpy(object)]
+    inert = pd.DataFrame(cells, columns=list(map(_inert, frame.columns)), dtype=object)
+    return comments + inert.to_csv(index=False, lineterminator="\n")
+
+
+def _inert(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    value = value.replace("\r", " ")  # which the csv module does not quote
+    return f"'{value}" if value[:1] in ("=", "+", "-", "@", "\t") else value

@@ -1,0 +1,147 @@
+"""Tables that any stage contributes: what may stand in them, how they travel, and what comes out in each form."""
+
+import csv
+import html.parser
+import io
+import json
+import re
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import settings as cases
+from hypothesis import strategies as st
+
+from verified.common.errors import InputError
+from verified.config import load
+from verified.tables.collect import Collection
+from verified.tables.forms import Sheet, csv_text, html_page, latex, markdown
+from verified.tables.simple import Estimate, SimpleTable, read_table_json, write_table_json
+from verified.tables.write import tidy_rows, write_simple, write_tables
+
+TABLE = SimpleTable(
+    "long-form", "Recall in films", ("Data set", "Window", "R@1", "Queries", "Remark"),
+    [["Films", "180 s", Estimate(12.345, 10.0, 14.5), 200, "small"], ["Films", "60 s", None, 0, ""]],
+    notes=["Windows overlap by half."], digits=(0, 0, 1, 0, 0),
+)  # fmt: skip
+HOSTILE = ["=1+1|<b>&\\cmd{x}_%$#^~", "[2em]", "a\nb\r\nc", "</script><script>", "%", "\\", "–†±", "\\[4pt]", "'", '"']
+
+
+def test_every_form_shows_what_the_table_says(tmp_path):
+    write_simple(tmp_path, TABLE, ["Made by a test."])
+    text = (tmp_path / "long-form.md").read_text(encoding="utf-8")
+    assert text.startswith("# long-form: Recall in films\n\n| Data set | Window | R@1 | Queries | Remark |\n|---|")
+    assert "| Films | 180 s | 12.3 [10.0, 14.5] | 200 | small |\n| Films | 60 s | – | 0 |  |\n" in text
+    for ending in ("md", "csv", "tex", "html"):
+        form = (tmp_path / f"long-form.{ending}").read_text(encoding="utf-8")
+        assert "Windows overlap by half." in form and "Made by a test." in form
+    with (tmp_path / "long-form.csv").open(encoding="utf-8", newline="") as lines:
+        rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))
+    assert [rows[0][name] for name in ("R@1", "R@1 low", "R@1 high", "Queries")] == ["12.345", "10.0", "14.5", "200"]
+    assert rows[1]["R@1"] == rows[1]["R@1 low"] == ""
+
+
+def test_its_numbers_are_rows_of_the_tidy_frame(tmp_path):
+    rows = tidy_rows(TABLE)
+    assert [(row["metric"], row["value"]) for row in rows] == [
+        ("R@1", 12.345), ("Queries", 200), ("R@1", None), ("Queries", 0)
+    ]  # fmt: skip
+    assert rows[0] == {"table": "long-form", "dataset": "Films", "task": "180 s", "metric": "R@1", "value": 12.345,
+                       "low": 10.0, "high": 14.5, "note": "Remark: small"}  # fmt: skip
+
+
+def test_it_travels_as_json(tmp_path):
+    write_table_json(tmp_path / "tables.json", [TABLE, TABLE])
+    assert read_table_json(tmp_path / "tables.json") == [TABLE, TABLE]
+
+
+@pytest.mark.parametrize("content", [[], {}, {"tables": [{"key": "a"}]}, {"tables": [1]}, {"tables": [{**vars(TABLE),
+                         "rows": [[1]], "notes": []}]}])  # fmt: skip
+def test_a_file_of_something_else_is_named(content, tmp_path):
+    (tmp_path / "tables.json").write_text(json.dumps(content))
+    with pytest.raises(InputError, match=r"tables\.json: not a file of tables"):
+        read_table_json(tmp_path / "tables.json")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"key": "../up"}, "lower-case letters"),
+        ({"header": ("a", "a", "b", "c", "d")}, "two columns have one heading"),
+        ({"rows": [["a", "b"]]}, "row 0: 2 values for 5 columns"),
+        ({"rows": [["a", "b", float("nan"), 1, "c"]]}, "row 0, R@1: cannot show nan"),
+        ({"rows": [["a", "b", True, 1, "c"]]}, "cannot show True"),
+        ({"digits": (1, 2)}, "digits for 2 of 5 columns"),
+    ],
+)
+def test_what_does_not_fit_is_refused(change, message):
+    with pytest.raises(ValueError, match=message):
+        SimpleTable(**{**vars(TABLE), **change})
+
+
+def no_data_sets() -> dict:
+    values = load({"datasets": {"demo": {"title": "D", "source": {"kind": "demo"}}}}).model_dump(mode="json")
+    return {**values, "datasets": {}}
+
+
+def test_a_configuration_without_corpora_for_retrieval_has_its_own_tables_alone(tmp_path):
+    write_tables(tmp_path / "t", no_data_sets(), Collection([], [], 100, 1), tmp_path, [], [TABLE])
+    assert sorted(path.name for path in (tmp_path / "t").iterdir()) == [
+        "all.csv", "long-form.csv", "long-form.html", "long-form.md", "long-form.tex"
+    ]  # fmt: skip
+    assert "long-form,Films,,,,180 s,R@1,12.345,10.0,14.5,,,," in (tmp_path / "t" / "all.csv").read_text()
+
+
+@pytest.mark.parametrize("tables", [[TABLE, TABLE], [SimpleTable("main-4", "t", ("a",), [["b"]])]])
+def test_two_tables_of_one_name_are_refused(tables, tmp_path):
+    with pytest.raises(InputError, match="two tables are called"):
+        write_tables(tmp_path / "t", no_data_sets(), Collection([], [], 100, 1), tmp_path, [], tables)
+
+
+class Cells(html.parser.HTMLParser):
+    """Texts of a page's cells, and every element."""
+
+    def __init__(self):
+        super().__init__()
+        self.cells, self.tags, self.inside = [], set(), False
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+        if tag == "td":
+            self.cells.append("")
+            self.inside = True
+
+    def handle_endtag(self, tag):
+        self.inside = self.inside and tag != "td"
+
+    def handle_data(self, data):
+        if self.inside:
+            self.cells[-1] += data
+
+
+def hostile_sheet(text: str) -> Sheet:
+    return Sheet("key", text, ["a", f"b {text}"], [[text, "1"], ["x", text]], 1, [[False, True]] * 2, [[text, ""]] * 2)
+
+
+@cases(max_examples=40, deadline=None)
+@given(st.one_of(st.sampled_from(HOSTILE), st.text(max_size=30)))
+def test_any_text_stays_text(text):
+    sheet, notes = hostile_sheet(text), [text]
+    page = Cells()
+    page.feed(html_page(sheet, notes))
+    assert page.tags <= {"html", "head", "meta", "title", "style", "body", "table", "caption", "thead", "tbody", "tr",
+                         "th", "td", "p", "br"}  # fmt: skip
+    assert len(page.cells) == 4
+    lines = markdown(sheet, notes).splitlines()
+    assert all(len(re.findall(r"(?<!\\)\|", line)) == 3 for line in lines[2:6])
+    tabular = latex(sheet, notes)
+    body = tabular[tabular.index(r"\toprule") :].splitlines()[1:-2]
+    for line in (line for line in body if not line.endswith("rule")):
+        cells = line.removesuffix(r" \\").split(" & ")
+        assert len(cells) == 2 and not cells[0].lstrip().startswith("[")
+        for command in (r"\textbackslash ", r"\textasciitilde ", r"\textasciicircum ", r"$\pm$", r"$^\dagger$",
+                        r"\bfseries ", "{[}", r"\textbackslash", r"\space"):  # fmt: skip
+            line = line.replace(command, "")
+        assert not re.search(r"(?<!\\)[&%$#_{}]|\\(?![&%$#_{}])|[~^]", "".join(line.removesuffix(r" \\").split(" & ")))
+    rows = list(csv.reader(io.StringIO(csv_text(pd.DataFrame([[text, 1]], columns=["t", "n"]), ["c"]), newline="")))
+    assert len(rows) == 3 and len(rows[2]) == 2 and rows[2][0][:1] not in ("=", "+", "-", "@", "\t", "\r")
