@@ -1,0 +1,177 @@
+"""Which videos, events and queries can give questions across time (supplement, section C.2), and why others cannot.
+
+Captioned videos in the manner of ActivityNet Captions: an event longer than 80 % of its video is dropped, a video whose
+segments add up to less than 60 % of it is sparsely captioned and dropped, and of the clusters of events that gaps of
+more than 10 s separate, the one with the most events is kept. Videos with queries in the manner of QVHighlights: a
+query whose window is the whole clip and a query with several windows are dropped. Where the text leaves a reading
+open there is a switch; the defaults keep all of the released validation videos that any reading keeps.
+"""
+
+import dataclasses
+from collections import Counter
+from collections.abc import Iterable
+
+from verified.config.rextime import CaptionFilters, QueryFilters
+
+
+@dataclasses.dataclass(frozen=True, order=True)
+class Event:
+    """One captioned segment, in seconds."""
+
+    start: float
+    end: float
+    caption: str
+
+    @property
+    def length(self) -> float:
+        return self.end - self.start
+
+
+@dataclasses.dataclass(frozen=True)
+class CaptionedVideo:
+    """A video (duration in seconds) with its captioned segments."""
+
+    video: str
+    duration: float
+    events: tuple[Event, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Query:
+    """A query about one video (duration in seconds) with its windows."""
+
+    qid: str
+    video: str
+    duration: float
+    text: str
+    windows: tuple[tuple[float, float], ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Rejection:
+    """What was dropped (`what` is video, event or query) and the rule that did it."""
+
+    what: str
+    video: str
+    reason: str
+    text: str = ""
+    span: tuple[float, float] | None = None
+
+    def row(self) -> dict:
+        return {name: value for name, value in dataclasses.asdict(self).items() if value not in ("", None)}
+
+
+def keep_events(video: CaptionedVideo, rules: CaptionFilters) -> tuple[tuple[Event, ...], list[Rejection]]:
+    """The events that stay, by start, and one rejection for each that does not (and for the video, if none stays).
+
+    The rules run in this order: segments that are none (`no-span`), coverage (`sparse`), long events (`long-event`),
+    clusters (`distant` events; `too-few-events` where no cluster has two). With `coverage_on: after_long` coverage is
+    looked at after the long events are gone.
+    """
+    rejected: list[Rejection] = []
+
+    def reject(events: Iterable[Event], reason: str) -> None:
+        rejected.extend(
+            Rejection("event", video.video, reason, event.caption, (event.start, event.end)) for event in events
+        )
+
+    def reject_video(events: Iterable[Event], reason: str) -> tuple[tuple[Event, ...], list[Rejection]]:
+        reject(events, reason)
+        return (), [*rejected, Rejection("video", video.video, reason)]
+
+    events = [event for event in video.events if event.length > 0]
+    reject((event for event in video.events if event.length <= 0), "no-span")
+    long = [event for event in events if event.length > rules.long_share * video.duration]
+    if rules.coverage_on == "all" and coverage(events, rules) < rules.min_coverage * video.duration:
+        return reject_video(events, "sparse")
+    if long and rules.long_event == "drop_video":
+        return reject_video(events, "long-event")
+    if rules.long_event == "drop_event":
+        reject(long, "long-event")
+        events = [event for event in events if event not in long]
+    if rules.coverage_on == "after_long" and coverage(events, rules) < rules.min_coverage * video.duration:
+        return reject_video(events, "sparse")
+    groups = clusters(events, rules.gap_seconds)
+    best = max(groups, key=lambda group: _rank(group, rules), default=[])
+    if len(best) < 2:
+        return reject_video(events, "too-few-events")
+    reject((event for group in groups if group is not best for event in group), "distant")
+    return tuple(best), rejected
+
+
+def coverage(events: Iterable[Event], rules: CaptionFilters) -> float:
+    """Seconds covered by the events: their lengths added up, or the length of their union."""
+    events = sorted(events)
+    if rules.coverage == "sum":
+        return sum(event.length for event in events)
+    covered, reached = 0.0, float("-inf")
+    for event in events:
+        covered += max(0.0, event.end - max(event.start, reached))
+        reached = max(reached, event.end)
+    return covered
+
+
+def clusters(events: Iterable[Event], gap: float) -> list[list[Event]]:
+    """Events by start, split where the next one starts more than `gap` seconds after all before it have ended."""
+    groups: list[list[Event]] = []
+    reached = float("-inf")
+    for event in sorted(events):
+        if event.start - reached > gap:
+            groups.append([])
+        groups[-1].append(event)
+        reached = max(reached, event.end)
+    return groups
+
+
+def _rank(group: list[Event], rules: CaptionFilters) -> tuple:
+    """Most events first; then the earliest, or the one that reaches furthest in time."""
+    length = max(event.end for event in group) - group[0].start
+    return len(group), length if rules.cluster_ties == "longest" else -group[0].start
+
+
+def query_problem(query: Query, rules: QueryFilters) -> str | None:
+    """Why a query is dropped: `no-window`, `several-windows`, `whole-clip`; None if it stays."""
+    if not any(end > start for start, end in query.windows):
+        return "no-window"
+    if len(query.windows) > 1:
+        return "several-windows"
+    start, end = query.windows[0]
+    if start <= rules.tolerance_seconds and end >= query.duration - rules.tolerance_seconds:
+        return "whole-clip"
+    return None
+
+
+def filter_captions(videos: Iterable[CaptionedVideo], rules: CaptionFilters) -> tuple[list[dict], list[Rejection]]:
+    """Items (`item, form, video, duration, events`) and rejections."""
+    items, rejected = [], []
+    for video in videos:
+        kept, dropped = keep_events(video, rules)
+        rejected += dropped
+        if kept:
+            events = [dataclasses.asdict(event) for event in kept]
+            items.append(_item("captions", video.video, video.video, video.duration) | {"events": events})
+    return items, rejected
+
+
+def filter_queries(queries: Iterable[Query], rules: QueryFilters) -> tuple[list[dict], list[Rejection]]:
+    """Items (`item, form, video, duration, query, window`) and rejections."""
+    items, rejected = [], []
+    for query in queries:
+        problem = query_problem(query, rules)
+        if problem:
+            span = query.windows[0] if len(query.windows) == 1 else None
+            rejected.append(Rejection("query", query.video, problem, query.text, span))
+        else:
+            item = _item("queries", f"{query.video}/{query.qid}", query.video, query.duration)
+            items.append(item | {"query": query.text, "window": list(query.windows[0])})
+    return items, rejected
+
+
+def _item(form: str, item: str, video: str, duration: float) -> dict:
+    return {"item": item, "form": form, "video": video, "duration": duration}
+
+
+def count(what: str, given: int, rejected: Iterable[Rejection]) -> dict:
+    """`given`, `kept` and `rejected` by reason of one kind of thing; kept and rejected sum to given."""
+    reasons = Counter(one.reason for one in rejected if one.what == what)
+    return {"given": given, "kept": given - sum(reasons.values()), "rejected": dict(sorted(reasons.items()))}
