@@ -1,4 +1,4 @@
-"""`verified plan-corpus`, `verified plan` and `verified benchmarks`."""
+"""`verified plan-corpus`, `verified plan`, `verified graph` and `verified benchmarks`."""
 
 import argparse
 import json
@@ -21,6 +21,9 @@ def add_parser(subparsers) -> None:
     plan.add_argument("--directory", type=Path, default=Path("."), help="working directory of the run")
     plan.add_argument("--json", action="store_true", help="one JSON document instead of a table")
     plan.set_defaults(run=_plan)
+    graph = subparsers.add_parser("graph", help="the stages of a run as a Mermaid flowchart, as README shows it")
+    graph.add_argument("--configfile", type=Path, default=Path("config/config.yaml"), help="the run's configuration")
+    graph.set_defaults(run=_graph)
     benchmarks = subparsers.add_parser("benchmarks", help="time, memory and rate of each rule in the runs so far")
     benchmarks.add_argument("--logs", type=Path, default=Path("logs"))
     benchmarks.set_defaults(run=_benchmarks)
@@ -51,6 +54,12 @@ def _plan(arguments: argparse.Namespace) -> None:
     print(
         f"Planned in {seconds:.1f} s. Hours are sums of the time limits of first attempts: what may be taken at most."
     )
+
+
+def _graph(arguments: argparse.Namespace) -> None:
+    from verified.planning.graph import stage_graph
+
+    print(stage_graph(["--configfile", str(arguments.configfile), "--", "results/tables"]))
 
 
 def _benchmarks(arguments: argparse.Namespace) -> None:
