@@ -9,6 +9,7 @@ if not workflow.overwrite_configfiles:
 
 
 include: "rules/common.smk"
+include: "rules/weights.smk"
 include: "rules/corpus.smk"
 include: "rules/released.smk"
 include: "rules/generation.smk"

@@ -4,6 +4,7 @@ rule caption_statics:
         moments="results/{dataset}/corpus/shards/{shard}.moments.jsonl",
         keyframes="results/{dataset}/keyframes/{shard}.tar",
         prompts=prompt_files("keyframe_description", "statics_candidates"),
+        weights=role_records(settings, "image_lmm", "llm"),
     output:
         captions="results/{dataset}/captions/statics/{shard}.jsonl",
         counts="results/{dataset}/captions/statics/{shard}.counts.json",
@@ -41,6 +42,7 @@ rule caption_dynamics:
         moments="results/{dataset}/corpus/shards/{shard}.moments.jsonl",
         videos="results/{dataset}/corpus/shards/{shard}.videos.jsonl",
         prompts=prompt_files("questions", "answers", "dynamics_candidates"),
+        weights=role_records(settings, "video_lmm", "llm"),
     output:
         captions="results/{dataset}/captions/dynamics/{shard}.jsonl",
         counts="results/{dataset}/captions/dynamics/{shard}.counts.json",

@@ -1,4 +1,5 @@
 from verified.features.paths import CAPTIONS, caption_files, caption_key, clip_seconds
+from verified.weights.paths import text_records, video_records
 
 
 wildcard_constraints:
@@ -9,6 +10,7 @@ rule extract_video_features:
     """Features of the videos of a shard: frames at a fixed rate, max-pooled per clip (supplement B.1)."""
     input:
         videos="results/{dataset}/corpus/shards/{shard}.videos.jsonl",
+        weights=video_records(settings),
     output:
         features="results/{dataset}/features/video/{shard}.h5",
     log:
@@ -24,7 +26,7 @@ rule extract_video_features:
         disk_mb=2000,
         gpu=settings.features.gpu,
     params:
-        settings=settings.features.model_dump(mode="json", exclude={"text_encoder"}),
+        settings=settings.features.model_dump(mode="json", exclude={"text_encoder", "text_revision"}),
         clip_seconds=clip_seconds(settings),
         shards=settings.shards,
         code=code_digest(
@@ -67,6 +69,7 @@ rule extract_text_features:
     """Token features of all captions of one kind: coarse, fine, or fine of the lowest confidence (supplement B.1)."""
     input:
         annotations=caption_files(settings),
+        weights=text_records(settings),
     output:
         features="results/{dataset}/features/text-{captions}.h5",
     log:
@@ -82,7 +85,7 @@ rule extract_text_features:
         disk_mb=20000,
         gpu=settings.features.gpu,
     params:
-        settings=settings.features.model_dump(mode="json", exclude={"video_backbone", "fps"}),
+        settings=settings.features.model_dump(mode="json", exclude={"video_backbone", "video_revision", "fps"}),
         caption=caption_key,
         code=code_digest("features.text", "common.hdf5", "common.fig"),
     script:

@@ -1,4 +1,5 @@
 from verified.generation.prompts import prompt_file
+from verified.weights.paths import role_records, sentence_records
 
 
 def prompt_files(*tasks):

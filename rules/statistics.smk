@@ -30,6 +30,7 @@ rule embed_captions:
     """Sentence embeddings of all distinct captions."""
     input:
         annotations=annotation_files(settings, "fig"),
+        weights=sentence_records(settings),
     output:
         "results/{dataset}/statistics/embeddings.npz",
     log:
@@ -44,6 +45,7 @@ rule embed_captions:
         runtime=growing(120),
     params:
         model=settings.generation.sentence_encoder,
+        revision=settings.generation.sentence_revision,
         format=settings.statistics.embedding_format,
         threads=settings.statistics.threads,
         code=code_digest("statistics.embeddings", "common.sentences", "common.fig", "common.jsonl"),

@@ -9,11 +9,13 @@ with job(snakemake, snakemake.params.threads) as log:
     from verified.common.shards import rows_of_shard
     from verified.config import load
     from verified.generation.session import Session
+    from verified.weights.records import located
 
     settings = load(snakemake.config)
+    generation = located(settings.generation, snakemake.input.weights)
     moments = rows_of_shard(read_jsonl(snakemake.input.moments), snakemake.wildcards.shard, settings.shards)
     videos = {row["video"]: row for row in read_jsonl(snakemake.input.videos)}
-    with Session(settings.generation, settings.seed, TASKS) as session:
+    with Session(generation, settings.seed, TASKS) as session:
         rows, spoiled = split_spoiled(caption_dynamics(moments, videos, snakemake.params.dynamics, session))
         counts = shard_counts(rows, settings.generation.candidates, session.outcome_counts())
     counts["thinned"] = sum(row["thinned"] for row in rows)

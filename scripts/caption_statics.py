@@ -10,12 +10,14 @@ with job(snakemake, snakemake.params.threads) as log:
     from verified.common.shards import rows_of_shard
     from verified.config import load
     from verified.generation.session import Session
+    from verified.weights.records import located
 
     settings = load(snakemake.config)
+    generation = located(settings.generation, snakemake.input.weights)
     moments = rows_of_shard(read_jsonl(snakemake.input.moments), snakemake.wildcards.shard, settings.shards)
     with (
         KeyframeTar(snakemake.input.keyframes) as keyframes,
-        Session(settings.generation, settings.seed, TASKS) as session,
+        Session(generation, settings.seed, TASKS) as session,
     ):
         check_covered(moments, keyframes)
         rows, spoiled = split_spoiled(caption_statics(moments, keyframes, session))

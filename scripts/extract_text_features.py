@@ -5,7 +5,10 @@ from verified.common.job import job
 with job(snakemake, snakemake.params.settings["threads"]):
     from verified.common.fig import read_splits
     from verified.features.text import caption_rows, write_text_features
+    from verified.weights.records import source_of
 
     rows = read_splits(snakemake.input.annotations)
     captions = caption_rows(rows, snakemake.params.caption)
-    write_text_features(captions, snakemake.params.settings, snakemake.output.features)
+    settings = snakemake.params.settings
+    weights = source_of(settings["text_encoder"], settings["text_revision"], snakemake.input.weights)
+    write_text_features(captions, settings, snakemake.output.features, weights)

@@ -6,6 +6,9 @@ with job(snakemake, snakemake.params.settings["threads"]):
     from verified.common.jsonl import read_jsonl
     from verified.common.shards import rows_of_shard
     from verified.features.video import write_video_features
+    from verified.weights.records import source_of
 
     videos = rows_of_shard(read_jsonl(snakemake.input.videos), snakemake.wildcards.shard, snakemake.params.shards)
-    write_video_features(videos, snakemake.params.settings, snakemake.params.clip_seconds, snakemake.output.features)
+    settings = snakemake.params.settings
+    weights = source_of(settings["video_backbone"], settings["video_revision"], snakemake.input.weights)
+    write_video_features(videos, settings, snakemake.params.clip_seconds, snakemake.output.features, weights)

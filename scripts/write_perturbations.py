@@ -8,12 +8,14 @@ with job(snakemake, snakemake.params.threads) as log:
     from verified.config import load
     from verified.generation.session import Session
     from verified.perturbations.write import TASK_OF_KIND, perturb, shard_counts
+    from verified.weights.records import located, source_of
 
     settings = load(snakemake.config)
-    generation = settings.generation
+    generation = located(settings.generation, snakemake.input.weights)
+    encoder, _ = source_of(generation.sentence_encoder, generation.sentence_revision, snakemake.input.weights)
     moments = rows_of_shard(read_jsonl(snakemake.input.moments), snakemake.wildcards.shard, settings.shards)
     with Session(generation, settings.seed, TASK_OF_KIND.values()) as session:
-        rows = perturb(moments, session, generation.sentence_encoder, snakemake.params.threads)
+        rows = perturb(moments, session, encoder, snakemake.params.threads)
         counts = shard_counts(rows, generation.perturbations, session.outcome_counts())
     write_jsonl(snakemake.output.perturbations, rows)
     write_json(snakemake.output.counts, counts)

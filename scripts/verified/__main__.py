@@ -11,6 +11,7 @@ from verified.common.job import log_to
 # Each module offers add_parser(subparsers) and imports heavy packages only when its command runs.
 COMMANDS = (
     "verified.config.commands",
+    "verified.weights.commands",
     "verified.annotations.commands",
     "verified.generation.commands",
     "verified.evaluator.commands",

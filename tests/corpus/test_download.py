@@ -6,8 +6,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+from verified.common import download as module
 from verified.common.errors import InputError
-from verified.corpus import download as module
 from verified.corpus.download import download
 from verified.corpus.sources import SourceFile
 

@@ -70,13 +70,16 @@ def _runs(pid: int) -> bool:
 
 
 @contextlib.contextmanager
-def job(snakemake, threads: int = 1) -> Iterator[logging.Logger]:
+def job(snakemake, threads: int = 1, online: bool = False) -> Iterator[logging.Logger]:
     """Run one workflow job: log to `snakemake.log[0]`, fix threads, print InputError without a traceback.
 
     A job whose rule asks for `gpu` gets that many devices of its own (see `gpu_leases`).
+    Jobs see the model hub switched off, so that they load what was fetched and nothing else; `online` ones fetch it.
     Import heavy packages inside the block or after `set_threads`: thread counts are read when they are loaded.
     """
     die_with_parent()
+    if not online:
+        os.environ["HF_HUB_OFFLINE"] = "1"
     set_threads(threads)
     logger = log_to(str(snakemake.log[0]) if snakemake.log else None)
     gpus = getattr(getattr(snakemake, "resources", None), "gpu", 0)

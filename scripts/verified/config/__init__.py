@@ -16,6 +16,7 @@ from verified.config.generation import Generation
 from verified.config.retrieval import Retrieval
 from verified.config.statistics import Statistics
 from verified.config.study import Study
+from verified.config.weights import Weights
 
 
 class Config(Section):
@@ -36,6 +37,7 @@ class Config(Section):
     retrieval: Retrieval = Retrieval()
     statistics: Statistics = Statistics()
     study: Study = Study()
+    weights: Weights = Weights()
 
     @field_validator("datasets")
     @classmethod

@@ -17,7 +17,13 @@ class Evaluator(Section):
     threads: int = Field(1, ge=1)
     """Compute threads of its jobs."""
     checkpoint: str | None = None
-    """Imported UMT checkpoint (`verified import-umt`) to start from; null: pre-train on the demo's world."""
+    """Checkpoint to start from, as `verified import-umt` writes it; null: what `umt_file` becomes."""
+    umt_file: str | None = Field(None, pattern=r"\.pth$")
+    """UMT's own checkpoint (.pth), which the workflow converts; with neither, the demo's stand-in is pre-trained."""
+    umt_url: str | None = None
+    """Address that `umt_file` is fetched from where it is not there."""
+    umt_sha256: str | None = Field(None, pattern=r"^[0-9a-f]{64}$")
+    """SHA-256 that `umt_file` must have; null: the lock file pins the first one that comes."""
     frames: int = Field(8, ge=2)
     """Frames per moment (20 in the paper)."""
     image_size: int = Field(64, ge=16)
@@ -55,10 +61,10 @@ class Evaluator(Section):
 
     @model_validator(mode="after")
     def startable(self) -> "Evaluator":
-        if self.size == "L/16" and not self.checkpoint:
+        if self.size == "L/16" and not (self.checkpoint or self.umt_file):
             raise ValueError(
-                "size L/16 starts from a UMT checkpoint: convert one with `verified import-umt FILE` and name it in"
-                " evaluator.checkpoint"
+                "size L/16 starts from a UMT checkpoint: name the authors' file in evaluator.umt_file, or one that"
+                " `verified import-umt` wrote in evaluator.checkpoint"
             )
         if self.gpus and self.batch % self.gpus:
             raise ValueError(f"batch {self.batch} cannot be split evenly over gpus {self.gpus}")

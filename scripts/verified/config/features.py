@@ -10,10 +10,14 @@ class Features(Section):
 
     video_backbone: str = "grid-conv"
     """Image backbone: grid-conv (the small seeded network of the demo), a hub name (microsoft/resnet-152), a folder."""
+    video_revision: str = ""
+    """Branch, tag or commit of a hub model in `video_backbone`; empty: its main branch. The lock pins the commit."""
     fps: float = Field(4.0, gt=0)
     """Frames per second that are encoded, max-pooled per clip."""
     text_encoder: str = "all-MiniLM-L6-v2"
     """Token feature encoder: all-MiniLM-L6-v2 (packaged) or a hub name or folder such as roberta-base."""
+    text_revision: str = ""
+    """The same for `text_encoder`."""
     batch: int = Field(64, ge=1)
     """Frames or captions per forward pass."""
     threads: int = Field(1, ge=1)

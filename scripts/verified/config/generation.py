@@ -28,7 +28,9 @@ class EngineSettings(Section):
     model: str = Field("scene-reader-1", min_length=1)
     """Model id (a hub name, a folder, or the name an endpoint knows), recorded with each caption."""
     revision: str = ""
-    """Commit or version that pins the model; part of the ledger key. Empty: the engine's own, if it has one."""
+    """Branch, tag or commit of a hub model, or an endpoint's version of it. The ledger key holds the locked commit."""
+    folder: str | None = None
+    """Engines vllm and transformers: folder with the weights of `model`, to load it from there and not from the hub."""
     sampling: SamplingSettings = SamplingSettings()
     structured: bool = False
     """Ask for JSON and hand the engine its schema (vllm, endpoints that support it); otherwise the printed formats."""
@@ -73,7 +75,7 @@ class EngineSettings(Section):
 
     def identity(self) -> dict:
         """The values that an answer depends on: a change of any of them re-runs the stages below."""
-        values = {"model": self.model, "revision": self.revision, "structured": self.structured}
+        values = {name: getattr(self, name) for name in ("model", "revision", "folder", "structured")}
         return {**values, "sampling": self.sampling.model_dump()}
 
 
@@ -117,6 +119,8 @@ class Generation(Section):
     """Longer side, in pixels, of the frames given to the video LMM; smaller videos keep their size."""
     sentence_encoder: str = "all-MiniLM-L6-v2"
     """Sentence encoder for Equations 7 and 8 and for many-to-many statistics."""
+    sentence_revision: str = ""
+    """Branch, tag or commit of a hub model in `sentence_encoder`."""
     threads: int = Field(1, ge=1)
     """Compute threads of its jobs."""
     scene_reader: SceneReader = SceneReader()

@@ -1,6 +1,7 @@
 """Which files the evaluator's rules read and write, by configuration."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 from verified.common.shards import shard_names
 from verified.config import Config
@@ -14,8 +15,11 @@ def evaluated_datasets(settings: Config) -> list[str]:
 
 
 def starting_checkpoint(settings: Config) -> str:
-    """The checkpoint that fine-tuning starts from: an imported one, or the demo's own pre-training."""
-    return settings.evaluator.checkpoint or f"results/evaluator/{settings.evaluator.name}/pretrained.safetensors"
+    """The checkpoint that fine-tuning starts from: a given one, UMT's converted, or the demo's own pre-training."""
+    evaluator = settings.evaluator
+    if not evaluator.checkpoint and evaluator.umt_file:
+        return str(Path(evaluator.umt_file).with_suffix(".safetensors"))
+    return evaluator.checkpoint or f"results/evaluator/{settings.evaluator.name}/pretrained.safetensors"
 
 
 def tuple_files(settings: Config, kind: str) -> list[str]:

@@ -21,16 +21,20 @@ def caption_rows(rows: list[dict], key: str) -> list[tuple[str, str]]:
     return [(str(row["desc_id"]), row[key]) for row in rows]
 
 
-def write_text_features(captions: list[tuple[str, str]], settings: dict, output: str | Path) -> int:
+def write_text_features(
+    captions: list[tuple[str, str]], settings: dict, output: str | Path, weights: tuple[str, str] | None = None
+) -> int:
     """Write float16 [tokens, dim] per desc_id; returns how many captions.
 
-    `captions` are (desc_id, text) pairs, `settings` the features section. Features are the encoder's last hidden states
+    `captions` are (desc_id, text) pairs, `settings` the features section; `weights`, where its encoder
+    was fetched, says what to load and at which commit. Features are the encoder's last hidden states
     of the caption's own tokens: padding and the special tokens at both ends are left out (models add their own where
     they need some). Captions that reach the encoder's limit are cut off there and counted; the shorter limits of
     retrieval models (30 tokens in XML) are applied by the models. Equal captions are encoded once.
     Raises InputError where the encoder cannot be loaded.
     """
-    tokenizer, model = load_encoder(settings["text_encoder"])
+    source, commit = weights or (settings["text_encoder"], "")
+    tokenizer, model = load_encoder(source)
     model.to("cuda" if torch.cuda.is_available() else "cpu")
     features: dict[str, np.ndarray] = {}
     texts = sorted({text for _, text in captions}, key=lambda text: (len(text), text))
@@ -44,6 +48,7 @@ def write_text_features(captions: list[tuple[str, str]], settings: dict, output:
     if cut:
         log.warning("text features: %d distinct captions reach the encoder's limit and may be cut off", cut)
     attributes = {"backbone": settings["text_encoder"], "dim": model.config.hidden_size, "special_tokens": False}
+    attributes |= {"revision": commit} if commit else {}
     return write_features(output, attributes, ((name, features[text], {}) for name, text in captions))
 
 

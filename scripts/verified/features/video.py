@@ -15,16 +15,25 @@ from verified.features.backbones import Backbone, load_backbone
 log = logging.getLogger("verified")
 
 
-def write_video_features(videos: list[dict], settings: dict, clip_seconds: float, output: str | Path) -> dict[str, int]:
+def write_video_features(
+    videos: list[dict],
+    settings: dict,
+    clip_seconds: float,
+    output: str | Path,
+    weights: tuple[str, str] | None = None,
+) -> dict[str, int]:
     """Write one shard of video features, float16 [clips, dim] per video; returns counts by outcome.
 
-    `videos` are rows of videos.jsonl; `settings` is the features section. A clip is `clip_seconds` long and the last
+    `videos` are rows of videos.jsonl; `settings` is the features section; `weights`, where
+    its backbone was fetched, says what to load and at which commit. A clip is `clip_seconds` long and the last
     one may be shorter; clip i pools the frames on the screen at the multiples of 1/fps in [i, i + 1) · clip_seconds.
     Each data set carries the video's sha256. A video that cannot be read is logged, counted by reason and left out.
     """
-    backbone = load_backbone(settings["video_backbone"])
+    source, commit = weights or (settings["video_backbone"], "")
+    backbone = load_backbone(source)
     attributes = {
         "backbone": settings["video_backbone"],
+        **({"revision": commit} if commit else {}),
         "dim": backbone.dim,
         "fps": settings["fps"],
         "clip_seconds": clip_seconds,

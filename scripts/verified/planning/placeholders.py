@@ -52,10 +52,11 @@ def lay_out(config: Config, folder: Path) -> dict[str, tuple[int, int]]:
         raise InputError(
             "no data set of this configuration has a folder of videos", remedy="it can be planned as it is"
         )
+    start = config.evaluator.checkpoint or config.evaluator.umt_file
     for name, source in sources.items():
         if name not in SIZES:
             raise InputError(f"the size of {name} is not known", remedy=f"known: {', '.join(SIZES)}")
-        for path in (source.videos, source.moments, *filter(None, [config.evaluator.checkpoint])):
+        for path in (source.videos, source.moments, *filter(None, [start])):
             if Path(path).is_absolute() or ".." in Path(path).parts:
                 raise InputError("placeholders need a relative path", file=path)
             if (folder / path).exists():
@@ -67,8 +68,8 @@ def lay_out(config: Config, folder: Path) -> dict[str, tuple[int, int]]:
         for video in names:
             (videos / f"{video}.mp4").touch()
         found[name] = (write_jsonl(folder / source.moments, _moments(SIZES[name])), len(names))
-    if config.evaluator.checkpoint:
-        write_text(folder / config.evaluator.checkpoint, "")
+    if start:
+        write_text(folder / start, "")
     return found
 
 

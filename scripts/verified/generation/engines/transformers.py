@@ -40,19 +40,20 @@ class Transformers:
 
         torch.set_num_threads(self.threads)
         self.device = "cuda" if self.settings.gpu else "cpu"
-        pinned = {"revision": self.revision or None}
+        source = self.settings.folder or self.model
+        pinned = {} if self.settings.folder else {"revision": self.revision or None}
         try:
-            config = transformers.AutoConfig.from_pretrained(self.model, **pinned)
+            config = transformers.AutoConfig.from_pretrained(source, **pinned)
             self.sees = config.model_type in MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES
             kind = transformers.AutoModelForImageTextToText if self.sees else transformers.AutoModelForCausalLM
             number = "auto" if self.settings.gpu else torch.float32  # half precision is slow on most CPUs
-            self.network = kind.from_pretrained(self.model, dtype=number, **pinned).to(self.device).eval()
-            self.tokenizer = transformers.AutoTokenizer.from_pretrained(self.model, **pinned)
-            self.processor = _processor(self.model, config.model_type, pinned) if self.sees else None
+            self.network = kind.from_pretrained(source, dtype=number, **pinned).to(self.device).eval()
+            self.tokenizer = transformers.AutoTokenizer.from_pretrained(source, **pinned)
+            self.processor = _processor(source, config.model_type, pinned) if self.sees else None
         except (OSError, ValueError, ImportError, RuntimeError) as error:
             raise InputError(
                 f"the model {self.model!r} cannot be loaded: {error}",
-                remedy="check `model` and `revision`: a hub name, or a folder with weights and tokenizer",
+                remedy="check `model`: a hub name, which `verified fetch-models` brings here, or a folder with weights",
             ) from None
         text = config.get_text_config()
         own = getattr(text, "max_position_embeddings", None) or self.settings.max_context_tokens

@@ -43,8 +43,8 @@ class VLLM:
             ) from None
         try:
             self.llm = vllm.LLM(
-                model=self.model,
-                revision=self.revision or None,
+                model=self.settings.folder or self.model,
+                revision=None if self.settings.folder else self.revision or None,
                 tensor_parallel_size=max(1, self.settings.gpu),
                 gpu_memory_utilization=self.settings.gpu_memory_share,
                 max_model_len=self.settings.max_context_tokens,

@@ -1,0 +1,83 @@
+import re
+
+from verified.weights.paths import umt_stem
+from verified.weights.wanted import wanted_models
+
+
+localrules:
+    fetch_model,
+    fetch_umt,
+
+
+rule fetch_model:
+    """One model of the hub at the commit of the lock file, every byte checked; jobs then load it with the hub offline."""
+    output:
+        record=f"results/{settings.name}/weights/{{model}}.json",
+    log:
+        f"logs/{settings.name}/fetch_model/{{model}}.log",
+    benchmark:
+        f"logs/{settings.name}/fetch_model/{{model}}.tsv"
+    wildcard_constraints:
+        model="|".join(re.escape(wanted.slug) for wanted in wanted_models(settings)) or "(?!)",
+    conda:
+        "../envs/evaluator.yaml"
+    threads: 1
+    resources:
+        mem_mb=growing(1000),
+        runtime=growing(240),
+        disk_mb=20000,
+    params:
+        weights=settings.weights.model_dump(mode="json"),
+        code=code_digest("weights", "common.download"),
+    script:
+        "../scripts/fetch_model.py"
+
+
+rule fetch_umt:
+    """UMT's checkpoint from its address, checked against the configuration and the lock file."""
+    output:
+        umt="{umt}.pth",
+    log:
+        f"logs/{settings.name}/fetch_umt/{{umt}}.log",
+    benchmark:
+        f"logs/{settings.name}/fetch_umt/{{umt}}.tsv"
+    wildcard_constraints:
+        umt=umt_stem(settings) if settings.evaluator.umt_url else "(?!)",
+    conda:
+        "../envs/evaluator.yaml"
+    threads: 1
+    resources:
+        mem_mb=growing(1000),
+        runtime=growing(240),
+        disk_mb=10000,
+    params:
+        url=settings.evaluator.umt_url,
+        sha256=settings.evaluator.umt_sha256,
+    script:
+        "../scripts/fetch_umt.py"
+
+
+rule import_umt:
+    """UMT's checkpoint as safetensors: every tensor accounted for, the pickle read by a process of its own."""
+    input:
+        umt="{umt}.pth",
+    output:
+        checkpoint="{umt}.safetensors",
+    log:
+        f"logs/{settings.name}/import_umt/{{umt}}.log",
+    benchmark:
+        f"logs/{settings.name}/import_umt/{{umt}}.tsv"
+    wildcard_constraints:
+        umt=umt_stem(settings),
+    conda:
+        "../envs/evaluator.yaml"
+    threads: 1
+    resources:
+        mem_mb=growing(16000),
+        runtime=growing(30),
+        disk_mb=5000,
+    params:
+        size=settings.evaluator.size,
+        code=code_digest("evaluator.import_umt", "evaluator.umt_keys", "evaluator.architecture", "common.foreign"),
+    script:
+        "../scripts/import_umt.py"

@@ -1,0 +1,65 @@
+"""Files of a model: which of those published are needed, and whether those on the disk are the ones that are meant."""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from verified.common.errors import InputError
+
+SAFE = ".safetensors"
+OTHER_WEIGHTS = (".bin", ".pt", ".pth", ".h5", ".msgpack", ".ot", ".onnx", ".gguf", ".tflite", ".ckpt")
+"""The same weights in other forms; they are left where safetensors are published."""
+NEVER_NEEDED = (".md", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".pdf", ".gitattributes")
+CHUNK = 1 << 22
+
+
+def needed(names: Iterable[str]) -> list[str]:
+    """The files that loading a model takes: of its weights one form only, without pictures and read-me files.
+
+    `consolidated.safetensors`, Mistral's own form, repeats the weights of the `model` files.
+    """
+    names = [name for name in names if not name.lower().endswith(NEVER_NEEDED)]
+    at_top = [name for name in names if "/" not in name]
+    if any(name.startswith("model") and name.endswith(SAFE) for name in at_top):
+        names = [n for n in names if not n.endswith(OTHER_WEIGHTS) and not n.startswith("consolidated")]
+    elif any(name.startswith("pytorch_model") and name.endswith(".bin") for name in at_top):
+        names = [n for n in names if not n.endswith(OTHER_WEIGHTS) or n.startswith("pytorch_model")]
+    return sorted(name for name in names if not name.startswith(("onnx/", "openvino/", "coreml/", "original/")))
+
+
+def sha256_of(path: Path) -> str:
+    """SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def blob_of(path: Path) -> str:
+    """Git's SHA-1 of a file's content, which the hub gives for files that are not large."""
+    digest = hashlib.sha1(f"blob {path.stat().st_size}\0".encode(), usedforsecurity=False)
+    with path.open("rb") as file:
+        while part := file.read(CHUNK):
+            digest.update(part)
+    return digest.hexdigest()
+
+
+def first_difference(folder: Path, files: Mapping[str, dict]) -> tuple[str, str] | None:
+    """(file, what is wrong) for the first of `files` ({name: {bytes, sha256}}) that `folder` does not hold as such."""
+    for name, facts in files.items():
+        path = folder / name
+        if not path.is_file():
+            return name, "it is missing"
+        if path.stat().st_size != facts["bytes"]:
+            return name, f"it has {path.stat().st_size} bytes, not {facts['bytes']}"
+    for name, facts in files.items():
+        found = sha256_of(folder / name)
+        if found != facts["sha256"]:
+            return name, f"its SHA-256 is {found}, not {facts['sha256']}"
+    return None
+
+
+def check(folder: Path, files: Mapping[str, dict], key: str, remedy: str) -> None:
+    """Raise InputError unless `folder` holds all of `files`."""
+    difference = first_difference(folder, files)
+    if difference:
+        name, problem = difference
+        raise InputError(f"{key} is not what the lock file names: {problem}", file=folder / name, remedy=remedy)

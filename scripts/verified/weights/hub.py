@@ -1,0 +1,131 @@
+"""Models from the Hugging Face hub (or the address in HF_ENDPOINT): what is published, and bringing it here."""
+
+import fcntl
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from verified.common.errors import InputError
+from verified.weights.files import blob_of, needed, sha256_of
+from verified.weights.wanted import Wanted
+
+PAGE = "https://huggingface.co"
+
+
+@dataclass(frozen=True)
+class Published:
+    """A model at one commit: of each needed file the size in bytes and what the hub knows of its content."""
+
+    commit: str
+    sizes: dict[str, int | None]
+    sha256: dict[str, str]
+    blobs: dict[str, str]
+
+    @property
+    def bytes(self) -> int:
+        """Size of all needed files whose size the hub tells."""
+        return sum(size or 0 for size in self.sizes.values())
+
+
+def published(wanted: Wanted, commit: str | None = None) -> Published:
+    """What the hub holds under the asked revision, or at `commit`. Raises InputError with what to do about it."""
+    from huggingface_hub import HfApi
+
+    try:
+        found = HfApi().model_info(wanted.name, revision=commit or wanted.revision or None, files_metadata=True)
+    except Exception as error:
+        raise explained(error, wanted) from None
+    known = {file.rfilename: file for file in found.siblings or ()}
+    names = needed(known)
+    large = {name: known[name].lfs.sha256 for name in names if known[name].lfs}
+    blobs = {name: known[name].blob_id for name in names if known[name].blob_id and name not in large}
+    return Published(found.sha, {name: known[name].size for name in names}, large, blobs)
+
+
+def bring(wanted: Wanted, commit: str, sizes: Mapping[str, int | None], folder: Path) -> Path:
+    """Fetch the files of `sizes` (bytes, where known) at `commit`; returns the model's folder below `folder`.
+
+    What is there is not asked for again, and of a file that broke off only the rest. The library's own download begins
+    each lost file anew; a single one of these has five gigabytes. Fetches side by side take turns.
+    """
+    from huggingface_hub import hf_hub_url
+    from huggingface_hub.file_download import http_get
+    from huggingface_hub.utils import build_hf_headers
+
+    at = place(wanted, commit, folder)
+    at.mkdir(parents=True, exist_ok=True)
+    with (at / ".turn").open("w") as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        for name, size in sizes.items():
+            path = at / name
+            if path.is_file():
+                continue
+            partial = path.with_name(f".{path.name}.part")
+            partial.parent.mkdir(parents=True, exist_ok=True)
+            have = partial.stat().st_size if partial.is_file() else 0
+            if size is not None and have > size:  # of another file, by whatever mishap
+                partial.unlink()
+                have = 0
+            url = hf_hub_url(wanted.name, name, revision=commit)
+            try:
+                if have == 0 or have != size:
+                    with partial.open("ab") as file:
+                        http_get(url, file, resume_size=have, headers=build_hf_headers(), expected_size=size)
+            except Exception as error:
+                raise explained(error, wanted) from None
+            partial.replace(path)
+    return at
+
+
+def place(wanted: Wanted, commit: str, folder: Path) -> Path:
+    """Where `bring` puts a model."""
+    return folder / wanted.name.replace("/", "--") / commit
+
+
+def check_against_hub(at: Path, found: Published, wanted: Wanted) -> dict[str, dict]:
+    """{file: {bytes, sha256}} of what arrived. Raises InputError, and drops the file, where the hub says otherwise."""
+    facts = {}
+    for name in found.sizes:
+        path = at / name
+        digest = sha256_of(path)
+        wrong = found.sha256.get(name, digest) != digest or (name in found.blobs and found.blobs[name] != blob_of(path))
+        if wrong:
+            path.unlink()
+            raise InputError(
+                f"{name} of {wanted.key} arrived with other bytes than the hub has published", file=path,
+                remedy="it was removed; run the same command again",
+            )  # fmt: skip
+        facts[name] = {"bytes": path.stat().st_size, "sha256": digest}
+    return facts
+
+
+def explained(error: Exception, wanted: Wanted) -> Exception:
+    """An InputError for what the hub's client raises; anything that is no trouble of hub, network or disk as it is."""
+    from huggingface_hub import errors
+
+    name = wanted.name
+    if isinstance(error, errors.GatedRepoError):
+        return InputError(
+            f"{name} is gated: its owner gives it to those who accept the terms",
+            remedy=f"accept them at {PAGE}/{name} with your account, make a token at {PAGE}/settings/tokens,"
+            " and run again with that token in the environment variable HF_TOKEN",
+        )  # fmt: skip
+    if isinstance(error, errors.RevisionNotFoundError):
+        return InputError(f"{name} has no revision {wanted.revision!r}", remedy=f"see {PAGE}/{name}/commits/main")
+    if isinstance(error, errors.RepositoryNotFoundError):
+        return InputError(
+            f"the hub shows no model {name!r}",
+            remedy="check the name; a private model needs a token in the environment variable HF_TOKEN",
+        )
+    if isinstance(error, errors.HFValidationError):
+        return InputError(f"{name!r} is neither a model's name on the hub nor a folder on this machine")
+    if isinstance(error, (errors.OfflineModeIsEnabled, errors.LocalEntryNotFoundError, errors.HTTPError, OSError)):
+        where = os.environ.get("HF_ENDPOINT", PAGE)
+        reason = " ".join(str(error.__cause__ or error).split())[:300]
+        return InputError(
+            f"{wanted.key} could not be fetched from {where}: {reason}",
+            remedy="run again: what has arrived is kept; without a way to the hub, set weights.hub to a folder that"
+            " holds the models",
+        )  # fmt: skip
+    return error

@@ -1,0 +1,35 @@
+"""A folder in the hub's place: ORGANISATION/NAME/ below it holds a model's files, which are used where they are."""
+
+import hashlib
+from pathlib import Path
+
+from verified.common.errors import InputError
+from verified.weights.files import needed, sha256_of
+from verified.weights.wanted import Wanted
+
+
+def folder_of(wanted: Wanted, hub: Path) -> Path:
+    """The model's folder. Raises InputError where there is none."""
+    folder = hub / wanted.name
+    if not folder.is_dir():
+        raise InputError(
+            f"no folder for {wanted.name}", file=folder,
+            remedy="put the model's files there, or set weights.hub to null to fetch it from the hub",
+        )  # fmt: skip
+    return folder
+
+
+def describe(wanted: Wanted, hub: Path) -> tuple[str, dict[str, dict], Path]:
+    """(commit, files, folder) as `fetch` records them. A folder has no commits: a digest of its files stands for one.
+
+    Raises InputError for a missing or empty folder.
+    """
+    folder = folder_of(wanted, hub)
+    names = needed(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+    if not names:
+        raise InputError(f"no files of {wanted.name}", file=folder)
+    files = {name: {"bytes": (folder / name).stat().st_size, "sha256": sha256_of(folder / name)} for name in names}
+    digest = hashlib.sha1(usedforsecurity=False)
+    for name, facts in files.items():
+        digest.update(f"{name}\0{facts['sha256']}\n".encode())
+    return digest.hexdigest(), files, folder

@@ -1,0 +1,49 @@
+"""Which records of fetched models a rule reads."""
+
+import re
+from pathlib import Path
+
+from verified.config import Config
+from verified.weights.wanted import Wanted, from_hub, of_role, wanted_models
+
+
+def record_file(settings: Config, wanted: Wanted) -> str:
+    """The record of one model."""
+    return f"results/{settings.name}/weights/{wanted.slug}.json"
+
+
+def all_records(settings: Config) -> list[str]:
+    """The records of all models of a configuration."""
+    return [record_file(settings, wanted) for wanted in sorted(wanted_models(settings))]
+
+
+def role_records(settings: Config, *roles: str) -> list[str]:
+    """The records behind roles of text generation; none for roles that load no model of the hub."""
+    found = {of_role(getattr(settings.generation, role)) for role in roles}
+    return [record_file(settings, wanted) for wanted in sorted(found - {None})]
+
+
+def sentence_records(settings: Config) -> list[str]:
+    """The record of the sentence encoder."""
+    return _records(settings, settings.generation.sentence_encoder, settings.generation.sentence_revision)
+
+
+def video_records(settings: Config) -> list[str]:
+    """The record of the image backbone."""
+    return _records(settings, settings.features.video_backbone, settings.features.video_revision)
+
+
+def text_records(settings: Config) -> list[str]:
+    """The record of the text encoder."""
+    return _records(settings, settings.features.text_encoder, settings.features.text_revision)
+
+
+def _records(settings: Config, name: str, revision: str) -> list[str]:
+    """None where the model is built in or a folder."""
+    return [record_file(settings, Wanted(name, revision))] if from_hub(name) else []
+
+
+def umt_stem(settings: Config) -> str:
+    """A wildcard constraint: UMT's checkpoint without its ending; it matches nothing where none is configured."""
+    file = settings.evaluator.umt_file
+    return re.escape(str(Path(file).with_suffix(""))) if file else "(?!)"

@@ -1,0 +1,58 @@
+"""What jobs load: a record of each fetched model says where it is and which commit, and jobs read nothing else."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from verified.common.errors import InputError
+from verified.common.jsonl import read_json
+from verified.config.generation import ROLES, EngineSettings, Generation
+from verified.weights.lock import read_lock
+from verified.weights.wanted import Wanted, from_hub, of_role
+
+
+def read_records(paths: Iterable[str | Path]) -> dict[Wanted, dict]:
+    """Records by model. Raises InputError for a record whose folder is gone."""
+    found = {}
+    for path in paths:
+        record = read_json(path)
+        if not Path(record["folder"]).is_dir():
+            raise InputError(
+                f"{record['model']} is gone from {record['folder']}", file=path,
+                remedy=f"fetch it again: remove {path} and run the workflow",
+            )  # fmt: skip
+        found[Wanted(record["model"], record["revision"])] = record
+    return found
+
+
+def located(generation: Generation, paths: Iterable[str | Path]) -> Generation:
+    """The same settings with every role of a hub model at its folder and commit, as `paths` (its records) say."""
+    records = read_records(paths)
+
+    def placed(role: EngineSettings) -> EngineSettings:
+        record = records.get(of_role(role))
+        return role.model_copy(update={"folder": record["folder"], "revision": record["commit"]}) if record else role
+
+    return generation.model_copy(update={role: placed(getattr(generation, role)) for role in ROLES})
+
+
+def source_of(name: str, revision: str, paths: Iterable[str | Path]) -> tuple[str, str]:
+    """(what to load, commit) for a model named in a configuration: its folder, or the name itself where it is built in
+    or a folder, and then no commit. Raises InputError for a model of the hub without a record."""
+    if not from_hub(name):
+        return name, ""
+    record = read_records(paths).get(Wanted(name, revision))
+    if record is None:
+        raise InputError(f"{name} was not fetched", remedy="run: verified fetch-models --configfile CONFIG")
+    return record["folder"], record["commit"]
+
+
+def locked(generation: Generation, lock: str | Path) -> Generation:
+    """The same settings with the commits that the lock file names, for what looks calls up and loads no model."""
+    models = read_lock(lock)["models"]
+
+    def pinned(role: EngineSettings) -> EngineSettings:
+        wanted = of_role(role)
+        entry = models.get(wanted.key) if wanted else None
+        return role.model_copy(update={"revision": entry["commit"]}) if entry else role
+
+    return generation.model_copy(update={role: pinned(getattr(generation, role)) for role in ROLES})

@@ -1,0 +1,54 @@
+"""UMT's checkpoint (.pth): fetched from its address, checked, and pinned by the lock file as models of the hub are."""
+
+import logging
+from pathlib import Path
+
+from verified.common.download import download_part
+from verified.common.errors import InputError
+from verified.config.evaluator import Evaluator
+from verified.weights.files import sha256_of
+from verified.weights.lock import add_to_lock, read_lock
+
+log = logging.getLogger("verified")
+
+
+def fetch_umt(evaluator: Evaluator, lock: str, pause: float = 2.0) -> dict:
+    """Have `umt_file` on this machine: as somebody put it there, else from `umt_url` (resumes); returns `check_umt`'s.
+
+    Its SHA-256 must be `umt_sha256`, or, where the configuration names none, the lock file's; the first file that comes
+    sets the lock. Raises InputError where the file cannot be had or is another one.
+    """
+    path = Path(evaluator.umt_file)
+    if path.is_file():
+        return check_umt(evaluator, lock)
+    if not evaluator.umt_url:
+        raise InputError(
+            "no such file, and evaluator.umt_url names no address", file=path, remedy="put UMT's checkpoint there"
+        )
+    partial = path.with_name(path.name + ".part")
+    download_part(evaluator.umt_url, partial, None, f"fetch it by hand and save it as {path}", pause)
+    try:
+        found = check_umt(evaluator, lock, partial)
+    except InputError:
+        partial.unlink()
+        raise
+    partial.replace(path)
+    return found
+
+
+def check_umt(evaluator: Evaluator, lock: str, at: Path | None = None) -> dict:
+    """{"bytes", "sha256"} of the checkpoint at `at` (default `umt_file`). Raises InputError for another one's bytes."""
+    path = at or Path(evaluator.umt_file)
+    key = evaluator.umt_url or evaluator.umt_file
+    found = {"bytes": path.stat().st_size, "sha256": sha256_of(path)}
+    locked = read_lock(lock)["files"].get(key)
+    for meant, who in ((evaluator.umt_sha256, "evaluator.umt_sha256"), (locked and locked["sha256"], lock)):
+        if meant and meant != found["sha256"]:
+            raise InputError(
+                f"this is not the checkpoint that {who} names: {found['bytes']} bytes, SHA-256 {found['sha256']}",
+                file=path, remedy=f"expected SHA-256 {meant}; remove the file to fetch it again from {key}",
+            )  # fmt: skip
+    if not locked:
+        add_to_lock(lock, "files", key, found)
+        log.info("%s: SHA-256 %s, now in %s", path, found["sha256"], lock)
+    return found

@@ -1,0 +1,62 @@
+"""Which models of the hub a configuration needs, and what for."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from verified.config import Config
+from verified.config.generation import ROLES, EngineSettings
+
+LOADING_ENGINES = ("transformers", "vllm")
+"""Engines that load weights themselves; the others ask an endpoint or read no weights at all."""
+BUILT_IN = ("all-MiniLM-L6-v2", "grid-conv")
+"""Names that are no model of the hub: they come with the installed packages or with the workflow."""
+
+
+@dataclass(frozen=True, order=True)
+class Wanted:
+    """A model by its name on the hub, and the branch, tag or commit that the configuration asks for (may be empty)."""
+
+    name: str
+    revision: str = ""
+
+    @property
+    def key(self) -> str:
+        """How the lock file calls it."""
+        return f"{self.name}@{self.revision}" if self.revision else self.name
+
+    @property
+    def slug(self) -> str:
+        """The same as a file name."""
+        return self.key.replace("/", "--")
+
+
+def from_hub(name: str) -> bool:
+    """Whether `name` is a model of the hub: not one that is built in and not a folder on this machine."""
+    return name not in BUILT_IN and not Path(name).is_dir() and not name.startswith((".", "/", "~"))
+
+
+def of_role(role: EngineSettings) -> Wanted | None:
+    """The model that a role of text generation loads, if it loads one of the hub."""
+    if role.engine in LOADING_ENGINES and not role.folder and from_hub(role.model):
+        return Wanted(role.model, role.revision)
+    return None
+
+
+def wanted_models(settings: Config) -> dict[Wanted, list[str]]:
+    """Models of the hub → the configuration's keys that name them."""
+    named: list[tuple[Wanted | None, str]] = []
+    if any(dataset.source.kind != "released" for dataset in settings.datasets.values()):
+        generation = settings.generation
+        named += [(of_role(getattr(generation, role)), f"generation.{role}.model") for role in ROLES]
+    features = settings.features
+    for name, revision, key in (
+        (features.video_backbone, features.video_revision, "features.video_backbone"),
+        (features.text_encoder, features.text_revision, "features.text_encoder"),
+        (settings.generation.sentence_encoder, settings.generation.sentence_revision, "generation.sentence_encoder"),
+    ):
+        named.append((Wanted(name, revision) if from_hub(name) else None, key))
+    found: dict[Wanted, list[str]] = {}
+    for wanted, key in named:
+        if wanted:
+            found.setdefault(wanted, []).append(key)
+    return found

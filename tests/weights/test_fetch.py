@@ -1,0 +1,225 @@
+"""Fetching models: the lock binds, hashes are checked, what broke off goes on, refusals say what to do."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from loopback_hub import serving
+
+from verified.common.errors import InputError
+from verified.config import load
+from verified.config.generation import Generation
+from verified.config.weights import Weights
+from verified.weights.fetch import fetch_model
+from verified.weights.files import needed
+from verified.weights.lock import read_lock
+from verified.weights.records import located, locked, source_of
+from verified.weights.umt import fetch_umt
+from verified.weights.wanted import Wanted, wanted_models
+
+LARGE = bytes(range(256)) * 400
+FILES = {"config.json": b"{}", "model.safetensors": LARGE, "pytorch_model.bin": LARGE, "README.md": b"x"}
+MODEL = Wanted("org/model")
+
+
+@pytest.fixture(scope="module")
+def hub():
+    """One for all tests: the client reads the address once."""
+    with serving() as server, pytest.MonkeyPatch.context() as patch:
+        for name, value in {
+            "HF_ENDPOINT": server.url, "HF_HUB_OFFLINE": "0", "HF_TOKEN": "",
+            "HF_HUB_DISABLE_PROGRESS_BARS": "1",
+        }.items():  # fmt: skip
+            patch.setenv(name, value)
+        from huggingface_hub import constants
+
+        patch.setattr(constants, "ENDPOINT", server.url)
+        patch.setattr(constants, "HF_HUB_OFFLINE", False)
+        patch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", server.url + "/{repo_id}/resolve/{revision}/{filename}")
+        yield server
+
+
+@pytest.fixture
+def weights(tmp_path) -> Weights:
+    return Weights(folder=str(tmp_path / "models"), lock=str(tmp_path / "lock.json"))
+
+
+def test_the_first_fetch_locks_and_the_lock_binds(hub, weights):
+    first = hub.publish("org/model", FILES)
+    record = fetch_model(MODEL, weights)
+    assert record["commit"] == first and set(record["files"]) == {"config.json", "model.safetensors"}
+    assert Path(record["folder"], "model.safetensors").read_bytes() == LARGE
+    assert read_lock(weights.lock)["models"]["org/model"]["commit"] == first
+    hub.publish("org/model", {**FILES, "config.json": b'{"newer": true}'})
+    before = len(hub.asked)
+    assert fetch_model(MODEL, weights) == record
+    assert len(hub.asked) == before, "what is locked and at hand needs no network"
+    elsewhere = weights.model_copy(update={"folder": weights.folder + "-2"})
+    assert fetch_model(MODEL, elsewhere)["commit"] == first, "another machine with this lock gets the same commit"
+    assert Path(fetch_model(MODEL, elsewhere)["folder"], "config.json").read_bytes() == b"{}"
+
+
+def test_a_broken_file_is_fetched_again(hub, weights):
+    hub.publish("org/broken", FILES)
+    folder = Path(fetch_model(Wanted("org/broken"), weights)["folder"])
+    (folder / "model.safetensors").resolve().write_bytes(LARGE[:-1] + b"!")
+    fetch_model(Wanted("org/broken"), weights)
+    assert (folder / "model.safetensors").read_bytes() == LARGE
+
+
+@pytest.mark.parametrize("name", ["config.json", "model.safetensors"])
+def test_bytes_that_are_not_the_published_ones_are_refused(hub, weights, name):
+    wanted = Wanted(f"org/lies-{name.split('.')[0]}")
+    hub.publish(wanted.name, FILES)
+    hub.lies[name] = FILES[name][:-1] + b"?"
+    try:
+        with pytest.raises(InputError, match="other bytes than the hub has published"):
+            fetch_model(wanted, weights)
+    finally:
+        hub.lies.clear()
+    assert wanted.key not in read_lock(weights.lock)["models"]
+    assert fetch_model(wanted, weights)["commit"]
+
+
+def test_a_killed_download_goes_on_where_it_was(hub, weights, tmp_path):
+    size = 40_000_000
+    hub.publish("org/long", {"config.json": b"{}", "model.safetensors": bytes(size)})
+    hub.stalls["model.safetensors"] = 1
+    code = (
+        "from verified.weights.fetch import fetch_model; from verified.weights.wanted import Wanted;"
+        "from verified.config.weights import Weights;"
+        f"fetch_model(Wanted('org/long'), Weights(folder={weights.folder!r}, lock={weights.lock!r}))"
+    )
+    lost = subprocess.Popen([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": "scripts"})
+    deadline = time.monotonic() + 60
+    while not any(part.stat().st_size > 5_000_000 for part in Path(weights.folder).rglob(".*.part")):
+        assert lost.poll() is None and time.monotonic() < deadline
+        time.sleep(0.1)
+    lost.send_signal(signal.SIGKILL)
+    lost.wait()
+    before = len(hub.asked)
+    record = fetch_model(Wanted("org/long"), weights)
+    assert Path(record["folder"], "model.safetensors").stat().st_size == size
+    asked = [again for method, path, again in hub.asked[before:] if method == "GET" and path.endswith(".safetensors")]
+    assert asked and asked[0] and not asked[0].startswith("bytes=0-")
+
+
+@pytest.mark.parametrize("name, message", [
+    ("org/gated", r"gated.*accept them at https://huggingface\.co/org/gated.*HF_TOKEN"),
+    ("org/none", "shows no model 'org/none'.*HF_TOKEN"),
+    ("not a name", "neither a model's name on the hub nor a folder"),
+])  # fmt: skip
+def test_refusals_say_what_to_do(hub, weights, name, message):
+    hub.publish("org/gated", FILES)
+    hub.gated.add("org/gated")
+    with pytest.raises(InputError, match=message):
+        fetch_model(Wanted(name), weights)
+
+
+def test_an_unknown_revision_and_an_unreachable_hub(hub, weights, monkeypatch):
+    hub.publish("org/revised", FILES)
+    with pytest.raises(InputError, match="no revision 'v9'"):
+        fetch_model(Wanted("org/revised", "v9"), weights)
+    from huggingface_hub import constants
+
+    monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:9")
+    with pytest.raises(InputError, match=r"could not be fetched.*what has arrived is kept"):
+        fetch_model(Wanted("org/revised"), weights)
+
+
+def test_a_folder_in_the_hubs_place(tmp_path, weights):
+    local = weights.model_copy(update={"hub": str(tmp_path / "hub")})
+    with pytest.raises(InputError, match=r"no folder for org/model.*put the model's files there"):
+        fetch_model(MODEL, local)
+    folder = tmp_path / "hub" / "org" / "model"
+    folder.mkdir(parents=True)
+    for name, data in FILES.items():
+        (folder / name).write_bytes(data)
+    record = fetch_model(MODEL, local)
+    assert record["folder"] == str(folder) and len(record["commit"]) == 40
+    assert fetch_model(MODEL, local) == record
+    (folder / "config.json").write_bytes(b"[]")
+    with pytest.raises(InputError, match=r"config\.json: org/model is not what the lock file names: its SHA-256"):
+        fetch_model(MODEL, local)
+
+
+def test_jobs_load_the_locked_commit_and_nothing_else(tmp_path, weights):
+    folder = tmp_path / "hub" / "org" / "model"
+    folder.mkdir(parents=True)
+    (folder / "model.safetensors").write_bytes(LARGE)
+    record = fetch_model(MODEL, weights.model_copy(update={"hub": str(tmp_path / "hub")}))
+    file = tmp_path / "record.json"
+    file.write_text(json.dumps(record))
+    generation = Generation(llm={"engine": "transformers", "model": "org/model"})
+    llm = located(generation, [file]).llm
+    assert (llm.folder, llm.revision, llm.model) == (str(folder), record["commit"], "org/model")
+    assert locked(generation, weights.lock).llm.revision == record["commit"]
+    assert source_of("org/model", "", [file]) == (str(folder), record["commit"])
+    assert source_of("grid-conv", "", []) == ("grid-conv", "")
+    with pytest.raises(InputError, match=r"other/model was not fetched.*verified fetch-models"):
+        source_of("other/model", "", [file])
+
+
+def test_which_models_a_configuration_needs():
+    source = {"kind": "folder", "videos": "v", "moments": "m"}
+    wanted = wanted_models(load({
+        "datasets": {"d": {"title": "d", "source": source}},
+        "generation": {
+            "llm": {"engine": "vllm", "model": "org/a"},
+            "image_lmm": {"engine": "transformers", "model": "org/a", "revision": "v2"},
+            "video_lmm": {"engine": "openai", "model": "org/hosted"},
+        },
+        "features": {"video_backbone": "org/eyes", "text_encoder": "all-MiniLM-L6-v2"},
+    }))  # fmt: skip
+    assert wanted == {
+        Wanted("org/a"): ["generation.llm.model"],
+        Wanted("org/a", "v2"): ["generation.image_lmm.model"],
+        Wanted("org/eyes"): ["features.video_backbone"],
+    }
+
+
+@pytest.mark.parametrize("names, kept", [
+    (["model.safetensors", "pytorch_model.bin", "tf_model.h5", "README.md"], ["model.safetensors"]),
+    (["pytorch_model.bin", "flax_model.msgpack", "vocab.json"], ["pytorch_model.bin", "vocab.json"]),
+    (["model-00001-of-00002.safetensors", "consolidated.safetensors", "onnx/model.onnx", "tokenizer.model"],
+     ["model-00001-of-00002.safetensors", "tokenizer.model"]),
+])  # fmt: skip
+def test_one_form_of_the_weights_is_enough(names, kept):
+    assert needed(names) == kept
+
+
+@pytest.mark.parametrize("text, message", [
+    ("{", "not a lock file"),
+    ('{"models": {"a": {"commit": "main", "files": {"f": {}}}}}', "commit of a is not 40"),
+    (json.dumps({"models": {"a": {"commit": "0" * 40, "files": {"../f": {"bytes": 1, "sha256": "0" * 64}}}}}),
+     "outside the model's folder"),
+    ('{"files": {"u": {"bytes": 1}}}', "SHA-256 of u is missing"),
+])  # fmt: skip
+def test_a_lock_that_cannot_be_right_is_named(tmp_path, text, message):
+    (tmp_path / "lock.json").write_text(text)
+    with pytest.raises(InputError, match=message):
+        read_lock(tmp_path / "lock.json")
+
+
+def test_umt_is_pinned_by_its_first_bytes(hub, weights, tmp_path):
+    commit = hub.publish("umt/zoo", {"l16_25m.pth": LARGE})
+    url = f"{hub.url}/umt/zoo/resolve/{commit}/l16_25m.pth"
+    base = {"datasets": {"d": {"title": "d", "source": {"kind": "demo"}}}}
+    evaluator = load({**base, "evaluator": {"umt_file": str(tmp_path / "umt" / "l.pth"), "umt_url": url}}).evaluator
+    found = fetch_umt(evaluator, weights.lock, pause=0.01)
+    assert Path(evaluator.umt_file).read_bytes() == LARGE and found["bytes"] == len(LARGE)
+    Path(evaluator.umt_file).unlink()
+    hub.lies["l16_25m.pth"] = LARGE[:-1] + b"!"
+    with pytest.raises(InputError, match=r"not the checkpoint that .*lock\.json names"):
+        fetch_umt(evaluator, weights.lock, pause=0.01)
+    hub.lies.clear()
+    assert not Path(evaluator.umt_file).exists()
+    fetch_umt(evaluator, weights.lock, pause=0.01)
+    other = evaluator.model_copy(update={"umt_sha256": "0" * 64})
+    with pytest.raises(InputError, match=r"not the checkpoint that evaluator\.umt_sha256 names"):
+        fetch_umt(other, weights.lock)
