@@ -1,5 +1,4 @@
 from verified.annotations.paths import annotated_splits, annotation_files, card_facts
-from verified.corpus.source_files import datasets_of
 
 
 rule choose_annotations:
@@ -15,7 +14,7 @@ rule choose_annotations:
     benchmark:
         "logs/{dataset}/choose_annotations/{split}.tsv"
     wildcard_constraints:
-        dataset=datasets_of(settings, "demo", "folder"),
+        dataset=datasets("annotated_here"),
     conda:
         "../envs/annotations.yaml"
     threads: 1
@@ -44,7 +43,7 @@ rule export_annotations:
     benchmark:
         "logs/{dataset}/export_annotations.tsv"
     wildcard_constraints:
-        dataset=datasets_of(settings, "demo", "folder"),
+        dataset=datasets("annotated_here"),
     conda:
         "../envs/annotations.yaml"
     threads: 1
@@ -77,7 +76,7 @@ rule lint_annotations:
         runtime=growing(15),
     params:
         settings=settings.annotations.model_dump(mode="json"),
-        source=dataset_settings("source"),
+        annotated_here=dataset_values(settings, lambda dataset: dataset.source.annotated_here),
         code=code_digest("annotations.lint", "common.fig", "generation.refusal"),
     script:
         "../scripts/lint_annotations.py"

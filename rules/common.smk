@@ -8,13 +8,16 @@ from snakemake.logging import logger
 from snakemake.utils import validate
 
 from verified.common.digest import code_digest
+from verified.common.folders import key_of
 from verified.common.errors import InputError
 from verified.common.job import announce_parent
 from verified.common.resources import growing
 from verified.common.run_lock import enter
 from verified.common.shards import shard_names
 from verified.config import load
-from verified.tables.closing import closing_message
+from verified.config.folders import dataset_folder, dataset_of, dataset_pattern, dataset_values, datasets_with
+from verified.config.folders import evaluator_folder, home
+from verified.tables.closing import closing_message, show_when_done
 
 try:
     settings = load(config, ", ".join(map(str, workflow.configfiles)) or "--config")
@@ -27,6 +30,9 @@ validate(
     set_default=False,
 )
 
+# The report's front page names it, also where the configuration leaves it to the default.
+config["name"] = settings.name
+HOME = home(settings)
 announce_parent()
 if workflow.is_main_process and not workflow.output_settings.dryrun:
     try:
@@ -34,12 +40,14 @@ if workflow.is_main_process and not workflow.output_settings.dryrun:
             logger.info(message)
     except InputError as error:
         raise WorkflowError(f"error: {error}")
+    show_when_done(workflow, HOME)
 
 SHARDS = shard_names(settings.shards)
+EVALUATOR = evaluator_folder(settings)
 
 
 wildcard_constraints:
-    dataset="|".join(settings.datasets),
+    dataset=dataset_pattern(settings, settings.datasets),
     shard=r"shard-\d+",
 
 
@@ -47,7 +55,22 @@ def dataset_settings(section):
     """A params function: one section of the data set's settings as plain values."""
 
     def values(wildcards):
-        chosen = getattr(settings.datasets[wildcards.dataset], section)
-        return chosen.model_dump(mode="json")
+        return getattr(dataset_of(settings, wildcards), section).model_dump(mode="json")
 
     return values
+
+
+def datasets(*abilities):
+    """A wildcard constraint: the data sets whose source can do all of this (see `verified.config.sources`)."""
+    return dataset_pattern(settings, datasets_with(settings, *abilities))
+
+
+def of_datasets(pattern, datasets, **wildcards):
+    """Files of several data sets, given by key: `pattern` below the folder of each, expanded over `wildcards`."""
+    folders = [dataset_folder(settings, dataset) for dataset in datasets]
+    return expand(f"{{folder}}/{pattern}", folder=folders, **wildcards)
+
+
+def labelled(labels):
+    """Labels of a figure or page of one data set in the report."""
+    return lambda wildcards: {"data set": key_of(wildcards.dataset), **labels}

@@ -1,7 +1,6 @@
 from verified.corpus.source_files import (
     READER,
     RENDERER,
-    datasets_of,
     folder_state,
     shard_source,
     shard_state,
@@ -21,7 +20,7 @@ rule render_demo:
     benchmark:
         "logs/{dataset}/render_demo.tsv"
     wildcard_constraints:
-        dataset=datasets_of(settings, "demo"),
+        dataset=datasets("rendered"),
     conda:
         "../envs/corpus.yaml"
     threads: 1
@@ -50,7 +49,7 @@ rule probe_videos:
     benchmark:
         "logs/{dataset}/probe_videos/{shard}.tsv"
     wildcard_constraints:
-        dataset=datasets_of(settings, "demo", "folder"),
+        dataset=datasets("annotated_here"),
     conda:
         "../envs/corpus.yaml"
     threads: 1
@@ -82,7 +81,7 @@ rule build_corpus:
     benchmark:
         "logs/{dataset}/build_corpus.tsv"
     wildcard_constraints:
-        dataset=datasets_of(settings, "demo", "folder"),
+        dataset=datasets("annotated_here"),
     conda:
         "../envs/corpus.yaml"
     threads: 1

@@ -43,12 +43,12 @@ rule gather_clips:
 rule pretrain_evaluator:
     """The demo's stand-in for UMT's pre-training: clips of a separate world with full true captions."""
     output:
-        checkpoint="results/evaluator/{name}/pretrained.safetensors",
-        record="results/evaluator/{name}/pretraining.jsonl",
+        checkpoint=f"{EVALUATOR}/pretrained.safetensors",
+        record=f"{EVALUATOR}/pretraining.jsonl",
     log:
-        "logs/evaluator/{name}/pretrain_evaluator.log",
+        f"logs/{settings.name}/pretrain_evaluator.log",
     benchmark:
-        "logs/evaluator/{name}/pretrain_evaluator.tsv"
+        f"logs/{settings.name}/pretrain_evaluator.tsv"
     conda:
         "../envs/evaluator.yaml"
     threads: settings.evaluator.threads
@@ -79,13 +79,13 @@ rule finetune_evaluator:
         clips=tuple_files(settings, "clips"),
         indices=tuple_files(settings, "indices"),
     output:
-        checkpoint="results/evaluator/{name}/checkpoint.safetensors",
-        card="results/evaluator/{name}/card.json",
-        record="results/evaluator/{name}/log.jsonl",
+        checkpoint=f"{EVALUATOR}/checkpoint.safetensors",
+        card=f"{EVALUATOR}/card.json",
+        record=f"{EVALUATOR}/log.jsonl",
     log:
-        "logs/evaluator/{name}/finetune_evaluator.log",
+        f"logs/{settings.name}/finetune_evaluator.log",
     benchmark:
-        "logs/evaluator/{name}/finetune_evaluator.tsv"
+        f"logs/{settings.name}/finetune_evaluator.tsv"
     conda:
         "../envs/evaluator.yaml"
     threads: settings.evaluator.threads
@@ -108,7 +108,7 @@ rule finetune_evaluator:
 rule score_captions:
     """Confidence scores of all candidate captions of a shard (section 3.3)."""
     input:
-        checkpoint=f"results/evaluator/{settings.evaluator.name}/checkpoint.safetensors",
+        checkpoint=f"{EVALUATOR}/checkpoint.safetensors",
         clips="results/{dataset}/evaluator/clips/{shard}.npy",
         index="results/{dataset}/evaluator/clips/{shard}.jsonl",
         statics="results/{dataset}/captions/statics/{shard}.jsonl",
@@ -141,7 +141,7 @@ rule validate_evaluator:
     """The evaluator graded by perturbations it never saw and, in the demo, by the truth about its candidates."""
     input:
         unpack(validation_files(settings)),
-        checkpoint=f"results/evaluator/{settings.evaluator.name}/checkpoint.safetensors",
+        checkpoint=f"{EVALUATOR}/checkpoint.safetensors",
     output:
         validation="results/{dataset}/evaluator/validation.json",
     log:
@@ -171,18 +171,18 @@ rule ablate_evaluator:
     """What fine-tuning and its disturbed negatives are worth: no fine-tuning, none, and as configured."""
     input:
         start=starting_checkpoint(settings),
-        checkpoint="results/evaluator/{name}/checkpoint.safetensors",
+        checkpoint=f"{EVALUATOR}/checkpoint.safetensors",
         moments=tuple_files(settings, "moments"),
         perturbations=tuple_files(settings, "perturbations"),
         clips=tuple_files(settings, "clips"),
         indices=tuple_files(settings, "indices"),
         truth=all_files(known_truths(settings)),
     output:
-        ablation="results/evaluator/{name}/ablation.json",
+        ablation=f"{EVALUATOR}/ablation.json",
     log:
-        "logs/evaluator/{name}/ablate_evaluator.log",
+        f"logs/{settings.name}/ablate_evaluator.log",
     benchmark:
-        "logs/evaluator/{name}/ablate_evaluator.tsv"
+        f"logs/{settings.name}/ablate_evaluator.tsv"
     conda:
         "../envs/evaluator.yaml"
     threads: settings.evaluator.threads

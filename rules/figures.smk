@@ -1,4 +1,3 @@
-from verified.corpus.source_files import datasets_of
 from verified.figures.paths import curves, evaluator_records, shown_annotations
 from verified.report.paths import title_of
 
@@ -14,46 +13,46 @@ rule draw_examples:
     output:
         task=[
             report(
-                "results/figures/{dataset}/task.svg",
+                "results/{dataset}/figures/task.svg",
                 caption="../report/task.rst",
                 category="Figures",
-                labels={"data set": "{dataset}", "shows": "Why fine captions are needed", "as": "Figure 1"},
+                labels=labelled({"shows": "Why fine captions are needed", "as": "Figure 1"}),
             ),
-            "results/figures/{dataset}/task.png",
+            "results/{dataset}/figures/task.png",
         ],
         pipeline=[
             report(
-                "results/figures/{dataset}/pipeline.svg",
+                "results/{dataset}/figures/pipeline.svg",
                 caption="../report/pipeline.rst",
                 category="Figures",
-                labels={"data set": "{dataset}", "shows": "One moment through the pipeline", "as": "Figure 2"},
+                labels=labelled({"shows": "One moment through the pipeline", "as": "Figure 2"}),
             ),
-            "results/figures/{dataset}/pipeline.png",
+            "results/{dataset}/figures/pipeline.png",
         ],
         annotations=[
             report(
-                "results/figures/{dataset}/annotations.svg",
+                "results/{dataset}/figures/annotations.svg",
                 caption="../report/annotations.rst",
                 category="Figures",
-                labels={"data set": "{dataset}", "shows": "Annotations", "as": "Figure 3"},
+                labels=labelled({"shows": "Annotations", "as": "Figure 3"}),
             ),
-            "results/figures/{dataset}/annotations.png",
+            "results/{dataset}/figures/annotations.png",
         ],
         evaluator=[
             report(
-                "results/figures/{dataset}/evaluator.svg",
+                "results/{dataset}/figures/evaluator.svg",
                 caption="../report/evaluator.rst",
                 category="Figures",
-                labels={"data set": "{dataset}", "shows": "The evaluator's order", "as": "Figure 4"},
+                labels=labelled({"shows": "The evaluator's order", "as": "Figure 4"}),
             ),
-            "results/figures/{dataset}/evaluator.png",
+            "results/{dataset}/figures/evaluator.png",
         ],
     log:
         "logs/{dataset}/draw_examples.log",
     benchmark:
         "logs/{dataset}/draw_examples.tsv"
     wildcard_constraints:
-        dataset=datasets_of(settings, "demo", "folder"),
+        dataset=datasets("annotated_here"),
     conda:
         "../envs/figures.yaml"
     threads: 1
@@ -76,18 +75,18 @@ rule draw_predictions:
         fine=f"results/{{dataset}}/retrieval/xml/fig/seed-{settings.retrieval.seeds[0]}/fig/submission.json.gz",
     output:
         svg=report(
-            "results/figures/{dataset}/predictions.svg",
+            "results/{dataset}/figures/predictions.svg",
             caption="../report/predictions.rst",
             category="Figures",
-            labels={"data set": "{dataset}", "shows": "Ranked predictions", "as": "Figure 5"},
+            labels=labelled({"shows": "Ranked predictions", "as": "Figure 5"}),
         ),
-        png="results/figures/{dataset}/predictions.png",
+        png="results/{dataset}/figures/predictions.png",
     log:
         "logs/{dataset}/draw_predictions.log",
     benchmark:
         "logs/{dataset}/draw_predictions.tsv"
     wildcard_constraints:
-        dataset=datasets_of(settings, "demo", "folder"),
+        dataset=datasets("annotated_here"),
     conda:
         "../envs/figures.yaml"
     threads: 1
@@ -107,12 +106,12 @@ rule draw_training:
         curves(settings),
     output:
         svg=report(
-            "results/figures/{dataset}/training.svg",
+            "results/{dataset}/figures/training.svg",
             caption="../report/training.rst",
             category="Figures",
-            labels={"data set": "{dataset}", "shows": "Training curves", "as": "training"},
+            labels=labelled({"shows": "Training curves", "as": "training"}),
         ),
-        png="results/figures/{dataset}/training.png",
+        png="results/{dataset}/figures/training.png",
     log:
         "logs/{dataset}/draw_training.log",
     benchmark:
@@ -135,18 +134,18 @@ rule draw_validation:
         validation="results/{dataset}/evaluator/validation.json",
     output:
         svg=report(
-            "results/figures/{dataset}/validation.svg",
+            "results/{dataset}/figures/validation.svg",
             caption="../report/validation.rst",
             category="Figures",
-            labels={"data set": "{dataset}", "shows": "Evaluator against truth", "as": "validation"},
+            labels=labelled({"shows": "Evaluator against truth", "as": "validation"}),
         ),
-        png="results/figures/{dataset}/validation.png",
+        png="results/{dataset}/figures/validation.png",
     log:
         "logs/{dataset}/draw_validation.log",
     benchmark:
         "logs/{dataset}/draw_validation.tsv"
     wildcard_constraints:
-        dataset=datasets_of(settings, "demo", "folder"),
+        dataset=datasets("annotated_here"),
     conda:
         "../envs/figures.yaml"
     threads: 1
@@ -162,43 +161,43 @@ rule draw_validation:
 rule draw_recalls:
     """Main tables 4 to 7 as pictures with intervals."""
     input:
-        tables="results/tables",
+        tables=f"{HOME}/tables",
     output:
         main_4=[
             report(
-                "results/figures/{dataset}/main-4.svg",
+                "results/{dataset}/figures/main-4.svg",
                 caption="../report/main-4.rst",
                 category="Figures",
-                labels={"data set": "{dataset}", "shows": "Table 4 as a picture", "as": "main table 4"},
+                labels=labelled({"shows": "Table 4 as a picture", "as": "main table 4"}),
             ),
-            "results/figures/{dataset}/main-4.png",
+            "results/{dataset}/figures/main-4.png",
         ],
         main_5=[
             report(
-                "results/figures/{dataset}/main-5.svg",
+                "results/{dataset}/figures/main-5.svg",
                 caption="../report/main-5.rst",
                 category="Figures",
-                labels={"data set": "{dataset}", "shows": "Table 5 as a picture", "as": "main table 5"},
+                labels=labelled({"shows": "Table 5 as a picture", "as": "main table 5"}),
             ),
-            "results/figures/{dataset}/main-5.png",
+            "results/{dataset}/figures/main-5.png",
         ],
         main_6=[
             report(
-                "results/figures/{dataset}/main-6.svg",
+                "results/{dataset}/figures/main-6.svg",
                 caption="../report/main-6.rst",
                 category="Figures",
-                labels={"data set": "{dataset}", "shows": "Table 6 as a picture", "as": "main table 6"},
+                labels=labelled({"shows": "Table 6 as a picture", "as": "main table 6"}),
             ),
-            "results/figures/{dataset}/main-6.png",
+            "results/{dataset}/figures/main-6.png",
         ],
         main_7=[
             report(
-                "results/figures/{dataset}/main-7.svg",
+                "results/{dataset}/figures/main-7.svg",
                 caption="../report/main-7.rst",
                 category="Figures",
-                labels={"data set": "{dataset}", "shows": "Table 7 as a picture", "as": "main table 7"},
+                labels=labelled({"shows": "Table 7 as a picture", "as": "main table 7"}),
             ),
-            "results/figures/{dataset}/main-7.png",
+            "results/{dataset}/figures/main-7.png",
         ],
     log:
         "logs/{dataset}/draw_recalls.log",
@@ -223,16 +222,16 @@ rule draw_evaluator_training:
         evaluator_records(settings),
     output:
         svg=report(
-            "results/figures/evaluator/{name}.svg",
+            f"{HOME}/figures/evaluator-training.svg",
             caption="../report/evaluator-training.rst",
             category="Figures",
             labels={"data set": "all", "shows": "Evaluator training", "as": "training"},
         ),
-        png="results/figures/evaluator/{name}.png",
+        png=f"{HOME}/figures/evaluator-training.png",
     log:
-        "logs/evaluator/{name}/draw_evaluator_training.log",
+        f"logs/{settings.name}/draw_evaluator_training.log",
     benchmark:
-        "logs/evaluator/{name}/draw_evaluator_training.tsv"
+        f"logs/{settings.name}/draw_evaluator_training.tsv"
     conda:
         "../envs/figures.yaml"
     threads: 1

@@ -2,7 +2,6 @@ import re
 
 from verified.annotations.paths import annotation_files, check_releases, released_files
 from verified.corpus.released_source import DOWNLOADS
-from verified.corpus.source_files import datasets_of
 from verified.corpus.sources import read_sources
 
 try:
@@ -47,7 +46,7 @@ rule read_released:
     benchmark:
         "logs/{dataset}/read_released/{kind}-{split}.tsv"
     wildcard_constraints:
-        dataset=datasets_of(settings, "released"),
+        dataset=datasets("annotations_given"),
         kind="fig|cog",
     conda:
         "../envs/annotations.yaml"
@@ -80,7 +79,7 @@ rule list_released_moments:
     benchmark:
         "logs/{dataset}/list_released_moments.tsv"
     wildcard_constraints:
-        dataset=datasets_of(settings, "released"),
+        dataset=datasets("annotations_given"),
     conda:
         "../envs/annotations.yaml"
     threads: 1

@@ -14,19 +14,19 @@ rule report_items:
 rule summarise_report:
     """The front page's summary, and a verdict for every printed figure."""
     input:
-        tables="results/tables",
+        tables=f"{HOME}/tables",
     output:
-        summary="results/report/summary.html",
+        summary=f"{HOME}/report/summary.html",
         verdicts=report(
-            "results/report/verdicts.html",
+            f"{HOME}/report/verdicts.html",
             caption="../report/verdicts.rst",
             category="Verdicts",
             labels={"page": "all printed figures"},
         ),
     log:
-        "logs/summarise_report.log",
+        f"logs/{settings.name}/summarise_report.log",
     benchmark:
-        "logs/summarise_report.tsv"
+        f"logs/{settings.name}/summarise_report.tsv"
     conda:
         "../envs/report.yaml"
     threads: 1
@@ -46,12 +46,12 @@ rule browse_captions:
         unpack(browser_inputs(settings)),
     output:
         page=report(
-            "results/report/{dataset}/captions.html",
+            "results/{dataset}/report/captions.html",
             caption="../report/captions.rst",
             category="Captions",
-            labels={"data set": "{dataset}", "page": "caption browser"},
+            labels=labelled({"page": "caption browser"}),
         ),
-        parts=directory("results/report/{dataset}/captions-parts"),
+        parts=directory("results/{dataset}/report/captions-parts"),
     log:
         "logs/{dataset}/browse_captions.log",
     benchmark:

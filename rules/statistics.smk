@@ -144,30 +144,30 @@ rule draw_statistics:
     output:
         confidence=[
             report(
-                "results/figures/{dataset}/confidence.svg",
+                "results/{dataset}/figures/confidence.svg",
                 caption="../report/confidence.rst",
                 category="Figures",
-                labels={"data set": "{dataset}", "shows": "Confidence scores", "as": "supplement figure 4"},
+                labels=labelled({"shows": "Confidence scores", "as": "supplement figure 4"}),
             ),
-            "results/figures/{dataset}/confidence.png",
+            "results/{dataset}/figures/confidence.png",
         ],
         spans=[
             report(
-                "results/figures/{dataset}/spans.svg",
+                "results/{dataset}/figures/spans.svg",
                 caption="../report/spans.rst",
                 category="Figures",
-                labels={"data set": "{dataset}", "shows": "Spans", "as": "spans"},
+                labels=labelled({"shows": "Spans", "as": "spans"}),
             ),
-            "results/figures/{dataset}/spans.png",
+            "results/{dataset}/figures/spans.png",
         ],
         clusters=[
             report(
-                "results/figures/{dataset}/clusters.svg",
+                "results/{dataset}/figures/clusters.svg",
                 caption="../report/clusters.rst",
                 category="Figures",
-                labels={"data set": "{dataset}", "shows": "Clusters", "as": "supplement figure 5"},
+                labels=labelled({"shows": "Clusters", "as": "supplement figure 5"}),
             ),
-            "results/figures/{dataset}/clusters.png",
+            "results/{dataset}/figures/clusters.png",
         ],
     log:
         "logs/{dataset}/draw_statistics.log",

@@ -1,4 +1,3 @@
-from verified.corpus.source_files import datasets_of
 from verified.report.pages import page_digest
 from verified.report.paths import study_pages, title_of
 
@@ -22,7 +21,7 @@ rule prepare_study:
     benchmark:
         "logs/{dataset}/prepare_study.tsv"
     wildcard_constraints:
-        dataset=datasets_of(settings, "demo", "folder"),
+        dataset=datasets("annotated_here"),
     conda:
         "../envs/study.yaml"
     threads: 1

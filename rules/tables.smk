@@ -8,29 +8,29 @@ rule build_tables:
     input:
         metrics=run_files(settings, "metrics.json"),
         hits=run_files(settings, "hits.npz"),
-        statistics=expand("results/{dataset}/statistics/{name}.json", dataset=settings.datasets, name=STATISTICS),
+        statistics=of_datasets("statistics/{name}.json", settings.datasets, name=STATISTICS),
         studies=finished_studies(settings),
-        validity=expand("results/{dataset}/statistics/validity.json", dataset=demos(settings)),
-        outcomes=expand("results/{dataset}/captions/outcomes.json", dataset=annotated_here(settings)),
-        validations=expand("results/{dataset}/evaluator/validation.json", dataset=annotated_here(settings)),
+        validity=of_datasets("statistics/validity.json", demos(settings)),
+        outcomes=of_datasets("captions/outcomes.json", annotated_here(settings)),
+        validations=of_datasets("evaluator/validation.json", annotated_here(settings)),
         ablations=ablations(settings),
         stages=stage_tables(settings),
         # Not read by the tables: annotations of our own making come with their card and have passed the lint.
-        cards=expand("results/{dataset}/annotations/README.md", dataset=annotated_here(settings)),
-        lints=expand("results/{dataset}/annotations/lint.json", dataset=annotated_here(settings)),
+        cards=of_datasets("annotations/README.md", annotated_here(settings)),
+        lints=of_datasets("annotations/lint.json", annotated_here(settings)),
         printed=f"{workflow.basedir}/config/paper_tables.csv",
     output:
         tables=report(
-            directory("results/tables"),
+            directory(f"{HOME}/tables"),
             patterns=["{table}.html"],
             caption="../report/tables.rst",
             category="Tables",
             labels={"table": "{table}"},
         ),
     log:
-        "logs/build_tables.log",
+        f"logs/{settings.name}/build_tables.log",
     benchmark:
-        "logs/build_tables.tsv"
+        f"logs/{settings.name}/build_tables.tsv"
     conda:
         "../envs/tables.yaml"
     threads: 1

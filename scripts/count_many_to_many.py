@@ -4,6 +4,7 @@ from verified.common.job import job
 
 with job(snakemake) as log:
     from verified.common.fig import read_splits
+    from verified.common.folders import key_of
     from verified.common.jsonl import write_json
     from verified.statistics.embeddings import Embeddings
     from verified.statistics.many_to_many import many_to_many
@@ -12,7 +13,7 @@ with job(snakemake) as log:
     embeddings = Embeddings(snakemake.input.embeddings)
     distance, min_samples = snakemake.params.distance, snakemake.params.min_samples
     result = {
-        "dataset": snakemake.wildcards.dataset,
+        "dataset": key_of(snakemake.wildcards.dataset),
         "splits": list(dict.fromkeys(row["split"] for row in rows)),
         "missing_splits": list(snakemake.params.missing),
         "encoder": {"name": embeddings.encoder, "sha256": embeddings.weights, "format": str(embeddings.vectors.dtype)},

@@ -6,13 +6,14 @@ with job(snakemake, snakemake.params.threads):
     import spacy
 
     from verified.common.fig import read_splits
+    from verified.common.folders import key_of
     from verified.common.jsonl import write_json
     from verified.statistics.language import load_tagger, measure
 
     rows = read_splits(snakemake.input.annotations)
     tagger = load_tagger(snakemake.params.model)
     result = {
-        "dataset": snakemake.wildcards.dataset,
+        "dataset": key_of(snakemake.wildcards.dataset),
         "splits": list(dict.fromkeys(row["split"] for row in rows)),
         "missing_splits": list(snakemake.params.missing),
         "model": {

@@ -6,6 +6,7 @@ with job(snakemake) as log:
     from pathlib import Path
 
     from verified.common.fig import read_splits
+    from verified.common.folders import key_of
     from verified.common.jsonl import read_jsonl, write_json
     from verified.study.clips import clips_of
     from verified.study.pages import write_pages
@@ -13,7 +14,7 @@ with job(snakemake) as log:
 
     given, made, settings = snakemake.input, snakemake.output, snakemake.params
     size = settings.study
-    dataset = snakemake.wildcards.dataset
+    dataset = key_of(snakemake.wildcards.dataset)
     key = plan(dataset, settings.title, read_splits(given.annotations), size["captions"], size["questions"],
                size["raters"], settings.seed)  # fmt: skip
     clips = clips_of(key["questions"], read_jsonl(given.videos), size["clip_side"])

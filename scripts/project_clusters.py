@@ -4,6 +4,7 @@ from verified.common.job import job
 
 with job(snakemake) as log:
     from verified.common.fig import read_splits
+    from verified.common.folders import key_of
     from verified.common.jsonl import write_json
     from verified.statistics.embeddings import Embeddings
     from verified.statistics.projection import projection
@@ -17,4 +18,4 @@ with job(snakemake) as log:
         params.seed,
     )
     log.info("%d coarse classes of %d instances", result["classes"], result["instances"])
-    write_json(snakemake.output[0], {"dataset": snakemake.wildcards.dataset, **result})
+    write_json(snakemake.output[0], {"dataset": key_of(snakemake.wildcards.dataset), **result})

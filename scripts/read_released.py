@@ -4,7 +4,7 @@ from verified.common.job import job
 
 with job(snakemake) as log:
     from verified.common.fig import write_fig
-    from verified.config.datasets import ReleasedSource
+    from verified.config.sources import ReleasedSource
     from verified.corpus.released_source import read_release
 
     rows = read_release(ReleasedSource(**snakemake.params.source), snakemake.wildcards.split)

@@ -4,12 +4,13 @@ from verified.common.job import job
 
 with job(snakemake):
     from verified.common.fig import read_splits
+    from verified.common.folders import key_of
     from verified.common.jsonl import write_json
     from verified.statistics.summaries import confidence, spans
 
     rows = read_splits(snakemake.input.annotations)
     head = {
-        "dataset": snakemake.wildcards.dataset,
+        "dataset": key_of(snakemake.wildcards.dataset),
         "splits": list(dict.fromkeys(row["split"] for row in rows)),
         "missing_splits": list(snakemake.params.missing),
     }

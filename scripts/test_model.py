@@ -3,12 +3,13 @@
 from verified.common.job import job
 
 with job(snakemake, snakemake.params.settings["threads"]):
+    from verified.common.folders import key_of
     from verified.common.jsonl import read_jsonl
     from verified.retrieval.experiment import test_model
 
     wildcards, settings = snakemake.wildcards, snakemake.params.settings
     facts = {
-        "dataset": wildcards.dataset,
+        "dataset": key_of(wildcards.dataset),
         "model": wildcards.model,
         "trained_on": wildcards.trained_on,
         "tested_on": wildcards.tested_on,

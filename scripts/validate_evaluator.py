@@ -6,6 +6,7 @@ with job(snakemake, snakemake.params.threads) as log:
     import numpy as np
     import torch
 
+    from verified.common.folders import key_of
     from verified.common.job import set_threads
     from verified.common.jsonl import read_jsonl, write_json
     from verified.evaluator.checkpoint import load_checkpoint
@@ -27,7 +28,7 @@ with job(snakemake, snakemake.params.threads) as log:
     sets = {"perturbations": unseen_perturbations(rows_of("perturbations"))}
     if files.get("spoiled"):
         sets["spoiled"] = spoiled_candidates(rows_of("captions"), rows_of("spoiled"))
-    result = {"dataset": snakemake.wildcards.dataset, "confidence": params.confidence, "sets": {}}
+    result = {"dataset": key_of(snakemake.wildcards.dataset), "confidence": params.confidence, "sets": {}}
     for name, graded in sets.items():
         kept, values = confidences(model, graded, clips, indices, device)
         found = validation(kept, values, params.confidence, params.resamples, params.seed)

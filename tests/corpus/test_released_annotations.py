@@ -8,7 +8,7 @@ import pytest
 from verified.annotations.lint import lint
 from verified.common.fig import read_fig, write_fig
 from verified.config.annotations import Annotations
-from verified.config.datasets import ReleasedSource
+from verified.config.sources import ReleasedSource
 from verified.corpus.released_source import moments_of, read_release
 
 RELEASED = Path(__file__).resolve().parents[3] / "shared" / "data"

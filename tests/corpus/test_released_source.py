@@ -6,7 +6,7 @@ import json
 import pytest
 
 from verified.common.errors import InputError
-from verified.config.datasets import ReleasedSource
+from verified.config.sources import ReleasedSource
 from verified.corpus.released_source import DOWNLOADS, moments_of, read_release, resolve
 
 HEADER = "collection,split,version,format,place,url,sha256,bytes,rows,licence,access"

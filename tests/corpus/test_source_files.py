@@ -7,7 +7,8 @@ import pytest
 
 from verified.common.digest import PACKAGE, code_digest
 from verified.config import load
-from verified.corpus.source_files import READER, RENDERER, datasets_of, folder_state, source_files, split_settings
+from verified.config.folders import dataset_pattern, datasets_with
+from verified.corpus.source_files import READER, RENDERER, folder_state, source_files, split_settings
 
 OWN_SEED_OF_LOGS = {"common.errors", "common.progress"}
 """Modules whose change alters messages only."""
@@ -47,27 +48,28 @@ def test_the_digest_covers_all_that_is_imported(entry, named):
 @pytest.fixture
 def settings(tmp_path):
     folder = {"kind": "folder", "videos": str(tmp_path), "moments": "moments.csv"}
-    return load({"datasets": {
+    return load({"name": "lab", "datasets": {
         "world": {"title": "World", "source": {"kind": "demo"}},
         "mine": {"title": "Mine", "source": folder, "spans": {"held_out_share": 0.2, "nms_threshold": 0.3}},
     }})  # fmt: skip
 
 
 def test_the_rules_know_their_data_sets(settings):
-    assert datasets_of(settings, "demo") == "world"
-    assert datasets_of(settings, "demo", "folder") == "world|mine"
-    assert datasets_of(settings, "released") == "(?!)"
+    assert datasets_with(settings, "rendered") == ["world"]
+    assert datasets_with(settings, "annotated_here", "has_videos") == ["world", "mine"]
+    assert dataset_pattern(settings, ["world", "mine"]) == "lab/world|lab/mine"
+    assert dataset_pattern(settings, datasets_with(settings, "annotations_given")) == "(?!)"
 
 
 def test_sources_are_found_by_kind(settings, tmp_path):
     files = source_files(settings)
-    assert files(SimpleNamespace(dataset="mine")) == {"videos": str(tmp_path), "moments": "moments.csv"}
-    assert files(SimpleNamespace(dataset="world"))["videos"] == "results/world/corpus/videos"
+    assert files(SimpleNamespace(dataset="lab/mine")) == {"videos": str(tmp_path), "moments": "moments.csv"}
+    assert files(SimpleNamespace(dataset="lab/world"))["videos"] == "results/lab/world/corpus/videos"
 
 
 def test_a_replaced_video_is_noticed(settings, tmp_path):
-    state, mine = folder_state(settings), SimpleNamespace(dataset="mine")
-    assert state(SimpleNamespace(dataset="world")) is None
+    state, mine = folder_state(settings), SimpleNamespace(dataset="lab/mine")
+    assert state(SimpleNamespace(dataset="lab/world")) is None
     seen = {state(mine)}
     (tmp_path / "notes.txt").write_text("no video")
     assert state(mine) in seen
@@ -78,6 +80,6 @@ def test_a_replaced_video_is_noticed(settings, tmp_path):
 
 
 def test_retrieval_settings_do_not_reach_the_corpus(settings):
-    values = split_settings(settings)(SimpleNamespace(dataset="mine"))
+    values = split_settings(settings)(SimpleNamespace(dataset="lab/mine"))
     assert values["held_out_share"] == 0.2
     assert set(values) == {"held_out_share", "train_split", "selection_split", "test_split"}

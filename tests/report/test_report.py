@@ -3,24 +3,25 @@
 import pytest
 
 from verified.config import load
-from verified.report.paths import annotated_here, report_files
+from verified.config.folders import datasets_with
+from verified.report.paths import report_files
 from verified.report.summary import VERDICTS, verdict_table, write_summary
 
 HEAD = "table,dataset,method,train,test,task,metric,value,ours,difference,tolerance,verdict,note\n"
 
 
 def settings(**source):
-    return load({"datasets": {"one": {"title": "One", "source": source}}})
+    return load({"name": "one", "datasets": {"one": {"title": "One", "source": source}}})
 
 
 def test_a_run_from_videos_shows_all_figures_and_a_release_those_without_videos():
     demo = report_files(settings(kind="demo"))
-    assert "results/figures/one/validation.svg" in demo and "results/figures/one/predictions.svg" in demo
-    assert "results/report/one/captions.html" in demo
+    assert "results/one/figures/validation.svg" in demo and "results/one/figures/predictions.svg" in demo
+    assert "results/one/report/captions.html" in demo
     released = settings(kind="released", collection="charades-fig", splits=["test"])
-    assert annotated_here(released) == []
+    assert datasets_with(released, "annotated_here") == []
     files = report_files(released)
-    assert "results/report/one/captions.html" in files and "results/figures/one/clusters.svg" in files
+    assert "results/one/report/captions.html" in files and "results/one/figures/clusters.svg" in files
     assert not any("predictions" in file or "pipeline" in file or "evaluator" in file for file in files)
 
 

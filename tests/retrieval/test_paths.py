@@ -75,7 +75,7 @@ def test_runs_need_features_and_captions_of_their_kind():
     assert possible_runs(settings, "demo", RUNS) == RUNS
     assert possible_runs(settings, "bare", RUNS) == []
     assert possible_runs(settings, "given", RUNS) == [RUNS[0], RUNS[2]]
-    assert featured_datasets(settings) == "given"
+    assert featured_datasets(settings) == "test/given"
     wildcards = SimpleNamespace(dataset="given", features="text-cog")
     assert released_features(settings)(wildcards) == "data/features/text-cog.h5"
 

@@ -16,7 +16,7 @@ from verified.common.jsonl import read_json, read_jsonl, write_jsonl
 KEY = "sk-canary-4711"
 SHARD = "shard-00"
 TARGETS = [
-    f"results/mine/{stage}/{SHARD}.jsonl" for stage in ("captions/statics", "captions/dynamics", "perturbations")
+    f"results/own/mine/{stage}/{SHARD}.jsonl" for stage in ("captions/statics", "captions/dynamics", "perturbations")
 ]
 
 

@@ -35,7 +35,7 @@ def test_xml_is_trained_and_tested_from_given_files(tmp_path):
         "retrieval": {"training": {"xml": {"steps": 6, "batch": 16, "model": {"hidden": 32}}}, "bootstrap": 100},
     }
     (tmp_path / "given.yaml").write_text(yaml.safe_dump(config))
-    target = "results/mine/retrieval/xml/fig/seed-2018/cog/metrics.json"
+    target = "results/given/mine/retrieval/xml/fig/seed-2018/cog/metrics.json"
     done = snakemake(tmp_path, "--cores", "1", target, config=tmp_path / "given.yaml")
     assert done.returncode == 0, done.stdout
     metrics = json.loads((tmp_path / target).read_text())

@@ -38,7 +38,7 @@ RULES = {
 }
 QUICK = [("caption_dynamics", "job"), ("train_model", "snakemake"), ("extract_keyframes", "both")]
 ALL = [(rule, victim) for rules in RULES.values() for rule in rules for victim in VICTIMS]
-TARGETS = ["results/tables", *(["results/figures/nano/main-4.svg"] if LONG else [])]
+TARGETS = ["results/tables", *(["results/nano/figures/main-4.svg"] if LONG else [])]
 KILLS = 12 if LONG else 2
 
 
@@ -48,7 +48,7 @@ def finished(nano, tmp_path_factory) -> Path:
     if not LONG:
         return nano
     folder = tmp_path_factory.mktemp("finished") / "run"
-    shutil.copytree(nano, folder, copy_function=shutil.copy2)
+    shutil.copytree(nano, folder, copy_function=shutil.copy2, symlinks=True)
     run = snakemake(folder, "--cores", "2", *TARGETS)
     assert run.returncode == 0, run.stdout[-4000:]
     return folder
@@ -69,7 +69,7 @@ def outputs(finished) -> dict[str, list[str]]:
 def folder(finished, tmp_path) -> Path:
     """A copy of the undisturbed run without the answers of its models; removed at the end, for there are many."""
     copy = tmp_path / "run"
-    shutil.copytree(finished, copy, copy_function=shutil.copy2)
+    shutil.copytree(finished, copy, copy_function=shutil.copy2, symlinks=True)
     forget_answers(copy)
     yield copy
     shutil.rmtree(copy)

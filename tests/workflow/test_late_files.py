@@ -35,7 +35,7 @@ def latency_of(profile: str) -> int:
 def late(nano, tmp_path):
     """A finished run without its keyframes and statics captions, and the environment in which jobs rename late."""
     folder, shim = tmp_path / "run", tmp_path / "shim"
-    shutil.copytree(nano, folder, copy_function=shutil.copy2)
+    shutil.copytree(nano, folder, copy_function=shutil.copy2, symlinks=True)
     for name in OUTPUTS:
         shutil.rmtree(folder / "results" / "nano" / name)
     shim.mkdir()

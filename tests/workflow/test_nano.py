@@ -38,7 +38,7 @@ def test_every_table_is_there_in_every_form(nano):
 
 def test_the_end_shows_the_main_table_and_where_all_are(nano):
     log = (nano / "run.log").read_text(encoding="utf-8")
-    assert "All tables: results/tables/" in log
+    assert "All tables: results/nano/tables/" in log
     assert "main-4" in log
 
 
@@ -96,9 +96,9 @@ def test_one_changed_number_reruns_what_depends_on_it(nano, tmp_path, change, re
 
 def test_one_changed_prompt_reruns_the_stages_below_it(nano, tmp_path):
     copy = tmp_path / "copy"
-    shutil.copytree(nano, copy, copy_function=shutil.copy2)
+    shutil.copytree(nano, copy, copy_function=shutil.copy2, symlinks=True)
     prompts = tmp_path / "prompts"
-    shutil.copytree(PROJECT / "config" / "prompts", prompts, copy_function=shutil.copy2)
+    shutil.copytree(PROJECT / "config" / "prompts", prompts, copy_function=shutil.copy2, symlinks=True)
     positives = next(path for path in prompts.iterdir() if path.stem == "positives")
     positives.write_text(positives.read_text(encoding="utf-8") + "\nKeep it short.\n", encoding="utf-8")
     config = changed_config(tmp_path, lambda c: c.setdefault("generation", {}).update(prompts=str(prompts)))

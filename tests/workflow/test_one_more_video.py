@@ -36,12 +36,12 @@ def finished(tmp_path_factory) -> Path:
     values = yaml.safe_load(NANO.read_text(encoding="utf-8"))
     source = {"kind": "folder", "videos": "videos", "moments": "moments.csv"}
     values["datasets"] = {"mine": {**values["datasets"]["nano"], "source": source}}
-    values["shards"] = SHARDS
+    values |= {"name": "mine", "shards": SHARDS}
     (folder / "mine.yaml").write_text(yaml.safe_dump(values), encoding="utf-8")
     summary = snakemake(folder, "--summary", "results/tables", config=folder / "mine.yaml")
     assert summary.returncode == 0, summary.stdout[-3000:]
     for path in re.findall(r"^(results/\S+)\t", summary.stdout, re.MULTILINE):
-        if path == "results/tables":
+        if path == "results/mine/tables":
             (folder / path).mkdir(parents=True)
         else:
             (folder / path).parent.mkdir(parents=True, exist_ok=True)

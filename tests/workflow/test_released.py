@@ -4,28 +4,8 @@ import csv
 import json
 
 import pytest
+from given import CONFIG, annotations
 from running import snakemake
-
-CONFIG = """
-name: mine
-datasets:
-  mine:
-    title: Mine-FIG
-    source: {kind: released, collection: mine, splits: [train, val, test], released_dir: given}
-retrieval:
-  models: []
-"""
-
-
-def annotations(first: int) -> bytes:
-    rows = [
-        {"video": f"v{i // 2}", "time": [0.0, 5.5], "desc_id": i, "duration": 5.0 if i == 3 else 20.0,
-         "cog_desc": "a ball moves", "fig_desc": f"A {colour} ball \u2192 {place}.", "fig_desc_score": i / 8}
-        for i, (colour, place) in enumerate(
-            [("red", "rolls down a stairway"), ("blue", "floats in a dark pool"), ("green", "is kicked by a child"),
-             ("white", "hits the window"), ("small", "bounces on sand"), ("striped", "spins on a table")], start=first)
-    ]  # fmt: skip
-    return "".join(json.dumps(row) + "\n" for row in rows).encode()
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +15,7 @@ def built(tmp_path_factory):
     (folder / "given" / "train.jsonl").write_bytes(annotations(0))
     (folder / "given" / "test.jsonl").write_bytes(annotations(10))
     (folder / "config.yaml").write_text(CONFIG)
-    targets = ("results/tables", "results/figures/mine/clusters.svg", "results/mine/annotations/lint.json",
+    targets = ("results/tables", "results/mine/figures/clusters.svg", "results/mine/annotations/lint.json",
                "results/mine/corpus/moments.jsonl")  # fmt: skip
     run = snakemake(folder, "--cores", "2", *targets, config=folder / "config.yaml")
     assert run.returncode == 0, run.stdout[-6000:]
@@ -56,7 +36,7 @@ def test_statistics_tables_and_pictures_are_there(built):
     assert "† Mine-FIG: partial: train+test" in (built / "results/tables/main-1.md").read_text()
     for name in ("confidence", "spans", "clusters"):
         for ending in ("svg", "png"):
-            assert (built / f"results/figures/mine/{name}.{ending}").stat().st_size > 1000
+            assert (built / f"results/mine/figures/{name}.{ending}").stat().st_size > 1000
 
 
 def test_every_printed_figure_has_a_row_and_none_is_claimed(built):

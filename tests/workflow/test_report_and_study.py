@@ -16,7 +16,7 @@ from verified.study.answers import answer_checksum
 def reported(nano, tmp_path_factory):
     """A copy of the finished run with report and study pages."""
     folder = tmp_path_factory.mktemp("reported") / "run"
-    shutil.copytree(nano, folder)
+    shutil.copytree(nano, folder, symlinks=True)
     for arguments in (
         ("--cores", "2", "report_items", "study"),
         ("--report", "results/report.html", "report_items"),
@@ -27,8 +27,8 @@ def reported(nano, tmp_path_factory):
 
 
 def test_every_figure_is_there_as_svg_and_png(reported):
-    figures = reported / "results" / "figures" / "nano"
-    names = {*EXAMPLES, *RECALLS, *STATISTICS, "predictions", "training", "validation"}
+    figures = reported / "results" / "nano" / "figures"
+    names = {*EXAMPLES, *RECALLS, *STATISTICS, "predictions", "training", "validation", "evaluator-training"}
     assert {path.name for path in figures.iterdir()} == {f"{name}.{end}" for name in names for end in ("svg", "png")}
     assert all("<text" not in path.read_text(encoding="utf-8") for path in figures.glob("*.svg"))
 
@@ -40,15 +40,15 @@ def test_the_report_holds_its_story_and_its_parts_in_one_file(reported):
 
 
 def test_report_pages_have_the_same_bytes_when_they_are_made_again(reported):
-    results = reported / "results"
+    built = reported / "results" / "nano"
     before = digests(reported)
     for name in ("figures", "report"):
-        shutil.rmtree(results / name)
+        shutil.rmtree(built / name)
     run = snakemake(reported, "--cores", "2", "report_items")
     assert run.returncode == 0, run.stdout[-6000:]
     after = digests(reported)
     changed = {path for path in before if before[path] != after.get(path)}
-    assert not {path for path in changed if path.startswith(("results/figures", "results/report/"))}
+    assert not {path for path in changed if path.startswith(("results/nano/figures/", "results/nano/report/"))}
 
 
 def test_answers_of_a_study_reach_the_tables(reported):

@@ -3,8 +3,10 @@
 from collections.abc import Callable
 
 from verified.common.errors import InputError
+from verified.common.folders import key_of
 from verified.config import Config
-from verified.config.datasets import ReleasedSource
+from verified.config.folders import dataset_of
+from verified.config.sources import ReleasedSource
 from verified.corpus.released_source import Release, resolve
 
 
@@ -36,7 +38,7 @@ def missing_splits(settings: Config) -> Callable[[object], list[str]]:
     """A params function: splits of the published collection that are not at hand; none for one annotated here."""
 
     def splits(wildcards) -> list[str]:
-        release = release_of(settings, wildcards.dataset)
+        release = release_of(settings, key_of(wildcards.dataset))
         return list(release.missing) if release else []
 
     return splits
@@ -49,9 +51,9 @@ def annotation_files(settings: Config, kind: str) -> Callable[[object], list[str
     """
 
     def files(wildcards) -> list[str]:
-        release = release_of(settings, wildcards.dataset)
+        release = release_of(settings, key_of(wildcards.dataset))
         folder = f"results/{wildcards.dataset}/annotations/{release.kind if release else kind}"
-        return [f"{folder}/{split}.jsonl" for split in annotation_splits(settings, wildcards.dataset)]
+        return [f"{folder}/{split}.jsonl" for split in annotation_splits(settings, key_of(wildcards.dataset))]
 
     return files
 
@@ -60,7 +62,7 @@ def annotated_splits(settings: Config) -> Callable[[object], list[str]]:
     """A params function: `annotation_splits` of ``wildcards.dataset``."""
 
     def splits(wildcards) -> list[str]:
-        return annotation_splits(settings, wildcards.dataset)
+        return annotation_splits(settings, key_of(wildcards.dataset))
 
     return splits
 
@@ -69,7 +71,7 @@ def released_files(settings: Config) -> Callable[[object], list[str]]:
     """An input function: the published files of all splits of ``wildcards.dataset`` that are at hand."""
 
     def files(wildcards) -> list[str]:
-        release = release_of(settings, wildcards.dataset)
+        release = release_of(settings, key_of(wildcards.dataset))
         return [str(path) for split in release.splits for path in release.paths(split)]
 
     return files
@@ -81,8 +83,8 @@ def card_facts(settings: Config) -> Callable[[object], dict]:
     def facts(wildcards) -> dict:
         generation = settings.generation
         return {
-            "name": wildcards.dataset,
-            "title": settings.datasets[wildcards.dataset].title,
+            "name": key_of(wildcards.dataset),
+            "title": dataset_of(settings, wildcards).title,
             "licence": settings.annotations.licence,
             "config": settings.name,
             "models": {

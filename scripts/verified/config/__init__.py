@@ -23,13 +23,13 @@ class Config(Section):
     """Everything a run depends on."""
 
     name: str = Field("demo", pattern=r"^[a-z0-9][a-z0-9-]*$")
-    """Name of this configuration; every table carries it."""
+    """Name of this configuration: of its folder below results/, and in every table."""
     seed: int = Field(2024, ge=0)
     """Every random draw derives from it."""
     shards: int = Field(2, ge=1, le=999)
     """Parts that each data set is split into, by a stable hash of the video id."""
     datasets: dict[str, DataSet] = Field(min_length=1)
-    """Data sets by name (lower-case letters, digits and hyphens; the name becomes a folder under results/)."""
+    """Data sets by name (lower-case letters, digits and hyphens), which becomes a folder below results/NAME."""
     generation: Generation = Generation()
     evaluator: Evaluator = Evaluator()
     annotations: Annotations = Annotations()
@@ -39,15 +39,23 @@ class Config(Section):
     study: Study = Study()
     weights: Weights = Weights()
 
+    @field_validator("name")
+    @classmethod
+    def free_name(cls, name: str) -> str:
+        if name == "tables":
+            raise ValueError("results/tables shows the tables of the last run; choose another name")
+        return name
+
     @field_validator("datasets")
     @classmethod
     def folder_names(cls, datasets: dict[str, DataSet]) -> dict[str, DataSet]:
-        reserved = {"tables", "figures", "evaluator", "report"}
+        from verified.config.folders import RESERVED
+
         for name in datasets:
             if not name or not all(c.isascii() and (c.islower() or c.isdigit() or c == "-") for c in name):
                 raise ValueError(f"data set name {name!r} must be lower-case letters, digits and hyphens")
-            if name in reserved:
-                raise ValueError(f"data set name {name!r} is taken by a folder of that name under results/")
+            if name in RESERVED:
+                raise ValueError(f"data set name {name!r} is taken by a folder of that name below results/NAME")
         return datasets
 
 

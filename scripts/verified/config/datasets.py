@@ -1,57 +1,9 @@
 """One data set: where its videos and captions come from, and the settings the paper gives per data set."""
 
-from typing import Annotated, Literal
-
 from pydantic import Field, model_validator
 
 from verified.config.base import Section
-
-
-class DemoSource(Section):
-    """The embedded demo world, rendered as H.264 files from the seed."""
-
-    kind: Literal["demo"] = "demo"
-    videos: int = Field(160, ge=6)
-    """Number of videos to render."""
-    seconds: int = Field(20, ge=4)
-    """Length of each video in seconds."""
-    fps: int = Field(8, ge=2)
-    """Frames per second."""
-    size: int = Field(112, ge=64, multiple_of=16)
-    """Width and height in pixels."""
-    train_share: float = Field(0.55, gt=0, lt=1)
-    """Share of the videos in the train split."""
-    val_share: float = Field(0.10, gt=0, lt=1)
-    """Share of the videos in the val split; the rest is test."""
-
-
-class FolderSource(Section):
-    """A folder of videos and a moments file (JSONL or CSV)."""
-
-    kind: Literal["folder"]
-    videos: str
-    """Folder that holds the videos; a moment's `video` is a path below it, with or without its ending."""
-    moments: str
-    """JSONL or CSV, one moment a row: video, start and end in seconds, caption and, if you like, desc_id and split."""
-    default_split: str = Field("test", pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")
-    """Split of rows that name none."""
-
-
-class ReleasedSource(Section):
-    """Finished annotations in the released FIG JSONL form; no video is read."""
-
-    kind: Literal["released"]
-    collection: str
-    """Collection in config/sources.csv, e.g. charades-fig; or a name of your own, with `released_dir`."""
-    splits: tuple[str, ...] = Field(min_length=1)
-    """Splits to read, in the order they are joined; one that is not at hand is left out, and the tables say so."""
-    released_dir: str | None = None
-    """Folder that holds the files already: at the places of config/sources.csv, or your own SPLIT.jsonl."""
-    features_dir: str | None = None
-    """Folder with video.h5, text-cog.h5 and text-fig.h5 for the retrieval models; without it none is trained."""
-
-
-Source = Annotated[DemoSource | FolderSource | ReleasedSource, Field(discriminator="kind")]
+from verified.config.sources import Source
 
 
 class Keyframes(Section):

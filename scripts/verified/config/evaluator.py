@@ -11,7 +11,7 @@ class Evaluator(Section):
     """Architecture, pre-training stand-in, fine-tuning and scoring."""
 
     name: str = "demo"
-    """Folder name under results/evaluator: one checkpoint for all data sets of a config."""
+    """Its name in tables and cards; one evaluator serves all data sets of a configuration."""
     size: Literal["tiny", "L/16"] = "tiny"
     """Model size."""
     threads: int = Field(1, ge=1)
@@ -41,7 +41,7 @@ class Evaluator(Section):
     pretrain_learning_rate: float = Field(3e-3, gt=0)
     """Peak learning rate of pre-training."""
     ablation: bool = False
-    """Also fine-tune without disturbed negatives and compare, into results/evaluator/NAME/ablation.json."""
+    """Also fine-tune without disturbed negatives and compare, into ablation.json beside its checkpoint."""
     epochs: int = Field(4, ge=1)
     """Fine-tuning epochs (10 in the paper)."""
     batch: int = Field(16, ge=2)

@@ -47,7 +47,7 @@ def read_probes(files: Iterable[str]) -> Probes:
 
 def _default_split(source: dict) -> str:
     """Every rendered row names its split, so the demo has no default."""
-    return source["default_split"] if source["kind"] == "folder" else "test"
+    return source.get("default_split", "test")
 
 
 def write_corpus(corpus: Corpus, splits: dict, folder: str | os.PathLike) -> None:

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from verified.common.errors import InputError
-from verified.config.datasets import ReleasedSource
+from verified.config.sources import ReleasedSource
 from verified.corpus.released_formats import read_split
 from verified.corpus.sources import SOURCES, SourceFile, collections, how_to_get, verify
 

@@ -7,7 +7,8 @@ from pathlib import Path
 from verified.common.errors import InputError
 from verified.common.shards import shard_index, shard_of
 from verified.config import Config
-from verified.config.datasets import FolderSource
+from verified.config.folders import dataset_of
+from verified.config.sources import FolderSource
 from verified.corpus.folder_source import usable_rows
 from verified.corpus.moments_file import read_moments_file
 from verified.corpus.video_folder import VideoFolder, file_state, folder_digest
@@ -25,12 +26,6 @@ READER = (
 """Modules that the rows of a corpus depend on."""
 
 
-def datasets_of(settings: Config, *kinds: str) -> str:
-    """A wildcard constraint: the data sets whose source is one of `kinds`; it matches nothing if there are none."""
-    names = [name for name, dataset in settings.datasets.items() if dataset.source.kind in kinds]
-    return "|".join(names) or "(?!)"
-
-
 def source_files(settings: Config) -> Callable[[object], dict[str, str]]:
     """An input function: the folder of videos and the moments file of ``wildcards.dataset``, given or rendered.
 
@@ -39,8 +34,8 @@ def source_files(settings: Config) -> Callable[[object], dict[str, str]]:
     from snakemake.io import ancient
 
     def files(wildcards) -> dict[str, str]:
-        source = settings.datasets[wildcards.dataset].source
-        if source.kind == "demo":
+        source = dataset_of(settings, wildcards).source
+        if source.rendered:
             folder = f"results/{wildcards.dataset}/corpus"
             return {"videos": f"{folder}/videos", "moments": f"{folder}/rendered.jsonl"}
         return {"videos": ancient(source.videos), "moments": source.moments}
@@ -56,7 +51,7 @@ def shard_source(settings: Config) -> Callable[[object], dict[str, str]]:
 
     def files(wildcards) -> dict[str, str]:
         found = given(wildcards)
-        if settings.datasets[wildcards.dataset].source.kind == "folder":
+        if not dataset_of(settings, wildcards).source.rendered:
             found = {name: ancient(path) for name, path in found.items()}
         return found
 
@@ -67,8 +62,8 @@ def folder_state(settings: Config) -> Callable[[object], str | None]:
     """A params function: which videos a user's folder holds, and a sample of each: replacing one is noticed."""
 
     def state(wildcards) -> str | None:
-        source = settings.datasets[wildcards.dataset].source
-        return folder_digest(source.videos) if source.kind == "folder" else None
+        source = dataset_of(settings, wildcards).source
+        return None if source.rendered else folder_digest(source.videos)
 
     return state
 
@@ -77,7 +72,7 @@ def split_settings(settings: Config) -> Callable[[object], dict]:
     """A params function: what the corpus stage needs of the section `spans`, and no more, lest the rest re-run it."""
 
     def values(wildcards) -> dict:
-        spans = settings.datasets[wildcards.dataset].spans
+        spans = dataset_of(settings, wildcards).spans
         roles = ("train_split", "selection_split", "test_split")
         return {"held_out_share": spans.held_out_share} | {role: getattr(spans, role) for role in roles}
 
@@ -94,8 +89,8 @@ def shard_state(settings: Config) -> Callable[[object], str | None]:
     shards: dict[str, list[dict[Path, list[dict]]]] = {}
 
     def state(wildcards) -> str | None:
-        source = settings.datasets[wildcards.dataset].source
-        if source.kind == "demo":
+        source = dataset_of(settings, wildcards).source
+        if source.rendered:
             return None
         digest = hashlib.sha256()
         if wildcards.dataset not in shards:

@@ -3,15 +3,10 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from verified.common.folders import key_of
 from verified.common.shards import shard_names
 from verified.config import Config
-
-SOURCES_WITH_VIDEOS = ("demo", "folder")
-
-
-def evaluated_datasets(settings: Config) -> list[str]:
-    """Data sets whose videos are at hand; released annotations come with their scores."""
-    return [name for name, dataset in settings.datasets.items() if dataset.source.kind in SOURCES_WITH_VIDEOS]
+from verified.config.folders import dataset_folder, evaluator_folder, taught_by
 
 
 def starting_checkpoint(settings: Config) -> str:
@@ -19,31 +14,30 @@ def starting_checkpoint(settings: Config) -> str:
     evaluator = settings.evaluator
     if not evaluator.checkpoint and evaluator.umt_file:
         return str(Path(evaluator.umt_file).with_suffix(".safetensors"))
-    return evaluator.checkpoint or f"results/evaluator/{settings.evaluator.name}/pretrained.safetensors"
+    return evaluator.checkpoint or f"{evaluator_folder(settings)}/pretrained.safetensors"
 
 
 def tuple_files(settings: Config, kind: str) -> list[str]:
     """Files of one kind over all data sets and shards: moments, perturbations, clips or indices."""
+    folders = [dataset_folder(settings, name) for name in taught_by(settings)]
     if kind == "moments":
-        return [f"results/{name}/corpus/moments.jsonl" for name in evaluated_datasets(settings)]
+        return [f"{folder}/corpus/moments.jsonl" for folder in folders]
     pattern = {
-        "perturbations": "results/{}/perturbations/{}.jsonl",
-        "clips": "results/{}/evaluator/clips/{}.npy",
-        "indices": "results/{}/evaluator/clips/{}.jsonl",
+        "perturbations": "{}/perturbations/{}.jsonl",
+        "clips": "{}/evaluator/clips/{}.npy",
+        "indices": "{}/evaluator/clips/{}.jsonl",
     }[kind]
-    return [
-        pattern.format(name, shard) for name in evaluated_datasets(settings) for shard in shard_names(settings.shards)
-    ]
+    return [pattern.format(folder, shard) for folder in folders for shard in shard_names(settings.shards)]
 
 
 def described_datasets(settings: Config) -> list[dict]:
     """The same files, data set by data set, as `read_tuples` takes them."""
-    names, shards = evaluated_datasets(settings), settings.shards
+    names, shards = taught_by(settings), settings.shards
     kinds = {kind: tuple_files(settings, kind) for kind in ("perturbations", "clips", "indices")}
     return [
         {
             "name": name,
-            "moments": f"results/{name}/corpus/moments.jsonl",
+            "moments": f"{dataset_folder(settings, name)}/corpus/moments.jsonl",
             **{kind: files[place * shards : (place + 1) * shards] for kind, files in kinds.items()},
         }
         for place, name in enumerate(names)
@@ -66,13 +60,13 @@ def gpu_model(settings: Config) -> str:
 
 def truth_files(settings: Config, dataset: str) -> dict[str, list[str]]:
     """Candidates and what is false in them, for a data set whose truth is known; empty for others."""
-    if settings.datasets[dataset].source.kind != "demo":
+    if not settings.datasets[dataset].source.has_truth:
         return {}
-    shards = shard_names(settings.shards)
+    folder, shards = dataset_folder(settings, dataset), shard_names(settings.shards)
     kinds = ("statics", "dynamics")
     return {
-        "captions": [f"results/{dataset}/captions/{kind}/{shard}.jsonl" for kind in kinds for shard in shards],
-        "spoiled": [f"results/{dataset}/captions/spoiled/{shard}.jsonl" for shard in shards],
+        "captions": [f"{folder}/captions/{kind}/{shard}.jsonl" for kind in kinds for shard in shards],
+        "spoiled": [f"{folder}/captions/spoiled/{shard}.jsonl" for shard in shards],
     }
 
 
@@ -80,16 +74,17 @@ def validation_files(settings: Config) -> Callable[[object], dict[str, list[str]
     """An input function: what the evaluator is graded by on a data set."""
 
     def files(wildcards) -> dict[str, list[str]]:
-        own = next(entry for entry in described_datasets(settings) if entry["name"] == wildcards.dataset)
+        dataset = key_of(wildcards.dataset)
+        own = next(entry for entry in described_datasets(settings) if entry["name"] == dataset)
         chosen = {kind: own[kind] for kind in ("perturbations", "clips", "indices")}
-        return chosen | truth_files(settings, wildcards.dataset)
+        return chosen | truth_files(settings, dataset)
 
     return files
 
 
 def known_truths(settings: Config) -> dict[str, dict[str, list[str]]]:
     """`truth_files` of every data set that has them."""
-    found = {name: truth_files(settings, name) for name in evaluated_datasets(settings)}
+    found = {name: truth_files(settings, name) for name in taught_by(settings)}
     return {name: files for name, files in found.items() if files}
 
 

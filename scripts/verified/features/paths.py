@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from verified.annotations.paths import annotation_files
 from verified.config import Config
+from verified.config.folders import dataset_of
 
 CAPTIONS = {"cog": ("fig", "cog_desc"), "fig": ("fig", "fig_desc"), "fig-lowest": ("fig-lowest", "fig_desc")}
 """Text features by name: the annotations they come from and the key of the caption."""
@@ -28,6 +29,6 @@ def clip_seconds(settings: Config) -> Callable[[object], float]:
     """A params function: clip length of ``wildcards.dataset`` in seconds."""
 
     def seconds(wildcards) -> float:
-        return settings.datasets[wildcards.dataset].spans.clip_seconds
+        return dataset_of(settings, wildcards).spans.clip_seconds
 
     return seconds

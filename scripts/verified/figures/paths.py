@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from verified.config import Config
+from verified.config.folders import dataset_of, evaluator_folder
 from verified.tables.layout import runs
 
 EXAMPLES = ("task", "pipeline", "annotations", "evaluator")
@@ -14,7 +15,7 @@ def shown_annotations(settings: Config) -> Callable[[object], str]:
     """An input function: the annotations of the test split, which examples are drawn from."""
 
     def path(wildcards) -> str:
-        split = settings.datasets[wildcards.dataset].spans.test_split
+        split = dataset_of(settings, wildcards).spans.test_split
         return f"results/{wildcards.dataset}/annotations/fig/{split}.jsonl"
 
     return path
@@ -35,18 +36,18 @@ def curves(settings: Config) -> Callable[[object], list[str]]:
 def evaluator_records(settings: Config) -> list[str]:
     """Training records of the evaluator; an imported checkpoint has no pre-training of ours."""
     stages = ["log"] if settings.evaluator.checkpoint else ["pretraining", "log"]
-    return [f"results/evaluator/{{name}}/{stage}.jsonl" for stage in stages]
+    return [f"{evaluator_folder(settings)}/{stage}.jsonl" for stage in stages]
 
 
 def figures_of(settings: Config, dataset: str) -> list[str]:
     """Names of the figures of a data set, without folder and ending."""
-    kind = settings.datasets[dataset].source.kind
+    annotated_here = settings.datasets[dataset].source.annotated_here
     models = settings.retrieval.models
     names = list(STATISTICS)
-    if kind != "released":
+    if annotated_here:
         names += [*EXAMPLES, "validation"]
     if models:
         names += ["training", *RECALLS]
-    if "xml" in models and kind != "released":
+    if "xml" in models and annotated_here:
         names.append("predictions")
     return names

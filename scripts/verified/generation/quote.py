@@ -21,6 +21,7 @@ from verified.common.progress import track
 from verified.common.shards import rows_of_shard, shard_names
 from verified.config import Config
 from verified.config.datasets import DataSet
+from verified.config.folders import dataset_folder
 from verified.config.generation import EngineSettings, Generation
 from verified.generation.asking import Asker, Call
 from verified.generation.engines import make_engine
@@ -130,7 +131,7 @@ def quote(config: Config) -> list[dict]:
         if not Path(generation.ledger).is_file():
             generation = generation.model_copy(update={"ledger": str(Path(folder, "empty.sqlite"))})
         for name, dataset in config.datasets.items():
-            if dataset.source.kind != "released":
+            if dataset.source.annotated_here:
                 rows += _of_dataset(name, dataset, config, generation, seen)
     return rows
 
@@ -142,11 +143,12 @@ def _of_dataset(name: str, dataset: DataSet, config: Config, generation: Generat
         session.askers = {
             role: Planner(engine, session, getattr(generation, role), seen) for role, engine in engines.items()
         }
+        folder = dataset_folder(config, name)
         moments = _moments(name, dataset, config)
         for shard in track(shard_names(config.shards), f"quote for {name}", config.shards, "shards"):
             part = rows_of_shard(moments, shard, config.shards)
-            caption_statics(part, _keyframes(name, shard, dataset.keyframes.segments), session)
-            caption_dynamics(part, _videos(name, part), dataset.dynamics.model_dump(), session)
+            caption_statics(part, _keyframes(folder, shard, dataset.keyframes.segments), session)
+            caption_dynamics(part, _videos(folder, part), dataset.dynamics.model_dump(), session)
             for task in TASK_OF_KIND.values():
                 count = generation.perturbations
                 slots = ({"caption": moment["caption"], "count": str(count)} for moment in part)
@@ -174,10 +176,10 @@ def _gpu_hours(row: dict, role: EngineSettings) -> float | None:
 
 def _moments(name: str, dataset: DataSet, config: Config) -> list[dict]:
     """The corpus if it is built, else what its source says."""
-    built = Path("results", name, "corpus", "moments.jsonl")
+    built = Path(dataset_folder(config, name), "corpus", "moments.jsonl")
     if built.is_file():
         return read_jsonl(built)
-    if dataset.source.kind == "demo":
+    if dataset.source.rendered:
         raise InputError(
             f"the demo corpus of {name} is not rendered yet",
             file=built,
@@ -213,13 +215,13 @@ class _SupposedKeyframes:
         return f"not cut yet: {name}".encode()
 
 
-def _keyframes(name: str, shard: str, segments: int) -> KeyframeTar | _SupposedKeyframes:
-    built = Path("results", name, "keyframes", f"{shard}.tar")
+def _keyframes(folder: str, shard: str, segments: int) -> KeyframeTar | _SupposedKeyframes:
+    built = Path(folder, "keyframes", f"{shard}.tar")
     return KeyframeTar(built) if built.is_file() else _SupposedKeyframes(segments)
 
 
-def _videos(name: str, moments: list[dict]) -> dict[str, dict]:
-    built = Path("results", name, "corpus", "videos.jsonl")
+def _videos(folder: str, moments: list[dict]) -> dict[str, dict]:
+    built = Path(folder, "corpus", "videos.jsonl")
     if built.is_file():
         return {row["video"]: row for row in read_jsonl(built)}
     return {moment["video"]: {"video": moment["video"], "sha256": f"unknown: {moment['video']}"} for moment in moments}

@@ -24,7 +24,7 @@ def rule_stages(rules: Path = PROJECT / "rules") -> dict[str, str]:
 
 def stage_edges(graph: str, stages: dict[str, str]) -> set[tuple[str, str]]:
     """(from, to) between stages, from Snakemake's `--rulegraph mermaid-js`; implied edges are left out."""
-    names = dict(re.findall(r"^\s*(id\d+)\[(\w+)\]", graph, re.MULTILINE))
+    names = dict(re.findall(r"^\s*(id\d+)\[([^\]]+)\]", graph, re.MULTILINE))
     rules = [(names[a], names[b]) for a, b in re.findall(r"(id\d+) --> (id\d+)", graph)]
     edges = {(stages[a], stages[b]) for a, b in rules if a in stages and b in stages and stages[a] != stages[b]}
     reach = set(edges)

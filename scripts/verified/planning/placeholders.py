@@ -47,7 +47,11 @@ def lay_out(config: Config, folder: Path) -> dict[str, tuple[int, int]]:
     touched: raises InputError where a source is there already, or where a data set is none of the paper's.
     """
     found = {}
-    sources = {name: dataset.source for name, dataset in config.datasets.items() if dataset.source.kind == "folder"}
+    sources = {
+        name: dataset.source
+        for name, dataset in config.datasets.items()
+        if dataset.source.has_videos and not dataset.source.rendered
+    }
     if not sources:
         raise InputError(
             "no data set of this configuration has a folder of videos", remedy="it can be planned as it is"

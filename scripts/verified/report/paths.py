@@ -4,8 +4,10 @@ from collections.abc import Callable
 
 from verified.annotations.paths import annotation_files, release_of
 from verified.common.errors import InputError
+from verified.common.folders import key_of
 from verified.common.shards import shard_names
 from verified.config import Config
+from verified.config.folders import dataset_folder, dataset_of, dataset_values, datasets_with, home
 from verified.figures.paths import figures_of
 
 
@@ -14,7 +16,7 @@ def browser_inputs(settings: Config) -> Callable[[object], dict[str, list[str]]]
     annotations = annotation_files(settings, "fig")
 
     def files(wildcards) -> dict[str, list[str]]:
-        if release_of(settings, wildcards.dataset):
+        if release_of(settings, key_of(wildcards.dataset)):
             return {"annotations": annotations(wildcards)}
         folder, shards = f"results/{wildcards.dataset}", shard_names(settings.shards)
         return {
@@ -33,11 +35,11 @@ def browser_facts(settings: Config) -> Callable[[object], dict]:
     """A params function: title, origin and kind of ``wildcards.dataset``, and where the ledger is."""
 
     def facts(wildcards) -> dict:
-        dataset = settings.datasets[wildcards.dataset]
+        dataset = dataset_of(settings, wildcards)
         return {
             "title": dataset.title,
             "origin": f"Configuration {settings.name}, seed {settings.seed}; source: {dataset.source.kind}.",
-            "released": dataset.source.kind == "released",
+            "released": not dataset.source.annotated_here,
             "ledger": settings.generation.ledger,
         }
 
@@ -46,37 +48,30 @@ def browser_facts(settings: Config) -> Callable[[object], dict]:
 
 def title_of(settings: Config) -> Callable[[object], str]:
     """A params function: the title of ``wildcards.dataset``."""
-
-    def title(wildcards) -> str:
-        return settings.datasets[wildcards.dataset].title
-
-    return title
-
-
-def annotated_here(settings: Config) -> list[str]:
-    """Data sets that the workflow annotates itself, from videos."""
-    return [name for name, dataset in settings.datasets.items() if dataset.source.kind != "released"]
+    return dataset_values(settings, lambda dataset: dataset.title)
 
 
 def study_pages(settings: Config) -> Callable[[object], list[str]]:
     """An input function: the pages of every study. Raises InputError where no data set has videos to show."""
 
     def folders(wildcards) -> list[str]:
-        if not annotated_here(settings):
+        shown = datasets_with(settings, "has_videos", "annotated_here")
+        if not shown:
             raise InputError(
                 "no data set of this configuration comes from videos", remedy="a study shows clips of the moments"
             )
-        return [f"results/{name}/study/pages" for name in annotated_here(settings)]
+        return [f"{dataset_folder(settings, name)}/study/pages" for name in shown]
 
     return folders
 
 
 def report_files(settings: Config) -> list[str]:
     """Every file that the report shows: tables, summary, and each data set's figures and captions."""
-    files = ["results/tables", "results/report/summary.html", "results/report/verdicts.html"]
+    files = [f"{home(settings)}/{path}" for path in ("tables", "report/summary.html", "report/verdicts.html")]
     for name in settings.datasets:
-        files.append(f"results/report/{name}/captions.html")
-        files += [f"results/figures/{name}/{figure}.svg" for figure in figures_of(settings, name)]
-    if annotated_here(settings):
-        files.append(f"results/figures/evaluator/{settings.evaluator.name}.svg")
+        folder = dataset_folder(settings, name)
+        files.append(f"{folder}/report/captions.html")
+        files += [f"{folder}/figures/{figure}.svg" for figure in figures_of(settings, name)]
+    if datasets_with(settings, "annotated_here"):
+        files.append(f"{home(settings)}/figures/evaluator-training.svg")
     return files

@@ -3,7 +3,9 @@
 from collections.abc import Callable
 
 from verified.common.digest import code_digest
+from verified.common.folders import key_of
 from verified.config import Config
+from verified.config.folders import dataset_of, dataset_pattern, datasets_with
 from verified.corpus.held_out import HELD_OUT
 from verified.features.paths import CAPTIONS
 from verified.retrieval.registry import is_two_stage, model_names
@@ -45,10 +47,10 @@ def ranking_inputs(settings: Config) -> Callable[[object], dict[str, str]]:
 
 
 def _training_files(settings: Config, wildcards) -> dict[str, str]:
-    spans = settings.datasets[wildcards.dataset].spans
+    spans = dataset_of(settings, wildcards).spans
     root = f"results/{wildcards.dataset}"
     folder = f"{root}/annotations/{CAPTIONS[wildcards.trained_on][0]}"
-    selection = spans.train_split if held_out_share(settings, wildcards.dataset) else spans.selection_split
+    selection = spans.train_split if held_out_share(settings, key_of(wildcards.dataset)) else spans.selection_split
     return {
         "video": f"{root}/features/video.h5",
         "text": f"{root}/features/text-{wildcards.trained_on}.h5",
@@ -63,16 +65,16 @@ def held_out_share(settings: Config, dataset: str) -> float:
     Corpora that the workflow annotates are divided before that; published annotations come without such a split.
     """
     chosen = settings.datasets[dataset]
-    divided = chosen.source.kind == "released" and chosen.spans.selection_split == HELD_OUT
+    divided = not chosen.source.annotated_here and chosen.spans.selection_split == HELD_OUT
     return chosen.spans.held_out_share if divided else 0.0
 
 
 def possible_runs(settings: Config, dataset: str, runs: list[tuple[str, str, str]]) -> list[tuple[str, str, str]]:
     """Those of `runs` (model, trained on, tested on) that the data set's source has captions and features for."""
     source = settings.datasets[dataset].source
-    if source.kind != "released":
+    if source.annotated_here:
         return runs
-    if source.features_dir is None:
+    if source.given_features is None:
         return []
     return [run for run in runs if "fig-lowest" not in run]
 
@@ -81,26 +83,21 @@ def released_features(settings: Config) -> Callable[[object], str]:
     """An input function: the given file of ``wildcards.features`` ("video", "text-cog" or "text-fig")."""
 
     def file(wildcards) -> str:
-        return f"{settings.datasets[wildcards.dataset].source.features_dir}/{wildcards.features}.h5"
+        return f"{dataset_of(settings, wildcards).source.given_features}/{wildcards.features}.h5"
 
     return file
 
 
 def featured_datasets(settings: Config) -> str:
     """A wildcard constraint: data sets whose features are given; it matches nothing if there are none."""
-    names = [
-        name
-        for name, dataset in settings.datasets.items()
-        if dataset.source.kind == "released" and dataset.source.features_dir is not None
-    ]
-    return "|".join(names) or "(?!)"
+    return dataset_pattern(settings, datasets_with(settings, "given_features"))
 
 
 def testing_inputs(settings: Config) -> Callable[[object], dict[str, str]]:
     """An input function: features, annotations and, for two-stage models, ranked lists that testing reads."""
 
     def files(wildcards) -> dict[str, str]:
-        spans = settings.datasets[wildcards.dataset].spans
+        spans = dataset_of(settings, wildcards).spans
         root = f"results/{wildcards.dataset}"
         inputs = {
             "video": f"{root}/features/video.h5",
@@ -147,9 +144,9 @@ def search_settings(settings: Config) -> Callable[[object], dict]:
     def values(wildcards) -> dict:
         retrieval = settings.retrieval
         return {
-            "spans": settings.datasets[wildcards.dataset].spans.model_dump(mode="json"),
+            "spans": dataset_of(settings, wildcards).spans.model_dump(mode="json"),
             "text_encoder": settings.features.text_encoder,
-            "held_out_share": held_out_share(settings, wildcards.dataset),
+            "held_out_share": held_out_share(settings, key_of(wildcards.dataset)),
             "external_score": retrieval.external_score,
             "listed_videos": retrieval.listed_videos,
             "memory_mb": retrieval.memory_mb,

@@ -1,7 +1,47 @@
-"""What a finished run says on the terminal: where the tables are, and the main one."""
+"""What a finished run leaves to look at: the link results/tables, and a few lines on the terminal."""
 
+import atexit
 import csv
+import logging
+import os
 from pathlib import Path
+
+SHOWN = Path("results/tables")
+TARGETS = {"all", SHOWN.as_posix()}
+
+log = logging.getLogger("verified")
+
+
+def show_when_done(workflow, home: str) -> None:
+    """When this run of Snakemake ends, `show` the tables below `home` if they were asked for and are there.
+
+    At the end of the process, because Snakemake calls no hook where nothing was left to do. By then it has gone back to
+    the folder that it was started in.
+    """
+    here = Path.cwd()
+
+    def ended() -> None:
+        asked = workflow.dag_settings.targets if workflow.dag_settings else None
+        if asked is not None and (not asked or TARGETS.intersection(asked)):
+            show(here / home / "tables", here / SHOWN)
+
+    atexit.register(ended)
+
+
+def show(tables: Path, shown: Path = SHOWN) -> None:
+    """Make `shown` a link to the folder `tables`, if that is there. What is no link is somebody's and stays."""
+    if not tables.is_dir():
+        return
+    target = os.path.relpath(tables, shown.parent)
+    if shown.is_symlink():
+        if os.readlink(shown) == target:
+            return
+    elif shown.exists():
+        log.warning("warning: %s is no link and stays as it is; this run's tables are in %s", shown, tables)
+        return
+    new = shown.with_name(f".{shown.name}.{os.getpid()}")
+    new.symlink_to(target)
+    new.replace(shown)
 
 
 def closing_message(tables: Path, main: str) -> str:

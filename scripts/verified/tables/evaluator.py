@@ -20,7 +20,7 @@ VARIANTS = {
 def evaluator_table(settings: dict, validations: list[str], ablations: list[str]) -> SimpleTable:
     """A row per data set, set of captions and variant of fine-tuning; intervals of 95 % over moments.
 
-    validations: results/DATASET/evaluator/validation.json; ablations: results/evaluator/NAME/ablation.json, if made.
+    validations: evaluator/validation.json of each data set; ablations: ablation.json beside the checkpoint, if made.
     """
     configured = f"hard_negatives {settings['evaluator']['hard_negatives']}"
     rows = [row for path in ablations for row in read_json(path)]

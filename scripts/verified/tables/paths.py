@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from verified.config import Config
+from verified.config.folders import dataset_folder, dataset_values, datasets_with, evaluator_folder
 from verified.retrieval.paths import possible_runs
 from verified.tables.layout import runs
 
@@ -11,7 +12,7 @@ from verified.tables.layout import runs
 def run_files(settings: Config, name: str) -> list[str]:
     """File `name` of every retrieval run that the tables show."""
     return [
-        f"results/{dataset}/retrieval/{model}/{trained}/seed-{seed}/{tested}/{name}"
+        f"{dataset_folder(settings, dataset)}/retrieval/{model}/{trained}/seed-{seed}/{tested}/{name}"
         for dataset in settings.datasets
         for model, trained, tested in possible_runs(settings, dataset, runs(settings.retrieval.models))
         for seed in settings.retrieval.seeds
@@ -27,7 +28,7 @@ def finished_studies(settings: Config) -> Callable[[object], list[str]]:
     """An input function: summaries of studies that people have answered, which `verified study import` makes."""
 
     def files(wildcards) -> list[str]:
-        summaries = (f"results/{dataset}/study/summary.json" for dataset in settings.datasets)
+        summaries = (f"{dataset_folder(settings, dataset)}/study/summary.json" for dataset in settings.datasets)
         return [path for path in summaries if Path(path).is_file()]
 
     return files
@@ -35,18 +36,18 @@ def finished_studies(settings: Config) -> Callable[[object], list[str]]:
 
 def demos(settings: Config) -> list[str]:
     """Data sets whose truth is known."""
-    return [name for name, dataset in settings.datasets.items() if dataset.source.kind == "demo"]
+    return datasets_with(settings, "has_truth")
 
 
 def annotated_here(settings: Config) -> list[str]:
     """Data sets whose annotations this workflow makes itself."""
-    return [name for name, dataset in settings.datasets.items() if dataset.source.kind in ("demo", "folder")]
+    return datasets_with(settings, "annotated_here")
 
 
 def ablations(settings: Config) -> list[str]:
     """What fine-tuning is worth, where the configuration asks for it and has captions to fine-tune on."""
     wanted = settings.evaluator.ablation and annotated_here(settings)
-    return [f"results/evaluator/{settings.evaluator.name}/ablation.json"] if wanted else []
+    return [f"{evaluator_folder(settings)}/ablation.json"] if wanted else []
 
 
 def validity_runs(settings: Config) -> dict[str, str]:
@@ -71,17 +72,9 @@ def validity_folders(settings: Config) -> Callable[[object], dict[str, str]]:
 
 def demo_segments(settings: Config) -> Callable[[object], int]:
     """A params function: keyframes per moment at most."""
-
-    def segments(wildcards) -> int:
-        return settings.datasets[wildcards.dataset].keyframes.segments
-
-    return segments
+    return dataset_values(settings, lambda dataset: dataset.keyframes.segments)
 
 
 def demo_fps(settings: Config) -> Callable[[object], int]:
     """A params function: the frame rate that the demo was rendered with."""
-
-    def fps(wildcards) -> int:
-        return settings.datasets[wildcards.dataset].source.fps
-
-    return fps
+    return dataset_values(settings, lambda dataset: dataset.source.fps)

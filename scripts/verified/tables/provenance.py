@@ -3,6 +3,7 @@
 import subprocess
 from pathlib import Path
 
+from verified.config.sources import KINDS
 from verified.tables.collect import Collection
 
 
@@ -29,7 +30,7 @@ def provenance(settings: dict, collection: Collection, project: Path) -> list[st
         f"Configuration {settings['name']}, seed {settings['seed']}, {commit(project)}.",
         *(_data(name, values) for name, values in settings["datasets"].items()),
     ]
-    pipeline = [name for name, values in settings["datasets"].items() if values["source"]["kind"] != "released"]
+    pipeline = [name for name, values in settings["datasets"].items() if KINDS[values["source"]["kind"]].annotated_here]
     if pipeline:
         generation, evaluator = settings["generation"], settings["evaluator"]
         lines.append(
@@ -67,12 +68,7 @@ def studies(settings: dict, collection: Collection) -> list[str]:
 
 
 def _data(name: str, values: dict) -> str:
-    kind = values["source"]["kind"]
-    if kind == "demo":
-        return f"{values['title']}: demo corpus, rendered; not comparable with any figure of the paper."
-    if kind == "released":
-        return f"{values['title']}: released annotations."
-    return f"{values['title']}: videos and moments of data set {name}."
+    return f"{values['title']}: {KINDS[values['source']['kind']].origin.format(name=name)}."
 
 
 def _tests(settings: dict, collection: Collection) -> list[str]:

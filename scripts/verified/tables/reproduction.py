@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from verified.common.errors import InputError
+from verified.config.sources import KINDS
 from verified.tables.collect import RATERS, Cell, Collection
 from verified.tables.layout import TABLES, Column, Row, Table
 from verified.tables.left_out import range_without
@@ -35,10 +36,12 @@ def reproduction(settings: Mapping, collection: Collection, printed: list[dict])
     Figures are numbers or None. Raises InputError for a printed figure that no table of ours has a place for.
     """
     names = {
-        values["title"]: name for name, values in settings["datasets"].items() if values["source"]["kind"] != "demo"
+        values["title"]: name
+        for name, values in settings["datasets"].items()
+        if KINDS[values["source"]["kind"]].comparable
     }
     cells = {title: _cells(collection, name) for title, name in names.items()}
-    released = {title: settings["datasets"][name]["source"]["kind"] == "released" for title, name in names.items()}
+    released = {title: KINDS[settings["datasets"][name]["source"]["kind"]].annotations_given for title, name in names.items()}
     known = set(_places())
     rows = []
     for figure in printed:

@@ -7,6 +7,7 @@ import pandas as pd
 
 from verified.common.errors import InputError
 from verified.common.files import write_text
+from verified.config.sources import KINDS
 from verified.tables.collect import Cell, Collection
 from verified.tables.forms import Sheet, csv_text, html_page, latex, markdown
 from verified.tables.layout import TABLES, TITLES, Table
@@ -107,7 +108,7 @@ def _write_paper(
             for name, values in settings["datasets"].items()
         ]
         for block, data_set in zip(blocks, settings["datasets"].values()):
-            if data_set["source"]["kind"] != "demo":
+            if KINDS[data_set["source"]["kind"]].comparable:
                 for (row, column), cell in block.cells.items():
                     cell.printed = paper.get((block.title, *place_of(table, row, column)))
         graded = any(column.task == "user-study" for column in table.columns)

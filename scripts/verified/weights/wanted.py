@@ -45,7 +45,7 @@ def of_role(role: EngineSettings) -> Wanted | None:
 def wanted_models(settings: Config) -> dict[Wanted, list[str]]:
     """Models of the hub → the configuration's keys that name them."""
     named: list[tuple[Wanted | None, str]] = []
-    if any(dataset.source.kind != "released" for dataset in settings.datasets.values()):
+    if any(dataset.source.annotated_here for dataset in settings.datasets.values()):
         generation = settings.generation
         named += [(of_role(getattr(generation, role)), f"generation.{role}.model") for role in ROLES]
     features = settings.features

@@ -1,0 +1,6 @@
+"""The folder of a data set, as the rules' wildcard `dataset` names it: NAME, or NAME/DATASET (see `config.folders`)."""
+
+
+def key_of(wildcard: str) -> str:
+    """The key of the data set that a value of the wildcard `dataset` stands for."""
+    return wildcard.rsplit("/", 1)[-1]

@@ -1,0 +1,70 @@
+"""Where a configuration writes: everything below results/NAME, so that two of them in one folder never meet.
+
+A data set's folder is results/NAME where the data set has the configuration's name, and results/NAME/DATASET else. The
+rules' wildcard `dataset` stands for that folder without `results/`; `common.folders.key_of` leads back to the data set.
+"""
+
+from collections.abc import Callable, Iterable
+
+from verified.common.folders import key_of
+from verified.config import Config
+from verified.config.datasets import DataSet
+
+RESERVED = {
+    "annotations", "captions", "corpus", "evaluator", "export", "features", "figures", "keyframes", "longform",
+    "perturbations", "report", "retrieval", "review", "rextime", "search", "statistics", "study", "tables",
+}  # fmt: skip
+"""Folders of stages below results/NAME: no data set may be called so."""
+
+
+def home(settings: Config) -> str:
+    """Folder of what belongs to the configuration as a whole."""
+    return f"results/{settings.name}"
+
+
+def dataset_wildcard(settings: Config, dataset: str) -> str:
+    """The value of the wildcard `dataset` for the data set of this key."""
+    return dataset if dataset == settings.name else f"{settings.name}/{dataset}"
+
+
+def dataset_folder(settings: Config, dataset: str) -> str:
+    """Folder of everything that is built for one data set."""
+    return f"results/{dataset_wildcard(settings, dataset)}"
+
+
+def dataset_of(settings: Config, wildcards) -> DataSet:
+    """The settings of ``wildcards.dataset``."""
+    return settings.datasets[key_of(wildcards.dataset)]
+
+
+def dataset_pattern(settings: Config, datasets: Iterable[str]) -> str:
+    """A wildcard constraint for data sets given by key; it matches nothing if there are none."""
+    return "|".join(dataset_wildcard(settings, dataset) for dataset in datasets) or "(?!)"
+
+
+def datasets_with(settings: Config, *abilities: str) -> list[str]:
+    """Keys of the data sets whose source has all of `abilities` (attributes of `config.sources.SourceSection`)."""
+    return [
+        name
+        for name, dataset in settings.datasets.items()
+        if all(getattr(dataset.source, ability) for ability in abilities)
+    ]
+
+
+def dataset_values(settings: Config, read: Callable[[DataSet], object]) -> Callable[[object], object]:
+    """A params function: what `read` takes from the settings of ``wildcards.dataset``."""
+
+    def values(wildcards):
+        return read(dataset_of(settings, wildcards))
+
+    return values
+
+
+def evaluator_folder(settings: Config) -> str:
+    """Folder of the evaluator, named by the data sets that it is fine-tuned on."""
+    return f"{home(settings)}/evaluator/{'+'.join(taught_by(settings)) or 'none'}"
+
+
+def taught_by(settings: Config) -> list[str]:
+    """Data sets whose perturbed captions the evaluator is fine-tuned on: all whose videos are at hand."""
+    return datasets_with(settings, "has_videos")

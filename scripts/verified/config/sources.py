@@ -1,0 +1,100 @@
+"""Kinds of sources, and what each can do: a new kind is a class here and a name in `Source`, and its reader."""
+
+from functools import reduce
+from operator import or_
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from verified.config.base import Section
+
+
+class SourceSection(Section):
+    """What stages ask a source, instead of its kind."""
+
+    has_videos: ClassVar[bool] = False
+    """Its videos can be read."""
+    annotated_here: ClassVar[bool] = False
+    """The workflow writes its fine captions."""
+    annotations_given: ClassVar[bool] = False
+    """It comes with finished annotations."""
+    rendered: ClassVar[bool] = False
+    """A rule renders its videos and writes their moments."""
+    has_truth: ClassVar[bool] = False
+    """What is in its videos is known (`corpus/truth.jsonl`), and what was falsified in its captions."""
+    comparable: ClassVar[bool] = True
+    """The paper's figures may stand beside its own, where its title is one of the paper's data sets."""
+    origin: ClassVar[str]
+    """Where data set `{name}` comes from, for the lines below tables."""
+
+    @property
+    def given_features(self) -> str | None:
+        """Folder of features that come with the source; None where the workflow extracts them."""
+        return None
+
+
+class DemoSource(SourceSection):
+    """The embedded demo world, rendered as H.264 files from the seed."""
+
+    has_videos: ClassVar[bool] = True
+    annotated_here: ClassVar[bool] = True
+    has_truth: ClassVar[bool] = True
+    rendered: ClassVar[bool] = True
+    comparable: ClassVar[bool] = False
+    origin: ClassVar[str] = "demo corpus, rendered; not comparable with any figure of the paper"
+
+    kind: Literal["demo"] = "demo"
+    videos: int = Field(160, ge=6)
+    """Number of videos to render."""
+    seconds: int = Field(20, ge=4)
+    """Length of each video in seconds."""
+    fps: int = Field(8, ge=2)
+    """Frames per second."""
+    size: int = Field(112, ge=64, multiple_of=16)
+    """Width and height in pixels."""
+    train_share: float = Field(0.55, gt=0, lt=1)
+    """Share of the videos in the train split."""
+    val_share: float = Field(0.10, gt=0, lt=1)
+    """Share of the videos in the val split; the rest is test."""
+
+
+class FolderSource(SourceSection):
+    """A folder of videos and a moments file (JSONL or CSV)."""
+
+    has_videos: ClassVar[bool] = True
+    annotated_here: ClassVar[bool] = True
+    origin: ClassVar[str] = "videos and moments of data set {name}"
+
+    kind: Literal["folder"]
+    videos: str
+    """Folder that holds the videos; a moment's `video` is a path below it, with or without its ending."""
+    moments: str
+    """JSONL or CSV, one moment a row: video, start and end in seconds, caption and, if you like, desc_id and split."""
+    default_split: str = Field("test", pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")
+    """Split of rows that name none."""
+
+
+class ReleasedSource(SourceSection):
+    """Finished annotations in the released FIG JSONL form; no video is read."""
+
+    annotations_given: ClassVar[bool] = True
+    origin: ClassVar[str] = "released annotations"
+
+    kind: Literal["released"]
+    collection: str
+    """Collection in config/sources.csv, e.g. charades-fig; or a name of your own, with `released_dir`."""
+    splits: tuple[str, ...] = Field(min_length=1)
+    """Splits to read, in the order they are joined; one that is not at hand is left out, and the tables say so."""
+    released_dir: str | None = None
+    """Folder that holds the files already: at the places of config/sources.csv, or your own SPLIT.jsonl."""
+    features_dir: str | None = None
+    """Folder with video.h5, text-cog.h5 and text-fig.h5 for the retrieval models; without it none is trained."""
+
+    @property
+    def given_features(self) -> str | None:
+        return self.features_dir
+
+
+KINDS = {"demo": DemoSource, "folder": FolderSource, "released": ReleasedSource}
+"""Every kind of source by its name."""
+Source = Annotated[reduce(or_, KINDS.values()), Field(discriminator="kind")]

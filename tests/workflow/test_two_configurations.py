@@ -1,0 +1,89 @@
+"""Two configurations in one folder, in turn and side by side: each has outputs of its own."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from given import CONFIG, annotations
+from running import command, digests, snakemake
+
+SHOWN = "results/tables"
+
+
+def configure(folder: Path, name: str, first: int) -> Path:
+    """A configuration of finished annotations of its own; two of them share the key of their data set."""
+    (folder / name).mkdir()
+    for split, start in (("train", first), ("test", first + 10)):
+        (folder / name / f"{split}.jsonl").write_bytes(annotations(start))
+    path = folder / f"{name}.yaml"
+    path.write_text(
+        CONFIG.replace("name: mine", f"name: {name}").replace("released_dir: given", f"released_dir: {name}")
+    )
+    return path
+
+
+def files_of(folder: Path, name: str) -> dict[str, str]:
+    return {path: digest for path, digest in digests(folder).items() if path.startswith(f"results/{name}/")}
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory):
+    """A folder in which two configurations were built at the same time by the same command."""
+    folder = tmp_path_factory.mktemp("shared")
+    configs = {name: configure(folder, name, first) for name, first in (("one", 0), ("two", 20))}
+    runs = [
+        subprocess.Popen(
+            command(folder, "--cores", "1", SHOWN, config=path),
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        )
+        for path in configs.values()
+    ]  # fmt: skip
+    for run in runs:
+        output, _ = run.communicate(timeout=600)
+        assert run.returncode == 0, output[-6000:]
+    return folder, configs
+
+
+def test_both_are_whole_and_say_whose_they_are(shared):
+    folder, configs = shared
+    for name in configs:
+        built = folder / "results" / name
+        assert f"Configuration {name}," in (built / "tables" / "main-1.md").read_text()
+        assert (built / "mine" / "annotations" / "fig" / "train.jsonl").read_bytes() == (
+            folder / name / "train.jsonl"
+        ).read_bytes()
+    assert os.readlink(folder / SHOWN) in {"one/tables", "two/tables"}
+
+
+def test_the_link_shows_the_configuration_of_the_last_run_also_where_nothing_was_left_to_do(shared):
+    folder, configs = shared
+    before = digests(folder)
+    for name in ("one", "two", "one"):
+        run = snakemake(folder, "--cores", "1", SHOWN, config=configs[name])
+        assert run.returncode == 0 and "Nothing to be done" in run.stdout, run.stdout[-3000:]
+        assert os.readlink(folder / SHOWN) == f"{name}/tables"
+    snakemake(folder, "--dry-run", SHOWN, config=configs["two"])
+    snakemake(folder, "--cores", "1", "results/two/mine/corpus/moments.jsonl", config=configs["two"])
+    assert os.readlink(folder / SHOWN) == "one/tables", "neither a dry run nor another target asks for the tables"
+    assert {path: digest for path, digest in digests(folder).items() if path in before} == before
+
+
+def test_a_failed_run_deletes_and_shows_nothing(shared):
+    folder, configs = shared
+    snakemake(folder, "--cores", "1", SHOWN, config=configs["one"])
+    before = files_of(folder, "one")
+    third = configure(folder, "three", 40)
+    (folder / "three" / "test.jsonl").write_text("{}\n")
+    run = snakemake(folder, "--cores", "1", SHOWN, config=third)
+    assert run.returncode != 0
+    assert files_of(folder, "one") == before and os.readlink(folder / SHOWN) == "one/tables"
+
+
+def test_a_folder_of_somebody_else_in_the_place_of_the_link_stays(tmp_path):
+    from verified.tables.closing import show
+
+    (tmp_path / "own" / "tables").mkdir(parents=True)
+    (tmp_path / "tables").mkdir()
+    show(tmp_path / "own" / "tables", tmp_path / "tables")
+    assert not (tmp_path / "tables").is_symlink()
