@@ -41,7 +41,9 @@ def reproduction(settings: Mapping, collection: Collection, printed: list[dict])
         if KINDS[values["source"]["kind"]].comparable
     }
     cells = {title: _cells(collection, name) for title, name in names.items()}
-    released = {title: KINDS[settings["datasets"][name]["source"]["kind"]].annotations_given for title, name in names.items()}
+    released = {
+        title: KINDS[settings["datasets"][name]["source"]["kind"]].annotations_given for title, name in names.items()
+    }
     known = set(_places())
     rows = []
     for figure in printed:
