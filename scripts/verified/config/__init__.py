@@ -14,6 +14,7 @@ from verified.config.evaluator import Evaluator
 from verified.config.features import Features
 from verified.config.generation import Generation
 from verified.config.retrieval import Retrieval
+from verified.config.rextime import Rextime
 from verified.config.statistics import Statistics
 from verified.config.study import Study
 from verified.config.weights import Weights
@@ -37,6 +38,7 @@ class Config(Section):
     retrieval: Retrieval = Retrieval()
     statistics: Statistics = Statistics()
     study: Study = Study()
+    rextime: Rextime = Rextime()
     weights: Weights = Weights()
 
     @field_validator("name")

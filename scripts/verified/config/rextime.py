@@ -52,3 +52,54 @@ class RextimeSource(Section):
         if (self.annotations is None) == (self.dataset is None):
             raise ValueError("a source has either `annotations` (a file) or `dataset` (a name)")
         return self
+
+
+class Routing(Section):
+    """Which pairs of events are used for which kind of question; the supplement prints no thresholds."""
+
+    similar_from: int = Field(2, ge=0, le=4)
+    """Pairs with at least this similarity are dropped; 4 drops none."""
+    causal_from: int = Field(2, ge=0, le=3)
+    """Directness and necessity from which the first event is a cause of the second."""
+    purposeful_from: int = Field(2, ge=0, le=3)
+    """Intentionality or purpose from which a cause is a means to an end."""
+    alignments: tuple[Literal["high", "medium", "low"], ...] = ("high",)
+    """How well an event found in the frames must be aligned with the video."""
+    query_kind: Literal["sequential", "cause_effect", "means_to_an_end"] = "cause_effect"
+    """Kind of the questions that are written about a query and the event found beside it."""
+
+
+class Prices(Section):
+    """What questions cost (supplement, section C.3), in one currency."""
+
+    generation_per_1000: float = Field(35, ge=0)
+    """Calls to the model for 1,000 samples; the table also shows what this run's ledger says."""
+    reviews_per_hour: float = Field(60, gt=0)
+    """Samples that one person reviews in an hour."""
+    wage_per_hour: float = Field(6, ge=0)
+    """Hourly wage."""
+    written_per_hour: float = Field(20, gt=0)
+    """Question-answer pairs that one person writes in an hour without the workflow."""
+
+
+class Rextime(Section):
+    """The ReXTime suite; built only where `sources` names at least one."""
+
+    sources: dict[str, RextimeSource] = Field({})
+    """Sources by name (lower-case letters, digits and hyphens)."""
+    captions: CaptionFilters = CaptionFilters()
+    queries: QueryFilters = QueryFilters()
+    routing: Routing = Routing()
+    verification_threshold: int = Field(3, ge=0, le=3)
+    """Least verification score of a question that is kept."""
+    frames: int = Field(50, ge=2)
+    """Uniform frames of a whole video that a video LMM sees."""
+    models: tuple[Literal["video_lmm", "retrieval"], ...] = ()
+    """Who takes the test besides the trivial baselines: the video LMM of `generation`, the retrieval models."""
+    protocols: tuple[Literal["answer_with_span", "locate_then_score"], ...] = ("answer_with_span",)
+    """How the video LMM is asked: letter and span in one answer; or a span, then four continuations to be scored."""
+    prices: Prices = Prices()
+    page_items: int = Field(60, ge=1)
+    """Questions on one annotation page."""
+    page_side: int = Field(360, ge=64, multiple_of=2)
+    """Longest side of the videos in the pages, in pixels; smaller videos keep their size."""

@@ -8,6 +8,7 @@ part. "At least three" means: the first three are taken.
 import json
 import re
 
+from verified.generation.further import FURTHER
 from verified.generation.outcome import Parsed
 from verified.generation.refusal import refusal
 
@@ -25,6 +26,8 @@ def parse(task: str, slots: dict[str, str], text: str, count: int, cut: bool = F
 
     `cut` says that the answer was cut at the token limit: its last part is then not trusted.
     """
+    if task in FURTHER:
+        return FURTHER[task].parse(slots, text, count, cut)
     text = unfenced(text)
     if task == "keyframe_description":
         return _keyframe(text, cut)

@@ -16,6 +16,7 @@ from pathlib import Path
 import yaml
 
 from verified.common.errors import InputError
+from verified.generation.further import FURTHER
 from verified.generation.request import TASKS
 
 PROJECT = Path(__file__).resolve().parents[3]
@@ -83,8 +84,9 @@ def read_prompt(path: str | os.PathLike, task: str) -> Prompt:
     if not isinstance(kinds, dict) or not all(kind in KINDS for kind in kinds.values()):
         raise InputError(f"the header needs `slots:` with one of {', '.join(KINDS)} for each slot", file=path)
     used = _used_slots(text, path)
-    _compare(set(TASKS[task]), set(kinds), "the header", path)
-    _compare(set(TASKS[task]), used, "the text", path)
+    slots = set(TASKS[task] if task in TASKS else FURTHER[task].slots)
+    _compare(slots, set(kinds), "the header", path)
+    _compare(slots, used, "the text", path)
     return Prompt(task, text, {str(name): str(kind) for name, kind in kinds.items()})
 
 

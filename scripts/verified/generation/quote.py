@@ -25,10 +25,11 @@ from verified.config.folders import dataset_folder
 from verified.config.generation import EngineSettings, Generation
 from verified.generation.asking import Asker, Call
 from verified.generation.engines import make_engine
+from verified.generation.further import FURTHER
 from verified.generation.ledger import key_of, parts_of
 from verified.generation.outcome import Outcome, Parsed
 from verified.generation.request import Engine
-from verified.generation.session import ROLE_OF_TASK, Session
+from verified.generation.session import ROLE_OF_TASK, Session, role_of
 from verified.perturbations.write import TASK_OF_KIND
 
 CHARACTERS_PER_TOKEN = 4.0
@@ -46,6 +47,13 @@ TYPICAL_TOKENS_OUT = {
     "dynamic_negatives": 50,
 }
 """Lengths of ordinary answers, estimated from the examples of supplement listings 2 to 9 and the released captions."""
+
+
+def typical_tokens_out(task: str) -> int:
+    """Tokens of an ordinary answer to a task."""
+    return TYPICAL_TOKENS_OUT[task] if task in TYPICAL_TOKENS_OUT else FURTHER[task].tokens_out
+
+
 COUNTED = ("known", "calls", "images", "frames", "tokens_in", "tokens_out", "money")
 
 
@@ -93,7 +101,7 @@ class Planner(Asker):
         frames = int(call.request.slots.get("frame_number", 0))
         images = len(call.media) if task == "keyframe_description" else 0
         supposed = len(call.request.prompt) / CHARACTERS_PER_TOKEN + (frames + images) * self.role.tokens_per_image
-        tokens_in, tokens_out = self.means.get((task, self.engine.model), (supposed, TYPICAL_TOKENS_OUT[task]))
+        tokens_in, tokens_out = self.means.get((task, self.engine.model), (supposed, typical_tokens_out(task)))
         row["calls"] += 1
         row["images"] += images
         row["frames"] += frames
@@ -106,13 +114,15 @@ class _Counting(Session):
     """A session whose calls are counted only: no line about each task, as nobody is asked."""
 
     def ask(self, task: str, calls: Iterable[Call], total: int) -> list[Outcome]:
-        found = dict(self.askers[ROLE_OF_TASK[task]].ask(calls))
+        found = dict(self.askers[role_of(task)].ask(calls))
         return [found[place] for place in range(total)]
 
 
 def _stand_in(call: Call) -> Parsed:
     """Parts of an ordinary length in the place of an answer that is not there."""
     task, count = call.request.task, call.count
+    if task in FURTHER:
+        return FURTHER[task].stand_in
     text = "word " * (TYPICAL_TOKENS_OUT[task] // (3 if task == "keyframe_description" else count + 1))
     sections = {"background": text, "foreground": text, "description": text}
     return Parsed((text,) * count, sections, tuple(range(count)))

@@ -9,6 +9,7 @@ from verified.generation.asking import Asker, Call
 from verified.generation.budget import Budget
 from verified.generation.cassette import load
 from verified.generation.engines import make_engine
+from verified.generation.further import FURTHER
 from verified.generation.ledger import Ledger
 from verified.generation.outcome import STATUSES, Outcome
 from verified.generation.prompts import read_prompts
@@ -28,6 +29,11 @@ ROLE_OF_TASK = {
 """Which model the paper gives each task to (sections 3.1 to 3.3)."""
 
 
+def role_of(task: str) -> str:
+    """The role that answers a task of the paper or of a further stage."""
+    return ROLE_OF_TASK[task] if task in ROLE_OF_TASK else FURTHER[task].role
+
+
 class Session:
     """Prompts of `tasks`, an engine per role they need, and the ledger.
 
@@ -44,7 +50,7 @@ class Session:
         budget = Budget(self.ledger, **generation.budget.model_dump())
         self.askers: dict[str, Asker] = {}
         made: dict[str, Engine] = {}
-        for role in sorted({ROLE_OF_TASK[task] for task in self.prompts}):
+        for role in sorted({role_of(task) for task in self.prompts}):
             settings = getattr(generation, role)
             name = settings.model_dump_json()
             engine = (engines or {}).get(role) or made.get(name) or make_engine(settings, generation)
@@ -67,7 +73,7 @@ class Session:
         load: Callable[[], dict] | None = None,
     ) -> Call:
         """A call of `task`; `media` are the digests of what `load` will fetch."""
-        role = getattr(self.settings, ROLE_OF_TASK[task])
+        role = getattr(self.settings, role_of(task))
         prompt = self.prompts[task].fill(slots)
         schema = None
         if role.structured:
@@ -85,12 +91,12 @@ class Session:
 
     def known(self, call: Call) -> bool:
         """Whether the ledger already holds the answer to `call`."""
-        return self.askers[ROLE_OF_TASK[call.request.task]].known(call)
+        return self.askers[role_of(call.request.task)].known(call)
 
     def ask(self, task: str, calls: Iterable[Call], total: int) -> list[Outcome]:
         """Outcomes of `total` calls of one task, in their order."""
         outcomes: list[Outcome | None] = [None] * total
-        asker = self.askers[ROLE_OF_TASK[task]]
+        asker = self.askers[role_of(task)]
         progress = Progress(task.replace("_", " "), total, "calls")
         for index, outcome in asker.ask(calls):
             outcomes[index] = outcome

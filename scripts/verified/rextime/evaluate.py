@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from scipy.stats import binomtest
 
-from verified.common.bootstrap import interval, paired_p_value, resampled_means
+from verified.common.bootstrap import interval, resampled_means
 from verified.common.errors import InputError
 from verified.rextime.metrics import Scores, ceiling, measures, official_result, score
 from verified.rextime.rows import LETTERS, Mode, Prediction, Question, read_questions, read_submission
@@ -120,21 +120,29 @@ def compare(first: Scores, second: Scores, resamples: int = RESAMPLES, seed: int
             "the two submissions were scored on different questions", remedy="score both without --partial"
         )
     ours, theirs = measures(first), measures(second)
+    names = [name for name in ours if name in theirs]
+    differences = np.column_stack([ours[name] - theirs[name] for name in names])
+    means = resampled_means(differences, resamples, seed)
+    low, high = interval(means)
     rows = []
-    for name in (name for name in ours if name in theirs):
-        difference = ours[name] - theirs[name]
-        low, high = interval(resampled_means(difference[:, None], resamples, seed))
+    for place, name in enumerate(names):
         row = {
             "measure": name,
-            "difference": float(difference.mean()),
-            "low": float(low[0]),
-            "high": float(high[0]),
-            "p_bootstrap": paired_p_value(ours[name], theirs[name], resamples, seed),
+            "difference": float(differences[:, place].mean()),
+            "low": float(low[place]),
+            "high": float(high[place]),
+            "p_bootstrap": _two_sided(means[:, place]) if differences[:, place].any() else 1.0,
         }
         if name != "mIoU":
             row |= mcnemar(ours[name] > 0, theirs[name] > 0)
         rows.append(row)
     return rows
+
+
+def _two_sided(means: np.ndarray) -> float:
+    """Two-sided p of resampled differences; never below what so many resamples can tell."""
+    tail = min((means <= 0).mean(), (means >= 0).mean())
+    return float(min(1.0, max(2 * tail, 1 / len(means))))
 
 
 def mcnemar(first: np.ndarray, second: np.ndarray) -> dict:

@@ -141,20 +141,24 @@ def query_problem(query: Query, rules: QueryFilters) -> str | None:
     return None
 
 
-def filter_captions(videos: Iterable[CaptionedVideo], rules: CaptionFilters) -> tuple[list[dict], list[Rejection]]:
-    """Items (`item, form, video, duration, events`) and rejections."""
+def filter_captions(
+    videos: Iterable[CaptionedVideo], rules: CaptionFilters, source: str = "captions"
+) -> tuple[list[dict], list[Rejection]]:
+    """Items (`item, source, form, video, duration, events`) and rejections."""
     items, rejected = [], []
     for video in videos:
         kept, dropped = keep_events(video, rules)
         rejected += dropped
         if kept:
             events = [dataclasses.asdict(event) for event in kept]
-            items.append(_item("captions", video.video, video.video, video.duration) | {"events": events})
+            items.append(_item(source, "captions", "", video.video, video.duration) | {"events": events})
     return items, rejected
 
 
-def filter_queries(queries: Iterable[Query], rules: QueryFilters) -> tuple[list[dict], list[Rejection]]:
-    """Items (`item, form, video, duration, query, window`) and rejections."""
+def filter_queries(
+    queries: Iterable[Query], rules: QueryFilters, source: str = "queries"
+) -> tuple[list[dict], list[Rejection]]:
+    """Items (`item, source, form, video, duration, query, window`) and rejections."""
     items, rejected = [], []
     for query in queries:
         problem = query_problem(query, rules)
@@ -162,13 +166,13 @@ def filter_queries(queries: Iterable[Query], rules: QueryFilters) -> tuple[list[
             span = query.windows[0] if len(query.windows) == 1 else None
             rejected.append(Rejection("query", query.video, problem, query.text, span))
         else:
-            item = _item("queries", f"{query.video}/{query.qid}", query.video, query.duration)
+            item = _item(source, "queries", f"/{query.qid}", query.video, query.duration)
             items.append(item | {"query": query.text, "window": list(query.windows[0])})
     return items, rejected
 
 
-def _item(form: str, item: str, video: str, duration: float) -> dict:
-    return {"item": item, "form": form, "video": video, "duration": duration}
+def _item(source: str, form: str, tail: str, video: str, duration: float) -> dict:
+    return {"item": f"{source}/{video}{tail}", "source": source, "form": form, "video": video, "duration": duration}
 
 
 def count(what: str, given: int, rejected: Iterable[Rejection]) -> dict:

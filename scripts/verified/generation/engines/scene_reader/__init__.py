@@ -58,6 +58,10 @@ class SceneReader:
                 return rewriting.dynamic_negatives(request, rng)
             case "keyframe_description" | "statics_candidates" | "answers" | "dynamics_candidates":
                 return self._caption(request, rng)
+        if request.task.startswith("rextime/"):
+            from verified.generation.engines.scene_reader import across_time
+
+            return across_time.reply(request, rng, self.spoiled_share)
         return Reply("", "error", "unknown-task", f"no task {request.task!r}")
 
     def _caption(self, request: Request, rng: random.Random) -> Reply:

@@ -60,7 +60,7 @@ def decode_picture(data: bytes) -> np.ndarray | None:
     return None if picture is None else np.ascontiguousarray(picture[:, :, ::-1])
 
 
-def _scaled(frames: np.ndarray) -> np.ndarray:
+def scaled(frames: np.ndarray) -> np.ndarray:
     if frames.shape[1:3] == (SIDE, SIDE):
         return frames
     return np.stack([cv2.resize(frame, (SIDE, SIDE), interpolation=cv2.INTER_AREA) for frame in frames])
@@ -68,7 +68,7 @@ def _scaled(frames: np.ndarray) -> np.ndarray:
 
 def look(picture: np.ndarray) -> Still:
     """Background and things of one picture, uint8 RGB [H, W, 3]."""
-    picture = _scaled(picture[None])[0]
+    picture = scaled(picture[None])[0]
     background = BACKGROUND_NAMES[name_backgrounds(picture[None])[0]]
     groups: dict[str, list[Blob]] = {}
     for blob in find_blobs(picture, background):
@@ -111,7 +111,7 @@ def watch(frames: np.ndarray, times: np.ndarray, facts: dict) -> Clip | None:
     The caption guides, as it guides the paper's models: it says which thing is meant, and where it has a verb, that
     verb is kept and its direction and speed are measured. Returns None if no object is recognised.
     """
-    frames = _scaled(frames)
+    frames = scaled(frames)
     backgrounds = [BACKGROUND_NAMES[index] for index in name_backgrounds(frames)]
     seen: list[dict[str, list[Blob]]] = []
     for frame, background in zip(frames, backgrounds):

@@ -1,0 +1,22 @@
+"""What brings about what in the demo world: a convention, so that questions about causes have a truth there.
+
+The world draws its events independently. By convention a touch, a bounce or a vanishing sets off the event that begins
+within a second of its end (cause and effect), and a straight motion is the means by which the touch or the growth that
+follows as soon is reached (means to an end). Any other two events are a sequence. Facts are those of
+`verified.common.caption_facts` and of corpus/truth.jsonl.
+"""
+
+SOON = 1.0
+"""Seconds between the end of one event and the start of the next at most, for one to bring about the other."""
+CAUSES = ("meets", "bounces", "vanishes")
+MEANS = {"moves": ("meets", "grows")}
+
+
+def relation(first: dict, second: dict, gap: float) -> str:
+    """``cause_effect``, ``means_to_an_end`` or ``sequential``, for two successive events `gap` seconds apart."""
+    motion, following = first.get("motion"), second.get("motion")
+    if gap > SOON or not following or following == "stays":
+        return "sequential"
+    if motion in CAUSES:
+        return "cause_effect"
+    return "means_to_an_end" if following in MEANS.get(motion, ()) else "sequential"

@@ -1,0 +1,36 @@
+"""Tasks of stages outside the paper: a stage registers what the machinery has to know of each of its own.
+
+The eight tasks of the paper stand in request.py, session.py, parsing.py and schemas.py; a further one brings all of it
+in one place. Its name has the stage before a slash, ``rextime/options``, and so its prompt file lies in a folder of the
+stage's name below the folder of prompts.
+"""
+
+import dataclasses
+from collections.abc import Callable
+
+from verified.generation.outcome import Parsed
+
+
+@dataclasses.dataclass(frozen=True)
+class Task:
+    """One task: the slots of its prompt, the role that answers, how its answer is read and what it looks like.
+
+    `parse` takes slots, text, the number of items wanted and whether the answer was cut; `schema` gives the JSON
+    schema of the answer for engines that can constrain. `tokens_out` is the length of an ordinary answer, and
+    `stand_in` the parts of one, for quotes.
+    """
+
+    slots: tuple[str, ...]
+    role: str
+    parse: Callable[[dict[str, str], str, int, bool], Parsed]
+    schema: Callable[[int], dict]
+    tokens_out: int
+    stand_in: Parsed
+
+
+FURTHER: dict[str, Task] = {}
+
+
+def register(tasks: dict[str, Task]) -> None:
+    """Make tasks known under their names; a module does so when it is imported."""
+    FURTHER.update(tasks)
