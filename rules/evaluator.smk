@@ -1,5 +1,6 @@
 from verified.evaluator.paths import (
     all_files,
+    clip_ending,
     described_datasets,
     fine_tuning,
     gpu_model,
@@ -9,6 +10,8 @@ from verified.evaluator.paths import (
     validation_files,
 )
 
+CLIPS = f"results/{{dataset}}/evaluator/clips/{{shard}}{clip_ending(settings)}"
+
 
 rule gather_clips:
     """Frames of a shard's moments, decoded once for fine-tuning and scoring (section 3.3)."""
@@ -16,7 +19,7 @@ rule gather_clips:
         moments="results/{dataset}/corpus/shards/{shard}.moments.jsonl",
         videos="results/{dataset}/corpus/shards/{shard}.videos.jsonl",
     output:
-        clips="results/{dataset}/evaluator/clips/{shard}.npy",
+        clips=CLIPS if settings.evaluator.keep_clips else temp(CLIPS),
         index="results/{dataset}/evaluator/clips/{shard}.jsonl",
     log:
         "logs/{dataset}/gather_clips/{shard}.log",
@@ -34,6 +37,7 @@ rule gather_clips:
         frames=settings.evaluator.frames,
         per_interval=settings.evaluator.frames_per_interval,
         image_size=settings.evaluator.image_size,
+        clip_side=settings.evaluator.clip_side,
         shards=settings.shards,
         code=code_digest("evaluator.gather", "common"),
     script:
@@ -109,7 +113,7 @@ rule score_captions:
     """Confidence scores of all candidate captions of a shard (section 3.3)."""
     input:
         checkpoint=f"{EVALUATOR}/checkpoint.safetensors",
-        clips="results/{dataset}/evaluator/clips/{shard}.npy",
+        clips=CLIPS,
         index="results/{dataset}/evaluator/clips/{shard}.jsonl",
         statics="results/{dataset}/captions/statics/{shard}.jsonl",
         dynamics="results/{dataset}/captions/dynamics/{shard}.jsonl",

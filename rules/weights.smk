@@ -12,7 +12,7 @@ localrules:
 rule fetch_model:
     """One model of the hub at the commit of the lock file, every byte checked; jobs then load it with the hub offline."""
     output:
-        record=f"results/{settings.name}/weights/{{model}}.json",
+        record=f"{HOME}/weights/{{model}}.json",
     log:
         f"logs/{settings.name}/fetch_model/{{model}}.log",
     benchmark:

@@ -3,20 +3,21 @@
 from verified.common.job import job
 
 with job(snakemake, snakemake.params.threads) as log:
-    import numpy as np
     import torch
 
     from verified.common.job import set_threads
     from verified.common.jsonl import read_jsonl, write_json, write_jsonl
     from verified.evaluator.checkpoint import load_checkpoint
+    from verified.evaluator.clips import open_clips
     from verified.evaluator.score import score_candidates
 
     set_threads(snakemake.params.threads)
+    index = read_jsonl(snakemake.input.index)
     captions = [read_jsonl(path) for path in (snakemake.input.statics, snakemake.input.dynamics)]
     rows, counts = score_candidates(
         load_checkpoint(snakemake.input.checkpoint),
-        np.load(snakemake.input.clips, mmap_mode="r"),
-        read_jsonl(snakemake.input.index),
+        open_clips(snakemake.input.clips, index),
+        index,
         captions,
         snakemake.params.confidence,
         torch.device("cuda" if torch.cuda.is_available() else "cpu"),

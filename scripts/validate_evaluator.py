@@ -3,13 +3,13 @@
 from verified.common.job import job
 
 with job(snakemake, snakemake.params.threads) as log:
-    import numpy as np
     import torch
 
     from verified.common.folders import key_of
     from verified.common.job import set_threads
     from verified.common.jsonl import read_jsonl, write_json
     from verified.evaluator.checkpoint import load_checkpoint
+    from verified.evaluator.clips import open_clips
     from verified.evaluator.graded import confidences, spoiled_candidates, unseen_perturbations
     from verified.evaluator.validation import validation
 
@@ -21,10 +21,8 @@ with job(snakemake, snakemake.params.threads) as log:
 
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     model = load_checkpoint(files.checkpoint)
-    clips, indices = (
-        [np.load(path, mmap_mode="r") for path in files.clips],
-        [read_jsonl(path) for path in files.indices],
-    )
+    indices = [read_jsonl(path) for path in files.indices]
+    clips = [open_clips(*pair) for pair in zip(files.clips, indices)]
     sets = {"perturbations": unseen_perturbations(rows_of("perturbations"))}
     if files.get("spoiled"):
         sets["spoiled"] = spoiled_candidates(rows_of("captions"), rows_of("spoiled"))

@@ -30,6 +30,14 @@ class Evaluator(Section):
     """Frame size in pixels (224 in the paper)."""
     frames_per_interval: int = Field(1, ge=1)
     """Frames kept of each of the moment's intervals, from which training draws one; scoring takes the middle one."""
+    clip_side: int | None = Field(None, ge=32, multiple_of=2)
+    """Shorter side, in pixels, of the frames kept for training and scoring, as H.264 in the video's proportions; null:
+    raw frames as the model takes them."""
+    keep_clips: bool = True
+    """Keep those frames when nothing needs them any more; the paper's would take tens of gigabytes."""
+    crop_share: tuple[float, float] | None = None
+    """Range of the share of a picture's area that training cuts out at random ([0.5, 1.0] in UMT); null: all of it.
+    Pictures are never mirrored, as UMT does: captions say left and right."""
     gpus: int = Field(0, ge=0)
     """GPUs, and so processes, of fine-tuning (4 in the paper); 0 trains on the CPU."""
     gpu_model: str = Field("", pattern=r"^[A-Za-z0-9_.]*$")
@@ -68,6 +76,8 @@ class Evaluator(Section):
             )
         if self.gpus and self.batch % self.gpus:
             raise ValueError(f"batch {self.batch} cannot be split evenly over gpus {self.gpus}")
+        if self.crop_share and not 0 < self.crop_share[0] <= self.crop_share[1] <= 1:
+            raise ValueError(f"crop_share {list(self.crop_share)} is not a range of shares within (0, 1]")
         if self.image_size % 16:
             raise ValueError(f"image_size {self.image_size} is not a multiple of the patch size 16")
         return self

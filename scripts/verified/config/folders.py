@@ -12,7 +12,7 @@ from verified.config.datasets import DataSet
 
 RESERVED = {
     "annotations", "captions", "corpus", "evaluator", "export", "features", "figures", "keyframes", "longform",
-    "perturbations", "report", "retrieval", "review", "rextime", "search", "statistics", "study", "tables",
+    "perturbations", "report", "retrieval", "review", "rextime", "search", "statistics", "study", "tables", "weights",
 }  # fmt: skip
 """Folders of stages below results/NAME: no data set may be called so."""
 

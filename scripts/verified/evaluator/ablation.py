@@ -4,11 +4,11 @@ import logging
 import tempfile
 from pathlib import Path
 
-import numpy as np
 import torch
 
 from verified.common.jsonl import read_jsonl, write_json
 from verified.evaluator.checkpoint import load_checkpoint
+from verified.evaluator.clips import open_clips
 from verified.evaluator.graded import confidences, spoiled_candidates, unseen_perturbations
 from verified.evaluator.run import run_finetuning
 from verified.evaluator.validation import areas
@@ -43,8 +43,8 @@ def ablate(
             model = load_checkpoint(path)
             for dataset in datasets:
                 for name, graded in _graded(dataset, captions.get(dataset["name"])).items():
-                    clips = [np.load(file, mmap_mode="r") for file in dataset["clips"]]
                     indices = [read_jsonl(file) for file in dataset["indices"]]
+                    clips = [open_clips(*pair) for pair in zip(dataset["clips"], indices)]
                     kept, values = confidences(model, graded, clips, indices, device)
                     found = areas(kept, values[settings["confidence"]], resamples, seed)
                     rows.append({"dataset": dataset["name"], "set": name, "variant": variant, **found})

@@ -7,8 +7,8 @@ from verified.common.errors import InputError
 from verified.common.seeds import generator as numpy_generator
 from verified.evaluator.batches import epoch_order, make_batch
 from verified.evaluator.distributed import processes, share
-from verified.evaluator.gather import drawn_frames
 from verified.evaluator.model import TEMPERATURE, NoiseEvaluator
+from verified.evaluator.sampling import training_view
 from verified.evaluator.step import Batch, TrainingStep
 from verified.evaluator.tokens import encode
 from verified.evaluator.training import Savings, Schedule, train
@@ -27,9 +27,9 @@ def finetune(
 ) -> tuple[list[dict], dict[str, int]]:
     """Fine-tune in place; returns log rows and counts (steps, captions cut at the token limit).
 
-    settings: epochs, warmup_epochs, batch, learning_rate, hard_negatives, matching_normaliser of the config. The
-    temperature starts from 0.07 again and is learnt. Items that do not fill a last batch wait for the next epoch's
-    other order, as in UMT.
+    settings: epochs, warmup_epochs, batch, learning_rate, crop_share, hard_negatives and matching_normaliser of the
+    config. The temperature starts from 0.07 again and is learnt. Items that do not fill a last batch wait for the next
+    epoch's other order, as in UMT.
     """
     size, per_epoch = settings["batch"], len(tuples) // settings["batch"]
     if not per_epoch:
@@ -48,7 +48,10 @@ def finetune(
         drawn = numpy_generator(seed, "evaluator frames", number)
         starts = drawn.integers(0, 2**63, size)
         frames = np.stack([
-            drawn_frames(tuples.clip(item), model.size.frames, np.random.default_rng(start))
+            training_view(
+                tuples.clip(item), model.size.frames, model.size.image_size, settings["crop_share"],
+                np.random.default_rng(start),
+            )
             for item, start in list(zip(items, starts))[share(size, *processes())]
         ])  # fmt: skip
         return make_batch(frames, captions, [tuples.names[item] for item in items])

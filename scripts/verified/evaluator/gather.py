@@ -1,5 +1,7 @@
-"""The frames of a shard's moments, decoded once and kept as uint8 for training and scoring."""
+"""The frames of a shard's moments, decoded once and kept for training and scoring (see `clips`)."""
 
+import contextlib
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +10,7 @@ from verified.common.files import atomic_path
 from verified.common.jsonl import write_jsonl
 from verified.common.progress import Progress
 from verified.common.video import VideoError, frames_of_spans
+from verified.evaluator.clips import encoded
 
 TOO_SHORT = "shorter-than-two-frames"
 NO_VIDEO = "no-video"
@@ -20,14 +23,17 @@ def gather_clips(
     frames: int,
     per_interval: int,
     image_size: int,
-    array: str | Path,
+    clip_side: int | None,
+    clips: str | Path,
     index: str,
 ) -> dict[str, int]:
-    """Write uint8 [moments, frames·per_interval, image_size, image_size, 3] (RGB, .npy) and one index row per moment.
+    """Write the clips and one index row per moment; returns the number of moments by reason ("" for usable ones).
 
     A moment's [start, end) is cut into `frames` equal intervals and each interval into `per_interval` parts, whose
-    middle frames are kept. An index row holds desc_id, video, and `reason`: null, or why the moment has no clip (its
-    part of the array is black and is never read). Returns the number of moments by reason ("" for usable ones).
+    middle frames are kept. Without `clip_side`, `clips` is uint8 [moments, frames·per_interval, image_size, image_size,
+    3] (RGB, .npy; black and never read where a moment has no clip). With it, `clips` holds one H.264 stream after the
+    other, in the videos' proportions with shorter sides of `clip_side` pixels, or fewer where the video has fewer.
+    An index row holds desc_id, video, `reason` (null, or why the moment has no clip) and, for streams, `stream`.
     """
     by_video = {video["video"]: video for video in videos}
     rows = [{"desc_id": moment["desc_id"], "video": moment["video"], "reason": None} for moment in moments]
@@ -41,18 +47,17 @@ def gather_clips(
         else:
             wanted.setdefault(moment["video"], []).append(place)
     progress = Progress("clips", sum(map(len, wanted.values())), "moments")
-    with atomic_path(array) as temporary:
-        shape = (len(moments), frames * per_interval, image_size, image_size, 3)
-        clips = np.lib.format.open_memmap(temporary, mode="w+", dtype=np.uint8, shape=shape)
+    count = frames * per_interval
+    with atomic_path(clips) as temporary, _writer(temporary, clip_side, (len(moments), count, image_size)) as write:
         for name, places in wanted.items():
+            video = by_video[name]
             spans = [(moments[place]["start"], moments[place]["end"]) for place in places]
+            size = (image_size, image_size) if clip_side is None else _kept_size(video, clip_side)
             seen = set()
             try:
-                for span, pictures, _ in frames_of_spans(
-                    by_video[name]["path"], spans, count=frames * per_interval, size=image_size
-                ):
+                for span, pictures, _ in frames_of_spans(video["path"], spans, count=count, size=size):
                     if len(pictures):
-                        clips[places[span]] = pictures
+                        rows[places[span]] |= write(places[span], pictures)
                         seen.add(span)
                 failure = NO_FRAMES
             except VideoError as error:
@@ -61,8 +66,6 @@ def gather_clips(
                 if span not in seen:
                     rows[place]["reason"] = failure
             progress.step(len(places))
-        clips.flush()
-        del clips
     progress.finish()
     write_jsonl(index, rows)
     counts: dict[str, int] = {}
@@ -71,13 +74,35 @@ def gather_clips(
     return counts
 
 
-def middle_frames(clips: np.ndarray, frames: int) -> np.ndarray:
-    """[..., frames·k, H, W, 3] → [..., frames, H, W, 3]: the middle one of each interval, as UMT samples at test."""
-    per_interval = clips.shape[-4] // frames
-    return clips[..., per_interval // 2 :: per_interval, :, :, :]
+def _kept_size(video: dict, side: int) -> tuple[int, int]:
+    """Even height and width with a shorter side of `side` pixels; a smaller video keeps its size."""
+    scale = min(1.0, side / min(video["height"], video["width"]))
+    height, width = (max(2, 2 * round(video[name] * scale / 2)) for name in ("height", "width"))
+    return height, width
 
 
-def drawn_frames(clip: np.ndarray, frames: int, generator: np.random.Generator) -> np.ndarray:
-    """[frames·k, H, W, 3] → [frames, H, W, 3]: one of each interval at random, as UMT samples in training."""
-    per_interval = len(clip) // frames
-    return clip[np.arange(frames) * per_interval + generator.integers(0, per_interval, frames)]
+@contextlib.contextmanager
+def _writer(
+    path: Path, clip_side: int | None, shape: tuple[int, int, int]
+) -> Iterator[Callable[[int, np.ndarray], dict]]:
+    """Yield write(row, frames), which returns what the row's index entry has to say about it."""
+    if clip_side is None:
+        moments, count, size = shape
+        clips = np.lib.format.open_memmap(path, mode="w+", dtype=np.uint8, shape=(moments, count, size, size, 3))
+
+        def write_frames(row: int, frames: np.ndarray) -> dict:
+            clips[row] = frames
+            return {}
+
+        yield write_frames
+        clips.flush()
+        return
+    with path.open("wb") as file:
+
+        def write_stream(row: int, frames: np.ndarray) -> dict:
+            stream = encoded(frames)
+            start = file.tell()
+            file.write(stream)
+            return {"stream": [start, len(stream)]}
+
+        yield write_stream

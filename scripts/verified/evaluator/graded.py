@@ -6,8 +6,9 @@ import numpy as np
 import torch
 
 from verified.common.progress import track
-from verified.evaluator.gather import middle_frames
+from verified.evaluator.clips import CodedClips
 from verified.evaluator.model import NoiseEvaluator
+from verified.evaluator.sampling import scoring_view
 from verified.evaluator.score import moment_readings
 
 FAITHFUL, STATIC, DYNAMIC = "faithful", "static", "dynamic"
@@ -60,14 +61,14 @@ def unseen_perturbations(perturbations: list[dict]) -> list[Graded]:
 def confidences(
     model: NoiseEvaluator,
     graded: list[Graded],
-    clips: list[np.ndarray],
+    clips: list[np.ndarray | CodedClips],
     indices: list[list[dict]],
     device: torch.device,
 ) -> tuple[list[Graded], dict[str, np.ndarray]]:
     """The graded captions whose moments have a clip, and their readings by name, float64 [n] each."""
     where = {
         entry["desc_id"]: (array, row)
-        for array, index in zip(clips, indices)
+        for array, index in enumerate(indices)
         for row, entry in enumerate(index)
         if not entry["reason"]
     }
@@ -79,7 +80,8 @@ def confidences(
     kept, values = [], {"z1": [], "margin": [], "probability": [], "similarity": []}
     for desc_id, items in track(by_moment.items(), "graded captions", len(by_moment), "moments"):
         array, row = where[desc_id]
-        frames = torch.from_numpy(middle_frames(array[row], model.size.frames).copy()).to(device)
+        view = scoring_view(clips[array][row], model.size.frames, model.size.image_size)
+        frames = torch.from_numpy(view).to(device)
         readings, _ = moment_readings(model, frames, [item.caption for item in items])
         kept.extend(items)
         for name, numbers in readings.items():

@@ -24,10 +24,15 @@ def tuple_files(settings: Config, kind: str) -> list[str]:
         return [f"{folder}/corpus/moments.jsonl" for folder in folders]
     pattern = {
         "perturbations": "{}/perturbations/{}.jsonl",
-        "clips": "{}/evaluator/clips/{}.npy",
+        "clips": f"{{}}/evaluator/clips/{{}}{clip_ending(settings)}",
         "indices": "{}/evaluator/clips/{}.jsonl",
     }[kind]
     return [pattern.format(folder, shard) for folder in folders for shard in shard_names(settings.shards)]
+
+
+def clip_ending(settings: Config) -> str:
+    """Ending of the files that hold clips: raw frames or H.264 streams (see `evaluator.clips`)."""
+    return ".npy" if settings.evaluator.clip_side is None else ".h264"
 
 
 def described_datasets(settings: Config) -> list[dict]:
@@ -48,7 +53,7 @@ def fine_tuning(settings: Config) -> dict:
     """The keys of the section `evaluator` that decide fine-tuning, as plain values."""
     keys = {
         "size", "frames", "image_size", "epochs", "warmup_epochs", "batch", "learning_rate", "splits",
-        "hard_negatives", "matching_normaliser", "gpus", "confidence",
+        "hard_negatives", "matching_normaliser", "gpus", "confidence", "crop_share",
     }  # fmt: skip
     return settings.evaluator.model_dump(mode="json", include=keys)
 

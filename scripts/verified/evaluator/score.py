@@ -5,9 +5,10 @@ import torch
 from torch import Tensor
 
 from verified.common.progress import Progress
-from verified.evaluator.gather import middle_frames
+from verified.evaluator.clips import CodedClips
 from verified.evaluator.model import NoiseEvaluator, confidence, similarity
 from verified.evaluator.pixels import normalised
+from verified.evaluator.sampling import scoring_view
 from verified.evaluator.tokens import encode
 
 
@@ -28,7 +29,7 @@ def moment_readings(model: NoiseEvaluator, frames: Tensor, captions: list[str]) 
 
 def score_candidates(
     model: NoiseEvaluator,
-    clips: np.ndarray,
+    clips: np.ndarray | CodedClips,
     index: list[dict],
     captions: list[list[dict]],
     chosen: str,
@@ -54,7 +55,7 @@ def score_candidates(
         if candidates and entry["reason"]:
             counts[entry["reason"]] = counts.get(entry["reason"], 0) + len(candidates)
         elif candidates:
-            frames = torch.from_numpy(middle_frames(clips[place], model.size.frames).copy()).to(device)
+            frames = torch.from_numpy(scoring_view(clips[place], model.size.frames, model.size.image_size)).to(device)
             found, cut = moment_readings(model, frames, [candidate["caption"] for _, _, candidate in candidates])
             readings = {name: values.tolist() for name, values in found.items()}
             counts["scored"] += len(candidates)

@@ -7,6 +7,7 @@ import numpy as np
 
 from verified.common.errors import InputError
 from verified.common.jsonl import read_jsonl
+from verified.evaluator.clips import CodedClips, open_clips
 
 OTHER_SPLIT = "split-not-trained-on"
 NO_PERTURBATIONS = "perturbations-missing"
@@ -17,13 +18,13 @@ NO_SELECTION = "perturbations-not-selected"
 class Tuples:
     """Items and their clips.
 
-    captions: role → one string an item. places: item → (array, row) of its clip. arrays: uint8 [N, T·k, H, W, 3] each,
-    memory-mapped. names: item → what to call it. left_out: reason → moments. splits: split → items.
+    captions: role → one string an item. places: item → (array, row) of its clip. arrays: one a shard, see
+    `open_clips`. names: item → what to call it. left_out: reason → moments. splits: split → items.
     """
 
     captions: dict[str, list[str]]
     places: list[tuple[int, int]]
-    arrays: list[np.ndarray]
+    arrays: list[np.ndarray | CodedClips]
     names: list[str]
     left_out: dict[str, int]
     splits: dict[str, int]
@@ -51,9 +52,10 @@ def read_tuples(datasets: list[dict], splits: tuple[str, ...]) -> Tuples:
         perturbed = {row["desc_id"]: row for file in dataset["perturbations"] for row in read_jsonl(file, ["desc_id"])}
         where, reasons = {}, {}
         for file, index in zip(dataset["clips"], dataset["indices"]):
-            for row, entry in enumerate(read_jsonl(index, ["desc_id", "reason"])):
+            entries = read_jsonl(index, ["desc_id", "reason"])
+            for row, entry in enumerate(entries):
                 where[entry["desc_id"]], reasons[entry["desc_id"]] = (len(arrays), row), entry["reason"]
-            arrays.append(np.load(file, mmap_mode="r"))
+            arrays.append(open_clips(file, entries))
         for moment in read_jsonl(dataset["moments"], ["desc_id", "split"]):
             key = moment["desc_id"]
             row = perturbed.get(key)

@@ -4,12 +4,13 @@ import re
 from pathlib import Path
 
 from verified.config import Config
+from verified.config.folders import home
 from verified.weights.wanted import Wanted, from_hub, of_role, wanted_models
 
 
 def record_file(settings: Config, wanted: Wanted) -> str:
     """The record of one model."""
-    return f"results/{settings.name}/weights/{wanted.slug}.json"
+    return f"{home(settings)}/weights/{wanted.slug}.json"
 
 
 def all_records(settings: Config) -> list[str]:
