@@ -29,6 +29,9 @@ include: "rules/report.smk"
 include: "rules/study.smk"
 
 
+follow_imports(workflow.rules)
+
+
 rule all:
     default_target: True
     input:

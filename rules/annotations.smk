@@ -21,8 +21,6 @@ rule choose_annotations:
     resources:
         mem_mb=growing(2000),
         runtime=growing(30),
-    params:
-        code=code_digest("annotations.choose", "common.fig", "common.jsonl"),
     script:
         "../scripts/choose_annotations.py"
 
@@ -53,7 +51,6 @@ rule export_annotations:
     params:
         about=card_facts(settings),
         splits=annotated_splits(settings),
-        code=code_digest("annotations.choose", "annotations.export", "common.fig", "common.jsonl"),
     script:
         "../scripts/export_annotations.py"
 
@@ -77,6 +74,5 @@ rule lint_annotations:
     params:
         settings=settings.annotations.model_dump(mode="json"),
         annotated_here=dataset_values(settings, lambda dataset: dataset.source.annotated_here),
-        code=code_digest("annotations.lint", "common.fig", "generation.refusal"),
     script:
         "../scripts/lint_annotations.py"

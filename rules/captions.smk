@@ -24,6 +24,7 @@ rule caption_statics:
         api_slots=api_slots("image_lmm", "llm"),
     params:
         threads=settings.generation.threads,
+        engines=engine_code("image_lmm", "llm"),
         image_lmm=settings.generation.image_lmm.identity(),
         llm=settings.generation.llm.identity(),
         candidates=settings.generation.candidates,
@@ -31,7 +32,6 @@ rule caption_statics:
         spoiled_share=settings.generation.scene_reader.spoiled_share,
         shards=settings.shards,
         seed=settings.seed,
-        code=code_digest("captions", "generation", *GENERATION_USES, "common.video"),
     script:
         "../scripts/caption_statics.py"
 
@@ -62,6 +62,7 @@ rule caption_dynamics:
         api_slots=api_slots("video_lmm", "llm"),
     params:
         threads=settings.generation.threads,
+        engines=engine_code("video_lmm", "llm"),
         dynamics=dataset_settings("dynamics"),
         llm=settings.generation.llm.identity(),
         video_lmm=settings.generation.video_lmm.identity(),
@@ -72,7 +73,6 @@ rule caption_dynamics:
         spoiled_share=settings.generation.scene_reader.spoiled_share,
         shards=settings.shards,
         seed=settings.seed,
-        code=code_digest("captions", "generation", *GENERATION_USES, "common.video"),
     script:
         "../scripts/caption_dynamics.py"
 
@@ -94,7 +94,5 @@ rule collect_spoiled:
     resources:
         mem_mb=growing(500),
         runtime=growing(10),
-    params:
-        code=code_digest("common.jsonl"),
     script:
         "../scripts/collect_spoiled.py"

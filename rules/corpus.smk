@@ -1,6 +1,4 @@
 from verified.corpus.source_files import (
-    READER,
-    RENDERER,
     folder_state,
     shard_source,
     shard_state,
@@ -31,7 +29,6 @@ rule render_demo:
     params:
         source=dataset_settings("source"),
         seed=settings.seed,
-        code=code_digest(*RENDERER),
     script:
         "../scripts/render_demo.py"
 
@@ -61,7 +58,6 @@ rule probe_videos:
         source=dataset_settings("source"),
         shards=settings.shards,
         rows=shard_state(settings),
-        code=code_digest(*READER),
     script:
         "../scripts/probe_videos.py"
 
@@ -93,6 +89,5 @@ rule build_corpus:
         source=dataset_settings("source"),
         splits=split_settings(settings),
         folder_state=folder_state(settings),
-        code=code_digest(*READER),
     script:
         "../scripts/build_corpus.py"

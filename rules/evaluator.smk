@@ -39,7 +39,6 @@ rule gather_clips:
         image_size=settings.evaluator.image_size,
         clip_side=settings.evaluator.clip_side,
         shards=settings.shards,
-        code=code_digest("evaluator.gather", "common"),
     script:
         "../scripts/gather_clips.py"
 
@@ -69,7 +68,6 @@ rule pretrain_evaluator:
         batch=settings.evaluator.pretrain_batch,
         learning_rate=settings.evaluator.pretrain_learning_rate,
         seed=settings.seed,
-        code=code_digest("evaluator", "corpus", "common.seeds"),
     script:
         "../scripts/pretrain_evaluator.py"
 
@@ -104,7 +102,6 @@ rule finetune_evaluator:
         datasets=described_datasets(settings),
         settings=fine_tuning(settings),
         seed=settings.seed,
-        code=code_digest("evaluator", "common.seeds", "common.jsonl"),
     script:
         "../scripts/finetune_evaluator.py"
 
@@ -136,7 +133,6 @@ rule score_captions:
     params:
         threads=settings.evaluator.threads,
         confidence=settings.evaluator.confidence,
-        code=code_digest("evaluator", "common.jsonl"),
     script:
         "../scripts/score_captions.py"
 
@@ -166,7 +162,6 @@ rule validate_evaluator:
         confidence=settings.evaluator.confidence,
         resamples=settings.retrieval.bootstrap,
         seed=settings.seed,
-        code=code_digest("evaluator", "common.auroc", "common.bootstrap", "common.jsonl"),
     script:
         "../scripts/validate_evaluator.py"
 
@@ -203,6 +198,5 @@ rule ablate_evaluator:
         settings=fine_tuning(settings),
         resamples=settings.retrieval.bootstrap,
         seed=settings.seed,
-        code=code_digest("evaluator", "common.auroc", "common.bootstrap", "common.jsonl"),
     script:
         "../scripts/ablate_evaluator.py"

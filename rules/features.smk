@@ -29,15 +29,6 @@ rule extract_video_features:
         settings=settings.features.model_dump(mode="json", exclude={"text_encoder", "text_revision"}),
         clip_seconds=clip_seconds(settings),
         shards=settings.shards,
-        code=code_digest(
-            "features.backbones",
-            "features.grid_conv",
-            "features.image_model",
-            "features.video",
-            "common.ahead",
-            "common.hdf5",
-            "common.video",
-        ),
     script:
         "../scripts/extract_video_features.py"
 
@@ -59,8 +50,6 @@ rule link_features:
     resources:
         mem_mb=growing(1000),
         runtime=growing(10),
-    params:
-        code=code_digest("features.link", "common.hdf5"),
     script:
         "../scripts/link_features.py"
 
@@ -87,6 +76,5 @@ rule extract_text_features:
     params:
         settings=settings.features.model_dump(mode="json", exclude={"video_backbone", "video_revision", "fps"}),
         caption=caption_key,
-        code=code_digest("features.text", "common.hdf5", "common.fig"),
     script:
         "../scripts/extract_text_features.py"

@@ -61,7 +61,6 @@ rule draw_examples:
         runtime=growing(30),
     params:
         seed=settings.seed,
-        code=code_digest("figures", "common"),
     script:
         "../scripts/draw_examples.py"
 
@@ -95,7 +94,6 @@ rule draw_predictions:
         runtime=growing(30),
     params:
         seed=settings.seed,
-        code=code_digest("figures", "common"),
     script:
         "../scripts/draw_predictions.py"
 
@@ -122,8 +120,6 @@ rule draw_training:
     resources:
         mem_mb=growing(1000),
         runtime=growing(15),
-    params:
-        code=code_digest("figures", "common"),
     script:
         "../scripts/draw_training.py"
 
@@ -152,8 +148,6 @@ rule draw_validation:
     resources:
         mem_mb=growing(1000),
         runtime=growing(15),
-    params:
-        code=code_digest("figures", "common"),
     script:
         "../scripts/draw_validation.py"
 
@@ -211,7 +205,6 @@ rule draw_recalls:
         runtime=growing(15),
     params:
         title=title_of(settings),
-        code=code_digest("figures", "common"),
     script:
         "../scripts/draw_recalls.py"
 
@@ -238,7 +231,5 @@ rule draw_evaluator_training:
     resources:
         mem_mb=growing(1000),
         runtime=growing(15),
-    params:
-        code=code_digest("figures", "common"),
     script:
         "../scripts/draw_evaluator_training.py"

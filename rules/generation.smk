@@ -24,10 +24,7 @@ def generation_environment(stage, *roles):
     return f"../envs/{'generation-cuda' if 'vllm' in used else stage}.yaml"
 
 
-# Modules of the package that text generation uses besides its own.
-GENERATION_USES = (
-    "common.caption_facts",
-    "common.jsonl",
-    "common.seeds",
-    "common.shards",
-)
+def engine_code(*roles):
+    """A digest of the code of each engine that a job uses."""
+    used = sorted({getattr(settings.generation, role).engine for role in roles})
+    return {engine: modules_digest(f"generation.engines.{engine.replace('-', '_')}") for engine in used}

@@ -19,6 +19,5 @@ rule extract_keyframes:
     params:
         settings=dataset_settings("keyframes"),
         shards=settings.shards,
-        code=code_digest("keyframes", "common.video"),
     script:
         "../scripts/extract_keyframes.py"

@@ -16,7 +16,5 @@ rule sum_outcomes:
     resources:
         mem_mb=growing(500),
         runtime=growing(10),
-    params:
-        code=code_digest("captions.outcomes", "common.jsonl"),
     script:
         "../scripts/sum_outcomes.py"

@@ -22,12 +22,12 @@ rule write_perturbations:
         api_slots=api_slots("llm"),
     params:
         threads=settings.generation.threads,
+        engines=engine_code("llm"),
         llm=settings.generation.llm.identity(),
         perturbations=settings.generation.perturbations,
         attempts=settings.generation.attempts,
         sentence_encoder=settings.generation.sentence_encoder,
         shards=settings.shards,
         seed=settings.seed,
-        code=code_digest("perturbations", "generation", *GENERATION_USES, "common.sentences"),
     script:
         "../scripts/write_perturbations.py"

@@ -29,8 +29,6 @@ rule download_released:
         mem_mb=growing(500),
         runtime=growing(60),
         disk_mb=500,
-    params:
-        code=code_digest("corpus.download", "corpus.sources"),
     script:
         "../scripts/download_released.py"
 
@@ -56,13 +54,6 @@ rule read_released:
         runtime=growing(15),
     params:
         source=dataset_settings("source"),
-        code=code_digest(
-            "corpus.released_source",
-            "corpus.released_formats",
-            "corpus.sources",
-            "common.fig",
-            "common.jsonl",
-        ),
     script:
         "../scripts/read_released.py"
 
@@ -86,7 +77,5 @@ rule list_released_moments:
     resources:
         mem_mb=growing(2000),
         runtime=growing(15),
-    params:
-        code=code_digest("corpus.released_source", "common.fig", "common.jsonl"),
     script:
         "../scripts/list_released_moments.py"

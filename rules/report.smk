@@ -35,7 +35,6 @@ rule summarise_report:
         runtime=growing(15),
     params:
         main="main-4" if settings.retrieval.models else "main-2",
-        code=code_digest("report", "common"),
     script:
         "../scripts/summarise_report.py"
 
@@ -65,6 +64,5 @@ rule browse_captions:
     params:
         about=browser_facts(settings),
         page=page_digest("captions"),
-        code=code_digest("report", "common"),
     script:
         "../scripts/browse_captions.py"

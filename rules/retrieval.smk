@@ -44,8 +44,6 @@ rule link_released_features:
         mem_mb=growing(1000),
         runtime=growing(10),
         disk_mb=100,
-    params:
-        code=code_digest("common.hdf5"),
     script:
         "../scripts/link_released_features.py"
 
@@ -71,7 +69,7 @@ rule train_model:
         gpu=int(settings.retrieval.device == "cuda"),
     params:
         settings=training_settings(settings),
-        code=model_code,
+        model_code=model_code,
     script:
         "../scripts/train_model.py"
 
@@ -98,7 +96,7 @@ rule rank_training_videos:
     params:
         settings=search_settings(settings),
         captions=trained_captions,
-        code=model_code,
+        model_code=model_code,
     script:
         "../scripts/rank_videos.py"
 
@@ -125,7 +123,7 @@ rule rank_test_videos:
     params:
         settings=search_settings(settings),
         captions=tested_captions,
-        code=model_code,
+        model_code=model_code,
     script:
         "../scripts/rank_videos.py"
 
@@ -156,6 +154,6 @@ rule test_model:
         settings=search_settings(settings),
         resamples=settings.retrieval.bootstrap,
         seed=settings.seed,
-        code=model_code,
+        model_code=model_code,
     script:
         "../scripts/test_model.py"

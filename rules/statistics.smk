@@ -21,7 +21,6 @@ rule measure_language:
         missing=missing_splits(settings),
         model=settings.statistics.spacy_model,
         threads=settings.statistics.threads,
-        code=code_digest("statistics.language", "common.fig", "common.jsonl"),
     script:
         "../scripts/measure_language.py"
 
@@ -48,7 +47,6 @@ rule embed_captions:
         revision=settings.generation.sentence_revision,
         format=settings.statistics.embedding_format,
         threads=settings.statistics.threads,
-        code=code_digest("statistics.embeddings", "common.sentences", "common.fig", "common.jsonl"),
     script:
         "../scripts/embed_captions.py"
 
@@ -74,13 +72,6 @@ rule count_many_to_many:
         missing=missing_splits(settings),
         distance=settings.statistics.distance,
         min_samples=settings.statistics.min_samples,
-        code=code_digest(
-            "statistics.clustering",
-            "statistics.embeddings",
-            "statistics.many_to_many",
-            "common.fig",
-            "common.jsonl",
-        ),
     script:
         "../scripts/count_many_to_many.py"
 
@@ -104,7 +95,6 @@ rule summarise_annotations:
         runtime=growing(15),
     params:
         missing=missing_splits(settings),
-        code=code_digest("statistics.summaries", "common.fig", "common.jsonl"),
     script:
         "../scripts/summarise_annotations.py"
 
@@ -130,7 +120,6 @@ rule project_clusters:
         distance=settings.statistics.distance,
         min_samples=settings.statistics.figure_min_samples,
         seed=settings.seed,
-        code=code_digest("statistics.projection", "statistics.clustering", "statistics.embeddings"),
     script:
         "../scripts/project_clusters.py"
 
@@ -179,7 +168,5 @@ rule draw_statistics:
     resources:
         mem_mb=growing(1000),
         runtime=growing(15),
-    params:
-        code=code_digest("figures.statistics"),
     script:
         "../scripts/draw_statistics.py"

@@ -33,6 +33,5 @@ rule prepare_study:
         title=title_of(settings),
         seed=settings.seed,
         page=page_digest("study"),
-        code=code_digest("study", "report.pages", "common"),
     script:
         "../scripts/prepare_study.py"

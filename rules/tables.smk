@@ -39,6 +39,5 @@ rule build_tables:
         runtime=growing(30),
     params:
         settings=settings.model_dump(mode="json"),
-        code=code_digest("tables", "common"),
     script:
         "../scripts/build_tables.py"

@@ -28,6 +28,5 @@ rule measure_validity:
         runs=validity_folders(settings),
         resamples=settings.retrieval.bootstrap,
         seed=settings.seed,
-        code=code_digest("statistics", "common"),
     script:
         "../scripts/measure_validity.py"

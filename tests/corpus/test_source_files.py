@@ -1,48 +1,12 @@
-"""The rules of the stage name every module that their outputs depend on, and read the source that the config names."""
+"""The rules of the stage read the source that the config names."""
 
-import ast
 from types import SimpleNamespace
 
 import pytest
 
-from verified.common.digest import PACKAGE, code_digest
 from verified.config import load
 from verified.config.folders import dataset_pattern, datasets_with
-from verified.corpus.source_files import READER, RENDERER, folder_state, source_files, split_settings
-
-OWN_SEED_OF_LOGS = {"common.errors", "common.progress"}
-"""Modules whose change alters messages only."""
-
-
-def imported(module: str) -> set[str]:
-    """Modules of the package that `module` imports, directly or not, itself included."""
-    found, waiting = set(), [module]
-    while waiting:
-        name = waiting.pop()
-        path = PACKAGE.joinpath(*name.split("."))
-        files = sorted(path.rglob("*.py")) if path.is_dir() else [path.with_suffix(".py")]
-        found.add(name)
-        for file in files:
-            for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-                names = []
-                if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("verified."):
-                    base = node.module.removeprefix("verified.")
-                    names = [f"{base}.{alias.name}" for alias in node.names]
-                    names = [n if module_exists(n) else base for n in names]
-                waiting += [n for n in names if n not in found]
-    return found
-
-
-def module_exists(name: str) -> bool:
-    path = PACKAGE.joinpath(*name.split("."))
-    return path.is_dir() or path.with_suffix(".py").is_file()
-
-
-@pytest.mark.parametrize(("entry", "named"), [("corpus.demo_source", RENDERER), ("corpus.assemble", READER)])
-def test_the_digest_covers_all_that_is_imported(entry, named):
-    needed = {".".join(name.split(".")[:2]) for name in imported(entry)} - OWN_SEED_OF_LOGS
-    assert needed == set(named)
-    assert len(code_digest(*named)) == 16
+from verified.corpus.source_files import folder_state, source_files, split_settings
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""What the rules of the stage need to know: where a source is, which settings matter, which modules do the work."""
+"""What the rules of the stage need to know: where a source is, which settings matter."""
 
 import hashlib
 from collections.abc import Callable
@@ -12,18 +12,6 @@ from verified.config.sources import FolderSource
 from verified.corpus.folder_source import usable_rows
 from verified.corpus.moments_file import read_moments_file
 from verified.corpus.video_folder import VideoFolder, file_state, folder_digest
-
-RENDERER = (
-    "common.files", "common.jsonl", "common.seeds", "corpus.backgrounds", "corpus.coarse_captions",
-    "corpus.demo_source", "corpus.encode", "corpus.motion", "corpus.render", "corpus.shapes", "corpus.vocabulary",
-    "corpus.world",
-)  # fmt: skip
-"""Modules that the bytes of a rendered demo depend on."""
-READER = (
-    "common.files", "common.jsonl", "common.shards", "common.video", "corpus.assemble", "corpus.folder_source",
-    "corpus.held_out", "corpus.moment_checks", "corpus.moments_file", "corpus.video_folder",
-)  # fmt: skip
-"""Modules that the rows of a corpus depend on."""
 
 
 def source_files(settings: Config) -> Callable[[object], dict[str, str]]:

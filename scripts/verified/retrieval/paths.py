@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from verified.common.digest import code_digest
+from verified.common.digest import modules_digest
 from verified.common.folders import key_of
 from verified.config import Config
 from verified.config.folders import dataset_of, dataset_pattern, datasets_with
@@ -10,21 +10,11 @@ from verified.corpus.held_out import HELD_OUT
 from verified.features.paths import CAPTIONS
 from verified.retrieval.registry import is_two_stage, model_names
 
-CORE = tuple(
-    f"retrieval.{name}"
-    for name in (
-        "checkpoint", "contract", "data", "decode", "experiment", "labels", "layers", "metrics", "negatives", "nms",
-        "optimisers", "ranked", "registry", "scoring", "search", "submission", "tokens", "training",
-    )
-)  # fmt: skip
-"""Modules behind training and testing; a model's own file is added to them."""
-COMMON = ("common.bootstrap", "common.fig", "common.hdf5", "common.seeds", "corpus.held_out")
-
 
 def model_code(wildcards) -> str:
-    """A params function: digest of the code behind ``wildcards.model`` (all models share the layers)."""
+    """A params function: digest of the code of ``wildcards.model``, which imports cannot tell."""
     name = getattr(wildcards, "model", "xml")
-    return code_digest(*CORE, *COMMON, "retrieval.bert_layers", "retrieval.query_video", f"retrieval.models.{name}")
+    return modules_digest(f"retrieval.models.{name}")
 
 
 def training_inputs(settings: Config) -> Callable[[object], dict[str, str]]:

@@ -1,0 +1,72 @@
+"""An edit re-runs the rules whose scripts use the edited module, and no others."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from running import PROJECT
+
+TARGETS = ("all", "results/nano/statistics/clusters.json", "results/report/nano/captions.html")
+CALLING = {"caption_dynamics", "caption_statics", "write_perturbations"}
+PAIRS = {
+    "statistics/many_to_many.py": {"count_many_to_many", "project_clusters"},
+    "common/auroc.py": {"measure_validity", "validate_evaluator"},
+    "common/hdf5.py": {"extract_text_features", "extract_video_features"},
+    "generation/ledger.py": CALLING,
+    "report/captions.py": {"browse_captions"},
+    "generation/engines/scene_reader/rewriting.py": CALLING,
+    "generation/engines/openai.py": set(),
+    "retrieval/models/xml.py": {"train_model"},
+    "retrieval/models/hero.py": set(),
+    "features/grid_conv.py": {"extract_video_features"},
+    "evaluator/commands.py": set(),
+    "common/progress.py": set(),
+    "config/retrieval.py": set(),
+}
+"""Edited module: rules that run again for its sake (rules below them run too, because their inputs are made anew)."""
+
+
+def snakemake(folder: Path, *arguments: str) -> str:
+    """Run the project's copy in `folder`, which is its working directory too."""
+    command = [sys.executable, "-m", "snakemake", *arguments, *TARGETS, "--configfile", "config/nano.yaml"]
+    run = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    assert run.returncode == 0, run.stdout[-4000:]
+    return run.stdout
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory) -> Path:
+    """A copy of the project in which Snakemake believes that nano was built: its files are there, and empty."""
+    folder = tmp_path_factory.mktemp("edits")
+    for name in ("Snakefile", "config", "envs", "profiles", "report", "rules", "scripts"):
+        copy = shutil.copytree if (PROJECT / name).is_dir() else shutil.copy
+        copy(PROJECT / name, folder / name)
+    for outputs in re.findall(r"^    output: (.*)$", snakemake(folder, "--dry-run"), re.MULTILINE):
+        for path in (folder / output for output in outputs.split(", ")):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.touch() if path.suffix else path.mkdir(exist_ok=True)
+    snakemake(folder, "--touch", "--forceall", "--cores", "1")
+    assert "Nothing to be done" in snakemake(folder, "--dry-run")
+    return folder
+
+
+@pytest.mark.parametrize(("module", "rules"), PAIRS.items(), ids=PAIRS)
+def test_an_edit_reruns_what_uses_it(finished, module, rules):
+    file = finished / "scripts" / "verified" / module
+    before = file.read_bytes()
+    file.write_bytes(before + b"# edited\n")
+    try:
+        plan = snakemake(finished, "--dry-run")
+    finally:
+        file.write_bytes(before)
+    changed = re.search(r"^    params have changed since last execution:\n +(.*)$", plan, re.MULTILINE)
+    assert set(changed[1].split(", ") if changed else []) == rules
+    assert bool(rules) != ("Nothing to be done" in plan)
+
+
+def test_no_rule_keeps_a_list_of_its_modules():
+    for file in (PROJECT / "rules").glob("*.smk"):
+        assert not re.search(r"code_digest|^        code=", file.read_text(encoding="utf-8"), re.MULTILINE), file.name
