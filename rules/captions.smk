@@ -5,6 +5,7 @@ rule caption_statics:
         keyframes="results/{dataset}/keyframes/{shard}.tar",
         prompts=prompt_files("keyframe_description", "statics_candidates"),
         weights=role_records(settings, "image_lmm", "llm"),
+        cassettes=cassettes("image_lmm", "llm"),
     output:
         captions="results/{dataset}/captions/statics/{shard}.jsonl",
         counts="results/{dataset}/captions/statics/{shard}.counts.json",
@@ -43,6 +44,7 @@ rule caption_dynamics:
         videos="results/{dataset}/corpus/shards/{shard}.videos.jsonl",
         prompts=prompt_files("questions", "answers", "dynamics_candidates"),
         weights=role_records(settings, "video_lmm", "llm"),
+        cassettes=cassettes("video_lmm", "llm"),
     output:
         captions="results/{dataset}/captions/dynamics/{shard}.jsonl",
         counts="results/{dataset}/captions/dynamics/{shard}.counts.json",

@@ -7,6 +7,12 @@ def prompt_files(*tasks):
     return [prompt_file(settings.generation.prompts, task) for task in tasks]
 
 
+def cassettes(*roles):
+    """The cassettes that answer for a job's roles: another file under the same name answers otherwise."""
+    used = [getattr(settings.generation, role) for role in roles]
+    return sorted({role.cassette for role in used if role.engine == "cassette"})
+
+
 def engine_gpus(*roles):
     """GPUs of a job: the most that any of its roles asks for (they share them)."""
     return max(getattr(settings.generation, role).gpu for role in roles)

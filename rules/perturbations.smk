@@ -4,6 +4,7 @@ rule write_perturbations:
         moments="results/{dataset}/corpus/shards/{shard}.moments.jsonl",
         prompts=prompt_files("positives", "static_negatives", "dynamic_negatives"),
         weights=role_records(settings, "llm") + sentence_records(settings),
+        cassettes=cassettes("llm"),
     output:
         perturbations="results/{dataset}/perturbations/{shard}.jsonl",
         counts="results/{dataset}/perturbations/{shard}.counts.json",

@@ -85,6 +85,18 @@ def test_shards_and_one_file_of_links(videos, tmp_path):
         assert file["v1"].dtype == np.float16 and file["v1"].attrs["sha256"] == videos[1]["sha256"]
 
 
+def test_links_change_with_what_they_link(tmp_path):
+    (tmp_path / "videos.jsonl").write_text("")
+    made = []
+    for value in (1, 2, 1):
+        for name in ("a", "b"):
+            features = np.full((1, 2), value if name == "b" else 0, np.float16)
+            write_features(tmp_path / f"{name}.h5", {"dim": 2}, [(name, features, {})])
+        link_video_features([tmp_path / "a.h5", tmp_path / "b.h5"], tmp_path / "videos.jsonl", tmp_path / "l.h5")
+        made.append((tmp_path / "l.h5").read_bytes())
+    assert made[0] == made[2] != made[1]
+
+
 def test_same_bytes_again(videos, tmp_path):
     for name in ("a.h5", "b.h5"):
         write_video_features(videos, SETTINGS, 1.0, tmp_path / name)

@@ -1,5 +1,6 @@
 """HDF5 feature files in the TVR family's layout: one data set [items, dim] per key, attributes that say of what."""
 
+import hashlib
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -8,7 +9,7 @@ import h5py
 import numpy as np
 
 from verified.common.errors import InputError
-from verified.common.files import atomic_path
+from verified.common.files import atomic_path, file_digest
 
 
 def write_features(
@@ -37,15 +38,18 @@ def link_features(
 ) -> int:
     """Write one small file whose data sets are external links (relative paths) into the shards; returns how many.
 
-    The attributes are the shards' own, which must agree, and `attributes`. Raises InputError where shards differ in an
-    attribute or share a key.
+    The attributes are the shards' own, which must agree, `attributes`, and a SHA-256 over the shards' bytes,
+    `shards_sha256`: the links alone would stay as they are when a shard changes, and whoever reads them would not be
+    run again. Raises InputError where shards differ in an attribute or share a key.
     """
     path = Path(path)
     seen: dict[str, Path] = {}
     common: dict | None = None
+    content = hashlib.sha256()
     with atomic_path(path) as temporary, h5py.File(temporary, "w") as file:
         for shard in map(Path, shards):
             with _open(shard) as source:
+                content.update(f"{shard.name} {file_digest(shard)}\n".encode())
                 own = dict(source.attrs)
                 common = own if common is None else common
                 if own != common:
@@ -56,7 +60,7 @@ def link_features(
                     seen[key] = shard
                     file[key] = h5py.ExternalLink(os.path.relpath(shard, path.parent), f"/{key}")
         file.attrs.update(common or {})
-        file.attrs.update(attributes)
+        file.attrs.update({**attributes, "shards_sha256": content.hexdigest()})
     return len(seen)
 
 
