@@ -1,6 +1,7 @@
 import json
 from dataclasses import replace
 
+import h5py
 import numpy as np
 import pytest
 import torch
@@ -8,7 +9,8 @@ from planted import CLIPS, TOKENS, plant, small_model
 
 from verified.common.errors import InputError
 from verified.common.jsonl import read_jsonl
-from verified.retrieval import training
+from verified.common.training_state import TrainingState
+from verified.retrieval import experiment, training
 from verified.retrieval.checkpoint import load_model, load_tensors, save_model
 from verified.retrieval.experiment import rank_videos, test_model, train_model
 from verified.retrieval.models.xml import XML
@@ -41,7 +43,9 @@ def trained(planted, folder, epochs=4, **changes):
     model = small_model("xml", hidden=32)
     recipe = replace(model.recipe, epochs=epochs, batch=16, learning_rate=1e-3, **changes)
     splits = [files.split(type(model)) for files in planted]
-    return train(model, *splits, recipe, 5, SEARCHING, folder / "log.jsonl", folder / "state.safetensors")
+    owner = {"settings": str(changes)}
+    state = TrainingState(folder / "state.safetensors", owner, seconds=0.0)
+    return train(model, *splits, recipe, 5, SEARCHING, folder / "log.jsonl", state)
 
 
 def same(first: dict, second: dict) -> bool:
@@ -56,7 +60,6 @@ def test_same_seed_same_weights(planted, tmp_path):
 
 def test_a_killed_training_goes_on_where_it_stood_and_ends_the_same(planted, tmp_path, monkeypatch):
     whole = trained(planted, tmp_path / "whole")
-    monkeypatch.setattr(training, "SAVE_SECONDS", 0.0)
     calls = []
 
     def killed(*arguments, **more):
@@ -73,18 +76,86 @@ def test_a_killed_training_goes_on_where_it_stood_and_ends_the_same(planted, tmp
     assert len(calls) == 3 + 2  # the third epoch is repeated, the fourth follows
     assert same(whole.state, again.state)
     assert whole.history == again.history
-    assert read_jsonl(tmp_path / "killed" / "log.jsonl") == again.history
+    logs = [tmp_path / name / "log.jsonl" for name in ("whole", "killed")]
+    assert logs[0].read_bytes() == logs[1].read_bytes(), "keys in the same order, too"
 
 
 @pytest.mark.parametrize("damage", ["settings", "bytes"])
-def test_a_state_of_other_settings_or_a_damaged_one_is_not_used(damage, planted, tmp_path, monkeypatch):
-    monkeypatch.setattr(training, "SAVE_SECONDS", 0.0)
+def test_a_state_of_other_settings_or_a_damaged_one_is_not_used(damage, planted, tmp_path):
     trained(planted, tmp_path, epochs=2)
     if damage == "bytes":
         (tmp_path / "state.safetensors").write_bytes(b"broken")
     again = trained(planted, tmp_path, epochs=2, weight_decay=0.02 if damage == "settings" else 0.01)
     fresh = trained(planted, tmp_path / "fresh", epochs=2, weight_decay=0.02 if damage == "settings" else 0.01)
     assert same(again.state, fresh.state)
+
+
+def of_other_code(monkeypatch):
+    """XML with another loss, as an edit of its file would have it."""
+    losses = XML.losses
+
+    def edited(self, *arguments, **more):
+        return {name: 0.5 * value for name, value in losses(self, *arguments, **more).items()}
+
+    monkeypatch.setattr(XML, "losses", edited)
+    monkeypatch.setattr(experiment, "modules_digest", lambda *_: "edited")
+
+
+def with_a_layer_more(monkeypatch):
+    built = experiment.build_model
+
+    def larger(*arguments):
+        model = built(*arguments)
+        model.added = torch.nn.Linear(2, 2)
+        return model
+
+    monkeypatch.setattr(experiment, "build_model", larger)
+
+
+@pytest.mark.parametrize("change", ["code", "features", "layer", "none"])
+def test_a_killed_run_goes_on_only_with_the_same_code_settings_and_files(
+    change, planted, tmp_path, monkeypatch, caplog
+):
+    learn, _ = planted
+    monkeypatch.setattr(experiment, "SAVE_SECONDS", 0.0)
+
+    def run(folder, source=learn):
+        files = {"video": str(source.video), "text": str(learn.text)}
+        files |= dict.fromkeys(("train", "selection"), str(learn.annotations))
+        folder.mkdir(exist_ok=True)
+        train_model("xml", "fig", 2018, files, SETTINGS, str(folder / "c.safetensors"), str(folder / "l.jsonl"))
+        return (folder / "c.safetensors").read_bytes(), (folder / "l.jsonl").read_bytes()
+
+    scores, epochs = training._selection_scores, iter((True, True, False))
+
+    def killed(*arguments):
+        if not next(epochs):
+            raise KeyboardInterrupt
+        return scores(*arguments)
+
+    monkeypatch.setattr(training, "_selection_scores", killed)
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path / "killed")
+    assert (tmp_path / "killed" / "unfinished.safetensors").is_file()
+    monkeypatch.setattr(training, "_selection_scores", scores)
+    source = learn
+    if change == "code":
+        of_other_code(monkeypatch)
+    elif change == "features":
+        with h5py.File(learn.video, locking=False) as before, h5py.File(tmp_path / "v.h5", "w") as after:
+            after.attrs.update(before.attrs)
+            for key in before:
+                after[key] = 0.5 * before[key][()]
+        source = replace(learn, video=tmp_path / "v.h5")
+    elif change == "layer":
+        with_a_layer_more(monkeypatch)
+    with caplog.at_level("INFO", "verified"):
+        again = run(tmp_path / "killed", source)
+    assert again == run(tmp_path / "fresh", source), "as if it had never been killed"
+    reason = {"code": "with other code;", "features": "with other inputs;", "layer": "does not fit the model (added.",
+              "none": "going on with a saved state: 2 done"}[change]  # fmt: skip
+    assert reason in caplog.text
+    assert not list((tmp_path / "killed").glob("unfinished*"))
 
 
 def test_the_best_epoch_is_kept_and_patience_ends_the_training(planted, tmp_path, monkeypatch):

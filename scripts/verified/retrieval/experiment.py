@@ -10,10 +10,12 @@ import numpy as np
 import torch
 
 from verified.common.bootstrap import interval, resampled_means
+from verified.common.digest import modules_digest
 from verified.common.files import atomic_path
 from verified.common.hdf5 import FeatureFile
 from verified.common.jsonl import write_json
 from verified.common.seeds import derive_seed
+from verified.common.training_state import TrainingState, fingerprint
 from verified.corpus.held_out import HELD_OUT
 from verified.retrieval.checkpoint import load_model, save_model
 from verified.retrieval.contract import Recipe, RetrievalModel
@@ -30,6 +32,8 @@ from verified.retrieval.training import SplitData, train
 log = logging.getLogger("verified")
 
 Files = Mapping[str, str]
+SAVE_SECONDS = 30.0
+"""Least time between two states of a training on disk."""
 
 
 def train_model(name: str, trained_on: str, seed: int, files: Files, settings: dict, checkpoint: str, record: str):
@@ -45,11 +49,15 @@ def train_model(name: str, trained_on: str, seed: int, files: Files, settings: d
     model = build_model(name, _sizes(files, settings, tokeniser), settings["options"])
     model.initial_weights()
     data = {part: _split(model, files, moments, settings, tokeniser, part) for part, moments in splits.items()}
-    state = Path(checkpoint).with_name("unfinished.safetensors")
+    owner = fingerprint(
+        modules_digest("retrieval.experiment", f"retrieval.models.{name}"),
+        {key: value for key, value in settings.items() if key != "memory_mb"},
+        [files[key] for key in sorted(files)],
+        run=[name, trained_on, seed],
+    )
+    state = TrainingState(Path(checkpoint).with_name("unfinished.safetensors"), owner, SAVE_SECONDS)
     run_seed = derive_seed(settings["seed"], name, trained_on, seed)
-    trained = train(
-        model, data["train"], data["selection"], recipe, run_seed, _searching(settings), record, state
-    )  # fmt: skip
+    trained = train(model, data["train"], data["selection"], recipe, run_seed, _searching(settings), record, state)
     facts = {
         "trained_on": trained_on,
         "seed": seed,
@@ -59,7 +67,7 @@ def train_model(name: str, trained_on: str, seed: int, files: Files, settings: d
         "parameters": sum(parameter.numel() for parameter in model.parameters()),
     }
     save_model(checkpoint, name, model, trained.state, facts)
-    state.unlink(missing_ok=True)
+    state.remove()
 
 
 def own_recipe(recipe: Recipe, changes: dict) -> Recipe:

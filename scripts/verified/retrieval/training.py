@@ -4,11 +4,8 @@ Every random draw of an epoch comes from seeds of that epoch, so a killed traini
 state ends with the same bytes as one that was never interrupted.
 """
 
-import hashlib
-import json
 import logging
-import time
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from math import ceil
 from pathlib import Path
 
@@ -20,7 +17,7 @@ from verified.common.errors import InputError
 from verified.common.jsonl import write_jsonl
 from verified.common.progress import Progress
 from verified.common.seeds import derive_seed
-from verified.retrieval.checkpoint import load_tensors, save_tensors
+from verified.common.training_state import Reached, TrainingState
 from verified.retrieval.contract import Batch, Recipe, RetrievalModel
 from verified.retrieval.data import Moments, Queries, Videos, span_labels
 from verified.retrieval.metrics import Truth, hits
@@ -30,9 +27,6 @@ from verified.retrieval.ranked import Ranked
 from verified.retrieval.search import SearchSettings, search
 
 log = logging.getLogger("verified")
-
-SAVE_SECONDS = 30.0
-"""Least time between two saved states: what a kill costs at most, beside the epoch at hand."""
 
 
 @dataclass
@@ -69,12 +63,13 @@ def train(
     seed: int,
     searching: SearchSettings,
     log_file: str | Path,
-    state_file: str | Path,
+    state: TrainingState | None = None,
 ) -> Trained:
     """Train and return the weights of the best epoch.
 
-    Writes a line per epoch to `log_file`; keeps what is needed to go on after a kill in `state_file`, which the caller
-    deletes once the result is safe. Raises InputError if nothing is left to train on, or a loss is not finite.
+    Writes a line per epoch to `log_file`. With `state`, a training that was killed goes on after the last epoch that it
+    kept, to the same bytes; the caller removes it once the result is safe. Raises InputError if nothing is left to
+    train on, or a loss is not finite.
     """
     usable = _usable(training, recipe)
     labels = torch.from_numpy(span_labels(type(model), training.moments, training.videos))
@@ -85,9 +80,9 @@ def train(
     model.to(device)
     kind = BertAdam if recipe.optimiser == "bertadam" else AdamW
     optimiser = kind(parameter_groups(_trained(model), recipe.weight_decay), recipe.learning_rate, recipe.betas)
-    signature = _signature(model, training, selection, recipe, seed)
-    state = _State(Path(state_file), signature)
-    first, best, history = state.restore(model, optimiser)
+    reached = state.restore(model, optimiser) if state else Reached()
+    first, history = reached.finished, reached.rows
+    best = reached.kept or {name: tensor.detach().clone() for name, tensor in model.state_dict().items()}
     chosen = max(range(len(history)), key=lambda epoch: history[epoch]["selection"], default=0)
     progress = Progress(f"train {type(model).__name__}", epochs, "epochs")
     progress.step(first)
@@ -101,7 +96,8 @@ def train(
         if epoch == 0 or record["selection"] > history[chosen]["selection"]:
             chosen, best = epoch, {name: tensor.detach().clone() for name, tensor in model.state_dict().items()}
         write_jsonl(log_file, history)
-        state.save(model, optimiser, best, history)
+        if state and state.due():
+            state.save(Reached(epoch + 1, history, best), model, optimiser)
         progress.step(note=f"loss {losses['total']:.4f}, selection {record['selection']:.2f} (best {chosen})")
     write_jsonl(log_file, history)
     log.info("%d epochs, best %d with %.2f", len(history), chosen, history[chosen]["selection"])
@@ -208,66 +204,3 @@ def _selection_scores(model: RetrievalModel, selection: SplitData, searching: Se
             if name.endswith("r1") or task == "VR":
                 scores[f"{task}/{name}"] = round(float(values.mean() * 100), 4)
     return {**scores, "selection": round(scores["VCMR/0.5-r1"] + scores["VCMR/0.7-r1"], 4)}
-
-
-def _signature(model: RetrievalModel, training: SplitData, selection: SplitData, recipe: Recipe, seed: int) -> str:
-    """What a saved state must agree in before it is used."""
-    parts = [type(model).__name__, asdict(model.config), asdict(recipe), seed]
-    for split in (training, selection):
-        parts += [split.moments.desc_id.tolist(), split.moments.time.tolist(), split.moments.caption]
-    return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
-
-
-class _State:
-    """The state of an unfinished training, in one safetensors file."""
-
-    def __init__(self, path: Path, signature: str):
-        self.path, self.signature, self.saved = path, signature, time.monotonic()
-
-    def restore(
-        self, model: RetrievalModel, optimiser: torch.optim.Optimizer
-    ) -> tuple[int, dict[str, Tensor], list[dict]]:
-        """Next epoch, best weights and history; from the start if there is no state that fits."""
-        fresh = 0, {name: tensor.detach().clone() for name, tensor in model.state_dict().items()}, []
-        if not self.path.is_file():
-            return fresh
-        try:
-            tensors, header = load_tensors(self.path)
-        except InputError as error:
-            log.warning("%s; starting over", error)
-            return fresh
-        if header["signature"] != self.signature:
-            log.warning("%s belongs to other settings or data; starting over", self.path)
-            return fresh
-        parts: dict[str, dict[str, Tensor]] = {"model": {}, "best": {}, "optimiser": {}}
-        for name, tensor in tensors.items():
-            part, _, key = name.partition(".")
-            parts[part][key] = tensor
-        model.load_state_dict(parts["model"])
-        for index, parameter in _numbered(optimiser):
-            own = {key: parts["optimiser"].get(f"{index}.{key}") for key in ("mean", "square", "step")}
-            if own["mean"] is not None:
-                device = parameter.device
-                optimiser.state[parameter].update(mean=own["mean"].to(device), square=own["square"].to(device))
-                if own["step"] is not None:
-                    optimiser.state[parameter]["step"] = int(own["step"])
-        log.info("going on after epoch %d of a saved state", len(header["history"]) - 1)
-        return len(header["history"]), parts["best"], header["history"]
-
-    def save(
-        self, model: RetrievalModel, optimiser: torch.optim.Optimizer, best: dict[str, Tensor], history: list[dict]
-    ) -> None:
-        """Save, unless the last time is less than `SAVE_SECONDS` ago."""
-        if time.monotonic() - self.saved < SAVE_SECONDS:
-            return
-        tensors = {f"model.{name}": tensor for name, tensor in model.state_dict().items()}
-        tensors |= {f"best.{name}": tensor for name, tensor in best.items()}
-        for index, parameter in _numbered(optimiser):
-            for key, value in optimiser.state.get(parameter, {}).items():
-                tensors[f"optimiser.{index}.{key}"] = torch.as_tensor(value)
-        save_tensors(self.path, tensors, {"signature": self.signature, "history": history})
-        self.saved = time.monotonic()
-
-
-def _numbered(optimiser: torch.optim.Optimizer) -> list[tuple[int, torch.nn.Parameter]]:
-    return list(enumerate(parameter for group in optimiser.param_groups for parameter in group["params"]))
