@@ -28,7 +28,6 @@ rule fetch_model:
         disk_mb=20000,
     params:
         weights=settings.weights.model_dump(mode="json"),
-        code=code_digest("weights", "common.download"),
     script:
         "../scripts/fetch_model.py"
 
@@ -78,6 +77,5 @@ rule import_umt:
         disk_mb=5000,
     params:
         size=settings.evaluator.size,
-        code=code_digest("evaluator.import_umt", "evaluator.umt_keys", "evaluator.architecture", "common.foreign"),
     script:
         "../scripts/import_umt.py"
