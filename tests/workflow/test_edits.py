@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from running import PROJECT
 
-TARGETS = ("all", "results/nano/statistics/clusters.json", "results/report/nano/captions.html")
+TARGETS = ("all", "results/nano/statistics/clusters.json", "results/nano/report/captions.html")
 CALLING = {"caption_dynamics", "caption_statics", "write_perturbations"}
 PAIRS = {
     "statistics/many_to_many.py": {"count_many_to_many", "project_clusters"},
