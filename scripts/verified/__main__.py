@@ -35,6 +35,8 @@ def parser() -> argparse.ArgumentParser:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; returns the exit status (2 for input that cannot be used)."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="backslashreplace")  # what is quoted from a file may be no text that can be written
     chosen = parser().parse_args(arguments)
     log_to()
     try:

@@ -23,6 +23,9 @@ TALK = {
 }  # fmt: skip
 """The reasons for which generation refuses a caption, and the findings they are here."""
 
+LONGEST = 5_000
+"""Characters of a caption that are looked at; some patterns take time that grows with the square of the length."""
+
 Finding = tuple[str, int, str]
 """(check, row counted from 1, what was found)."""
 
@@ -71,6 +74,9 @@ def _findings(path: Path, settings: Annotations) -> Iterator[Finding]:
                 row = json.loads(raw.decode("utf-8"))
                 if not isinstance(row, dict):
                     raise ValueError("not an object")
+            except RecursionError:
+                yield "unreadable", number, "brackets nested too deep"
+                continue
             except ValueError as error:  # JSONDecodeError and UnicodeDecodeError are ValueErrors
                 yield "unreadable", number, str(error)
                 continue
@@ -83,6 +89,9 @@ def _findings(path: Path, settings: Annotations) -> Iterator[Finding]:
             for problem in problems:
                 yield "malformed", number, problem
             if problems:
+                continue
+            if len(row.get("fig_desc", "")) > LONGEST or len(row["cog_desc"]) > LONGEST:
+                yield "malformed", number, f"a caption of more than {LONGEST} characters"
                 continue
             if row["desc_id"] in first_row:
                 yield "duplicate_id", number, f"{row['desc_id']} is also in row {first_row[row['desc_id']]}"

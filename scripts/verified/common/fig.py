@@ -8,9 +8,11 @@ have coarse captions only use the same form without the three ``fig_desc`` keys.
 import json
 import logging
 import os
+import reprlib
 from collections.abc import Iterable
 from pathlib import Path
 
+from verified.common.characters import hidden
 from verified.common.errors import InputError
 from verified.common.files import atomic_path
 from verified.common.jsonl import finite, iterate_jsonl
@@ -36,7 +38,7 @@ def read_fig(path: str | os.PathLike, keys: Iterable[str] = FIG_KEYS) -> list[di
             problem = value_problem(key, row[key])
             if problem:
                 raise InputError(
-                    f"{key!r} {problem}, found {row[key]!r:.80}",
+                    f"{key!r} {problem}, found {reprlib.repr(row[key])}",
                     file=path,
                     row=number,
                     remedy="correct the row, or leave it out",
@@ -101,7 +103,9 @@ def _refuse_other_documents(path: Path) -> None:
 def value_problem(key: str, value: object) -> str | None:
     """What is wrong with a value of a row's key, as the end of a sentence that begins with the key; None if nothing."""
     if key in ("video", "cog_desc", "fig_desc"):
-        return None if isinstance(value, str) and value.strip() else "must be a text that is not empty"
+        if not isinstance(value, str) or not value.strip():
+            return "must be a text that is not empty"
+        return f"holds the control character {hidden(value)}" if hidden(value) else None
     if key == "desc_id":
         return (
             None if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else "must be an integer ≥ 0"

@@ -87,4 +87,7 @@ def write_json(path: str | os.PathLike, value: object) -> None:
 
 def finite(value: object) -> bool:
     """Whether `value` is a real, finite number (booleans and strings are not)."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    try:
+        return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    except OverflowError:  # an integer beyond all floats
+        return False

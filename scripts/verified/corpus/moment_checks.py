@@ -8,10 +8,10 @@ Rows that cannot be used: `missing-field`, `malformed-row`, `invalid-id`, `dupli
 import math
 import re
 
+from verified.common.characters import plain
 from verified.corpus.moments_file import EXTRA_CELLS, REQUIRED
 
 _SPLIT = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 
 
 class RowRefused(Exception):
@@ -43,10 +43,10 @@ def desc_id(value: object, seen: set[int]) -> int:
 
 
 def caption(value: object) -> str:
-    """The caption with runs of white space as single spaces and without control characters."""
+    """The caption with runs of white space as single spaces and without control characters and marks that turn text."""
     if not isinstance(value, str):
         raise RowRefused("empty-caption", "the caption is not text")
-    text = " ".join(_CONTROL.sub(" ", value).split())
+    text = plain(value)
     if not text:
         raise RowRefused("empty-caption", "the caption is empty")
     return text

@@ -11,13 +11,14 @@ import re
 from collections import Counter
 from pathlib import Path, PurePosixPath
 
+from verified.common.characters import HIDDEN
 from verified.common.errors import InputError
 
 ENDINGS = {".3gp", ".avi", ".flv", ".m4v", ".mkv", ".mov", ".mp4", ".mpeg", ".mpg", ".ogv", ".ts", ".webm", ".wmv"}
 SAMPLE = 4096
 """Bytes of a video that tell it from another of the same name and size."""
 
-_CONTROL = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
+_CONTROL = re.compile(rf"[\t\n\r]|{HIDDEN.pattern}")
 
 
 class NameRefused(Exception):

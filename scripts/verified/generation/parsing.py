@@ -8,6 +8,7 @@ part. "At least three" means: the first three are taken.
 import json
 import re
 
+from verified.common.characters import plain
 from verified.generation.further import FURTHER
 from verified.generation.outcome import Parsed
 from verified.generation.refusal import refusal
@@ -254,7 +255,7 @@ def unfenced(text: str) -> str:
 
 def cleaned(text: str) -> str:
     """One line without labels, list marks, wrapper quotes and bold marks around it."""
-    text = " ".join(text.split())
+    text = plain(text)
     text = re.sub(r"^\((?:q|a)\)\s*|^(?:answer|question|candidate|caption|sentence)\s*\d*\s*:\s*", "", text, flags=re.I)
     text = re.sub(r"^\*\*(.+?)\*\*", r"\1", text).removesuffix("**").strip()
     for _ in range(3):

@@ -92,7 +92,7 @@ def hull_iou(start_a: np.ndarray, end_a: np.ndarray, start_b: np.ndarray, end_b:
 def hits(task: str, truth: Truth, lists: Lists) -> dict[str, np.ndarray]:
     """Per metric name ("0.5-r1", or "r1" for VR) whether each query is answered, [Q] bool."""
     lists = lists.top(DEPTH)
-    right_video = lists.video == truth.video[:, None]
+    right_video = (lists.video == truth.video[:, None]) & (lists.video != NO_VIDEO)
     if task == "VR":
         return {f"r{rank}": right_video[:, :rank].any(axis=1) for rank in RANKS}
     place = np.cumsum(right_video, axis=1) if task == "SVMR" else np.arange(1, lists.video.shape[1] + 1)[None]
@@ -109,9 +109,10 @@ def hits(task: str, truth: Truth, lists: Lists) -> dict[str, np.ndarray]:
 
 def _overlaps(truth: Truth, lists: Lists) -> np.ndarray:
     """tIoU of every row with every annotated span, [A, Q, R] float32."""
-    start, end = lists.start.astype(np.float32), lists.end.astype(np.float32)
-    spans = np.nan_to_num(truth.spans, nan=-1.0).astype(np.float32)
-    return np.stack([hull_iou(start, end, span[:, :1], span[:, 1:]) for span in spans.swapaxes(0, 1)])
+    with np.errstate(over="ignore", invalid="ignore"):  # times beyond float32 overlap with nothing
+        start, end = lists.start.astype(np.float32), lists.end.astype(np.float32)
+        spans = np.nan_to_num(truth.spans, nan=-1.0).astype(np.float32)
+        return np.stack([hull_iou(start, end, span[:, :1], span[:, 1:]) for span in spans.swapaxes(0, 1)])
 
 
 def percentage(found: np.ndarray) -> float:

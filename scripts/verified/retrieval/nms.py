@@ -27,26 +27,70 @@ def suppress(lists: Lists, threshold: float, before: int | None = 100, after: in
 
 
 def _suppress(lists: Lists, threshold: float) -> Lists:
-    lists = _take_rows(lists, _order(lists))
-    kept = lists.video != NO_VIDEO
-    rows = lists.video.shape[1]
-    video, start, end = (np.ascontiguousarray(part.T) for part in (lists.video, lists.start, lists.end))
-    kept = np.ascontiguousarray(kept.T)
-    for row in range(rows - 1):
-        later = slice(row + 1, rows)
-        candidates = (video[later] == video[row]) & kept[row]
+    lists = _in_order(lists)
+    # Rows of one video of one list stand side by side, best first; rows of other videos never meet.
+    place, first = _runs(lists.video)
+    begins = np.flatnonzero(first)
+    sizes = np.diff(begins, append=first.size)
+    place += np.arange(len(place))[:, None] * place.shape[1]
+    place = place.ravel()
+    video, start, end = (np.ascontiguousarray(part).ravel() for part in (lists.video, lists.start, lists.end))
+    sizes[video[place[begins]] == NO_VIDEO] = 1  # pads
+    fallen = []
+    bound = 1
+    while bound < sizes.max(initial=0):
+        chosen = (sizes > bound) & (sizes <= 2 * bound)
+        if chosen.any():
+            fallen.append(place[_fallen(begins[chosen], sizes[chosen], place, start, end, threshold)])
+        bound *= 2
+    kept = video != NO_VIDEO
+    kept[np.concatenate(fallen or [np.zeros(0, np.int64)])] = False
+    kept = kept.reshape(lists.video.shape)
+    whole = Lists(np.where(kept, lists.video, NO_VIDEO), lists.start, lists.end, lists.score)
+    return _take_rows(whole, np.argsort(~kept, axis=1, kind="stable"))
+
+
+def _fallen(begins, sizes, place, start, end, threshold: float) -> np.ndarray:
+    """Positions in `place` of the rows that fall, of runs of about one size, all at once."""
+    steps = np.arange(sizes.max())[:, None]
+    inside = steps < sizes
+    rows = begins + np.minimum(steps, sizes - 1)  # [longest, runs]
+    start, end, kept = start[place[rows]], end[place[rows]], inside.copy()
+    for row in range(len(rows) - 1):
+        later = slice(row + 1, None)
         overlap = hull_iou(start[row], end[row], start[later], end[later])
-        kept[later] &= ~(candidates & (overlap > threshold))
-    lists.video[~kept.T] = NO_VIDEO
-    return _take_rows(lists, np.argsort(~kept.T, axis=1, kind="stable"))
+        kept[later] &= ~((overlap > threshold) & kept[row])
+    return rows[inside & ~kept]
 
 
-def _order(lists: Lists) -> np.ndarray:
-    """Row order: pads last, then by descending score, first appearance of the video, own position."""
-    same = lists.video[:, :, None] == lists.video[:, None, :]
-    first = same.argmax(axis=2)
+def _runs(video: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """[Q, R]: positions such that equal videos of a list follow each other, in their order, and where each begins."""
+    place = np.argsort(video, axis=1, kind="stable")
+    ordered = np.take_along_axis(video, place, axis=1)
+    first = np.ones(video.shape, bool)
+    first[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+    return place, first
+
+
+def _in_order(lists: Lists) -> Lists:
+    """Rows with pads last, then by descending score, first appearance of the video, own position."""
     score = np.where(lists.video == NO_VIDEO, -np.inf, lists.score)
-    return np.lexsort((first, -score, lists.video == NO_VIDEO), axis=1)
+    if (score[:, 1:] < score[:, :-1]).all():
+        return lists
+    order = np.argsort(-score, axis=1, kind="stable")
+    ordered = np.take_along_axis(score, order, axis=1)
+    tied = ((ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] > -np.inf)).any(axis=1)
+    if tied.any():
+        order[tied] = _order_of_ties(lists.video[tied], score[tied])
+    return _take_rows(lists, order)
+
+
+def _order_of_ties(video: np.ndarray, score: np.ndarray) -> np.ndarray:
+    place, first = _runs(video)
+    begin = np.maximum.accumulate(np.where(first, np.arange(place.shape[1]), 0), axis=1)
+    appearance = np.empty_like(place)
+    np.put_along_axis(appearance, place, np.take_along_axis(place, begin, axis=1), axis=1)
+    return np.lexsort((appearance, -score, video == NO_VIDEO), axis=1)
 
 
 def _take_rows(lists: Lists, order: np.ndarray) -> Lists:

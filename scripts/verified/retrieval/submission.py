@@ -7,8 +7,13 @@ submission may be gzipped.
 """
 
 import gzip
+import io
+import itertools
 import json
+import re
+import reprlib
 import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,8 +21,17 @@ import numpy as np
 
 from verified.common.errors import InputError
 from verified.common.files import atomic_path
-from verified.common.jsonl import iterate_jsonl
+from verified.common.json_stream import members
+from verified.common.jsonl import finite, iterate_jsonl
 from verified.retrieval.metrics import TASKS, TYPES, Lists
+
+LARGEST = 2**53
+"""Ids and indices stay below: float64 holds whole numbers exactly up to here."""
+BOMB_RATIO = 100
+"""A gzipped submission is five to ten times smaller than its text; what unpacks to so many times its size is none."""
+SMALLEST_BOMB = 64 * 2**20
+"""Bytes of text that are always let through."""
+_WHOLE = re.compile(r"\s*-?[0-9]{1,15}\s*")
 
 
 @dataclass
@@ -50,7 +64,7 @@ def read_truth(path: str | Path) -> dict[int, TrueMoment]:
         spans = row.get("ts", row.get("time"))
         if not isinstance(video, str) or spans is None:
             raise InputError(
-                f"desc_id {row['desc_id']!r} names no moment", file=path, row=number,
+                f"desc_id {reprlib.repr(row['desc_id'])} names no moment", file=path, row=number,
                 remedy="a row needs vid_name and ts (TVR), or video and time (FIG)",
             )  # fmt: skip
         desc_id = _identifier(row["desc_id"], path, f"row {number}")
@@ -63,20 +77,18 @@ def read_truth(path: str | Path) -> dict[int, TrueMoment]:
 def _spans(value: object, path: object, row: int) -> list[tuple[float, float]]:
     spans = value if isinstance(value, list) and value and isinstance(value[0], list) else [value]
     for span in spans:
-        if not (isinstance(span, list) and len(span) == 2 and all(_number(second) for second in span)):
-            raise InputError(f"{span!r} is not a span", file=path, row=row, remedy="give [start, end] in seconds")
+        if not (isinstance(span, list) and len(span) == 2 and all(map(finite, span))):
+            raise InputError(
+                f"{reprlib.repr(span)} is not a span", file=path, row=row, remedy="give [start, end] in seconds"
+            )
     return [(float(start), float(end)) for start, end in spans]
 
 
-def _number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and np.isfinite(value)
-
-
 def _identifier(value: object, path: object, where: str) -> int:
-    if isinstance(value, str) and value.strip().lstrip("-").isdigit():
+    if isinstance(value, str) and _WHOLE.fullmatch(value):
         return int(value)
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise InputError(f"{where}: desc_id {value!r} is not a whole number", file=path)
+    if not isinstance(value, int) or isinstance(value, bool) or abs(value) >= LARGEST:
+        raise InputError(f"{where}: desc_id {reprlib.repr(value)} is not a whole number", file=path)
     return value
 
 
@@ -86,41 +98,69 @@ def has_types(truth: dict[int, TrueMoment]) -> bool:
 
 
 def read_submission(path: str | Path) -> Submission:
-    """Read a submission. Raises InputError naming file, task and desc_id for anything that is not a ranked list."""
-    document = _document(Path(path))
-    if not isinstance(document, dict):
-        raise InputError("expected an object with video2idx and the lists VCMR, SVMR, VR", file=path)
-    index = document.get("video2idx", document.get("vid2idx"))
-    if not isinstance(index, dict) or not all(isinstance(i, int) and not isinstance(i, bool) for i in index.values()):
-        raise InputError("video2idx must map each video to a whole number", file=path)
-    tasks, repeated = {}, {}
-    for task in TASKS:
-        if task not in document:
-            continue
-        if not isinstance(document[task], list):
-            raise InputError(f"{task} must be a list of {{desc_id, predictions}}", file=path)
-        tasks[task], repeated[task] = _lists(document[task], task, path)
+    """Read a submission. Raises InputError naming file, task and desc_id for anything that is not a ranked list.
+
+    Lists become arrays as they are read, so that the document never stands in memory as Python objects.
+    """
+    path = Path(path)
+    index: object = None
+    tasks: dict[str, dict[int, np.ndarray]] = {}
+    repeated: dict[str, list[int]] = {}
+    try:
+        for key, value in members(_text(path), TASKS):
+            if key in ("video2idx", "vid2idx"):
+                index = value if key == "video2idx" or index is None else index
+            elif key in TASKS:
+                if not isinstance(value, Iterator):
+                    raise InputError(f"{key} must be a list of {{desc_id, predictions}}", file=path)
+                tasks[key], repeated[key] = _lists(value, key, path)
+    except TypeError:
+        raise InputError("expected an object with video2idx and the lists VCMR, SVMR, VR", file=path) from None
+    except json.JSONDecodeError as error:
+        raise InputError(f"not a JSON document: {error}", file=path) from None
+    except (ValueError, RecursionError):
+        raise InputError("a number too long or brackets nested too deep to be read", file=path) from None
+    _check_index(index, path)
     if not tasks:
         raise InputError("holds none of the lists VCMR, SVMR, VR", file=path)
-    return Submission(index, tasks, repeated)
+    return Submission(index, {task: tasks[task] for task in TASKS if task in tasks}, repeated)
 
 
-def _document(path: Path) -> object:
+def _check_index(index: object, path: Path) -> None:
+    """Raise InputError unless each video has a number of its own: two of one number would be each other's hits."""
+    numbers = list(index.values()) if isinstance(index, dict) else [None]
+    if not all(isinstance(i, int) and not isinstance(i, bool) and 0 <= i < LARGEST for i in numbers):
+        raise InputError("video2idx must map each video to a whole number from 0 on", file=path)
+    if len(set(numbers)) < len(numbers):
+        owner: dict[int, str] = {}
+        first, second = next((owner[i], v) for v, i in index.items() if owner.setdefault(i, v) != v)
+        raise InputError(f"video2idx gives {first!r} and {second!r} the same number", file=path)
+
+
+def _text(path: Path) -> str:
     try:
         raw = path.read_bytes()
-        text = gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
-        return json.loads(text.decode("utf-8-sig"))
+        return (_unpacked(raw, path) if raw[:2] == b"\x1f\x8b" else raw).decode("utf-8-sig")
     except FileNotFoundError:
         raise InputError("no such file", file=path) from None
     except IsADirectoryError:
         raise InputError("is a folder, not a submission", file=path) from None
     except (OSError, EOFError, zlib.error) as error:
         raise InputError(f"damaged gzip file: {error}", file=path) from None
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+    except UnicodeDecodeError as error:
         raise InputError(f"not a JSON document: {error}", file=path) from None
 
 
-def _lists(entries: list, task: str, path: object) -> tuple[dict[int, np.ndarray], list[int]]:
+def _unpacked(raw: bytes, path: Path) -> bytes:
+    most = max(SMALLEST_BOMB, BOMB_RATIO * len(raw))
+    with gzip.open(io.BytesIO(raw)) as file:
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise InputError(f"unpacks to more than {BOMB_RATIO} times its size, as no submission does", file=path)
+    return content
+
+
+def _lists(entries: Iterator, task: str, path: Path) -> tuple[dict[int, np.ndarray], list[int]]:
     lists: dict[int, np.ndarray] = {}
     repeated = []
     for position, entry in enumerate(entries):
@@ -134,18 +174,23 @@ def _lists(entries: list, task: str, path: object) -> tuple[dict[int, np.ndarray
     return lists, repeated
 
 
-def _rows(rows: list, where: str, path: object) -> np.ndarray:
-    if not rows:
-        return np.zeros((0, 4))
-    try:
-        table = np.array(rows, dtype=np.float64)
-    except (ValueError, TypeError):
-        table = np.empty(0)
-    if table.ndim != 2 or table.shape[1] != 4:
+def _rows(rows: list, where: str, path: Path) -> np.ndarray:
+    flat = itertools.chain.from_iterable
+    shaped = set(map(type, rows)) <= {list} and set(map(len, rows)) <= {4}
+    if not (shaped and set(map(type, flat(rows))) <= {int, float}):
         raise InputError(f"{where}: each prediction must be [video index, start, end, score]", file=path)
-    bad = np.flatnonzero(~np.isfinite(table).all(axis=1) | (table[:, 0] != np.floor(table[:, 0])) | (table[:, 0] < 0))
-    if len(bad):
-        raise InputError(f"{where}: prediction {bad[0]} is {rows[bad[0]]}, not finite numbers", file=path)
+    try:
+        table = np.fromiter(flat(rows), np.float64, 4 * len(rows)).reshape(-1, 4)
+    except OverflowError:
+        raise InputError(f"{where}: a number is too large", file=path) from None
+    video = table[:, 0]
+    good = np.isfinite(table).all(axis=1) & (video == np.floor(video)) & (video >= 0) & (video < LARGEST)
+    if not good.all():
+        bad = int(good.argmin())
+        raise InputError(
+            f"{where}: prediction {bad} is {reprlib.repr(rows[bad])}, not finite numbers", file=path,
+            remedy="a row begins with the number of a video in video2idx, a whole number from 0 on",
+        )  # fmt: skip
     return table
 
 

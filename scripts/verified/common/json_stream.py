@@ -1,0 +1,74 @@
+"""A JSON object member by member, and its long lists element by element: a document that is never in memory whole."""
+
+import json
+import re
+from collections.abc import Collection, Iterator
+
+_scan = json.JSONDecoder().scan_once
+_blank = re.compile(r"[ \t\n\r]*").match
+
+
+def members(text: str, streamed: Collection[str]) -> Iterator[tuple[str, object]]:
+    """Yield (key, value) of the JSON object that `text` is, in its order.
+
+    A list under a key in `streamed` comes as an iterator over its elements, to be used up before the next member is
+    asked for. A repeated key comes as often as it stands there. Raises json.JSONDecodeError, ValueError for integers
+    with more digits than Python reads, RecursionError for brackets nested too deep, and TypeError where `text` is JSON
+    but no object.
+    """
+    cursor = _Cursor(text)
+    if not cursor.found("{"):
+        cursor.value()
+        raise TypeError("not an object")
+    if not cursor.found("}"):
+        while True:
+            if not text.startswith('"', cursor.at):
+                raise json.JSONDecodeError("Expecting a name in double quotes", text, cursor.at)
+            key = cursor.value()
+            cursor.expect(":")
+            if key in streamed and text.startswith("[", cursor.at):
+                yield key, cursor.elements()
+            else:
+                yield key, cursor.value()
+            if not cursor.found(","):
+                break
+        cursor.expect("}")
+    if cursor.at < len(text):
+        raise json.JSONDecodeError("Extra data", text, cursor.at)
+
+
+class _Cursor:
+    """A place in a JSON text; `at` is never on white space."""
+
+    def __init__(self, text: str):
+        self.text, self.at = text, _blank(text, 0).end()
+
+    def found(self, sign: str) -> bool:
+        """Whether `sign` stands here; if so, step behind it."""
+        if not self.text.startswith(sign, self.at):
+            return False
+        self.at = _blank(self.text, self.at + 1).end()
+        return True
+
+    def expect(self, sign: str) -> None:
+        if not self.found(sign):
+            raise json.JSONDecodeError(f"Expecting {sign!r}", self.text, self.at)
+
+    def value(self) -> object:
+        """The value that begins here, whole."""
+        try:
+            value, end = _scan(self.text, self.at)
+        except StopIteration as error:
+            raise json.JSONDecodeError("Expecting a value", self.text, error.value) from None
+        self.at = _blank(self.text, end).end()
+        return value
+
+    def elements(self) -> Iterator[object]:
+        """The elements of the list that begins here."""
+        self.expect("[")
+        if self.found("]"):
+            return
+        yield self.value()
+        while self.found(","):
+            yield self.value()
+        self.expect("]")
