@@ -17,9 +17,13 @@ from verified.common.shards import shard_names
 from verified.config import load
 from verified.config.folders import dataset_folder, dataset_of, dataset_pattern, dataset_values, datasets_with
 from verified.config.folders import evaluator_folder, home
+from verified.config.layers import layered, merge
 from verified.tables.closing import closing_message, show_when_done
 
 try:
+    # Snakemake's own values hold what --config says on top of the files, but not the layers below them.
+    config.pop("layers", None)
+    config.update(merge(layered(workflow.configfiles), config))
     settings = load(config, ", ".join(map(str, workflow.configfiles)) or "--config")
 except InputError as error:
     raise WorkflowError(f"error: {error}")

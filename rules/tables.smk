@@ -1,3 +1,4 @@
+from verified.config.folders import digest_of, shown_datasets
 from verified.tables.paths import ablations, annotated_here, demos, finished_studies, run_files, stage_tables
 
 STATISTICS = ("language", "many_to_many", "confidence", "spans")
@@ -8,7 +9,7 @@ rule build_tables:
     input:
         metrics=run_files(settings, "metrics.json"),
         hits=run_files(settings, "hits.npz"),
-        statistics=of_datasets("statistics/{name}.json", settings.datasets, name=STATISTICS),
+        statistics=of_datasets("statistics/{name}.json", shown_datasets(settings), name=STATISTICS),
         studies=finished_studies(settings),
         validity=of_datasets("statistics/validity.json", demos(settings)),
         outcomes=of_datasets("captions/outcomes.json", annotated_here(settings)),
@@ -38,6 +39,6 @@ rule build_tables:
         mem_mb=growing(2000),
         runtime=growing(30),
     params:
-        settings=settings.model_dump(mode="json"),
+        settings=digest_of(settings),
     script:
         "../scripts/build_tables.py"

@@ -5,6 +5,8 @@ from verified.common.job import job
 with job(snakemake):
     from pathlib import Path
 
+    from verified.config import load
+    from verified.config.folders import shown_datasets
     from verified.tables.collect import Collection
     from verified.tables.evaluator import evaluator_table
     from verified.tables.outcomes import outcomes_table
@@ -13,7 +15,9 @@ with job(snakemake):
     from verified.tables.validity import validity_table
     from verified.tables.write import write_tables
 
-    given, settings = snakemake.input, snakemake.params.settings
+    configuration = load(snakemake.config)
+    given, settings = snakemake.input, configuration.model_dump(mode="json")
+    settings["datasets"] = {name: settings["datasets"][name] for name in shown_datasets(configuration)}
     statistics = [*given.statistics, *given.validity, *given.studies]
     collection = Collection(given.metrics, statistics, settings["retrieval"]["bootstrap"], settings["seed"])
     simple = [table for path in given.stages for table in read_table_json(path)]

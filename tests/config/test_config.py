@@ -12,6 +12,7 @@ from verified.config.commands import generated
 
 CONFIG = Path(__file__).resolve().parents[2] / "config"
 FILES = sorted(path.name for path in CONFIG.glob("*.yaml"))
+LAYERS = sorted(path.relative_to(CONFIG).as_posix() for path in CONFIG.glob("layers/*.yaml"))
 
 
 def demo(**changes) -> dict:
@@ -22,6 +23,10 @@ def demo(**changes) -> dict:
 def test_shipped_files_are_valid(name):
     settings = read(CONFIG / name)
     assert settings.datasets
+
+
+@pytest.mark.parametrize("name", FILES + LAYERS)
+def test_shipped_files_follow_the_schema_each_by_itself(name):
     validate(yaml.safe_load((CONFIG / name).read_text()), CONFIG / "schema.json", set_default=False)
 
 
@@ -59,6 +64,34 @@ def test_errors_name_key_value_and_nearest_key(values, parts):
         load(values)
     for part in parts:
         assert part in str(caught.value)
+
+
+def test_a_later_file_changes_single_keys_of_earlier_ones_and_of_their_layers(tmp_path):
+    files = {
+        "base.yaml": "seed: 1\nname: base\nretrieval: {models: [xml, hero], bootstrap: 200}\n",
+        "data.yaml": "name: data\ndatasets: {d: {title: D, source: {kind: demo, videos: 20, seconds: 10}}}\n",
+        "whole.yaml": "layers: [base.yaml, data.yaml]\nseed: 2\n",
+        "change.yaml": "datasets: {d: {source: {videos: 30}}}\nretrieval: {models: [xml]}\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    settings = read(tmp_path / "whole.yaml", tmp_path / "change.yaml")
+    assert (settings.name, settings.seed, settings.layers) == ("data", 2, ())
+    assert (settings.retrieval.models, settings.retrieval.bootstrap) == (("xml",), 200)
+    source = settings.datasets["d"].source
+    assert (source.videos, source.seconds) == (30, 10)
+    (tmp_path / "data.yaml").write_text("layers: [whole.yaml]\n")
+    with pytest.raises(InputError, match=r"whole\.yaml: a configuration stands on itself"):
+        read(tmp_path / "whole.yaml")
+    (tmp_path / "data.yaml").write_text("layers: other.yaml\n")
+    with pytest.raises(InputError, match=r"data\.yaml: layers = 'other\.yaml': expected a list"):
+        read(tmp_path / "whole.yaml")
+
+
+def test_tables_show_data_sets_that_are_there():
+    assert load(demo(tables=["demo"])).tables == ("demo",)
+    with pytest.raises(InputError, match="unknown data set 'demos'; did you mean 'demo'"):
+        load(demo(tables=["demos"]))
 
 
 def test_unreadable_files_are_named(tmp_path):

@@ -66,9 +66,20 @@ def test_every_moment_is_an_item_or_counted(dataset):
     assert len(tuples) + sum(tuples.left_out.values()) == MOMENTS
 
 
+def test_without_splits_all_are_trained_on(dataset):
+    tuples = read_tuples([dataset])
+    assert "split-not-trained-on" not in tuples.left_out and set(tuples.splits) == {"train", "val", "test"}
+
+
+def test_a_split_that_no_data_set_has_is_named(dataset):
+    with pytest.raises(InputError, match=r"names nowhere, which no data set has.*test, train, val"):
+        read_tuples([dataset], ("train", "nowhere"))
+
+
 def test_nothing_to_train_on_is_named(dataset):
-    with pytest.raises(InputError, match=r"no moment is left.*split-not-trained-on: 10"):
-        read_tuples([dataset], ("nowhere",))
+    write_jsonl(dataset["perturbations"][0], [])
+    with pytest.raises(InputError, match=r"no moment is left.*perturbations-missing: 9.*split-not-trained-on: 1"):
+        read_tuples([dataset], ("train", "test"))
 
 
 def test_finetuning_writes_checkpoint_card_and_log(dataset, tmp_path):

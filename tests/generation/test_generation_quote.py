@@ -23,6 +23,7 @@ def config(url):
     video = {**role, "tokens_per_image": 250, "tokens_per_second": 10.0, "tokens_read_per_second": 1000.0}
     return load(
         {
+            "name": "mine",
             "shards": 1,
             "datasets": {
                 "mine": {

@@ -3,8 +3,7 @@
 import difflib
 from pathlib import Path
 
-import yaml
-from pydantic import Field, ValidationError, field_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 
 from verified.common.errors import InputError
 from verified.config.annotations import Annotations
@@ -13,11 +12,15 @@ from verified.config.datasets import DataSet
 from verified.config.evaluator import Evaluator
 from verified.config.features import Features
 from verified.config.generation import Generation
+from verified.config.layers import layered
 from verified.config.retrieval import Retrieval
 from verified.config.rextime import Rextime
 from verified.config.statistics import Statistics
 from verified.config.study import Study
 from verified.config.weights import Weights
+
+STAND_ALONE = ("longform", "rextime")
+"""Sections that bring their own data: with one of them a configuration needs no data sets."""
 
 
 class Config(Section):
@@ -29,8 +32,12 @@ class Config(Section):
     """Every random draw derives from it."""
     shards: int = Field(2, ge=1, le=999)
     """Parts that each data set is split into, by a stable hash of the video id."""
-    datasets: dict[str, DataSet] = Field(min_length=1)
+    layers: tuple[str, ...] = ()
+    """Files below this one, by paths from its folder: their keys hold where this file has none of its own."""
+    datasets: dict[str, DataSet] = Field(default_factory=dict)
     """Data sets by name (lower-case letters, digits and hyphens), which becomes a folder below results/NAME."""
+    tables: tuple[str, ...] | None = None
+    """Data sets that the tables show; null: all. The others still teach the evaluator."""
     generation: Generation = Generation()
     evaluator: Evaluator = Evaluator()
     annotations: Annotations = Annotations()
@@ -60,6 +67,17 @@ class Config(Section):
                 raise ValueError(f"data set name {name!r} is taken by a folder of that name below results/NAME")
         return datasets
 
+    @model_validator(mode="after")
+    def something_to_do(self) -> "Config":
+        if not self.datasets and not any(getattr(self, stage, None) for stage in STAND_ALONE):
+            raise ValueError("missing key datasets")
+        for name in self.tables or ():
+            if name not in self.datasets:
+                near = difflib.get_close_matches(name, self.datasets, n=1, cutoff=0.4)
+                hint = f"did you mean {near[0]!r}? " if near else ""
+                raise ValueError(f"tables: unknown data set {name!r}; {hint}known: {', '.join(self.datasets)}")
+        return self
+
 
 def load(values: dict, source: str = "configuration") -> Config:
     """Validate plain values; raises InputError with each key's path, its value and the nearest valid key."""
@@ -70,18 +88,9 @@ def load(values: dict, source: str = "configuration") -> Config:
         raise InputError("; ".join(lines), file=source, remedy="see config/README.md for all keys") from None
 
 
-def read(path: str | Path) -> Config:
-    """Load a YAML file."""
-    path = Path(path)
-    try:
-        values = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise InputError("no such file", file=path) from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise InputError(f"not YAML: {error}", file=path) from None
-    if not isinstance(values, dict):
-        raise InputError("expected a mapping of keys", file=path)
-    return load(values, str(path))
+def read(*paths: str | Path) -> Config:
+    """Load YAML files with the layers below them; later files change earlier ones (see `config.layers`)."""
+    return load(layered(paths), ", ".join(map(str, paths)))
 
 
 def _explain(detail: dict, values: dict) -> str:
@@ -93,6 +102,8 @@ def _explain(detail: dict, values: dict) -> str:
         return f"unknown key {shown} (value {detail['input']!r}){hint}"
     if detail["type"] == "missing":
         return f"missing key {shown}"
+    if not path:
+        return detail["msg"].removeprefix("Value error, ")
     return f"{shown} = {detail['input']!r}: {detail['msg'].removeprefix('Value error, ')}"
 
 

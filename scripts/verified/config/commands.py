@@ -7,10 +7,18 @@ from pathlib import Path
 START, END = "<!-- keys: generated from scripts/verified/config, do not edit -->", "<!-- end of keys -->"
 
 
+def add_configfiles(parser: argparse.ArgumentParser, default: str = "config/config.yaml") -> None:
+    """Add the option --configfile: one file or several, as Snakemake takes them."""
+    parser.add_argument(
+        "--configfile", type=Path, nargs="+", default=[Path(default)], metavar="FILE",
+        help=f"the run's configuration; of several files, later ones change earlier ones (default {default})",
+    )  # fmt: skip
+
+
 def add_parser(subparsers) -> None:
     """Add the two subcommands."""
-    check = subparsers.add_parser("config-check", help="check a configuration file and print it with all defaults")
-    check.add_argument("file", type=Path)
+    check = subparsers.add_parser("config-check", help="check a configuration and print it whole, with all defaults")
+    check.add_argument("file", type=Path, nargs="+", help="its files; later ones change earlier ones")
     check.set_defaults(run=_check)
     docs = subparsers.add_parser(
         "config-docs", help="write config/schema.json and the key table of config/README.md anew"
@@ -24,7 +32,7 @@ def _check(arguments: argparse.Namespace) -> None:
 
     from verified.config import read
 
-    print(yaml.safe_dump(read(arguments.file).model_dump(mode="json"), sort_keys=False, allow_unicode=True), end="")
+    print(yaml.safe_dump(read(*arguments.file).model_dump(mode="json"), sort_keys=False, allow_unicode=True), end="")
 
 
 def _docs(arguments: argparse.Namespace) -> None:

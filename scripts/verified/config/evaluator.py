@@ -58,8 +58,8 @@ class Evaluator(Section):
     """Peak learning rate (1e-5 in the paper)."""
     warmup_epochs: float = Field(1.0, ge=0)
     """Epochs over which the learning rate rises to its peak (1 in UMT)."""
-    splits: tuple[str, ...] = ("train", "val", "test")
-    """Splits whose perturbations are trained on; the paper used all."""
+    splits: tuple[str, ...] | None = None
+    """Splits whose perturbations are trained on; null: all splits of all data sets, as in the paper."""
     hard_negatives: Literal["all", "own", "none"] = "all"
     """Which perturbed captions stand in Equation 9's denominator; none also drops them from Equation 10."""
     matching_normaliser: Literal["batch", "pairs"] = "batch"

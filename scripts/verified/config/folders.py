@@ -4,6 +4,7 @@ A data set's folder is results/NAME where the data set has the configuration's n
 rules' wildcard `dataset` stands for that folder without `results/`; `common.folders.key_of` leads back to the data set.
 """
 
+import hashlib
 from collections.abc import Callable, Iterable
 
 from verified.common.folders import key_of
@@ -15,6 +16,11 @@ RESERVED = {
     "perturbations", "report", "retrieval", "review", "rextime", "search", "statistics", "study", "tables", "weights",
 }  # fmt: skip
 """Folders of stages below results/NAME: no data set may be called so."""
+
+
+def digest_of(settings: Config) -> str:
+    """What tells one configuration from another, for rules that depend on the whole and read it themselves."""
+    return hashlib.sha256(settings.model_dump_json().encode()).hexdigest()[:16]
 
 
 def home(settings: Config) -> str:
@@ -40,6 +46,11 @@ def dataset_of(settings: Config, wildcards) -> DataSet:
 def dataset_pattern(settings: Config, datasets: Iterable[str]) -> str:
     """A wildcard constraint for data sets given by key; it matches nothing if there are none."""
     return "|".join(dataset_wildcard(settings, dataset) for dataset in datasets) or "(?!)"
+
+
+def shown_datasets(settings: Config) -> list[str]:
+    """Keys of the data sets that the tables and the report show, in the order of the configuration."""
+    return [name for name in settings.datasets if settings.tables is None or name in settings.tables]
 
 
 def datasets_with(settings: Config, *abilities: str) -> list[str]:

@@ -40,7 +40,7 @@ def finetune_files(
     """`run_finetuning` in one process of the group."""
     set_threads(threads)
     size = architecture(settings["size"], settings["frames"], settings["image_size"])
-    tuples = read_tuples(datasets, tuple(settings["splits"]))
+    tuples = read_tuples(datasets, settings["splits"])
     model = load_checkpoint(start, size)
     rank, world = processes()
     if size.size == "L/16":

@@ -1,6 +1,7 @@
 """Training tuples (v, q, q+, s-, d-) of all data sets: which moments take part, and why others do not."""
 
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,16 +39,16 @@ class Tuples:
         return self.arrays[array][row]
 
 
-def read_tuples(datasets: list[dict], splits: tuple[str, ...]) -> Tuples:
+def read_tuples(datasets: list[dict], splits: Collection[str] | None = None) -> Tuples:
     """Join moments, perturbations and clips.
 
     datasets: for each its `name`, the file `moments`, and the lists of files `perturbations`, `clips` (arrays) and
-    `indices`, one a shard. Every moment is either an item or counted in `left_out`. Raises InputError where nothing is
-    left to train on.
+    `indices`, one a shard. splits: those to train on, None for all. Every moment is either an item or counted in
+    `left_out`. Raises InputError where nothing is left to train on, and for a split that no data set has.
     """
     captions: dict[str, list[str]] = {role: [] for role in ("caption", "positive", "static", "dynamic")}
     places, arrays, names = [], [], []
-    left_out, used_splits = Counter(), Counter()
+    left_out, used_splits, found_splits = Counter(), Counter(), set()
     for dataset in datasets:
         perturbed = {row["desc_id"]: row for file in dataset["perturbations"] for row in read_jsonl(file, ["desc_id"])}
         where, reasons = {}, {}
@@ -60,7 +61,8 @@ def read_tuples(datasets: list[dict], splits: tuple[str, ...]) -> Tuples:
             key = moment["desc_id"]
             row = perturbed.get(key)
             selected = row and row["selected"]
-            if moment["split"] not in splits:
+            found_splits.add(moment["split"])
+            if splits is not None and moment["split"] not in splits:
                 left_out[OTHER_SPLIT] += 1
             elif row is None:
                 left_out[NO_PERTURBATIONS] += 1
@@ -76,6 +78,11 @@ def read_tuples(datasets: list[dict], splits: tuple[str, ...]) -> Tuples:
                 places.append(where[key])
                 names.append(f"{dataset['name']}/{key}")
                 used_splits[moment["split"]] += 1
+    if unknown := set(splits or ()) - found_splits:
+        raise InputError(
+            f"evaluator.splits names {', '.join(sorted(unknown))}, which no data set has",
+            remedy=f"the splits are {', '.join(sorted(found_splits))}; leave the key out for all of them",
+        )
     if not places:
         reasons = (
             ", ".join(f"{reason}: {count}" for reason, count in sorted(left_out.items())) or "there are no moments"

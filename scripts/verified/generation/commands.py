@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 from verified.common.errors import InputError
+from verified.config.commands import add_configfiles
 
 
 def add_parser(subparsers) -> None:
@@ -26,7 +27,7 @@ def add_parser(subparsers) -> None:
     quote = subparsers.add_parser(
         "quote", help="calls, images, frames, tokens and money or GPU-hours that a run would still take"
     )
-    quote.add_argument("--configfile", type=Path, default=Path("config/config.yaml"))
+    add_configfiles(quote)
     quote.add_argument("--json", action="store_true", help="one JSON document instead of a table")
     quote.set_defaults(run=_quote)
 
@@ -75,7 +76,7 @@ def _quote(arguments: argparse.Namespace) -> None:
     from verified.config import read
     from verified.generation.quote import quote, totals
 
-    rows = quote(read(arguments.configfile))
+    rows = quote(read(*arguments.configfile))
     if arguments.json:
         print(json.dumps({"rows": rows, "totals": totals(rows)}, indent=1))
         return

@@ -4,6 +4,8 @@ import argparse
 import json
 from pathlib import Path
 
+from verified.config.commands import add_configfiles
+
 
 def add_parser(subparsers) -> None:
     """Add the subcommands."""
@@ -13,16 +15,16 @@ def add_parser(subparsers) -> None:
     corpus.add_argument(
         "folder", type=Path, help="new folder, to be given to snakemake or `verified plan` as --directory"
     )
-    corpus.add_argument("--configfile", type=Path, default=Path("config/paper.yaml"))
+    add_configfiles(corpus, "config/paper.yaml")
     corpus.set_defaults(run=_corpus)
     plan = subparsers.add_parser("plan", help="stages, jobs and the most GPU- and core-hours that a run may take")
-    plan.add_argument("--configfile", type=Path, default=Path("config/config.yaml"))
+    add_configfiles(plan)
     plan.add_argument("--profile", type=Path, help="folder of a Snakemake profile, such as profiles/slurm")
     plan.add_argument("--directory", type=Path, default=Path("."), help="working directory of the run")
     plan.add_argument("--json", action="store_true", help="one JSON document instead of a table")
     plan.set_defaults(run=_plan)
     graph = subparsers.add_parser("graph", help="the stages of a run as a Mermaid flowchart, as README shows it")
-    graph.add_argument("--configfile", type=Path, default=Path("config/config.yaml"), help="the run's configuration")
+    add_configfiles(graph)
     graph.set_defaults(run=_graph)
     benchmarks = subparsers.add_parser("benchmarks", help="time, memory and rate of each rule in the runs so far")
     benchmarks.add_argument("--logs", type=Path, default=Path("logs"))
@@ -33,9 +35,10 @@ def _corpus(arguments: argparse.Namespace) -> None:
     from verified.config import read
     from verified.planning.placeholders import lay_out
 
-    for name, (moments, videos) in lay_out(read(arguments.configfile), arguments.folder).items():
+    for name, (moments, videos) in lay_out(read(*arguments.configfile), arguments.folder).items():
         print(f"{name}: {moments} moments in {videos} videos")
-    print(f"Plan with: verified plan --configfile {arguments.configfile} --directory {arguments.folder}")
+    files = " ".join(map(str, arguments.configfile))
+    print(f"Plan with: verified plan --configfile {files} --directory {arguments.folder}")
 
 
 def _plan(arguments: argparse.Namespace) -> None:
@@ -43,7 +46,7 @@ def _plan(arguments: argparse.Namespace) -> None:
 
     from verified.planning.plan import plan, table
 
-    options = ["--configfile", str(arguments.configfile), "--directory", str(arguments.directory)]
+    options = ["--configfile", *map(str, arguments.configfile), "--directory", str(arguments.directory)]
     if arguments.profile:
         options += ["--profile", str(arguments.profile)]
     rows, seconds = plan([*options, "results/tables"])
@@ -59,7 +62,7 @@ def _plan(arguments: argparse.Namespace) -> None:
 def _graph(arguments: argparse.Namespace) -> None:
     from verified.planning.graph import stage_graph
 
-    print(stage_graph(["--configfile", str(arguments.configfile), "--", "results/tables"]))
+    print(stage_graph(["--configfile", *map(str, arguments.configfile), "--", "results/tables"]))
 
 
 def _benchmarks(arguments: argparse.Namespace) -> None:

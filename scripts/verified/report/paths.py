@@ -7,7 +7,7 @@ from verified.common.errors import InputError
 from verified.common.folders import key_of
 from verified.common.shards import shard_names
 from verified.config import Config
-from verified.config.folders import dataset_folder, dataset_of, dataset_values, datasets_with, home
+from verified.config.folders import dataset_folder, dataset_of, dataset_values, datasets_with, home, shown_datasets
 from verified.figures.paths import figures_of
 
 
@@ -68,7 +68,7 @@ def study_pages(settings: Config) -> Callable[[object], list[str]]:
 def report_files(settings: Config) -> list[str]:
     """Every file that the report shows: tables, summary, and each data set's figures and captions."""
     files = [f"{home(settings)}/{path}" for path in ("tables", "report/summary.html", "report/verdicts.html")]
-    for name in settings.datasets:
+    for name in shown_datasets(settings):
         folder = dataset_folder(settings, name)
         files.append(f"{folder}/report/captions.html")
         files += [f"{folder}/figures/{figure}.svg" for figure in figures_of(settings, name)]

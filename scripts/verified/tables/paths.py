@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from verified.config import Config
-from verified.config.folders import dataset_folder, dataset_values, datasets_with, evaluator_folder
+from verified.config.folders import dataset_folder, dataset_values, evaluator_folder, shown_datasets
 from verified.retrieval.paths import possible_runs
 from verified.tables.layout import runs
 
@@ -13,7 +13,7 @@ def run_files(settings: Config, name: str) -> list[str]:
     """File `name` of every retrieval run that the tables show."""
     return [
         f"{dataset_folder(settings, dataset)}/retrieval/{model}/{trained}/seed-{seed}/{tested}/{name}"
-        for dataset in settings.datasets
+        for dataset in shown_datasets(settings)
         for model, trained, tested in possible_runs(settings, dataset, runs(settings.retrieval.models))
         for seed in settings.retrieval.seeds
     ]
@@ -28,20 +28,20 @@ def finished_studies(settings: Config) -> Callable[[object], list[str]]:
     """An input function: summaries of studies that people have answered, which `verified study import` makes."""
 
     def files(wildcards) -> list[str]:
-        summaries = (f"{dataset_folder(settings, dataset)}/study/summary.json" for dataset in settings.datasets)
+        summaries = (f"{dataset_folder(settings, dataset)}/study/summary.json" for dataset in shown_datasets(settings))
         return [path for path in summaries if Path(path).is_file()]
 
     return files
 
 
 def demos(settings: Config) -> list[str]:
-    """Data sets whose truth is known."""
-    return datasets_with(settings, "has_truth")
+    """Shown data sets whose truth is known."""
+    return [name for name in shown_datasets(settings) if settings.datasets[name].source.has_truth]
 
 
 def annotated_here(settings: Config) -> list[str]:
-    """Data sets whose annotations this workflow makes itself."""
-    return datasets_with(settings, "annotated_here")
+    """Shown data sets whose annotations this workflow makes itself."""
+    return [name for name in shown_datasets(settings) if settings.datasets[name].source.annotated_here]
 
 
 def ablations(settings: Config) -> list[str]:

@@ -2,7 +2,8 @@
 
 import argparse
 import sys
-from pathlib import Path
+
+from verified.config.commands import add_configfiles
 
 
 def add_parser(subparsers) -> None:
@@ -10,7 +11,7 @@ def add_parser(subparsers) -> None:
     command = subparsers.add_parser(
         "fetch-models", help="fetch every model of a configuration at its pinned revision, before any job runs"
     )
-    command.add_argument("--configfile", type=Path, required=True, nargs="+")
+    add_configfiles(command, "config/paper.yaml")
     command.add_argument("--dry-run", action="store_true", help="list models and sizes, fetch nothing")
     command.set_defaults(run=_fetch)
 

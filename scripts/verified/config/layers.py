@@ -1,0 +1,62 @@
+"""Configuration files that stand on one another: several on a command line, and those that a file names in `layers`.
+
+What a file says changes single keys of what stands below it: mappings are joined key by key, anything else is replaced.
+The layers of all files stand below all files; among layers, and among files, the later one wins. A layer's path is
+taken from the folder of the file that names it.
+"""
+
+from collections.abc import Iterable, Mapping
+from functools import reduce
+from pathlib import Path
+
+import yaml
+
+from verified.common.errors import InputError
+
+LAYERS = "layers"
+
+
+def layered(paths: Iterable[str | Path]) -> dict:
+    """Plain values of the files and their layers. Raises InputError for a file that cannot be read or names itself."""
+    below, files = [], []
+    for path in map(Path, paths):
+        deeper, own = _layers_and_own(path, ())
+        below += deeper
+        files.append(own)
+    return reduce(merge, [*below, *files], {})
+
+
+def merge(below: Mapping, above: Mapping) -> dict:
+    """`below` with the keys of `above` in their place."""
+    joined = dict(below)
+    for key, value in above.items():
+        both = isinstance(value, Mapping) and isinstance(joined.get(key), Mapping)
+        joined[key] = merge(joined[key], value) if both else value
+    return joined
+
+
+def _layers_and_own(path: Path, above: tuple[Path, ...]) -> tuple[list[dict], dict]:
+    """Values of the layers below a file, lowest first, and its own."""
+    if path.resolve() in above:
+        raise InputError("a configuration stands on itself", file=path, remedy=f"mend the key {LAYERS}")
+    own = _mapping(path)
+    named = own.pop(LAYERS, None) or []
+    if not isinstance(named, list) or not all(isinstance(name, str) for name in named):
+        raise InputError(f"{LAYERS} = {named!r}: expected a list of files", file=path)
+    below = []
+    for name in named:
+        deeper, values = _layers_and_own(path.parent / name, (*above, path.resolve()))
+        below += [*deeper, values]
+    return below, own
+
+
+def _mapping(path: Path) -> dict:
+    try:
+        values = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, IsADirectoryError):
+        raise InputError("no such file", file=path) from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise InputError(f"not YAML: {error}", file=path) from None
+    if not isinstance(values, dict):
+        raise InputError("expected a mapping of keys", file=path)
+    return values
