@@ -19,7 +19,7 @@ from verified.config.statistics import Statistics
 from verified.config.study import Study
 from verified.config.weights import Weights
 
-STAND_ALONE = ("longform", "rextime")
+STAND_ALONE = {"longform", "rextime"}
 """Sections that bring their own data: with one of them a configuration needs no data sets."""
 
 
@@ -69,7 +69,7 @@ class Config(Section):
 
     @model_validator(mode="after")
     def something_to_do(self) -> "Config":
-        if not self.datasets and not any(getattr(self, stage, None) for stage in STAND_ALONE):
+        if not self.datasets and not STAND_ALONE & self.model_fields_set:
             raise ValueError("missing key datasets")
         for name in self.tables or ():
             if name not in self.datasets:
