@@ -133,6 +133,7 @@ rule score_captions:
     params:
         threads=settings.evaluator.threads,
         confidence=settings.evaluator.confidence,
+        precision=settings.evaluator.precision,
     script:
         "../scripts/score_captions.py"
 
@@ -160,6 +161,7 @@ rule validate_evaluator:
     params:
         threads=settings.evaluator.threads,
         confidence=settings.evaluator.confidence,
+        precision=settings.evaluator.precision,
         resamples=settings.retrieval.bootstrap,
         seed=settings.seed,
     script:

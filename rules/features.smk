@@ -74,7 +74,9 @@ rule extract_text_features:
         disk_mb=20000,
         gpu=settings.features.gpu,
     params:
-        settings=settings.features.model_dump(mode="json", exclude={"video_backbone", "video_revision", "fps"}),
+        settings=settings.features.model_dump(
+            mode="json", exclude={"video_backbone", "video_revision", "fps", "precision"}
+        ),
         caption=caption_key,
     script:
         "../scripts/extract_text_features.py"

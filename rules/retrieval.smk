@@ -11,6 +11,7 @@ from verified.retrieval.paths import (
     training_inputs,
     training_settings,
 )
+from verified.weights.paths import retrieval_records, text_records
 
 
 wildcard_constraints:
@@ -52,6 +53,7 @@ rule train_model:
     """One training: a model, the captions it learns from, a seed (section 4, supplement B)."""
     input:
         unpack(training_inputs(settings)),
+        weights=retrieval_records(settings),
     output:
         checkpoint="results/{dataset}/retrieval/{model}/{trained_on}/seed-{seed}/checkpoint.safetensors",
         record="results/{dataset}/retrieval/{model}/{trained_on}/seed-{seed}/log.jsonl",
@@ -132,6 +134,7 @@ rule test_model:
     """VR, SVMR and VCMR lists of a trained model, and their recall with intervals (section 4, supplement B)."""
     input:
         unpack(testing_inputs(settings)),
+        weights=text_records(settings),
         checkpoint="results/{dataset}/retrieval/{model}/{trained_on}/seed-{seed}/checkpoint.safetensors",
         record="results/{dataset}/retrieval/{model}/{trained_on}/seed-{seed}/log.jsonl",
     output:

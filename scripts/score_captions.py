@@ -21,6 +21,7 @@ with job(snakemake, snakemake.params.threads) as log:
         captions,
         snakemake.params.confidence,
         torch.device("cuda" if torch.cuda.is_available() else "cpu"),
+        snakemake.params.precision,
     )
     write_jsonl(snakemake.output.scores, rows)
     write_json(snakemake.output.counts, counts)

@@ -6,8 +6,10 @@ with job(snakemake, snakemake.params.settings["threads"]):
     from verified.common.folders import key_of
     from verified.common.jsonl import read_jsonl
     from verified.retrieval.experiment import test_model
+    from verified.weights.records import with_weights
 
-    wildcards, settings = snakemake.wildcards, snakemake.params.settings
+    wildcards = snakemake.wildcards
+    files, settings = with_weights(dict(snakemake.input.items()), snakemake.params.settings)
     facts = {
         "dataset": key_of(wildcards.dataset),
         "model": wildcards.model,
@@ -17,7 +19,7 @@ with job(snakemake, snakemake.params.settings["threads"]):
         "split": settings["spans"]["test_split"],
     }
     test_model(
-        dict(snakemake.input.items()),
+        files,
         facts,
         {**settings, "bootstrap": snakemake.params.resamples, "seed": snakemake.params.seed},
         read_jsonl(snakemake.input.record),

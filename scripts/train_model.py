@@ -4,13 +4,15 @@ from verified.common.job import job
 
 with job(snakemake, snakemake.params.settings["threads"]):
     from verified.retrieval.experiment import train_model
+    from verified.weights.records import with_weights
 
+    files, settings = with_weights(dict(snakemake.input.items()), snakemake.params.settings)
     train_model(
         snakemake.wildcards.model,
         snakemake.wildcards.trained_on,
         int(snakemake.wildcards.seed),
-        dict(snakemake.input.items()),
-        snakemake.params.settings,
+        files,
+        settings,
         snakemake.output.checkpoint,
         snakemake.output.record,
     )

@@ -28,7 +28,7 @@ with job(snakemake, snakemake.params.threads) as log:
         sets["spoiled"] = spoiled_candidates(rows_of("captions"), rows_of("spoiled"))
     result = {"dataset": key_of(snakemake.wildcards.dataset), "confidence": params.confidence, "sets": {}}
     for name, graded in sets.items():
-        kept, values = confidences(model, graded, clips, indices, device)
+        kept, values = confidences(model, graded, clips, indices, device, params.precision)
         found = validation(kept, values, params.confidence, params.resamples, params.seed)
         result["sets"][name] = found
         for kind, area in found["auroc"].items():

@@ -21,7 +21,7 @@ FRAMES, PIXELS, MOMENTS = 4, 32, 10
 SETTINGS = {
     "size": "tiny", "frames": FRAMES, "image_size": PIXELS, "epochs": 1, "warmup_epochs": 0.5, "batch": 4,
     "learning_rate": 1e-4, "splits": ["train", "test"], "hard_negatives": "all", "matching_normaliser": "batch",
-    "gpus": 0, "crop_share": None,
+    "gpus": 0, "crop_share": None, "precision": "float32",
 }  # fmt: skip
 
 

@@ -29,6 +29,7 @@ SETTINGS = {
     "text_encoder": "all-MiniLM-L6-v2", "external_score": "exp", "listed_videos": 100, "memory_mb": 100,
     "device": "cpu", "threads": 1, "seed": 7, "bootstrap": 100,
     "recipe": {"epochs": 3, "batch": 16, "learning_rate": 1e-3}, "options": {"hidden": 32, "query_tokens": TOKENS},
+    "precision": "float32",
 }  # fmt: skip
 
 

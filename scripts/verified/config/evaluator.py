@@ -64,6 +64,8 @@ class Evaluator(Section):
     """Which perturbed captions stand in Equation 9's denominator; none also drops them from Equation 10."""
     matching_normaliser: Literal["batch", "pairs"] = "batch"
     """Normaliser of Equation 10: B as written, or the number of pairs."""
+    precision: Literal["float32", "bfloat16"] = "float32"
+    """Number format of fine-tuning and scoring; similarities, the match head and all weights are float32 in either."""
     confidence: Literal["z1", "margin", "similarity"] = "margin"
     """Confidence score: z1 or the margin z1 - z0 of the match head, or the contrastive similarity."""
 

@@ -1,5 +1,7 @@
 """Video and text features (supplement B.1)."""
 
+from typing import Literal
+
 from pydantic import Field
 
 from verified.config.base import Section
@@ -18,6 +20,8 @@ class Features(Section):
     """Token feature encoder: all-MiniLM-L6-v2 (packaged) or a hub name or folder such as roberta-base."""
     text_revision: str = ""
     """The same for `text_encoder`."""
+    precision: Literal["float32", "bfloat16"] = "float32"
+    """Number format of the image backbone; the text encoder computes in float32."""
     batch: int = Field(64, ge=1)
     """Frames or captions per forward pass."""
     threads: int = Field(1, ge=1)

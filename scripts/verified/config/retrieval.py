@@ -49,7 +49,9 @@ class Retrieval(Section):
     memory_mb: int = Field(2000, ge=100)
     """Room in MB for features kept while training, for the encoded corpus, and for the working memory of the search."""
     device: Literal["cpu", "cuda"] = "cpu"
-    """Where training and search run. On the GPU training computes in bfloat16."""
+    """Where training and search run."""
+    precision: Literal["float32", "bfloat16"] = "float32"
+    """Number format of training, float32 in the official code; cosines and losses are float32 in either."""
     threads: int = Field(1, ge=1)
     """Compute threads of its jobs."""
 

@@ -45,7 +45,7 @@ def ablate(
                 for name, graded in _graded(dataset, captions.get(dataset["name"])).items():
                     indices = [read_jsonl(file) for file in dataset["indices"]]
                     clips = [open_clips(*pair) for pair in zip(dataset["clips"], indices)]
-                    kept, values = confidences(model, graded, clips, indices, device)
+                    kept, values = confidences(model, graded, clips, indices, device, settings["precision"])
                     found = areas(kept, values[settings["confidence"]], resamples, seed)
                     rows.append({"dataset": dataset["name"], "set": name, "variant": variant, **found})
                     log.info("%s, %s: %s", variant, name, found)

@@ -27,9 +27,9 @@ def finetune(
 ) -> tuple[list[dict], dict[str, int]]:
     """Fine-tune in place; returns log rows and counts (steps, captions cut at the token limit).
 
-    settings: epochs, warmup_epochs, batch, learning_rate, crop_share, hard_negatives and matching_normaliser of the
-    config. The temperature starts from 0.07 again and is learnt. Items that do not fill a last batch wait for the next
-    epoch's other order, as in UMT.
+    settings: epochs, warmup_epochs, batch, learning_rate, crop_share, hard_negatives, matching_normaliser and precision
+    of the config. The temperature starts from 0.07 again and is learnt. Items that do not fill a last batch wait for
+    the next epoch's other order, as in UMT.
     """
     size, per_epoch = settings["batch"], len(tuples) // settings["batch"]
     if not per_epoch:
@@ -58,6 +58,6 @@ def finetune(
 
     steps = settings["epochs"] * per_epoch
     warmup = min(steps // 2, settings["warmup_epochs"] * per_epoch)
-    schedule = Schedule(steps, warmup, settings["learning_rate"], seed)
+    schedule = Schedule(steps, warmup, settings["learning_rate"], seed, precision=settings["precision"])
     rows = train(step, batch_of, schedule, LABEL, device, savings)
     return rows, {"steps": steps, "truncated_captions": cut_at_limit}

@@ -64,6 +64,7 @@ def confidences(
     clips: list[np.ndarray | CodedClips],
     indices: list[list[dict]],
     device: torch.device,
+    precision: str = "float32",
 ) -> tuple[list[Graded], dict[str, np.ndarray]]:
     """The graded captions whose moments have a clip, and their readings by name, float64 [n] each."""
     where = {
@@ -82,7 +83,7 @@ def confidences(
         array, row = where[desc_id]
         view = scoring_view(clips[array][row], model.size.frames, model.size.image_size)
         frames = torch.from_numpy(view).to(device)
-        readings, _ = moment_readings(model, frames, [item.caption for item in items])
+        readings, _ = moment_readings(model, frames, [item.caption for item in items], precision)
         kept.extend(items)
         for name, numbers in readings.items():
             values[name].extend(numbers.tolist())

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
+from verified.common.precision import whole
 from verified.evaluator.architecture import Architecture
 from verified.evaluator.text import FusionEncoder, TextEncoder
 from verified.evaluator.vision import VideoEncoder
@@ -46,7 +47,7 @@ class NoiseEvaluator(nn.Module):
     def match(self, states: Tensor, mask: Tensor, memory: list[tuple[Tensor, Tensor]]) -> Tensor:
         """Logits [P, 2] of P pairs (column 1: the caption matches); see FusionEncoder.forward for the pairing."""
         read = self.fusion(states, mask, memory)
-        with torch.autocast(read.device.type, enabled=False):
+        with whole(read.device):
             return self.match_head(read.float())
 
     def use_checkpointing(self, on: bool = True) -> None:
@@ -57,7 +58,7 @@ class NoiseEvaluator(nn.Module):
 
 def similarity(videos: Tensor, texts: Tensor) -> Tensor:
     """s(v, q) [B, N]: mean over frames of the cosine between unit vectors [B, T, E] and [N, E]; no temperature."""
-    with torch.autocast(videos.device.type, enabled=False):
+    with whole(videos.device):
         return torch.einsum("bte,ne->bn", videos.float(), texts.float()) / videos.shape[1]
 
 

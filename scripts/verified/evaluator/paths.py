@@ -53,7 +53,7 @@ def fine_tuning(settings: Config) -> dict:
     """The keys of the section `evaluator` that decide fine-tuning, as plain values."""
     keys = {
         "size", "frames", "image_size", "epochs", "warmup_epochs", "batch", "learning_rate", "splits",
-        "hard_negatives", "matching_normaliser", "gpus", "confidence", "crop_share",
+        "hard_negatives", "matching_normaliser", "gpus", "confidence", "crop_share", "precision",
     }  # fmt: skip
     return settings.evaluator.model_dump(mode="json", include=keys)
 

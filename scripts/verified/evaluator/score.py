@@ -4,6 +4,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from verified.common.precision import computing
 from verified.common.progress import Progress
 from verified.evaluator.clips import CodedClips
 from verified.evaluator.model import NoiseEvaluator, confidence, similarity
@@ -13,14 +14,16 @@ from verified.evaluator.tokens import encode
 
 
 @torch.inference_mode()
-def moment_readings(model: NoiseEvaluator, frames: Tensor, captions: list[str]) -> tuple[dict[str, Tensor], int]:
+def moment_readings(
+    model: NoiseEvaluator, frames: Tensor, captions: list[str], precision: str = "float32"
+) -> tuple[dict[str, Tensor], int]:
     """z1, margin, probability and similarity [C] of C captions of one moment, and how many were cut at the token limit.
 
     frames: uint8 [T, H, W, 3]. The clip is encoded once; keys and values of the cross-attention are shared.
     """
     ids, mask, truncated = encode(captions)
     ids, mask = ids.to(frames.device), mask.to(frames.device)
-    with torch.autocast(frames.device.type, dtype=torch.bfloat16, enabled=frames.device.type == "cuda"):
+    with computing(frames.device, precision):
         tokens, clip = model.encode_video(normalised(frames[None]))
         states, texts = model.encode_text(ids, mask)
         logits = model.match(states, mask, model.fusion.memory(tokens))
@@ -34,6 +37,7 @@ def score_candidates(
     captions: list[list[dict]],
     chosen: str,
     device: torch.device,
+    precision: str = "float32",
 ) -> tuple[list[dict], dict[str, int]]:
     """Rows of evaluator/scores/SHARD.jsonl and counts.
 
@@ -56,7 +60,9 @@ def score_candidates(
             counts[entry["reason"]] = counts.get(entry["reason"], 0) + len(candidates)
         elif candidates:
             frames = torch.from_numpy(scoring_view(clips[place], model.size.frames, model.size.image_size)).to(device)
-            found, cut = moment_readings(model, frames, [candidate["caption"] for _, _, candidate in candidates])
+            found, cut = moment_readings(
+                model, frames, [candidate["caption"] for _, _, candidate in candidates], precision
+            )
             readings = {name: values.tolist() for name, values in found.items()}
             counts["scored"] += len(candidates)
             counts["truncated_captions"] += cut

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from verified.common.errors import InputError
+from verified.common.precision import computing
 from verified.common.progress import Progress
 from verified.common.seeds import derive_seed
 from verified.evaluator.distributed import processes
@@ -26,6 +27,7 @@ class Schedule:
     learning_rate: float
     seed: int
     every: int = 10
+    precision: str = "float32"
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,7 @@ def train(
         rate = schedule.learning_rate * rate_share(number, schedule.steps, schedule.warmup)
         set_rate(optimiser, rate)
         batch = to_device(batch_of(number), device)
-        with torch.autocast(device.type, dtype=torch.bfloat16, enabled=device.type == "cuda"):
+        with computing(device, schedule.precision):
             loss, seen = wrapped(batch)
         if not torch.isfinite(seen["loss"]):
             raise InputError(

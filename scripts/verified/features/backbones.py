@@ -16,12 +16,12 @@ class Backbone(Protocol):
     def __call__(self, frames: np.ndarray) -> np.ndarray: ...
 
 
-def load_backbone(name: str) -> Backbone:
-    """`grid-conv`, or a hub name or folder of a transformers image model such as microsoft/resnet-152."""
+def load_backbone(name: str, precision: str = "float32") -> Backbone:
+    """`grid-conv` (always float32), or a hub name or folder of an image model such as microsoft/resnet-152."""
     if name == "grid-conv":
         from verified.features.grid_conv import GridConv
 
         return GridConv()
     from verified.features.image_model import ImageModel
 
-    return ImageModel(name)
+    return ImageModel(name, precision)

@@ -4,6 +4,7 @@ import numpy as np
 import torch
 
 from verified.common.errors import InputError
+from verified.common.precision import computing
 
 MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 """Of ImageNet's pixels, by which the weights of such models expect their input scaled."""
@@ -12,14 +13,13 @@ MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 class ImageModel:
     """Frames uint8 [N, size, size, 3] → float32 [N, dim]: the pooled output of a transformers image model.
 
-    `name` is a hub name (weights are fetched at run time) or a local folder. Frames are scaled until their shorter side
-    has `size` pixels and cropped to the middle square, as the extractors of the TVR family do. On a GPU it computes in
-    bfloat16. Raises InputError where the model cannot be loaded.
+    `name` is a hub name or a local folder. Frames are scaled until their shorter side has `size` pixels and cropped to
+    the middle square, as the extractors of the TVR family do. Raises InputError where the model cannot be loaded.
     """
 
     crop = True
 
-    def __init__(self, name: str):
+    def __init__(self, name: str, precision: str = "float32"):
         from transformers import AutoModel
 
         try:
@@ -30,6 +30,7 @@ class ImageModel:
                 remedy="give grid-conv, a hub name such as microsoft/resnet-152, or a folder that holds the model",
             ) from None
         self.size = int(getattr(model.config, "image_size", 224))
+        self._precision = precision
         self._device = "cuda" if torch.cuda.is_available() else "cpu"
         self._model = model.eval().to(self._device, memory_format=torch.channels_last)
         scale = torch.tensor([MEAN, DEVIATION], device=self._device)[:, :, None, None]
@@ -40,7 +41,7 @@ class ImageModel:
     def __call__(self, frames: np.ndarray) -> np.ndarray:
         pixels = torch.from_numpy(frames).to(self._device, non_blocking=True).permute(0, 3, 1, 2)
         pixels = ((pixels - self._mean) / self._deviation).contiguous(memory_format=torch.channels_last)
-        with torch.autocast(self._device, torch.bfloat16, enabled=self._device == "cuda"):
+        with computing(self._device, self._precision):
             output = self._model(pixels)
         pooled = getattr(output, "pooler_output", None)
         pooled = output.last_hidden_state.mean(1) if pooled is None else pooled.flatten(1)

@@ -30,7 +30,7 @@ def write_video_features(
     Each data set carries the video's sha256. A video that cannot be read is logged, counted by reason and left out.
     """
     source, commit = weights or (settings["video_backbone"], "")
-    backbone = load_backbone(source)
+    backbone = load_backbone(source, settings.get("precision", "float32"))
     attributes = {
         "backbone": settings["video_backbone"],
         **({"revision": commit} if commit else {}),

@@ -57,7 +57,17 @@ def train_model(name: str, trained_on: str, seed: int, files: Files, settings: d
     )
     state = TrainingState(Path(checkpoint).with_name("unfinished.safetensors"), owner, SAVE_SECONDS)
     run_seed = derive_seed(settings["seed"], name, trained_on, seed)
-    trained = train(model, data["train"], data["selection"], recipe, run_seed, _searching(settings), record, state)
+    trained = train(
+        model,
+        data["train"],
+        data["selection"],
+        recipe,
+        run_seed,
+        _searching(settings),
+        record,
+        state,
+        settings["precision"],
+    )
     facts = {
         "trained_on": trained_on,
         "seed": seed,

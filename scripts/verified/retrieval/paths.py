@@ -122,6 +122,7 @@ def training_settings(settings: Config) -> Callable[[object], dict]:
             **search_settings(settings)(wildcards),
             "recipe": {} if own is None else own.model_dump(mode="json", exclude={"model"}, exclude_none=True),
             "options": {} if own is None else dict(own.model),
+            "precision": settings.retrieval.precision,
             "seed": settings.seed,
         }
 
@@ -136,6 +137,7 @@ def search_settings(settings: Config) -> Callable[[object], dict]:
         return {
             "spans": dataset_of(settings, wildcards).spans.model_dump(mode="json"),
             "text_encoder": settings.features.text_encoder,
+            "text_revision": settings.features.text_revision,
             "held_out_share": held_out_share(settings, key_of(wildcards.dataset)),
             "external_score": retrieval.external_score,
             "listed_videos": retrieval.listed_videos,

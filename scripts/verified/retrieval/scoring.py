@@ -7,13 +7,16 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from verified.common.precision import whole
+
 PAD = -1e10
 """Value of pads in XML's and ReLoCLNet's scores and logits: their softmax is exactly 0."""
 
 
 def unit(x: Tensor, eps: float = 1e-12) -> Tensor:
     """Vectors divided by their length (at least `eps`)."""
-    return F.normalize(x, dim=-1, eps=eps)
+    with whole(x.device):
+        return F.normalize(x.float(), dim=-1, eps=eps)
 
 
 def max_over_clips(queries: Tensor, clips: Tensor, mask: Tensor, pad: float = PAD) -> Tensor:
@@ -21,7 +24,8 @@ def max_over_clips(queries: Tensor, clips: Tensor, mask: Tensor, pad: float = PA
 
     With unit vectors this is the video score of XML, ReLoCLNet and HERO (maximum cosine).
     """
-    products = (queries @ clips.flatten(0, 1).T).view(len(queries), *mask.shape)
+    with whole(queries.device):  # a hinge of margin 0.1 stands on differences that bfloat16 rounds away
+        products = (queries.float() @ clips.float().flatten(0, 1).T).view(len(queries), *mask.shape)
     return products.masked_fill_(~mask, pad).amax(dim=2)
 
 

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from verified.common.errors import InputError
 from verified.common.jsonl import write_jsonl
+from verified.common.precision import computing
 from verified.common.progress import Progress
 from verified.common.seeds import derive_seed
 from verified.common.training_state import Reached, TrainingState
@@ -64,6 +65,7 @@ def train(
     searching: SearchSettings,
     log_file: str | Path,
     state: TrainingState | None = None,
+    precision: str = "float32",
 ) -> Trained:
     """Train and return the weights of the best epoch.
 
@@ -89,7 +91,9 @@ def train(
     for epoch in range(first, epochs):
         if epoch - chosen > recipe.patience:
             break
-        losses = _epoch(model, optimiser, training, labels, usable, recipe, seed, epoch, per_epoch, total, device)
+        losses = _epoch(
+            model, optimiser, training, labels, usable, recipe, seed, epoch, per_epoch, total, device, precision
+        )
         scores = _selection_scores(model, selection, searching)
         record = {"epoch": epoch, **losses, **scores}
         history.append(record)
@@ -134,6 +138,7 @@ def _trained(model: RetrievalModel) -> list[tuple[str, torch.nn.Parameter]]:
 def _epoch(
     model: RetrievalModel, optimiser: torch.optim.Optimizer, training: SplitData, labels: Tensor, usable: np.ndarray,
     recipe: Recipe, seed: int, epoch: int, per_epoch: int, total: int, device: torch.device,
+    precision: str,
 ) -> dict[str, float]:  # fmt: skip
     """One pass over the usable queries; returns mean losses."""
     model.train()
@@ -152,7 +157,7 @@ def _epoch(
             if not len(rows):
                 break
             batch = _batch(training, labels, rows, recipe, generator).to(device)
-            with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
+            with computing(device, precision):
                 losses = model.losses(batch, epoch=epoch, step=step, generator=generator)
             if not torch.isfinite(losses["total"]):
                 raise InputError(

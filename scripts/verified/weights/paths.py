@@ -1,11 +1,12 @@
 """Which records of fetched models a rule reads."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 from verified.config import Config
 from verified.config.folders import home
-from verified.weights.wanted import Wanted, from_hub, of_role, wanted_models
+from verified.weights.wanted import Wanted, from_hub, initial_weights, of_role, wanted_models
 
 
 def record_file(settings: Config, wanted: Wanted) -> str:
@@ -37,6 +38,16 @@ def video_records(settings: Config) -> list[str]:
 def text_records(settings: Config) -> list[str]:
     """The record of the text encoder."""
     return _records(settings, settings.features.text_encoder, settings.features.text_revision)
+
+
+def retrieval_records(settings: Config) -> Callable[[object], list[str]]:
+    """An input function: the records behind a training of ``wildcards.model``."""
+
+    def files(wildcards) -> list[str]:
+        start = initial_weights(settings, wildcards.model)
+        return sorted({*text_records(settings), *(_records(settings, start, "") if start else ())})
+
+    return files
 
 
 def _records(settings: Config, name: str, revision: str) -> list[str]:

@@ -42,6 +42,12 @@ def of_role(role: EngineSettings) -> Wanted | None:
     return None
 
 
+def initial_weights(settings: Config, model: str) -> str:
+    """The model whose weights a retrieval model starts from (its option `roberta`); empty for one that starts fresh."""
+    training = settings.retrieval.training.get(model)
+    return str(training.model.get("roberta", "")) if training and model in settings.retrieval.models else ""
+
+
 def wanted_models(settings: Config) -> dict[Wanted, list[str]]:
     """Models of the hub → the configuration's keys that name them."""
     named: list[tuple[Wanted | None, str]] = []
@@ -55,6 +61,9 @@ def wanted_models(settings: Config) -> dict[Wanted, list[str]]:
         (settings.generation.sentence_encoder, settings.generation.sentence_revision, "generation.sentence_encoder"),
     ):
         named.append((Wanted(name, revision) if from_hub(name) else None, key))
+    for model in settings.retrieval.models:
+        if (start := initial_weights(settings, model)) and from_hub(start):
+            named.append((Wanted(start), f"retrieval.training.{model}.model.roberta"))
     found: dict[Wanted, list[str]] = {}
     for wanted, key in named:
         if wanted:
