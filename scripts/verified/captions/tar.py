@@ -18,7 +18,7 @@ class KeyframeTar:
         try:
             self.archive = tarfile.open(path)  # noqa: SIM115 — closed by close()
             index = self.archive.extractfile("index.jsonl").read().decode("utf-8")
-            self.rows = {row["desc_id"]: row for row in map(json.loads, index.splitlines())}
+            self.rows = {row["desc_id"]: row for row in map(json.loads, filter(None, index.split("\n")))}
         except (OSError, KeyError, tarfile.TarError, ValueError) as error:
             raise InputError(f"not a keyframe archive: {error}", file=path, remedy="delete it and run again") from None
 

@@ -1,15 +1,31 @@
-"""HDF5 feature files in the TVR family's layout: one data set [items, dim] per key, attributes that say of what."""
+"""HDF5 feature files in the TVR family's layout: one data set [items, dim] per key, attributes that say of what.
+
+HDF5 takes a slash in a name for a group, and an id such as ``kitchen/breakfast`` has one: a data set's name is its key
+with slashes, and per cent signs, written as in web addresses (``kitchen%2Fbreakfast``). Other keys are names as they
+are, as in the files that others publish; those are also read where they keep a slash or a per cent sign.
+"""
 
 import hashlib
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from urllib.parse import unquote
 
 import h5py
 import numpy as np
 
 from verified.common.errors import InputError
 from verified.common.files import atomic_path, file_digest
+
+
+def name_of(key: str) -> str:
+    """The name of a key's data set."""
+    return "%2E" if key == "." else key.replace("%", "%25").replace("/", "%2F")
+
+
+def key_of(name: str) -> str:
+    """The key of the data set of this name."""
+    return unquote(name)
 
 
 def write_features(
@@ -28,7 +44,7 @@ def write_features(
                 raise ValueError(f"{key}: features have shape {array.shape}, expected [items, {attributes['dim']}]")
             if not np.isfinite(array).all():
                 raise ValueError(f"{key}: features are not all finite")
-            file.create_dataset(key, data=array).attrs.update(own)
+            file.create_dataset(name_of(key), data=array).attrs.update(own)
             count += 1
     return count
 
@@ -54,11 +70,11 @@ def link_features(
                 common = own if common is None else common
                 if own != common:
                     raise InputError(f"attributes {own} differ from {common} of the first shard", file=shard)
-                for key in source:
-                    if key in seen:
-                        raise InputError(f"{key!r} is also in {seen[key]}", file=shard)
-                    seen[key] = shard
-                    file[key] = h5py.ExternalLink(os.path.relpath(shard, path.parent), f"/{key}")
+                for name in source:
+                    if name in seen:
+                        raise InputError(f"{key_of(name)!r} is also in {seen[name]}", file=shard)
+                    seen[name] = shard
+                    file[name] = h5py.ExternalLink(os.path.relpath(shard, path.parent), f"/{name}")
         file.attrs.update(common or {})
         file.attrs.update({**attributes, "shards_sha256": content.hexdigest()})
     return len(seen)
@@ -92,28 +108,37 @@ class FeatureFile:
         return self._file
 
     def _dataset(self, key: str) -> h5py.Dataset:
+        file, name = self._opened(), self._name(key)
         try:
-            return self._opened()[key]
+            found = file[name]
         except KeyError:
-            link = self._opened().get(key, getlink=True) if key in self.keys() else None
+            link = file.get(name, getlink=True) if name in list(file) else None
             detail = f"its shard {link.filename} is gone" if isinstance(link, h5py.ExternalLink) else "is not there"
             raise InputError(f"features of {key!r}: {detail}", file=self.path) from None
+        if not isinstance(found, h5py.Dataset):
+            raise InputError(f"features of {key!r}: a group, not a data set", file=self.path)
+        return found
+
+    def _name(self, key: str) -> str:
+        """The name under which the file has `key`: ours, or the key itself in files of others."""
+        ours = name_of(key)
+        return key if ours not in self._opened() and key in self._opened() else ours
 
     def __getitem__(self, key: str) -> np.ndarray:
         return self._dataset(key)[()].astype(np.float32)
 
     def __contains__(self, key: str) -> bool:
-        return key in self._opened()
+        return self._name(key) in self._opened()
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._opened())
+        return map(key_of, self._opened())
 
     def __len__(self) -> int:
         return len(self._opened())
 
     def keys(self) -> list[str]:
         """All keys, in the file's order (alphabetical)."""
-        return list(self._opened())
+        return list(self)
 
     def length(self, key: str) -> int:
         """Number of clips or tokens of `key`, without reading them."""

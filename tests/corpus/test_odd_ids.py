@@ -1,0 +1,144 @@
+"""Any id that the corpus takes passes every file format that a stage writes it into."""
+
+import json
+import os
+
+import media
+import numpy as np
+import pyarrow.parquet
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from verified.annotations.export import write_candidates
+from verified.captions.tar import KeyframeTar
+from verified.common.characters import hidden
+from verified.common.errors import InputError
+from verified.common.fig import read_fig
+from verified.common.hdf5 import FeatureFile, link_features, write_features
+from verified.common.jsonl import read_jsonl, write_jsonl
+from verified.common.shards import shard_of
+from verified.corpus.folder_source import read_folder
+from verified.corpus.video_folder import VideoFolder
+from verified.features.inspect import inspect_features
+from verified.features.video import write_video_features
+from verified.keyframes import write_keyframes
+from verified.report.captions import released_rows
+from verified.report.pages import inert_json
+from verified.retrieval.metrics import Lists
+from verified.retrieval.ranked import Ranked, read_ranked, write_ranked
+from verified.retrieval.submission import read_submission, write_submission
+from verified.study.clips import clips_of
+
+ODD = [
+    "kitchen/breakfast", "kitchen/lunch", "a b/c d", "50%/100%25", "%2E", "x%2Fy", "line\u2028break",
+    "quo'te\"<b>&amp;", "d...ots", "-n", "emoji\U0001f600/ü", "deep/er/and/er", "$(x)`y`;z", "end ", "ملف", "a#b?c",
+]  # fmt: skip
+
+
+def accepted(video: str) -> bool:
+    """What a folder of videos can hold: no control characters, no empty part, none that leads elsewhere."""
+    parts = video.split("/")
+    return (
+        not hidden(video)
+        and not set("\t\r\n") & set(video)
+        and video.strip()
+        and all(part not in ("", ".", "..") for part in parts)
+    )
+
+
+IDS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20).filter(accepted)
+
+
+@settings(max_examples=25)
+@given(videos=st.sets(IDS, min_size=1, max_size=6))
+@example(videos=set(ODD))
+@example(videos={"a", "a%2Fb", "a/b", "a%252Fb", "%", "%25"})
+def test_ids_come_back_from_every_format(tmp_path_factory, videos):
+    folder, names = tmp_path_factory.mktemp("ids"), sorted(videos)
+    features = {video: np.full((2, 3), place, np.float32) for place, video in enumerate(names)}
+    for shard in (0, 1):
+        own = [(video, array, {}) for video, array in features.items() if shard_of(video, 2) == shard]
+        write_features(folder / f"{shard}.h5", {"dim": 3}, own)
+    assert link_features(folder / "all.h5", [folder / "0.h5", folder / "1.h5"], {}) == len(names)
+    file = FeatureFile(folder / "all.h5")
+    assert sorted(file.keys()) == names
+    assert all(video in file and (file[video] == array).all() for video, array in features.items())
+    write_features(folder / "zero.h5", {"dim": 3}, [(video, array + 1, {}) for video, array in features.items()])
+    assert inspect_features(folder / "zero.h5")[1] == []
+
+    rows = [
+        {"video": video, "time": [0.0, 1.0], "desc_id": place, "duration": 2.0, "cog_desc": "a", "fig_desc": "b",
+         "fig_desc_score": 0.5}
+        for place, video in enumerate(names)
+    ]  # fmt: skip
+    write_jsonl(folder / "fig.jsonl", rows)
+    assert [row["video"] for row in read_fig(folder / "fig.jsonl")] == names
+    page = inert_json(released_rows([{**row, "split": "train"} for row in rows]))
+    assert page.isascii() and "<" not in page
+    assert all(json.dumps(video)[1:-1].replace("<", "\\u003c") in page for video in names)
+
+    at = np.arange(len(names), dtype=np.int64)
+    lists = Ranked(at, at[:, None], np.ones((len(names), 1), np.float32), names)
+    write_ranked(folder / "ranked.h5", {"test": lists})
+    assert (read_ranked(folder / "ranked.h5", "test", names).video == at[:, None]).all()
+    one = np.ones((len(names), 1), np.float32)
+    found = Lists(at[:, None], 0 * one, one, one)
+    write_submission(folder / "submission.json.gz", names, at, names, {"VR": found})
+    assert read_submission(folder / "submission.json.gz").video_index == {video: n for n, video in enumerate(names)}
+
+    moments = [{**row, "start": 0.0, "end": 1.0, "split": "train", "caption": "a"} for row in rows]
+    candidate = {"type": "statics", "candidate": 0, "caption": "b", "lineage": "", "score": 0.5}
+    write_candidates(folder / "c.parquet", moments, {row["desc_id"]: [candidate] for row in rows})
+    assert pyarrow.parquet.read_table(folder / "c.parquet").column("video").to_pylist() == names
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    """A folder of odd names, all of the same short video, read as a source."""
+    folder = tmp_path_factory.mktemp("odd")
+    first = media.write_video(folder / "one.mp4", media.counted(16), fps=8)
+    for video in ODD:
+        path = folder / "videos" / f"{video}.mp4"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        os.link(first, path)
+    rows = ({"video": video, "start": 0.0, "end": 1.5, "caption": "a number", "split": "train"} for video in ODD)
+    write_jsonl(folder / "moments.jsonl", rows)
+    return read_folder(folder / "videos", folder / "moments.jsonl", "train")
+
+
+def test_odd_files_pass_the_stages_that_open_them(corpus, tmp_path):
+    assert [row["video"] for row in corpus.moments] == ODD and not corpus.exclusions
+    write_jsonl(tmp_path / "videos.jsonl", corpus.videos)
+    videos = read_jsonl(tmp_path / "videos.jsonl")
+    assert {row["video"] for row in videos} == set(ODD)
+    shots = {"segments": 1, "threshold": 27.0, "min_scene_seconds": 0.6}
+    write_keyframes(corpus.moments, videos, shots, tmp_path / "keyframes.tar")
+    with KeyframeTar(tmp_path / "keyframes.tar") as archive:
+        assert all(archive.image(archive.keyframes(row["desc_id"])[0]["file"]) for row in corpus.moments)
+    backbone = {"video_backbone": "grid-conv", "fps": 4.0, "batch": 8}
+    write_video_features(videos, backbone, 1.0, tmp_path / "video.h5")
+    assert sorted(FeatureFile(tmp_path / "video.h5").keys()) == sorted(ODD)
+    assert inspect_features(tmp_path / "video.h5", tmp_path / "videos.jsonl")[1] == []
+    asked = [{"question": n, "video": row["video"], "time": [0.0, 1.0]} for n, row in enumerate(corpus.moments[:4])]
+    assert len(clips_of(asked, videos, 64)) == 4
+
+
+def test_a_name_means_the_same_video_each_time(corpus, tmp_path):
+    folder = VideoFolder(next(iter(corpus.videos))["path"].partition("/videos/")[0] + "/videos")
+    assert {video: folder.video_id(video) for video in ODD} == {video: video for video in ODD}
+    assert {video: folder.video_id(f"{video}.mp4") for video in ODD} == {video: video for video in ODD}
+
+
+def test_a_group_in_a_file_of_others_is_a_problem_with_a_name(tmp_path):
+    import h5py
+
+    with h5py.File(tmp_path / "others.h5", "w") as file:
+        file.attrs["dim"] = 2
+        file["kitchen/breakfast"] = np.ones((1, 2), np.float32)
+        file["100%"] = np.ones((1, 2), np.float32)
+    found = FeatureFile(tmp_path / "others.h5")
+    assert (found["kitchen/breakfast"] == 1).all() and (found["100%"] == 1).all(), "read as others wrote them"
+    with pytest.raises(InputError, match="a group, not a data set"):
+        found["kitchen"]
+    assert "cannot be read: kitchen" in " ".join(inspect_features(tmp_path / "others.h5")[1])
