@@ -1,8 +1,10 @@
-"""`verified rextime ACTION`: score submissions; further actions of the ReXTime suite."""
+"""`verified rextime ACTION`: score submissions; the other actions stand in people_commands.py and count_commands.py."""
 
 import argparse
 import json
 import sys
+
+from verified.rextime import count_commands, people_commands
 
 
 def add_parser(subparsers) -> None:
@@ -10,6 +12,8 @@ def add_parser(subparsers) -> None:
     suite = subparsers.add_parser("rextime", help="questions across time: score submissions, filter sources, count")
     actions = suite.add_subparsers(required=True, metavar="ACTION")
     _add_evaluate(actions)
+    people_commands.add_parsers(actions)
+    count_commands.add_parsers(actions)
 
 
 def _add_evaluate(actions) -> None:

@@ -1,0 +1,130 @@
+"""What people annotate (supplement C.7): the items of a tool, who gets which, and a page for each annotator.
+
+Three tools: `verify` (is the pair sound; when is the answer shown), `question-span` (when is shown what the question
+speaks of) and `human` (options and a span, for human performance). The pages hold what an annotator may see and nothing
+else: no span in `verify`, no right letter in `human`.
+"""
+
+import csv
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Literal
+
+from verified.common.errors import InputError
+from verified.common.files import atomic_path
+from verified.common.jsonl import iterate_jsonl
+from verified.report.pages import data_url, page, write_page
+from verified.rextime.rows import LETTERS
+from verified.study.clips import cut
+from verified.study.sample import assign
+
+Tool = Literal["verify", "question-span", "human"]
+TOOLS: tuple[Tool, ...] = ("verify", "question-span", "human")
+SHOWN = {
+    "verify": ("qid", "query", "answer", "video", "duration", "kind"),
+    "question-span": ("qid", "query", "answer", "video", "duration", "kind", "window"),
+    "human": ("qid", "query", "video", "duration", "options"),
+}
+"""What each tool shows of an item."""
+NEEDED = {"verify": ("answer",), "question-span": ("answer", "window"), "human": ("options",)}
+
+
+def read_items(path: str | os.PathLike, tool: Tool) -> list[dict]:
+    """Items of a CSV or JSON Lines file: ``qid, query, vid, duration`` and what the tool needs besides.
+
+    JSON Lines are questions as the suite writes them. A CSV has the columns ``qid, query, vid, duration`` and, as the
+    tool needs them, ``answer``, ``start`` and ``end`` (of the answer), ``option_A`` to ``option_D``. Raises InputError
+    with the row for what is missing.
+    """
+    path = Path(path)
+    rows = _csv_rows(path) if path.suffix.lower() == ".csv" else enumerate(iterate_jsonl(path), start=1)
+    items: dict[str, dict] = {}
+    for number, row in rows:
+        item = _item(row, path, number)
+        missing = [name for name in NEEDED[tool] if not item.get(name)]
+        if missing:
+            raise InputError(f"the tool {tool} needs {', '.join(missing)}", file=path, row=number)
+        if item["qid"] in items:
+            raise InputError(f"'qid' {item['qid']} stands in an earlier row too", file=path, row=number)
+        items[item["qid"]] = item
+    if not items:
+        raise InputError("the file holds no items", file=path)
+    return list(items.values())
+
+
+def _csv_rows(path: Path) -> Iterable[tuple[int, dict]]:
+    if not path.is_file():
+        raise InputError("no such file", file=path)
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        for number, row in enumerate(csv.DictReader(file), start=2):
+            row = {name: value for name, value in row.items() if name and value}
+            if "start" in row or "end" in row:
+                row["relevant_windows"] = [[row.get("start"), row.get("end")]]
+            if all(f"option_{letter}" in row for letter in LETTERS):
+                row["options"] = [row[f"option_{letter}"] for letter in LETTERS]
+            yield number, row
+
+
+def _item(row: Mapping, path: Path, number: int) -> dict:
+    item = {"qid": row.get("qid"), "query": row.get("query"), "video": row.get("vid"), "kind": row.get("kind") or ""}
+    for key, name in (("qid", "qid"), ("query", "query"), ("video", "vid")):
+        if not isinstance(item[key], str) or not item[key].strip():
+            raise InputError(f"{name!r} must be a text that is not empty", file=path, row=number)
+    try:
+        item["duration"] = float(row["duration"])
+        windows = row.get("relevant_windows") or []
+        item["window"] = [float(value) for value in windows[0]] if windows else None
+    except (KeyError, TypeError, ValueError):
+        raise InputError("duration, start and end must be numbers of seconds", file=path, row=number) from None
+    if item["duration"] <= 0:
+        raise InputError("duration must be positive", file=path, row=number)
+    item |= {"answer": row.get("answer") or "", "options": row.get("options") or [], "ans": row.get("ans")}
+    return item
+
+
+def plan(tool: Tool, title: str, items: list[dict], raters: int, most: int, seed: int) -> dict:
+    """The key of a task: its items by number, and the numbers of each annotator, of whom `raters` see each item.
+
+    An annotator gets `most` items at most. With one rater the items stay in their order.
+    """
+    numbered = [{"item": number, **item} for number, item in enumerate(items, start=1)]
+    if raters == 1:
+        shares = [list(range(at, min(at + most, len(items) + 1))) for at in range(1, len(items) + 1, most)]
+    else:
+        shares = assign(len(items), min(most, len(items)), raters, seed)
+    key = {"tool": tool, "title": title, "seed": seed, "raters": raters, "items": numbered, "annotators": shares}
+    digest = hashlib.sha256(json.dumps(key, ensure_ascii=True, sort_keys=True).encode()).hexdigest()
+    return {"task": digest[:16], **key}
+
+
+def write_pages(folder: Path, key: Mapping, paths: Mapping[str, str], side: int) -> None:
+    """Write ``annotator-01.html`` … into `folder`; each video is decoded once and stands in a page once.
+
+    `paths` are the video files by id. Raises InputError for a video that is missing or cannot be read.
+    """
+    items = {item["item"]: item for item in key["items"]}
+    folder.mkdir(parents=True, exist_ok=True)
+    missing = sorted({item["video"] for item in items.values()} - paths.keys())
+    if missing:
+        raise InputError(
+            f"no file of the video {missing[0]} ({len(missing)} missing)", remedy="name the folder of all videos"
+        )
+    for annotator, numbers in enumerate(key["annotators"], start=1):
+        videos = sorted({items[number]["video"] for number in numbers})
+        place = {video: number for number, video in enumerate(videos, start=1)}
+        shown = [
+            {"item": number, "clip": place[items[number]["video"]]}
+            | {name: items[number][name] for name in SHOWN[key["tool"]]}
+            for number in numbers
+        ]
+        task = {name: key[name] for name in ("task", "tool", "title")} | {"annotator": annotator, "items": shown}
+        data: dict[str, object] = {"task": task}
+        for video in videos:
+            length = max(items[number]["duration"] for number in numbers if items[number]["video"] == video)
+            clip = cut(paths[video], {0: (0.0, length)}, side)[0]
+            data[f"video-{place[video]}"] = f'"{data_url("video/mp4", clip)}"'
+        with atomic_path(folder / f"annotator-{annotator:02d}.html") as temporary:
+            write_page(temporary, page("rextime", f"Questions about videos, annotator {annotator}", data))

@@ -1,0 +1,161 @@
+"""What people send back: files checked item by item, spans and verdicts aggregated, agreement."""
+
+import itertools
+import statistics
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import numpy as np
+
+from verified.common.errors import InputError
+from verified.common.jsonl import finite, read_json
+from verified.rextime.metrics import interval_iou
+from verified.rextime.rows import LETTERS
+from verified.study.agreement import krippendorff_alpha
+from verified.study.answers import checksum
+
+AGAIN = "ask the annotator to export the page again"
+
+
+def answer_checksum(task: str, annotator: int, answer: Mapping) -> str:
+    """Checksum of one answer, which binds it to its task and annotator; `rextime.js` computes the same."""
+    told = "bad" if answer.get("bad") else f"{answer['start']}|{answer['end']}|{answer.get('answer', '')}"
+    return checksum("|".join(map(str, (task, annotator, answer["item"], told))))
+
+
+def read_answers(path: str | Path, key: Mapping) -> tuple[int, list[dict], list[dict]]:
+    """(annotator, answers, log of the page). Raises InputError for a file that is not whole and genuine."""
+    values = read_json(path)
+    if not isinstance(values, dict) or not {"task", "annotator", "answers"} <= values.keys():
+        raise InputError("not an answer file of an annotation page", file=path, remedy=AGAIN)
+    if values["task"] != key["task"]:
+        raise InputError(f"belongs to task {values['task']}, not to {key['task']}", file=path,
+                         remedy="import it with the key.json it was made for")  # fmt: skip
+    annotator, answers = values["annotator"], values["answers"]
+    whole = isinstance(annotator, int) and not isinstance(annotator, bool)
+    if not whole or not 1 <= annotator <= len(key["annotators"]):
+        raise InputError(f"the task has no annotator {annotator!r}", file=path, remedy=AGAIN)
+    wanted = key["annotators"][annotator - 1]
+    items = {item["item"]: item for item in key["items"]}
+    seen: dict[int, dict] = {}
+    for answer in answers if isinstance(answers, list) else [None]:
+        number = answer.get("item") if isinstance(answer, dict) else None
+        if isinstance(number, bool) or number not in wanted:
+            raise InputError(f"item {number!r} is not one of annotator {annotator}", file=path, remedy=AGAIN)
+        if number in seen:
+            raise InputError(f"item {number} is answered twice", file=path, remedy=AGAIN)
+        problem = answer_problem(answer, items[number], key["tool"])
+        if problem:
+            raise InputError(f"item {number} ({items[number]['qid']}): {problem}", file=path, remedy=AGAIN)
+        if answer.get("check") != answer_checksum(key["task"], annotator, answer):
+            raise InputError(f"the answer to item {number} was edited after the export", file=path, remedy=AGAIN)
+        seen[number] = answer
+    left = [number for number in wanted if number not in seen]
+    if left:
+        raise InputError(f"no answer to item {', '.join(map(str, left))}", file=path, remedy=AGAIN)
+    log = values.get("log")
+    return annotator, list(seen.values()), log if isinstance(log, list) else []
+
+
+def answer_problem(answer: Mapping, item: Mapping, tool: str) -> str | None:
+    """What is wrong with one answer: a span must have 0 ≤ start < end ≤ duration; None if nothing."""
+    if tool == "verify" and answer.get("bad") is True:
+        return None
+    start, end = answer.get("start"), answer.get("end")
+    if not finite(start) or not finite(end):
+        return "start and end must be numbers of seconds"
+    if not 0 <= start < end <= item["duration"]:
+        return f"the span [{start}, {end}] is not within 0 and {item['duration']} s, or does not end after its start"
+    if tool == "human" and answer.get("answer") not in LETTERS:
+        return "no option is chosen"
+    return None
+
+
+def collect(paths: Iterable[str | Path], key: Mapping) -> tuple[list[dict], list[dict], list[int]]:
+    """(answers with ``annotator``, log rows with ``annotator``, annotators without a file), of several files.
+
+    Raises InputError for an annotator twice.
+    """
+    files: dict[int, object] = {}
+    answers, logs = [], []
+    for path in paths:
+        annotator, given, log = read_answers(path, key)
+        if annotator in files:
+            raise InputError(f"annotator {annotator} is in {files[annotator]} already", file=path)
+        files[annotator] = path
+        answers += [{"annotator": annotator, **{k: v for k, v in row.items() if k != "check"}} for row in given]
+        logs += [{"annotator": annotator, **row} for row in log if isinstance(row, dict)]
+    return answers, logs, [number for number in range(1, len(key["annotators"]) + 1) if number not in files]
+
+
+def aggregate(answers: list[dict], key: Mapping) -> list[dict]:
+    """One row per answered item: ``qid``, ``bad`` (by more than half), ``window`` (medians of starts and ends), counts.
+
+    An item that its raters find bad and sound in equal numbers counts as bad: it is not fit for a test set.
+    """
+    rows = []
+    for item in key["items"]:
+        given = [answer for answer in answers if answer["item"] == item["item"]]
+        if not given:
+            continue
+        spans = [(answer["start"], answer["end"]) for answer in given if not answer.get("bad")]
+        bad = 2 * (len(given) - len(spans)) >= len(given) and len(spans) < len(given)
+        window = None if bad else [statistics.median(values) for values in zip(*spans)]
+        row = {"qid": item["qid"], "answers": len(given), "bad": bad, "window": window}
+        if key["tool"] == "human":
+            row["letters"] = [answer["answer"] for answer in given]
+        rows.append(row)
+    return rows
+
+
+def agreement(answers: list[dict], key: Mapping) -> dict:
+    """How far annotators agree: mean IoU of pairs of spans, Krippendorff's alpha of verdicts or letters.
+
+    None where fewer than two people answered the same item, or nothing differs.
+    """
+    overlaps = []
+    raters, items = len(key["annotators"]), len(key["items"])
+    grades = np.full((raters, items), np.nan)
+    for place, item in enumerate(key["items"]):
+        given = [answer for answer in answers if answer["item"] == item["item"]]
+        spans = [(answer["start"], answer["end"]) for answer in given if not answer.get("bad")]
+        for first, second in itertools.combinations(spans, 2):
+            overlaps.append(float(interval_iou(np.array([first]), np.array([second]))[0]))
+        for answer in given:
+            graded = LETTERS.index(answer["answer"]) if key["tool"] == "human" else bool(answer.get("bad"))
+            grades[answer["annotator"] - 1, place] = graded
+    alpha = krippendorff_alpha(grades, "nominal") if key["tool"] != "question-span" else float("nan")
+    return {
+        "pairs_of_spans": len(overlaps),
+        "mean_iou_of_spans": statistics.fmean(overlaps) if overlaps else None,
+        "alpha": None if np.isnan(alpha) else alpha,
+    }
+
+
+def annotated_questions(questions: Iterable[dict], rows: Iterable[Mapping], tool: str) -> tuple[list[dict], list[str]]:
+    """(questions with what people marked, ids of those they found bad); questions nobody looked at stay as they are.
+
+    `verify` replaces the window of the answer, `question-span` gives that of the question.
+    """
+    found = {row["qid"]: row for row in rows}
+    kept, bad = [], []
+    for question in questions:
+        row = found.get(question["qid"])
+        if row is None:
+            kept.append(question)
+        elif row["bad"]:
+            bad.append(question["qid"])
+        else:
+            name = "relevant_windows" if tool == "verify" else "question_windows"
+            kept.append({**question, name: [list(row["window"])]})
+    return kept, bad
+
+
+def human_submissions(answers: list[dict], key: Mapping) -> dict[int, list[dict]]:
+    """A submission per annotator, in the form that the evaluator reads."""
+    qids = {item["item"]: item["qid"] for item in key["items"]}
+    found: dict[int, list[dict]] = {}
+    for answer in answers:
+        row = {"qid": qids[answer["item"]], "pred_relevant_windows": [[answer["start"], answer["end"]]]}
+        found.setdefault(answer["annotator"], []).append(row | {"ans": answer["answer"]})
+    return found

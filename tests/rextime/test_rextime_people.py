@@ -1,0 +1,261 @@
+"""Annotation by people: items in, answers checked and aggregated, and the three pages clicked through in a browser."""
+
+import json
+
+import numpy as np
+import pytest
+from browser import browser
+
+from verified.__main__ import main
+from verified.common.errors import InputError
+from verified.common.jsonl import read_jsonl, write_json, write_jsonl
+from verified.corpus.encode import write_video
+from verified.rextime.people import plan, read_items
+from verified.rextime.people_answers import aggregate, agreement, answer_checksum, collect, read_answers
+
+QUESTIONS = [
+    {"qid": f"q/{number}", "query": f"<b>What</b> happens after {number}?", "answer": f"Thing {number}.",
+     "vid": "one" if number < 3 else "two", "duration": 4.0, "relevant_windows": [[1.0, 2.5]],
+     "question_windows": [], "options": [f"Thing {k}." for k in range(4)], "ans": "B", "kind": "sequential"}
+    for number in (1, 2, 3)
+]  # fmt: skip
+
+
+@pytest.fixture
+def questions(tmp_path):
+    write_jsonl(tmp_path / "questions.jsonl", QUESTIONS)
+    return tmp_path / "questions.jsonl"
+
+
+def key_of(tool="verify", raters=1, most=20):
+    items = [
+        {"qid": row["qid"], "query": row["query"], "video": row["vid"], "kind": row["kind"], "duration": 4.0,
+         "window": [1.0, 2.5], "answer": row["answer"], "options": row["options"], "ans": "B"}
+        for row in QUESTIONS
+    ]  # fmt: skip
+    return plan(tool, "Test", items, raters, most, 1)
+
+
+def answer_file(key, annotator=1, **changes):
+    given = []
+    for number in key["annotators"][annotator - 1]:
+        answer = {"item": number, "start": 1, "end": 2.5} | ({"answer": "B"} if key["tool"] == "human" else {})
+        answer |= changes.get(f"item{number}", {})
+        if answer.get("bad"):
+            answer = {"item": number, "bad": True}
+        given.append(answer | {"check": answer_checksum(key["task"], annotator, answer)})
+    return {"task": key["task"], "tool": key["tool"], "annotator": annotator, "answers": given, "log": []}
+
+
+def test_items_come_from_json_lines_or_csv(questions, tmp_path):
+    (tmp_path / "items.csv").write_text(
+        "qid,query,vid,duration,answer,start,end,option_A,option_B,option_C,option_D\n"
+        'q1,"What, then?",v,10,"This, that",1,2.5,a,b,c,d\n'
+    )
+    (item,) = read_items(tmp_path / "items.csv", "human")
+    assert item["window"] == [1.0, 2.5] and item["options"] == ["a", "b", "c", "d"] and item["query"] == "What, then?"
+    assert [item["qid"] for item in read_items(questions, "question-span")] == ["q/1", "q/2", "q/3"]
+    for text, message in (
+        ("qid,query,vid,duration\nq1,Q,v,10\n", "row 2: the tool verify needs answer"),
+        ("qid,query,vid,duration,answer\nq1,Q,v,soon,x\n", "must be numbers"),
+        ("qid,query,vid,duration,answer\nq1,,v,10,x\n", "'query' must be a text"),
+        ("qid,query,vid,duration,answer\nq1,Q,v,10,x\nq1,Q,v,10,x\n", "row 3: 'qid' q1 stands in an earlier row"),
+        ("", "holds no items"),
+    ):
+        (tmp_path / "bad.csv").write_text(text)
+        with pytest.raises(InputError, match=message):
+            read_items(tmp_path / "bad.csv", "verify")
+
+
+def test_items_are_divided_among_annotators():
+    assert key_of(most=2)["annotators"] == [[1, 2], [3]]
+    twice = key_of(raters=2, most=3)["annotators"]
+    assert sorted(number for share in twice for number in share) == [1, 1, 2, 2, 3, 3]
+    assert key_of()["task"] == key_of()["task"] != key_of("human")["task"]
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"item2": {"start": 3, "end": 2}}, r"item 2 \(q/2\): the span \[3, 2\] is not within"),
+        ({"item1": {"start": 2, "end": 2}}, "does not end after its start"),
+        ({"item1": {"end": 4.5}}, r"not within 0 and 4.0 s"),
+        ({"item1": {"start": -1}}, "not within"),
+        ({"item1": {"start": None}}, "must be numbers"),
+        ({"item1": {"end": True}}, "must be numbers"),
+    ],
+)
+def test_spans_that_cannot_be_are_refused_with_the_item(change, message, tmp_path):
+    write_json(tmp_path / "back.json", answer_file(key_of(), **change))
+    with pytest.raises(InputError, match=message):
+        read_answers(tmp_path / "back.json", key_of())
+
+
+def test_files_that_are_not_whole_and_genuine_are_refused(tmp_path):
+    key = key_of()
+    for change, message in (
+        (lambda v: v.update(task="f" * 16), "belongs to task"),
+        (lambda v: v.update(annotator=2), "no annotator 2"),
+        (lambda v: v["answers"].pop(), "no answer to item 3"),
+        (lambda v: v["answers"].append(v["answers"][0]), "answered twice"),
+        (lambda v: v["answers"][0].update(start=0.5), "was edited"),
+        (lambda v: v["answers"][0].update(item=9), "not one of annotator 1"),
+        (lambda v: v.clear(), "not an answer file"),
+    ):
+        values = answer_file(key)
+        change(values)
+        write_json(tmp_path / "back.json", values)
+        with pytest.raises(InputError, match=message):
+            read_answers(tmp_path / "back.json", key)
+    write_json(tmp_path / "human.json", answer_file(key_of("human"), item1={"answer": "E"}))
+    with pytest.raises(InputError, match="no option is chosen"):
+        read_answers(tmp_path / "human.json", key_of("human"))
+
+
+def test_several_raters_are_aggregated_and_their_agreement_is_measured(tmp_path):
+    key = key_of(raters=3, most=3)
+    changes = [{"item2": {"bad": True}}, {"item2": {"bad": True}, "item1": {"start": 1.5}}, {"item1": {"end": 3}}]
+    paths = []
+    for annotator, change in enumerate(changes, start=1):
+        paths.append(tmp_path / f"{annotator}.json")
+        write_json(paths[-1], answer_file(key, annotator, **change))
+    answers, _, missing = collect(paths, key)
+    rows = {row["qid"]: row for row in aggregate(answers, key)}
+    assert missing == [] and rows["q/1"]["window"] == [1, 2.5] and rows["q/2"]["bad"] and not rows["q/3"]["bad"]
+    found = agreement(answers, key)
+    assert found["pairs_of_spans"] == 6 and 0.5 < found["mean_iou_of_spans"] < 1
+    assert 0 < found["alpha"] < 1
+    assert collect(paths[:2], key)[2] == [3]
+    with pytest.raises(InputError, match="annotator 1 is in"):
+        collect([paths[0], paths[0]], key)
+
+
+@pytest.fixture(scope="module")
+def videos(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("videos")
+    draw = np.random.default_rng(2)
+    for name in ("one", "two"):
+        frames = np.repeat(draw.integers(0, 255, (4, 64, 96, 3), dtype=np.uint8), 8, axis=0)
+        write_video(folder / f"{name}.mp4", frames, 8)
+    return folder
+
+
+def make_pages(tool, questions, videos, folder):
+    arguments = ["--tool", tool, "--videos", str(videos), "--output", str(folder), "--side", "96"]
+    assert main(["rextime", "pages", str(questions), *arguments]) == 0
+    page = folder / "annotator-01.html"
+    task = page.read_text(encoding="utf-8").split('id="task">')[1].split("</script>")[0]
+    return page, json.loads(task)
+
+
+def test_pages_hold_what_an_annotator_may_see_and_nothing_else(questions, videos, tmp_path, capsys):
+    page, task = make_pages("human", questions, videos, tmp_path / "human")
+    assert set(task["items"][0]) == {"item", "clip", "qid", "query", "video", "duration", "options"}
+    assert page.read_text().count("data:video/mp4") == 2  # a video of two questions stands there once
+    _, task = make_pages("verify", questions, videos, tmp_path / "verify")
+    assert "window" not in task["items"][0] and "ans" not in task["items"][0]
+    assert "<b>" not in page.read_text().split('id="task">')[1].split("</script>")[0]
+    arguments = ["--tool", "verify", "--videos", str(questions.parent / "verify"), "--output", str(tmp_path / "x")]
+    assert main(["rextime", "pages", str(questions), *arguments]) == 2
+    assert "no file of the video one" in capsys.readouterr().err
+
+
+TEXT = "document.getElementById('{}').textContent"
+
+
+def open_page(chromium, page):
+    chromium.open(page)
+    chromium.wait("document.getElementById('video').readyState >= 2")
+
+
+def seek(chromium, seconds):
+    chromium.run(f"document.getElementById('video').currentTime = {seconds}")
+    chromium.wait(f"Math.abs(document.getElementById('video').currentTime - {seconds}) < 0.2")
+
+
+def span_by_keys(chromium, start, end):
+    chromium.run("document.getElementById('question').focus()")
+    for key, code, name, seconds in (("s", 83, "start", start), ("e", 69, "end", end)):
+        seek(chromium, seconds)
+        value = f"Math.abs(Number(document.getElementById('{name}').value) - {seconds}) < 0.11"
+        chromium.insist(lambda key=key, code=code: chromium.press(key, code, key), value)
+
+
+def finish(chromium):
+    chromium.run("document.getElementById('export').click()")
+    assert "Please send this file back" in chromium.run(TEXT.format("message"))
+    for _ in range(200):
+        found = list(chromium.folder.glob("rextime-*.json"))
+        if found:
+            break
+        chromium.run("new Promise((resolve) => setTimeout(resolve, 50))")
+    assert chromium.messages == []
+    return found[0]
+
+
+def test_answers_are_verified_and_marked_by_keyboard(questions, videos, tmp_path):
+    page, _ = make_pages("verify", questions, videos, tmp_path / "verify")
+    with browser(tmp_path / "browser") as chromium:
+        open_page(chromium, page)
+        assert chromium.run(TEXT.format("query")) == "<b>What</b> happens after 1?"
+        assert chromium.run("getComputedStyle(document.getElementById('options')).display") == "none"
+        span_by_keys(chromium, 1.0, 3.0)
+        chromium.screenshot("rextime-verify")
+        chromium.run("document.getElementById('export').click()")
+        assert "Open: question 2, 3." in chromium.run(TEXT.format("message"))
+        assert chromium.run(TEXT.format("heading")) == "Question 2 of 3"
+        chromium.insist(lambda: chromium.press("b", 66, "b"), "document.getElementById('bad').checked")
+        chromium.run("answers = {}; log = []; at = 0; begin()")  # begun again with nothing but what it kept
+        assert chromium.run(TEXT.format("heading")) == "Question 3 of 3"
+        assert chromium.run(TEXT.format("progress")) == "2 of 3 answered"
+        for name, value in (("start", "3"), ("end", "2")):
+            chromium.run(f"document.getElementById('{name}').focus()")
+            chromium.insist(lambda value=value: chromium.type(value), f"given().{name} === {value}")
+        assert "must end after its start" in chromium.run(TEXT.format("problem"))
+        chromium.run("document.getElementById('end').value = ''; document.getElementById('end').focus()")
+        chromium.insist(lambda: chromium.type("3.5"), "given().end === 3.5")
+        export = finish(chromium)
+    values = json.loads(export.read_text())
+    assert {row["action"] for row in values["log"]} >= {"shown", "start", "end", "bad"}
+    arguments = ["--key", str(tmp_path / "verify/key.json"), "--output", str(tmp_path / "out")]
+    assert main(["rextime", "import-pages", str(export), *arguments, "--questions", str(questions)]) == 0
+    kept = read_jsonl(tmp_path / "out/questions.jsonl")
+    assert [row["qid"] for row in kept] == ["q/1", "q/3"]
+    assert kept[0]["relevant_windows"][0] == pytest.approx([1.0, 3.0], abs=0.11)
+    assert kept[1]["relevant_windows"] == [[3, 3.5]]
+    assert read_jsonl(tmp_path / "out/log.jsonl")[0]["annotator"] == 1
+
+
+def test_spans_of_questions_are_marked_and_people_are_scored(questions, videos, tmp_path):
+    page, _ = make_pages("question-span", questions, videos, tmp_path / "span")
+    with browser(tmp_path / "browser") as chromium:
+        open_page(chromium, page)
+        assert chromium.run(TEXT.format("window")) == "from 1 s to 2.5 s"
+        for place in range(3):
+            chromium.wait(TEXT.format("heading") + f" === 'Question {place + 1} of 3'")
+            chromium.wait("document.getElementById('video').readyState >= 2")
+            span_by_keys(chromium, 2.5, 3.5)
+            if place < 2:
+                chromium.run("document.getElementById('next').click()")
+        chromium.screenshot("rextime-question-span")
+        export = finish(chromium)
+    arguments = ["--key", str(tmp_path / "span/key.json"), "--output", str(tmp_path / "out")]
+    assert main(["rextime", "import-pages", str(export), *arguments, "--questions", str(questions)]) == 0
+    assert read_jsonl(tmp_path / "out/questions.jsonl")[0]["question_windows"][0] == pytest.approx([2.5, 3.5], abs=0.11)
+    page, _ = make_pages("human", questions, videos, tmp_path / "human")
+    with browser(tmp_path / "browser-human") as chromium:
+        open_page(chromium, page)
+        for place, letter in enumerate("BBC"):
+            chromium.wait("document.getElementById('video').readyState >= 2")
+            span_by_keys(chromium, 1.0, 2.5)
+            number = str("ABCD".index(letter) + 1)
+            chromium.insist(lambda n=number: chromium.press(n, 48 + int(n), n), f"given().answer === '{letter}'")
+            if place == 0:
+                chromium.screenshot("rextime-human")
+            if place < 2:
+                chromium.run("document.getElementById('next').click()")
+        export = finish(chromium)
+    arguments = ["--key", str(tmp_path / "human/key.json"), "--output", str(tmp_path / "scores")]
+    assert main(["rextime", "import-pages", str(export), *arguments]) == 0
+    found = json.loads((tmp_path / "scores/summary.json").read_text())["performance"]["annotator 1"]
+    assert found["questions"] == 3 and found["VQA"] == pytest.approx(2 / 3) and found["MR-full-R1@0.5"] == 100
