@@ -22,6 +22,14 @@ include: "rules/annotations.smk"
 include: "rules/features.smk"
 include: "rules/retrieval.smk"
 include: "rules/statistics.smk"
+
+
+if settings.rextime.sources:
+
+    include: "rules/rextime.smk"
+    include: "rules/rextime_models.smk"
+
+
 include: "rules/figures.smk"
 include: "rules/tables.smk"
 include: "rules/validity.smk"

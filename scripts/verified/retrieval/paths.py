@@ -131,22 +131,23 @@ def training_settings(settings: Config) -> Callable[[object], dict]:
 
 def search_settings(settings: Config) -> Callable[[object], dict]:
     """A params function: what the search in a data set depends on."""
+    return lambda wildcards: search_values(settings, key_of(wildcards.dataset))
 
-    def values(wildcards) -> dict:
-        retrieval = settings.retrieval
-        return {
-            "spans": dataset_of(settings, wildcards).spans.model_dump(mode="json"),
-            "text_encoder": settings.features.text_encoder,
-            "text_revision": settings.features.text_revision,
-            "held_out_share": held_out_share(settings, key_of(wildcards.dataset)),
-            "external_score": retrieval.external_score,
-            "listed_videos": retrieval.listed_videos,
-            "memory_mb": retrieval.memory_mb,
-            "device": retrieval.device,
-            "threads": retrieval.threads,
-        }
 
-    return values
+def search_values(settings: Config, dataset: str) -> dict:
+    """What the search in the data set of this key depends on."""
+    retrieval = settings.retrieval
+    return {
+        "spans": settings.datasets[dataset].spans.model_dump(mode="json"),
+        "text_encoder": settings.features.text_encoder,
+        "text_revision": settings.features.text_revision,
+        "held_out_share": held_out_share(settings, dataset),
+        "external_score": retrieval.external_score,
+        "listed_videos": retrieval.listed_videos,
+        "memory_mb": retrieval.memory_mb,
+        "device": retrieval.device,
+        "threads": retrieval.threads,
+    }
 
 
 def model_pattern() -> str:

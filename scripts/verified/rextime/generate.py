@@ -72,7 +72,11 @@ def _pairs(
             continue
         pair = pair_of(item, outcome.parsed.sections, outcome.key, settings.routing)
         _fate(fates, item["item"], pair) if isinstance(pair, str) else pairs.append(pair)
-    queried = [item for item in items if item["form"] == "queries"]
+    queried = []
+    for item in items:
+        if item["form"] == "queries":
+            queried.append(item) if item["video"] in videos else _fate(fates, item["item"], "video-not-usable")
+    queried.sort(key=lambda item: item["video"])
     for item, outcome in zip(queried, _related(queried, videos, session, settings)):
         if (problem := _failed(outcome)) is not None:
             _fate(fates, item["item"], f"related-event-{problem}")

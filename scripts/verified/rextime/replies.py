@@ -206,6 +206,13 @@ def located(_slots: dict, text: str, _count: int, _cut: bool) -> Parsed:
     return _parsed({"span": span_in_words(text)}, "words")
 
 
+def scored(_slots: dict, text: str, _count: int, _cut: bool) -> Parsed:
+    """The mean log-probability of a continuation, as generation/engines/scoring.py writes it."""
+    value = best_object(text, ("mean_log_probability",)).get("mean_log_probability")
+    number = isinstance(value, int | float) and not isinstance(value, bool) and value <= 0
+    return _parsed({"mean_log_probability": repr(float(value)) if number else None})
+
+
 def span_in_words(text: str) -> str | None:
     """The first "12 to 30", "12.5 - 30" or "00:12 and 00:30" of a text; None if there is none."""
     time = r"(\d{1,4}(?::\d{2}){0,2}(?:\.\d{1,6})?)"

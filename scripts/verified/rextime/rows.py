@@ -79,7 +79,10 @@ def _is_window(value: object, most: int = 3) -> bool:
 
 
 def read_submission(
-    path: str | os.PathLike, mode: Mode | Literal["first-row"] = "both", last_of_equal_ids: bool = False
+    path: str | os.PathLike,
+    mode: Mode | Literal["first-row"] = "both",
+    last_of_equal_ids: bool = False,
+    may_be_empty: bool = False,
 ) -> tuple[Mode, dict[str, Prediction]]:
     """The mode that was used, and the predictions by id.
 
@@ -104,7 +107,7 @@ def read_submission(
             _window(row, path, number) if mode != "vqa" else None,
             _letter(row, path, number) if mode != "grounding" else None,
         )
-    if not predictions:
+    if not predictions and not may_be_empty:
         raise InputError("the submission is empty", file=path)
     return mode, predictions
 

@@ -113,3 +113,15 @@ def cost_per_1000(prices: Prices, reviewed: bool) -> dict[str, float]:
         "by_hand": by_hand,
         "percent_of_by_hand": 100 * total / by_hand if by_hand else 0.0,
     }
+
+
+def add_counts(parts: Iterable[Mapping]) -> dict:
+    """Counts of several shards in one: numbers are added, mappings joined key by key."""
+    total: dict = {}
+    for part in parts:
+        for name, value in part.items():
+            if isinstance(value, Mapping):
+                total[name] = add_counts([total.get(name, {}), value])
+            else:
+                total[name] = total.get(name, 0) + value
+    return dict(sorted(total.items())) if all(isinstance(value, int) for value in total.values()) else total

@@ -4,6 +4,9 @@ from verified.generation.further import Task, register
 from verified.generation.outcome import Parsed
 from verified.rextime import replies
 
+SCORING = "rextime/score"
+"""An option after the question, scored by an engine that gives log-probabilities (generation/engines/scoring.py)."""
+
 KINDS = ("sequential", "cause_effect", "means_to_an_end")
 """The three kinds of questions."""
 WORDS = "a few words that say what happens"
@@ -86,6 +89,10 @@ register(
             ("question", "options", "duration", "frame_number"), "video_lmm", replies.answer_with_span,
             _schema({"relevant_span": TIMES, "answer": {"enum": ["A", "B", "C", "D"]}}), 60,
             Parsed(sections={"answer": "A", "span": "0 1"}),
+        ),
+        SCORING: Task(
+            ("question", "continuation", "frame_number"), "video_lmm", replies.scored,
+            _schema({"mean_log_probability": {"type": "number"}}), 1, Parsed(sections={"mean_log_probability": "-1"}),
         ),
         "rextime/locate": Task(
             ("question", "duration", "frame_number"), "video_lmm", replies.located, _schema({"span": TEXT}), 20,

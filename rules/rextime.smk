@@ -1,0 +1,169 @@
+from verified.rextime import paths as suite_paths
+from verified.rextime.tasks import GENERATION
+
+SUITE = suite_paths.folder(settings)
+QUESTIONS = expand(f"{SUITE}/annotations/{{split}}.jsonl", split=suite_paths.splits(settings.rextime))
+
+
+rule filter_rextime_sources:
+    """What the sources give, filtered (ReXTime supplement, C.2), with every rejection and its reason."""
+    input:
+        suite_paths.source_inputs(settings),
+    output:
+        rows=f"{SUITE}/items.jsonl",
+        rejected=f"{SUITE}/rejected.jsonl",
+        counts=f"{SUITE}/sources.json",
+    log:
+        f"logs/{settings.name}/filter_rextime_sources.log",
+    benchmark:
+        f"logs/{settings.name}/filter_rextime_sources.tsv"
+    conda:
+        "../envs/rextime.yaml"
+    threads: 1
+    resources:
+        mem_mb=growing(2000),
+        runtime=growing(30),
+    params:
+        suite=suite_paths.filtering(settings),
+        corpora=suite_paths.corpora(settings),
+    script:
+        "../scripts/filter_rextime_sources.py"
+
+
+rule probe_rextime_videos:
+    """The videos behind the items of a shard; those of a folder are decoded once and described."""
+    input:
+        rows=f"{SUITE}/items.jsonl",
+    output:
+        videos=f"{SUITE}/videos/{{shard}}.jsonl",
+        missing=f"{SUITE}/videos/{{shard}}.missing.jsonl",
+    log:
+        f"logs/{settings.name}/probe_rextime_videos/{{shard}}.log",
+    benchmark:
+        f"logs/{settings.name}/probe_rextime_videos/{{shard}}.tsv"
+    conda:
+        "../envs/rextime.yaml"
+    threads: 1
+    resources:
+        mem_mb=growing(2000),
+        runtime=growing(240),
+    params:
+        suite=suite_paths.filtering(settings),
+        corpora=suite_paths.corpora(settings),
+        shards=settings.shards,
+    script:
+        "../scripts/probe_rextime_videos.py"
+
+
+rule write_rextime_questions:
+    """Event pairs, questions in both directions, verification and wrong options of a shard (C.8.1 to C.8.7)."""
+    input:
+        rows=f"{SUITE}/items.jsonl",
+        videos=f"{SUITE}/videos/{{shard}}.jsonl",
+        prompts=prompt_files(*GENERATION),
+        weights=role_records(settings, "llm", "video_lmm"),
+        cassettes=cassettes("llm", "video_lmm"),
+    output:
+        questions=f"{SUITE}/questions/{{shard}}.jsonl",
+        fates=f"{SUITE}/questions/{{shard}}.fates.jsonl",
+        spoiled=f"{SUITE}/questions/{{shard}}.spoiled.jsonl",
+        counts=f"{SUITE}/questions/{{shard}}.counts.json",
+    log:
+        f"logs/{settings.name}/write_rextime_questions/{{shard}}.log",
+    benchmark:
+        f"logs/{settings.name}/write_rextime_questions/{{shard}}.tsv"
+    conda:
+        generation_environment("captions", "llm", "video_lmm")
+    threads: settings.generation.threads
+    resources:
+        mem_mb=growing(3000 if not engine_gpus("llm", "video_lmm") else 64000),
+        runtime=growing(60 if not engine_gpus("llm", "video_lmm") else 240),
+        disk_mb=500,
+        gpu=engine_gpus("llm", "video_lmm"),
+        api_slots=api_slots("llm", "video_lmm"),
+    params:
+        threads=settings.generation.threads,
+        engines=engine_code("llm", "video_lmm"),
+        llm=settings.generation.llm.identity(),
+        video_lmm=settings.generation.video_lmm.identity(),
+        attempts=settings.generation.attempts,
+        frame_side=settings.generation.frame_side,
+        spoiled_share=settings.generation.scene_reader.spoiled_share,
+        suite=suite_paths.writing(settings),
+        shards=settings.shards,
+        seed=settings.seed,
+    script:
+        "../scripts/write_rextime_questions.py"
+
+
+rule collect_rextime_questions:
+    """The questions by split in the released form, their statistics (C.6), and what became of everything."""
+    input:
+        questions=expand(f"{SUITE}/questions/{{shard}}.jsonl", shard=SHARDS),
+        counts=expand(f"{SUITE}/questions/{{shard}}.counts.json", shard=SHARDS),
+    output:
+        splits=QUESTIONS,
+        statistics=f"{SUITE}/statistics.json",
+        counts=f"{SUITE}/counts.json",
+    log:
+        f"logs/{settings.name}/collect_rextime_questions.log",
+    benchmark:
+        f"logs/{settings.name}/collect_rextime_questions.tsv"
+    conda:
+        "../envs/rextime.yaml"
+    threads: 1
+    resources:
+        mem_mb=growing(2000),
+        runtime=growing(10),
+    script:
+        "../scripts/collect_rextime_questions.py"
+
+
+rule measure_rextime_validity:
+    """Questions about rendered videos against what is true of these; read by a table and nothing else."""
+    input:
+        questions=expand(f"{SUITE}/questions/{{shard}}.jsonl", shard=SHARDS),
+        fates=expand(f"{SUITE}/questions/{{shard}}.fates.jsonl", shard=SHARDS),
+        truth=suite_paths.truths(settings).values(),
+    output:
+        rows=f"{SUITE}/validity.jsonl",
+    log:
+        f"logs/{settings.name}/measure_rextime_validity.log",
+    benchmark:
+        f"logs/{settings.name}/measure_rextime_validity.tsv"
+    conda:
+        "../envs/rextime.yaml"
+    threads: 1
+    resources:
+        mem_mb=growing(1000),
+        runtime=growing(10),
+    script:
+        "../scripts/measure_rextime_validity.py"
+
+
+rule tabulate_rextime:
+    """The suite's tables, for `build_tables`."""
+    input:
+        sources=f"{SUITE}/sources.json",
+        counts=f"{SUITE}/counts.json",
+        statistics=f"{SUITE}/statistics.json",
+        results=suite_paths.results_files(settings),
+        validity=[f"{SUITE}/validity.jsonl"] if suite_paths.truths(settings) else [],
+        printed=f"{workflow.basedir}/config/rextime_tables.csv",
+    output:
+        tables=f"{SUITE}/tables.json",
+    log:
+        f"logs/{settings.name}/tabulate_rextime.log",
+    benchmark:
+        f"logs/{settings.name}/tabulate_rextime.tsv"
+    conda:
+        "../envs/rextime.yaml"
+    threads: 1
+    resources:
+        mem_mb=growing(1000),
+        runtime=growing(10),
+    params:
+        prices=settings.rextime.prices.model_dump(mode="json"),
+        seed=settings.seed,
+    script:
+        "../scripts/tabulate_rextime.py"

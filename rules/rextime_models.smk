@@ -1,0 +1,98 @@
+from verified.retrieval.paths import search_values
+from verified.rextime.answer import TASKS as PROTOCOL_TASKS
+from verified.weights.paths import text_records
+
+
+wildcard_constraints:
+    protocol="|".join(PROTOCOL_TASKS),
+    grounded="|".join(suite_paths.datasets_used(settings)) or "(?!)",
+
+
+rule answer_rextime_questions:
+    """The video LMM takes the test by one protocol (ReXTime supplement, C.5), a shard at a time."""
+    input:
+        questions=f"{SUITE}/questions/{{shard}}.jsonl",
+        videos=f"{SUITE}/videos/{{shard}}.jsonl",
+        prompts=lambda wildcards: prompt_files(*PROTOCOL_TASKS[wildcards.protocol]),
+        weights=role_records(settings, "video_lmm"),
+        cassettes=cassettes("video_lmm"),
+    output:
+        submission=f"{SUITE}/answers/{{protocol}}/{{shard}}.jsonl",
+        failures=f"{SUITE}/answers/{{protocol}}/{{shard}}.failures.jsonl",
+    log:
+        f"logs/{settings.name}/answer_rextime_questions/{{protocol}}-{{shard}}.log",
+    benchmark:
+        f"logs/{settings.name}/answer_rextime_questions/{{protocol}}-{{shard}}.tsv"
+    conda:
+        generation_environment("captions", "video_lmm")
+    threads: settings.generation.threads
+    resources:
+        mem_mb=growing(3000 if not engine_gpus("video_lmm") else 64000),
+        runtime=growing(60 if not engine_gpus("video_lmm") else 240),
+        disk_mb=500,
+        gpu=engine_gpus("video_lmm"),
+        api_slots=api_slots("video_lmm"),
+    params:
+        threads=settings.generation.threads,
+        engines=engine_code("video_lmm"),
+        video_lmm=settings.generation.video_lmm.identity(),
+        attempts=settings.generation.attempts,
+        frame_side=settings.generation.frame_side,
+        frames=settings.rextime.frames,
+        seed=settings.seed,
+    script:
+        "../scripts/answer_rextime_questions.py"
+
+
+rule ground_rextime_questions:
+    """A retrieval model finds the spans of a data set's questions in their videos: the question is its query."""
+    input:
+        unpack(suite_paths.grounding_inputs(settings)),
+        questions=QUESTIONS,
+        weights=text_records(settings),
+    output:
+        submission=f"{SUITE}/grounding/{{grounded}}/{{grounder}}.jsonl",
+        text=f"{SUITE}/grounding/{{grounded}}/{{grounder}}.h5",
+    log:
+        f"logs/{settings.name}/ground_rextime_questions/{{grounded}}-{{grounder}}.log",
+    benchmark:
+        f"logs/{settings.name}/ground_rextime_questions/{{grounded}}-{{grounder}}.tsv"
+    conda:
+        "../envs/retrieval.yaml"
+    threads: settings.retrieval.threads
+    resources:
+        mem_mb=growing(settings.retrieval.memory_mb + 4000),
+        runtime=growing(60),
+        disk_mb=2000,
+        gpu=int(settings.retrieval.device == "cuda"),
+    params:
+        features=settings.features.model_dump(mode="json", exclude={"video_backbone", "video_revision", "fps"}),
+        search=lambda wildcards: search_values(settings, wildcards.grounded),
+        sources=lambda wildcards: suite_paths.sources_of(settings, wildcards.grounded),
+    script:
+        "../scripts/ground_rextime_questions.py"
+
+
+rule score_rextime:
+    """Scores of everybody who took the test, with intervals, beside two baselines that see no video."""
+    input:
+        questions=QUESTIONS,
+        submissions=[file for taker in suite_paths.takers(settings).values() for file in taker["files"]],
+    output:
+        results=f"{SUITE}/results.json",
+    log:
+        f"logs/{settings.name}/score_rextime.log",
+    benchmark:
+        f"logs/{settings.name}/score_rextime.tsv"
+    conda:
+        "../envs/rextime.yaml"
+    threads: 1
+    resources:
+        mem_mb=growing(2000),
+        runtime=growing(30),
+    params:
+        splits={split: f"{SUITE}/annotations/{split}.jsonl" for split in suite_paths.tested_splits(settings.rextime)},
+        takers=suite_paths.takers(settings),
+        seed=settings.seed,
+    script:
+        "../scripts/score_rextime.py"

@@ -1,0 +1,20 @@
+"""A video LMM takes the test on the questions of one shard (see rules/rextime_models.smk)."""
+
+from verified.common.job import job
+
+with job(snakemake, snakemake.params.threads) as log:
+    from verified.common.jsonl import read_jsonl, write_jsonl
+    from verified.config import load
+    from verified.generation.session import Session
+    from verified.rextime.answer import TASKS, engines_for, take_test
+    from verified.weights.records import located
+
+    settings = load(snakemake.config)
+    generation = located(settings.generation, snakemake.input.weights)
+    videos = {row["video"]: row for row in read_jsonl(snakemake.input.videos)}
+    questions, protocol = read_jsonl(snakemake.input.questions), snakemake.wildcards.protocol
+    with Session(generation, settings.seed, TASKS[protocol], engines_for(protocol, generation)) as session:
+        submission, failures = take_test(questions, videos, protocol, settings.rextime.frames, session)
+    write_jsonl(snakemake.output.submission, submission)
+    write_jsonl(snakemake.output.failures, failures)
+    log.info("%d questions answered, %d of them by nothing", len(submission), len(failures))

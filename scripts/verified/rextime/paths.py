@@ -1,0 +1,125 @@
+"""Which files the rules of the ReXTime suite read and write, by configuration."""
+
+from collections.abc import Callable
+
+from verified.config import Config
+from verified.config.folders import dataset_folder, home
+from verified.config.rextime import Rextime
+from verified.tables.layout import runs
+
+
+def folder(settings: Config) -> str:
+    """Folder of everything that the suite writes."""
+    return f"{home(settings)}/rextime"
+
+
+def splits(suite: Rextime) -> list[str]:
+    """Splits that questions are written for."""
+    return sorted({source.split for source in suite.sources.values()})
+
+
+def tested_splits(suite: Rextime) -> list[str]:
+    """Splits whose questions have options."""
+    return [split for split in splits(suite) if split != "train"]
+
+
+def datasets_used(settings: Config) -> list[str]:
+    """Data sets of the configuration whose moments are a source."""
+    return sorted({source.dataset for source in settings.rextime.sources.values() if source.dataset})
+
+
+def source_inputs(settings: Config) -> list[str]:
+    """Annotation files of the sources, and the corpora of the data sets among them."""
+    files = [source.annotations for source in settings.rextime.sources.values() if source.annotations]
+    for dataset in datasets_used(settings):
+        files += [f"{dataset_folder(settings, dataset)}/corpus/{name}.jsonl" for name in ("moments", "videos")]
+    return files
+
+
+def corpora(settings: Config) -> dict[str, str]:
+    """Folder of the corpus of each data set that is a source."""
+    return {dataset: f"{dataset_folder(settings, dataset)}/corpus" for dataset in datasets_used(settings)}
+
+
+def truths(settings: Config) -> dict[str, str]:
+    """Files with what is true of the videos, where a source is rendered."""
+    return {
+        dataset: f"{dataset_folder(settings, dataset)}/corpus/truth.jsonl"
+        for dataset in datasets_used(settings)
+        if settings.datasets[dataset].source.has_truth
+    }
+
+
+def protocols(settings: Config) -> list[str]:
+    """Protocols by which the video LMM takes the test."""
+    return list(settings.rextime.protocols) if "video_lmm" in settings.rextime.models else []
+
+
+def grounders(settings: Config) -> list[tuple[str, str, str]]:
+    """(data set, retrieval model, captions that it is trained on) of the grounders; fine captions, if it can be."""
+    if "retrieval" not in settings.rextime.models:
+        return []
+    trained: dict[str, str] = {}
+    for model, captions, _ in runs(settings.retrieval.models):
+        if captions == "fig" or model not in trained:
+            trained[model] = captions
+    return [(dataset, model, captions) for dataset in datasets_used(settings) for model, captions in trained.items()]
+
+
+def takers(settings: Config) -> dict[str, dict]:
+    """Who takes the test: ``mode`` and ``files`` of the submission, by the name that tables show."""
+    from verified.common.shards import shard_names
+
+    lmm, found = settings.generation.video_lmm, {}
+    for protocol in protocols(settings):
+        files = [f"{folder(settings)}/answers/{protocol}/{shard}.jsonl" for shard in shard_names(settings.shards)]
+        found[f"{lmm.model}, {protocol.replace('_', ' ')}"] = {"mode": "both", "files": files}
+    for (_, model, captions), file in zip(grounders(settings), grounding_files(settings)):
+        name = f"{model}, trained on {captions}"
+        found.setdefault(name, {"mode": "grounding", "files": []})["files"].append(file)
+    return found
+
+
+def grounding_files(settings: Config) -> list[str]:
+    """Submissions of the grounders."""
+    return [
+        f"{folder(settings)}/grounding/{dataset}/{model}-{captions}.jsonl"
+        for dataset, model, captions in grounders(settings)
+    ]
+
+
+def grounding_inputs(settings: Config) -> Callable[[object], dict[str, str]]:
+    """An input function: checkpoint and video features of ``wildcards.grounded`` and ``wildcards.grounder``."""
+
+    def files(wildcards) -> dict[str, str]:
+        model, _, captions = wildcards.grounder.partition("-")
+        root = dataset_folder(settings, wildcards.grounded)
+        run = f"{root}/retrieval/{model}/{captions}/seed-{settings.retrieval.seeds[0]}"
+        return {"video": f"{root}/features/video.h5", "checkpoint": f"{run}/checkpoint.safetensors"}
+
+    return files
+
+
+def sources_of(settings: Config, dataset: str) -> list[str]:
+    """Sources that are the corpus of one data set."""
+    return sorted(name for name, source in settings.rextime.sources.items() if source.dataset == dataset)
+
+
+def results_files(settings: Config) -> list[str]:
+    """The scores, where any split has questions with options."""
+    return [f"{folder(settings)}/results.json"] if tested_splits(settings.rextime) else []
+
+
+def filtering(settings: Config) -> dict:
+    """What the filters depend on."""
+    return settings.rextime.model_dump(mode="json", include={"sources", "captions", "queries"})
+
+
+def writing(settings: Config) -> dict:
+    """What the questions depend on beside their items."""
+    return settings.rextime.model_dump(mode="json", include={"routing", "verification_threshold", "frames"})
+
+
+def table_files(settings: Config) -> list[str]:
+    """The suite's tables, if it is on."""
+    return [f"{folder(settings)}/tables.json"] if settings.rextime.sources else []

@@ -1,0 +1,87 @@
+"""From the configured sources to items, rejections and counts; and which videos are at hand for them."""
+
+from collections.abc import Iterable, Mapping
+
+from verified.common.errors import InputError
+from verified.common.jsonl import read_jsonl
+from verified.common.video import VideoError
+from verified.common.video.probe import probe
+from verified.config.rextime import Rextime, RextimeSource
+from verified.corpus.video_folder import VideoFolder
+from verified.rextime.filters import CaptionedVideo, Query, count, filter_captions, filter_queries
+from verified.rextime.sources import captions_of_corpus, queries_of_corpus, read_captions, read_queries
+
+
+def read_sources(suite: Rextime, corpora: Mapping[str, str]) -> tuple[list[dict], list[dict], dict]:
+    """(items with their ``split``, rejections with their ``source``, counts by source).
+
+    `corpora` is the folder of the corpus of each data set that is a source.
+    """
+    items, rejections, counts = [], [], {}
+    for name, source in sorted(suite.sources.items()):
+        given = list(_given(source, corpora))
+        if source.form == "captions":
+            kept, rejected = filter_captions(given, suite.captions, name)
+            found = {
+                "videos": count("video", len(given), rejected),
+                "events": count("event", sum(len(video.events) for video in given), rejected),
+            }
+        else:
+            kept, rejected = filter_queries(given, suite.queries, name)
+            found = {
+                "queries": count("query", len(given), rejected),
+                "videos": {"given": len({q.video for q in given}), "kept": len({item["video"] for item in kept})},
+            }
+        items += [item | {"split": source.split} for item in kept]
+        rejections += [{"source": name, **one.row()} for one in rejected]
+        counts[name] = {"form": source.form, "split": source.split, **found}
+    _check_unique(items)
+    return items, rejections, counts
+
+
+def _given(source: RextimeSource, corpora: Mapping[str, str]) -> Iterable[CaptionedVideo | Query]:
+    if source.annotations:
+        return read_captions(source.annotations) if source.form == "captions" else read_queries(source.annotations)
+    folder = corpora[source.dataset]
+    moments = [row for row in read_jsonl(f"{folder}/moments.jsonl") if row["split"] == source.split]
+    if not moments:
+        raise InputError(
+            f"the data set {source.dataset} has no moments in the split {source.split!r}",
+            remedy="give the source one of the data set's splits",
+        )
+    rows = read_jsonl(f"{folder}/videos.jsonl")
+    return captions_of_corpus(moments, rows) if source.form == "captions" else queries_of_corpus(moments, rows)
+
+
+def _check_unique(items: list[dict]) -> None:
+    seen = set()
+    for item in items:
+        if item["item"] in seen:
+            raise InputError(f"item {item['item']} comes twice", remedy="give each query of a source an id of its own")
+        seen.add(item["item"])
+
+
+def find_videos(items: list[dict], suite: Rextime, corpora: Mapping[str, str]) -> tuple[list[dict], list[dict]]:
+    """(rows of the items' videos in the form of videos.jsonl, videos that cannot be used with `reason`).
+
+    Videos of a data set come from its corpus; those of a folder are decoded once and described. A source without videos
+    has none of either.
+    """
+    rows: dict[str, dict] = {}
+    missing: dict[str, dict] = {}
+    for name, source in sorted(suite.sources.items()):
+        wanted = sorted({item["video"] for item in items if item["source"] == name} - rows.keys())
+        if source.dataset:
+            known = {row["video"]: row for row in read_jsonl(f"{corpora[source.dataset]}/videos.jsonl")}
+            rows |= {video: known[video] for video in wanted}
+        elif source.videos:
+            paths = VideoFolder(source.videos).paths
+            for video in wanted:
+                if video not in paths:
+                    missing[video] = {"video": video, "reason": "not-in-folder", "folder": source.videos}
+                    continue
+                try:
+                    rows[video] = {"video": video, "path": str(paths[video]), **probe(paths[video])}
+                except VideoError as error:
+                    missing[video] = {"video": video, "reason": error.reason, "detail": error.detail}
+    return [rows[video] for video in sorted(rows)], [missing[video] for video in sorted(missing.keys() - rows.keys())]

@@ -1,0 +1,24 @@
+"""Questions across time of one shard (see rules/rextime.smk)."""
+
+from verified.common.job import job
+
+with job(snakemake, snakemake.params.threads) as log:
+    from verified.common.jsonl import read_jsonl, write_json, write_jsonl
+    from verified.common.shards import rows_of_shard
+    from verified.config import load
+    from verified.generation.session import Session
+    from verified.rextime.generate import shard_counts, write_questions
+    from verified.rextime.tasks import GENERATION
+
+    settings = load(snakemake.config)
+    items = rows_of_shard(read_jsonl(snakemake.input.rows), snakemake.wildcards.shard, settings.shards)
+    videos = {row["video"]: row for row in read_jsonl(snakemake.input.videos)}
+    with Session(settings.generation, settings.seed, GENERATION) as session:
+        questions, fates = write_questions(items, videos, session, settings.rextime)
+        counts = shard_counts(items, questions, fates, session.outcome_counts())
+    spoiled = [{"qid": row["qid"], "spoiled": row["spoiled"]} for row in questions if row["spoiled"]]
+    write_jsonl(snakemake.output.questions, ({k: v for k, v in row.items() if k != "spoiled"} for row in questions))
+    write_jsonl(snakemake.output.spoiled, spoiled)
+    write_jsonl(snakemake.output.fates, fates)
+    write_json(snakemake.output.counts, counts)
+    log.info("%d items gave %d questions", len(items), len(questions))
