@@ -1,0 +1,84 @@
+"""Rankings of all queries of a data set, film by film or stretch by stretch, and their measures."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from verified.common.progress import Progress
+from verified.longform.chance import drawn_recall, expected_recall, hit_shares, oracle_iou
+from verified.longform.grid import Grid
+from verified.longform.recall import IOUS, Comparison, film_intervals, first_hits, recall, recall_intervals
+
+Ranker = Callable[[np.ndarray, list[dict]], list[np.ndarray]]
+"""Frames [n, dim] of a film or stretch and its rows → spans [n, 2 or more] in seconds per row."""
+
+
+def rank_rows(
+    rows: Sequence[dict], grid: Grid, film: Callable[[str, int, int | None], np.ndarray], ranker: Ranker, label: str
+) -> list[np.ndarray]:
+    """Predictions of each row of `cut_films`, in their order; a film's frames are read once per film or stretch."""
+    by_film: dict[str, list[int]] = {}
+    for place, row in enumerate(rows):
+        by_film.setdefault(row["film"], []).append(place)
+    predictions: list[np.ndarray] = [np.zeros((0, 3))] * len(rows)
+    progress = Progress(label, len(rows), "queries")
+    for places in by_film.values():
+        own = [rows[place] for place in places]
+        name, begin = own[0]["origin"]
+        whole = name == own[0]["film"]
+        first = round(begin * grid.fps)
+        last = None if whole else first + grid.frames_of(own[0]["duration"])
+        for place, spans in zip(places, ranker(film(name, first, last), own), strict=True):
+            predictions[place] = spans
+        progress.step(len(places))
+    progress.finish()
+    return predictions
+
+
+def measured(
+    rows: Sequence[dict], predictions: Sequence[np.ndarray], comparison: Comparison, resamples: int, seed: int
+) -> dict:
+    """Recall in percent [K][IoU] with its interval over films and queries."""
+    moments = np.array([[row["start"], row["end"]] for row in rows]).reshape(-1, 2)
+    ranks = first_hits([spans[:, :2] for spans in predictions], moments, comparison)
+    low, high = recall_intervals(ranks, [row["origin"][0] for row in rows], resamples, seed)
+    return _percent(recall(ranks), low, high)
+
+
+def baselines(
+    rows: Sequence[dict], grid: Grid, comparison: Comparison, runs: int, resamples: int, seed: int
+) -> dict[str, dict]:
+    """Oracle (K = 1), Random Chance expected and drawn, for rows of `cut_films`; and what the films' ends cost."""
+    frames = [grid.frames_of(row["duration"]) for row in rows]
+    films = [row["origin"][0] for row in rows]
+    moments = np.array([[row["start"], row["end"]] for row in rows]).reshape(-1, 2)
+    best = np.array([oracle_iou(grid, count, *moment) for count, moment in zip(frames, moments, strict=True)])
+    reached = best[:, None] > IOUS if comparison == "gt" else best[:, None] >= IOUS
+    reached = reached.astype(np.float64)
+    low, high = film_intervals(reached, films, resamples, seed, 0.95, (1, len(IOUS)))
+    shares = np.array(
+        [hit_shares(grid, count, *moment, comparison=comparison) for count, moment in zip(frames, moments, strict=True)]
+    )
+    expected = expected_recall(shares)
+    wide = film_intervals(expected.reshape(len(rows), -1), films, resamples, seed, 0.95, expected.shape[1:])
+    drawn = drawn_recall(grid, frames, moments, seed, runs, comparison=comparison)
+    ends = {row["film"]: count for row, count in zip(rows, frames, strict=True)}
+    return {
+        "oracle": _percent(reached.mean(axis=0, keepdims=True), low, high),
+        "chance": _percent(expected.mean(axis=0), *wide),
+        "chance_drawn": {
+            "runs": runs,
+            "recall": (100 * drawn.mean(axis=0)).tolist(),
+            "error": (100 * drawn.std(axis=0) / max(1, runs) ** 0.5).tolist(),
+        },
+        "tail": {
+            "videos": len(ends),
+            "seconds": float(sum(grid.uncovered(count) for count in ends.values())),
+            "without_windows": sum(not len(grid.starts(count)) for count in ends.values()),
+            "queries_without_overlap": int((best <= 0).sum()),
+        },
+    }
+
+
+def _percent(value: np.ndarray, low: np.ndarray, high: np.ndarray) -> dict:
+    return {name: (100 * part).tolist() for name, part in (("recall", value), ("low", low), ("high", high))}

@@ -1,0 +1,86 @@
+"""Submissions for long-form grounding: JSON Lines, one query a line, and their score.
+
+``{"id": "…", "spans": [[start, end], …]}`` with seconds, best first; numbers behind start and end (a score, say) are
+allowed and ignored. The spans are scored as they stand: whoever submits has removed redundant ones.
+"""
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from verified.common.errors import InputError
+from verified.common.jsonl import finite, iterate_jsonl, write_jsonl
+from verified.longform.recall import DEPTH, Comparison, first_hits, recall, recall_intervals
+
+
+def write_submission(path: str | os.PathLike, ids: Iterable[str], predictions: Iterable[np.ndarray]) -> int:
+    """Write spans [n, 2 or 3] per query, rounded to a millisecond; returns how many queries."""
+    rows = (
+        {"id": name, "spans": [[round(float(start), 3), round(float(end), 3), *map(_score, rest)]
+                               for start, end, *rest in spans]}
+        for name, spans in zip(ids, predictions, strict=True)
+    )  # fmt: skip
+    return write_jsonl(path, rows)
+
+
+def _score(value: float) -> float:
+    return round(float(value), 6)
+
+
+def read_submission(path: str | os.PathLike) -> dict[str, np.ndarray]:
+    """Query id → spans [n, 2] in seconds, best first. Raises InputError with file, row and reason."""
+    path = Path(path)
+    found: dict[str, np.ndarray] = {}
+    for number, row in enumerate(iterate_jsonl(path, ("id", "spans")), start=1):
+        name = str(row["id"])
+        if name in found:
+            raise InputError(f"query {name!r} stands there twice", file=path, row=number)
+        if not isinstance(row["spans"], list):
+            raise InputError("'spans' must be a list of [start, end]", file=path, row=number)
+        for span in row["spans"]:
+            if not (isinstance(span, list) and len(span) >= 2 and all(map(finite, span[:2]))):
+                raise InputError(f"span {span!r:.80} is not [start, end] in seconds", file=path, row=number)
+            if span[1] < span[0]:
+                raise InputError(f"span {span!r:.80} ends before it starts", file=path, row=number)
+        found[name] = np.array([span[:2] for span in row["spans"]], np.float64).reshape(-1, 2)
+    return found
+
+
+def evaluate(
+    rows: Sequence[dict],
+    submission: dict[str, np.ndarray],
+    comparison: Comparison = "gt",
+    partial: bool = False,
+    resamples: int = 1000,
+    seed: int = 0,
+) -> dict:
+    """Recall [K][IoU] in percent with intervals, and counts; `rows` are checked annotations.
+
+    An empty list is a miss. Queries without a line and lines without a query raise InputError that names some of them;
+    with `partial`, what is there is scored and what is unknown is left out, both counted.
+    """
+    known = {row["id"] for row in rows}
+    missing = [row["id"] for row in rows if row["id"] not in submission]
+    unknown = [name for name in submission if name not in known]
+    for names, problem in ((missing, "queries have no predictions"), (unknown, "predictions are for unknown queries")):
+        if names and not partial:
+            raise InputError(
+                f"{len(names)} {problem}, among them {', '.join(map(repr, names[:3]))}",
+                remedy="score what is there with --partial",
+            )
+    scored = [row for row in rows if row["id"] in submission]
+    moments = np.array([[row["start"], row["end"]] for row in scored]).reshape(-1, 2)
+    ranks = first_hits([submission[row["id"]] for row in scored], moments, comparison)
+    low, high = recall_intervals(ranks, [row["film"] for row in scored], resamples, seed)
+    return {
+        "queries": len(scored),
+        "films": len({row["film"] for row in scored}),
+        "missing": len(missing),
+        "unknown": len(unknown),
+        "more_than_100": sum(len(submission[row["id"]]) > DEPTH for row in scored),
+        "recall": (100 * recall(ranks)).tolist(),
+        "low": (100 * low).tolist(),
+        "high": (100 * high).tolist(),
+    }
