@@ -1,8 +1,8 @@
 """Training of VLG-Net on windows of long films (appendix A.2).
 
-Differences from the official code: bfloat16 instead of float16 on a GPU; the kept weights are the last ones, or, with
-`evaluate_every`, those of the best evaluated epoch (the code overwrites its best model with each evaluation); GCNeXt
-starts from random weights, as the published warm-up checkpoint was never at hand.
+The last epoch's weights are kept: the published configuration never evaluates during training (it would after epoch
+51 of 50). Differences from the official code: bfloat16 instead of float16 on a GPU; GCNeXt starts from random weights,
+as the warm-up checkpoint (from temporal action detection) was never at hand.
 
 Every random draw of an epoch is seeded by the epoch, so a training that was killed goes on to the same bytes.
 """
@@ -154,11 +154,3 @@ def _batches(
             torch.from_numpy(np.stack(wanted)),
             positives,
         )
-
-
-def selection_score(recall: Sequence[Sequence[float]]) -> float:
-    """The official code's measure of a model: mean over K of R@K at IoU 0.3 plus a quarter of that at IoU 0.5.
-
-    recall: [K][IoU 0.1, 0.3, 0.5].
-    """
-    return float(np.mean([row[1] + 0.25 * row[2] for row in recall]))

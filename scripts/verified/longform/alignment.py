@@ -1,0 +1,93 @@
+"""The delay between a film's track and the track with its audio description, by cross-correlation (Equation 1).
+
+The description track holds the film's own sound with a narrator mixed in, now and then later or earlier by a constant
+delay. Twenty windows over the film each give a delay; one that lies off the median by more than a tenth of a second
+says that the two were cut differently, and the film is refused.
+"""
+
+from dataclasses import dataclass
+from statistics import median_low
+
+import numpy as np
+from scipy.signal import correlate
+
+WINDOWS = 20
+TOLERANCE_SECONDS = 0.1
+SILENCE = 1e-8
+"""Variance below which a window is silent."""
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """delay: seconds by which the description runs late: film time = description time − delay; None where refused.
+
+    delays, peaks: per window the delay found and its normalised correlation in [-1, 1]; NaN for a silent window.
+    reason: why the film was refused, empty where it was not.
+    """
+
+    delay: float | None
+    delays: tuple[float, ...]
+    peaks: tuple[float, ...]
+    reason: str = ""
+
+
+def align_tracks(
+    film: np.ndarray,
+    described: np.ndarray,
+    rate: int,
+    window_seconds: float = 60.0,
+    most_seconds: float = 120.0,
+    windows: int = WINDOWS,
+    tolerance: float = TOLERANCE_SECONDS,
+) -> Alignment:
+    """Align two tracks of `rate` samples a second; delays are searched between −most_seconds and most_seconds.
+
+    Windows are spread evenly over the film, away from both ends by `most_seconds` (or a quarter of a short film), so
+    that no allowed delay moves one out of a description of about the film's length. Each is correlated with the stretch
+    of the description that any allowed delay could bring it to, mean and variance taken out place by place. A film is
+    refused where a window is silent in the film, or where two windows disagree.
+    """
+    length = min(round(window_seconds * rate), len(film) // 2)
+    reach = round(most_seconds * rate)
+    if length < rate // 2 or len(described) < length:
+        return Alignment(None, (), (), "too short: less than a second of film, or less description than a window")
+    delays, peaks = [], []
+    margin = min(reach, (len(film) - length) // 4)
+    for first in np.linspace(margin, len(film) - length - margin, windows).round().astype(int):
+        low, high = max(0, first - reach), min(len(described), first + length + reach)
+        lag, peak = _best_lag(film[first : first + length], described[low:high])
+        delays.append((low + lag - first) / rate if peak == peak else float("nan"))
+        peaks.append(peak)
+    reason = ""
+    heard = [delay for delay in delays if delay == delay]
+    middle = median_low(heard) if heard else float("nan")
+    if len(heard) < len(delays):
+        reason = f"{len(delays) - len(heard)} of {len(delays)} windows are silent or beyond the description's end"
+    else:
+        off = [(abs(delay - middle), place) for place, delay in enumerate(delays)]
+        distance, place = max(off)
+        if distance > tolerance + 1e-9:
+            count = sum(delta > tolerance + 1e-9 for delta, _ in off)
+            reason = (
+                f"{count} of {len(delays)} windows disagree with the median delay of {middle:.3f} s:"
+                f" window {place + 1} finds {delays[place]:.3f} s"
+            )
+    return Alignment(None if reason else middle, tuple(delays), tuple(peaks), reason)
+
+
+def _best_lag(part: np.ndarray, stretch: np.ndarray) -> tuple[int, float]:
+    """Offset of `part` in `stretch` with the highest normalised correlation, and that correlation."""
+    part = part.astype(np.float64) - part.mean()
+    power = float(part @ part)
+    if len(stretch) < len(part) or power < SILENCE * len(part):
+        return 0, float("nan")
+    stretch = stretch.astype(np.float64)
+    products = correlate(stretch, part, mode="valid", method="fft")
+    sums = np.concatenate([[0.0], np.cumsum(stretch)])
+    squares = np.concatenate([[0.0], np.cumsum(stretch**2)])
+    count = len(part)
+    total = sums[count:] - sums[:-count]
+    spread = np.maximum(squares[count:] - squares[:-count] - total**2 / count, SILENCE * count)
+    scores = products / np.sqrt(spread * power)
+    lag = int(scores.argmax())
+    return lag, float(scores[lag])

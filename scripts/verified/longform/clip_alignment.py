@@ -1,0 +1,65 @@
+"""Where a short clip lies in its film, by frame features (section 3.2: LSMDC's clips in the full films)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+LENGTHS = 10
+
+
+@dataclass(frozen=True)
+class Place:
+    """first: frame of the film at which the clip starts, the median over window lengths; None where refused.
+
+    firsts: what each window length finds. agreement: share of them within a frame of the median. similarity: mean
+    cosine of the clip's frames with the film's at the median.
+    """
+
+    first: int | None
+    firsts: tuple[int, ...]
+    agreement: float
+    similarity: float
+    reason: str = ""
+
+
+def locate_clip(
+    film: np.ndarray,
+    clip: np.ndarray,
+    lengths: int = LENGTHS,
+    least_share: float = 0.3,
+    least_agreement: float = 0.8,
+    least_similarity: float = 0.8,
+) -> Place:
+    """Find `clip` [m, dim] in `film` [n, dim], frames at the same rate.
+
+    The cross-correlation is the sum of dot products of L2-normalised frames. Windows around the clip's middle, from
+    `least_share` of it to all of it, vote. The paper takes their median whatever they say; here a clip is refused where
+    fewer than `least_agreement` of them agree with it, where the frames it is then laid on are less alike than
+    `least_similarity`, and where it is longer than the film.
+    """
+    if not len(clip) or len(clip) > len(film):
+        return Place(None, (), 0.0, 0.0, f"the clip has {len(clip)} frames, the film {len(film)}")
+    products = _unit(film) @ _unit(clip).T  # [n, m]
+    places = len(film) - len(clip) + 1
+    # Column j moved up by j: row τ then holds the product of film frame τ + j with clip frame j.
+    shifted = np.stack([products[j : j + places, j] for j in range(len(clip))], axis=1)
+    sums = np.concatenate([np.zeros((places, 1)), np.cumsum(shifted, axis=1)], axis=1)
+    firsts = []
+    for share in np.linspace(least_share, 1.0, lengths):
+        window = max(1, round(share * len(clip)))
+        begin = (len(clip) - window) // 2
+        firsts.append(int((sums[:, begin + window] - sums[:, begin]).argmax()))
+    middle = int(np.median(firsts))
+    agreement = float(np.mean(np.abs(np.array(firsts) - middle) <= 1))
+    similarity = float(sums[middle, -1] / len(clip))
+    refused = ""
+    if agreement < least_agreement:
+        refused = f"window lengths disagree: {', '.join(map(str, sorted(set(firsts))))}"
+    elif similarity < least_similarity:
+        refused = f"the film's frames there are not the clip's: mean cosine {similarity:.2f}"
+    return Place(None if refused else middle, tuple(firsts), agreement, similarity, refused)
+
+
+def _unit(features: np.ndarray) -> np.ndarray:
+    features = features.astype(np.float64)
+    return features / np.maximum(np.linalg.norm(features, axis=1, keepdims=True), 1e-12)

@@ -1,0 +1,71 @@
+"""From a film's track, its described track, a transcript and subtitles to grounded sentences (section 3.1)."""
+
+import numpy as np
+
+from verified.longform.alignment import Alignment, align_tracks
+from verified.longform.transcripts import Sentence
+
+
+def described_sentences(
+    spoken: list[Sentence], delay: float, voices: list[tuple[float, float]], duration: float
+) -> tuple[list[Sentence], dict[str, int]]:
+    """Sentences of the description on the film's time, and counts by what became of each.
+
+    Times are moved by −delay. Removed are sentences that overlap a voice (any overlap; touching ends do not) and those
+    outside the film; one over the film's edge is cut to it. Counts: ``spoken``, ``dialogue``, ``outside``, ``kept``.
+    """
+    kept = []
+    counts = {"spoken": len(spoken), "dialogue": 0, "outside": 0}
+    starts = np.array([start for start, _ in voices])
+    ends = np.array([end for _, end in voices])
+    for sentence in spoken:
+        start, end = max(0.0, sentence.start - delay), min(duration, sentence.end - delay)
+        if end <= start:
+            counts["outside"] += 1
+        elif len(voices) and ((starts < end) & (ends > start)).any():
+            counts["dialogue"] += 1
+        else:
+            kept.append(Sentence(sentence.text, start, end))
+    return kept, counts | {"kept": len(kept)}
+
+
+def collect_film(
+    film: str,
+    tracks: tuple[np.ndarray, np.ndarray],
+    rate: int,
+    spoken: list[Sentence],
+    voices: list[tuple[float, float]],
+    split: str,
+    **alignment: float,
+) -> tuple[list[dict], dict]:
+    """Rows of one film (see `annotations`) and a report on it; a film whose tracks do not align gives no row.
+
+    tracks: the film's and the described one, samples at `rate`. alignment: further arguments of `align_tracks`.
+    """
+    own, described = tracks
+    duration = len(own) / rate
+    found: Alignment = align_tracks(own, described, rate, **alignment)
+    report = {
+        "film": film,
+        "duration": round(duration, 6),
+        "delay": found.delay,
+        "reason": found.reason,
+        "delays": [None if delay != delay else round(delay, 6) for delay in found.delays],
+        "peaks": [None if peak != peak else round(peak, 6) for peak in found.peaks],
+    }
+    if found.delay is None:
+        return [], report | {"spoken": len(spoken), "dialogue": 0, "outside": 0, "kept": 0}
+    kept, counts = described_sentences(spoken, found.delay, voices, duration)
+    rows = [
+        {
+            "id": f"{film}-{number:05d}",
+            "film": film,
+            "sentence": sentence.text,
+            "duration": round(duration, 3),
+            "start": round(sentence.start, 3),
+            "end": round(sentence.end, 3),
+            "split": split,
+        }
+        for number, sentence in enumerate(kept)
+    ]
+    return rows, report | counts
