@@ -204,7 +204,7 @@ def time_steps(name: str, threads: int) -> None:
 
 def time_lists(name: str, queries: int) -> None:
     """Suppression and metrics of random lists, beside loops over rows."""
-    from verified.retrieval.metrics import hits
+    from verified.retrieval.metrics import per_query
     from verified.retrieval.nms import suppress
 
     threshold = SIZES[name][5]
@@ -223,13 +223,13 @@ def time_lists(name: str, queries: int) -> None:
     for count in (queries, 17000):
         lists, truth = random_lists(count)
         clock = Clock()
-        found = [hits(task, truth, lists) for task in ("VCMR", "SVMR", "VR")]
+        found = [per_query(task, truth, lists) for task in ("VCMR", "SVMR", "VR")]
         print(f"  metrics of {count} × 3 lists of 100: ours  {clock}")
     part = 200
     clock = Clock()
     for query in range(part):
         plain = plain_hit(lists, truth, query)
-        if plain != found[0]["0.5-r100"][query]:
+        if plain != found[0]["0.5/r100"][query]:
             sys.exit("the two ways of counting disagree")
     print(
         f"  metrics: plain, {part} VCMR lists {clock}, 3 × 17000 would take {clock.seconds() * 3 * 17000 / part:.1f} s"

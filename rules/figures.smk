@@ -70,8 +70,8 @@ rule draw_predictions:
     input:
         annotations=shown_annotations(settings),
         videos="results/{dataset}/corpus/videos.jsonl",
-        coarse=f"results/{{dataset}}/retrieval/xml/cog/seed-{settings.retrieval.seeds[0]}/fig/submission.json.gz",
-        fine=f"results/{{dataset}}/retrieval/xml/fig/seed-{settings.retrieval.seeds[0]}/fig/submission.json.gz",
+        coarse=f"results/{{dataset}}/retrieval/xml/cog/seed-{settings.retrieval.seeds_of('xml')[0]}/fig/submission.json.gz",
+        fine=f"results/{{dataset}}/retrieval/xml/fig/seed-{settings.retrieval.seeds_of('xml')[0]}/fig/submission.json.gz",
     output:
         svg=report(
             "results/{dataset}/figures/predictions.svg",

@@ -140,7 +140,7 @@ rule test_model:
     output:
         submission="results/{dataset}/retrieval/{model}/{trained_on}/seed-{seed}/{tested_on}/submission.json.gz",
         metrics="results/{dataset}/retrieval/{model}/{trained_on}/seed-{seed}/{tested_on}/metrics.json",
-        hits="results/{dataset}/retrieval/{model}/{trained_on}/seed-{seed}/{tested_on}/hits.npz",
+        queries="results/{dataset}/retrieval/{model}/{trained_on}/seed-{seed}/{tested_on}/per_query.npz",
     log:
         "logs/{dataset}/test_model/{model}-{trained_on}-{seed}-{tested_on}.log",
     benchmark:

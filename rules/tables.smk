@@ -8,7 +8,7 @@ rule build_tables:
     """Every table of the paper for the configuration at hand, whole."""
     input:
         metrics=run_files(settings, "metrics.json"),
-        hits=run_files(settings, "hits.npz"),
+        queries=run_files(settings, "per_query.npz"),
         statistics=of_datasets("statistics/{name}.json", shown_datasets(settings), name=STATISTICS),
         studies=finished_studies(settings),
         validity=of_datasets("statistics/validity.json", demos(settings)),

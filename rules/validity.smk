@@ -9,7 +9,7 @@ rule measure_validity:
         scores=expand("results/{{dataset}}/evaluator/scores/{shard}.jsonl", shard=SHARDS),
         spoiled=expand("results/{{dataset}}/captions/spoiled/{shard}.jsonl", shard=SHARDS),
         many_to_many="results/{dataset}/statistics/many_to_many.json",
-        hits=[f"{folder}/hits.npz" for folder in validity_runs(settings).values()],
+        queries=[f"{folder}/per_query.npz" for seeds in validity_runs(settings).values() for folder in seeds],
     output:
         validity="results/{dataset}/statistics/validity.json",
     log:

@@ -1,4 +1,4 @@
-"""Compare what the stages found with the demo's truth (see rules/statistics.smk)."""
+"""Compare what the stages found with the demo's truth (see rules/validity.smk)."""
 
 from verified.common.job import job
 
@@ -6,9 +6,8 @@ with job(snakemake):
     import json
     import tarfile
 
-    import numpy as np
-
     from verified.common.jsonl import read_json, read_jsonl, write_json
+    from verified.retrieval.per_query import read_per_query
     from verified.statistics import validity
     from verified.statistics.caption_facts import caption_facts
 
@@ -25,18 +24,18 @@ with job(snakemake):
     wrong = {(row["desc_id"], row["type"], row["candidate"]) for row in spoiled}
     faithful = [row for row in scores if (row["desc_id"], row["type"], row["candidate"]) not in wrong]
     index = [row for path in given.keyframes for row in index_of(path)]
-    hits = {name: dict(np.load(f"{folder}/hits.npz")) for name, folder in settings.runs.items()}
+    recalls = {trained: read_per_query(folders)[1] for trained, folders in settings.runs.items()}
 
     rows = [validity.cut_recall(truth, index, settings.segments, settings.fps, *draws)]
     rows += validity.caption_accuracy(truth, faithful, caption_facts, *draws)
     rows += validity.evaluator_auroc(scores, spoiled, *draws)
-    if "cog" in hits:
+    if "cog" in recalls:
         for name in ("VR/r1", "VCMR/0.5-r5"):
             check = "XML trained on FIG minus COG, points"
-            rows.append(validity.recall_difference(check, hits["fig"], hits["cog"], name, *draws, (">", 0)))
-    if "fig-lowest" in hits:
+            rows.append(validity.recall_difference(check, recalls["fig"], recalls["cog"], name, *draws, (">", 0)))
+    if "fig-lowest" in recalls:
         for name in ("VR/r1", "VCMR/0.5-r5"):
             check = "XML trained on highest minus lowest scores, points"
-            rows.append(validity.recall_difference(check, hits["fig"], hits["fig-lowest"], name, *draws))
+            rows.append(validity.recall_difference(check, recalls["fig"], recalls["fig-lowest"], name, *draws))
     rows.append(validity.many_to_many_ratio(read_json(given.many_to_many)))
     write_json(snakemake.output.validity, {"checks": rows})

@@ -1,4 +1,4 @@
-"""Add up the outcomes of all calls of a data set (see rules/captions.smk)."""
+"""Add up the outcomes of all calls of a data set (see rules/outcomes.smk)."""
 
 from verified.common.job import job
 

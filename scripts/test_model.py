@@ -25,5 +25,5 @@ with job(snakemake, snakemake.params.settings["threads"]):
         read_jsonl(snakemake.input.record),
         snakemake.output.submission,
         snakemake.output.metrics,
-        snakemake.output.hits,
+        snakemake.output.queries,
     )

@@ -6,7 +6,7 @@ from scipy.stats import norm
 from sklearn.metrics import roc_auc_score
 
 from verified.common.auroc import auroc, auroc_interval
-from verified.common.bootstrap import mean_interval, paired_p_value
+from verified.common.bootstrap import interval, mean_interval, paired_p_value, resampled_means, two_level_means
 
 
 def test_interval_of_a_mean_agrees_with_the_normal_one():
@@ -26,6 +26,32 @@ def test_paired_test_sees_a_difference_and_none():
     assert paired_p_value(first, first, 1000, 1) == 1.0
     assert paired_p_value(first, random.random(300) < 0.5, 1000, 1) > 0.05
     assert paired_p_value(np.ones(300), first, 1000, 1) < 0.01
+
+
+def test_one_training_is_the_bootstrap_over_units():
+    values = np.random.default_rng(4).random((1, 80, 2))
+    assert np.array_equal(two_level_means(values, 200, 1, "a"), resampled_means(values[0], 200, 1))
+
+
+def test_two_levels_have_the_variance_of_both():
+    random = np.random.default_rng(5)
+    training = np.array([0.2, 0.5, 0.65])
+    values = (random.random((3, 500)) < training[:, None]).astype(float)[:, :, None]
+    means = two_level_means(values, 6000, 1, "a")[:, 0]
+    by_training = values.mean(axis=(1, 2))
+    expected = by_training.var(ddof=1) / 3 + values[:, :, 0].mean(axis=0).var() / 500
+    assert means.mean() == pytest.approx(values.mean(), abs=0.01)
+    assert means.var() == pytest.approx(expected, rel=0.1)
+    low, high = interval(means)
+    assert low < values.mean() < high
+
+
+def test_units_are_drawn_in_pairs_and_trainings_apart():
+    values = (np.random.default_rng(6).random((1, 300)) < 0.5).astype(float)[:, :, None]
+    same = two_level_means(values, 500, 1, "a") - two_level_means(values, 500, 1, "b")
+    assert not same.any()
+    trainings = np.concatenate([values * 0.5, values], axis=0)
+    assert (two_level_means(trainings, 500, 1, "a") != two_level_means(trainings, 500, 1, "b")).any()
 
 
 def test_auroc_agrees_with_scikit_learn_with_ties_and_weights():

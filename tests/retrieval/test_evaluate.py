@@ -3,6 +3,7 @@
 import gzip
 import json
 import math
+import re
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from verified.__main__ import main
 from verified.common.errors import InputError
 from verified.retrieval.evaluate import evaluate_files
-from verified.retrieval.metrics import Lists, Truth, hits, percentage, summarise
+from verified.retrieval.metrics import Lists, Truth, per_query, percentage
 from verified.retrieval.nms import suppress
 from verified.retrieval.submission import read_submission, write_submission
 
@@ -57,8 +58,8 @@ def test_single_hits_on_the_threshold(tmp_path):
         np.array([[row["ts"]] for row in case["ground_truth"]], dtype=float),
     )
     lists = Lists.pad([np.array(entry["predictions"], dtype=float) for entry in case["submission"]["VCMR"]])
-    found = hits("VCMR", truth, lists)
-    assert np.stack([found["0.5-r1"], found["0.7-r1"]], axis=1).tolist() == case["expected"]["per_query_hit"]
+    found = per_query("VCMR", truth, lists)
+    assert np.stack([found["0.5/r1"], found["0.7/r1"]], axis=1).tolist() == case["expected"]["per_query_hit"]
 
 
 @pytest.mark.parametrize("threshold", [0.5, 0.6])
@@ -260,9 +261,28 @@ def test_metrics_do_not_fall_with_rank_nor_rise_with_the_threshold():
     start = draw.uniform(0, 25, (50, 120))
     lists = Lists(draw.integers(0, 5, (50, 120)), start, start + 5, np.zeros((50, 120)))
     for task in ("VCMR", "SVMR"):
-        found = summarise(task, truth, lists)[task]
-        assert found["0.5-r1"] <= found["0.5-r5"] <= found["0.5-r10"] <= found["0.5-r100"]
-        assert all(found[f"0.7-r{k}"] <= found[f"0.5-r{k}"] for k in (1, 5, 10, 100))
+        found = {name: percentage(values) for name, values in per_query(task, truth, lists).items()}
+        assert found["0.5/r1"] <= found["0.5/r5"] <= found["0.5/r10"] <= found["0.5/r100"]
+        assert all(found[f"0.7/r{k}"] <= found[f"0.5/r{k}"] for k in (1, 5, 10, 100))
+        assert 0.7 * found["0.7/r1"] <= found["mIoU"] <= 50 + 0.5 * found["0.5/r1"] + 1e-2
+
+
+def test_mean_overlap_is_that_of_the_first_row_that_counts(tmp_path, capsys):
+    lists = [entry(1, [1, 0, 10, 0.9], [0, 5, 15, 0.8]), entry(2, [1, 5, 9, 0.9])]
+    files = written(tmp_path, TRUTH, submission(VCMR=lists, SVMR=lists))
+    evaluation = evaluate_files(*files)
+    assert evaluation.mean_overlap == {"VCMR": 50.0, "SVMR": 66.67}  # 0 and 1; a third and 1
+    assert "mIoU" not in evaluation.metrics["SVMR"]
+    assert main(["evaluate", *map(str, files)]) == 0
+    assert re.search(r"0\.7-r100 +mIoU\n.* 66\.67$", capsys.readouterr().out, re.MULTILINE)
+
+
+def test_two_of_four_annotators_decide_mean_overlap_too():
+    spans = np.array([[[0, 10], [0, 5], [20, 30], [40, 50]]], dtype=float)
+    lists = Lists.pad([np.array([[3, 0, 10, 1.0]])])
+    assert per_query("SVMR", Truth(np.array([1]), np.array([3]), spans), lists)["mIoU"].tolist() == [0.5]
+    three = Truth(np.array([1]), np.array([3]), np.where(spans == 20, np.nan, spans))
+    assert per_query("SVMR", three, lists)["mIoU"].tolist() == [1.0]
 
 
 def test_no_query_at_all_has_no_recall():

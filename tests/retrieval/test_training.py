@@ -201,7 +201,7 @@ def run(planted, tmp_path_factory):
     facts = {"dataset": "d", "model": "xml", "trained_on": "fig", "tested_on": "fig", "seed": 2018, "split": "test"}
     test_model(
         tested, facts, SETTINGS, read_jsonl(folder / "one" / "l.jsonl"),
-        str(folder / "submission.json.gz"), str(folder / "metrics.json"), str(folder / "hits.npz"),
+        str(folder / "submission.json.gz"), str(folder / "metrics.json"), str(folder / "per_query.npz"),
     )  # fmt: skip
     return folder
 
@@ -211,19 +211,24 @@ def test_checkpoints_of_the_same_seed_have_the_same_bytes(run):
     assert not list(run.glob("*/unfinished*"))
 
 
-def test_metrics_hits_and_submission_agree(run, planted):
+def test_metrics_numbers_per_query_and_submission_agree(run, planted):
     from verified.retrieval.evaluate import evaluate_files
+    from verified.retrieval.metrics import MIOU, tvr_name
 
     metrics = json.loads((run / "metrics.json").read_text())
     assert metrics["queries"] == 48 and metrics["videos"] == 16
     for nms, key in ((0.5, "metrics"), (None, "without_nms")):
         scored = evaluate_files(planted[1].annotations, run / "submission.json.gz", nms=nms).metrics
-        assert scored == metrics[key]
-    with np.load(run / "hits.npz") as found:
+        ours = {
+            task: {tvr_name(name): value for name, value in values.items() if name != MIOU}
+            for task, values in metrics[key].items()
+        }
+        assert scored == ours
+    with np.load(run / "per_query.npz") as found:
         assert len(found["desc_id"]) == 48
         for task, values in metrics["metrics"].items():
             for name, value in values.items():
-                assert round(100 * found[f"{task}/{name}"].mean(), 2) == value
+                assert round(100 * found[f"{task}/{name}"].mean(dtype=np.float64), 2) == value
                 low, high = metrics["intervals"][task][name]
                 assert low <= value <= high
 

@@ -1,4 +1,7 @@
-"""Bootstrap intervals and paired tests over units that were drawn independently (queries, moments)."""
+"""Bootstrap intervals and paired tests over units that were drawn independently (queries, moments) and over trainings.
+
+Not scipy.stats.bootstrap: it resamples one level, and different draws for each statistic.
+"""
 
 import numpy as np
 
@@ -18,6 +21,31 @@ def resampled_means(values: np.ndarray, resamples: int, seed: int) -> np.ndarray
         counts = random.multinomial(units, np.full(units, 1 / units), size=size)
         means[start : start + size] = counts @ values / units
     return means
+
+
+def two_level_means(values: np.ndarray, resamples: int, seed: int, trainings: str) -> np.ndarray:
+    """Means over trainings and units, both resampled: `values` [trainings, units, columns] → [resamples, columns].
+
+    The draws of units depend on their number alone, so that means of other values of the same units can be subtracted:
+    that difference is paired. The draws of trainings depend on the name `trainings`: they are nobody's pair. One
+    training is not resampled, and its noise is not in the result.
+    """
+    count, units, columns = values.shape
+    by_training = resampled_means(values.swapaxes(0, 1).reshape(units, -1), resamples, seed)
+    weights = _training_weights(count, resamples, seed, trainings)
+    return (by_training.reshape(resamples, count, columns) * weights[:, :, None]).sum(axis=1)
+
+
+def _training_weights(count: int, resamples: int, seed: int, name: str) -> np.ndarray:
+    """Weights of trainings in each resample, [resamples, count]: drawn with replacement, stretched about the mean.
+
+    A resample of n values has (n - 1) / n of their mean's variance, two thirds for three seeds; the stretch undoes it.
+    """
+    if count == 1:
+        return np.ones((resamples, 1))
+    random = generator(seed, "bootstrap of trainings", name, count, resamples)
+    drawn = random.multinomial(count, np.full(count, 1 / count), size=resamples) / count
+    return 1 / count + (drawn - 1 / count) * np.sqrt(count / (count - 1))
 
 
 def interval(means: np.ndarray, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
@@ -40,6 +68,10 @@ def paired_p_value(first: np.ndarray, second: np.ndarray, resamples: int, seed: 
     difference = np.asarray(first, dtype=np.float64) - np.asarray(second, dtype=np.float64)
     if not difference.any():
         return 1.0
-    means = resampled_means(difference[:, None], resamples, seed)[:, 0]
-    tail = min((means <= 0).mean(), (means >= 0).mean())
-    return float(min(1.0, max(2 * tail, 1 / resamples)))
+    return two_sided_p_value(resampled_means(difference[:, None], resamples, seed)[:, 0])
+
+
+def two_sided_p_value(differences: np.ndarray) -> float:
+    """Two-sided p-value of a difference from its resamples [resamples]; never below one in their number."""
+    tail = min((differences <= 0).mean(), (differences >= 0).mean())
+    return float(min(1.0, max(2 * tail, 1 / len(differences))))

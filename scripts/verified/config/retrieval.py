@@ -3,7 +3,7 @@
 import difflib
 from typing import Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from verified.config.base import Section
 
@@ -16,7 +16,7 @@ class Training(Section):
     steps: int | None = Field(None, ge=1)
     """Steps of the optimiser; they take the place of `epochs`."""
     patience: int | None = Field(None, ge=1)
-    """Training stops after more than this many epochs without improvement of VCMR 0.5-r1 + 0.7-r1."""
+    """Training stops after more than this many epochs without improvement of VCMR 0.5/r1 + 0.7/r1."""
     batch: int | None = Field(None, ge=2)
     """Query-video pairs per batch."""
     learning_rate: float | None = Field(None, gt=0)
@@ -27,6 +27,8 @@ class Training(Section):
     """Two-stage models: negative videos per query."""
     negative_pool: int | None = Field(None, ge=1)
     """Two-stage models: negatives come from the first (rank of the ground truth + pool) videos of the list."""
+    seeds: tuple[int, ...] | None = Field(None, min_length=1)
+    """One training of this model per seed; they take the place of `retrieval.seeds`."""
     model: dict[str, bool | int | float | str] = Field(default_factory=dict)
     """Options of the model's own config, such as hidden: 128 (names and defaults stand in the model's file)."""
 
@@ -36,8 +38,8 @@ class Retrieval(Section):
 
     models: tuple[str, ...] = ("xml",)
     """Models by the names of their files in scripts/verified/retrieval/models."""
-    seeds: tuple[int, ...] = (2018,)
-    """One training per seed."""
+    seeds: tuple[int, ...] = Field((2018,), min_length=1)
+    """One training of each model per seed. Several bring the noise of training into the tables' intervals."""
     training: dict[str, Training] = Field(default_factory=dict)
     """Departures from the official recipe, by model."""
     external_score: Literal["exp", "cosine"] = "exp"
@@ -63,6 +65,19 @@ class Retrieval(Section):
         if len(set(models)) < len(models):
             raise ValueError("a model stands there twice")
         return models
+
+    def seeds_of(self, model: str) -> tuple[int, ...]:
+        """Seeds that a model is trained with."""
+        own = self.training.get(model)
+        return self.seeds if own is None or own.seeds is None else own.seeds
+
+    @model_validator(mode="after")
+    def different_seeds(self):
+        for model in self.models:
+            seeds = self.seeds_of(model)
+            if len(set(seeds)) < len(seeds):
+                raise ValueError(f"a seed of {model} stands there twice")
+        return self
 
     @field_validator("training")
     @classmethod

@@ -24,11 +24,13 @@ def shown_annotations(settings: Config) -> Callable[[object], str]:
 def curves(settings: Config) -> Callable[[object], list[str]]:
     """An input function: the training records of the first seed, by model and training captions."""
     trained = dict.fromkeys((model, captions) for model, captions, _ in runs(settings.retrieval.models))
-    seed = settings.retrieval.seeds[0]
 
     def files(wildcards) -> list[str]:
         folder = f"results/{wildcards.dataset}/retrieval"
-        return [f"{folder}/{model}/{captions}/seed-{seed}/log.jsonl" for model, captions in trained]
+        return [
+            f"{folder}/{model}/{captions}/seed-{settings.retrieval.seeds_of(model)[0]}/log.jsonl"
+            for model, captions in trained
+        ]
 
     return files
 

@@ -7,7 +7,7 @@ import math
 import sys
 
 from verified.common.errors import InputError
-from verified.retrieval.metrics import TASKS
+from verified.retrieval.metrics import MIOU, TASKS
 
 
 def add_parser(subparsers) -> None:
@@ -110,7 +110,7 @@ def run_evaluate(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps(_plain(evaluation.metrics), indent=1))
     else:
-        print(_table(evaluation.metrics))
+        print(_table(evaluation.metrics, evaluation.mean_overlap))
     return 0
 
 
@@ -124,10 +124,10 @@ def _plain(metrics: dict) -> dict:
     }
 
 
-def _table(metrics: dict) -> str:
+def _table(metrics: dict, mean_overlap: dict[str, float]) -> str:
     lines = []
     for task in (name for name in TASKS if name in metrics):
-        names = list(metrics[task])
-        lines.append(f"{task:5}" + "".join(f"{name:>10}" for name in names))
-        lines.append(" " * 5 + "".join(f"{metrics[task][name]:10.2f}" for name in names))
+        shown = metrics[task] | ({MIOU: mean_overlap[task]} if task in mean_overlap else {})
+        lines.append(f"{task:5}" + "".join(f"{name:>10}" for name in shown))
+        lines.append(" " * 5 + "".join(f"{value:10.2f}" for value in shown.values()))
     return "\n".join(lines)

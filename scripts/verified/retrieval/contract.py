@@ -53,7 +53,7 @@ class Recipe:
     steps: int | None = None
     """Steps of the optimiser; where given, they take the place of `epochs`."""
     patience: int
-    """Training stops after more than this many epochs without improvement of VCMR 0.5-r1 + 0.7-r1."""
+    """Training stops after more than this many epochs without improvement of VCMR 0.5/r1 + 0.7/r1."""
     weight_decay: float = 0.01
     betas: tuple[float, float] = (0.9, 0.999)
     warmup: float = 0.0

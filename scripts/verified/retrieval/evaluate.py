@@ -6,16 +6,19 @@ from pathlib import Path
 import numpy as np
 
 from verified.common.errors import InputError
-from verified.retrieval.metrics import NO_VIDEO, TASKS, Lists, Truth, summarise
+from verified.retrieval.metrics import MIOU, NO_VIDEO, TASKS, Lists, Truth, per_query, percentage, tvr_summary
 from verified.retrieval.nms import suppress
 from verified.retrieval.submission import Submission, TrueMoment, has_types, read_submission, read_truth
 
 
 @dataclass
 class Evaluation:
-    """Metrics in percent under the TVR evaluator's keys, and what the reader of them should know."""
+    """Metrics in percent, and what the reader of them should know."""
 
     metrics: dict[str, dict[str, float | str]]
+    """Those of the TVR evaluator, under its names."""
+    mean_overlap: dict[str, float] = field(default_factory=dict)
+    """mIoU by task, which the TVR evaluator has not."""
     notes: list[str] = field(default_factory=list)
 
 
@@ -42,7 +45,10 @@ def evaluate_files(
         _describe(task, ids, lists, submission, evaluation.notes)
         if nms is not None and task != "VR":
             lists = suppress(lists, nms)
-        evaluation.metrics |= summarise(task, truth, lists)
+        values = per_query(task, truth, lists)
+        evaluation.metrics |= tvr_summary(task, truth, values)
+        if MIOU in values:
+            evaluation.mean_overlap[task] = percentage(values[MIOU])
     order = [*TASKS, *(f"{task}_by_type" for task in TASKS)]
     evaluation.metrics = {name: evaluation.metrics[name] for name in order if name in evaluation.metrics}
     return evaluation

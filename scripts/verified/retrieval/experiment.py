@@ -11,7 +11,6 @@ import torch
 
 from verified.common.bootstrap import interval, resampled_means
 from verified.common.digest import modules_digest
-from verified.common.files import atomic_path
 from verified.common.hdf5 import FeatureFile
 from verified.common.jsonl import write_json
 from verified.common.seeds import derive_seed
@@ -20,8 +19,9 @@ from verified.corpus.held_out import HELD_OUT
 from verified.retrieval.checkpoint import load_model, save_model
 from verified.retrieval.contract import Recipe, RetrievalModel
 from verified.retrieval.data import Moments, Queries, Videos, feature_width, read_moments
-from verified.retrieval.metrics import Lists, Truth, hits, percentage
+from verified.retrieval.metrics import Lists, Truth, per_query, percentage
 from verified.retrieval.nms import suppress
+from verified.retrieval.per_query import write_per_query
 from verified.retrieval.ranked import Ranked, read_ranked, write_ranked
 from verified.retrieval.registry import build_model, model_class
 from verified.retrieval.search import SearchSettings, encode_corpus, encode_queries, search, video_scores
@@ -116,9 +116,9 @@ def _ranked(model: RetrievalModel, data: SplitData, settings: dict) -> Ranked:
 
 
 def test_model(
-    files: Files, facts: dict, settings: dict, history: list[dict], submission: str, metrics: str, hits_file: str
+    files: Files, facts: dict, settings: dict, history: list[dict], submission: str, metrics: str, queries_file: str
 ) -> None:
-    """Test a checkpoint: submission (before NMS), metrics with intervals (after NMS and without), hits per query.
+    """Test a checkpoint: submission (before NMS), metrics with intervals (after NMS and without), numbers per query.
 
     `files`: checkpoint, video, text, test and, for two-stage models, ranked. `facts` go into the metrics as they are
     (dataset, model, trained_on, tested_on, seed, split). `history`: the record of training.
@@ -131,8 +131,8 @@ def test_model(
     threshold = settings["spans"]["nms_threshold"]
     final = {task: lists if task == "VR" else suppress(lists, threshold) for task, lists in found.items()}
     truth = data.truth()
-    reported = _hits(truth, final)
-    _write_hits(hits_file, data.moments.desc_id, reported)
+    reported = _per_query(truth, final)
+    write_per_query(queries_file, data.moments.desc_id, reported)
     outside = 0
     if data.ranked is not None:
         outside = int((data.ranked.rank_of(truth.desc_id, truth.video) < 0).sum())
@@ -152,7 +152,7 @@ def test_model(
             "queries_outside_list": outside,
             "metrics": _percentages(reported),
             "intervals": _intervals(reported, settings["bootstrap"], settings["seed"]),
-            "without_nms": _percentages(_hits(truth, found)),
+            "without_nms": _percentages(_per_query(truth, found)),
         },
     )
 
@@ -201,16 +201,18 @@ def _searching(settings: dict) -> SearchSettings:
     )
 
 
-def _hits(truth: Truth, tasks: dict[str, Lists]) -> dict[str, np.ndarray]:
+def _per_query(truth: Truth, tasks: dict[str, Lists]) -> dict[str, np.ndarray]:
     return {
-        f"{task}/{name}": values for task, lists in tasks.items() for name, values in hits(task, truth, lists).items()
+        f"{task}/{name}": values
+        for task, lists in tasks.items()
+        for name, values in per_query(task, truth, lists).items()
     }
 
 
 def _nested(values: dict) -> dict[str, dict]:
     nested: dict[str, dict] = {}
     for name, value in values.items():
-        task, metric = name.split("/")
+        task, metric = name.split("/", 1)
         nested.setdefault(task, {})[metric] = value
     return nested
 
@@ -224,8 +226,3 @@ def _intervals(found: dict[str, np.ndarray], resamples: int, seed: int) -> dict[
     low, high = interval(resampled_means(np.stack(list(found.values()), axis=1), resamples, seed))
     pairs = [[round(100 * float(a), 2), round(100 * float(b), 2)] for a, b in zip(low, high)]
     return _nested(dict(zip(found, pairs)))
-
-
-def _write_hits(path: str, desc_id: np.ndarray, found: dict[str, np.ndarray]) -> None:
-    with atomic_path(path) as temporary:
-        np.savez_compressed(temporary, desc_id=desc_id, **found)

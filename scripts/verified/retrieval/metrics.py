@@ -1,8 +1,12 @@
-"""Recall of VCMR, SVMR and VR as the TVR evaluator counts it, on arrays.
+"""Recall and mean tIoU of VCMR, SVMR and VR on arrays, a number per query; recall is counted as by the TVR evaluator.
 
 The order of a list decides; scores are not looked at. Only the first 100 rows of a list count. A span is right if its
 tIoU with the true one reaches the threshold (≥, in float32, the union being the hull of both spans). SVMR drops rows of
-other videos first. VR looks at videos alone, and repeated videos use up ranks.
+other videos first. VR looks at videos alone, and repeated videos use up ranks. mIoU, which the TVR evaluator has not,
+is the mean over queries of the first row's tIoU: 0 where its video is wrong (VCMR) or no row has the true one (SVMR).
+
+One spelling everywhere: "0.5/r1" for spans, "r1" for videos, "mIoU", with the task before it where tasks are mixed,
+"VCMR/0.5/r1". `tvr_name` gives the TVR evaluator's, for submissions scored in its name.
 
 Differences from the official code: an empty list is a miss instead of a crash; video indices are compared as integers
 (there as float32, where indices above 2^24 would collide).
@@ -16,6 +20,9 @@ TASKS = ("VCMR", "SVMR", "VR")
 DEPTH = 100
 RANKS = (1, 5, 10, 100)
 THRESHOLDS = (0.5, 0.7)
+MIOU = "mIoU"
+SPAN_RECALLS = tuple(f"{threshold}/r{rank}" for threshold in THRESHOLDS for rank in RANKS)
+VIDEO_RECALLS = tuple(f"r{rank}" for rank in RANKS)
 TYPES = ("v", "t", "vt")
 NO_VIDEO = -1
 
@@ -89,48 +96,59 @@ def hull_iou(start_a: np.ndarray, end_a: np.ndarray, start_b: np.ndarray, end_b:
     return np.divide(overlap, hull, out=np.zeros_like(overlap), where=hull != 0)
 
 
-def hits(task: str, truth: Truth, lists: Lists) -> dict[str, np.ndarray]:
-    """Per metric name ("0.5-r1", or "r1" for VR) whether each query is answered, [Q] bool."""
+def tvr_name(metric: str) -> str:
+    """A metric's name in the TVR evaluator: ``0.5/r1`` → ``0.5-r1``."""
+    return metric.replace("/", "-")
+
+
+def per_query(task: str, truth: Truth, lists: Lists) -> dict[str, np.ndarray]:
+    """Per metric name a number per query, [Q]: of recalls whether it is answered (bool), of mIoU its tIoU (float32)."""
     lists = lists.top(DEPTH)
     right_video = (lists.video == truth.video[:, None]) & (lists.video != NO_VIDEO)
     if task == "VR":
-        return {f"r{rank}": right_video[:, :rank].any(axis=1) for rank in RANKS}
-    place = np.cumsum(right_video, axis=1) if task == "SVMR" else np.arange(1, lists.video.shape[1] + 1)[None]
-    overlaps = _overlaps(truth, lists)
-    needed = np.where((~np.isnan(truth.spans[:, :, 0])).sum(axis=1) >= 4, 2, 1)[:, None]
-    found = {}
+        return {name: right_video[:, :rank].any(axis=1) for name, rank in zip(VIDEO_RECALLS, RANKS)}
+    rank_of_row = np.cumsum(right_video, axis=1) if task == "SVMR" else np.arange(1, lists.video.shape[1] + 1)[None]
+    overlap = np.where(right_video, _agreed_overlap(truth, lists), 0)
+    values = {}
     for threshold in THRESHOLDS:
-        agreeing = (overlaps >= np.float32(threshold)).sum(axis=0)
-        right = right_video & (agreeing >= needed)
-        for rank in RANKS:
-            found[f"{threshold}-r{rank}"] = (right & (place <= rank)).any(axis=1)
-    return found
+        right = right_video & (overlap >= np.float32(threshold))
+        values |= {f"{threshold}/r{rank}": (right & (rank_of_row <= rank)).any(axis=1) for rank in RANKS}
+    return {**values, MIOU: np.where(rank_of_row == 1, overlap, 0).max(axis=1)}
 
 
-def _overlaps(truth: Truth, lists: Lists) -> np.ndarray:
-    """tIoU of every row with every annotated span, [A, Q, R] float32."""
+def _agreed_overlap(truth: Truth, lists: Lists) -> np.ndarray:
+    """tIoU of every row with the annotated span next to it, or next but one where two of four must agree, [Q, R]."""
     with np.errstate(over="ignore", invalid="ignore"):  # times beyond float32 overlap with nothing
         start, end = lists.start.astype(np.float32), lists.end.astype(np.float32)
         spans = np.nan_to_num(truth.spans, nan=-1.0).astype(np.float32)
-        return np.stack([hull_iou(start, end, span[:, :1], span[:, 1:]) for span in spans.swapaxes(0, 1)])
+        overlaps = [hull_iou(start, end, span[:, :1], span[:, 1:]) for span in spans.swapaxes(0, 1)]
+    overlaps = np.nan_to_num(np.stack(overlaps))
+    if len(overlaps) == 1:
+        return overlaps[0]
+    overlaps.sort(axis=0)
+    two_must_agree = (~np.isnan(truth.spans[:, :, 0])).sum(axis=1) >= 4
+    return np.where(two_must_agree[:, None], overlaps[-2], overlaps[-1])
 
 
-def percentage(found: np.ndarray) -> float:
-    """Share of true entries in percent, two decimals; NaN for none at all."""
-    return float(round(found.mean() * 100, 2)) if len(found) else float("nan")
+def percentage(values: np.ndarray) -> float:
+    """Mean of numbers from 0 to 1 in percent, two decimals; NaN for none at all."""
+    return float(round(values.mean(dtype=np.float64) * 100, 2)) if len(values) else float("nan")
 
 
-def summarise(task: str, truth: Truth, lists: Lists) -> dict[str, dict[str, float | str]]:
-    """``{task: {metric: percent}}``; with query types also ``{task}_by_type`` with keys such as "v-0.5-r1".
+def tvr_summary(task: str, truth: Truth, values: dict[str, np.ndarray]) -> dict[str, dict[str, float | str]]:
+    """What the TVR evaluator returns of `per_query`: ``{task: {metric: percent}}``, under its names.
 
-    The latter ends with the shares of the types ("desc_type_ratio"), as in the TVR evaluator.
+    With query types also ``{task}_by_type`` with keys such as "v-0.5-r1"; it ends with the shares of the types
+    ("desc_type_ratio").
     """
-    found = hits(task, truth, lists)
-    summary = {task: {name: percentage(values) for name, values in found.items()}}
+    recalls = {tvr_name(name): answered for name, answered in values.items() if name != MIOU}
+    summary = {task: {name: percentage(answered) for name, answered in recalls.items()}}
     if truth.kind is not None:
-        summary[f"{task}_by_type"] = {
-            f"{kind}-{name}": percentage(values[truth.kind == kind]) for kind in TYPES for name, values in found.items()
+        by_type = {
+            f"{kind}-{name}": percentage(answered[truth.kind == kind])
+            for kind in TYPES
+            for name, answered in recalls.items()
         }
         shares = [f"{kind} {percentage(truth.kind == kind)}" for kind in TYPES]
-        summary[f"{task}_by_type"]["desc_type_ratio"] = " ".join(shares)
+        summary[f"{task}_by_type"] = {**by_type, "desc_type_ratio": " ".join(shares)}
     return summary

@@ -120,7 +120,7 @@ def training_settings(settings: Config) -> Callable[[object], dict]:
         own = retrieval.training.get(wildcards.model)
         return {
             **search_settings(settings)(wildcards),
-            "recipe": {} if own is None else own.model_dump(mode="json", exclude={"model"}, exclude_none=True),
+            "recipe": {} if own is None else own.model_dump(mode="json", exclude={"model", "seeds"}, exclude_none=True),
             "options": {} if own is None else dict(own.model),
             "precision": settings.retrieval.precision,
             "seed": settings.seed,

@@ -1,4 +1,4 @@
-"""The training loop of all models: sample, step, select on VCMR 0.5-r1 + 0.7-r1 without NMS, stop early.
+"""The training loop of all models: sample, step, select on VCMR 0.5/r1 + 0.7/r1 without NMS, stop early.
 
 Every random draw of an epoch comes from seeds of that epoch, so a killed training that is started again from its saved
 state ends with the same bytes as one that was never interrupted.
@@ -21,7 +21,7 @@ from verified.common.seeds import derive_seed
 from verified.common.training_state import Reached, TrainingState
 from verified.retrieval.contract import Batch, Recipe, RetrievalModel
 from verified.retrieval.data import Moments, Queries, Videos, span_labels
-from verified.retrieval.metrics import Truth, hits
+from verified.retrieval.metrics import Truth, per_query
 from verified.retrieval.negatives import draw_negatives
 from verified.retrieval.optimisers import AdamW, BertAdam, linear_multiplier, parameter_groups
 from verified.retrieval.ranked import Ranked
@@ -205,7 +205,7 @@ def _selection_scores(model: RetrievalModel, selection: SplitData, searching: Se
     truth = selection.truth()
     scores = {}
     for task, lists in found.tasks().items():
-        for name, values in hits(task, truth, lists).items():
+        for name, values in per_query(task, truth, lists).items():
             if name.endswith("r1") or task == "VR":
                 scores[f"{task}/{name}"] = round(float(values.mean() * 100), 4)
-    return {**scores, "selection": round(scores["VCMR/0.5-r1"] + scores["VCMR/0.7-r1"], 4)}
+    return {**scores, "selection": round(scores["VCMR/0.5/r1"] + scores["VCMR/0.7/r1"], 4)}

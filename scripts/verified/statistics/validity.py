@@ -9,7 +9,7 @@ import operator
 import numpy as np
 
 from verified.common.auroc import auroc_interval
-from verified.common.bootstrap import interval, resampled_means
+from verified.common.bootstrap import interval, resampled_means, two_level_means
 
 STATIC = ("colour", "shape", "size", "texture", "count", "background")
 DYNAMIC = ("motion", "direction", "speed")
@@ -126,12 +126,16 @@ def recall_difference(
     seed: int,
     aim: Aim = None,
 ) -> dict:
-    """Difference in recall, in points, between two runs over the same queries: `hits.npz` contents."""
-    a = first[name][np.argsort(first["desc_id"])].astype(np.float64)
-    b = second[name][np.argsort(second["desc_id"])].astype(np.float64)
-    difference = 100 * (a - b)
-    low, high = interval(resampled_means(difference[:, None], resamples, seed)[:, 0])
-    return row(f"{check}, {name}", difference.mean(), low, high, len(difference), "queries", aim)
+    """Difference in recall, in points, between all trainings of two models over the same queries.
+
+    `first` and `second`: {TASK/METRIC: [trainings, queries]}; queries are resampled in pairs, trainings apart.
+    """
+    pair = ((first[name], "first"), (second[name], "second"))
+    means = [two_level_means(values[:, :, None], resamples, seed, side)[:, 0] for values, side in pair]
+    low, high = interval(100 * (means[0] - means[1]))
+    difference = 100 * (first[name].mean() - second[name].mean())
+    trainings = "" if len(first[name]) == len(second[name]) == 1 else f", {len(first[name])} trainings each"
+    return row(f"{check}, {name}{trainings}", difference, low, high, first[name].shape[1], "queries", aim)
 
 
 def many_to_many_ratio(many_to_many: dict) -> dict:

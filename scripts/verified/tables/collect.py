@@ -5,8 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
-from verified.common.bootstrap import interval, paired_p_value, resampled_means
+from verified.common.bootstrap import interval, two_level_means, two_sided_p_value
 from verified.common.jsonl import read_json
+from verified.retrieval.per_query import read_per_query
 from verified.tables.layout import FOLDERS, TITLES, Column, Row, Table
 
 SIGNIFICANT = 0.05
@@ -21,7 +22,8 @@ class Cell:
     low: float | None = None
     high: float | None = None
     spread: float | None = None
-    """Standard deviation over seeds, where there are several."""
+    """Standard deviation over trainings, where there are several."""
+    trainings: int = 1
     best: bool = False
     """Significantly better than every other row of its block (paired bootstrap, p < 0.05)."""
     note: str = ""
@@ -31,19 +33,24 @@ class Cell:
 
 @dataclass
 class Run:
-    """All seeds of one model, trained on one corpus and tested on another."""
+    """All trainings (seeds) of one model on one corpus, tested on another."""
 
     metrics: list[dict] = field(default_factory=list)
     folders: list[Path] = field(default_factory=list)
 
-    def hits(self, name: str) -> np.ndarray:
-        """Hits per query, [queries], averaged over seeds; queries in the order of their ids."""
-        per_seed = []
-        for folder in self.folders:
-            with np.load(folder / "hits.npz") as arrays:
-                order = np.argsort(arrays["desc_id"], kind="stable")
-                per_seed.append(arrays[name][order].astype(np.float64))
-        return np.mean(per_seed, axis=0)
+    @property
+    def seeds(self) -> list[int]:
+        """Seeds of the trainings."""
+        return [values["seed"] for values in self.metrics]
+
+    def mean(self, task: str, metric: str) -> float:
+        """Percent over queries and trainings."""
+        return float(np.mean([values["metrics"][task][metric] for values in self.metrics]))
+
+    def spread(self, task: str, metric: str) -> float | None:
+        """Standard deviation over trainings, in points; None for one."""
+        values = [values["metrics"][task][metric] for values in self.metrics]
+        return float(np.std(values, ddof=1)) if len(values) > 1 else None
 
 
 class Collection:
@@ -51,6 +58,7 @@ class Collection:
 
     def __init__(self, metrics: list[str], statistics: list[str], resamples: int, seed: int):
         self.resamples, self.seed = resamples, seed
+        self._means: dict[tuple, dict[str, np.ndarray]] = {}
         self.runs: dict[tuple[str, str, str, str], Run] = {}
         for path in sorted(metrics):
             values = read_json(path)
@@ -79,39 +87,34 @@ class Collection:
 
     def run_of(self, row: Row, dataset: str) -> Run | None:
         """The run behind a row, or None if it was not made."""
-        model = {title: name for name, title in TITLES.items()}.get(row.method, row.method)
-        return self.runs.get((dataset, model, FOLDERS[row.train], FOLDERS[row.test]))
+        return self.runs.get(_key_of(row, dataset))
+
+    def resampled(self, row: Row, dataset: str, column: Column) -> np.ndarray:
+        """Resampled means of a cell in percent, [resamples]: over queries and trainings, queries in pairs."""
+        key = _key_of(row, dataset)
+        if key not in self._means:
+            _, values = read_per_query(self.runs[key].folders)
+            numbers = np.stack(list(values.values()), axis=2)
+            means = two_level_means(numbers, self.resamples, self.seed, "/".join(key[:3]))
+            self._means[key] = dict(zip(values, 100 * means.T))
+        return self._means[key][f"{column.task}/{column.metric}"]
 
     def _recall(self, row: Row, column: Column, dataset: str) -> Cell:
         run = self.run_of(row, dataset)
         if run is None:
             return Cell(None, note=f"{row.method} was not trained on {row.train} and tested on {row.test} in this run")
-        if column.task == "VR" and int(column.metric.removeprefix("r")) >= run.metrics[0]["videos"]:
-            return Cell(None, note=f"{column.metric} cannot be other than 100: the corpus has "
-                                   f"{run.metrics[0]['videos']} videos")  # fmt: skip
-        metric = column.metric.replace("/", "-")
-        values = [seed["metrics"][column.task][metric] for seed in run.metrics]
-        if len(values) == 1:
-            low, high = run.metrics[0]["intervals"][column.task][metric]
-            return Cell(values[0], low, high)
-        means = 100 * resampled_means(run.hits(f"{column.task}/{metric}")[:, None], self.resamples, self.seed)[:, 0]
-        low, high = interval(means)
-        return Cell(float(np.mean(values)), float(low), float(high), float(np.std(values, ddof=1)))
+        videos = run.metrics[0]["videos"]
+        if column.task == "VR" and int(column.metric.removeprefix("r")) >= videos:
+            return Cell(None, note=f"{column.metric} cannot be other than 100: the corpus has {videos} videos")
+        low, high = (round(float(bound), 2) for bound in interval(self.resampled(row, dataset, column)))
+        place = column.task, column.metric
+        return Cell(run.mean(*place), low, high, run.spread(*place), len(run.metrics))
 
     def _mark_best(self, table: Table, column: Column, dataset: str, cells: dict) -> None:
-        rows = [row for row in table.rows if row.method and cells[row, column].value is not None]
-        by_test: dict[str, list[Row]] = {}
-        for row in rows:
-            by_test.setdefault(row.test, []).append(row)
-        name = f"{column.task}/{column.metric.replace('/', '-')}"
-        for rivals in by_test.values():
-            if len(rivals) < 2:
-                continue
-            first, *others = sorted(rivals, key=lambda row: -cells[row, column].value)
-            hits = self.run_of(first, dataset).hits(name)
+        for first, *others in ranked_rivals(table, column, cells):
+            means = self.resampled(first, dataset, column)
             cells[first, column].best = all(
-                paired_p_value(hits, self.run_of(other, dataset).hits(name), self.resamples, self.seed) < SIGNIFICANT
-                for other in others
+                two_sided_p_value(means - self.resampled(other, dataset, column)) < SIGNIFICANT for other in others
             )
 
     def _statistic(self, column: Column, dataset: str) -> Cell:
@@ -125,6 +128,21 @@ class Collection:
         elif values.get("missing_splits"):
             cell.note = f"partial: {'+'.join(values['splits'])}"
         return cell
+
+
+def _key_of(row: Row, dataset: str) -> tuple[str, str, str, str]:
+    model = {title: name for name, title in TITLES.items()}.get(row.method, row.method)
+    return dataset, model, FOLDERS[row.train], FOLDERS[row.test]
+
+
+def ranked_rivals(table: Table, column: Column, cells: dict[tuple[Row, Column], Cell]) -> list[list[Row]]:
+    """Rows tested on the same captions, best first, by test captions; where two or more have a value."""
+    by_test: dict[str, list[Row]] = {}
+    for row in table.rows:
+        if row.method and cells[row, column].value is not None:
+            by_test.setdefault(row.test, []).append(row)
+    rivals = (rows for rows in by_test.values() if len(rows) > 1)
+    return [sorted(rows, key=lambda row: -cells[row, column].value) for rows in rivals]
 
 
 def _language(values: dict, column: Column) -> Cell:
@@ -141,10 +159,10 @@ def _annotation(values: dict, column: Column) -> Cell:
 
 
 def _study(values: dict, column: Column) -> Cell:
-    found = values["measures"][column.metric]
-    if found["value"] is None:
+    measure = values["measures"][column.metric]
+    if measure["value"] is None:
         return Cell(None, note="the study asked about no caption of this type")
-    return Cell(found["value"], found["low"], found["high"])
+    return Cell(measure["value"], measure["low"], measure["high"])
 
 
 _STATISTICS = {

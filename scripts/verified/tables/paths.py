@@ -16,7 +16,7 @@ def run_files(settings: Config, name: str) -> list[str]:
         f"{dataset_folder(settings, dataset)}/retrieval/{model}/{trained}/seed-{seed}/{tested}/{name}"
         for dataset in shown_datasets(settings)
         for model, trained, tested in possible_runs(settings, dataset, runs(settings.retrieval.models))
-        for seed in settings.retrieval.seeds
+        for seed in settings.retrieval.seeds_of(model)
     ]
 
 
@@ -51,21 +51,25 @@ def ablations(settings: Config) -> list[str]:
     return [f"{evaluator_folder(settings)}/ablation.json"] if wanted else []
 
 
-def validity_runs(settings: Config) -> dict[str, str]:
-    """Folders of the runs that the validity report compares, by training captions, with ``{dataset}`` to fill in."""
+def validity_runs(settings: Config) -> dict[str, list[str]]:
+    """Folders of the runs that the validity report compares, by training captions; ``{dataset}`` is to be filled in."""
     return {
-        trained: f"results/{{dataset}}/retrieval/xml/{trained}/seed-{settings.retrieval.seeds[0]}/fig"
+        trained: [
+            f"results/{{dataset}}/retrieval/xml/{trained}/seed-{seed}/fig"
+            for seed in settings.retrieval.seeds_of(model)
+        ]
         for model, trained, tested in runs(settings.retrieval.models)
         if model == "xml" and tested == "fig"
     }
 
 
-def validity_folders(settings: Config) -> Callable[[object], dict[str, str]]:
+def validity_folders(settings: Config) -> Callable[[object], dict[str, list[str]]]:
     """A params function: the same folders of one data set."""
 
-    def folders(wildcards) -> dict[str, str]:
+    def folders(wildcards) -> dict[str, list[str]]:
         return {
-            trained: folder.format(dataset=wildcards.dataset) for trained, folder in validity_runs(settings).items()
+            trained: [folder.format(dataset=wildcards.dataset) for folder in seeds]
+            for trained, seeds in validity_runs(settings).items()
         }
 
     return folders

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from verified.config.sources import KINDS
 from verified.tables.collect import Collection
+from verified.tables.layout import TITLES
 
 
 def commit(project: Path) -> str:
@@ -43,7 +44,7 @@ def provenance(settings: dict, collection: Collection, project: Path) -> list[st
         features = settings["features"]
         lines.append(
             f"Retrieval on {features['video_backbone']} video and {features['text_encoder']} text features, "
-            f"training seeds {', '.join(map(str, settings['retrieval']['seeds']))}."
+            f"training seeds: {_seeds(collection)}."
         )
     lines += _tests(settings, collection)
     return lines
@@ -69,6 +70,14 @@ def studies(settings: dict, collection: Collection) -> list[str]:
 
 def _data(name: str, values: dict) -> str:
     return f"{values['title']}: {KINDS[values['source']['kind']].origin.format(name=name)}."
+
+
+def _seeds(collection: Collection) -> str:
+    """``XML 2018, 2019; HERO 2018`` or, where all models have the same, ``2018, 2019``."""
+    by_model = {model: ", ".join(map(str, run.seeds)) for (_, model, _, _), run in collection.runs.items()}
+    if len(set(by_model.values())) == 1:
+        return next(iter(by_model.values()))
+    return "; ".join(f"{TITLES.get(model, model)} {seeds}" for model, seeds in by_model.items())
 
 
 def _tests(settings: dict, collection: Collection) -> list[str]:

@@ -92,6 +92,20 @@ def explanation(table: Table, blocks: list[Block]) -> list[str]:
     if any(column.task == "user-study" for column in table.columns):
         return ["In brackets: 95 % bootstrap interval over captions."]
     return [
-        "In brackets: 95 % bootstrap interval over queries; bold: better than every other row tested on the same "
-        "captions (paired bootstrap, p < 0.05)."
+        "In brackets: 95 % bootstrap interval over queries and, where a row has several, over trainings (±: their "
+        "standard deviation); bold: better than every other row tested on the same captions (paired bootstrap over the "
+        "same, p < 0.05).",
+        *trainings(blocks),
     ]
+
+
+def trainings(blocks: list[Block]) -> list[str]:
+    """How many trainings stand behind each method, and what an interval of one does not say."""
+    methods: dict[int, dict[str, None]] = {}
+    for block in blocks:
+        for (row, _), cell in block.cells.items():
+            if cell.value is not None and row.method:
+                methods.setdefault(cell.trainings, {})[row.method] = None
+    lines = [f"{', '.join(names)}: {count} trainings." for count, names in sorted(methods.items()) if count > 1]
+    single = methods.get(1)
+    return [*lines, *([f"{', '.join(single)}: one training: its own noise is not in the interval."] if single else [])]

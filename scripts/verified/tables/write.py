@@ -10,6 +10,7 @@ from verified.common.files import write_text
 from verified.config.sources import KINDS
 from verified.tables.collect import Cell, Collection
 from verified.tables.forms import Sheet, csv_text, html_page, latex, markdown
+from verified.tables.gains import Gain, gain_lines, gains, gains_table
 from verified.tables.layout import TABLES, TITLES, Table
 from verified.tables.provenance import provenance, studies
 from verified.tables.render import Block, explanation, remarks, sheet, values
@@ -39,7 +40,8 @@ def write_tables(
     `simple` are the tables outside the paper. Raises InputError where two tables have one name.
     """
     lines = provenance(settings, collection, project)
-    tidy = _write_paper(folder, settings, collection, printed, lines) if settings["datasets"] else []
+    tidy, found = _write_paper(folder, settings, collection, printed, lines) if settings["datasets"] else ([], [])
+    simple = [*simple, *([gains_table(found)] if found else [])]
     if printed and settings["datasets"]:
         rows = reproduction(settings, collection, printed)
         write_simple(folder, printed_table(rows), lines)  # its figures stand in the tidy frame already
@@ -98,9 +100,10 @@ def tidy_rows(table: SimpleTable) -> list[dict]:
 
 def _write_paper(
     folder: Path, settings: dict, collection: Collection, printed: list[dict], lines: list[str]
-) -> list[dict]:
+) -> tuple[list[dict], list[Gain]]:
+    """Write the paper's tables; returns their rows of the tidy frame and the gains in their feet."""
     paper = printed_values(printed)
-    tidy = []
+    tidy, every_gain = [], []
     for table in TABLES:
         table = _reduced(table.with_models(collection.extra_models()), settings)
         blocks = [
@@ -111,12 +114,19 @@ def _write_paper(
             if KINDS[data_set["source"]["kind"]].comparable:
                 for (row, column), cell in block.cells.items():
                     cell.printed = paper.get((block.title, *place_of(table, row, column)))
+        found = [
+            gain
+            for block, name in zip(blocks, settings["datasets"])
+            for gain in gains(table, collection, name, block.title, block.cells)
+        ]
+        every_gain += found
         graded = any(column.task == "user-study" for column in table.columns)
         below = [*lines, *studies(settings, collection)] if graded else lines
-        _write_forms(folder, sheet(table, blocks), [*remarks(blocks), *explanation(table, blocks), *below])
+        notes = [*remarks(blocks), *explanation(table, blocks), *gain_lines(found), *below]
+        _write_forms(folder, sheet(table, blocks), notes)
         write_text(folder / f"{table.key}.csv", csv_text(values(table, blocks), [*below, *remarks(blocks)]))
         tidy += [row for block in blocks for row in _tidy(table, block)]
-    return tidy
+    return tidy, every_gain
 
 
 def _write_forms(folder: Path, shown: Sheet, notes: list[str]) -> None:

@@ -1,0 +1,85 @@
+"""What one training is worth more than another: paired differences between rows of a table, with intervals.
+
+Every column has a pair: rows of one method that differ in their training captions, fine minus coarse and highest minus
+lowest; in tables of methods, the best minus the next.
+"""
+
+from dataclasses import dataclass
+
+from verified.common.bootstrap import interval, two_sided_p_value
+from verified.tables.collect import Cell, Collection, ranked_rivals
+from verified.tables.layout import Column, Row, Table
+from verified.tables.simple import Estimate, SimpleTable
+
+BASELINE = {"FIG": "COG", "FIG-highest": "FIG-lowest"}
+DIGITS = 2
+
+
+@dataclass(frozen=True)
+class Gain:
+    """Points of recall by which the first run is ahead of the second, over the same queries and all trainings."""
+
+    dataset: str
+    """The data set's title."""
+    first: str
+    second: str
+    test: str
+    metric: str
+    points: Estimate
+    p_value: float
+
+
+def gains(
+    table: Table, collection: Collection, dataset: str, title: str, cells: dict[tuple[Row, Column], Cell]
+) -> list[Gain]:
+    """The gains of one data set's block of a table; `cells` as of `Collection.cells`."""
+    found = []
+    for column in table.columns:
+        if column.task in ("VCMR", "SVMR", "VR"):
+            for first, second in _pairs(table, column, cells):
+                means = collection.resampled(first, dataset, column) - collection.resampled(second, dataset, column)
+                low, high = (round(float(bound), DIGITS) for bound in interval(means))
+                points = round(cells[first, column].value - cells[second, column].value, DIGITS)
+                runs = [f"{row.method} trained on {row.train}" for row in (first, second)]
+                metric = f"{column.task} {column.metric}"
+                estimate = Estimate(points, low, high)
+                found.append(Gain(title, *runs, first.test, metric, estimate, two_sided_p_value(means)))
+    return found
+
+
+def _pairs(table: Table, column: Column, cells: dict[tuple[Row, Column], Cell]) -> list[tuple[Row, Row]]:
+    rows = [row for row in table.rows if row.method and cells[row, column].value is not None]
+    pairs = [
+        (row, other)
+        for row in rows
+        for other in rows
+        if (row.method, row.test, BASELINE.get(row.train)) == (other.method, other.test, other.train)
+    ]
+    if pairs:
+        return pairs
+    return [(first, second) for first, second, *_ in ranked_rivals(table, column, cells)]
+
+
+def gain_lines(found: list[Gain]) -> list[str]:
+    """A sentence per pair of runs for a table's foot."""
+    by_pair: dict[tuple, list[str]] = {}
+    for gain in found:
+        points = gain.points
+        text = f"{gain.metric} {points.value:+.{DIGITS}f} [{points.low:.{DIGITS}f}, {points.high:.{DIGITS}f}]"
+        by_pair.setdefault((gain.dataset, gain.first, gain.second, gain.test), []).append(text)
+    return [
+        f"{dataset}, {first} minus {second}, tested on {test}: {', '.join(texts)}."
+        for (dataset, first, second, test), texts in by_pair.items()
+    ]
+
+
+def gains_table(found: list[Gain]) -> SimpleTable:
+    """All gains of a run, each once."""
+    rows = dict.fromkeys(
+        (gain.dataset, gain.first, gain.second, gain.test, gain.metric, gain.points, gain.p_value) for gain in found
+    )
+    note = (
+        "Points of the first minus the second; in brackets: 95 % interval by resampling queries in pairs and trainings."
+    )
+    header = ("Data set", "First", "Second", "Test", "Metric", "Gain", "p")
+    return SimpleTable("gains", "paired differences between runs", header, rows, [note], (0, 0, 0, 0, 0, DIGITS, 3))
