@@ -163,7 +163,7 @@ def test_links_that_leave_the_folder_are_refused(folder, clip):
 def test_a_pipe_with_a_videos_name_does_not_hang(folder):
     os.mkfifo(folder / "pipe.mp4")
     corpus = read(folder, [GOOD, GOOD | {"video": "pipe"}])
-    assert reasons(corpus) == [(2, "unreadable-video")]
+    assert reasons(corpus) == [(2, "not-a-file")]
 
 
 def test_equal_stems_need_their_ending(folder, clip):

@@ -1,5 +1,6 @@
 """Ids of the videos of a folder: one each, clear, and never a way out of the folder."""
 
+import os
 import tempfile
 from pathlib import Path, PurePosixPath
 
@@ -7,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from verified.corpus.video_folder import NameRefused, VideoFolder
+from verified.corpus.video_folder import NameRefused, VideoFolder, file_state, folder_digest
 
 stems = st.text("ab.", min_size=1, max_size=3).filter(lambda s: not s.startswith(".") and not s.endswith("."))
 names = st.builds(lambda parts, ending: "/".join(parts) + ending,
@@ -60,3 +61,35 @@ def test_no_name_leads_out_of_the_folder(name):
             assert refusal.reason in ("invalid-video-id", "unknown-video")
         else:
             assert inside.paths[video].resolve().is_relative_to(Path(base, "inside").resolve())
+
+
+@pytest.mark.timeout(20)
+def test_a_pipe_with_a_videos_name_is_left_out_and_read_by_nobody(tmp_path):
+    os.mkfifo(tmp_path / "x.mp4")
+    (tmp_path / "a.mp4").write_bytes(b"a")
+    folder = VideoFolder(tmp_path)
+    assert list(folder.paths) == ["a"]
+    assert [(name, reason) for name, reason, _ in folder.refused] == [("x.mp4", "not-a-file")]
+    with pytest.raises(NameRefused, match="not a regular file"):
+        folder.video_id("x")
+    assert file_state(tmp_path / "x.mp4") == ""
+    assert folder_digest(tmp_path) == folder_digest(tmp_path)
+
+
+@pytest.mark.parametrize("missing", [slice(0, 5000), slice(40_000, 60_000), slice(95_000, None)], ids=str)
+def test_a_download_that_is_filled_in_later_is_another_file(tmp_path, missing):
+    whole = bytearray(range(1, 251)) * 400
+    path = tmp_path / "a.mp4"
+    begun = whole.copy()
+    begun[missing] = bytes(len(begun[missing]))
+    path.write_bytes(begun)
+    before = folder_digest(tmp_path)
+    path.write_bytes(whole)
+    assert folder_digest(tmp_path) != before
+
+
+def test_a_touched_or_copied_video_is_the_same(tmp_path):
+    (tmp_path / "a.mp4").write_bytes(b"a" * 9000)
+    before = folder_digest(tmp_path)
+    os.utime(tmp_path / "a.mp4", (1, 1))
+    assert folder_digest(tmp_path) == before

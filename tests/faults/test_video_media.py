@@ -173,6 +173,14 @@ def a_web_page(path):
     path.write_text("<!DOCTYPE html><html><body>Video unavailable</body></html>")
 
 
+def an_unknown_codec(path):
+    path.write_bytes(faststart(path).read_bytes().replace(b"avc1", b"zzzz"))
+
+
+def a_drawing(path):
+    path.write_text('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect/></svg>')
+
+
 def a_pipe(path):
     os.mkfifo(path)
 
@@ -195,6 +203,8 @@ UNUSABLE = {
     a_text: "not-a-video",
     a_playlist: "not-a-video",
     a_web_page: "not-a-video",
+    an_unknown_codec: "no-decoder",
+    a_drawing: "no-decoder",
     a_pipe: "not-a-file",
     a_folder: "not-a-file",
     gone: "missing-file",

@@ -3,10 +3,10 @@
 What is wrong with a whole file is an InputError (see `moments_file`, `video_folder`; also a corpus without a single
 usable moment). What is wrong with a row or a video is an exclusion with a reason, one per row and one per unused video:
 
-- rows: the reasons of `moment_checks`; `invalid-video-id`, `unknown-video`, `ambiguous-video`, `outside-folder`;
-  `unreadable-video` where the file does not decode;
-- videos (exclusions without a row): `invalid-video-id`, `outside-folder`, the reasons of `common.video.VideoError`, and
-  `no-usable-moments`.
+- rows: the reasons of `moment_checks`; `invalid-video-id`, `unknown-video`, `ambiguous-video`, `outside-folder`,
+  `not-a-file`; `unreadable-video` where the file does not decode;
+- videos (exclusions without a row): `invalid-video-id`, `outside-folder`, `not-a-file`, the reasons of
+  `common.video.VideoError`, and `no-usable-moments`.
 
 Ends after the video's end are clamped and counted. Rows of the file = moments + exclusions with a row; videos in the
 folder = rows of videos.jsonl + exclusions without a row. The same video under two names is two videos, and counted.

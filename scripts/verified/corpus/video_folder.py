@@ -8,6 +8,7 @@ folder: absolute paths, `..`, and links that end elsewhere are refused.
 import hashlib
 import os
 import re
+import stat
 from collections import Counter
 from pathlib import Path, PurePosixPath
 
@@ -16,7 +17,8 @@ from verified.common.errors import InputError
 
 ENDINGS = {".3gp", ".avi", ".flv", ".m4v", ".mkv", ".mov", ".mp4", ".mpeg", ".mpg", ".ogv", ".ts", ".webm", ".wmv"}
 SAMPLE = 4096
-"""Bytes of a video that tell it from another of the same name and size."""
+PARTS = 4
+"""Samples of so many bytes, at the borders of so many parts, tell a video from another of the same name and size."""
 
 _CONTROL = re.compile(rf"[\t\n\r]|{HIDDEN.pattern}")
 
@@ -46,6 +48,8 @@ class VideoFolder:
                 self.refused.append(
                     (shown, "invalid-video-id", "the file's name holds control characters or is not UTF-8")
                 )
+            elif os.path.exists(path) and not os.path.isfile(path):
+                self.refused.append((name, "not-a-file", "a pipe, socket or device, not a regular file"))
             elif os.path.islink(path) and not Path(os.path.realpath(path)).is_relative_to(home):
                 self.refused.append(
                     (name, "outside-folder", "the file is a link that leads out of the folder of videos")
@@ -96,16 +100,22 @@ def folder_digest(folder: str | os.PathLike) -> str:
 
 
 def file_state(path: str | os.PathLike) -> str:
-    """Size and a sample from the middle of a file, empty if it cannot be read.
+    """Size and samples from both ends, the middle and the quarters of a file; empty if it is no readable regular file.
 
-    Its time says too much: a copied or touched video is the same video. A sample is enough: encoders do not
-    make two files of one size with the same bytes in the middle.
+    Its time says too much: a copied or touched video is the same video. Samples are enough: encoders do not make two
+    files of one size with the same bytes there, and a download whose space was set aside beforehand has zeros where it
+    is still to be filled, last of all at its end.
     """
     try:
-        with open(path, "rb", buffering=0) as file:
-            size = os.fstat(file.fileno()).st_size
-            file.seek(max(0, size // 2 - SAMPLE // 2))
-            return f"{size} {hashlib.sha256(file.read(SAMPLE)).hexdigest()[:16]}"
+        # A pipe would wait for somebody to write to it.
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb", buffering=0) as file:
+            found = os.fstat(file.fileno())
+            if not stat.S_ISREG(found.st_mode):
+                return ""
+            content = hashlib.sha256()
+            for part in range(PARTS + 1):
+                content.update(os.pread(file.fileno(), SAMPLE, max(0, found.st_size - SAMPLE) * part // PARTS))
+            return f"{found.st_size} {content.hexdigest()[:16]}"
     except OSError:
         return ""
 

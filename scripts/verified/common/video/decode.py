@@ -35,7 +35,7 @@ class VideoError(Exception):
     """A file that cannot be used as a video.
 
     `reason` is a slug for exclusions.jsonl: missing-file, not-a-file, empty-file, unreadable-file, not-a-video,
-    no-video-stream or no-frames; `detail` is a sentence for people.
+    no-video-stream, no-decoder or no-frames; `detail` is a sentence for people.
     """
 
     def __init__(self, reason: str, path: str | os.PathLike, detail: str):
@@ -73,6 +73,9 @@ class Decoder:
         # A sound file's cover picture looks like a video stream.
         if self.stream is None or self.stream.disposition & Disposition.attached_pic:
             raise VideoError("no-video-stream", path, "holds no video stream")
+        # Formats without a decoder of pixels, such as SVG, and codecs that nobody has heard of.
+        if self.stream.codec_context is None:
+            raise VideoError("no-decoder", path, "its codec cannot be decoded")
         self.stream.codec_context.thread_count = threads
         rate = self.stream.average_rate or self.stream.guessed_rate
         self.nominal_rate = float(rate) if rate and 0 < rate < 1000 else FALLBACK_RATE
