@@ -95,6 +95,24 @@ def test_a_malicious_pickle_is_refused_and_never_run(tmp_path, capsys, umt_size)
     assert not trap.exists() and not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize("content", [b"not a checkpoint", "bomb", "cut"])
+def test_no_refusal_advises_to_read_the_file_unguarded(tmp_path, umt_size, content):
+    path = tmp_path / "umt.pth"
+    if content == "bomb":
+        torch.save({"model": Bomb(tmp_path / "trap")}, path)
+    elif content == "cut":
+        torch.save({"model": torch.zeros(3)}, path)
+        path.write_bytes(path.read_bytes()[:-80])
+    else:
+        path.write_bytes(content)
+    with pytest.raises(InputError, match=r"umt\.pth: not readable as plain tensors") as refusal:
+        import_umt(path, tmp_path / "out", umt_size(4))
+    said = str(refusal.value).lower()
+    assert not any(word in said for word in ("weights_only", "torch.load", "pytorch", "trusted", "re-running"))
+    if content == "bomb":
+        assert "it asks for posix.mkdir" in said
+
+
 def test_a_missing_file(tmp_path, umt_size):
     with pytest.raises(InputError, match="no such file"):
         import_umt(tmp_path / "none.pth", tmp_path / "out", umt_size(4))
@@ -109,7 +127,7 @@ def test_checkpoints_of_ours_that_cannot_be_used(tmp_path, four_frames):
     with pytest.raises(InputError, match="format 9 is newer"):
         load_checkpoint(path)
     path.write_bytes(b"nothing")
-    with pytest.raises(InputError, match="not a safetensors file"):
+    with pytest.raises(InputError, match="no tensor file"):
         load_checkpoint(path)
 
 

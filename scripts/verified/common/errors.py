@@ -1,5 +1,8 @@
 """Errors that a person can act on."""
 
+LONGEST = 1000
+"""Characters of a problem that are shown."""
+
 
 class InputError(Exception):
     """Something the user gave cannot be used.
@@ -9,6 +12,8 @@ class InputError(Exception):
     """
 
     def __init__(self, problem: str, *, file: object = None, row: int | None = None, remedy: str | None = None):
+        if len(problem) > LONGEST:  # something quoted from a hostile file
+            problem = f"{problem[: LONGEST - 200]} … {problem[-200:]}"
         where = ", ".join(part for part in (str(file) if file else "", f"row {row}" if row is not None else "") if part)
         text = f"{where}: {problem}" if where else problem
         super().__init__(f"{text} ({remedy})" if remedy else text)

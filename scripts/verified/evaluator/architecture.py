@@ -1,9 +1,11 @@
 """Sizes of the evaluator: the paper's ViT-L/16 with BERT-large, and a tiny one for the demo."""
 
+import reprlib
 from dataclasses import asdict, dataclass, fields
-from typing import Literal
+from typing import Literal, get_args
 
 from verified.common.errors import InputError
+from verified.common.jsonl import finite
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,8 @@ def architecture(size: str, frames: int, image_size: int) -> Architecture:
 
 def from_header(values: dict, file: object) -> Architecture:
     """Rebuild an architecture from a checkpoint's header; InputError names the first key that does not fit."""
+    if not isinstance(values, dict):
+        raise InputError("damaged: its header holds no architecture", file=file)
     known = {field.name for field in fields(Architecture)}
     for key in values:
         if key not in known:
@@ -84,4 +88,17 @@ def from_header(values: dict, file: object) -> Architecture:
     missing = [field.name for field in fields(Architecture) if field.name not in values]
     if missing:
         raise InputError(f"architecture key {missing[0]!r} is missing from the header", file=file)
+    for field in fields(Architecture):
+        if not _plausible(field.name, field.type, values[field.name]):
+            raise InputError(f"architecture key {field.name!r} cannot be {reprlib.repr(values[field.name])}", file=file)
     return Architecture(**values)
+
+
+def _plausible(name: str, kind: object, value: object) -> bool:
+    """Whether a network could have been built with this value; sizes that only fill the memory are none."""
+    if kind is int:
+        largest = 256 if name.endswith("layers") else 1_000_000
+        return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= largest
+    if kind is float:
+        return finite(value) and 0 <= value < 1
+    return isinstance(value, kind) if isinstance(kind, type) else value in get_args(kind)

@@ -4,15 +4,15 @@ import json
 from pathlib import Path
 
 import torch
-from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 
+from verified.common import tensor_file
 from verified.common.errors import InputError
 from verified.common.files import atomic_path
 from verified.evaluator.architecture import Architecture, from_header
 from verified.evaluator.model import NoiseEvaluator
 
-KEY, FORMAT, VERSION = "verified", "evaluator", 1
+FORMAT, VERSION = "evaluator", 1
 
 
 def save_checkpoint(path: str | Path, tensors: dict[str, torch.Tensor], size: Architecture, origin: str) -> None:
@@ -21,7 +21,7 @@ def save_checkpoint(path: str | Path, tensors: dict[str, torch.Tensor], size: Ar
     plain = {name: tensor.detach().float().cpu().contiguous() for name, tensor in tensors.items()}
     with atomic_path(path) as temporary:
         # One key: the library writes several in an order of its own, and equal runs must give equal bytes.
-        save_file(plain, temporary, metadata={KEY: json.dumps(header)})
+        save_file(plain, temporary, metadata={tensor_file.KEY: json.dumps(header)})
 
 
 def read_header(path: str | Path) -> tuple[Architecture, str]:
@@ -30,24 +30,20 @@ def read_header(path: str | Path) -> tuple[Architecture, str]:
     Raises InputError for a missing file, one that is no safetensors file, another format, or a newer version.
     """
     path = Path(path)
-    if not path.is_file():
-        raise InputError("no such checkpoint", file=path)
-    try:
-        with safe_open(path, "pt") as stored:
-            header = json.loads((stored.metadata() or {}).get(KEY, "{}"))
-    except (SafetensorError, OSError) as error:
-        raise InputError(f"not a safetensors file: {error}", file=path) from None
+    header = tensor_file.read_header(path) or {}
     if header.get("format") != FORMAT:
         raise InputError(
             "not a checkpoint of the evaluator", file=path,
             remedy="a .pth file of UMT is converted by: verified import-umt FILE",
         )  # fmt: skip
+    if not isinstance(header.get("version"), int) or not isinstance(header.get("origin"), str):
+        raise InputError("damaged: its header lacks version or origin", file=path)
     if header["version"] > VERSION:
         raise InputError(
             f"checkpoint format {header['version']} is newer than {VERSION}, the newest known here", file=path,
             remedy="update the workflow",
         )  # fmt: skip
-    return from_header(header["architecture"], path), header["origin"]
+    return from_header(header.get("architecture"), path), header["origin"]
 
 
 def load_checkpoint(path: str | Path, wanted: Architecture | None = None) -> NoiseEvaluator:
@@ -58,10 +54,12 @@ def load_checkpoint(path: str | Path, wanted: Architecture | None = None) -> Noi
     """
     stored_size, _ = read_header(path)
     size = wanted or stored_size
-    with safe_open(path, "pt") as stored:
-        tensors = {name: stored.get_tensor(name) for name in stored.keys()}  # noqa: SIM118 - not a mapping
-    with torch.device("meta"):
-        expected = {name: tensor.shape for name, tensor in NoiseEvaluator(size).state_dict().items()}
+    tensors, _ = tensor_file.read_tensor_file(path)
+    try:
+        with torch.device("meta"):
+            expected = {name: tensor.shape for name, tensor in NoiseEvaluator(size).state_dict().items()}
+    except (ValueError, TypeError, RuntimeError, ArithmeticError, AssertionError) as error:
+        raise InputError(f"its header describes no network that can be built: {error}", file=path) from None
     problem = misfit({name: tensor.shape for name, tensor in tensors.items()}, expected)
     if problem:
         raise InputError(

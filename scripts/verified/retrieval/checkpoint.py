@@ -5,17 +5,14 @@ from dataclasses import asdict
 from pathlib import Path
 
 import torch
-from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
 from verified.common.errors import InputError
 from verified.common.files import atomic_path
+from verified.common.tensor_file import KEY, read_tensor_file
 from verified.retrieval.contract import RetrievalModel
 from verified.retrieval.registry import model_class
-
-KEY = "verified"
-"""The one entry of the header; a single entry keeps the bytes the same from run to run."""
 
 
 def save_tensors(path: str | Path, tensors: dict[str, Tensor], header: dict) -> None:
@@ -27,15 +24,7 @@ def save_tensors(path: str | Path, tensors: dict[str, Tensor], header: dict) -> 
 
 def load_tensors(path: str | Path, device: str = "cpu") -> tuple[dict[str, Tensor], dict]:
     """Tensors and header. Raises InputError if the file is missing, damaged, or not of this project."""
-    path = Path(path)
-    if not path.is_file():
-        raise InputError("no such file", file=path)
-    try:
-        with safe_open(path, framework="pt", device=device) as file:
-            header = json.loads((file.metadata() or {}).get(KEY, "null"))
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a mapping)
-    except (SafetensorError, json.JSONDecodeError) as error:
-        raise InputError(f"damaged checkpoint: {error}", file=path) from None
+    tensors, header = read_tensor_file(path, device)
     if header is None:
         raise InputError(
             "has no header of this project", file=path, remedy="import it with `verified import-checkpoint`"
@@ -51,11 +40,18 @@ def save_model(path: str | Path, name: str, model: RetrievalModel, state: dict[s
 def load_model(path: str | Path, device: str = "cpu") -> tuple[RetrievalModel, dict]:
     """A model in evaluation mode and the checkpoint's header. Raises InputError if weights and config do not agree."""
     tensors, header = load_tensors(path)
-    cls = model_class(header["model"])
+    name, config = header.get("model"), header.get("config")
+    if not isinstance(name, str) or not isinstance(config, dict):
+        raise InputError("damaged: its header names no model or no config", file=path)
+    largest = max([1000, *(size for tensor in tensors.values() for size in tensor.shape)])
+    for key, value in config.items():
+        if isinstance(value, int) and abs(value) > largest:
+            raise InputError(f"damaged: {key} = {value} is beyond all of its tensors", file=path)
+    cls = model_class(name)
     try:
-        model = cls(cls.Config(**header["config"]))
+        model = cls(cls.Config(**config))
         model.load_state_dict(tensors)
-    except (TypeError, RuntimeError) as error:
-        detail = " ".join(str(error).split())
-        raise InputError(f"does not fit the model {header['model']!r}: {detail}", file=path) from None
+    except (TypeError, ValueError, RuntimeError, ArithmeticError, AssertionError, AttributeError) as error:
+        detail = " ".join(str(error).split())[:400]
+        raise InputError(f"does not fit the model {name!r}: {detail}", file=path) from None
     return model.to(torch.device(device)).eval(), header

@@ -27,10 +27,10 @@ from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
-from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from verified.common.errors import InputError
+from verified.common.tensor_file import read_tensor_file
 from verified.retrieval.bert_layers import BertEncoder
 from verified.retrieval.contract import Batch, Encoded, ModelConfig, Recipe, RetrievalModel, Spans
 from verified.retrieval.labels import inclusive_end_two_clips
@@ -281,7 +281,7 @@ def load_roberta(transformer: nn.Module, folder: Path) -> None:
         raise InputError(
             "no RoBERTa weights here", file=file, remedy="save roberta-base there, or leave `roberta` empty"
         )
-    source = {key.removeprefix("roberta."): value for key, value in load_file(file).items()}
+    source = {key.removeprefix("roberta."): value for key, value in read_tensor_file(file)[0].items()}
     wanted = {}
     for key, value in transformer.state_dict().items():
         if key.startswith("img_embeddings."):
@@ -289,7 +289,7 @@ def load_roberta(transformer: nn.Module, folder: Path) -> None:
         part, _, rest = key.removeprefix("encoder.layer.").partition(".")
         name = f"encoder.layer.{2 * int(part) + 1}.{rest}" if part.isdecimal() else key
         found = source.get(name)
-        if found is None or found.shape[1:] != value.shape[1:]:
+        if found is None or not found.ndim or found.shape[1:] != value.shape[1:]:
             shape = "no tensor" if found is None else f"shape {list(found.shape)}"
             raise InputError(f"{shape} where {name} of shape {list(value.shape)} is needed", file=file)
         wanted[key] = (

@@ -1,0 +1,39 @@
+"""Tensor files (safetensors) and the JSON header of ours: whatever a file holds, it is read or refused by name."""
+
+import json
+from pathlib import Path
+
+from verified.common.errors import InputError
+
+KEY = "verified"
+"""The one entry of our header; a single entry keeps the bytes the same from run to run."""
+
+
+def read_header(path: str | Path) -> dict | None:
+    """Our header in a tensor file; None if it has none. Raises InputError if the file is missing or damaged."""
+    return _read(path, tensors=False)[1]
+
+
+def read_tensor_file(path: str | Path, device: str = "cpu") -> tuple[dict, dict | None]:
+    """Tensors by name, and the header as in `read_header`."""
+    return _read(path, tensors=True, device=device)
+
+
+def _read(path: str | Path, tensors: bool, device: str = "cpu") -> tuple[dict, dict | None]:
+    from safetensors import SafetensorError, safe_open
+
+    path = Path(path)
+    if not path.is_file():
+        raise InputError("no such file", file=path)
+    try:
+        with safe_open(path, "pt", device=device) as stored:
+            text = (stored.metadata() or {}).get(KEY)
+            found = {name: stored.get_tensor(name) for name in stored.keys()} if tensors else {}  # noqa: SIM118
+        header = None if text is None else json.loads(text)
+    # A crafted file makes the library, torch or the JSON parser fail in any of these ways.
+    except (SafetensorError, OSError, ValueError, TypeError, LookupError, RuntimeError, AttributeError) as error:
+        detail = " ".join(str(error).split())[:200]
+        raise InputError(f"damaged, or no tensor file (safetensors): {detail}", file=path) from None
+    if header is not None and not isinstance(header, dict):
+        raise InputError("damaged: its header is no JSON object", file=path)
+    return found, header

@@ -1,0 +1,137 @@
+"""Crafted safetensors: each is read or refused in a sentence that names the file; none is a traceback or a flood."""
+
+import json
+import struct
+
+import pytest
+import torch
+from fuzz import damaged
+
+from verified.common.errors import InputError
+from verified.common.tensor_file import read_tensor_file
+from verified.evaluator.checkpoint import load_checkpoint, save_checkpoint
+from verified.retrieval.checkpoint import load_model, save_model
+from verified.retrieval.models.hero import load_roberta
+from verified.retrieval.registry import model_class
+
+
+def raw(header: object, data: bytes = b"") -> bytes:
+    text = header if isinstance(header, bytes) else json.dumps(header).encode()
+    return struct.pack("<Q", len(text)) + text + data
+
+
+def tensor(**changes) -> dict:
+    return {"a": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8], **changes}}
+
+
+CRAFTED = {
+    "nothing": b"",
+    "cut in the length": b"\x08\x00",
+    "length beyond the file": struct.pack("<Q", 2**62) + b"{}",
+    "length of zero": raw(b""),
+    "header no JSON": raw(b"{{{{"),
+    "header not UTF-8": raw(b"\xff\xfe{}"),
+    "header a list": raw([]),
+    "header nested": raw(b'{"a":' * 3000),
+    "no offsets": raw({"a": {"dtype": "F32", "shape": [2]}}),
+    "offsets beyond": raw(tensor(data_offsets=[0, 800])),
+    "offsets backwards": raw(tensor(data_offsets=[8, 0]), bytes(8)),
+    "offsets negative": raw(tensor(data_offsets=[-8, 0]), bytes(8)),
+    "offsets overflow": raw(tensor(data_offsets=[0, 2**64]), bytes(8)),
+    "shape negative": raw(tensor(shape=[-2]), bytes(8)),
+    "shape overflows": raw(tensor(shape=[2**33, 2**33]), bytes(8)),
+    "shape too large": raw(tensor(shape=[2000]), bytes(8)),
+    "unknown type": raw(tensor(dtype="F99"), bytes(8)),
+    "rare type": raw(tensor(dtype="F8_E8M0", shape=[8]), bytes(8)),
+    "half bytes": raw(tensor(dtype="F4", shape=[16]), bytes(8)),
+    "data left over": raw(tensor(), bytes(80)),
+    "metadata a number": raw({"__metadata__": 3}),
+    "metadata of numbers": raw({"__metadata__": {"verified": 3}}),
+    "our header no JSON": raw({"__metadata__": {"verified": "{"}}),
+    "our header a list": raw({"__metadata__": {"verified": "[]"}}),
+    "our header a text": raw({"__metadata__": {"verified": '"x"'}}),
+    "our header null": raw({"__metadata__": {"verified": "null"}}),
+    "our header nested": raw({"__metadata__": {"verified": "[" * 5000}}),
+    "our header of digits": raw({"__metadata__": {"verified": '{"a":' + "9" * 5000 + "}"}}),
+    "a name with control characters": raw({"\x1b[2J": tensor()["a"]}, bytes(8)),
+}
+
+
+@pytest.mark.parametrize("case", CRAFTED)
+@pytest.mark.parametrize("read", [load_checkpoint, load_model], ids=["evaluator", "retrieval"])
+def test_a_crafted_file_is_named(tmp_path, case, read):
+    path = tmp_path / "c.safetensors"
+    path.write_bytes(CRAFTED[case])
+    with pytest.raises(InputError) as refusal:
+        read(path)
+    assert str(path) in str(refusal.value) and len(str(refusal.value)) < 1000
+
+
+@pytest.mark.parametrize("case", CRAFTED)
+def test_a_crafted_file_of_roberta_is_named(tmp_path, case):
+    (tmp_path / "model.safetensors").write_bytes(CRAFTED[case])
+    with pytest.raises(InputError, match=r"model\.safetensors"):
+        load_roberta(torch.nn.Linear(2, 2), tmp_path)
+
+
+def parts(content: bytes) -> tuple[dict, bytes]:
+    (length,) = struct.unpack("<Q", content[:8])
+    return json.loads(content[8 : 8 + length]), content[8 + length :]
+
+
+@pytest.fixture(scope="module", params=["evaluator", "retrieval"])
+def good(request, tmp_path_factory, four_frames):
+    """A checkpoint and its reader."""
+    path = tmp_path_factory.mktemp("good") / "c.safetensors"
+    if request.param == "evaluator":
+        save_checkpoint(path, four_frames.state_dict(), four_frames.size, "x")
+        return path.read_bytes(), load_checkpoint
+    cls = model_class("xml")
+    model = cls(cls.Config(video_dim=8, text_dim=8, context_clips=6))
+    save_model(path, "xml", model, model.state_dict(), {})
+    return path.read_bytes(), load_model
+
+
+def test_any_damage_to_a_checkpoints_own_header_is_survived(tmp_path, good):
+    content, read = good
+    header, data = parts(content)
+    path, refused = tmp_path / "c.safetensors", 0
+    for text in damaged(header["__metadata__"]["verified"].encode(), 150, seed=9):
+        own = text.decode("utf-8", "replace")
+        path.write_bytes(raw({**header, "__metadata__": {"verified": own}}, data))
+        try:
+            read(path)
+        except InputError as error:
+            refused += 1
+            assert len(str(error)) < 1500
+    assert refused > 75
+
+
+def test_any_damage_to_the_list_of_tensors_is_survived(tmp_path, good):
+    content, read = good
+    header, data = parts(content)
+    path = tmp_path / "c.safetensors"
+    for text in damaged(json.dumps(header).encode(), 60, seed=10):
+        path.write_bytes(raw(text, data))
+        try:
+            read(path)
+        except InputError as error:
+            assert len(str(error)) < 1500
+
+
+def test_sizes_that_only_fill_the_memory_are_refused_at_once(tmp_path, good):
+    content, read = good
+    header, data = parts(content)
+    own = json.loads(header["__metadata__"]["verified"])
+    sizes = own["architecture"] if "architecture" in own else own["config"]
+    for key in [key for key, value in sizes.items() if isinstance(value, int) and not isinstance(value, bool)]:
+        changed = json.dumps({**own, "architecture": {**sizes, key: 10**9}, "config": {**sizes, key: 10**9}})
+        (tmp_path / "c.safetensors").write_bytes(raw({**header, "__metadata__": {"verified": changed}}, data))
+        with pytest.raises(InputError, match=key):
+            read(tmp_path / "c.safetensors")
+
+
+def test_a_sound_file_without_our_header_is_read_as_tensors(tmp_path):
+    (tmp_path / "c.safetensors").write_bytes(raw(tensor(), bytes(8)))
+    tensors, header = read_tensor_file(tmp_path / "c.safetensors")
+    assert header is None and tensors["a"].tolist() == [0, 0]
