@@ -1,5 +1,6 @@
 """Baselines and figures about a benchmark: printed reference points, exact against sampled, switches, costs."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -7,6 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from verified.__main__ import main
+from verified.common.jsonl import write_json
 from verified.config.rextime import Prices
 from verified.rextime.baselines import expected_random, reached, submission_rows, uniform_random, whole_video
 from verified.rextime.evaluate import evaluate
@@ -96,3 +99,42 @@ def test_the_printed_costs_follow_from_the_printed_prices():
     tested, trained = cost_per_1000(Prices(), True), cost_per_1000(Prices(), False)
     assert (round(tested["total"]), tested["by_hand"], round(tested["percent_of_by_hand"])) == (135, 300, 45)
     assert (trained["total"], round(trained["percent_of_by_hand"], 1)) == (35, 11.7)
+
+
+def test_other_data_sets_are_read_in_their_published_forms(tmp_path, capsys):
+    queries = [
+        {"query": "What did I do before I left?", "clip_start_sec": 1.0, "clip_end_sec": 2.0, "template": "x"},
+        {"query": "Where is the cup?", "clip_start_sec": 1.0, "clip_end_sec": 2.0},
+        {"query": None},
+    ]
+    annotation = {"annotation_uid": "a", "language_queries": queries}
+    write_json(tmp_path / "nlq.json", {"videos": [{"clips": [{"clip_uid": "c", "annotations": [annotation]}]}]})
+    (tmp_path / "spans.jsonl").write_text('{"id": "a/0", "question_span": [0.0, 5.0]}\n')
+    assert main(["rextime", "count", "ego4d-nlq", str(tmp_path / "nlq.json")]) == 0
+    assert json.loads(capsys.readouterr().out) == {
+        "items": 2, "asks_across": 1, "left_out_as_contained": 0, "across_time": 1
+    }  # fmt: skip
+    spans = ["--spans", str(tmp_path / "spans.jsonl")]
+    assert main(["rextime", "count", "ego4d-nlq", str(tmp_path / "nlq.json"), *spans]) == 0
+    assert json.loads(capsys.readouterr().out)["left_out_as_contained"] == 1
+    (tmp_path / "val.csv").write_text("video_id,qid,question,type\n1,0,why?,CW\n1,1,what then?,TN\n2,0,when?,TC\n")
+    assert main(["rextime", "count", "next-gqa", str(tmp_path / "val.csv")]) == 0
+    assert json.loads(capsys.readouterr().out)["across_time"] == 2
+    for form, text, message in (
+        ("ego4d-nlq", '{"videos": [{"clips": 3}]}', "a video lacks its clips"),
+        ("ego4d-nlq", "[]", "no list of videos"),
+        ("next-gqa", "a,b\n1,2\n", "needs the columns question and type"),
+    ):
+        (tmp_path / "bad").write_text(text)
+        assert main(["rextime", "count", form, str(tmp_path / "bad")]) == 2
+        assert message in capsys.readouterr().err
+    (tmp_path / "spans.jsonl").write_text('{"id": "b/0", "question_span": [0.0, 5.0]}\n')
+    assert main(["rextime", "count", "ego4d-nlq", str(tmp_path / "nlq.json"), *spans]) == 2
+    assert "'b/0', which is not in the other file" in capsys.readouterr().err
+
+
+def test_costs_from_the_command_line(capsys):
+    assert main(["rextime", "cost"]) == 0
+    assert "135.00" in capsys.readouterr().out
+    assert main(["rextime", "cost", "--reviews-per-hour", "0"]) == 2
+    assert "cannot be" in capsys.readouterr().err

@@ -1,0 +1,197 @@
+"""Who takes the test: the demo's engine, options scored by a real model class, a retrieval model as grounder."""
+
+import json
+
+import numpy as np
+import pytest
+import tiny_models
+from captioning import settings as generation_settings
+from media import counted, write_video
+
+from verified.common.errors import InputError
+from verified.common.hdf5 import write_features
+from verified.common.jsonl import write_jsonl
+from verified.common.seeds import derive_seed
+from verified.common.video import probe
+from verified.config.generation import EngineSettings
+from verified.corpus.demo_source import render_world
+from verified.corpus.encode import write_video as write_frames
+from verified.corpus.world import facts, make_world
+from verified.generation.engines.scoring import Scoring
+from verified.generation.engines.transformers import Transformers
+from verified.generation.request import Reply, Request
+from verified.generation.session import Session
+from verified.rextime.answer import TASKS, continuation, engines_for, take_test
+from verified.rextime.baselines import uniform_random
+from verified.rextime.ground import ground
+from verified.rextime.results import score_all, submissions_of
+from verified.rextime.rows import Prediction, Question
+
+
+def question(qid, video, text, window, options, letter="A", duration=16.0):
+    return {"qid": qid, "query": text, "vid": video, "duration": duration, "relevant_windows": [list(window)],
+            "options": options, "ans": letter}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def watched(tmp_path_factory):
+    """Videos of the demo world, and questions about what follows their first event."""
+    folder = tmp_path_factory.mktemp("watched")
+    videos, questions = {}, []
+    for number in range(1, 7):
+        name = f"demo-{number:04d}"
+        world = make_world(3, name, 16, 8)
+        write_frames(folder / f"{name}.mp4", render_world(world, 112, derive_seed(3, "noise", name)), world.fps)
+        path = folder / f"{name}.mp4"
+        videos[name] = {"video": name, "path": str(path), "sha256": name, **probe(path)}
+        first, second = (facts(event, 8) for event in world.events[:2])
+        verbs = {"moves": "moves", "meets": "touches something", "grows": "grows", "shrinks": "shrinks",
+                 "bounces": "bounces", "circles": "circles around", "appears": "appears", "vanishes": "vanishes",
+                 "stays": "stays still"}  # fmt: skip
+        right = f"A {second['colour']} {second['shape']} {verbs[second['motion']]}."
+        others = [verb for motion, verb in verbs.items() if motion != second["motion"]][:3]
+        wrong = [f"A {second['colour']} {second['shape']} {verb}." for verb in others]
+        event = world.events[1]
+        asked = f"What happens after a {first['colour']} {first['shape']} {verbs[first['motion']]}?"
+        span = (event.first / 8, event.last / 8)
+        questions.append(question(f"q{number}", name, asked, span, [right, *wrong]))
+    return videos, questions
+
+
+def test_the_demo_s_engine_answers_better_than_chance_and_resumes(watched, tmp_path):
+    videos, questions = watched
+    protocol = "answer_with_span"
+    with Session(generation_settings(tmp_path), 7, TASKS[protocol]) as session:
+        submission, failures = take_test(questions, videos, protocol, 64, session)
+        assert session.askers["video_lmm"].asked == len(questions) and not failures
+    with Session(generation_settings(tmp_path), 7, TASKS[protocol]) as session:
+        assert take_test(questions, videos, protocol, 64, session)[0] == submission
+        assert session.askers["video_lmm"].asked == 0
+    truth = [
+        Question(
+            row["qid"], row["query"], row["vid"], row["duration"], (tuple(row["relevant_windows"][0]),), row["ans"]
+        )
+        for row in questions
+    ]
+    write_jsonl(tmp_path / "sub.jsonl", submission)
+    takers = submissions_of(truth, {"reader": {"mode": "both", "files": [tmp_path / "sub.jsonl"]}})
+    found = score_all(truth, takers, seed=1)
+    reader = found["takers"]["reader"]["result"]["brief"]
+    assert reader["VQA"] >= 0.5 and reader["MR-full-mIoU"] > 40
+    assert reader["MR-full-mIoU"] > found["expected_random"]["mIoU"]
+    assert found["takers"]["reader"]["against_whole_video"][0]["measure"] == "mIoU"
+
+
+class Mute:
+    """An engine that says nothing of use."""
+
+    name, model, revision = "mute", "mute-1", ""
+
+    def answer(self, requests):
+        for _ in requests:
+            yield Reply("I cannot say.")
+
+
+def test_what_cannot_be_watched_or_read_counts_as_wrong(watched, tmp_path):
+    videos, questions = watched
+    left = dict(list(videos.items())[:2])
+    with Session(generation_settings(tmp_path), 7, TASKS["answer_with_span"], {"video_lmm": Mute()}) as session:
+        submission, failures = take_test(questions, left, "answer_with_span", 8, session)
+    assert [row["pred_relevant_windows"] for row in submission] == [[[0.0, 0.0]]] * 6
+    assert {row["ans"] for row in submission} == {None}
+    assert sorted(row["reason"] for row in failures) == ["invalid-unreadable"] * 2 + ["video-not-usable"] * 4
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory):
+    return tiny_models.qwen_vl(tmp_path_factory.mktemp("qwen"))
+
+
+def test_a_continuation_s_score_is_the_mean_of_its_tokens_log_probabilities(tiny):
+    import torch
+
+    engine = Transformers(EngineSettings(engine="transformers", model=tiny))
+    frames = np.random.default_rng(0).integers(0, 255, (3, 40, 60, 3), np.uint8)
+    text = continuation((3.4, 9.6), "the dog\n sits")
+    assert text == "From 3 to 10, the dog sits"
+    asked = Request("rextime/score", f"Look. {text}", {"continuation": text}, frames=frames)
+    (reply,) = Scoring(engine).answer([asked])
+    found = json.loads(reply.text)
+    assert reply.finish == "stop" and found["tokens"] == len(text)  # a tokeniser of single bytes
+    inputs = engine._inputs("Look.", _pictures(frames))
+    ids, total = inputs["input_ids"], 0.0
+    added = engine.tokenizer(text, add_special_tokens=False).input_ids
+    for token in added[:4]:  # one token after the other, as the model would write them
+        given = {**inputs, "input_ids": ids, "attention_mask": torch.ones_like(ids)}
+        if "mm_token_type_ids" in inputs:
+            more = ids.shape[1] - inputs["mm_token_type_ids"].shape[1]
+            given["mm_token_type_ids"] = torch.nn.functional.pad(inputs["mm_token_type_ids"], (0, more))
+        with torch.inference_mode():
+            logits = engine.network(**given).logits[0, -1].float()
+        total += float(torch.log_softmax(logits, dim=-1)[token])
+        ids = torch.cat([ids, torch.tensor([[token]])], dim=1)
+    short = text[:4]
+    (reply,) = Scoring(engine).answer(
+        [Request("rextime/score", f"Look. {short}", {"continuation": short}, frames=frames)]
+    )
+    assert json.loads(reply.text)["mean_log_probability"] == pytest.approx(total / 4, abs=1e-4)
+
+
+def _pictures(frames):
+    from PIL import Image
+
+    return [Image.fromarray(frame) for frame in frames]
+
+
+def test_options_are_chosen_by_score_and_engines_without_scores_say_so(tiny, tmp_path):
+    path = write_video(tmp_path / "v.mp4", counted(16), 8)
+    videos = {"v": {"video": "v", "path": str(path), "sha256": "v", **probe(path)}}
+    asked = [question("q1", "v", "What happens?", (0.5, 1.5), ["a", "b", "a longer one", "d"], duration=2.0)]
+    role = EngineSettings(engine="transformers", model=tiny, sampling={"max_tokens": 8})
+    for protocol in ("locate_then_score", "score_with_true_span"):
+        generation = generation_settings(tmp_path, video_lmm=role, attempts=1)
+        with Session(generation, 7, TASKS[protocol], engines_for(protocol, generation)) as session:
+            submission, _ = take_test(asked, videos, protocol, 2, session)
+        assert submission[0]["ans"] in set("ABCD")
+        assert submission[0]["pred_relevant_windows"] == [[0.0, 0.0]]  # random weights name no times
+    with pytest.raises(InputError, match="scene-reader gives no log-probabilities"):
+        engines_for("locate_then_score", generation_settings(tmp_path))
+
+
+@pytest.mark.parametrize("name", ["xml", "conquer"])
+def test_a_retrieval_model_grounds_questions_in_their_own_videos(name, tmp_path):
+    import torch
+
+    from verified.retrieval.checkpoint import save_model
+    from verified.retrieval.registry import build_model
+
+    draw = np.random.default_rng(4)
+    sizes = {"video_dim": 12, "text_dim": 10, "context_clips": 16}
+    narrow = {"xml": {"hidden": 16}, "conquer": {"hidden": 16, "heads": 2, "feed_forward": 16, "score_channels": 4}}
+    torch.manual_seed(0)
+    model = build_model(name, sizes, narrow[name])
+    save_model(tmp_path / "model.safetensors", name, model, model.state_dict(), {"epochs": 0})
+    clips = {video: draw.normal(size=(12, 12)).astype(np.float32) for video in ("x", "y")}
+    write_features(tmp_path / "video.h5", {"dim": 12}, ((video, clips[video], {}) for video in clips))
+    rows = [
+        question("q1", "y", "what happens first?", (1.0, 3.0), [], duration=12.0),
+        question("q2", "x", "why?", (4.0, 8.0), [], duration=11.5),
+    ]
+    tokens = ((str(place), draw.normal(size=(5, 10)).astype(np.float32), {}) for place in range(2))
+    write_features(tmp_path / "text.h5", {"dim": 10}, tokens)
+    files = {"checkpoint": tmp_path / "model.safetensors", "video": tmp_path / "video.h5", "text": tmp_path / "text.h5"}
+    spans = {"clip_seconds": 1.0, "min_pred_clips": 2, "max_pred_clips": 8}
+    found = ground(rows, files, {"spans": spans, "text_encoder": "", "memory_mb": 500, "device": "cpu"})
+    assert set(found) == {"q1", "q2"}
+    for row in rows:
+        start, end = found[row["qid"]].window
+        assert 0 <= start < end <= row["duration"] and found[row["qid"]].answer is None
+
+
+def test_a_grounder_of_some_questions_is_scored_on_these():
+    asked = [Question(f"q{n}", "?", "v", 10.0, ((0.0, 5.0),), "A") for n in range(4)]
+    part = {"q0": Prediction((0.0, 5.0), None), "q1": Prediction((5.0, 9.0), None)}
+    found = score_all(asked, {"grounder": ("grounding", part)}, 1)["takers"]
+    assert found["grounder"]["questions"] == 2 and found["grounder"]["result"]["brief"]["MR-full-mIoU"] == 50
+    assert "against_whole_video" not in found["grounder"] and found["whole video, A"]["questions"] == 4
+    assert uniform_random(asked, 1) == uniform_random(asked, 1) != uniform_random(asked, 2)
