@@ -32,6 +32,7 @@ rule caption_statics:
         attempts=settings.generation.attempts,
         spoiled_share=settings.generation.scene_reader.spoiled_share,
         shards=settings.shards,
+        asked_in=asked_in_of("results/{dataset}/captions/statics/{shard}.counts.json"),
         seed=settings.seed,
     script:
         "../scripts/caption_statics.py"
@@ -74,6 +75,7 @@ rule caption_dynamics:
         frame_side=settings.generation.frame_side,
         spoiled_share=settings.generation.scene_reader.spoiled_share,
         shards=settings.shards,
+        asked_in=asked_in_of("results/{dataset}/captions/dynamics/{shard}.counts.json"),
         seed=settings.seed,
     script:
         "../scripts/caption_dynamics.py"

@@ -1,3 +1,4 @@
+from verified.captions.unanswered import asked_in_of
 from verified.generation.prompts import prompt_file
 from verified.weights.paths import role_records, sentence_records
 

@@ -29,6 +29,7 @@ rule write_perturbations:
         attempts=settings.generation.attempts,
         sentence_encoder=settings.generation.sentence_encoder,
         shards=settings.shards,
+        asked_in=asked_in_of("results/{dataset}/perturbations/{shard}.counts.json"),
         seed=settings.seed,
     script:
         "../scripts/write_perturbations.py"

@@ -18,6 +18,7 @@ with job(snakemake, snakemake.params.threads) as log:
     with Session(generation, settings.seed, TASKS) as session:
         rows, spoiled = split_spoiled(caption_dynamics(moments, videos, snakemake.params.dynamics, session))
         counts = shard_counts(rows, settings.generation.candidates, session.outcome_counts())
+        counts |= {"unanswered": session.settle(), "asked_in": snakemake.params.asked_in}
     counts["thinned"] = sum(row["thinned"] for row in rows)
     write_jsonl(snakemake.output.captions, rows)
     write_jsonl(snakemake.output.spoiled, spoiled)

@@ -22,6 +22,7 @@ with job(snakemake, snakemake.params.threads) as log:
         check_covered(moments, keyframes)
         rows, spoiled = split_spoiled(caption_statics(moments, keyframes, session))
         counts = shard_counts(rows, settings.generation.candidates, session.outcome_counts())
+        counts |= {"unanswered": session.settle(), "asked_in": snakemake.params.asked_in}
     write_jsonl(snakemake.output.captions, rows)
     write_jsonl(snakemake.output.spoiled, spoiled)
     write_json(snakemake.output.counts, counts)

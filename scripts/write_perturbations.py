@@ -17,6 +17,7 @@ with job(snakemake, snakemake.params.threads) as log:
     with Session(generation, settings.seed, TASK_OF_KIND.values()) as session:
         rows = perturb(moments, session, encoder, snakemake.params.threads)
         counts = shard_counts(rows, generation.perturbations, session.outcome_counts())
+        counts |= {"unanswered": session.settle(), "asked_in": snakemake.params.asked_in}
     write_jsonl(snakemake.output.perturbations, rows)
     write_json(snakemake.output.counts, counts)
     log.info("%d moments: all three captions selected for %d", counts["moments"], counts["selected"])

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import re
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -128,3 +129,26 @@ def endpoint(
     finally:
         server.shutdown()
         server.server_close()
+
+
+@contextlib.contextmanager
+def raw_endpoint(speak: Callable[[socket.socket], None]) -> Iterator[str]:
+    """The address of a server that reads a request and then lets `speak` write whatever it likes to the socket."""
+    listening = socket.create_server(("127.0.0.1", 0))
+
+    def talk(connection: socket.socket) -> None:
+        with connection, contextlib.suppress(OSError):
+            connection.recv(65536)
+            speak(connection)
+
+    def accept() -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                connection, _ = listening.accept()
+                threading.Thread(target=talk, args=(connection,), daemon=True).start()
+
+    threading.Thread(target=accept, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}/v1"
+    finally:
+        listening.close()

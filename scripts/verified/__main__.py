@@ -7,6 +7,7 @@ import sys
 from verified import __version__
 from verified.common.errors import InputError
 from verified.common.job import log_to
+from verified.common.secrets import redacted
 
 # Each module offers add_parser(subparsers) and imports heavy packages only when its command runs.
 COMMANDS = (
@@ -42,7 +43,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         return chosen.run(chosen) or 0
     except InputError as error:
-        print(f"error: {error}", file=sys.stderr)
+        print(redacted(f"error: {error}"), file=sys.stderr)
         return 2
     except BrokenPipeError:
         sys.stderr.close()

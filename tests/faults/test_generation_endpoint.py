@@ -1,40 +1,16 @@
 """Endpoints at their worst: every call ends typed, none is lost or asked twice, and the reason is named."""
 
-import json
 import time
 
 import numpy as np
 import pytest
+from asking_loopback import GOOD, JSON, ask, call, engine
 from captioning import jpeg
 from loopback import Scripted, completion, endpoint, images_of, prompt_of, refusal, sensible
 
 from verified.common.errors import InputError
 from verified.config.generation import EngineSettings
-from verified.generation.asking import Asker, Call
-from verified.generation.engines.openai import OpenAI
-from verified.generation.ledger import Ledger
-from verified.generation.request import Request
 from verified.generation.schemas import answer_schema
-
-GOOD = "1. a dog runs far\n2. a dog runs off\n3. a dog runs home"
-JSON = (("Content-Type", "application/json"),)
-
-
-def call(number, **fields):
-    prompt = f"number {number} is {json.dumps('a dog runs')}"
-    return Call(Request("positives", prompt, {"caption": "a dog runs", "count": "3"}, **fields), count=3)
-
-
-def engine(url, **changes):
-    values = {"engine": "openai", "model": "loop-1", "base_url": url, "api_slots": 4, "retries": 3, **changes}
-    return OpenAI(EngineSettings(**values), first_wait=0.01, longest_wait=1.0 if "retries" not in changes else 0.05)
-
-
-def ask(tmp_path, asked, calls, attempts=2):
-    with Ledger(tmp_path / "ledger.sqlite") as ledger:
-        outcomes = dict(Asker(asked, ledger, attempts).ask(calls))
-        assert len({outcome.key for outcome in outcomes.values()}) == ledger.totals()["calls"] == len(outcomes)
-    return [outcomes[place] for place in range(len(outcomes))]
 
 
 def test_answers_tokens_and_the_cap_on_calls_under_way(tmp_path):
@@ -125,7 +101,8 @@ def test_each_fault_has_its_name_and_the_others_go_on(tmp_path, scripted, status
         assert sum(prompt_of(body).startswith("number 3 ") for body in served.bodies) == asked
         before = len(served.bodies)
         ask(tmp_path, engine(served.url), map(call, range(8)))
-        assert {prompt_of(body)[:9] for body in served.bodies[before:]} == {"number 3 "}
+        again = {prompt_of(body)[:9] for body in served.bodies[before:]}
+        assert again == ({"number 3 "} if outcomes[3].passes else set())
 
 
 def test_a_hanging_call_times_out_and_the_others_go_on(tmp_path):
@@ -169,7 +146,9 @@ def test_an_endpoint_that_is_down_stops_the_job(tmp_path):
 def test_an_endpoint_that_hangs_for_good_stops_the_job(tmp_path):
     with endpoint(lambda number, body: completion(GOOD)._replace(delay=1.0)) as served:
         hanging = engine(served.url, timeout_seconds=0.1, retries=0, api_slots=2)
-        with pytest.raises(InputError, match=r"does not answer: no answer in 0\.1 s.*run again when it is up"):
+        with pytest.raises(
+            InputError, match=r"does not answer: \d x timeout.*no whole answer in 0\.1 s.*run again when it is up"
+        ):
             ask(tmp_path, hanging, map(call, range(100)))
         assert len(served.bodies) < 20
 

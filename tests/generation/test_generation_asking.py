@@ -8,9 +8,10 @@ import pytest
 from stub_engine import StubEngine, good_answer
 
 from verified.common.errors import InputError
-from verified.generation.asking import Asker, Call, MediaError
+from verified.generation.asking import Asker, Call, MediaError, _Work
 from verified.generation.budget import Budget
 from verified.generation.ledger import Ledger
+from verified.generation.outcome import NotNow
 from verified.generation.request import Reply, Request, Sampling
 
 
@@ -126,14 +127,70 @@ def test_after_the_last_attempt_the_best_short_answer_is_kept(ledger):
     assert not again.requests and known.parsed == outcome.parsed and known.reason == "short"
 
 
-@pytest.mark.parametrize(("finish", "reason"), [("blocked", "content-filter"), ("error", "context-length")])
-def test_blocked_and_error_are_not_repeated_in_a_run_and_asked_anew_in_the_next(ledger, finish, reason):
+@pytest.mark.parametrize(
+    ("engine_name", "finish", "reason", "asked_again"),
+    [
+        ("openai", "blocked", "content-filter", False),
+        ("openai", "error", "context-length", False),
+        ("openai", "error", "status-400", False),
+        ("vllm", "blocked", "content-filter", False),
+        ("vllm", "error", "context-length", True),  # costs nothing, and its limit is no part of the key
+        *(("openai", "error", reason, True) for reason in ("connection", "timeout", "rate-limit", "garbage")),
+        *(("openai", "error", reason, True) for reason in ("endpoint", "status-500", "status-503", "status-408")),
+    ],
+)
+def test_what_says_something_of_the_call_is_final_and_what_tells_of_the_hour_is_not(
+    ledger, engine_name, finish, reason, asked_again
+):
     engine = StubEngine(lambda request, _: Reply("", finish, reason, "in words"))
+    engine.name = engine_name
     outcomes = ask(Asker(engine, ledger), [call("a dog runs"), call("a cat sits"), call("a dog runs")])
     assert len(engine.requests) == 2
     assert {(outcome.status, outcome.reason, outcome.detail) for outcome in outcomes} == {(finish, reason, "in words")}
+    again = StubEngine()
+    (outcome,) = ask(Asker(again, ledger), [call("a dog runs")])
+    assert len(again.requests) == asked_again and outcome.status == ("ok" if asked_again else finish)
+
+
+def test_an_unreadable_answer_is_final_after_all_attempts_and_not_before(ledger):
+    asker = Asker(StubEngine(lambda request, _: Reply("no idea")), ledger, attempts=3)
+    next(asker.engine.answer(asker._feed(work := _Work(enumerate([call("a dog runs")])))))
+    asker._take(next(iter(work.flying.values())), Reply("no idea"))  # and here the job is killed
+    engine = StubEngine(lambda request, _: Reply("no idea"))
+    ask(Asker(engine, ledger, attempts=3), [call("a dog runs")])
+    assert len(engine.requests) == 3
+    more = StubEngine()
+    ask(Asker(more, ledger, attempts=3), [call("a dog runs")])
+    assert not more.requests
+    (outcome,) = ask(Asker(more, ledger, attempts=4), [call("a dog runs")])
+    assert outcome.status == "ok" and len(more.requests) == 1
+
+
+def test_an_outage_does_not_make_a_short_answer_final(ledger):
+    replies = iter([Reply("1. a dog runs fast"), Reply("", "error", "timeout")])
+    (outcome,) = ask(Asker(StubEngine(lambda request, _: next(replies)), ledger), [call("a dog runs")])
+    assert (outcome.status, outcome.reason, outcome.passes) == ("error", "timeout", True)
     (outcome,) = ask(Asker(StubEngine(), ledger), [call("a dog runs")])
-    assert outcome.status == "ok" and outcome.attempts == 2
+    assert outcome.status == "ok" and outcome.parsed.missing == 0
+
+
+def test_told_to_go_on_all_calls_of_an_outage_end_and_are_asked_again_later(ledger):
+    class Down(StubEngine):
+        def answer(self, requests):
+            yield from itertools.islice(super().answer(requests), 3)
+            raise NotNow("outage", "nobody is there")
+
+    calls = [call(f"dog {number} runs") for number in range(10)]
+    with pytest.raises(NotNow):
+        ask(Asker(Down(), ledger), calls)
+    outcomes = ask(Asker(Down(), ledger, go_on=True), calls)
+    assert [outcome.status for outcome in outcomes] == ["ok"] * 6 + ["error"] * 4
+    assert all(outcome.passes and outcome.reason == "outage" for outcome in outcomes[6:])
+    spent = Asker(StubEngine(), ledger, budget=Budget(ledger, calls=8), go_on=True)
+    assert [outcome.reason for outcome in ask(spent, calls)] == [""] * 8 + ["budget"] * 2
+    engine = StubEngine()
+    assert all(outcome.status == "ok" for outcome in ask(Asker(engine, ledger, go_on=True), calls))
+    assert len(engine.requests) == 2
 
 
 def test_media_are_loaded_only_for_calls_that_are_asked(ledger):

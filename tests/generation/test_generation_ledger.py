@@ -150,7 +150,7 @@ def test_the_cassette_round_trip(tmp_path):
     assert engine.revision == "a"
     with Ledger(tmp_path / "replay.sqlite") as ledger:
         assert load(ledger, tmp_path / "a.parquet") == 5 and load(ledger, tmp_path / "a.parquet") == 0
-        asker = Asker(engine, ledger, final=("ok", "truncated", "invalid", "blocked", "error"))
+        asker = Asker(engine, ledger, replay=True)
         replayed = dict(asker.ask([*calls, call("a new one runs")]))
         assert export(ledger, tmp_path / "b.parquet") == 6
         assert (replayed[6].status, replayed[6].reason) == ("error", "not-on-cassette")

@@ -12,9 +12,17 @@ from pathlib import Path
 from verified.common.errors import InputError
 from verified.common.gpu_leases import lease
 from verified.common.run_lock import working
+from verified.common.secrets import redacted
 
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 PARENT = "VERIFIED_SNAKEMAKE"
+
+
+class _Redacting(logging.Formatter):
+    """Lines and tracebacks without the secrets of this process."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return redacted(super().format(record))
 
 
 def log_to(path: str | None = None) -> logging.Logger:
@@ -28,7 +36,7 @@ def log_to(path: str | None = None) -> logging.Logger:
         os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
         handlers.append(logging.FileHandler(path, mode="w", encoding="utf-8"))
     for handler in handlers:
-        handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S"))
+        handler.setFormatter(_Redacting("%(asctime)s %(message)s", "%H:%M:%S"))
         logger.addHandler(handler)
     return logger
 

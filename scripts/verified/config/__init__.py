@@ -1,6 +1,7 @@
 """The configuration: one model, from which the schema and the documentation are generated."""
 
 import difflib
+import re
 from pathlib import Path
 
 from pydantic import Field, ValidationError, field_validator, model_validator
@@ -104,7 +105,8 @@ def _explain(detail: dict, values: dict) -> str:
         return f"missing key {shown}"
     if not path:
         return detail["msg"].removeprefix("Value error, ")
-    return f"{shown} = {detail['input']!r}: {detail['msg'].removeprefix('Value error, ')}"
+    value = re.sub(r"(?<=://)[^/@\s]*@|(?<=\?)[^\s'\"]+", "...", repr(detail["input"]))  # of addresses: secrets
+    return f"{shown} = {value}: {detail['msg'].removeprefix('Value error, ')}"
 
 
 def _written_path(location: tuple, values: object) -> list:

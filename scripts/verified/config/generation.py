@@ -1,8 +1,9 @@
 """Text generation: which engine answers for which role, prompts, sampling, the ledger, the budget."""
 
 from typing import Literal
+from urllib.parse import urlsplit
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from verified.config.base import Section
 
@@ -43,9 +44,11 @@ class EngineSettings(Section):
     api_slots: int = Field(8, ge=1)
     """Engine openai: calls under way at once in one job; also the Snakemake resource `api_slots` of the job."""
     timeout_seconds: float = Field(120, gt=0)
-    """Engine openai: longest wait for one answer."""
+    """Engine openai: longest wait for one whole answer, however slowly it trickles in."""
     retries: int = Field(6, ge=0)
-    """Engine openai: further tries after 429, 5xx, a timeout or a lost connection."""
+    """Engine openai: further tries of a call after 429, 5xx, a timeout or a lost connection."""
+    outage_seconds: float = Field(900, gt=0)
+    """Engine openai: the job stops when no call at all was answered for so long, pauses asked for included."""
     gpu: int = Field(0, ge=0)
     """Engines vllm and transformers: GPUs of a job; with 0 they run on the CPU."""
     batch: int = Field(32, ge=1)
@@ -64,6 +67,19 @@ class EngineSettings(Section):
     """Written tokens per second and GPU, all requests of a batch together, for the GPU-hours of a quote."""
     tokens_read_per_second: float | None = Field(None, gt=0)
     """Tokens read per second and GPU, those of images included, for the same; null: reading takes no time."""
+
+    @field_validator("base_url")
+    @classmethod
+    def address_alone(cls, value: str | None) -> str | None:
+        parts = urlsplit(value or "https://none")
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError("an address begins with http:// or https:// and names a host")
+        if parts.username or parts.password or parts.query:
+            raise ValueError(
+                "an address has no user, password or query: configurations are shown in reports; "
+                "what is secret belongs into the environment variable that api_key_variable names"
+            )
+        return value
 
     @model_validator(mode="after")
     def complete(self):
@@ -109,6 +125,9 @@ class Generation(Section):
     """Where each call and its outcome is kept."""
     attempts: int = Field(3, ge=1)
     """How often a call is asked until its answer is complete."""
+    incomplete: Literal["fail", "allow"] = "fail"
+    """Calls that nobody answered for the time being (endpoint down or busy, budget spent): fail lets the job of their
+    shard fail; allow finishes it without them. Either way the next run asks them, and nothing else, again."""
     candidates: int = Field(3, ge=1)
     """N_s and N_d: statics and dynamics candidates per moment."""
     questions: int = Field(5, ge=1)

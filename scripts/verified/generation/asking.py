@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from verified.common.seeds import derive_seed
 from verified.generation.budget import Budget
 from verified.generation.ledger import Ledger, key_of, parts_of
-from verified.generation.outcome import Outcome, Parsed, Status
+from verified.generation.outcome import SHORT, NotNow, Outcome, Parsed, Status, is_passing
 from verified.generation.parsing import parse
 from verified.generation.request import Engine, Reply, Request
 
@@ -55,6 +55,7 @@ class _Work:
 
     calls: Iterator[tuple[int, Call]]
     drawn: bool = False
+    asked: bool = False
     ready: deque[tuple[int, Outcome]] = dataclasses.field(default_factory=deque)
     again: deque[_Pending] = dataclasses.field(default_factory=deque)
     flying: dict[int, _Pending] = dataclasses.field(default_factory=dict)
@@ -81,8 +82,9 @@ class Asker:
 
     `attempts` is how often an answer that is truncated, invalid or too short is asked for; ``blocked`` and ``error``
     are not repeated here (engines repeat what is worth repeating, such as a busy endpoint). `prices` are per million
-    tokens in and out. `budget` is looked at before each call that would be asked. `final` are the outcomes that are not
-    asked for again in a later run: ``ok``, and when replaying a cassette whatever it holds.
+    tokens in and out. `budget` is looked at before each call that would be asked. `replay`: whatever the ledger holds
+    stands, as with a cassette. `go_on`: calls that nobody answers for the time being end as ``error`` instead of
+    stopping the job. `make_room` is called before the first call of `ask` that the engine has to answer.
     """
 
     def __init__(
@@ -92,11 +94,13 @@ class Asker:
         attempts: int = 3,
         prices: tuple[float, float] = (0.0, 0.0),
         budget: Budget | None = None,
-        final: tuple[Status, ...] = ("ok",),
+        replay: bool = False,
+        go_on: bool = False,
+        make_room: Callable[[], None] | None = None,
     ):
-        self.final = final
         self.engine, self.ledger, self.attempts, self.prices = engine, ledger, attempts, prices
         self.budget = budget or Budget(ledger)
+        self.replay, self.go_on, self.make_room = replay, go_on, make_room
         self.asked = 0
 
     def key(self, call: Call) -> str:
@@ -110,10 +114,19 @@ class Asker:
     def ask(self, calls: Iterable[Call]) -> Iterator[tuple[int, Outcome]]:
         """Yield (position of the call, outcome) as outcomes become known; identical calls are asked once.
 
-        Calls are drawn lazily and, apart from those in the engine's hands, not kept. Raises InputError when the budget
-        is spent, after the answers that were under way are recorded.
+        Calls are drawn lazily and, apart from those in the engine's hands, not kept. Raises NotNow when the budget is
+        spent or the endpoint is down, after the answers that were under way are recorded; or, told to go on, ends the
+        calls that are left as ``error`` with that reason.
         """
         work = _Work(enumerate(calls))
+        try:
+            yield from self._ask(work)
+        except NotNow as stop:
+            if not self.go_on:
+                raise
+            yield from self._leave(work, stop)
+
+    def _ask(self, work: "_Work") -> Iterator[tuple[int, Outcome]]:
         while not work.finished:
             for reply in self.engine.answer(self._feed(work)):
                 pending = work.land(reply)
@@ -132,6 +145,16 @@ class Asker:
             if work.again:
                 self.budget.check()
 
+    def _leave(self, work: "_Work", stop: NotNow) -> Iterator[tuple[int, Outcome]]:
+        """What is known, and for all other calls of `work` that they have not been answered."""
+        for pending in (*work.flying.values(), *work.again):
+            work.settle(pending.key, Outcome(pending.key, "error", stop.reason, stop.problem))
+        yield from work.ready
+        for index, call in work.calls:
+            key = self.key(call)
+            outcome = work.failed.get(key) or self._recall(key, call)
+            yield index, outcome or Outcome(key, "error", stop.reason, stop.problem)
+
     def _feed(self, work: "_Work") -> Iterator[Request]:
         """Requests for the engine: second attempts first, then new calls, while there is budget."""
         while len(work.ready) < READY_AT_MOST:
@@ -141,6 +164,9 @@ class Asker:
             if not self.budget.left(len(work.flying)):
                 work.again.appendleft(pending)
                 return
+            if self.make_room and not work.asked:
+                self.make_room()
+            work.asked = True
             pending.request = self._seeded(pending)
             work.flying[id(pending.request)] = pending
             yield pending.request
@@ -167,7 +193,7 @@ class Asker:
                     filled = call.load()
                 except MediaError as error:
                     reply = Reply("", "error", "media", str(error))
-                    work.settle(key, self._record(pending, reply, "error", Parsed(), "media"))
+                    work.settle(key, self._record(pending, reply, "error", "media"))
                 else:
                     pending.call = dataclasses.replace(
                         call, request=dataclasses.replace(call.request, **filled), load=None
@@ -180,51 +206,68 @@ class Asker:
         return dataclasses.replace(request, seed=derive_seed(request.seed, pending.key, pending.attempt))
 
     def _recall(self, key: str, call: Call) -> Outcome | None:
+        """The final outcome that the ledger holds of a call, or None."""
         row = self.ledger.get(key)
-        if row is None or row["status"] not in self.final:
+        if row is None:
             return None
         outcome = self._outcome(row, call, known=True)
-        return outcome if outcome.parsed.usable or row["status"] != "ok" else None
+        return outcome if self.replay or self._final(row["engine"], outcome) else None
+
+    def _final(self, engine: str, outcome: Outcome) -> bool:
+        """Whether a recorded outcome stands.
+
+        It does not where there was no answer yet, where attempts are left (the run was killed between two), where the
+        parser of today reads an answer otherwise than the one that judged it, and where finding out again is free.
+        """
+        parsed = outcome.parsed
+        if outcome.status == "ok":
+            return parsed.usable
+        if outcome.status in ("truncated", "invalid"):
+            whole = parsed.usable and not parsed.missing
+            return outcome.notes.get("attempt", 0) >= self.attempts and not whole
+        # Local engines find errors, such as a prompt that is too long, before they ask, by limits that are no part of
+        # the key.
+        return outcome.status == "blocked" or (engine == "openai" and not outcome.passes and outcome.reason != "media")
 
     def _take(self, pending: _Pending, reply: Reply) -> Outcome | None:
         """Judge a reply and record the attempt; None means: ask again."""
         call = pending.call
         if reply.finish in ("blocked", "error"):
-            if pending.best:
-                return self._record(pending, reply, "ok", *self._settle(pending))
-            return self._record(pending, reply, reply.finish, Parsed(), reply.reason or reply.finish)
+            reason = reply.reason or reply.finish
+            if pending.best and not is_passing(reply.finish, reason):
+                return self._record_short(pending, reply)
+            return self._record(pending, reply, reply.finish, reason)
         parsed = parse(call.request.task, call.request.slots, reply.text, call.count, cut=reply.finish == "length")
         if parsed.missing == 0:
-            return self._record(pending, reply, "ok", parsed, "")
+            return self._record(pending, reply, "ok", "")
         if parsed.usable and (pending.best is None or parsed.missing < pending.best[0].missing):
             pending.best = parsed, reply
+        last = pending.attempt >= self.attempts
+        if last and pending.best:
+            return self._record_short(pending, reply)
         status: Status = "truncated" if reply.finish == "length" else "invalid"
-        reason = _why(reply, parsed)
-        if pending.attempt < self.attempts:
-            self._record(pending, reply, status, parsed, reason)
-            pending.attempt += 1
-            return None
-        if pending.best:
-            return self._record(pending, reply, "ok", *self._settle(pending))
-        return self._record(pending, reply, status, parsed, reason)
+        judged = dataclasses.replace(reply, notes={**reply.notes, "attempt": pending.attempt})
+        outcome = self._record(pending, judged, status, _why(reply, parsed))
+        pending.attempt += 1
+        return outcome if last else None
 
-    @staticmethod
-    def _settle(pending: _Pending) -> tuple[Parsed, str]:
-        """After the last attempt: the best answer there was, recorded as short."""
-        return pending.best[0], "short"
+    def _record_short(self, pending: _Pending, reply: Reply) -> Outcome:
+        """After the last attempt, whose tokens and time `reply` holds: the best answer there was, as short."""
+        best = pending.best[1]
+        spent = {name: getattr(reply, name) for name in ("tokens_in", "tokens_out", "seconds")}
+        return self._record(pending, dataclasses.replace(best, **spent), "ok", SHORT)
 
-    def _record(self, pending: _Pending, reply: Reply, status: Status, parsed: Parsed, reason: str) -> Outcome:
-        kept = pending.best[1] if status == "ok" and reason == "short" else reply
+    def _record(self, pending: _Pending, reply: Reply, status: Status, reason: str) -> Outcome:
         row = {
             "key": pending.key,
             **pending.parts,
             "engine": self.engine.name,
             "status": status,
             "reason": reason,
-            "detail": kept.detail,
-            "finish": kept.finish,
-            "text": kept.text,
-            "notes": json.dumps(kept.notes, ensure_ascii=False),
+            "detail": reply.detail,
+            "finish": reply.finish,
+            "text": reply.text,
+            "notes": json.dumps(reply.notes, ensure_ascii=False),
             "attempts": 1,
             "tokens_in": reply.tokens_in,
             "tokens_out": reply.tokens_out,

@@ -2,8 +2,8 @@
 
 import time
 
-from verified.common.errors import InputError
 from verified.generation.ledger import Ledger
+from verified.generation.outcome import NotNow
 
 LOOK_AGAIN_SECONDS = 20.0
 """How often the totals of the whole ledger are read anew: other jobs spend from the same budget."""
@@ -47,10 +47,11 @@ class Budget:
         self.spent["money"] += row["cost"]
 
     def check(self) -> None:
-        """Raise InputError when nothing is left."""
+        """Raise NotNow when nothing is left."""
         if not self.left():
             name = next(name for name, limit in self.limits.items() if self.spent[name] >= limit)
-            raise InputError(
+            raise NotNow(
+                "budget",
                 f"the budget is reached: {self.spent[name]:g} of {self.limits[name]:g} {name}",
                 file=self.ledger.path,
                 remedy=f"all answers so far are kept; raise generation.budget.{name} and run again to continue",

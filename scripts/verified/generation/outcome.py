@@ -1,10 +1,30 @@
-"""What became of a call: one of five typed outcomes."""
+"""What became of a call: one of five typed outcomes, and whether it is worth asking again."""
 
 import dataclasses
+import re
 from typing import Any, Literal
+
+from verified.common.errors import InputError
 
 Status = Literal["ok", "truncated", "invalid", "blocked", "error"]
 STATUSES: tuple[Status, ...] = ("ok", "truncated", "invalid", "blocked", "error")
+SHORT = "short"
+"""Reason of an ``ok`` that holds fewer parts than were asked for, after all attempts."""
+PASSING = re.compile(r"connection|timeout|rate-limit|garbage|endpoint|outage|budget|status-(?:408|409|425|5\d\d)")
+"""Reasons of an ``error`` that tell of the hour in which a call was made, and nothing of the call."""
+
+
+def is_passing(status: Status, reason: str) -> bool:
+    """Whether a call that ended so is worth asking again: there is no answer yet, and there may be one tomorrow."""
+    return status == "error" and PASSING.fullmatch(reason) is not None
+
+
+class NotNow(InputError):
+    """Nobody answers for the time being; `reason` is ``outage`` or ``budget``. What was answered is kept."""
+
+    def __init__(self, reason: str, problem: str, **where: Any):
+        super().__init__(problem, **where)
+        self.reason = reason
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,7 +54,7 @@ class Parsed:
 class Outcome:
     """The outcome of one call, as kept in the ledger.
 
-    Only ``ok`` is final. An ``ok`` with the reason ``short`` holds fewer parts than asked for, after all attempts.
+    An outcome is final unless it `passes`: a call whose endpoint was down has not been answered yet.
     `attempts`, `tokens_in`, `tokens_out`, `seconds` and `cost` (in the currency of the configured prices) are totals.
     """
 
@@ -52,3 +72,8 @@ class Outcome:
     notes: dict[str, Any] = dataclasses.field(default_factory=dict)
     known: bool = False
     """Whether the ledger already held it when it was asked for."""
+
+    @property
+    def passes(self) -> bool:
+        """Whether the call is worth asking again."""
+        return is_passing(self.status, self.reason)

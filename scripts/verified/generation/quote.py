@@ -73,7 +73,7 @@ class Planner(Asker):
     """Looks calls up instead of asking them; `rows` adds up what is missing, by task."""
 
     def __init__(self, engine: Engine, session: Session, role: EngineSettings, seen: set[str]):
-        super().__init__(engine, session.ledger, final=("ok",))
+        super().__init__(engine, session.ledger, session.settings.attempts, replay=role.engine == "cassette")
         self.role, self.seen = role, seen
         self.means = {
             (row["task"], row["model"]): (row["tokens_in"] / row["attempts"], row["tokens_out"] / row["attempts"])

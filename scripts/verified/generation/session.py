@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable
 
+from verified.common.errors import InputError
 from verified.common.progress import Progress
 from verified.config.generation import Generation
 from verified.generation.asking import Asker, Call
@@ -11,7 +12,7 @@ from verified.generation.cassette import load
 from verified.generation.engines import make_engine
 from verified.generation.further import FURTHER
 from verified.generation.ledger import Ledger
-from verified.generation.outcome import STATUSES, Outcome
+from verified.generation.outcome import STATUSES, NotNow, Outcome
 from verified.generation.prompts import read_prompts
 from verified.generation.request import Engine, Request, Sampling
 from verified.generation.schemas import answer_schema, structured_ending
@@ -55,12 +56,13 @@ class Session:
             name = settings.model_dump_json()
             engine = (engines or {}).get(role) or made.get(name) or make_engine(settings, generation)
             made[name] = engine
-            prices = settings.price_in, settings.price_out
-            final = ("ok",)
             if settings.engine == "cassette":
                 load(self.ledger, settings.cassette)
-                final = STATUSES
-            self.askers[role] = Asker(engine, self.ledger, generation.attempts, prices, budget, final)
+            self.askers[role] = Asker(
+                engine, self.ledger, generation.attempts, (settings.price_in, settings.price_out), budget,
+                replay=settings.engine == "cassette", go_on=generation.incomplete == "allow",
+            )  # fmt: skip
+        self.unanswered: dict[str, Counter] = {task: Counter() for task in self.prompts}
         self.counts: dict[str, Counter] = {task: Counter() for task in self.prompts}
         self.reasons: dict[str, Counter] = {task: Counter() for task in self.prompts}
 
@@ -94,18 +96,52 @@ class Session:
         return self.askers[role_of(call.request.task)].known(call)
 
     def ask(self, task: str, calls: Iterable[Call], total: int) -> list[Outcome]:
-        """Outcomes of `total` calls of one task, in their order."""
+        """Outcomes of `total` calls of one task, in their order. Raises InputError when nobody answers any more."""
         outcomes: list[Outcome | None] = [None] * total
         asker = self.askers[role_of(task)]
         progress = Progress(task.replace("_", " "), total, "calls")
-        for index, outcome in asker.ask(calls):
-            outcomes[index] = outcome
-            self.counts[task][outcome.status] += 1
-            if outcome.reason:
-                self.reasons[task][f"{outcome.status}: {outcome.reason}"] += 1
-            progress.step(note="" if outcome.status == "ok" else f"{outcome.status}: {outcome.reason}")
+        try:
+            for index, outcome in asker.ask(calls):
+                outcomes[index] = outcome
+                self._count(task, outcome, asker.replay)
+                progress.step(note="" if outcome.status == "ok" else f"{outcome.status}: {outcome.reason}")
+        except NotNow as stop:
+            answered = sum(outcome is not None and not outcome.passes for outcome in outcomes)
+            raise InputError(
+                f"{stop.problem}; {answered} of {total} calls of the task {task} are answered",
+                file=stop.file, remedy=stop.remedy,
+            ) from None  # fmt: skip
         progress.finish(note=f"{asker.asked} asked so far" if asker.asked else "all in the ledger")
         return outcomes
+
+    def _count(self, task: str, outcome: Outcome, replay: bool) -> None:
+        self.counts[task][outcome.status] += 1
+        if outcome.reason:
+            self.reasons[task][f"{outcome.status}: {outcome.reason}"] += 1
+        if outcome.passes and not replay:
+            self.unanswered[task][outcome.reason] += 1
+
+    def settle(self) -> dict[str, int]:
+        """Calls without an answer for the time being, by reason, for the shard's counts.
+
+        Raises InputError when there are any and the configuration does not allow it, or when there is nothing else.
+        """
+        unanswered = sum(self.unanswered.values(), Counter())
+        missing, calls = unanswered.total(), sum(counts.total() for counts in self.counts.values())
+        if missing and (self.settings.incomplete == "fail" or missing == calls):
+            reasons = ", ".join(f"{count} x {reason}" for reason, count in unanswered.most_common())
+            roles = sorted({ROLE_OF_TASK[task] for task, counts in self.unanswered.items() if counts})
+            where = " and ".join(dict.fromkeys(self._address(role) for role in roles))
+            raise InputError(
+                f"{missing} of {calls} calls have no answer yet ({reasons}; asked was {where})",
+                remedy="all answers so far are kept; run again, which asks these calls only, or set "
+                "generation.incomplete to allow, which goes on without them for now",
+            )
+        return dict(sorted(unanswered.items()))
+
+    def _address(self, role: str) -> str:
+        engine = self.askers[role].engine
+        return getattr(engine, "address", None) or f"{engine.model} ({engine.name})"
 
     def outcome_counts(self) -> dict[str, dict]:
         """Per task: calls, how they ended (sums to the calls) and why."""
@@ -125,5 +161,10 @@ class Session:
     def __enter__(self) -> "Session":
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def __exit__(self, kind: type | None, *_: object) -> None:
+        """Close; a job that did not look into it itself is told what `settle` has to say."""
+        try:
+            if kind is None:
+                self.settle()
+        finally:
+            self.close()

@@ -1,38 +1,32 @@
 """Any endpoint that speaks OpenAI's chat protocol, through the official client.
 
 Images and frames travel as data URLs. At most `api_slots` calls are under way. 429, 5xx, lost connections, timeouts and
-answers that are no JSON are tried again, after the time that Retry-After names or a growing pause; what a content
-filter blocked is not. The key comes from an environment variable only.
+answers that cannot be read are tried again, after the time that Retry-After names or a growing pause; what a content
+filter blocked is not. An endpoint that answers nothing for `outage_seconds` stops the job. The key comes from an
+environment variable only, and is masked in whatever the endpoint sends back.
 """
 
 import dataclasses
-import itertools
-import json
 import logging
 import os
 import random
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 
 from verified.common.errors import InputError
+from verified.common.secrets import keep_secret, redacted
 from verified.config.generation import EngineSettings
-from verified.generation.engines.media import data_url, jpeg_of
+from verified.generation.engines.chat_protocol import DETAIL, Unreadable, arguments_of, error_of, reply_of
+from verified.generation.outcome import NotNow, is_passing
 from verified.generation.request import Reply, Request
 
 log = logging.getLogger("verified")
 
-FILTER_CODES = ("content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation")
-TOO_LONG = (
-    "context_length_exceeded",
-    "maximum context length",
-    "max_model_len",
-    "context window",
-    "longer than the model",
-)
 GIVE_UP_AFTER = 3
-"""So many calls in a row, per slot, that the endpoint did not answer at all: it is down, and the job stops."""
+"""So many calls in a row, per slot, that failed in all their tries: the endpoint is down, and the job stops."""
 
 
 class OpenAI:
@@ -40,13 +34,15 @@ class OpenAI:
 
     `first_wait` is the pause before the first repetition in seconds; it doubles each time, up to `longest_wait`, as
     which longer Retry-After values count too. Raises InputError when no key is at hand for OpenAI itself, when the
-    endpoint refuses the key or does not know the model, and when it does not answer at all.
+    endpoint refuses the key, does not know the model or sends calls elsewhere; NotNow when it answers nothing.
     """
 
     name = "openai"
 
     def __init__(self, settings: EngineSettings, first_wait: float = 0.5, longest_wait: float = 120.0):
         import openai
+
+        from verified.generation.engines.guarded_http import Limits, Refused, guarded_client
 
         self.settings, self.model, self.revision = settings, settings.model, settings.revision
         key = os.environ.get(settings.api_key_variable)
@@ -55,17 +51,31 @@ class OpenAI:
                 f"the environment variable {settings.api_key_variable} holds no API key",
                 remedy="set it, or name another with api_key_variable",
             )
+        keep_secret(key)
+        self.limits = Limits()
         self.client = openai.OpenAI(
-            api_key=key or "none", base_url=settings.base_url, timeout=settings.timeout_seconds, max_retries=0
-        )
-        self.errors = openai
+            api_key=key or "none", base_url=settings.base_url, timeout=settings.timeout_seconds, max_retries=0,
+            http_client=guarded_client(self.limits),
+        )  # fmt: skip
+        self.errors, self.refused = openai, Refused
         self.first_wait, self.longest_wait, self.free_at = first_wait, longest_wait, 0.0
-        self.unanswered = itertools.count(1)
-        self.lock = threading.Lock()
+        self.lock, self.stopped = threading.Lock(), threading.Event()
+        self.answered, self.failed_calls, self.failed_tries = 0, 0, Counter()
+        self.answered_at = time.monotonic()
+
+    @property
+    def address(self) -> str:
+        """Where the calls go."""
+        return str(self.client.base_url)
+
+    def release(self) -> None:
+        """There is nothing to give back: the model is elsewhere."""
 
     def answer(self, requests: Iterable[Request]) -> Iterator[Reply]:
         """Yield replies as they arrive, each naming its request; `api_slots` calls are under way at once."""
         source, failure = iter(requests), None
+        self.stopped.clear()
+        self.failed_calls, self.answered_at = 0, time.monotonic()
         with ThreadPoolExecutor(self.settings.api_slots) as pool:
             running = {}
             while True:
@@ -80,7 +90,8 @@ class OpenAI:
                     request = running.pop(future)
                     if isinstance(future.exception(), InputError):
                         failure = future.exception()
-                        reply = Reply("", "error", "endpoint", str(failure))
+                        self.stopped.set()
+                        reply = Reply("", "error", "endpoint", redacted(str(failure))[:DETAIL])
                     else:
                         reply = future.result()
                     yield dataclasses.replace(reply, request=request)
@@ -91,116 +102,86 @@ class OpenAI:
         """One call with its repetitions."""
         started, reply = time.monotonic(), None
         for trial in range(self.settings.retries + 1):
-            self._wait_for_turn()
-            reply, pause = self._try(request, trial)
-            if pause is None:
+            self._wait_until(self.free_at)
+            reply, named = self._try(request)
+            last = trial == self.settings.retries or self.stopped.is_set()
+            self._watch(reply, last)
+            if last or not is_passing(reply.finish, reply.reason):
                 break
-            if trial < self.settings.retries:
-                log.info("%s: %s; again in %.1f s", self.model, reply.reason, pause)
-                time.sleep(pause)
-        self._watch(reply)
+            pause = min(self.longest_wait, self.first_wait * 2**trial) * random.uniform(0.75, 1.25)
+            pause = pause if named is None else min(named, self.longest_wait)
+            log.info("%s: %s; again in %.1f s", self.model, reply.reason, pause)
+            self._wait_until(time.monotonic() + pause)
         return dataclasses.replace(reply, seconds=time.monotonic() - started)
 
-    def _try(self, request: Request, trial: int) -> tuple[Reply, float | None]:
-        """The reply, and how long to wait before another trial (None: this one stands)."""
-        pause = min(self.longest_wait, self.first_wait * 2**trial) * random.uniform(0.75, 1.25)
+    def _try(self, request: Request) -> tuple[Reply, float | None]:
+        """The reply, and how many seconds the endpoint asks to wait before another try."""
+        self.limits.begin(self.settings.timeout_seconds)
+        named = None
         try:
-            answer = self.client.chat.completions.with_raw_response.create(**self._arguments(request))
-            return self._read(json.loads(answer.http_response.text)), None
-        except (json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError, IndexError, AttributeError) as error:
-            return Reply("", "error", "garbage", f"the endpoint's answer cannot be read: {error!r}"[:500]), pause
+            create = self.client.chat.completions.with_raw_response.create
+            reply = reply_of(create(**arguments_of(request, self.model)).http_response.content, self.model)
+        except (Unreadable, self.refused) as error:
+            reply = Reply("", "error", "garbage", str(error))
         except self.errors.APITimeoutError:
-            return Reply("", "error", "timeout", f"no answer in {self.settings.timeout_seconds:g} s"), pause
+            reply = Reply("", "error", "timeout", f"no whole answer in {self.settings.timeout_seconds:g} s")
         except self.errors.APIConnectionError as error:
-            return Reply("", "error", "connection", str(error.__cause__ or error)), pause
+            reply = Reply("", "error", "connection", str(error.__cause__ or error)[:DETAIL])
         except self.errors.APIStatusError as error:
-            return self._refused(error, pause)
+            reply, named = self._refusal(error)
+        return _masked(reply), named
 
-    def _arguments(self, request: Request) -> dict:
-        content: str | list[dict] = request.prompt
-        images = list(request.images)
-        if request.frames is not None:
-            images += [jpeg_of(frame) for frame in request.frames]
-        if images:
-            pictures = [{"type": "image_url", "image_url": {"url": data_url(image)}} for image in images]
-            content = [*pictures, {"type": "text", "text": request.prompt}]
-        values = {
-            "model": self.model,
-            "messages": [{"role": "user", "content": content}],
-            "max_tokens": request.sampling.max_tokens,
-            "temperature": request.sampling.temperature,
-            "top_p": request.sampling.top_p,
-            "seed": request.seed % 2**31,
-        }
-        if request.schema:
-            schema = {"name": request.task, "schema": request.schema, "strict": True}
-            values["response_format"] = {"type": "json_schema", "json_schema": schema}
-        return values
-
-    def _read(self, body: dict) -> Reply:
-        """A reply from the decoded answer; KeyError, TypeError or IndexError if it is not as the protocol promises."""
-        choice = body["choices"][0]
-        message, usage = choice["message"], body.get("usage") or {}
-        text, reason = message.get("content") or "", choice.get("finish_reason")
-        if not isinstance(text, str):
-            text = "".join(part["text"] for part in text if part.get("type") == "text")
-        tokens = {
-            "tokens_in": int(usage.get("prompt_tokens") or 0),
-            "tokens_out": int(usage.get("completion_tokens") or 0),
-        }
-        notes = {"served_model": body["model"]} if body.get("model") not in (None, self.model) else {}
-        if reason == "content_filter":
-            return Reply("", "blocked", "content-filter", "the endpoint filtered the answer", **tokens, notes=notes)
-        if message.get("refusal"):
-            return Reply("", "blocked", "refusal", str(message["refusal"])[:500], **tokens, notes=notes)
-        return Reply(text, "length" if reason == "length" else "stop", **tokens, notes=notes)
-
-    def _refused(self, error, pause: float) -> tuple[Reply, float | None]:
-        """What an error status means."""
-        status, detail = error.status_code, str(error.message)[:500]
-        code = str(error.body.get("code")) if isinstance(error.body, dict) else ""
-        if any(mark in code or mark in detail for mark in FILTER_CODES):
-            return Reply("", "blocked", "content-filter", detail), None
-        if any(mark in code or mark in detail for mark in TOO_LONG) or status == 413:
-            return Reply("", "error", "context-length", detail), None
-        if status in (401, 403):
+    def _refusal(self, error) -> tuple[Reply, float | None]:
+        """What an error status means; a pause that the endpoint asks for holds for all slots."""
+        status, headers = error.status_code, error.response.headers
+        if 300 <= status < 400:
             raise InputError(
-                f"the endpoint refuses the key ({status}): {detail}",
-                remedy=f"check the environment variable {self.settings.api_key_variable}",
+                f"the endpoint {self.address} sends calls on to {redacted(headers.get('location', 'nowhere'))[:200]}",
+                remedy="nothing was sent there; set `base_url` to where the endpoint really is",
             )
-        if status == 404:
-            raise InputError(
-                f"the endpoint does not know the model {self.model!r} or the address is wrong: {detail}",
-                remedy="check `model` and `base_url`",
-            )
-        if status == 429 and code == "insufficient_quota":
-            raise InputError(
-                f"the endpoint's quota is used up: {detail}", remedy="all answers so far are kept; run again later"
-            )
-        if status in (408, 409, 429) or status >= 500:
-            named = _retry_after(error.response.headers)
-            if named is not None:
-                pause = min(named, self.longest_wait)
-                with self.lock:
-                    self.free_at = max(self.free_at, time.monotonic() + pause)
-            return Reply("", "error", "rate-limit" if status == 429 else f"status-{status}", detail), pause
-        return Reply("", "error", f"status-{status}", detail), None
+        try:
+            message = redacted(str(error.message))
+            reply = error_of(status, error.body, message, self.settings.api_key_variable, self.model)
+        except RecursionError:
+            reply = Reply("", "error", f"status-{status}", "the endpoint's words are nested too deep to be read")
+        named = _retry_after(headers) if is_passing(reply.finish, reply.reason) else None
+        if named is not None:
+            with self.lock:
+                self.free_at = max(self.free_at, time.monotonic() + min(named, self.longest_wait))
+        return reply, named
 
-    def _wait_for_turn(self) -> None:
-        """While the endpoint has asked for a pause, no slot calls it."""
-        while (pause := self.free_at - time.monotonic()) > 0:
-            time.sleep(min(pause, 1.0))
+    def _wait_until(self, moment: float) -> None:
+        """Sleep, unless the job is stopping."""
+        while (pause := moment - time.monotonic()) > 0 and not self.stopped.is_set():
+            self.stopped.wait(min(pause, 1.0))
+            moment = max(moment, self.free_at)
 
-    def _watch(self, reply: Reply) -> None:
+    def _watch(self, reply: Reply, last: bool) -> None:
         """Stop the job when the endpoint does not answer anything any more."""
         with self.lock:
-            if reply.reason not in ("connection", "timeout"):
-                self.unanswered = itertools.count(1)
-            elif next(self.unanswered) >= GIVE_UP_AFTER * self.settings.api_slots:
-                raise InputError(
-                    f"the endpoint {self.client.base_url} does not answer: {reply.detail}",
-                    remedy="all answers so far are kept; run again when it is up",
-                )
+            if not is_passing(reply.finish, reply.reason):
+                self.answered += 1
+                self.failed_calls, self.answered_at = 0, time.monotonic()
+                self.failed_tries.clear()
+                return
+            self.failed_calls += last
+            self.failed_tries[reply.reason] += 1
+            silent = time.monotonic() - self.answered_at
+            if self.failed_calls < GIVE_UP_AFTER * self.settings.api_slots and silent < self.settings.outage_seconds:
+                return
+            tries = ", ".join(f"{count} x {reason}" for reason, count in self.failed_tries.most_common())
+            raise NotNow(
+                "outage",
+                f"the endpoint {self.address} does not answer: {tries} in {silent:.0f} s, after {self.answered} "
+                f"answered calls; the last said: {reply.detail}",
+                remedy="all answers so far are kept; run again when it is up, which asks only what is missing",
+            )
+
+
+def _masked(reply: Reply) -> Reply:
+    """A reply without the key, which endpoints and proxies echo at times."""
+    notes = {name: redacted(value) if isinstance(value, str) else value for name, value in reply.notes.items()}
+    return dataclasses.replace(reply, text=redacted(reply.text), detail=redacted(reply.detail), notes=notes)
 
 
 def _retry_after(headers) -> float | None:

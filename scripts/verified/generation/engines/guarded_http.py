@@ -1,0 +1,100 @@
+"""An HTTP client for endpoints that never come to an end: one deadline for a whole answer, and a most of bytes.
+
+A client's timeout holds for one read from the socket. An endpoint that sends a byte now and then, headers without end
+or one "100 Continue" after the other never meets it. Here the limits stand at the socket, below all of that.
+"""
+
+import threading
+import time
+
+import httpcore2
+import openai
+
+MOST_BYTES = 8 * 2**20
+"""Of an answer with its headers; captions take a few thousand."""
+
+
+class Refused(Exception):
+    """An answer that is not read; the message says why."""
+
+
+class Limits(threading.local):
+    """What the call of this thread may still take: `until` (of `time.monotonic`) and bytes to be read."""
+
+    until = float("inf")
+    bytes_left = MOST_BYTES
+
+    def begin(self, seconds: float) -> None:
+        """Start the clock for a call of this thread."""
+        self.until, self.bytes_left = time.monotonic() + seconds, MOST_BYTES
+
+    def seconds_left(self, timeout: float | None) -> float:
+        """Time for the next step, at most `timeout`. Raises ReadTimeout when the call's is over."""
+        left = self.until - time.monotonic()
+        if left <= 0:
+            raise httpcore2.ReadTimeout("the whole answer took too long")
+        return left if timeout is None else min(left, timeout)
+
+
+class _Stream(httpcore2.NetworkStream):
+    def __init__(self, inner: httpcore2.NetworkStream, limits: Limits):
+        self.inner, self.limits = inner, limits
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        data = self.inner.read(max_bytes, self.limits.seconds_left(timeout))
+        self.limits.bytes_left -= len(data)
+        if self.limits.bytes_left < 0:
+            raise Refused(f"the answer has more than {MOST_BYTES} bytes")
+        return data
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        self.inner.write(buffer, self.limits.seconds_left(timeout))
+
+    def close(self) -> None:
+        self.inner.close()
+
+    def start_tls(self, ssl_context, server_hostname=None, timeout=None) -> httpcore2.NetworkStream:
+        return _Stream(
+            self.inner.start_tls(ssl_context, server_hostname, self.limits.seconds_left(timeout)), self.limits
+        )
+
+    def get_extra_info(self, info: str):
+        return self.inner.get_extra_info(info)
+
+
+class _Backend(httpcore2.NetworkBackend):
+    def __init__(self, inner: httpcore2.NetworkBackend, limits: Limits):
+        self.inner, self.limits = inner, limits
+
+    def connect_tcp(self, host, port, timeout=None, local_address=None, socket_options=None):
+        stream = self.inner.connect_tcp(
+            host, port, self.limits.seconds_left(timeout), local_address=local_address, socket_options=socket_options
+        )
+        return _Stream(stream, self.limits)
+
+    def sleep(self, seconds: float) -> None:
+        self.inner.sleep(seconds)
+
+
+def guarded_client(limits: Limits) -> openai.DefaultHttpxClient:
+    """The official client's HTTP client, with proxies as the environment names them, under `limits`.
+
+    Redirects are not followed: the body, a person's video, would go to whom the configuration does not name.
+    Compressed answers are not asked for and not read: a thousandth of an answer's bytes may hold it all.
+    """
+    client = openai.DefaultHttpxClient(
+        timeout=None,
+        follow_redirects=False,
+        headers={"Accept-Encoding": "identity"},
+        event_hooks={"response": [_refuse_compressed]},
+    )
+    # There is no public way to the sockets that leaves the environment's proxies in place.
+    for transport in (client._transport, *filter(None, client._mounts.values())):
+        transport._pool._network_backend = _Backend(transport._pool._network_backend, limits)
+    return client
+
+
+def _refuse_compressed(response) -> None:
+    packed = response.headers.get("content-encoding", "identity")
+    if packed != "identity":
+        raise Refused(f"the answer is compressed ({packed[:20]}), which was not asked for")

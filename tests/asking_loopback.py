@@ -1,0 +1,29 @@
+"""Asking a scripted endpoint: calls, an engine without patience, and the outcomes with their ledger."""
+
+import json
+
+from verified.config.generation import EngineSettings
+from verified.generation.asking import Asker, Call
+from verified.generation.engines.openai import OpenAI
+from verified.generation.ledger import Ledger
+from verified.generation.request import Request
+
+GOOD = "1. a dog runs far\n2. a dog runs off\n3. a dog runs home"
+JSON = (("Content-Type", "application/json"),)
+
+
+def call(number, **fields):
+    prompt = f"number {number} is {json.dumps('a dog runs')}"
+    return Call(Request("positives", prompt, {"caption": "a dog runs", "count": "3"}, **fields), count=3)
+
+
+def engine(url, **changes):
+    values = {"engine": "openai", "model": "loop-1", "base_url": url, "api_slots": 4, "retries": 3, **changes}
+    return OpenAI(EngineSettings(**values), first_wait=0.01, longest_wait=1.0 if "retries" not in changes else 0.05)
+
+
+def ask(tmp_path, asked, calls, attempts=2):
+    with Ledger(tmp_path / "ledger.sqlite") as ledger:
+        outcomes = dict(Asker(asked, ledger, attempts).ask(calls))
+        assert len({outcome.key for outcome in outcomes.values()}) == ledger.totals()["calls"] == len(outcomes)
+    return [outcomes[place] for place in range(len(outcomes))]

@@ -1,0 +1,55 @@
+"""What a job does about calls that nobody answered."""
+
+import pytest
+from captioning import settings
+from stub_engine import StubEngine
+
+from verified.common.errors import InputError
+from verified.generation.outcome import NotNow
+from verified.generation.request import Reply
+from verified.generation.session import Session
+
+
+def ask(folder, reply, incomplete):
+    """What `settle` says after four questions."""
+    engine = StubEngine(reply)
+    with Session(settings(folder, incomplete=incomplete), 1, ["questions"], {"llm": engine}) as session:
+        calls = [session.call("questions", {"caption": f"dog {n} runs", "count": "5"}, 5) for n in range(4)]
+        session.ask("questions", calls, 4)
+        return session.settle()
+
+
+def busy(caption):
+    def reply(request, text):
+        return Reply("", "error", "rate-limit") if request.slots["caption"] == caption else Reply(text)
+
+    return reply
+
+
+def test_one_unanswered_call_fails_the_job_or_is_counted(tmp_path):
+    with pytest.raises(InputError, match=r"1 of 4 calls have no answer yet \(1 x rate-limit; asked was stub-1 \(stub"):
+        ask(tmp_path, busy("dog 2 runs"), "fail")
+    assert ask(tmp_path, busy("dog 2 runs"), "allow") == {"rate-limit": 1}
+    assert ask(tmp_path, None, "fail") == {}
+
+
+def test_a_final_failure_is_no_reason_to_ask_again(tmp_path):
+    assert ask(tmp_path, lambda request, text: Reply("", "blocked", "content-filter"), "fail") == {}
+
+
+def test_even_where_it_is_allowed_a_job_without_any_answer_fails(tmp_path):
+    with pytest.raises(InputError, match="4 of 4 calls have no answer yet"):
+        ask(tmp_path, lambda request, text: Reply("", "error", "timeout"), "allow")
+
+
+def test_an_endpoint_that_is_down_is_named_with_what_is_answered(tmp_path):
+    def reply(request, text):
+        if request.slots["caption"] == "dog 3 runs":
+            raise NotNow("outage", "the endpoint http://there does not answer", remedy="run again")
+        return Reply(text)
+
+    with pytest.raises(
+        InputError, match=r"http://there does not answer; 3 of 4 calls of the task questions.*run again"
+    ):
+        ask(tmp_path, reply, "fail")
+    assert ask(tmp_path, reply, "allow") == {"outage": 1}
