@@ -10,6 +10,7 @@ import torch
 import torch.distributed as dist
 import torch.multiprocessing as mp
 
+from verified.common.training_state import TrainingState
 from verified.evaluator.architecture import architecture
 from verified.evaluator.batches import make_batch
 from verified.evaluator.distributed import share
@@ -18,7 +19,7 @@ from verified.evaluator.model import NoiseEvaluator, confidence, similarity
 from verified.evaluator.negatives import draw_negatives
 from verified.evaluator.pixels import normalised
 from verified.evaluator.step import TrainingStep
-from verified.evaluator.training import Savings, Schedule, train
+from verified.evaluator.training import Schedule, train
 
 ITEMS = 8
 SIZE = architecture("tiny", 3, 32)
@@ -142,7 +143,7 @@ class Killed(Exception):
     pass
 
 
-def _training(savings, stop=None):
+def _training(state, stop=None):
     def batch_of(number):
         if number == stop:
             raise Killed
@@ -156,26 +157,18 @@ def _training(savings, stop=None):
     torch.manual_seed(2)
     size = dataclasses.replace(SIZE, text_dropout=0.1, drop_path=0.1)
     step = TrainingStep(NoiseEvaluator(size), "all", "batch")
-    rows = train(step, batch_of, Schedule(6, 2, 1e-3, seed=3, every=1), "test", torch.device("cpu"), savings)
+    rows = train(step, batch_of, Schedule(6, 2, 1e-3, seed=3, every=1), "test", torch.device("cpu"), state)
     return rows, step.state_dict()
 
 
 def test_killed_and_resumed_equals_uninterrupted_bit_for_bit(tmp_path):
     """With dropout and stochastic depth on."""
     rows, weights = _training(None)
-    savings = Savings(tmp_path / "state.safetensors", "this training", seconds=0.0)
+    state = TrainingState(tmp_path / "state.safetensors", {}, seconds=0.0)
     with pytest.raises(Killed):
-        _training(savings, stop=4)
-    assert savings.path.is_file()
-    resumed_rows, resumed = _training(savings)
+        _training(state, stop=4)
+    assert state.path.is_file()
+    resumed_rows, resumed = _training(state)
     assert resumed_rows == rows
     for name, value in weights.items():
         assert torch.equal(resumed[name], value), name
-
-
-def test_the_state_of_another_training_is_left_alone(tmp_path):
-    savings = Savings(tmp_path / "state.safetensors", "one", seconds=0.0)
-    rows, _ = _training(savings)
-    assert _training(dataclasses.replace(savings, name="other"))[0] == rows
-    savings.path.write_bytes(b"cut off")
-    assert _training(savings)[0] == rows

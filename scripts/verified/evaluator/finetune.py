@@ -5,13 +5,14 @@ import torch
 
 from verified.common.errors import InputError
 from verified.common.seeds import generator as numpy_generator
+from verified.common.training_state import TrainingState
 from verified.evaluator.batches import epoch_order, make_batch
 from verified.evaluator.distributed import processes, share
 from verified.evaluator.model import TEMPERATURE, NoiseEvaluator
 from verified.evaluator.sampling import training_view
 from verified.evaluator.step import Batch, TrainingStep
 from verified.evaluator.tokens import encode
-from verified.evaluator.training import Savings, Schedule, train
+from verified.evaluator.training import Schedule, train
 from verified.evaluator.tuples import Tuples
 
 LABEL = "fine-tuning"
@@ -23,7 +24,7 @@ def finetune(
     settings: dict,
     seed: int,
     device: torch.device,
-    savings: Savings | None = None,
+    state: TrainingState | None = None,
 ) -> tuple[list[dict], dict[str, int]]:
     """Fine-tune in place; returns log rows and counts (steps, captions cut at the token limit).
 
@@ -59,5 +60,5 @@ def finetune(
     steps = settings["epochs"] * per_epoch
     warmup = min(steps // 2, settings["warmup_epochs"] * per_epoch)
     schedule = Schedule(steps, warmup, settings["learning_rate"], seed, precision=settings["precision"])
-    rows = train(step, batch_of, schedule, LABEL, device, savings)
+    rows = train(step, batch_of, schedule, LABEL, device, state)
     return rows, {"steps": steps, "truncated_captions": cut_at_limit}

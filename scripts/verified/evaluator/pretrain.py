@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from verified.common.seeds import derive_seed
+from verified.common.training_state import TrainingState
 from verified.evaluator.alignment import WordAlignment
 from verified.evaluator.architecture import Architecture
 from verified.evaluator.batches import make_batch
@@ -14,7 +15,7 @@ from verified.evaluator.model import NoiseEvaluator
 from verified.evaluator.pixels import normalised
 from verified.evaluator.step import Batch, TrainingStep
 from verified.evaluator.tokens import CLS, encode
-from verified.evaluator.training import Savings, Schedule, train
+from verified.evaluator.training import Schedule, train
 from verified.evaluator.world import world_item
 
 LABEL = "pre-training"
@@ -53,7 +54,7 @@ class PretrainingStep(TrainingStep):
 
 
 def pretrain(
-    size: Architecture, clips: int, batch: int, learning_rate: float, seed: int, savings: Savings | None = None
+    size: Architecture, clips: int, batch: int, learning_rate: float, seed: int, state: TrainingState | None = None
 ) -> tuple[NoiseEvaluator, list[dict]]:
     """Train a fresh network on `clips` clips, each seen once; returns it and the log rows."""
     torch.manual_seed(derive_seed(seed, "evaluator weights"))
@@ -66,7 +67,7 @@ def pretrain(
         return world_batch(seed, number * batch, batch, size)
 
     schedule = Schedule(steps, max(1, steps // 20), learning_rate, seed)
-    return model, train(step, batch_of, schedule, LABEL, torch.device("cpu"), savings)
+    return model, train(step, batch_of, schedule, LABEL, torch.device("cpu"), state)
 
 
 def initialise(model: NoiseEvaluator) -> None:

@@ -1,9 +1,7 @@
 """The training loop of the evaluator, for pre-training and fine-tuning alike."""
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import torch
 from torch import Tensor, nn
@@ -12,9 +10,9 @@ from verified.common.errors import InputError
 from verified.common.precision import computing
 from verified.common.progress import Progress
 from verified.common.seeds import derive_seed
+from verified.common.training_state import Reached, TrainingState
 from verified.evaluator.distributed import processes
 from verified.evaluator.optimiser import adamw, rate_share, set_rate
-from verified.evaluator.resume import load_state, save_state
 from verified.evaluator.step import Batch, TrainingStep
 
 
@@ -30,38 +28,29 @@ class Schedule:
     precision: str = "float32"
 
 
-@dataclass(frozen=True)
-class Savings:
-    """Where the state of the training is kept, whose it is (see resume.fingerprint), and how often it is written."""
-
-    path: Path
-    name: str
-    seconds: float
-
-
 def train(
     step: TrainingStep,
     batch_of: Callable[[int], Batch],
     schedule: Schedule,
     label: str,
     device: torch.device,
-    savings: Savings | None = None,
+    state: TrainingState | None = None,
 ) -> list[dict]:
     """Train `step.model` in place; returns log rows with the loss terms, temperature and learning rate of a step.
 
     `batch_of(number)` gives the batch of step `number` (from 0), the same in every process but for its frames. With
-    `savings`, a training that was killed goes on where its last state was written, to the same bytes; the state is
-    deleted by the caller once the result is safe. Raises InputError, naming the items of the batch, when the loss is
+    `state`, a training that was killed goes on where its last state was written, to the same bytes; the caller removes
+    it once the result is safe. Raises InputError, naming the items of the batch, when the loss is
     not finite.
     """
     rank, world = processes()
     step.to(device).train()
     optimiser = adamw(step, schedule.learning_rate)
-    finished, rows = load_state(savings.path, savings.name, step, optimiser) if savings else (0, [])
+    reached = state.restore(step, optimiser) if state else Reached()
+    rows = reached.rows
     wrapped = nn.parallel.DistributedDataParallel(step) if world > 1 else step
-    progress = Progress(label, schedule.steps - finished, "steps") if rank == 0 else None
-    saved = time.monotonic()
-    for number in range(finished, schedule.steps):
+    progress = Progress(label, schedule.steps - reached.finished, "steps") if rank == 0 else None
+    for number in range(reached.finished, schedule.steps):
         torch.manual_seed(derive_seed(schedule.seed, label, "dropout", number, rank))
         step.generator.manual_seed(derive_seed(schedule.seed, label, "negatives", number))
         rate = schedule.learning_rate * rate_share(number, schedule.steps, schedule.warmup)
@@ -84,9 +73,8 @@ def train(
         if progress:
             shown = ", ".join(f"{name} {value.item():.3f}" for name, value in seen.items())
             progress.step(note=shown)
-            if savings and time.monotonic() - saved >= savings.seconds and number + 1 < schedule.steps:
-                save_state(savings.path, savings.name, number + 1, rows, step, optimiser)
-                saved = time.monotonic()
+            if state and state.due() and number + 1 < schedule.steps:
+                state.save(Reached(number + 1, rows), step, optimiser)
     if progress:
         progress.finish()
     return rows
