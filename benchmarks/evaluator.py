@@ -105,10 +105,10 @@ def step_times(rank: int, world: int, steps: int = 6, batch: int = 32) -> None:
     import torch.distributed as dist
 
     from verified.evaluator.architecture import architecture
-    from verified.evaluator.distributed import share
     from verified.evaluator.model import NoiseEvaluator
     from verified.evaluator.optimiser import adamw
     from verified.evaluator.pretrain import world_batch
+    from verified.evaluator.processes import share
     from verified.evaluator.step import TrainingStep
 
     torch.set_num_threads(1)

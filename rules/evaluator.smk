@@ -1,13 +1,10 @@
 from verified.evaluator.paths import (
-    all_files,
     clip_ending,
     described_datasets,
     fine_tuning,
     gpu_model,
-    known_truths,
     starting_checkpoint,
     tuple_files,
-    validation_files,
 )
 
 CLIPS = f"results/{{dataset}}/evaluator/clips/{{shard}}{clip_ending(settings)}"
@@ -67,6 +64,7 @@ rule pretrain_evaluator:
         clips=settings.evaluator.pretrain_clips,
         batch=settings.evaluator.pretrain_batch,
         learning_rate=settings.evaluator.pretrain_learning_rate,
+        save_seconds=settings.evaluator.save_seconds,
         seed=settings.seed,
     script:
         "../scripts/pretrain_evaluator.py"
@@ -101,6 +99,7 @@ rule finetune_evaluator:
         threads=settings.evaluator.threads,
         datasets=described_datasets(settings),
         settings=fine_tuning(settings),
+        save_seconds=settings.evaluator.save_seconds,
         seed=settings.seed,
     script:
         "../scripts/finetune_evaluator.py"
@@ -136,69 +135,3 @@ rule score_captions:
         precision=settings.evaluator.precision,
     script:
         "../scripts/score_captions.py"
-
-
-rule validate_evaluator:
-    """The evaluator graded by perturbations it never saw and, in the demo, by the truth about its candidates."""
-    input:
-        unpack(validation_files(settings)),
-        checkpoint=f"{EVALUATOR}/checkpoint.safetensors",
-    output:
-        validation="results/{dataset}/evaluator/validation.json",
-    log:
-        "logs/{dataset}/validate_evaluator.log",
-    benchmark:
-        "logs/{dataset}/validate_evaluator.tsv"
-    conda:
-        "../envs/evaluator.yaml"
-    threads: settings.evaluator.threads
-    resources:
-        mem_mb=growing(3000 if settings.evaluator.size == "tiny" else 16000),
-        runtime=growing(60 if settings.evaluator.size == "tiny" else 480),
-        disk_mb=1000,
-        gpu=min(1, settings.evaluator.gpus),
-        gpu_model=gpu_model(settings),
-    params:
-        threads=settings.evaluator.threads,
-        confidence=settings.evaluator.confidence,
-        precision=settings.evaluator.precision,
-        resamples=settings.retrieval.bootstrap,
-        seed=settings.seed,
-    script:
-        "../scripts/validate_evaluator.py"
-
-
-rule ablate_evaluator:
-    """What fine-tuning and its disturbed negatives are worth: no fine-tuning, none, and as configured."""
-    input:
-        start=starting_checkpoint(settings),
-        checkpoint=f"{EVALUATOR}/checkpoint.safetensors",
-        moments=tuple_files(settings, "moments"),
-        perturbations=tuple_files(settings, "perturbations"),
-        clips=tuple_files(settings, "clips"),
-        indices=tuple_files(settings, "indices"),
-        truth=all_files(known_truths(settings)),
-    output:
-        ablation=f"{EVALUATOR}/ablation.json",
-    log:
-        f"logs/{settings.name}/ablate_evaluator.log",
-    benchmark:
-        f"logs/{settings.name}/ablate_evaluator.tsv"
-    conda:
-        "../envs/evaluator.yaml"
-    threads: settings.evaluator.threads
-    resources:
-        mem_mb=growing(3000 if settings.evaluator.size == "tiny" else 64000),
-        runtime=growing(120 if settings.evaluator.size == "tiny" else 2880),
-        disk_mb=5000,
-        gpu=settings.evaluator.gpus,
-        gpu_model=gpu_model(settings),
-    params:
-        threads=settings.evaluator.threads,
-        datasets=described_datasets(settings),
-        captions=known_truths(settings),
-        settings=fine_tuning(settings),
-        resamples=settings.retrieval.bootstrap,
-        seed=settings.seed,
-    script:
-        "../scripts/ablate_evaluator.py"

@@ -2,18 +2,18 @@
 
 from verified.common.job import job
 
-with job(snakemake, snakemake.params.threads) as log:
+with job(snakemake, snakemake.params.threads):
+    from verified.common.job import set_threads
     from verified.evaluator.ablation import ablate
 
-    params = snakemake.params
+    given, params = snakemake.input, snakemake.params
+    set_threads(params.threads)
+    checkpoints = {
+        "no fine-tuning": given.start,
+        "hard_negatives none": given.without,
+        f"hard_negatives {params.hard_negatives}": given.checkpoint,
+    }
     ablate(
-        snakemake.input.start,
-        snakemake.input.checkpoint,
-        params.datasets,
-        params.captions,
-        params.settings,
-        params.seed,
-        params.resamples,
-        snakemake.params.threads,
-        snakemake.output.ablation,
-    )
+        checkpoints, params.datasets, params.captions, params.confidence, params.precision, params.seed,
+        params.resamples, snakemake.output.ablation,
+    )  # fmt: skip

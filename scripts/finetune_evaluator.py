@@ -11,6 +11,7 @@ with job(snakemake, snakemake.params.threads):
         snakemake.params.settings,
         snakemake.params.seed,
         snakemake.params.threads,
+        snakemake.params.save_seconds,
         snakemake.output.checkpoint,
         snakemake.output.card,
         snakemake.output.record,

@@ -21,7 +21,7 @@ FRAMES, PIXELS, MOMENTS = 4, 32, 10
 SETTINGS = {
     "size": "tiny", "frames": FRAMES, "image_size": PIXELS, "epochs": 1, "warmup_epochs": 0.5, "batch": 4,
     "learning_rate": 1e-4, "splits": ["train", "test"], "hard_negatives": "all", "matching_normaliser": "batch",
-    "gpus": 0, "crop_share": None, "precision": "float32",
+    "gpus": 0, "processes": 1, "crop_share": None, "precision": "float32",
 }  # fmt: skip
 
 
@@ -85,13 +85,13 @@ def test_nothing_to_train_on_is_named(dataset):
 def test_finetuning_writes_checkpoint_card_and_log(dataset, tmp_path):
     out = tmp_path / "out"
     files = [out / name for name in ("checkpoint.safetensors", "card.json", "log.jsonl")]
-    run_finetuning(start(tmp_path / "start.safetensors"), [dataset], SETTINGS, 1, 1, *files)
+    run_finetuning(start(tmp_path / "start.safetensors"), [dataset], SETTINGS, 1, 1, 60.0, *files)
     card, log = read_json(files[1]), read_jsonl(files[2])
     assert card["moments_by_split"] == {"test": 3, "train": 3} and card["test_moments_seen_in_training"]
     assert card["steps"] == 1 and "random weights" in card["origin"]
     assert set(log[0]) >= {"loss", "contrastive", "contrastive_plus", "matching", "matching_plus", "temperature"}
     again = [tmp_path / "again" / file.name for file in files]
-    run_finetuning(tmp_path / "start.safetensors", [dataset], SETTINGS, 1, 1, *again)
+    run_finetuning(tmp_path / "start.safetensors", [dataset], SETTINGS, 1, 1, 60.0, *again)
     assert all(a.read_bytes() == b.read_bytes() for a, b in zip(files, again)), "same seed, same bytes"
 
 
@@ -101,7 +101,7 @@ def test_a_loss_that_is_not_a_number_stops_with_the_items(dataset, tmp_path):
     model.match_head.weight.data.fill_(float("nan"))
     save_checkpoint(path, model.state_dict(), model.size, "broken")
     with pytest.raises(InputError, match=r"loss of step 0 of fine-tuning is nan; its items: small/\d"):
-        run_finetuning(path, [dataset], SETTINGS, 1, 1, *(tmp_path / name for name in "abc"))
+        run_finetuning(path, [dataset], SETTINGS, 1, 1, 60.0, *(tmp_path / name for name in "abc"))
 
 
 def test_scores_of_all_candidates(dataset, tmp_path):

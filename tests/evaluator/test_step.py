@@ -13,11 +13,11 @@ import torch.multiprocessing as mp
 from verified.common.training_state import TrainingState
 from verified.evaluator.architecture import architecture
 from verified.evaluator.batches import make_batch
-from verified.evaluator.distributed import share
 from verified.evaluator.losses import contrastive_loss, matching_loss, total_loss
 from verified.evaluator.model import NoiseEvaluator, confidence, similarity
 from verified.evaluator.negatives import draw_negatives
 from verified.evaluator.pixels import normalised
+from verified.evaluator.processes import share
 from verified.evaluator.step import TrainingStep
 from verified.evaluator.training import Schedule, train
 

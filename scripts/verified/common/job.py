@@ -25,8 +25,8 @@ class _Redacting(logging.Formatter):
         return redacted(super().format(record))
 
 
-def log_to(path: str | None = None) -> logging.Logger:
-    """Send the package's log to standard error and, if given, to the file `path` (made anew)."""
+def log_to(path: str | None = None, mode: str = "w") -> logging.Logger:
+    """Send the package's log to standard error and, if given, to the file `path` (made anew, or with "a" longer)."""
     logger = logging.getLogger("verified")
     logger.setLevel(logging.INFO)
     logger.handlers.clear()
@@ -34,7 +34,7 @@ def log_to(path: str | None = None) -> logging.Logger:
     handlers: list[logging.Handler] = [logging.StreamHandler(sys.stderr)]
     if path:
         os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-        handlers.append(logging.FileHandler(path, mode="w", encoding="utf-8"))
+        handlers.append(logging.FileHandler(path, mode=mode, encoding="utf-8"))
     for handler in handlers:
         handler.setFormatter(_Redacting("%(asctime)s %(message)s", "%H:%M:%S"))
         logger.addHandler(handler)
@@ -61,12 +61,26 @@ def die_with_parent() -> None:
     A shell that stands between the two breaks the chain; bash since 5.1 puts the job in its own place. Elsewhere a job
     that outlives a killed Snakemake ends by itself, and holds back the next run as long (see `run_lock`).
     """
+    die_with(int(os.environ.get(PARENT, os.getppid())), "the Snakemake that started this job is dead")
+
+
+def die_with(parent: int, message: str = "the process that started this one is dead") -> None:
+    """Have the kernel kill this process when the one that started it dies; exit if `parent` is dead. Linux only."""
     if sys.platform != "linux":
         return
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    parent = int(os.environ.get(PARENT, os.getppid()))
     if os.getppid() != parent and not _runs(parent):  # it died before this process could ask
-        sys.exit("the Snakemake that started this job is dead")
+        sys.exit(message)
+
+
+def _hide_script() -> None:
+    """Let processes that this one spawns leave its script alone: run again without `snakemake`, it could only fail.
+
+    Python's spawn runs the file of the main module in each child, so that the child finds what was defined there. Our
+    scripts define nothing that a child could want; work for several processes stands in the package. This holds for
+    every library that spawns (torch's launcher, vLLM), and needs no guard in any script.
+    """
+    vars(sys.modules["__main__"]).pop("__file__", None)
 
 
 def _runs(pid: int) -> bool:
@@ -86,6 +100,7 @@ def job(snakemake, threads: int = 1, online: bool = False) -> Iterator[logging.L
     Import heavy packages inside the block or after `set_threads`: thread counts are read when they are loaded.
     """
     die_with_parent()
+    _hide_script()
     if not online:
         os.environ["HF_HUB_OFFLINE"] = "1"
     set_threads(threads)

@@ -40,8 +40,12 @@ class Evaluator(Section):
     Pictures are never mirrored, as UMT does: captions say left and right."""
     gpus: int = Field(0, ge=0)
     """GPUs, and so processes, of fine-tuning (4 in the paper); 0 trains on the CPU."""
+    cpu_processes: int = Field(1, ge=1)
+    """Processes of fine-tuning where it has no GPU: to try out several, they gain nothing."""
     gpu_model: str = Field("", pattern=r"^[A-Za-z0-9_.]*$")
     """Model of the GPUs that its jobs ask for, as the cluster spells it (a100 in the paper); empty: any."""
+    save_seconds: float = Field(60.0, ge=0)
+    """Least time between two states of its trainings on disk, from which a killed one goes on (L/16: 8 GB each)."""
     pretrain_clips: int = Field(20000, ge=1)
     """Clips of the separate world that the tiny size is pre-trained on, each seen once."""
     pretrain_batch: int = Field(20, ge=2)
@@ -76,10 +80,15 @@ class Evaluator(Section):
                 "size L/16 starts from a UMT checkpoint: name the authors' file in evaluator.umt_file, or one that"
                 " `verified import-umt` wrote in evaluator.checkpoint"
             )
-        if self.gpus and self.batch % self.gpus:
-            raise ValueError(f"batch {self.batch} cannot be split evenly over gpus {self.gpus}")
+        if self.batch % self.processes:
+            raise ValueError(f"batch {self.batch} cannot be split evenly over {self.processes} processes")
         if self.crop_share and not 0 < self.crop_share[0] <= self.crop_share[1] <= 1:
             raise ValueError(f"crop_share {list(self.crop_share)} is not a range of shares within (0, 1]")
         if self.image_size % 16:
             raise ValueError(f"image_size {self.image_size} is not a multiple of the patch size 16")
         return self
+
+    @property
+    def processes(self) -> int:
+        """Processes of fine-tuning: one a GPU."""
+        return self.gpus or self.cpu_processes

@@ -7,8 +7,8 @@ from verified.common.errors import InputError
 from verified.common.seeds import generator as numpy_generator
 from verified.common.training_state import TrainingState
 from verified.evaluator.batches import epoch_order, make_batch
-from verified.evaluator.distributed import processes, share
 from verified.evaluator.model import TEMPERATURE, NoiseEvaluator
+from verified.evaluator.processes import processes, share
 from verified.evaluator.sampling import training_view
 from verified.evaluator.step import Batch, TrainingStep
 from verified.evaluator.tokens import encode

@@ -49,13 +49,14 @@ def described_datasets(settings: Config) -> list[dict]:
     ]
 
 
-def fine_tuning(settings: Config) -> dict:
-    """The keys of the section `evaluator` that decide fine-tuning, as plain values."""
+def fine_tuning(settings: Config, **changes: object) -> dict:
+    """The keys of the section `evaluator` that decide fine-tuning, as plain values, with `changes`."""
     keys = {
         "size", "frames", "image_size", "epochs", "warmup_epochs", "batch", "learning_rate", "splits",
         "hard_negatives", "matching_normaliser", "gpus", "confidence", "crop_share", "precision",
     }  # fmt: skip
-    return settings.evaluator.model_dump(mode="json", include=keys)
+    values = settings.evaluator.model_dump(mode="json", include=keys)
+    return values | {"processes": settings.evaluator.processes} | changes
 
 
 def gpu_model(settings: Config) -> str:

@@ -1,16 +1,20 @@
 """The demo's stand-in for UMT's pre-training on 25 million pairs: clips of a separate world with full true captions."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from verified.common.digest import modules_digest
+from verified.common.jsonl import write_jsonl
 from verified.common.seeds import derive_seed
-from verified.common.training_state import TrainingState
+from verified.common.training_state import TrainingState, fingerprint
 from verified.evaluator.alignment import WordAlignment
 from verified.evaluator.architecture import Architecture
 from verified.evaluator.batches import make_batch
+from verified.evaluator.checkpoint import save_checkpoint
 from verified.evaluator.model import NoiseEvaluator
 from verified.evaluator.pixels import normalised
 from verified.evaluator.step import Batch, TrainingStep
@@ -51,6 +55,23 @@ class PretrainingStep(TrainingStep):
             return alignment, {"loss": alignment.detach(), "alignment": alignment.detach()}
         objective, seen = self.losses(batch, tokens, videos)
         return objective + alignment, {**seen, "alignment": alignment.detach()}
+
+
+def run_pretraining(
+    size: Architecture, clips: int, batch: int, learning_rate: float, seed: int, save_seconds: float, checkpoint: str,
+    record: str,
+) -> None:  # fmt: skip
+    """Pre-train and write the checkpoint and its log. While it runs, its state stands beside `checkpoint`."""
+    plan = (clips, batch, learning_rate, seed)
+    owner = fingerprint(modules_digest("evaluator.pretrain"), [size.as_dict(), *plan], [])
+    state = TrainingState(Path(checkpoint).with_name("unfinished-pre-training.safetensors"), owner, save_seconds)
+    model, rows = pretrain(size, *plan, state)
+    write_jsonl(record, rows)
+    save_checkpoint(
+        checkpoint, model.state_dict(), size,
+        f"pre-trained on {clips} clips of the demo's separate world, seed {seed}",
+    )  # fmt: skip
+    state.remove()
 
 
 def pretrain(

@@ -1,41 +1,37 @@
 """One fine-tuning from files to files."""
 
-import hashlib
 from pathlib import Path
 
 import torch
 
-from verified.common.digest import code_digest
+from verified.common.digest import modules_digest
 from verified.common.job import set_threads
 from verified.common.jsonl import write_json, write_jsonl
+from verified.common.training_state import TrainingState, fingerprint
 from verified.evaluator.architecture import architecture
 from verified.evaluator.checkpoint import load_checkpoint, read_header, save_checkpoint
-from verified.evaluator.distributed import processes
 from verified.evaluator.finetune import finetune
-from verified.evaluator.launch import run_in_processes
 from verified.evaluator.memory import log_estimate
-from verified.evaluator.resume import fingerprint
-from verified.evaluator.training import Savings
-from verified.evaluator.tuples import Tuples, read_tuples
-
-SAVE_SECONDS = {"tiny": 60.0, "L/16": 900.0}
-"""Between two states of the training on disk; one of L/16 is 8 GB."""
+from verified.evaluator.processes import processes, run_in_processes
+from verified.evaluator.tuples import Tuples, files_of, read_tuples
 
 
 def run_finetuning(
-    start: str, datasets: list[dict], settings: dict, seed: int, threads: int, checkpoint: str, card: str, record: str
-) -> None:
+    start: str, datasets: list[dict], settings: dict, seed: int, threads: int, save_seconds: float, checkpoint: str,
+    card: str, record: str,
+) -> None:  # fmt: skip
     """Fine-tune the checkpoint `start` and write the result, its card and its log; in several processes if asked to.
 
     datasets: see `read_tuples`. settings: see `paths.fine_tuning`. While it runs, its state stands beside `checkpoint`.
     """
-    arguments = (str(start), datasets, settings, seed, threads, str(checkpoint), str(card), str(record))
-    run_in_processes(settings["gpus"], finetune_files, *arguments)
+    owner = fingerprint(modules_digest("evaluator.run"), [settings, seed], [start, *files_of(datasets)])
+    files = (str(start), datasets, settings, seed, threads, save_seconds, str(checkpoint), str(card), str(record))
+    run_in_processes(settings["processes"], settings["gpus"] > 0, finetune_files, owner, *files)
 
 
 def finetune_files(
-    device: torch.device, start: str, datasets: list[dict], settings: dict, seed: int, threads: int, checkpoint: str,
-    card: str, record: str,
+    device: torch.device, owner: dict[str, str], start: str, datasets: list[dict], settings: dict, seed: int,
+    threads: int, save_seconds: float, checkpoint: str, card: str, record: str,
 ) -> None:  # fmt: skip
     """`run_finetuning` in one process of the group."""
     set_threads(threads)
@@ -46,24 +42,16 @@ def finetune_files(
     if size.size == "L/16":
         model.use_checkpointing()
         log_estimate(size, settings["batch"] // world)
-    name = fingerprint(
-        settings, seed, world, tuples.names, tuples.captions, file_digest(start), code_digest("evaluator")
-    )
-    state = Path(checkpoint).with_name(".finetuning-state.safetensors")
-    rows, counts = finetune(model, tuples, settings, seed, device, Savings(state, name, SAVE_SECONDS[size.size]))
+    path = Path(checkpoint).with_name("unfinished-fine-tuning.safetensors")
+    state = TrainingState(path, owner, save_seconds)
+    rows, counts = finetune(model, tuples, settings, seed, device, state)
     if rank:
         return
     origin = f"fine-tuned on {len(tuples)} moments; started from: {read_header(start)[1]}"
     write_jsonl(record, rows)
     write_json(card, evaluator_card(tuples, settings, seed, origin, counts))
     save_checkpoint(checkpoint, model.state_dict(), size, origin)
-    state.unlink(missing_ok=True)
-
-
-def file_digest(path: str) -> str:
-    """SHA-256 of a file."""
-    with open(path, "rb") as content:
-        return hashlib.file_digest(content, "sha256").hexdigest()
+    state.remove()
 
 
 def evaluator_card(tuples: Tuples, settings: dict, seed: int, origin: str, counts: dict[str, int]) -> dict:

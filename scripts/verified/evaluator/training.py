@@ -11,8 +11,8 @@ from verified.common.precision import computing
 from verified.common.progress import Progress
 from verified.common.seeds import derive_seed
 from verified.common.training_state import Reached, TrainingState
-from verified.evaluator.distributed import processes
 from verified.evaluator.optimiser import adamw, rate_share, set_rate
+from verified.evaluator.processes import processes
 from verified.evaluator.step import Batch, TrainingStep
 
 

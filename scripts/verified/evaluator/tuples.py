@@ -39,6 +39,12 @@ class Tuples:
         return self.arrays[array][row]
 
 
+def files_of(datasets: list[dict]) -> list[str]:
+    """Every file that `read_tuples` reads."""
+    kinds = ("perturbations", "clips", "indices")
+    return [file for one in datasets for file in (one["moments"], *(name for kind in kinds for name in one[kind]))]
+
+
 def read_tuples(datasets: list[dict], splits: Collection[str] | None = None) -> Tuples:
     """Join moments, perturbations and clips.
 

@@ -1,0 +1,99 @@
+"""Training in several processes: starting them, gathering with gradients, and the share of a batch that one owns."""
+
+import logging
+import os
+from collections.abc import Callable
+
+import torch
+import torch.distributed as dist
+from torch import Tensor
+from torch.distributed.elastic.multiprocessing.errors import ChildFailedError, record
+from torch.distributed.launcher.api import LaunchConfig, elastic_launch
+
+from verified.common.errors import InputError
+from verified.common.job import die_with, log_to
+
+
+def run_in_processes(count: int, cuda: bool, function: Callable, *arguments) -> None:
+    """Call `function(device, *arguments)` in this process, or in `count` processes that form a group, as torchrun does.
+
+    One process a GPU with `cuda`, otherwise on the CPU. function must be importable by name and arguments plain. The
+    processes die with this one. Raises InputError with the first failure's message when one fails.
+    """
+    if count == 1:
+        function(torch.device("cuda" if cuda else "cpu"), *arguments)
+        return
+    config = LaunchConfig(
+        min_nodes=1, max_nodes=1, nproc_per_node=count, rdzv_backend="c10d", rdzv_endpoint="localhost:0",
+        run_id=f"evaluator-{os.getpid()}", max_restarts=0,
+    )  # fmt: skip
+    try:
+        elastic_launch(config, _member)(os.getpid(), _log_file(), cuda, function, arguments)
+    except ChildFailedError as error:
+        rank, failure = error.get_first_failure()
+        raise InputError(f"process {rank} of the training failed: {failure.message}") from None
+
+
+def _log_file() -> str | None:
+    files = (handler for handler in logging.getLogger("verified").handlers if isinstance(handler, logging.FileHandler))
+    return next((handler.baseFilename for handler in files), None)
+
+
+@record
+def _member(parent: int, log_file: str | None, cuda: bool, function: Callable, arguments: tuple) -> None:
+    die_with(parent)
+    local = int(os.environ["LOCAL_RANK"])
+    log_to(log_file if local == 0 else None, mode="a")
+    if cuda:
+        torch.cuda.set_device(local)
+    dist.init_process_group("nccl" if cuda else "gloo")
+    try:
+        function(torch.device("cuda", local) if cuda else torch.device("cpu"), *arguments)
+    finally:
+        dist.destroy_process_group()
+
+
+def processes() -> tuple[int, int]:
+    """(rank, world size); (0, 1) where no process group was started."""
+    return (dist.get_rank(), dist.get_world_size()) if dist.is_initialized() else (0, 1)
+
+
+def share(batch: int, rank: int, world: int) -> slice:
+    """The items of a batch that process `rank` owns; `batch` is a multiple of `world`."""
+    if batch % world:
+        raise ValueError(f"a batch of {batch} cannot be split evenly over {world} processes")
+    return slice(rank * batch // world, (rank + 1) * batch // world)
+
+
+class _Gather(torch.autograd.Function):
+    """All-gather along the first dimension whose backward pass sums what every process says about our part."""
+
+    @staticmethod
+    def forward(ctx, local: Tensor) -> Tensor:
+        rank, world = processes()
+        ctx.part = share(len(local) * world, rank, world)
+        parts = [torch.empty_like(local) for _ in range(world)]
+        dist.all_gather(parts, local.contiguous())
+        return torch.cat(parts)
+
+    @staticmethod
+    def backward(ctx, gradient: Tensor) -> Tensor:
+        gradient = gradient.contiguous()
+        dist.all_reduce(gradient)
+        return gradient[ctx.part]
+
+
+def gather(local: Tensor) -> Tensor:
+    """[b, ...] of every process, joined in order of rank: [B, ...]; gradients flow back to every process.
+
+    UMT lets gradients flow through the local part alone, so that its result depends on the number of processes.
+    """
+    return _Gather.apply(local) if processes()[1] > 1 else local
+
+
+def total(value: Tensor) -> Tensor:
+    """Sum of a detached tensor over all processes."""
+    value = value.detach().clone()
+    if processes()[1] > 1:
+        dist.all_reduce(value)
+    return value
