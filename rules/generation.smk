@@ -11,7 +11,7 @@ def prompt_files(*tasks):
 def cassettes(*roles):
     """The cassettes that answer for a job's roles: another file under the same name answers otherwise."""
     used = [getattr(settings.generation, role) for role in roles]
-    return sorted({role.cassette for role in used if role.engine == "cassette"})
+    return sorted({role.cassette for role in used if role.cassette})
 
 
 def engine_gpus(*roles):

@@ -12,8 +12,8 @@ class Evaluator(Section):
 
     name: str = "demo"
     """Its name in tables and cards; one evaluator serves all data sets of a configuration."""
-    size: Literal["tiny", "L/16"] = "tiny"
-    """Model size."""
+    size: Literal["tiny", "mini/16", "L/16"] = "tiny"
+    """tiny (the demo's), L/16 (UMT's, the paper's) or mini/16: UMT's arrangement at toy size, for rehearsals."""
     threads: int = Field(1, ge=1)
     """Compute threads of its jobs."""
     checkpoint: str | None = None

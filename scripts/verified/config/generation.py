@@ -36,7 +36,7 @@ class EngineSettings(Section):
     structured: bool = False
     """Ask for JSON and hand the engine its schema (vllm, endpoints that support it); otherwise the printed formats."""
     cassette: str | None = None
-    """Engine cassette: the exported ledger (parquet) that answers."""
+    """Exported ledger (parquet) whose answers count as given; engine cassette knows no others, the rest ask on."""
     base_url: str | None = None
     """Engine openai: address of the endpoint, such as http://127.0.0.1:8000/v1; null means OpenAI's own."""
     api_key_variable: str = Field("OPENAI_API_KEY", pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")

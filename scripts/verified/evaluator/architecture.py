@@ -60,6 +60,11 @@ def architecture(size: str, frames: int, image_size: int) -> Architecture:
     """
     if size == "L/16":
         chosen = Architecture(size, frames, image_size)
+    elif size == "mini/16":
+        chosen = Architecture(
+            size, frames, image_size, vision_width=64, vision_layers=2, vision_heads=4, vision_feedforward=128,
+            text_width=64, text_layers=2, fusion_layers=1, text_heads=4, text_feedforward=128, embedding=48,
+        )  # fmt: skip
     elif size == "tiny":
         chosen = Architecture(
             size, frames, image_size, stem="motion", vision_width=96, vision_layers=2, vision_heads=4,
@@ -67,7 +72,7 @@ def architecture(size: str, frames: int, image_size: int) -> Architecture:
             text_positions=64, embedding=96, may_read_nothing=True, drop_path=0.0, text_dropout=0.0,
         )  # fmt: skip
     else:
-        raise InputError(f"unknown evaluator size {size!r}", remedy="use tiny or L/16")
+        raise InputError(f"unknown evaluator size {size!r}", remedy="use tiny, mini/16 or L/16")
     if image_size % chosen.patch_size:
         raise InputError(
             f"evaluator.image_size = {image_size} is not a multiple of the patch size {chosen.patch_size}",

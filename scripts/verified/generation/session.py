@@ -56,7 +56,7 @@ class Session:
             name = settings.model_dump_json()
             engine = (engines or {}).get(role) or made.get(name) or make_engine(settings, generation)
             made[name] = engine
-            if settings.engine == "cassette":
+            if settings.cassette:
                 load(self.ledger, settings.cassette)
             self.askers[role] = Asker(
                 engine, self.ledger, generation.attempts, (settings.price_in, settings.price_out), budget,

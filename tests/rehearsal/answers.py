@@ -1,0 +1,87 @@
+"""Answers that stand in for those of trained models, as a cassette: without them no moment would get past the captions.
+
+Models with random weights write rubbish. The demo's scene reader reads four moments of five instead, under the models'
+names and commits, so that each of its answers lies under the very key that the run will ask for; what the run asks
+about the fifth moment is answered by the models themselves.
+
+python tests/rehearsal/answers.py CONFIG...
+"""
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from verified.captions.dynamics import TASKS as DYNAMICS
+from verified.captions.dynamics import caption_dynamics
+from verified.captions.statics import TASKS as STATICS
+from verified.captions.statics import caption_statics
+from verified.captions.tar import KeyframeTar
+from verified.common.jsonl import read_jsonl
+from verified.common.shards import rows_of_shard, shard_names
+from verified.config import Config, read
+from verified.config.folders import dataset_folder
+from verified.config.generation import ROLES
+from verified.generation.cassette import export
+from verified.generation.engines.scene_reader import SceneReader
+from verified.generation.ledger import Ledger
+from verified.generation.session import Session
+from verified.perturbations.write import TASK_OF_KIND, perturb
+from verified.weights.paths import all_records
+from verified.weights.records import located
+
+LEFT_TO_THE_MODELS = 5
+"""Each fifth moment."""
+
+
+class StandIn(SceneReader):
+    """The scene reader under a model's name and commit."""
+
+    def __init__(self, model: str, revision: str):
+        super().__init__(spoiled_share=0.0)
+        self.model, self.revision = model, revision
+
+
+def main(*configs: str) -> None:
+    """Write the cassette that the configuration names."""
+    settings = read(*configs)
+    build(settings, configs)
+    generation = located(settings.generation, all_records(settings))
+    cassette = Path(generation.llm.cassette)
+    roles = {name: getattr(generation, name).model_copy(update={"cassette": None}) for name in ROLES}
+    engines = {name: StandIn(role.model, role.revision) for name, role in roles.items()}
+    with tempfile.TemporaryDirectory() as folder:
+        ledger = str(Path(folder, "ledger.sqlite"))
+        generation = generation.model_copy(update={**roles, "ledger": ledger})
+        for name, dataset in settings.datasets.items():
+            place = Path(dataset_folder(settings, name))
+            for shard in shard_names(settings.shards):
+                moments = read_jsonl(place / f"corpus/shards/{shard}.moments.jsonl")
+                moments = [row for row in rows_of_shard(moments, shard, settings.shards) if _read(row)]
+                videos = {row["video"]: row for row in read_jsonl(place / f"corpus/shards/{shard}.videos.jsonl")}
+                with Session(generation, settings.seed, STATICS, engines) as session:
+                    caption_statics(moments, KeyframeTar(place / f"keyframes/{shard}.tar"), session)
+                with Session(generation, settings.seed, DYNAMICS, engines) as session:
+                    caption_dynamics(moments, videos, dataset.dynamics.model_dump(mode="json"), session)
+                with Session(generation, settings.seed, TASK_OF_KIND.values(), engines) as session:
+                    perturb(moments, session, generation.sentence_encoder)
+        with Ledger(ledger, read_only=True) as calls:
+            print(f"{export(calls, cassette)} answers in {cassette}")
+
+
+def build(settings: Config, configs: tuple[str, ...]) -> None:
+    """Have the workflow make what the answers are about."""
+    shards = shard_names(settings.shards)
+    folders = [dataset_folder(settings, name) for name in settings.datasets]
+    files = [f"{folder}/{file}" for folder in folders for shard in shards
+             for file in (f"keyframes/{shard}.tar", f"corpus/shards/{shard}.videos.jsonl")]  # fmt: skip
+    command = [sys.executable, "-m", "snakemake", "--cores", "2", "--configfile", *configs, "--"]
+    subprocess.run([*command, *all_records(settings), *files], check=True)
+
+
+def _read(moment: dict) -> bool:
+    return moment["desc_id"] % LEFT_TO_THE_MODELS != 0
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

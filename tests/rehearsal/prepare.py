@@ -1,0 +1,41 @@
+"""Make what config/rehearsal.yaml reads: tiny models, UMT's file, videos and annotations (see the Makefile).
+
+python tests/rehearsal/prepare.py FOLDER [VIDEOS A DATA SET]
+"""
+
+import shutil
+import sys
+from pathlib import Path
+
+sys.path[:0] = [str(Path(__file__).resolve().parents[1]), str(Path(__file__).resolve().parent)]
+
+from corpora import write_corpora
+from models import write_hub
+from umt_file import write_umt
+
+from verified.common.files import write_text
+from verified.config import read
+from verified.evaluator.architecture import architecture
+
+CONFIG = "config/rehearsal.yaml"
+DONE = "complete"
+
+
+def main(folder: Path, videos: int = 12) -> None:
+    """Write everything anew, or nothing where it stands already."""
+    mark = folder / DONE
+    if mark.is_file() and mark.read_text() == str(videos):
+        print(f"{folder} stands already")
+        return
+    shutil.rmtree(folder, ignore_errors=True)
+    write_hub(folder / "hub")
+    evaluator = read(CONFIG).evaluator
+    size = architecture(evaluator.size, evaluator.frames, evaluator.image_size)
+    write_umt(Path(evaluator.umt_file), size)
+    missing = write_corpora(folder, videos)
+    write_text(mark, str(videos))
+    print(f"{folder}: {videos} videos a data set, of which are missing on purpose: {missing}")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), *map(int, sys.argv[2:]))
