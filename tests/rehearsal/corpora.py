@@ -29,7 +29,7 @@ class Annotated:
 
 
 def write_corpora(folder: Path, videos: int) -> dict[str, int]:
-    """Write `videos` videos a data set and their annotations; returns how many videos of each are missing on purpose."""
+    """Write `videos` videos a data set and their annotations; returns how many of each are missing on purpose."""
     return {
         "charades": _charades(folder, videos),
         "didemo": _didemo(folder, videos),

@@ -1,13 +1,11 @@
 """Make what config/rehearsal.yaml reads: tiny models, UMT's file, videos and annotations (see the Makefile).
 
-python tests/rehearsal/prepare.py FOLDER [VIDEOS A DATA SET]
+PYTHONPATH=tests python tests/rehearsal/prepare.py FOLDER [VIDEOS A DATA SET]
 """
 
 import shutil
 import sys
 from pathlib import Path
-
-sys.path[:0] = [str(Path(__file__).resolve().parents[1]), str(Path(__file__).resolve().parent)]
 
 from corpora import write_corpora
 from models import write_hub

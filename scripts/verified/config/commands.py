@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import sys
 from pathlib import Path
 
 START, END = "<!-- keys: generated from scripts/verified/config, do not edit -->", "<!-- end of keys -->"
@@ -17,7 +18,9 @@ def add_configfiles(parser: argparse.ArgumentParser, default: str = "config/conf
 
 def add_parser(subparsers) -> None:
     """Add the two subcommands."""
-    check = subparsers.add_parser("config-check", help="check a configuration and print it whole, with all defaults")
+    check = subparsers.add_parser(
+        "config-check", help="print a configuration whole, with all defaults, and what a run of it would stumble over"
+    )
     check.add_argument("file", type=Path, nargs="+", help="its files; later ones change earlier ones")
     check.set_defaults(run=_check)
     docs = subparsers.add_parser(
@@ -27,12 +30,19 @@ def add_parser(subparsers) -> None:
     docs.set_defaults(run=_docs)
 
 
-def _check(arguments: argparse.Namespace) -> None:
+def _check(arguments: argparse.Namespace) -> int:
+    """Print the configuration, then what a run would stumble over on standard error; status 1 if there is any."""
     import yaml
 
     from verified.config import read
+    from verified.planning.readiness import problems
 
-    print(yaml.safe_dump(read(*arguments.file).model_dump(mode="json"), sort_keys=False, allow_unicode=True), end="")
+    settings = read(*arguments.file)
+    print(yaml.safe_dump(settings.model_dump(mode="json"), sort_keys=False, allow_unicode=True), end="", flush=True)
+    found = problems(settings, " ".join(map(str, arguments.file)))
+    for problem in found:
+        print(f"problem: {problem}", file=sys.stderr)
+    return 1 if found else 0
 
 
 def _docs(arguments: argparse.Namespace) -> None:

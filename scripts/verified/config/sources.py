@@ -32,6 +32,10 @@ class SourceSection(Section):
         """Folder of features that come with the source; None where the workflow extracts them."""
         return None
 
+    def split_names(self) -> set[str]:
+        """Splits that its moments have. Raises InputError where a file that says so cannot be read."""
+        return set(getattr(self, "splits", ()))
+
 
 class DemoSource(SourceSection):
     """The embedded demo world, rendered as H.264 files from the seed."""
@@ -57,6 +61,9 @@ class DemoSource(SourceSection):
     val_share: float = Field(0.10, gt=0, lt=1)
     """Share of the videos in the val split; the rest is test."""
 
+    def split_names(self) -> set[str]:
+        return {"train", "val", "test"}
+
 
 class FolderSource(SourceSection):
     """A folder of videos and a moments file (JSONL or CSV)."""
@@ -72,6 +79,11 @@ class FolderSource(SourceSection):
     """JSONL or CSV, one moment a row: video, start and end in seconds, caption and, if you like, desc_id and split."""
     default_split: str = Field("test", pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")
     """Split of rows that name none."""
+
+    def split_names(self) -> set[str]:
+        from verified.corpus.moments_file import read_moments_file
+
+        return {str(row.get("split") or self.default_split) for _, row in read_moments_file(self.moments)}
 
 
 class ReleasedSource(SourceSection):

@@ -1,0 +1,133 @@
+"""What a run would stumble over, found before it starts: each with what to do about it."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from verified.common.errors import InputError
+from verified.config import Config
+from verified.config.datasets import DataSet
+from verified.config.generation import ROLES
+from verified.generation.prompts import read_prompts
+from verified.weights.lock import read_lock
+from verified.weights.umt import check_umt
+from verified.weights.wanted import from_hub, wanted_models
+
+HELD_OUT = "held-out"
+
+
+class Problem(NamedTuple):
+    """Where in the configuration, what is wrong, what to do."""
+
+    key: str
+    what: str
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"{self.key}: {self.what} ({self.remedy})"
+
+
+def problems(settings: Config, files: str) -> list[Problem]:
+    """Everything that is missing; `files` are the configuration's own, for the commands that remedies name."""
+    return [*_models(settings, files), *_evaluator(settings, files), *_data(settings), *_answers(settings)]
+
+
+def _models(settings: Config, files: str) -> Iterator[Problem]:
+    fetch = f"verified fetch-models --configfile {files}"
+    try:
+        locked = read_lock(settings.weights.lock)["models"]
+    except InputError as error:
+        yield Problem("weights.lock", str(error), f"or remove it and run: {fetch}")
+        return
+    hub = settings.weights.hub
+    for wanted, keys in wanted_models(settings).items():
+        where = ", ".join(keys)
+        entry = locked.get(wanted.key)
+        if hub and not Path(hub, wanted.name).is_dir():
+            yield Problem(where, f"{wanted.name} is not in {hub}", "put its files there, or set weights.hub to null")
+        elif entry is None:
+            yield Problem(where, f"{wanted.key} is not locked in {settings.weights.lock}", f"run: {fetch}")
+        elif not hub:
+            folder = Path(settings.weights.folder, wanted.name.replace("/", "--"), entry["commit"])
+            missing = [name for name in entry["files"] if not (folder / name).is_file()]
+            if missing:
+                what = f"{len(missing)} of {len(entry['files'])} files of {wanted.key} are not in {folder}"
+                yield Problem(where, what, f"run: {fetch}")
+    for name in ROLES:
+        folder = getattr(settings.generation, name).folder
+        if folder and not Path(folder).is_dir():
+            yield Problem(f"generation.{name}.folder", f"no folder {folder}", "put the model there, or set it to null")
+
+
+def _evaluator(settings: Config, files: str) -> Iterator[Problem]:
+    evaluator = settings.evaluator
+    if evaluator.checkpoint and not Path(evaluator.checkpoint).is_file():
+        remedy = "convert UMT's file with `verified import-umt`, or name that in evaluator.umt_file"
+        yield Problem("evaluator.checkpoint", f"no file {evaluator.checkpoint}", remedy)
+    elif evaluator.umt_file and not evaluator.checkpoint:
+        if not Path(evaluator.umt_file).is_file():
+            remedy = f"run: verified fetch-models --configfile {files}"
+            if not evaluator.umt_url:
+                remedy = "put UMT's checkpoint there, or name its address in evaluator.umt_url"
+            yield Problem("evaluator.umt_file", f"no file {evaluator.umt_file}", remedy)
+        elif evaluator.umt_sha256:
+            try:
+                check_umt(evaluator, settings.weights.lock)
+            except InputError as error:
+                yield Problem("evaluator.umt_file", error.problem, error.remedy)
+
+
+def _data(settings: Config) -> Iterator[Problem]:
+    everywhere: set[str] = set()
+    all_known = True
+    for name, dataset in settings.datasets.items():
+        videos = getattr(dataset.source, "videos", None)
+        if dataset.source.has_videos and not dataset.source.rendered and videos and not Path(videos).is_dir():
+            yield Problem(f"datasets.{name}.source.videos", f"no folder {videos}", "put the videos there")
+        try:
+            splits = dataset_splits(dataset)
+        except InputError as error:
+            all_known = False
+            yield Problem(f"datasets.{name}.source", str(error), error.remedy or "mend the file")
+            continue
+        everywhere |= splits
+        trained_on = dataset.source.has_videos or dataset.source.given_features
+        for role in ("train_split", "selection_split", "test_split") if trained_on else ():
+            split = getattr(dataset.spans, role)
+            if split not in splits:
+                yield _unknown(f"datasets.{name}.spans.{role}", split, splits)
+    for split in settings.evaluator.splits or ():
+        if all_known and split not in everywhere:
+            yield _unknown("evaluator.splits", split, everywhere)
+
+
+def _unknown(key: str, split: str, known: set[str]) -> Problem:
+    return Problem(key, f"no split {split!r}", f"known: {', '.join(sorted(known))}")
+
+
+def dataset_splits(dataset: DataSet) -> set[str]:
+    """Splits that a data set will have. Raises InputError where its moments cannot be read."""
+    splits = dataset.source.split_names()
+    return splits | {HELD_OUT} if dataset.spans.held_out_share else splits
+
+
+def _answers(settings: Config) -> Iterator[Problem]:
+    if not any(dataset.source.annotated_here for dataset in settings.datasets.values()):
+        return
+    generation = settings.generation
+    try:
+        read_prompts(generation.prompts)
+    except InputError as error:
+        yield Problem("generation.prompts", str(error), error.remedy or "mend the prompt file")
+    for name in ROLES:
+        role = getattr(generation, name)
+        if role.cassette and not Path(role.cassette).is_file():
+            what = f"no cassette {role.cassette}"
+            yield Problem(f"generation.{name}.cassette", what, "make one with `verified ledger export`")
+        if role.engine == "openai" and not os.environ.get(role.api_key_variable):
+            what = f"the environment has no {role.api_key_variable}"
+            remedy = "export the key, or any text for an endpoint that asks for none"
+            yield Problem(f"generation.{name}.api_key_variable", what, remedy)
+        if role.engine in ("transformers", "vllm") and not from_hub(role.model) and not Path(role.model).is_dir():
+            yield Problem(f"generation.{name}.model", f"no folder {role.model}", "name a folder or a model of the hub")

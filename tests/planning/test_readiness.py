@@ -1,0 +1,84 @@
+"""`verified config-check`: what a run would stumble over, each with its remedy."""
+
+import json
+
+import pytest
+import yaml
+
+from verified.__main__ import main
+from verified.common.jsonl import write_jsonl
+
+LOCKED = {"commit": "0" * 40, "files": {"model.safetensors": {"bytes": 1, "sha256": "0" * 64}}}
+
+
+@pytest.fixture
+def write(tmp_path, monkeypatch):
+    """Write a configuration whose only fault is what the test changes; returns its path."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "videos").mkdir()
+    (tmp_path / "start.safetensors").touch()
+    write_jsonl(
+        tmp_path / "moments.jsonl",
+        [{"video": "v", "start": 0, "end": 1, "caption": "c", "split": split} for split in ("train", "val", "test")],
+    )
+    model = tmp_path / "models" / "org--eyes" / LOCKED["commit"]
+    model.mkdir(parents=True)
+    (model / "model.safetensors").write_bytes(b"x")
+    (tmp_path / "lock.json").write_text(json.dumps({"models": {"org/eyes": LOCKED}}))
+
+    def file(**changes) -> str:
+        source = {"kind": "folder", "videos": "videos", "moments": "moments.jsonl"}
+        values = {
+            "datasets": {"d": {"title": "D", "source": source}},
+            "features": {"video_backbone": "org/eyes"},
+            "evaluator": {"checkpoint": "start.safetensors"},
+            "weights": {"lock": "lock.json", "folder": "models"},
+        }  # fmt: skip
+        for key, value in changes.items():
+            section, _, name = key.partition("__")
+            values.setdefault(section, {})[name] = value
+        (tmp_path / "own.yaml").write_text(yaml.safe_dump(values))
+        return str(tmp_path / "own.yaml")
+
+    return file
+
+
+def test_nothing_is_missing(write, capsys):
+    assert main(["config-check", write()]) == 0
+    shown = capsys.readouterr()
+    assert "video_backbone: org/eyes" in shown.out and not shown.err
+
+
+@pytest.mark.parametrize("change, parts", [
+    ({"features__text_encoder": "org/words"},
+     ["features.text_encoder", "org/words is not locked in lock.json", "run: verified fetch-models --configfile"]),
+    ({"weights__folder": "elsewhere"}, ["features.video_backbone", "1 of 1 files of org/eyes", "run: verified fetch"]),
+    ({"evaluator__checkpoint": "none.safetensors"},
+     ["evaluator.checkpoint: no file none.safetensors", "verified import-umt"]),
+    ({"evaluator__splits": ["train", "dev"]}, ["evaluator.splits: no split 'dev'", "known: test, train, val"]),
+    ({"datasets__d": {"title": "D", "spans": {"selection_split": "held-out"},
+                      "source": {"kind": "folder", "videos": "videos", "moments": "moments.jsonl"}}},
+     ["datasets.d.spans.selection_split: no split 'held-out'", "known: test, train, val"]),
+    ({"datasets__d": {"title": "D", "source": {"kind": "folder", "videos": "gone", "moments": "moments.jsonl"}}},
+     ["datasets.d.source.videos: no folder gone", "put the videos there"]),
+    ({"generation__llm": {"engine": "cassette", "cassette": "c.parquet"}},
+     ["generation.llm.cassette: no cassette c.parquet", "verified ledger export"]),
+    ({"generation__llm": {"engine": "openai", "model": "m", "api_key_variable": "NO_SUCH_KEY"}},
+     ["the environment has no NO_SUCH_KEY", "export the key"]),
+    ({"generation__prompts": "nowhere"}, ["generation.prompts", "is missing"]),
+])  # fmt: skip
+def test_each_fault_is_named_with_its_remedy(write, capsys, change, parts):
+    assert main(["config-check", write(**change)]) == 1
+    shown = capsys.readouterr().err
+    assert len(shown.splitlines()) == 1, shown
+    for part in parts:
+        assert part in shown
+
+
+def test_the_papers_configuration_says_what_it_still_needs(tmp_path, monkeypatch, capsys):
+    from running import PROJECT
+
+    monkeypatch.chdir(tmp_path)
+    assert main(["config-check", str(PROJECT / "config" / "paper.yaml")]) == 1
+    shown = capsys.readouterr().err
+    assert "Mistral-7B-Instruct-v0.2 is not locked" in shown and "evaluator.umt_file: no file" in shown
