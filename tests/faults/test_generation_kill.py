@@ -14,7 +14,8 @@ from captioning import make_moments, make_tar, make_videos
 from loopback import completion, endpoint, images_of, prompt_of, refusal, sensible
 
 from verified.common.jsonl import write_json
-from verified.generation.ledger import Ledger, faults
+from verified.generation.ledger import Ledger
+from verified.generation.ledger_check import faults
 
 PROJECT = Path(__file__).resolve().parents[2]
 KILLS = 20

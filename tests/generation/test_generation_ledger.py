@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from ledger_rows import row_of
 from stub_engine import StubEngine
 
 from verified.common.errors import InputError
@@ -15,19 +16,13 @@ from verified.generation.asking import Asker, Call
 from verified.generation.cassette import export, load
 from verified.generation.commands import add_parser
 from verified.generation.engines.cassette import Cassette
-from verified.generation.ledger import COLUMNS, Ledger, faults, key_of, parts_of
+from verified.generation.ledger import COLUMNS, Ledger
+from verified.generation.ledger_check import faults
 from verified.generation.request import Reply, Request
 
 
 def call(caption):
     return Call(Request("positives", f"rewrite {caption!r}", {"caption": caption, "count": "3"}, seed=1), count=3)
-
-
-def row_of(number, status="ok", text="1. a\n2. b\n3. c"):
-    parts = parts_of(Request("positives", f"prompt {number}", {}), (), "m", "r")
-    rest = {"engine": "e", "reason": "", "detail": "", "finish": "stop", "notes": "{}", "created": 0.0}
-    numbers = {"attempts": 1, "tokens_in": 2, "tokens_out": 3, "seconds": 0.5, "cost": 0.25}
-    return {"key": key_of(parts), **parts, **rest, **numbers, "status": status, "text": text}
 
 
 def command(*arguments):
@@ -40,8 +35,8 @@ def command(*arguments):
 
 WRITER = """
 import sys
-sys.path[:0] = ["scripts", "tests", "tests/generation"]
-from test_generation_ledger import row_of
+sys.path[:0] = ["scripts", "tests"]
+from ledger_rows import row_of
 from verified.generation.ledger import Ledger
 with Ledger(sys.argv[1]) as ledger:
     for number in range(int(sys.argv[2]), int(sys.argv[2]) + 60):

@@ -8,10 +8,9 @@ from pathlib import Path
 from verified.common.errors import InputError
 from verified.common.files import atomic_path
 from verified.generation.ledger import COLUMNS, SCHEMA_VERSION, Ledger
+from verified.generation.ledger_check import INTEGERS, REALS, faults_of
 
 BATCH = 5000
-INTEGERS = ("attempts", "tokens_in", "tokens_out")
-REALS = ("seconds", "cost", "created")
 
 
 def export(ledger: Ledger, path: str | os.PathLike) -> int:
@@ -46,30 +45,43 @@ def load(ledger: Ledger, path: str | os.PathLike) -> int:
         raise InputError("no such cassette", file=path, remedy="make one with `verified ledger export`")
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
-    return ledger.load_once(digest, _rows(path))
+    return ledger.load_once(digest, _calls(path))
+
+
+def _calls(path: Path) -> Iterator[dict]:
+    """The rows of a cassette, each as a run writes it. Raises InputError with the number of the first that is not."""
+    for number, row in enumerate(_rows(path, COLUMNS), start=1):
+        for fault in faults_of(row):
+            raise InputError(fault, file=path, row=number, remedy="export the cassette anew from a whole ledger")
+        yield row
 
 
 def models_of(path: str | os.PathLike) -> dict[str, set[str]]:
     """Models of a cassette with their revisions. Raises InputError for a file that is no cassette."""
     models: dict[str, set[str]] = {}
-    for row in _rows(Path(path), ["model", "revision"]):
+    for number, row in enumerate(_rows(Path(path), ("model", "revision")), start=1):
+        if not isinstance(row["model"], str) or not isinstance(row["revision"], str):
+            raise InputError("a call names no model or no revision", file=path, row=number)
         models.setdefault(row["model"], set()).add(row["revision"])
     return models
 
 
-def _rows(path: Path, columns: list[str] | None = None) -> Iterator[dict]:
+def _rows(path: Path, columns: tuple[str, ...]) -> Iterator[dict]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
-        file = pq.ParquetFile(path)
+        with pq.ParquetFile(path) as file:
+            names = file.schema_arrow.names
+            version = (file.schema_arrow.metadata or {}).get(b"verified.ledger.schema_version", b"none")
+            if version != str(SCHEMA_VERSION).encode():
+                found = version.decode("utf-8", "replace")[:20]
+                raise InputError(f"cassette of schema version {found}, this program reads {SCHEMA_VERSION}", file=path)
+            if absent := [name for name in COLUMNS if names.count(name) != 1]:
+                raise InputError(f"not a cassette: it lacks the column {absent[0]}, or has it twice", file=path)
+            for batch in file.iter_batches(BATCH, columns=list(columns)):
+                yield from batch.to_pylist()
     except FileNotFoundError:
         raise InputError("no such cassette", file=path, remedy="make one with `verified ledger export`") from None
-    except (pa.ArrowException, OSError) as error:
-        raise InputError(f"not a cassette: {error}", file=path) from None
-    with file:
-        version = (file.schema_arrow.metadata or {}).get(b"verified.ledger.schema_version", b"none").decode()
-        if version != str(SCHEMA_VERSION):
-            raise InputError(f"cassette of schema version {version}, this program reads {SCHEMA_VERSION}", file=path)
-        for batch in file.iter_batches(BATCH, columns=columns):
-            yield from batch.to_pylist()
+    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
+        raise InputError(f"not a cassette: {str(error)[:300]}", file=path) from None

@@ -1,4 +1,4 @@
-"""`verified ledger stats|export|verify` and `verified quote`."""
+"""`verified ledger stats|export|verify|rescue|forget` and `verified quote`."""
 
 import argparse
 import json
@@ -18,12 +18,25 @@ def add_parser(subparsers) -> None:
         ("verify", _verify, "check that the file is whole and each call stands under its own key"),
     ):
         action = actions.add_parser(name, help=text)
-        action.add_argument("--ledger", type=Path, default=Path("results/ledger.sqlite"))
+        action.add_argument("--ledger", type=Path, default=Path("results/ledger.sqlite"), help="the ledger's file")
         action.set_defaults(run=run)
         if name == "export":
             action.add_argument("cassette", type=Path, help="file to write, ending in .parquet")
         if name == "stats":
             action.add_argument("--json", action="store_true", help="one JSON document instead of a table")
+    saved = actions.add_parser("rescue", help="bring what can be read of a damaged ledger into a new file")
+    saved.add_argument("damaged", type=Path, help="the damaged file")
+    saved.add_argument("new", type=Path, help="file to write; move it to the old place afterwards")
+    saved.set_defaults(run=_rescue)
+    forgotten = actions.add_parser("forget", help="remove failed calls of one kind, so that they can be asked again")
+    forgotten.add_argument("--ledger", type=Path, default=Path("results/ledger.sqlite"), help="the ledger's file")
+    forgotten.add_argument(
+        "--status", required=True, choices=["truncated", "invalid", "blocked", "error"], help="how the calls ended"
+    )
+    forgotten.add_argument(
+        "--reason", default="", help="and why, as `verified ledger stats` shows it; all if not given"
+    )
+    forgotten.set_defaults(run=_forget)
     quote = subparsers.add_parser(
         "quote", help="calls, images, frames, tokens and money or GPU-hours that a run would still take"
     )
@@ -60,16 +73,38 @@ def _export(arguments: argparse.Namespace) -> None:
 
 
 def _verify(arguments: argparse.Namespace) -> int:
-    from verified.generation.ledger import Ledger, faults
+    from verified.generation.ledger import Ledger
+    from verified.generation.ledger_check import faults
 
     with Ledger(arguments.ledger, read_only=True) as ledger:
-        count, found = 0, []
+        found = 0
         for fault in faults(ledger):
-            found.append(fault)
+            found += 1
             print(fault)
-        count = ledger.totals()["calls"]
-    print(f"{count} calls, {len(found)} faults")
+        try:
+            count = f"{ledger.totals()['calls']} calls"
+        except InputError:
+            count = "calls cannot be counted"
+    print(f"{count}, {found} faults")
     return 1 if found else 0
+
+
+def _rescue(arguments: argparse.Namespace) -> None:
+    from verified.generation.ledger_check import rescue
+
+    saved, broken = rescue(arguments.damaged, arguments.new)
+    print(f"{saved} calls written to {arguments.new}; in {broken} of 256 parts of the old file something is lost")
+
+
+def _forget(arguments: argparse.Namespace) -> None:
+    from verified.generation.ledger import Ledger
+
+    if not arguments.ledger.is_file():
+        raise InputError("no such ledger", file=arguments.ledger)
+    with Ledger(arguments.ledger) as ledger:
+        count = ledger.forget(arguments.status, arguments.reason)
+    print(f"{count} calls forgotten. To ask them again, name their rules: snakemake ... --forcerun caption_statics "
+          "caption_dynamics write_perturbations")  # fmt: skip
 
 
 def _quote(arguments: argparse.Namespace) -> None:

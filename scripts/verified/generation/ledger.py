@@ -10,10 +10,11 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from verified.common.errors import InputError
+from verified.generation import writers
 from verified.generation.outcome import STATUSES
 from verified.generation.request import Request
 
@@ -74,14 +75,18 @@ def key_of(parts: dict[str, str]) -> str:
 class Ledger:
     """An open ledger file.
 
-    Raises InputError when the file is not a ledger, is from another version, or its disk is full.
+    Raises InputError when the file is not a ledger, is damaged, is from another version, has lost answers (see
+    `writers`), or its disk is full.
     """
 
     def __init__(self, path: str | os.PathLike, read_only: bool = False):
-        self.path = Path(path)
+        self.path, self.mark, self.connection = Path(path), None, None
         if read_only and not self.path.is_file():
             raise InputError("no such ledger", file=path, remedy="it appears with the first caption")
         self.path.parent.mkdir(parents=True, exist_ok=True)
+        if not read_only:
+            writers.check_wal(self.path)
+            self.mark = writers.Mark(self.path)
         try:
             mode = "?mode=ro" if read_only else ""
             self.connection = sqlite3.connect(
@@ -91,10 +96,41 @@ class Ledger:
             if not read_only:
                 self._prepare()
             self._check_version()
+            if not read_only and (lost := writers.missing(self.path, self._holds)):
+                raise writers.explain(self.path, lost)
         except sqlite3.DatabaseError as error:
+            self._abandon()
             raise InputError(
-                f"cannot be used as a ledger: {error}", file=path, remedy="move the file away to begin a new ledger"
+                f"cannot be used as a ledger: {error}",
+                file=path,
+                remedy="move the file away to begin a new ledger; `verified ledger rescue` saves what can be read",
             ) from None
+        except InputError:
+            self._abandon()
+            raise
+
+    def _abandon(self) -> None:
+        """Leave the files as they were found."""
+        if self.connection:
+            self.connection.close()
+        self._give_up_mark()
+
+    def _give_up_mark(self, settled: bool = False) -> None:
+        if self.mark:
+            self.mark.release(self.path, settled)
+            self.mark = None
+
+    def _holds(self, key: str) -> bool:
+        return self.connection.execute("SELECT 1 FROM calls WHERE key = ?", (key,)).fetchone() is not None
+
+    def _run(self, query: str, values: Sequence = ()) -> list[sqlite3.Row]:
+        """All rows of a query. Raises InputError for a full disk, a lock that stays and a damaged file."""
+        try:
+            return self.connection.execute(query, values).fetchall()
+        except sqlite3.IntegrityError:
+            raise
+        except sqlite3.DatabaseError as error:
+            raise _named(error, self.path) from None
 
     def _prepare(self) -> None:
         self._enter_wal()
@@ -132,17 +168,18 @@ class Ledger:
 
     def get(self, key: str) -> sqlite3.Row | None:
         """The row of a call, whatever its status, or None."""
-        return self.connection.execute("SELECT * FROM calls WHERE key = ?", (key,)).fetchone()
+        rows = self._run("SELECT * FROM calls WHERE key = ?", (key,))
+        return rows[0] if rows else None
 
     def put(self, row: dict) -> sqlite3.Row:
         """Add the outcome of an attempt and commit; returns the row as it now stands.
 
         Attempts, tokens, seconds and cost add up; the rest is replaced unless the row is already ``ok``.
         """
-        try:
-            return self.connection.execute(PUT, _values(row)).fetchone()
-        except sqlite3.OperationalError as error:
-            raise _full_or_locked(error, self.path) from None
+        stored = self._run(PUT, _values(row))[0]
+        if self.mark:
+            self.mark.note(stored["key"])
+        return stored
 
     def put_many(self, rows: Iterable[dict]) -> int:
         """Add many outcomes in one transaction; returns how many."""
@@ -181,8 +218,10 @@ class Ledger:
             self.connection.execute("BEGIN IMMEDIATE")
             yield
             self.connection.execute("COMMIT")
-        except sqlite3.OperationalError as error:
-            raise _full_or_locked(error, self.path) from None
+        except sqlite3.IntegrityError:
+            raise
+        except sqlite3.DatabaseError as error:
+            raise _named(error, self.path) from None
         finally:
             if self.connection.in_transaction:
                 self.connection.execute("ROLLBACK")
@@ -190,12 +229,15 @@ class Ledger:
     def rows(self, status: str | None = None) -> Iterator[sqlite3.Row]:
         """All rows in the order of their keys, or those of one status."""
         where, values = ("WHERE status = ?", (status,)) if status else ("", ())
-        yield from self.connection.execute(f"SELECT * FROM calls {where} ORDER BY key", values)
+        try:
+            yield from self.connection.execute(f"SELECT * FROM calls {where} ORDER BY key", values)
+        except sqlite3.DatabaseError as error:
+            raise _named(error, self.path) from None
 
     def totals(self) -> dict[str, float]:
         """Calls, attempts, tokens, seconds and cost over the whole ledger."""
         sums = ", ".join(f"coalesce(sum({name}), 0) AS {name}" for name in TOTALS)
-        return dict(self.connection.execute(f"SELECT count(*) AS calls, {sums} FROM calls").fetchone())
+        return dict(self._run(f"SELECT count(*) AS calls, {sums} FROM calls")[0])
 
     def summary(self) -> list[dict]:
         """One row per task, model, status and reason with counts and totals."""
@@ -204,11 +246,22 @@ class Ledger:
             f"SELECT task, model, status, reason, count(*) AS calls, {sums} FROM calls "
             "GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4"
         )
-        return [dict(row) for row in self.connection.execute(query)]
+        return [dict(row) for row in self._run(query)]
+
+    def forget(self, status: str, reason: str = "") -> int:
+        """Remove the calls that ended with `status` and, unless it is empty, `reason`; returns how many."""
+        where, values = ("status = ? AND reason = ?", (status, reason)) if reason else ("status = ?", (status,))
+        return len(self._run(f"DELETE FROM calls WHERE {where} RETURNING key", values))
 
     def close(self) -> None:
-        """Close the file; what was put is already committed."""
+        """Bring what was committed over from the -wal file, and close."""
+        settled = False
+        if self.mark:
+            with contextlib.suppress(sqlite3.Error):  # other jobs are at work, or the disk is full: it stays in -wal
+                self.connection.execute("PRAGMA busy_timeout = 2000")
+                settled = not self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
         self.connection.close()
+        self._give_up_mark(settled)
 
     def __enter__(self) -> "Ledger":
         return self
@@ -224,33 +277,20 @@ def _values(row: dict) -> list:
     ]
 
 
-def _full_or_locked(error: sqlite3.OperationalError, path: Path) -> Exception:
+def _named(error: sqlite3.DatabaseError, path: Path) -> InputError:
+    """What an error of SQLite means for the person whose run it stops."""
     text = str(error)
     if "full" in text:
-        return InputError(
-            "the disk is full; nothing recorded so far is lost",
-            file=path,
-            remedy="free some space and run again: finished calls are not repeated",
+        problem = "the disk is full; nothing recorded so far is lost"
+        remedy = "free some space and run again: finished calls are not repeated"
+    elif "locked" in text:
+        problem, remedy = "another program kept the ledger locked for a minute", "look which one has it open"
+    elif "readonly" in text:
+        problem, remedy = "the ledger cannot be written", "check the rights of the file and of its folder"
+    else:
+        problem = f"the ledger is damaged: {text}"
+        remedy = (
+            f"`verified ledger verify --ledger {path}` says how far; `verified ledger rescue {path} NEW` brings what "
+            "can be read into a new one"
         )
-    if "locked" in text:
-        return InputError("another program kept the ledger locked for a minute", file=path)
-    if "readonly" in text:
-        return InputError("the ledger cannot be written", file=path)
-    return error
-
-
-def faults(ledger: Ledger) -> Iterator[str]:
-    """What is wrong with a ledger, one line each: damage of the file, calls under a key that is not theirs."""
-    for row in ledger.connection.execute("PRAGMA integrity_check"):
-        if row[0] != "ok":
-            yield f"the file is damaged: {row[0]}"
-    for row in ledger.rows():
-        if key_of(dict(row)) != row["key"]:
-            yield f"{row['key']}: the content of this {row['task']} call belongs to another key"
-        for name in ("notes", "media", "sampling"):
-            try:
-                json.loads(row[name])
-            except ValueError:
-                yield f"{row['key']}: {name} is not JSON"
-        if row["status"] == "ok" and not row["text"].strip():
-            yield f"{row['key']}: recorded as ok without an answer"
+    return InputError(problem, file=path, remedy=remedy)
