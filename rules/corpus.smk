@@ -1,8 +1,10 @@
 from verified.corpus.source_files import (
     folder_state,
+    published_files,
     shard_source,
     shard_state,
     source_files,
+    source_reading,
     split_settings,
 )
 
@@ -33,6 +35,30 @@ rule render_demo:
         "../scripts/render_demo.py"
 
 
+rule list_published:
+    """The moments of a published collection: checksums, every row checked, all splits that are at hand."""
+    input:
+        files=published_files(settings),
+    output:
+        moments="results/{dataset}/corpus/published.jsonl",
+    log:
+        "logs/{dataset}/list_published.log",
+    benchmark:
+        "logs/{dataset}/list_published.tsv"
+    wildcard_constraints:
+        dataset=datasets("published"),
+    conda:
+        "../envs/annotations.yaml"
+    threads: 1
+    resources:
+        mem_mb=growing(2000),
+        runtime=growing(15),
+    params:
+        source=dataset_settings("source"),
+    script:
+        "../scripts/list_published.py"
+
+
 rule probe_videos:
     """Moments and probed videos of one shard, all that jobs of the shard read of the corpus."""
     input:
@@ -55,7 +81,7 @@ rule probe_videos:
         runtime=growing(120),
         disk_mb=200,
     params:
-        source=dataset_settings("source"),
+        source=source_reading(settings),
         shards=settings.shards,
         rows=shard_state(settings),
     script:
@@ -86,7 +112,7 @@ rule build_corpus:
         runtime=growing(30),
         disk_mb=200,
     params:
-        source=dataset_settings("source"),
+        source=source_reading(settings),
         splits=split_settings(settings),
         folder_state=folder_state(settings),
     script:

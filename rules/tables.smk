@@ -1,5 +1,5 @@
 from verified.config.folders import digest_of, shown_datasets
-from verified.tables.paths import ablations, annotated_here, demos, finished_studies, run_files, stage_tables
+from verified.tables.paths import ablations, annotated_here, demos, finished_studies, published, run_files, stage_tables
 
 STATISTICS = ("language", "many_to_many", "confidence", "spans")
 
@@ -11,6 +11,7 @@ rule build_tables:
         queries=run_files(settings, "per_query.npz"),
         statistics=of_datasets("statistics/{name}.json", shown_datasets(settings), name=STATISTICS),
         studies=finished_studies(settings),
+        counts=of_datasets("corpus/counts.json", published(settings)),
         validity=of_datasets("statistics/validity.json", demos(settings)),
         outcomes=of_datasets("captions/outcomes.json", annotated_here(settings)),
         validations=of_datasets("evaluator/validation.json", annotated_here(settings)),

@@ -7,6 +7,7 @@ with job(snakemake):
 
     from verified.config import load
     from verified.config.folders import shown_datasets
+    from verified.tables.availability import availability_tables
     from verified.tables.collect import Collection
     from verified.tables.evaluator import evaluator_table
     from verified.tables.outcomes import outcomes_table
@@ -18,9 +19,11 @@ with job(snakemake):
     configuration = load(snakemake.config)
     given, settings = snakemake.input, configuration.model_dump(mode="json")
     settings["datasets"] = {name: settings["datasets"][name] for name in shown_datasets(configuration)}
-    statistics = [*given.statistics, *given.validity, *given.studies]
+    statistics = [*given.statistics, *given.validity, *given.studies, *given.counts]
     collection = Collection(given.metrics, statistics, settings["retrieval"]["bootstrap"], settings["seed"])
     simple = [table for path in given.stages for table in read_table_json(path)]
+    if given.counts:
+        simple += availability_tables(settings, collection)
     if given.outcomes:
         simple.append(outcomes_table(settings, given.outcomes))
     if given.validations:

@@ -83,7 +83,7 @@ def test_truth_and_moments_agree(demo):
 
 def test_the_corpus_of_the_demo_leaves_nothing_out(demo, tmp_path):
     files = {"videos": str(demo / "videos"), "moments": str(demo / "rendered.jsonl")}
-    write_corpus(read_source(SOURCE, files, threads=2), SPLITS, tmp_path)
+    write_corpus(read_source({"default_split": "test", "published": False}, files, threads=2), SPLITS, tmp_path)
     moments = read_jsonl(tmp_path / "moments.jsonl")
     assert len(moments) == len(read_jsonl(demo / "rendered.jsonl"))
     assert list(moments[0]) == ["desc_id", "video", "start", "end", "duration", "split", "caption"]

@@ -97,7 +97,8 @@ def didemo(**changes) -> dict:
 def test_didemo_takes_the_most_frequent_interval_and_the_first_on_ties(tmp_path):
     rows = read_split(document(tmp_path, "didemo", [didemo(), didemo(annotation_id=4, times=[[1, 1], [0, 2], [0, 2]])]))
     assert rows[0] == {
-        "video": "12@N0_34_ab.c", "time": [20, 25], "desc_id": 3, "duration": 30.0, "cog_desc": "a bug"
+        "video": "12@N0_34_ab.c", "time": [20, 25], "desc_id": 3, "duration": 30.0, "cog_desc": "a bug",
+        "annotator_times": [[20, 25], [0, 5], [0, 10], [0, 10], [20, 25]],
     }  # fmt: skip
     assert rows[1]["time"] == [0, 15]
 

@@ -6,8 +6,9 @@ import pytest
 import yaml
 from running import NANO, PROJECT, snakemake
 
+from verified.__main__ import main
 from verified.config import read
-from verified.planning.placeholders import lay_out
+from verified.planning.placeholders import lay_out, missing, published_moments
 from verified.planning.plan import rows_of, stage_of_rule, table
 
 CONFIG = PROJECT / "config"
@@ -21,10 +22,9 @@ def profile(name: str) -> dict:
 
 @pytest.fixture(scope="module")
 def paper(tmp_path_factory) -> str:
-    """The dry run of the whole paper on a cluster, from placeholders of the real sizes."""
+    """The dry run of the whole paper on a cluster, from empty placeholders."""
     folder = tmp_path_factory.mktemp("paper")
-    sizes = lay_out(read(CONFIG / "paper.yaml"), folder)
-    assert sum(moments for moments, _ in sizes.values()) == 128_875
+    lay_out(read(CONFIG / "paper.yaml"), folder)
     options = ("--profile", str(PROFILES / "slurm"), "--cores", "1024")
     run = snakemake(folder, "--dry-run", *options, "results/paper/tables", config=CONFIG / "paper.yaml")
     assert run.returncode == 0, run.stdout[-4000:]
@@ -63,14 +63,25 @@ def test_a_single_data_set_is_planned_as_in_the_paper(name, dataset):
     assert alone == paper.model_copy(update={"name": name, "datasets": {dataset: paper.datasets[dataset]}})
 
 
-def test_placeholders_touch_nothing_that_is_there(tmp_path):
-    config = read(CONFIG / "charades.yaml")
-    lay_out(config, tmp_path)
-    moments = tmp_path / "data" / "charades" / "moments.jsonl"
-    before = moments.read_bytes()
-    with pytest.raises(Exception, match="left alone"):
-        lay_out(config, tmp_path)
-    assert moments.read_bytes() == before
+def test_plans_need_nothing_and_count_what_is_published(tmp_path):
+    settings = read(CONFIG / "paper.yaml")
+    absent = missing(settings, tmp_path)
+    assert {"data/charades/videos", "resources/released/didemo-cog/train_data.json"} <= set(absent)
+    counts = published_moments(settings)
+    assert counts["ActivityNet-FIG"] == {"train": 37421, "val_1": 17505, "val_2": 17031}
+    lay_out(settings, tmp_path)
+    assert missing(settings, tmp_path) == []
+
+
+def test_a_plan_says_what_is_not_here_yet(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.yaml").write_text(
+        "name: mine\ndatasets: {mine: {title: M, source: {kind: folder, videos: videos, moments: m.csv}}}\n"
+    )
+    assert main(["plan", "--configfile", "mine.yaml"]) == 0
+    said = capsys.readouterr().out
+    assert "Planned from nothing, as these are not here: videos, m.csv." in said and "build_tables" in said
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.yaml"]
 
 
 @pytest.mark.parametrize("name", ["a100", "slurm"])

@@ -76,6 +76,7 @@ def annotate(moments: Iterable[dict], groups: dict[int, list[dict]]) -> tuple[li
 
 def fig_row(moment: dict, candidate: dict) -> dict:
     """One row in the released form, with the type and lineage of its caption at the end."""
+    spans = {"annotator_times": moment["annotator_times"]} if "annotator_times" in moment else {}
     return {
         "video": moment["video"],
         "time": [moment["start"], moment["end"]],
@@ -86,4 +87,5 @@ def fig_row(moment: dict, candidate: dict) -> dict:
         "fig_desc_score": candidate["score"],
         "fig_desc_type": candidate["type"],
         "lineage": candidate["lineage"],
+        **spans,
     }

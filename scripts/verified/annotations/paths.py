@@ -7,6 +7,7 @@ from verified.common.folders import key_of
 from verified.config import Config
 from verified.config.folders import dataset_of
 from verified.config.sources import ReleasedSource
+from verified.corpus.held_out import HELD_OUT
 from verified.corpus.released_source import Release, resolve
 
 
@@ -17,12 +18,27 @@ def release_of(settings: Config, dataset: str) -> Release | None:
 
 
 def check_releases(settings: Config) -> None:
-    """Raise InputError, naming the data set, for a release of which nothing is at hand."""
-    for name in settings.datasets:
+    """Raise InputError, naming the data set, for a release of which nothing is at hand.
+
+    Of published annotations that the workflow works on, the splits to train on, select on and test on must be there.
+    """
+    for name, dataset in settings.datasets.items():
         try:
             release_of(settings, name)
+            if dataset.source.published:
+                _check_splits(resolve(dataset.source), annotation_splits(settings, name))
         except InputError as error:
             raise InputError(f"datasets.{name}.source: {error}") from None
+
+
+def _check_splits(release: Release, needed: list[str]) -> None:
+    for split in needed:
+        if split in release.missing:
+            raise InputError(f"split {split!r} of {release.collection} is not at hand", remedy=release.missing[split])
+        if split not in release.files and split != HELD_OUT:
+            raise InputError(
+                f"{release.collection} has no split {split!r}", remedy=f"it has {', '.join(release.files)}"
+            )
 
 
 def annotation_splits(settings: Config, dataset: str) -> list[str]:

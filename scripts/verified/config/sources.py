@@ -20,6 +20,8 @@ class SourceSection(Section):
     """It comes with finished annotations."""
     rendered: ClassVar[bool] = False
     """A rule renders its videos and writes their moments."""
+    published: ClassVar[bool] = False
+    """Its coarse annotations are published files (config/sources.csv); its videos go by their published names."""
     has_truth: ClassVar[bool] = False
     """What is in its videos is known (`corpus/truth.jsonl`), and what was falsified in its captions."""
     comparable: ClassVar[bool] = True
@@ -34,7 +36,11 @@ class SourceSection(Section):
 
     def split_names(self) -> set[str]:
         """Splits that its moments have. Raises InputError where a file that says so cannot be read."""
-        return set(getattr(self, "splits", ()))
+        return set(getattr(self, "splits", None) or ())
+
+    def files(self, corpus: str) -> dict[str, str]:
+        """The folder of `videos` and the file of `moments` of a source with videos; what rules make is in `corpus`."""
+        raise NotImplementedError
 
 
 class DemoSource(SourceSection):
@@ -64,6 +70,9 @@ class DemoSource(SourceSection):
     def split_names(self) -> set[str]:
         return {"train", "val", "test"}
 
+    def files(self, corpus: str) -> dict[str, str]:
+        return {"videos": f"{corpus}/videos", "moments": f"{corpus}/rendered.jsonl"}
+
 
 class FolderSource(SourceSection):
     """A folder of videos and a moments file (JSONL or CSV)."""
@@ -84,6 +93,40 @@ class FolderSource(SourceSection):
         from verified.corpus.moments_file import read_moments_file
 
         return {str(row.get("split") or self.default_split) for _, row in read_moments_file(self.moments)}
+
+    def files(self, corpus: str) -> dict[str, str]:
+        return {"videos": self.videos, "moments": self.moments}
+
+
+class PublishedSource(SourceSection):
+    """The published coarse annotations of a data set of the paper, and a folder of its videos."""
+
+    has_videos: ClassVar[bool] = True
+    annotated_here: ClassVar[bool] = True
+    published: ClassVar[bool] = True
+    origin: ClassVar[str] = "published coarse annotations and a folder of videos"
+
+    kind: Literal["published"]
+    collection: str
+    """Collection in config/sources.csv: charades-sta, didemo or activitynet-captions."""
+    videos: str
+    """Folder of the videos, in subfolders or not, under the names of the data set: AAAAA.mp4, v_XXXX.mkv, …"""
+    splits: tuple[str, ...] | None = None
+    """Splits to read; null: all."""
+    released_dir: str | None = None
+    """Folder that holds the annotation files already, at the places of config/sources.csv; null: download them."""
+    sources: str | None = None
+    """Another list of published files and their checksums, in the form of config/sources.csv and beside its files."""
+    annotators: Literal["most-frequent", "all"] = "most-frequent"
+    """DiDeMo: test against the most frequent span (as released), or all annotators' spans, of which two must agree."""
+
+    def files(self, corpus: str) -> dict[str, str]:
+        return {"videos": self.videos, "moments": f"{corpus}/published.jsonl"}
+
+    def split_names(self) -> set[str]:
+        from verified.corpus.released_source import resolve
+
+        return set(resolve(self).splits)
 
 
 class ReleasedSource(SourceSection):
@@ -107,6 +150,6 @@ class ReleasedSource(SourceSection):
         return self.features_dir
 
 
-KINDS = {"demo": DemoSource, "folder": FolderSource, "released": ReleasedSource}
+KINDS = {"demo": DemoSource, "folder": FolderSource, "published": PublishedSource, "released": ReleasedSource}
 """Every kind of source by its name."""
 Source = Annotated[reduce(or_, KINDS.values()), Field(discriminator="kind")]

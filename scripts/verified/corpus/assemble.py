@@ -16,8 +16,11 @@ log = logging.getLogger("verified")
 
 
 def read_source(source: dict, files: dict[str, str], threads: int = 1, probes: Probes | None = None) -> Corpus:
-    """Read a source of the kind `demo` or `folder` from its files, `videos` and `moments` (see rules/corpus.smk)."""
-    return read_folder(files["videos"], files["moments"], _default_split(source), threads, probes)
+    """Read a source with videos from its files, `videos` and `moments` (see rules/corpus.smk).
+
+    `source` has its `default_split`, and whether its videos go by `published` names.
+    """
+    return read_folder(files["videos"], files["moments"], source["default_split"], threads, probes, source["published"])
 
 
 def write_shard(source: dict, files: dict[str, str], shard: str, shards: int, output: dict[str, str]) -> None:
@@ -25,7 +28,14 @@ def write_shard(source: dict, files: dict[str, str], shard: str, shards: int, ou
 
     The moments lack the key `split`: what a shard's jobs do does not depend on it, so a changed split re-runs none.
     """
-    found = read_shard(files["videos"], files["moments"], _default_split(source), shard_index(shard), shards)
+    found = read_shard(
+        files["videos"],
+        files["moments"],
+        source["default_split"],
+        shard_index(shard),
+        shards,
+        published=source["published"],
+    )
     write_jsonl(output["moments"], ({k: v for k, v in row.items() if k != "split"} for row in found.moments))
     write_jsonl(output["videos"], found.videos)
     readable = ({"video": video, "probe": row} for video, row in found.probes.found.items())
@@ -43,11 +53,6 @@ def read_probes(files: Iterable[str]) -> Probes:
         {row["video"]: row["probe"] for row in rows if "probe" in row},
         {row["video"]: VideoError(row["reason"], row["path"], row["detail"]) for row in rows if "probe" not in row},
     )
-
-
-def _default_split(source: dict) -> str:
-    """Every rendered row names its split, so the demo has no default."""
-    return source.get("default_split", "test")
 
 
 def write_corpus(corpus: Corpus, splits: dict, folder: str | os.PathLike) -> None:

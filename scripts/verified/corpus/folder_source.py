@@ -56,11 +56,13 @@ class Shard(NamedTuple):
 
 
 def read_shard(
-    videos: str | os.PathLike, moments: str | os.PathLike, default_split: str, shard: int, shards: int, threads: int = 1
-) -> Shard:
+    videos: str | os.PathLike, moments: str | os.PathLike, default_split: str, shard: int, shards: int,
+    threads: int = 1, published: bool = False,
+) -> Shard:  # fmt: skip
     """Probe the used videos of one shard of a folder, `threads` at a time, and finish its moments."""
-    folder = VideoFolder(videos)
-    kept, _ = usable_rows(read_moments_file(moments), folder, default_split)
+    rows = read_moments_file(moments)
+    folder = _folder(videos, rows, published)
+    kept, _ = usable_rows(rows, folder, default_split)
     kept = [(number, row) for number, row in kept if shard_of(row["video"], shards) == shard]
     probes = probe_all({row["video"]: folder.paths[row["video"]] for _, row in kept}, threads)
     finished, _, _ = _finish(kept, probes)
@@ -69,15 +71,15 @@ def read_shard(
 
 def read_folder(
     videos: str | os.PathLike, moments: str | os.PathLike, default_split: str, threads: int = 1,
-    probes: Probes | None = None,
+    probes: Probes | None = None, published: bool = False,
 ) -> Corpus:  # fmt: skip
-    """Read a folder of videos and a moments file.
+    """Read a folder of videos and a moments file; with `published` names, a video may lie in any subfolder.
 
     `probes` hold what `read_shard` found in all shards; without them each used video is probed here, `threads` at a
     time. Neither changes a byte.
     """
     rows = read_moments_file(moments)
-    folder = VideoFolder(videos)
+    folder = _folder(videos, rows, published)
     kept, exclusions = usable_rows(rows, folder, default_split)
     if probes is None:
         probes = probe_all({row["video"]: folder.paths[row["video"]] for _, row in kept}, threads)
@@ -99,7 +101,14 @@ def read_folder(
         reason, detail = (error.reason, error.detail) if error else ("no-usable-moments", "no usable moment is in it")
         exclusions.append(_exclusion(None, video, None, reason, detail))
     described = _described(finished, folder, probes)
-    return Corpus(finished, described, exclusions, _counts(len(rows), finished, described, exclusions, clamped))
+    counts = _counts(len(rows), finished, described, exclusions, clamped)
+    if published:
+        counts["published"] = availability(rows, finished)
+    return Corpus(finished, described, exclusions, counts)
+
+
+def _folder(videos: str | os.PathLike, rows: list[tuple[int, dict]], published: bool) -> VideoFolder:
+    return VideoFolder(videos, {row["video"] for _, row in rows} if published else ())
 
 
 def _finish(kept: list[tuple[int, dict]], probes: Probes) -> tuple[list[dict], list[dict], list[dict]]:
@@ -116,6 +125,9 @@ def _finish(kept: list[tuple[int, dict]], probes: Probes) -> tuple[list[dict], l
             continue
         if end < row["end"]:
             clamped.append({"desc_id": row["desc_id"], "end": row["end"], "duration": duration})
+        if "annotator_times" in row:
+            inside = ([first, min(last, duration)] for first, last in row["annotator_times"] if first < duration)
+            row = {**row, "annotator_times": list(inside)}
         finished.append({**row, "end": end, "duration": duration})
     return finished, exclusions, clamped
 
@@ -151,7 +163,8 @@ def usable_rows(rows: list[tuple[int, dict]], folder: VideoFolder, default_split
         finally:
             seen.add(identity)
         moment = {"desc_id": identity, "video": video, "start": start, "end": end, "duration": None}
-        kept.append((number, {**moment, "split": split, "caption": caption}))
+        spans = {"annotator_times": row["annotator_times"]} if "annotator_times" in row else {}
+        kept.append((number, {**moment, "split": split, "caption": caption, **spans}))
     return kept, exclusions
 
 
@@ -190,4 +203,26 @@ def _counts(rows: int, moments: list[dict], videos: list[dict], exclusions: list
         "partial_videos": sum(row["state"] == "partial" for row in videos),
         "identical_videos": len(videos) - len({row["sha256"] for row in videos}),
         "clamped_ends": clamped,
+    }
+
+
+def availability(rows: list[tuple[int, dict]], moments: list[dict]) -> dict[str, dict[str, int]]:
+    """Of published annotations, by split: videos and moments, and how many of them are at hand."""
+    kept = {moment["desc_id"] for moment in moments}
+    found: dict[str, dict] = {}
+    for _, row in rows:
+        split = found.setdefault(row["split"], {"videos": set(), "moments": 0, "videos_at_hand": set(), "at_hand": 0})
+        split["videos"].add(row["video"])
+        split["moments"] += 1
+        if row["desc_id"] in kept:
+            split["videos_at_hand"].add(row["video"])
+            split["at_hand"] += 1
+    return {
+        name: {
+            "videos": len(split["videos"]),
+            "videos_at_hand": len(split["videos_at_hand"]),
+            "moments": split["moments"],
+            "moments_at_hand": split["at_hand"],
+        }
+        for name, split in found.items()
     }

@@ -6,10 +6,10 @@
 - activitynet-captions: ``{video: {duration, timestamps, sentences}}``. Outer blanks of sentences (two in three have
   them) are cut; reversed intervals (two in train) are swapped.
 - didemo: a list of objects with `times` (per annotator, in segments of 5 s), `description`, `annotation_id`. The span
-  is the most frequent interval, the first listed on ties, from 5·first to 5·(last + 1) seconds, not cut to the video.
-  The file has no durations: the five-second segments of the video are taken. Videos lose their ending. The FIG files
-  agree with this reading in every row; they lack five moments of val (28302, 28662, 46074, 46306, 47536) and eight of
-  test (9398, 11040, 22899, 35552, 35911, 44154, 44458, 45273).
+  is the most frequent interval, the first listed on ties, from 5·first to 5·(last + 1) seconds, not cut to the video;
+  `annotator_times` has all of them, by the same rule. The file has no durations: the five-second segments of the video
+  are taken. Videos lose their ending. The FIG files agree with this reading in every row; they lack five moments of val
+  (28302, 28662, 46074, 46306, 47536) and eight of test (9398, 11040, 22899, 35552, 35911, 44154, 44458, 45273).
 
 Charades-STA and ActivityNet Captions have no ids: they count from `first_id` in file order.
 """
@@ -49,7 +49,7 @@ def _rows(moments: Iterator[tuple[str, list, float, str]], first_id: int) -> lis
 
 
 def _charades_sta(path: Path, lengths: dict[str, float]) -> Iterator[tuple[str, list, float, str]]:
-    for number, line in enumerate(_text(path).splitlines(), start=1):
+    for number, line in enumerate(_text(path).rstrip("\n").split("\n"), start=1):
         parts = CHARADES_LINE.fullmatch(line)
         if not parts:
             raise InputError(
@@ -117,7 +117,8 @@ def _didemo(path: Path) -> Iterator[dict]:
         if not isinstance(text, str) or not text.strip():
             raise InputError(f"{where}: 'description' is empty or not a text", file=path)
         values = (video.rsplit(".", 1)[0], span, desc_id, float(SEGMENT_SECONDS * segments), text)
-        yield dict(zip(COG_KEYS, values, strict=True))
+        spans = [[SEGMENT_SECONDS * start, SEGMENT_SECONDS * (end + 1)] for start, end in times]
+        yield {**dict(zip(COG_KEYS, values, strict=True)), "annotator_times": spans}
 
 
 def _key(value: object, key: str, path: Path, where: str):

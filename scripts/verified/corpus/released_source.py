@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from verified.common.errors import InputError
-from verified.config.sources import ReleasedSource
+from verified.config.sources import PublishedSource, ReleasedSource
 from verified.corpus.released_formats import read_split
 from verified.corpus.sources import SOURCES, SourceFile, collections, how_to_get, verify
 
@@ -43,12 +43,14 @@ class Release:
 
 
 @cache
-def resolve(source: ReleasedSource, listed: Path = SOURCES) -> Release:
+def resolve(source: ReleasedSource | PublishedSource, listed: Path | None = None) -> Release:
     """Which splits of `source` can be read: all of their files are in the folder, or are open for download.
 
     A collection that `config/sources.csv` does not list is a user's own: ``SPLIT.jsonl`` files in `released_dir`, in
     FIG form. Raises InputError for an unknown collection or split, and when no split is at hand.
     """
+    own = getattr(source, "sources", None)
+    listed = listed or Path(own or SOURCES)
     known = collections(listed)
     if source.collection in known:
         published = known[source.collection]
@@ -61,17 +63,19 @@ def resolve(source: ReleasedSource, listed: Path = SOURCES) -> Release:
             file=listed,
             remedy="for annotations of your own, name their folder in released_dir",
         )
-    unknown = [split for split in source.splits if split not in published]
+    wanted = published if source.splits is None else source.splits
+    unknown = [split for split in wanted if split not in published]
     if unknown:
         raise InputError(
             f"collection {source.collection!r} has no split {unknown[0]!r}",
             remedy=f"its splits are {', '.join(published)}",
         )
-    folder = Path(source.released_dir) if source.released_dir else DOWNLOADS
+    given = source.released_dir or (own and listed.parent)
+    folder = Path(given) if given else DOWNLOADS
     files, missing = {}, {}
-    for split in [*source.splits, *(split for split in published if split not in source.splits)]:
-        absent = [file for file in published[split] if not _at_hand(file, folder, bool(source.released_dir))]
-        if split not in source.splits:
+    for split in [*wanted, *(split for split in published if split not in wanted)]:
+        absent = [file for file in published[split] if not _at_hand(file, folder, bool(given))]
+        if split not in wanted:
             missing[split] = "not asked for in the configuration"
         elif absent:
             missing[split] = f"{folder / absent[0].place} is not there: {how_to_get(absent[0])}"
@@ -93,7 +97,7 @@ def _at_hand(file: SourceFile, folder: Path, local: bool) -> bool:
     return (folder / file.place).is_file() or (file.access == "open" and not local)
 
 
-def read_release(source: ReleasedSource, split: str, listed: Path = SOURCES) -> list[dict]:
+def read_release(source: ReleasedSource | PublishedSource, split: str, listed: Path | None = None) -> list[dict]:
     """Checked rows of one split in FIG form, ids unique over the splits at hand.
 
     Every file is compared with its published size and SHA-256 first; where none is known, with the number of rows.
@@ -112,9 +116,13 @@ def read_release(source: ReleasedSource, split: str, listed: Path = SOURCES) -> 
                 f"{len(rows)} rows, {expected} were published", file=paths[files[0].format], remedy=how_to_get(files[0])
             )
         if name == split:
-            return rows
+            return rows if isinstance(source, PublishedSource) else [_without_annotators(row) for row in rows]
         first_id += len(rows)
     raise InputError(f"split {split!r} is not at hand")
+
+
+def _without_annotators(row: dict) -> dict:
+    return {key: value for key, value in row.items() if key != "annotator_times"}
 
 
 def moments_of(rows: Iterable[Mapping], split: str) -> tuple[list[dict], list[dict], int]:

@@ -8,25 +8,24 @@ from verified.common.errors import InputError
 from verified.common.shards import shard_index, shard_of
 from verified.config import Config
 from verified.config.folders import dataset_of
-from verified.config.sources import FolderSource
+from verified.config.sources import FolderSource, PublishedSource
 from verified.corpus.folder_source import usable_rows
 from verified.corpus.moments_file import read_moments_file
+from verified.corpus.released_source import resolve
 from verified.corpus.video_folder import VideoFolder, file_state, folder_digest
 
 
 def source_files(settings: Config) -> Callable[[object], dict[str, str]]:
-    """An input function: the folder of videos and the moments file of ``wildcards.dataset``, given or rendered.
+    """An input function: the folder of videos and the moments file of ``wildcards.dataset``, given or made by a rule.
 
-    A user's folder is held for ancient: its own time says nothing about its videos, `folder_state` does.
+    A user's folder is taken as old: its own time says nothing about its videos, `folder_state` does.
     """
     from snakemake.io import ancient
 
     def files(wildcards) -> dict[str, str]:
         source = dataset_of(settings, wildcards).source
-        if source.rendered:
-            folder = f"results/{wildcards.dataset}/corpus"
-            return {"videos": f"{folder}/videos", "moments": f"{folder}/rendered.jsonl"}
-        return {"videos": ancient(source.videos), "moments": source.moments}
+        found = source.files(f"results/{wildcards.dataset}/corpus")
+        return found if source.rendered else {**found, "videos": ancient(found["videos"])}
 
     return files
 
@@ -38,10 +37,30 @@ def shard_source(settings: Config) -> Callable[[object], dict[str, str]]:
     given = source_files(settings)
 
     def files(wildcards) -> dict[str, str]:
-        found = given(wildcards)
-        if not dataset_of(settings, wildcards).source.rendered:
-            found = {name: ancient(path) for name, path in found.items()}
-        return found
+        source, found = dataset_of(settings, wildcards).source, given(wildcards)
+        # A moments file that a rule makes changes with its source alone, and then all shards are to be read again.
+        own = not source.rendered and not source.published
+        return {**found, "moments": ancient(found["moments"])} if own else found
+
+    return files
+
+
+def source_reading(settings: Config) -> Callable[[object], dict]:
+    """A params function: how the moments of ``wildcards.dataset`` are joined with its videos."""
+
+    def values(wildcards) -> dict:
+        source = dataset_of(settings, wildcards).source
+        return {"default_split": getattr(source, "default_split", "test"), "published": source.published}
+
+    return values
+
+
+def published_files(settings: Config) -> Callable[[object], list[str]]:
+    """An input function: the published annotation files of ``wildcards.dataset``."""
+
+    def files(wildcards) -> list[str]:
+        release = resolve(dataset_of(settings, wildcards).source)
+        return [str(path) for split in release.splits for path in release.paths(split)]
 
     return files
 
@@ -82,12 +101,25 @@ def shard_state(settings: Config) -> Callable[[object], str | None]:
             return None
         digest = hashlib.sha256()
         if wildcards.dataset not in shards:
-            shards[wildcards.dataset] = _rows_by_shard(source, settings.shards)
+            by_shard = _videos_by_shard if source.published else _rows_by_shard
+            shards[wildcards.dataset] = by_shard(source, settings.shards)
         for path, rows in shards[wildcards.dataset][shard_index(wildcards.shard)].items():
             digest.update(f"{file_state(path)}\0{rows}\n".encode("utf-8", "surrogatepass"))
         return digest.hexdigest()[:16]
 
     return state
+
+
+def _videos_by_shard(source: PublishedSource, shards: int) -> list[dict[Path, list[dict]]]:
+    """For each shard the videos whose published name may belong to it; the moments file is an input of its jobs."""
+    found = [{} for _ in range(shards)]
+    try:
+        folder = VideoFolder(source.videos)
+    except InputError:  # the job says so
+        return found
+    for path in folder.paths.values():
+        found[shard_of(path.stem, shards)][path] = []
+    return found
 
 
 def _rows_by_shard(source: FolderSource, shards: int) -> list[dict[Path, list[dict]]]:

@@ -10,6 +10,7 @@ import os
 import re
 import stat
 from collections import Counter
+from collections.abc import Collection
 from pathlib import Path, PurePosixPath
 
 from verified.common.characters import HIDDEN
@@ -32,9 +33,12 @@ class NameRefused(Exception):
 
 
 class VideoFolder:
-    """The videos below `folder`: `paths` by id, and `refused`, (relative path, reason, detail) of files left out."""
+    """The videos below `folder`: `paths` by id, and `refused`, (relative path, reason, detail) of files left out.
 
-    def __init__(self, folder: str | os.PathLike):
+    A file whose name without its ending is one of `published` gets that as its id, in whatever subfolder it lies.
+    """
+
+    def __init__(self, folder: str | os.PathLike, published: Collection[str] = ()):
         self.folder = Path(folder)
         if not self.folder.is_dir():
             raise InputError("no such folder of videos", file=folder)
@@ -68,7 +72,20 @@ class VideoFolder:
                 self._ambiguous.setdefault(stem.as_posix(), []).append(name.name)
             else:
                 self._by_stem[stem.as_posix()] = self._ids[name.as_posix()]
+        self._name_published(found, published)
         self.paths = {video: self.folder / name for name, video in self._ids.items()}
+
+    def _name_published(self, found: list[PurePosixPath], published: Collection[str]) -> None:
+        by_name: dict[str, list[PurePosixPath]] = {}
+        for name in found:
+            if name.stem in published:
+                by_name.setdefault(name.stem, []).append(name)
+        for video, names in by_name.items():
+            if len(names) > 1:
+                self._ambiguous[video] = [name.as_posix() for name in names]
+                self._by_stem.pop(video, None)
+            else:
+                self._ids[names[0].as_posix()] = self._by_stem[video] = video
 
     def video_id(self, name: object) -> str:
         """Id of the video that `name` (a path below the folder, with or without ending) means; raises NameRefused."""

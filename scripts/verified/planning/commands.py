@@ -1,4 +1,4 @@
-"""`verified plan-corpus`, `verified plan`, `verified graph` and `verified benchmarks`."""
+"""`verified plan`, `verified graph` and `verified benchmarks`."""
 
 import argparse
 import json
@@ -9,14 +9,6 @@ from verified.config.commands import add_configfiles
 
 def add_parser(subparsers) -> None:
     """Add the subcommands."""
-    corpus = subparsers.add_parser(
-        "plan-corpus", help="lay out empty files of the real sizes, so that the paper can be planned without its videos"
-    )
-    corpus.add_argument(
-        "folder", type=Path, help="new folder, to be given to snakemake or `verified plan` as --directory"
-    )
-    add_configfiles(corpus, "config/paper.yaml")
-    corpus.set_defaults(run=_corpus)
     plan = subparsers.add_parser("plan", help="stages, jobs and the most GPU- and core-hours that a run may take")
     add_configfiles(plan)
     plan.add_argument("--profile", type=Path, help="folder of a Snakemake profile, such as profiles/slurm")
@@ -31,29 +23,34 @@ def add_parser(subparsers) -> None:
     benchmarks.set_defaults(run=_benchmarks)
 
 
-def _corpus(arguments: argparse.Namespace) -> None:
-    from verified.config import read
-    from verified.planning.placeholders import lay_out
-
-    for name, (moments, videos) in lay_out(read(*arguments.configfile), arguments.folder).items():
-        print(f"{name}: {moments} moments in {videos} videos")
-    files = " ".join(map(str, arguments.configfile))
-    print(f"Plan with: verified plan --configfile {files} --directory {arguments.folder}")
-
-
 def _plan(arguments: argparse.Namespace) -> None:
+    import tempfile
     from dataclasses import asdict
 
+    from verified.config import read
+    from verified.planning.placeholders import lay_out, missing, published_moments
     from verified.planning.plan import plan, table
 
-    options = ["--configfile", *map(str, arguments.configfile), "--directory", str(arguments.directory)]
+    settings = read(*arguments.configfile)
+    options = ["--configfile", *(str(path.resolve()) for path in arguments.configfile)]
     if arguments.profile:
         options += ["--profile", str(arguments.profile)]
-    rows, seconds = plan([*options, "results/tables"])
+    absent = missing(settings, arguments.directory)
+    with tempfile.TemporaryDirectory() as empty:
+        if absent:
+            lay_out(settings, Path(empty), arguments.directory)
+        rows, seconds = plan([*options, "--directory", empty if absent else str(arguments.directory), "results/tables"])
+    published = published_moments(settings)
     if arguments.json:
-        print(json.dumps({"seconds": round(seconds, 1), "rows": [asdict(row) for row in rows]}, indent=1))
+        about = {"seconds": round(seconds, 1), "absent": absent, "published_moments": published}
+        print(json.dumps({**about, "rows": [asdict(row) for row in rows]}, indent=1))
         return
     print(table(rows))
+    for title, splits in published.items():
+        shown = ", ".join(f"{split} {count}" for split, count in splits.items())
+        print(f"{title}: {sum(splits.values())} published moments ({shown}).")
+    if absent:
+        print(f"Planned from nothing, as these are not here: {', '.join(absent)}.")
     print(
         f"Planned in {seconds:.1f} s. Hours are sums of the time limits of first attempts: what may be taken at most."
     )

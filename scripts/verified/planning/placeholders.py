@@ -1,95 +1,86 @@
-"""Sources of the real sizes without a single frame, so that a plan of the whole paper needs no download.
+"""Empty stand-ins for sources that are not here yet, so that a run can be planned before anything is fetched.
 
-Rows and videos per split are those of the paper's data sets: Charades-STA and DiDeMo as released, ActivityNet Captions
-with the rows that ActivityNet-FIG keeps. Its val_1 and val_2 describe the same videos.
+A plan needs no video and no caption: jobs follow from the configuration. How many moments there will be is known where
+the annotations are published (config/sources.csv).
 """
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 from verified.common.errors import InputError
-from verified.common.files import write_text
-from verified.common.jsonl import write_jsonl
 from verified.config import Config
+from verified.config.datasets import DataSet
+from verified.config.folders import datasets_with
+from verified.corpus.released_source import DOWNLOADS, resolve
+from verified.corpus.sources import SOURCES, collections
 
 
-class Split(NamedTuple):
-    """`rows` moments spread evenly over `videos` videos, numbered from `first`."""
-
-    name: str
-    rows: int
-    first: int
-    videos: int
+def missing(config: Config, directory: Path) -> list[str]:
+    """Folders of videos and files that `config` names and that are not in `directory` (or not where they point to)."""
+    return [path for path, _ in _named(config) if not (directory / path).exists()]
 
 
-SIZES = {
-    "charades-fig": (Split("train", 12408, 0, 5338), Split("test", 3720, 5338, 1334)),
-    "didemo-fig": (
-        Split("train", 32903, 0, 8392),
-        Split("val", 4175, 8392, 1065),
-        Split("test", 4013, 9457, 1004),
-    ),
-    "activitynet-fig": (
-        Split("train", 37261, 0, 10009),
-        Split("val_1", 17429, 10009, 4917),
-        Split("val_2", 16966, 10009, 4885),
-    ),
-}
-SECONDS = 30.0
-"""Length that all moments of a video together pretend to have."""
+def lay_out(config: Config, folder: Path, directory: Path = Path(".")) -> None:
+    """Empty folders and files below `folder` in the places of all that `config` names relative to `directory`.
 
-
-def lay_out(config: Config, folder: Path) -> dict[str, tuple[int, int]]:
-    """Write, below `folder`, empty files in the place of every source that `config` names; returns (moments, videos).
-
-    Paths are the configuration's own, so that `snakemake -n --directory FOLDER` finds them. Nothing that exists is
-    touched: raises InputError where a source is there already, or where a data set is none of the paper's.
+    Raises InputError for something that is not there and lies outside of the directory.
     """
-    found = {}
-    sources = {
-        name: dataset.source
-        for name, dataset in config.datasets.items()
-        if dataset.source.has_videos and not dataset.source.rendered
+    for path, is_folder in _named(config):
+        if Path(path).is_absolute() or ".." in Path(path).parts:
+            if not (directory / path).exists():
+                raise InputError("a plan can stand in for missing files below its directory only", file=path)
+        elif is_folder:
+            (folder / path).mkdir(parents=True, exist_ok=True)
+        else:
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).touch()
+
+
+def published_moments(config: Config) -> dict[str, dict[str, int]]:
+    """{title: {split: captions that are published}} of the data sets whose coarse annotations are."""
+    return {
+        dataset.title: {
+            split: files[0].rows
+            for split, files in _collection(dataset).items()
+            if files[0].rows is not None and (dataset.source.splits is None or split in dataset.source.splits)
+        }
+        for dataset in config.datasets.values()
+        if dataset.source.published
     }
-    if not sources:
-        raise InputError(
-            "no data set of this configuration has a folder of videos", remedy="it can be planned as it is"
-        )
-    start = config.evaluator.checkpoint or config.evaluator.umt_file
-    for name, source in sources.items():
-        if name not in SIZES:
-            raise InputError(f"the size of {name} is not known", remedy=f"known: {', '.join(SIZES)}")
-        for path in (source.videos, source.moments, *filter(None, [start])):
-            if Path(path).is_absolute() or ".." in Path(path).parts:
-                raise InputError("placeholders need a relative path", file=path)
-            if (folder / path).exists():
-                raise InputError("stands there already and is left alone", file=folder / path)
-    for name, source in sources.items():
-        videos = folder / source.videos
-        videos.mkdir(parents=True)
-        names = {_video(place) for split in SIZES[name] for place in range(split.first, split.first + split.videos)}
-        for video in names:
-            (videos / f"{video}.mp4").touch()
-        found[name] = (write_jsonl(folder / source.moments, _moments(SIZES[name])), len(names))
-    if start:
-        write_text(folder / start, "")
-    return found
 
 
-def _moments(splits: tuple[Split, ...]) -> Iterator[dict]:
-    for split in splits:
-        for row in range(split.rows):
-            place, turn = row % split.videos, row // split.videos
-            step = SECONDS / (split.rows // split.videos + 1)
-            yield {
-                "video": _video(split.first + place),
-                "start": round(turn * step, 3),
-                "end": round((turn + 1) * step, 3),
-                "split": split.name,
-                "caption": f"placeholder {row} of {split.name}",
-            }
+def _named(config: Config) -> Iterator[tuple[str, bool]]:
+    """(path, whether it is a folder) of what the sources and the evaluator start from and no rule makes."""
+    for name in datasets_with(config, "has_videos"):
+        source = config.datasets[name].source
+        if source.rendered:
+            continue
+        files = source.files("")
+        yield files["videos"], True
+        if source.published:
+            yield from ((path, False) for path in _annotation_files(config.datasets[name]))
+        else:
+            yield files["moments"], False
+    evaluator = config.evaluator
+    if evaluator.checkpoint:
+        yield evaluator.checkpoint, False
+    elif evaluator.umt_file and not evaluator.umt_url:
+        yield evaluator.umt_file, False
 
 
-def _video(place: int) -> str:
-    return f"v{place:06d}"
+def _annotation_files(dataset: DataSet) -> Iterator[str]:
+    """Published files that no rule downloads, or that are to be in a folder of the user's."""
+    source = dataset.source
+    local = source.released_dir or (source.sources and str(Path(source.sources).parent))
+    for files in _collection(dataset).values():
+        for file in files:
+            if local or file.access != "open":
+                yield f"{local or DOWNLOADS.as_posix()}/{file.place}"
+
+
+def _collection(dataset: DataSet) -> dict:
+    listed = Path(dataset.source.sources or SOURCES)
+    known = collections(listed) if listed.is_file() else {}
+    if dataset.source.collection not in known:
+        resolve(dataset.source)  # says what is wrong
+    return known[dataset.source.collection]

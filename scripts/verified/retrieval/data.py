@@ -33,6 +33,8 @@ class Moments:
     videos: list[str]
     """Sorted ids."""
     file: Path
+    spans: np.ndarray | None = None
+    """[Q, A, 2] seconds: the spans of A annotators, NaN where there are fewer; None where `time` is all there is."""
 
     def __len__(self) -> int:
         return len(self.desc_id)
@@ -40,7 +42,10 @@ class Moments:
     def take(self, index: np.ndarray) -> "Moments":
         """The moments at `index`, in the same corpus."""
         captions = [self.caption[position] for position in index]
-        return Moments(self.desc_id[index], self.video[index], self.time[index], captions, self.videos, self.file)
+        spans = None if self.spans is None else self.spans[index]
+        return Moments(
+            self.desc_id[index], self.video[index], self.time[index], captions, self.videos, self.file, spans
+        )
 
 
 def read_moments(path: str | Path, captions: str, part: str | None = None, share: float = 0.1) -> Moments:
@@ -66,7 +71,19 @@ def read_moments(path: str | Path, captions: str, part: str | None = None, share
         caption=[row[key] for row in rows],
         videos=videos,
         file=path,
+        spans=_annotators(rows),
     )
+
+
+def _annotators(rows: list[dict]) -> np.ndarray | None:
+    """Of rows with `annotator_times`, [Q, A, 2]; the one span of a row without them."""
+    if not any(row.get("annotator_times") for row in rows):
+        return None
+    times = [row.get("annotator_times") or [row["time"]] for row in rows]
+    spans = np.full((len(rows), max(map(len, times)), 2), np.nan)
+    for place, own in enumerate(times):
+        spans[place, : len(own)] = own
+    return spans
 
 
 class Memory:

@@ -61,7 +61,7 @@ def read_truth(path: str | Path) -> dict[int, TrueMoment]:
     truth: dict[int, TrueMoment] = {}
     for number, row in enumerate(iterate_jsonl(path, required=("desc_id",)), start=1):
         video = row.get("vid_name", row.get("video"))
-        spans = row.get("ts", row.get("time"))
+        spans = row.get("ts", row.get("annotator_times") or row.get("time"))
         if not isinstance(video, str) or spans is None:
             raise InputError(
                 f"desc_id {reprlib.repr(row['desc_id'])} names no moment", file=path, row=number,

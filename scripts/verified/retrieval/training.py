@@ -41,7 +41,8 @@ class SplitData:
 
     def truth(self) -> Truth:
         """The answers, with videos numbered as in the lists of `search`."""
-        return Truth(self.moments.desc_id, self.moments.video, self.moments.time[:, None, :])
+        spans = self.moments.time[:, None, :] if self.moments.spans is None else self.moments.spans
+        return Truth(self.moments.desc_id, self.moments.video, spans)
 
 
 @dataclass

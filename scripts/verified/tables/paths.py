@@ -40,6 +40,11 @@ def demos(settings: Config) -> list[str]:
     return [name for name in shown_datasets(settings) if settings.datasets[name].source.has_truth]
 
 
+def published(settings: Config) -> list[str]:
+    """Shown data sets whose coarse annotations are published."""
+    return [name for name in shown_datasets(settings) if settings.datasets[name].source.published]
+
+
 def annotated_here(settings: Config) -> list[str]:
     """Shown data sets whose annotations this workflow makes itself."""
     return [name for name in shown_datasets(settings) if settings.datasets[name].source.annotated_here]

@@ -4,6 +4,7 @@ import subprocess
 from pathlib import Path
 
 from verified.config.sources import KINDS
+from verified.tables.availability import availability_lines
 from verified.tables.collect import Collection
 from verified.tables.layout import TITLES
 
@@ -46,8 +47,7 @@ def provenance(settings: dict, collection: Collection, project: Path) -> list[st
             f"Retrieval on {features['video_backbone']} video and {features['text_encoder']} text features, "
             f"training seeds: {_seeds(collection)}."
         )
-    lines += _tests(settings, collection)
-    return lines
+    return [*lines, *availability_lines(settings, collection), *_tests(settings, collection)]
 
 
 def studies(settings: dict, collection: Collection) -> list[str]:

@@ -1,0 +1,29 @@
+"""The published coarse annotations of Charades-STA, DiDeMo and ActivityNet Captions as a moments file.
+
+One row per caption, of all splits that are at hand, in the order of the configuration; `corpus.folder_source` joins it
+with the videos. Nothing is dropped here: a moment without length or without its video is excluded there, with a reason.
+"""
+
+import os
+from collections.abc import Iterator
+
+from verified.common.jsonl import write_jsonl
+from verified.config.sources import PublishedSource
+from verified.corpus.released_source import read_release, resolve
+
+
+def write_published(source: PublishedSource, path: str | os.PathLike) -> int:
+    """Write the moments file of `source`; returns how many rows it has. Raises InputError (see `read_release`)."""
+    return write_jsonl(path, _rows(source))
+
+
+def _rows(source: PublishedSource) -> Iterator[dict]:
+    for split in resolve(source).splits:
+        for row in read_release(source, split):
+            start, end = row["time"]
+            moment = {
+                "desc_id": row["desc_id"], "video": row["video"], "start": start, "end": end, "split": split,
+                "caption": row["cog_desc"],
+            }  # fmt: skip
+            spans = row.get("annotator_times") if source.annotators == "all" else None
+            yield moment | ({"annotator_times": spans} if spans else {})

@@ -1,0 +1,66 @@
+"""How much of published annotations is at hand, and recall with what is missing counted as missed.
+
+Videos disappear from where data sets were collected. Recall over the queries that are left does not compare with a
+paper that had all of them: a lower bound counts each missing ground truth as a miss, as if the model had been asked.
+"""
+
+from verified.tables.collect import Collection
+from verified.tables.layout import TITLES
+from verified.tables.simple import SimpleTable
+
+METRICS = (*(("VCMR", metric) for metric in ("0.5/r1", "0.5/r10", "0.7/r1", "0.7/r10")), ("VR", "r1"), ("VR", "r10"))
+
+
+def availability_tables(settings: dict, collection: Collection) -> list[SimpleTable]:
+    """Table `availability` of all published data sets, and `availability-recall` where retrieval models were tested."""
+    published = {name: found for name in settings["datasets"] if (found := _published(collection, name))}
+    rows = [
+        (settings["datasets"][name]["title"], split, *(counts[key] for key in
+         ("videos", "videos_at_hand", "moments", "moments_at_hand")))
+        for name, splits in published.items() for split, counts in splits.items()
+    ]  # fmt: skip
+    header = ("Data set", "Split", "Videos", "Videos at hand", "Moments", "Moments at hand")
+    note = "What is not at hand is listed with its reason in corpus/exclusions.jsonl of the data set."
+    tables = [SimpleTable("availability", "published annotations and what is at hand", header, rows, (note,))]
+    recalls = [
+        _recall(settings, run.metrics, key, published[key[0]])
+        for key, run in sorted(collection.runs.items())
+        if key[0] in published
+    ]
+    if recalls:
+        pairs = [f"{task} {metric}{of}" for task, metric in METRICS for of in (" at hand", " of all")]
+        note = "Means over seeds. Of all: each published query that could not be asked counts as missed."
+        header = ("Data set", "Method", "Train", "Test", "Queries", "Queries published", *pairs)
+        tables.append(SimpleTable("availability-recall", "recall and missing videos", header, recalls, (note,)))
+    return tables
+
+
+def availability_lines(settings: dict, collection: Collection) -> list[str]:
+    """A line per published data set for the foot of every table: n of N videos by split."""
+    lines = []
+    for name, values in settings["datasets"].items():
+        if found := _published(collection, name):
+            splits = "; ".join(
+                f"{split}: {counts['videos_at_hand']} of {counts['videos']} videos, {counts['moments_at_hand']} of "
+                f"{counts['moments']} moments"
+                for split, counts in found.items()
+            )
+            lines.append(f"{values['title']}, at hand of what is published: {splits}.")
+    return lines
+
+
+def _published(collection: Collection, name: str) -> dict[str, dict[str, int]]:
+    return collection.statistics.get((name, "counts"), {}).get("published", {})
+
+
+def _recall(settings: dict, seeds: list[dict], key: tuple[str, str, str, str], published: dict) -> tuple:
+    name, model, trained, tested = key
+    asked, split = seeds[0]["queries"], seeds[0]["split"]
+    # A split that was divided off (held-out) is no published one; what was asked is then all there is to compare with.
+    total = published[split]["moments"] if split in published else asked
+    values = []
+    for task, metric in METRICS:
+        mean = sum(seed["metrics"][task][metric] for seed in seeds) / len(seeds)
+        values += [float(mean), float(mean * asked / total)]
+    method = TITLES.get(model, model)
+    return (settings["datasets"][name]["title"], method, trained, tested, asked, total, *values)
