@@ -21,9 +21,10 @@ from verified.config.layers import layered, merge
 from verified.tables.closing import closing_message, show_when_done
 
 try:
-    # Snakemake's own values hold what --config says on top of the files, but not the layers below them.
-    config.pop("layers", None)
-    config.update(merge(layered(workflow.configfiles), config))
+    # Snakemake joins files as well, but knows nothing of the layers below them; --config stands above all files.
+    values = merge(layered(workflow.configfiles), workflow.config_settings.config)
+    config.clear()
+    config.update(values)
     settings = load(config, ", ".join(map(str, workflow.configfiles)) or "--config")
 except InputError as error:
     raise WorkflowError(f"error: {error}")

@@ -80,6 +80,8 @@ def test_a_later_file_changes_single_keys_of_earlier_ones_and_of_their_layers(tm
     assert (settings.retrieval.models, settings.retrieval.bootstrap) == (("xml",), 200)
     source = settings.datasets["d"].source
     assert (source.videos, source.seconds) == (30, 10)
+    (tmp_path / "own.yaml").write_text("datasets: {d: {source: {kind: folder, videos: v, moments: m.csv}}}\n")
+    assert read(tmp_path / "whole.yaml", tmp_path / "own.yaml").datasets["d"].source.videos == "v"
     (tmp_path / "data.yaml").write_text("layers: [whole.yaml]\n")
     with pytest.raises(InputError, match=r"whole\.yaml: a configuration stands on itself"):
         read(tmp_path / "whole.yaml")

@@ -1,6 +1,7 @@
 """Configuration files that stand on one another: several on a command line, and those that a file names in `layers`.
 
-What a file says changes single keys of what stands below it: mappings are joined key by key, anything else is replaced.
+What a file says changes single keys of what stands below it: mappings are joined key by key, unless their `kind` is
+another; anything else is replaced.
 The layers of all files stand below all files; among layers, and among files, the later one wins. A layer's path is
 taken from the folder of the file that names it.
 """
@@ -27,7 +28,9 @@ def layered(paths: Iterable[str | Path]) -> dict:
 
 
 def merge(below: Mapping, above: Mapping) -> dict:
-    """`below` with the keys of `above` in their place."""
+    """`below` with the keys of `above` in their place; a source of another kind takes the place of the whole source."""
+    if "kind" in above and above["kind"] != below.get("kind", above["kind"]):
+        return dict(above)
     joined = dict(below)
     for key, value in above.items():
         both = isinstance(value, Mapping) and isinstance(joined.get(key), Mapping)
