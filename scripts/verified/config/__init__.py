@@ -79,6 +79,18 @@ class Config(Section):
                 raise ValueError(f"tables: unknown data set {name!r}; {hint}known: {', '.join(self.datasets)}")
         return self
 
+    @model_validator(mode="after")
+    def rextime_data_sets(self) -> "Config":
+        for name, source in self.rextime.sources.items():
+            if source.dataset is None:
+                continue
+            if source.dataset not in self.datasets:
+                known = ", ".join(self.datasets) or "none"
+                raise ValueError(f"rextime.sources.{name}: unknown data set {source.dataset!r}; known: {known}")
+            if not self.datasets[source.dataset].source.has_videos:
+                raise ValueError(f"rextime.sources.{name}: the data set {source.dataset!r} has no videos")
+        return self
+
 
 def load(values: dict, source: str = "configuration") -> Config:
     """Validate plain values; raises InputError with each key's path, its value and the nearest valid key."""

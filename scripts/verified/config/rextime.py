@@ -1,8 +1,9 @@
 """Questions across time (the ReXTime suite): sources, filters, generation, annotation pages, prices."""
 
+import re
 from typing import Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from verified.config.base import Section
 
@@ -96,10 +97,17 @@ class Rextime(Section):
     """Uniform frames of a whole video that a video LMM sees."""
     models: tuple[Literal["video_lmm", "retrieval"], ...] = ()
     """Who takes the test besides the trivial baselines: the video LMM of `generation`, the retrieval models."""
-    protocols: tuple[Literal["answer_with_span", "locate_then_score"], ...] = ("answer_with_span",)
-    """How the video LMM is asked: letter and span in one answer; or a span, then four continuations to be scored."""
+    protocols: tuple[Literal["answer_with_span", "locate_then_score", "score_with_true_span"], ...] = (
+        "answer_with_span",
+    )
+    """How the video LMM is asked: letter and span in one answer; or a span, then four continuations to be scored
+    (engine transformers only)."""
     prices: Prices = Prices()
-    page_items: int = Field(60, ge=1)
-    """Questions on one annotation page."""
-    page_side: int = Field(360, ge=64, multiple_of=2)
-    """Longest side of the videos in the pages, in pixels; smaller videos keep their size."""
+
+    @field_validator("sources")
+    @classmethod
+    def source_names(cls, sources: dict[str, RextimeSource]) -> dict[str, RextimeSource]:
+        for name in sources:
+            if not re.fullmatch(r"[a-z0-9][a-z0-9-]*", name):
+                raise ValueError(f"source name {name!r} must be lower-case letters, digits and hyphens")
+        return sources
