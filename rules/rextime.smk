@@ -91,6 +91,7 @@ rule write_rextime_questions:
         spoiled_share=settings.generation.scene_reader.spoiled_share,
         suite=suite_paths.writing(settings),
         shards=settings.shards,
+        asked_in=asked_in_of(f"{SUITE}/questions/{{shard}}.counts.json"),
         seed=settings.seed,
     script:
         "../scripts/write_rextime_questions.py"

@@ -19,6 +19,7 @@ rule answer_rextime_questions:
     output:
         submission=f"{SUITE}/answers/{{protocol}}/{{shard}}.jsonl",
         failures=f"{SUITE}/answers/{{protocol}}/{{shard}}.failures.jsonl",
+        counts=f"{SUITE}/answers/{{protocol}}/{{shard}}.counts.json",
     log:
         f"logs/{settings.name}/answer_rextime_questions/{{protocol}}-{{shard}}.log",
     benchmark:
@@ -39,6 +40,7 @@ rule answer_rextime_questions:
         attempts=settings.generation.attempts,
         frame_side=settings.generation.frame_side,
         frames=settings.rextime.frames,
+        asked_in=asked_in_of(f"{SUITE}/answers/{{protocol}}/{{shard}}.counts.json"),
         seed=settings.seed,
     script:
         "../scripts/answer_rextime_questions.py"

@@ -3,7 +3,7 @@
 from verified.common.job import job
 
 with job(snakemake, snakemake.params.threads) as log:
-    from verified.common.jsonl import read_jsonl, write_jsonl
+    from verified.common.jsonl import read_jsonl, write_json, write_jsonl
     from verified.config import load
     from verified.generation.session import Session
     from verified.rextime.answer import TASKS, engines_for, take_test
@@ -15,6 +15,9 @@ with job(snakemake, snakemake.params.threads) as log:
     questions, protocol = read_jsonl(snakemake.input.questions), snakemake.wildcards.protocol
     with Session(generation, settings.seed, TASKS[protocol], engines_for(protocol, generation)) as session:
         submission, failures = take_test(questions, videos, protocol, settings.rextime.frames, session)
+        counts = {"questions": len(submission), "by_nothing": len(failures), "calls": session.outcome_counts()}
+        counts |= {"unanswered": session.settle(), "asked_in": snakemake.params.asked_in}
     write_jsonl(snakemake.output.submission, submission)
     write_jsonl(snakemake.output.failures, failures)
+    write_json(snakemake.output.counts, counts)
     log.info("%d questions answered, %d of them by nothing", len(submission), len(failures))

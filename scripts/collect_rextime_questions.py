@@ -8,9 +8,12 @@ with job(snakemake) as log:
     from verified.common.jsonl import read_json, read_jsonl, write_json, write_jsonl
     from verified.rextime.statistics import add_counts, benchmark_statistics
 
+    def _numbers(path: str) -> dict:
+        return {name: value for name, value in read_json(path).items() if name != "asked_in"}
+
     rows = sorted((row for path in snakemake.input.questions for row in read_jsonl(path)), key=lambda row: row["qid"])
     for path in snakemake.output.splits:
         write_jsonl(path, (row for row in rows if row["split"] == Path(path).stem))
     write_json(snakemake.output.statistics, benchmark_statistics(rows))
-    write_json(snakemake.output.counts, add_counts([read_json(path) for path in snakemake.input.counts]))
+    write_json(snakemake.output.counts, add_counts(_numbers(path) for path in snakemake.input.counts))
     log.info("%d questions", len(rows))

@@ -16,6 +16,7 @@ with job(snakemake, snakemake.params.threads) as log:
     with Session(settings.generation, settings.seed, GENERATION) as session:
         questions, fates = write_questions(items, videos, session, settings.rextime)
         counts = shard_counts(items, questions, fates, session.outcome_counts())
+        counts |= {"unanswered": session.settle(), "asked_in": snakemake.params.asked_in}
     spoiled = [{"qid": row["qid"], "spoiled": row["spoiled"]} for row in questions if row["spoiled"]]
     write_jsonl(snakemake.output.questions, ({k: v for k, v in row.items() if k != "spoiled"} for row in questions))
     write_jsonl(snakemake.output.spoiled, spoiled)

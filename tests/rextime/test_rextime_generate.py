@@ -7,6 +7,7 @@ from collections import Counter
 import pytest
 from captioning import settings as generation_settings
 
+from verified.common.errors import InputError
 from verified.common.jsonl import read_jsonl
 from verified.common.shards import shard_names
 from verified.common.video import probe
@@ -188,3 +189,19 @@ def test_train_questions_get_no_options_and_a_query_s_partner_no_window(demo, tm
     reasons = Counter(fate["reason"] for fate in fates)
     assert reasons["answer-without-span"] == reasons["kept"]  # of both directions one answers with the query
     assert set(DIRECTIONS) == set(tasks.KINDS) and shard_names(2)
+
+
+def test_an_outage_leaves_the_shard_unfinished_and_the_next_run_asks_the_rest(demo, tmp_path):
+    from verified.generation.engines.scene_reader import SceneReader
+
+    class Down(SceneReader):
+        def answer(self, requests):
+            for request in requests:
+                down = request.task == "rextime/verification"
+                yield Reply("", "error", "connection", "refused") if down else next(iter(super().answer([request])))
+
+    items = [item for item in demo[0] if item["form"] == "captions"]
+    with pytest.raises(InputError, match="have no answer yet"):
+        written(demo, tmp_path, engines={"llm": Down(), "video_lmm": Down()}, items=items)
+    questions, _, calls, asked = written(demo, tmp_path, items=items)
+    assert questions and 0 < asked <= calls["rextime/verification"]["calls"] + calls["rextime/options"]["calls"]

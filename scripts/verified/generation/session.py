@@ -130,7 +130,7 @@ class Session:
         missing, calls = unanswered.total(), sum(counts.total() for counts in self.counts.values())
         if missing and (self.settings.incomplete == "fail" or missing == calls):
             reasons = ", ".join(f"{count} x {reason}" for reason, count in unanswered.most_common())
-            roles = sorted({ROLE_OF_TASK[task] for task, counts in self.unanswered.items() if counts})
+            roles = sorted({role_of(task) for task, counts in self.unanswered.items() if counts})
             where = " and ".join(dict.fromkeys(self._address(role) for role in roles))
             raise InputError(
                 f"{missing} of {calls} calls have no answer yet ({reasons}; asked was {where})",
