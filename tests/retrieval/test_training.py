@@ -26,7 +26,8 @@ SETTINGS = {
         "clip_seconds": 1.0, "min_pred_clips": 1, "max_pred_clips": 10, "max_context_clips": CLIPS,
         "nms_threshold": 0.5, "selection_split": "val", "test_split": "test",
     },
-    "text_encoder": "all-MiniLM-L6-v2", "external_score": "exp", "listed_videos": 100, "memory_mb": 100,
+    "text_encoder": "all-MiniLM-L6-v2", "external_score": "exp", "searched_videos": 100,
+    "training_list_videos": 2000, "memory_mb": 100,
     "device": "cpu", "threads": 1, "seed": 7, "bootstrap": 100,
     "recipe": {"epochs": 3, "batch": 16, "learning_rate": 1e-3}, "options": {"hidden": 32, "query_tokens": TOKENS},
     "precision": "float32",
@@ -196,6 +197,8 @@ def run(planted, tmp_path_factory):
         )
     files |= {"checkpoint": str(folder / "one" / "c.safetensors")}
     rank_videos(files, "fig", SETTINGS, str(folder / "ranked.h5"))
+    short = {**SETTINGS, "searched_videos": 3, "training_list_videos": 7}
+    rank_videos(files, "fig", short, str(folder / "short.h5"))
     tested = {"checkpoint": files["checkpoint"], "video": str(test.video), "text": str(test.text)}
     tested["test"] = str(test.annotations)
     facts = {"dataset": "d", "model": "xml", "trained_on": "fig", "tested_on": "fig", "seed": 2018, "split": "test"}
@@ -277,3 +280,8 @@ def test_an_unknown_option_or_model_is_named_with_the_nearest(planted, tmp_path)
         )
     with pytest.raises(InputError, match=r"unknown retrieval model 'xlm'.*did you mean 'xml'"):
         train_model("xlm", "fig", 1, files, SETTINGS, str(tmp_path / "c"), str(tmp_path / "l"))
+
+
+def test_lists_to_train_on_are_longer_than_those_that_are_searched(run):
+    with h5py.File(run / "short.h5") as file:
+        assert file["train/video"].shape[1] == 7 and file["selection/video"].shape[1] == 3

@@ -44,8 +44,11 @@ class Retrieval(Section):
     """Departures from the official recipe, by model."""
     external_score: Literal["exp", "cosine"] = "exp"
     """Reading of XML's score in two-stage models: exp(20 · cosine), or the cosine itself."""
-    listed_videos: int = Field(100, ge=1)
-    """K: videos per query that VCMR looks into, and that XML's ranked lists hold (fewer where a corpus is smaller)."""
+    searched_videos: int = Field(100, ge=1)
+    """K: videos per query that VCMR looks into, and that XML's ranked lists for selection and test hold."""
+    training_list_videos: int = Field(2000, ge=1)
+    """Videos per query in XML's ranked lists for training, as in CONQUER's: negatives and pools come from them, and a
+    query whose own video is not among them is left out and counted."""
     bootstrap: int = Field(1000, ge=100)
     """Resamples behind each interval."""
     memory_mb: int = Field(2000, ge=100)

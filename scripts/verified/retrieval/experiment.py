@@ -96,15 +96,16 @@ def rank_videos(files: Files, captions: str, settings: dict, output: str) -> Non
     parts = {}
     for part, moments in splits.items():
         data = _split(model, files, moments, settings, None, part)
-        parts[part] = _ranked(model, data, settings)
+        kept = settings["training_list_videos" if part == "train" else "searched_videos"]
+        parts[part] = _ranked(model, data, settings, kept)
     write_ranked(output, parts)
 
 
 @torch.no_grad()
-def _ranked(model: RetrievalModel, data: SplitData, settings: dict) -> Ranked:
+def _ranked(model: RetrievalModel, data: SplitData, settings: dict, kept: int) -> Ranked:
     searching = _searching(settings)
     corpus = encode_corpus(model, data.videos, searching)
-    kept = min(settings["listed_videos"], len(data.videos))
+    kept = min(kept, len(data.videos))
     videos, cosines = [], []
     for at in range(0, len(data.queries), searching.chunk):
         index = np.arange(at, min(at + searching.chunk, len(data.queries)))
@@ -195,7 +196,7 @@ def _searching(settings: dict) -> SearchSettings:
     return SearchSettings(
         min_clips=spans["min_pred_clips"],
         max_clips=spans["max_pred_clips"],
-        videos=settings["listed_videos"],
+        videos=settings["searched_videos"],
         memory_mb=settings["memory_mb"],
         device=settings["device"],
     )
