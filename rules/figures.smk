@@ -1,4 +1,4 @@
-from verified.figures.paths import curves, evaluator_records, shown_annotations
+from verified.figures.paths import RECALLS, curves, evaluator_records, nms_threshold, shown_annotations, table_labels
 from verified.report.paths import title_of
 
 
@@ -94,6 +94,7 @@ rule draw_predictions:
         runtime=growing(30),
     params:
         seed=settings.seed,
+        nms_threshold=nms_threshold(settings),
     script:
         "../scripts/draw_predictions.py"
 
@@ -157,46 +158,19 @@ rule draw_recalls:
     input:
         tables=f"{HOME}/tables",
     output:
-        main_4=[
-            report(
-                "results/{dataset}/figures/main-4.svg",
-                caption="../report/main-4.rst",
-                category="Figures",
-                labels=labelled({"shows": "Table 4 as a picture", "as": "main table 4"}),
-            ),
-            "results/{dataset}/figures/main-4.png",
-        ],
-        main_5=[
-            report(
-                "results/{dataset}/figures/main-5.svg",
-                caption="../report/main-5.rst",
-                category="Figures",
-                labels=labelled({"shows": "Table 5 as a picture", "as": "main table 5"}),
-            ),
-            "results/{dataset}/figures/main-5.png",
-        ],
-        main_6=[
-            report(
-                "results/{dataset}/figures/main-6.svg",
-                caption="../report/main-6.rst",
-                category="Figures",
-                labels=labelled({"shows": "Table 6 as a picture", "as": "main table 6"}),
-            ),
-            "results/{dataset}/figures/main-6.png",
-        ],
-        main_7=[
-            report(
-                "results/{dataset}/figures/main-7.svg",
-                caption="../report/main-7.rst",
-                category="Figures",
-                labels=labelled({"shows": "Table 7 as a picture", "as": "main table 7"}),
-            ),
-            "results/{dataset}/figures/main-7.png",
-        ],
+        svg=report(
+            "results/{dataset}/figures/{table}.svg",
+            caption="../report/recalls.rst",
+            category="Figures",
+            labels=table_labels,
+        ),
+        png="results/{dataset}/figures/{table}.png",
     log:
-        "logs/{dataset}/draw_recalls.log",
+        "logs/{dataset}/draw_recalls/{table}.log",
     benchmark:
-        "logs/{dataset}/draw_recalls.tsv"
+        "logs/{dataset}/draw_recalls/{table}.tsv"
+    wildcard_constraints:
+        table="|".join(RECALLS),
     conda:
         "../envs/figures.yaml"
     threads: 1

@@ -5,6 +5,7 @@ from verified.common.job import job
 with job(snakemake):
     from verified.common.jsonl import read_jsonl
     from verified.figures.examples import FIGURES, Material, by_moment, picks
+    from verified.figures.pipeline import draw_pipeline
     from verified.figures.rows import draw_rows, keyframes_of
 
     given = snakemake.input
@@ -21,6 +22,6 @@ with job(snakemake):
     )
     chosen = picks(material)
     frames = keyframes_of(given.keyframes, {row["desc_id"] for picked in chosen.values() for row in picked})
-    for name, paint in FIGURES.items():
-        lines = paint(chosen[name], frames, material)
-        draw_rows(lines, snakemake.output[name], "no two moments of the test split share a coarse caption")
+    for name, compose in FIGURES.items():
+        draw_rows(compose(chosen[name], frames, material), snakemake.output[name])
+    draw_pipeline(chosen["pipeline"][0], frames, material, snakemake.output.pipeline)

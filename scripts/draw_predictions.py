@@ -7,8 +7,9 @@ with job(snakemake):
     from verified.figures.predictions import choose_query, draw_predictions, read_predictions
 
     given = snakemake.input
-    ranked = {"COG": read_predictions(given.coarse), "FIG": read_predictions(given.fine)}
+    threshold = snakemake.params.nms_threshold
+    ranked = {"COG": read_predictions(given.coarse, threshold), "FIG": read_predictions(given.fine, threshold)}
     query = choose_query(read_jsonl(given.annotations), ranked["COG"], ranked["FIG"], snakemake.params.seed)
     videos = {row["video"]: row for row in read_jsonl(given.videos)}
-    found = {name: predictions.get(query["desc_id"], []) for name, predictions in ranked.items()}
-    draw_predictions(query, found, videos, snakemake.output)
+    shown = {name: predictions.get(query["desc_id"], []) for name, predictions in ranked.items()}
+    draw_predictions(query, shown, videos, snakemake.output)

@@ -1,17 +1,27 @@
-"""The figures: what they pick, that hostile texts come out as text, and that the same input gives the same bytes."""
+"""The figures: what they pick, what they say, that hostile texts come out as text, and the same bytes each time.
+
+Glyphs are outlines, so that no font is needed to read a figure; matplotlib notes each text beside them, as a comment.
+"""
 
 import gzip
+import html
 import json
+import re
+import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pytest
 from PIL import Image
 
+from verified.common.errors import InputError
+from verified.config import load
 from verified.corpus.encode import write_video
 from verified.evaluator.graded import Graded
 from verified.evaluator.validation import validation as grade
-from verified.figures import examples, recalls, training, validation
+from verified.figures import examples, recalls, statistics, training, validation
 from verified.figures.canvas import literal
+from verified.figures.paths import figures_of
+from verified.figures.pipeline import draw_pipeline
 from verified.figures.predictions import (
     choose_query,
     draw_predictions,
@@ -19,10 +29,23 @@ from verified.figures.predictions import (
     is_right,
     overlap,
     read_predictions,
+    window,
 )
-from verified.figures.rows import MomentRow, draw_rows
+from verified.figures.rows import SIZE, TEXT, MomentRow, draw_rows
+from verified.figures.text import fitted, width_of, wrapped
 
 HOSTILE = "costs $x^2$ and $\\frac{1} \u202eabc\u202c \x00 \ud800 </svg>"
+
+
+def texts(path) -> list[str]:
+    """All texts of an SVG, in the order in which they were drawn."""
+    ElementTree.parse(path)  # well-formed, whatever the texts
+    return [html.unescape(text) for text in re.findall(r"<!-- (.*?) -->", path.read_text(encoding="utf-8"), re.DOTALL)]
+
+
+def marks(path, group: str) -> int:
+    """How many elements of an SVG have an id that begins with `group`."""
+    return len(re.findall(rf'id="{group}', path.read_text(encoding="utf-8")))
 
 
 def annotation(ident: int, video: str, kind: str = "statics", coarse: str = "a ball moves") -> dict:
@@ -54,7 +77,10 @@ def test_the_task_is_shown_by_the_most_shared_caption_of_different_videos():
     rows = [annotation(1, "a", coarse="x"), annotation(2, "a", coarse="x"), annotation(3, "b", coarse="y"),
             annotation(4, "c", coarse="y")]  # fmt: skip
     assert [row["desc_id"] for row in examples.shared_caption(rows)] == [3, 4]
-    assert examples.shared_caption(rows[:2]) == []
+    alike = [annotation(1, "a", coarse="a red ball"), annotation(2, "b", coarse="a dog"),
+             annotation(3, "c", coarse="a red box moves")]  # fmt: skip
+    assert [row["desc_id"] for row in examples.shared_caption(alike)] == [1, 3]
+    assert examples.shared_caption(alike[:1]) == alike[:1]
 
 
 def test_the_evaluators_clearest_preferences_come_first():
@@ -64,28 +90,68 @@ def test_the_evaluators_clearest_preferences_come_first():
 
 
 @pytest.mark.parametrize("name", examples.FIGURES)
-def test_examples_are_drawn_with_any_text_and_the_same_bytes(name, tmp_path):
-    rows = [annotation(n, f"v{n}", coarse=HOSTILE) for n in range(1, 4)]
-    frames = {1: [(1.5, Image.new("RGB", (32, 32), "red"))]}
-    found = material(rows)
-    lines = examples.FIGURES[name](examples.picks(found)[name], frames, found)
+def test_examples_say_what_was_annotated_and_have_the_same_bytes(name, tmp_path):
+    rows = [annotation(n, f"v{n}") for n in range(1, 4)]
+    frames = {1: [(1.5, Image.new("RGB", (32, 32), "red")), (2.5, Image.new("RGB", (64, 32), "blue"))]}
+    known = material(rows)
+    lines = examples.FIGURES[name](examples.picks(known)[name], frames, known)
     paths = [tmp_path / "a.svg", tmp_path / "a.png", tmp_path / "b.svg", tmp_path / "b.png"]
-    draw_rows(lines, paths[:2], "nothing")
-    draw_rows(lines, paths[2:], "nothing")
+    draw_rows(lines, paths[:2])
+    draw_rows(lines, paths[2:])
     assert paths[0].read_bytes() == paths[2].read_bytes() and paths[1].read_bytes() == paths[3].read_bytes()
-    text = paths[0].read_text(encoding="utf-8")
-    assert "<text" not in text and "font-family" not in text  # glyphs are outlines: no font is needed to read it
+    said = texts(paths[0])
+    assert {"v1, 1–3 s", "v2, 1–3 s", "v3, 1–3 s"} <= set(said)
+    assert said.count("coarse: a ball moves") == 3
+    assert {"1.5 s", "2.5 s"} <= set(said) and paths[0].read_text().count("<image") == 2
+    expected = {
+        "task": "fine (statics): fine 2",
+        "annotations": "statics, chosen (1.00): fine 2",
+        "evaluator": "dynamics 0.20: dynamics 2",
+    }
+    assert expected[name] in said
+    assert "<text" not in paths[0].read_text() and "font-family" not in paths[0].read_text()
 
 
-def test_a_figure_without_examples_says_so(tmp_path):
-    draw_rows([], [tmp_path / "a.svg"], "nothing to show")
-    assert (tmp_path / "a.svg").stat().st_size > 1000
+@pytest.mark.parametrize("name", examples.FIGURES)
+def test_hostile_texts_are_drawn_as_they_stand(name, tmp_path):
+    rows = [annotation(n, f"v{n}", coarse=HOSTILE) for n in range(1, 4)]
+    known = material(rows)
+    draw_rows(examples.FIGURES[name](examples.picks(known)[name], {}, known), [tmp_path / "a.svg"])
+    assert any("costs" in text and "</svg>" in text for text in texts(tmp_path / "a.svg"))
 
 
-def test_long_lines_wrap_and_formulas_stay_text():
-    row = MomentRow([])
-    row.add("word " * 60)
-    assert len(row.lines) > 2 and max(len(text) for text, _, _ in row.lines) <= 100
+def test_the_pipeline_shows_each_module_of_one_moment(tmp_path):
+    row = annotation(1, "v1") | {"fig_desc": "statics 2"}
+    known = material([row])
+    known.captions = {
+        (1, "statics"): {"keyframes": [{"time": 1.5, "description": "a red ball"}]},
+        (1, "dynamics"): {"questions": ["Where to?"], "answers": ["To the left."]},
+    }
+    known.perturbations = {1: {"selected": {"positive": "a ball goes", "statics": "a box moves", "dynamics": HOSTILE}}}
+    frames = {1: [(1.5, Image.new("RGB", (32, 32), "red"))]}
+    draw_pipeline(row, frames, known, [tmp_path / "a.svg", tmp_path / "a.png"])
+    said = texts(tmp_path / "a.svg")
+    for text in ("“a ball moves”", "1.5 s: a red ball", "Where to? To the left.", "same meaning: a ball goes",
+                 "statics disturbed: a box moves", "0.20 statics 2 (chosen)", "0.00 dynamics 0"):  # fmt: skip
+        assert text in said, text
+    assert sum(text.startswith("• ") for text in said) == 6
+    with Image.open(tmp_path / "a.png") as picture:
+        assert picture.width * 9 == picture.height * 16
+
+
+def test_lines_are_broken_where_they_would_leave_their_column():
+    for bold in (False, True):
+        row = MomentRow([])
+        row.add("a most voluminous word or two " * 20 + "x" * 300, bold=bold)
+        assert len(row.lines) > 5
+        assert max(width_of(text, SIZE, bold) for text, _, _ in row.lines) <= TEXT
+    together = " ".join(" ".join(wrapped("one two three four five six", 0.6, 9)).split())
+    assert together == "one two three four five six" and wrapped("", 1, 9) == [""]
+    text, size = fitted("word " * 500, 2, 1, (9, 6))
+    assert size == 6 and text.endswith("…") and fitted("word", 2, 1, (9, 6)) == ("word", 9)
+
+
+def test_formulas_stay_text():
     assert literal("$a$") == r"\$a\$"
     assert literal("a\x00b\u202ec") == "a b c"
 
@@ -106,41 +172,99 @@ def test_the_shown_query_is_one_that_only_the_model_trained_on_fine_captions_ans
     assert choose_query(queries, fine, fine, seed=1) in queries
 
 
-def test_predictions_are_drawn_from_a_submission_and_real_frames(tmp_path):
+def test_a_strip_shows_the_prediction_the_truth_and_some_context():
+    query = annotation(1, "a")  # 1 to 3 s
+    assert window(("b", 10.0, 14.0), query, 60.0) == (8.0, 16.0)
+    assert window(("a", 10.0, 14.0), query, 60.0) == (0.0, 20.5)
+    assert window(("b", 58.0, 59.5), query, 60.0) == (56.5, 60.0)
+
+
+def test_predictions_are_distinct_spans_with_frames_the_truth_and_their_overlap(tmp_path):
     random = np.random.default_rng(1)
     for name in "ab":
         write_video(tmp_path / f"{name}.mp4", random.integers(0, 255, (64, 48, 64, 3), dtype=np.uint8), 8)
     videos = {name: {"video": name, "path": str(tmp_path / f"{name}.mp4"), "duration": 8.0, "width": 64, "height": 48}
               for name in "ab"}  # fmt: skip
-    submission = {"video2idx": {"a": 0, "b": 7},
-                  "VCMR": [{"desc_id": 1, "desc": "", "predictions": [[7, 0, 2, 0.9], [0, 1, 3, 0.5]]}]}  # fmt: skip
+    rows = [[7, 0, 2, 0.9], [7, 0, 2.1, 0.8], [0, 1, 4, 0.5]]
+    submission = {"video2idx": {"a": 0, "b": 7}, "VCMR": [{"desc_id": 1, "desc": "", "predictions": rows}]}
     with gzip.open(tmp_path / "s.json.gz", "wt") as file:
         json.dump(submission, file)
-    ranked = read_predictions(tmp_path / "s.json.gz")
-    assert ranked == {1: [("b", 0, 2), ("a", 1, 3)]}
-    frames = frames_of(videos["a"])
+    ranked = read_predictions(tmp_path / "s.json.gz", nms_threshold=0.6)
+    assert ranked == {1: [("b", 0, 2), ("a", 1, 4)]}
+    frames = frames_of(videos["a"], 2.0, 6.0)
     assert len(frames) > 3 and frames[0].shape == (96, 128, 3)
-    draw_predictions(
-        annotation(1, "a"), {"COG": ranked[1], "FIG": []}, videos, [tmp_path / "p.svg", tmp_path / "p.png"]
+    draw_predictions(annotation(1, "a"), {"COG": ranked[1], "FIG": []}, videos, [tmp_path / "p.svg"])
+    said = texts(tmp_path / "p.svg")
+    assert {"Query: fine 1", "(answer: a, 1–3 s)", "XML trained on COG", "XML trained on FIG", "truth"} <= set(
+        "\n".join(said).split("\n")
     )
-    assert (tmp_path / "p.png").stat().st_size > 5000
+    assert "1. b, 0–2 s: wrong video" in said and "2. a, 1–4 s: right, tIoU 0.67" in said
+    assert not any(text.startswith("3. ") for text in said)
 
 
-def test_curves_validation_and_recalls_are_drawn_also_where_parts_are_missing(tmp_path):
-    logs = {
-        ("xml", "cog"): [{"epoch": 0, "total": 1.0, "selection": None}, {"epoch": 1, "total": 0.5, "selection": 3.0}]
-    }
-    training.draw_retrieval(logs, [tmp_path / "t.svg"])
-    training.draw_retrieval({}, [tmp_path / "empty.svg"])
-    training.draw_evaluator({"fine-tuning": [{"step": 0, "contrastive_plus": 1.0}]}, [tmp_path / "e.svg"])
+def test_curves_name_models_training_captions_and_losses(tmp_path):
+    epochs = [{"epoch": 0, "total": 1.0, "selection": None}, {"epoch": 1, "total": 0.5, "selection": 3.0}]
+    training.draw_retrieval({("xml", "cog"): epochs, ("hero", "fig-lowest"): epochs}, [tmp_path / "t.svg"])
+    said = texts(tmp_path / "t.svg")
+    assert {"xml: loss", "hero: loss", "COG", "FIG, lowest score"} <= set(said)
+    assert marks(tmp_path / "t.svg", "axes_") == 4
+    steps = [{"step": step, "contrastive_plus": 1.0} for step in range(3)]
+    training.draw_evaluator({"pre-training": steps, "fine-tuning": steps}, [tmp_path / "e.svg"])
+    said = texts(tmp_path / "e.svg")
+    assert {"pre-training", "fine-tuning", "contrastive, hard negatives"} <= set(said)
+    assert "matching, hard negatives" not in said
+
+
+def test_validation_gives_the_areas_and_counts_also_where_there_is_nothing_to_tell_apart(tmp_path):
     graded = [Graded(n, "a", "static" if n % 2 else "faithful", ("static",)) for n in range(9)]
     readings = {"z1": np.arange(9) / 9, "probability": np.linspace(0, 1, 9)}
     for name, count in (("spoiled", 9), ("perturbations", 0)):
         values = {key: numbers[:count] for key, numbers in readings.items()}
         sets = {name: grade(graded[:count], values, "z1", 20, 0)}
         validation.draw_validation({"confidence": "z1", "sets": sets}, [tmp_path / f"{name}.svg"])
+    said = texts(tmp_path / "spoiled.svg")
+    assert {"candidates against the truth", "faithful (5)", "static (4)", "AUROC: static 0.500"} <= set(said)
+    assert "AUROC: nothing to tell apart" in texts(tmp_path / "perturbations.svg")
+
+
+def test_recalls_have_a_dot_per_cell_and_none_for_gaps(tmp_path):
     cell = {"table": "main-4", "dataset": "D", "method": "XML", "train": "FIG", "task": "VR", "metric": "r1",
             "value": "40", "low": "30", "high": "50"}  # fmt: skip
-    recalls.draw_recalls([cell, cell | {"metric": "r5", "value": ""}], "main-4", "D", [tmp_path / "r.svg"])
-    recalls.draw_recalls([cell], "main-5", "D", [tmp_path / "none.svg"])
-    assert len(list(tmp_path.glob("*.svg"))) == 7
+    cells = [cell, cell | {"metric": "r5", "value": ""}, cell | {"dataset": "E", "method": "HERO"}]
+    recalls.draw_recalls(cells, "main-4", "D", [tmp_path / "r.svg"])
+    said = texts(tmp_path / "r.svg")
+    assert "XML" in said and "r1" in said and "r5" not in said and "HERO" not in said
+    with pytest.raises(InputError, match="main-5 has no values for D"):
+        recalls.draw_recalls(cells, "main-5", "D", [tmp_path / "none.svg"])
+
+
+def test_statistics_give_their_counts_and_means(tmp_path):
+    edges = [0.0, 0.5, 1.0]
+    part = {"captions": 3, "mean": 0.7, "counts": [1, 2]}
+    scores = {"edges": edges, "types": {"statics": part, "dynamics": {**part, "mean": None}}}
+    statistics.draw(statistics.confidence, {"scores": scores}, [tmp_path / "c.svg"])
+    assert {"statics: 3, mean 0.70", "dynamics: 3", "confidence score"} <= set(texts(tmp_path / "c.svg"))
+    histogram = {"edges": edges, "counts": [4, 1]}
+    spans = dict.fromkeys(("length_seconds", "start", "end"), histogram)
+    statistics.draw(statistics.spans, spans, [tmp_path / "s.svg"])
+    assert {"length in seconds", "start", "end"} <= set(texts(tmp_path / "s.svg"))
+    points = [{"class": 0, "cog": [0.0, n], "fig": None} for n in range(3)]
+    statistics.draw(statistics.clusters, {"points": points, "classes": 1}, [tmp_path / "k.svg"])
+    assert marks(tmp_path / "k.svg", "axes_") == 1  # no empty half
+    assert any("3 instances of 1 coarse classes" in text for text in texts(tmp_path / "k.svg"))
+    statistics.draw(statistics.clusters, {"points": [], "classes": 0}, [tmp_path / "n.svg"])
+    assert texts(tmp_path / "n.svg") == ["No two coarse captions are alike enough to form a class."]
+
+
+def settings(source: dict, models: list[str]):
+    return load({"datasets": {"one": {"title": "One", "source": source}}, "retrieval": {"models": models}})
+
+
+def test_a_configuration_has_the_figures_that_show_something():
+    demo, release = {"kind": "demo"}, {"kind": "released", "collection": "charades-fig", "splits": ["test"]}
+    assert {"main-4", "main-5", "main-6", "main-7", "predictions"} <= set(figures_of(settings(demo, ["xml"]), "one"))
+    hero = figures_of(settings(demo, ["hero"]), "one")
+    assert {"main-4", "main-5", "training"} <= set(hero) and not {"main-6", "main-7", "predictions"} & set(hero)
+    assert figures_of(settings(release, ["xml"]), "one") == ["confidence", "spans", "clusters"]
+    given = figures_of(settings({**release, "features_dir": "features"}, ["xml"]), "one")
+    assert "main-6" in given and not {"main-7", "task", "predictions"} & set(given)

@@ -30,13 +30,17 @@ STYLE = {"svg.fonttype": "path", "svg.hashsalt": "verified", "font.size": 9, "ax
 
 
 @contextlib.contextmanager
-def drawing(paths: Iterable[str | os.PathLike], width: float, height: float) -> Iterator[Figure]:
-    """Yield an empty figure (inches) and save it under each of `paths`, the format by their ending."""
+def drawing(paths: Iterable[str | os.PathLike], width: float, height: float, placed: bool = False) -> Iterator[Figure]:
+    """Yield an empty figure (inches) and save it under each of `paths`, the format by their ending.
+
+    `placed`: everything is put where it belongs by whoever draws; else matplotlib lays out the axes.
+    """
     with plt.rc_context(STYLE):
-        figure = plt.figure(figsize=(width, height), layout="constrained")
+        figure = plt.figure(figsize=(width, height), layout="none" if placed else "constrained")
         try:
             yield figure
-            _settle(figure)
+            if not placed:
+                _settle(figure)
             for path in paths:
                 undated = {"Date": None} if str(path).endswith("svg") else {"Software": None}
                 with atomic_path(path) as temporary:

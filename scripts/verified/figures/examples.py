@@ -6,6 +6,7 @@ Each function picks its moments and returns rows to draw; the picks follow from 
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import combinations
 
 from PIL import Image
 
@@ -15,6 +16,8 @@ from verified.figures.rows import MomentRow
 
 EXAMPLES = 4
 """Moments per figure."""
+COMPARED = 300
+"""Moments among which the most alike coarse captions are looked for."""
 
 
 @dataclass
@@ -51,25 +54,39 @@ def picks(material: Material) -> dict[str, list[dict]]:
 
 def pick(annotations: list[dict], count: int, seed: int) -> list[dict]:
     """`count` annotations of `count` different videos, drawn from `seed`, half of them statics where there are both."""
-    order = generator(seed, "examples").permutation(len(annotations))
+    order = [annotations[number] for number in generator(seed, "examples").permutation(len(annotations))]
     picked, videos = [], set()
-    for wanted in [TYPES[turn % 2] for turn in range(count)]:
-        for position in order:
-            row = annotations[position]
-            if row["video"] not in videos and row.get("fig_desc_type", wanted) == wanted:
-                picked.append(row)
-                videos.add(row["video"])
-                break
+    for turn in range(count):
+        left = [row for row in order if row["video"] not in videos]
+        of_type = [row for row in left if row.get("fig_desc_type") == TYPES[turn % 2]]
+        if left:
+            picked.append((of_type or left)[0])
+            videos.add(picked[-1]["video"])
     return picked
 
 
 def shared_caption(annotations: list[dict]) -> list[dict]:
-    """Moments of different videos that have the same coarse caption: the one that most moments share."""
+    """Moments of different videos whose coarse captions are the same, or the most alike where no two are the same.
+
+    The caption that most moments share; else the pair with the largest share of words in common.
+    """
     groups = defaultdict(dict)
     for row in annotations:
         groups[row["cog_desc"]].setdefault(row["video"], row)
     most = max(groups.values(), key=len, default={})
-    return list(most.values())[:EXAMPLES] if len(most) > 1 else []
+    if len(most) > 1:
+        return list(most.values())[:EXAMPLES]
+    pairs = [
+        (first, second)
+        for first, second in combinations(annotations[:COMPARED], 2)
+        if first["video"] != second["video"]
+    ]
+    return list(max(pairs, key=lambda pair: _words_in_common(*pair), default=annotations[:1]))
+
+
+def _words_in_common(first: dict, second: dict) -> float:
+    one, other = (set(row["cog_desc"].lower().split()) for row in (first, second))
+    return len(one & other) / max(1, len(one | other))
 
 
 def widest_gaps(annotations: list[dict], scores: Mapping[int, list[dict]]) -> list[dict]:
@@ -102,30 +119,6 @@ def task(rows: list[dict], frames: Frames, material: Material) -> list[MomentRow
     return drawn
 
 
-def pipeline(rows: list[dict], frames: Frames, material: Material) -> list[MomentRow]:
-    """Figure 2: what each module makes of one moment."""
-    drawn = []
-    for row in rows:
-        ident = row["desc_id"]
-        line = _head(row, frames)
-        statics, dynamics = (material.captions.get((ident, kind), {}) for kind in TYPES)
-        line.add("A. Statics: what the keyframes show", bold=True)
-        for frame in statics.get("keyframes", ()):
-            line.add(f"{frame['time']:.1f} s: {frame['description']}", "soft")
-        line.add("B. Dynamics: questions, and answers from the frames", bold=True)
-        for question, answer in zip(dynamics.get("questions", ()), dynamics.get("answers", ())):
-            line.add(f"{question} {answer}", "soft")
-        line.add("C. Evaluator: learns from disturbed captions, then scores the candidates", bold=True)
-        selected = material.perturbations.get(ident, {}).get("selected", {})
-        for name, colour in (("positive", "none"), ("statics", "false"), ("dynamics", "false")):
-            if selected.get(name):
-                said = "same meaning" if name == "positive" else f"{name} disturbed"
-                line.add(f"{said}: {selected[name]}", colour)
-        _candidates(line, row, material)
-        drawn.append(line)
-    return drawn
-
-
 def _candidates(line: MomentRow, row: dict, material: Material) -> None:
     for entry in sorted(material.scores[row["desc_id"]], key=lambda entry: -entry["score"]):
         chosen = (entry["type"], entry["caption"]) == (row["fig_desc_type"], row["fig_desc"])
@@ -134,17 +127,17 @@ def _candidates(line: MomentRow, row: dict, material: Material) -> None:
 
 
 def annotations(rows: list[dict], frames: Frames, material: Material) -> list[MomentRow]:
-    """Figure 3: coarse and fine captions, the best of each type with its score."""
+    """Figure 3: the coarse caption, the chosen fine one with its score, and the best of the other type."""
     drawn = []
     for row in rows:
         line = _head(row, frames)
-        for kind in TYPES:
-            of_kind = [entry for entry in material.scores[row["desc_id"]] if entry["type"] == kind]
-            if of_kind:
-                best = max(of_kind, key=lambda entry: entry["score"])
-                chosen = kind == row["fig_desc_type"]
-                mark = ", chosen" if chosen else ""
-                line.add(f"{kind} ({best['score']:.2f}{mark}): {best['caption']}", kind, chosen)
+        score = row.get("fig_desc_score")
+        kind = row["fig_desc_type"]
+        line.add(f"{kind}, chosen{'' if score is None else f' ({score:.2f})'}: {row['fig_desc']}", kind, bold=True)
+        others = [entry for entry in material.scores[row["desc_id"]] if entry["type"] != kind]
+        if others:
+            best = max(others, key=lambda entry: entry["score"])
+            line.add(f"best of {best['type']} ({best['score']:.2f}): {best['caption']}", best["type"])
         drawn.append(line)
     return drawn
 
@@ -158,4 +151,4 @@ def evaluator(rows: list[dict], frames: Frames, material: Material) -> list[Mome
     return drawn
 
 
-FIGURES = {"task": task, "pipeline": pipeline, "annotations": annotations, "evaluator": evaluator}
+FIGURES = {"task": task, "annotations": annotations, "evaluator": evaluator}

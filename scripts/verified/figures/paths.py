@@ -2,9 +2,12 @@
 
 from collections.abc import Callable
 
+from verified.common.folders import key_of
 from verified.config import Config
-from verified.config.folders import dataset_of, evaluator_folder
-from verified.tables.layout import runs
+from verified.config.datasets import DataSet
+from verified.config.folders import dataset_of, dataset_values, evaluator_folder
+from verified.retrieval.paths import possible_runs
+from verified.tables.layout import FOLDERS, TABLES, TITLES, Table, runs
 
 EXAMPLES = ("task", "pipeline", "annotations", "evaluator")
 STATISTICS = ("confidence", "spans", "clusters")
@@ -23,9 +26,10 @@ def shown_annotations(settings: Config) -> Callable[[object], str]:
 
 def curves(settings: Config) -> Callable[[object], list[str]]:
     """An input function: the training records of the first seed, by model and training captions."""
-    trained = dict.fromkeys((model, captions) for model, captions, _ in runs(settings.retrieval.models))
 
     def files(wildcards) -> list[str]:
+        possible = possible_runs(settings, key_of(wildcards.dataset), runs(settings.retrieval.models))
+        trained = dict.fromkeys((model, captions) for model, captions, _ in possible)
         folder = f"results/{wildcards.dataset}/retrieval"
         return [
             f"{folder}/{model}/{captions}/seed-{settings.retrieval.seeds_of(model)[0]}/log.jsonl"
@@ -41,15 +45,40 @@ def evaluator_records(settings: Config) -> list[str]:
     return [f"{evaluator_folder(settings)}/{stage}.jsonl" for stage in stages]
 
 
+def table_labels(wildcards) -> dict[str, str]:
+    """Labels in the report of ``wildcards.table`` as a picture."""
+    return {"data set": key_of(wildcards.dataset), "shows": f"{wildcards.table} as a picture", "as": "main table"}
+
+
+def nms_threshold(settings: Config) -> Callable[[object], float]:
+    """A params function: the tIoU above which a prediction is suppressed."""
+    return dataset_values(settings, _nms_threshold)
+
+
+def _nms_threshold(dataset: DataSet) -> float:
+    return dataset.spans.nms_threshold
+
+
 def figures_of(settings: Config, dataset: str) -> list[str]:
-    """Names of the figures of a data set, without folder and ending."""
-    annotated_here = settings.datasets[dataset].source.annotated_here
-    models = settings.retrieval.models
+    """Names of the figures of a data set, without folder and ending: those that have something to show."""
     names = list(STATISTICS)
-    if annotated_here:
+    if settings.datasets[dataset].source.annotated_here:
         names += [*EXAMPLES, "validation"]
-    if models:
-        names += ["training", *RECALLS]
-    if "xml" in models and annotated_here:
+    possible = set(possible_runs(settings, dataset, runs(settings.retrieval.models)))
+    if possible:
+        names.append("training")
+    names += [table.key for table in TABLES if table.key in RECALLS and _shows(table, possible)]
+    if settings.datasets[dataset].source.annotated_here and {("xml", "cog", "fig"), ("xml", "fig", "fig")} <= possible:
         names.append("predictions")
     return names
+
+
+def _shows(table: Table, possible: set[tuple[str, str, str]]) -> bool:
+    """Whether a table of methods has one, or one that compares trainings has them all."""
+    if table.stubs == ("Method",):
+        return any((trained, tested) == ("fig", "fig") for _, trained, tested in possible)
+    needed = {(_MODELS[method], FOLDERS[train], FOLDERS[test]) for method, train, test in table.runs}
+    return needed <= possible
+
+
+_MODELS = {title: name for name, title in TITLES.items()}

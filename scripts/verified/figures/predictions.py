@@ -10,6 +10,9 @@ import numpy as np
 from verified.common.seeds import generator
 from verified.common.video.decode import frame_array, open_video
 from verified.figures.canvas import COLOURS, drawing, literal
+from verified.figures.text import wrapped
+from verified.retrieval.metrics import NO_VIDEO, Lists
+from verified.retrieval.nms import suppress
 
 SHOWN = 4
 """Predictions per model."""
@@ -19,15 +22,29 @@ SIDE = 96
 """Height of the frames, in pixels."""
 STRIP = (4.2, 0.55)
 """Width and height of a strip of frames, in inches."""
+CONTEXT = 0.5
+"""Share of its length by which a strip goes on before and behind what it shows; at least CONTEXT_SECONDS."""
+CONTEXT_SECONDS = 1.5
+
+Prediction = tuple[str, float, float]
 
 
-def read_predictions(path: str | os.PathLike) -> dict[int, list[tuple[str, float, float]]]:
-    """VCMR predictions (video, start, end), best first, by query."""
+def read_predictions(path: str | os.PathLike, nms_threshold: float) -> dict[int, list[Prediction]]:
+    """VCMR predictions (video, start, end), best first, by query: distinct spans, those left by the benchmark's NMS."""
     with gzip.open(path, "rt", encoding="utf-8") as file:
         values = json.load(file)
     names = {number: name for name, number in values["video2idx"].items()}
-    return {row["desc_id"]: [(names[int(video)], start, end) for video, start, end, *_ in row["predictions"][:SHOWN]]
-            for row in values["VCMR"]}  # fmt: skip
+    rows = values["VCMR"]
+    lists = Lists.pad([np.array(row["predictions"], dtype=np.float64).reshape(-1, 4) for row in rows])
+    kept = suppress(lists, nms_threshold).top(SHOWN)
+    return {
+        row["desc_id"]: [
+            (names[int(video)], float(start), float(end))
+            for video, start, end in zip(kept.video[query], kept.start[query], kept.end[query])
+            if video != NO_VIDEO
+        ]
+        for query, row in enumerate(rows)
+    }
 
 
 def overlap(first: tuple[float, float], second: tuple[float, float]) -> float:
@@ -47,72 +64,88 @@ def choose_query(queries: list[dict], coarse: Mapping, fine: Mapping, seed: int)
 
     One example shows what the difference looks like; how often it is so stands in the tables.
     """
-    order = [queries[place] for place in generator(seed, "predictions").permutation(len(queries))]
+    order = [queries[number] for number in generator(seed, "predictions").permutation(len(queries))]
     asked = [query for query in order if fine.get(query["desc_id"]) and coarse.get(query["desc_id"])]
 
     def won(query: dict) -> bool:
         ident = query["desc_id"]
-        return is_right(fine[ident][0], query) and not any(is_right(found, query) for found in coarse[ident])
+        return is_right(fine[ident][0], query) and not any(is_right(prediction, query) for prediction in coarse[ident])
 
     return next(filter(won, asked), (asked or order)[0])
 
 
-def frames_of(video: Mapping) -> list[np.ndarray]:
-    """Frames [SIDE, width, 3] at even distances over a whole video, as many as fill a strip undistorted."""
+def window(prediction: Prediction, query: Mapping, duration: float) -> tuple[float, float]:
+    """Seconds that a strip shows: the predicted span, and the truth where the video is right, with some context."""
+    video, start, end = prediction
+    if video == query["video"]:
+        start, end = min(start, query["time"][0]), max(end, query["time"][1])
+    around = max(CONTEXT_SECONDS, CONTEXT * (end - start))
+    return max(0.0, start - around), max(min(duration, end + around), start + 0.1)
+
+
+def frames_of(video: Mapping, start: float, end: float) -> list[np.ndarray]:
+    """Frames [SIDE, width, 3] at even distances between two times, as many as fill a strip undistorted."""
     shape = video["width"] / video["height"]
     count = max(2, round(STRIP[0] / (STRIP[1] * shape)))
-    times = [(place + 0.5) * video["duration"] / count for place in range(count)]
-    found = []
+    times = [start + (number + 0.5) * (end - start) / count for number in range(count)]
+    frames = []
     with open_video(video["path"]) as decoder:
         for _, until, frame in decoder:
-            while len(found) < count and times[len(found)] < until:
-                found.append(frame_array(frame, (SIDE, round(SIDE * shape))))
-            if len(found) == count:
+            while len(frames) < count and times[len(frames)] < until:
+                frames.append(frame_array(frame, (SIDE, round(SIDE * shape))))
+            if len(frames) == count:
                 break
-    return found
+    return frames
 
 
 def draw_predictions(
     query: Mapping,
-    ranked: Mapping[str, list[tuple[str, float, float]]],
+    ranked: Mapping[str, list[Prediction]],
     videos: Mapping[str, dict],
     paths: Iterable[str | os.PathLike],
 ) -> None:
     """Draw the predictions of each model (by the name of its training captions) in a column of its own."""
-    with drawing(paths, 4.6 * len(ranked), 1.2 * SHOWN + 0.9) as figure:
-        start, end = query["time"]
-        asked = literal(f"Query: {query['fig_desc']}")
-        figure.suptitle(f"{asked}\n(answer: {literal(query['video'])}, {start:g}–{end:g} s)", fontsize=10)
+    rows = max(1, *map(len, ranked.values()))
+    width = 4.6 * len(ranked)
+    start, end = query["time"]
+    asked = wrapped("Query: " + literal(query["fig_desc"]).replace(r"\$", "$"), width - 0.4, 10)
+    answer = f"(answer: {query['video']}, {start:g}–{end:g} s)"
+    with drawing(paths, width, 1.2 * rows + 0.55 + 0.2 * (len(asked) + 1)) as figure:
+        figure.suptitle("\n".join(map(literal, [*asked, answer])), fontsize=10)
         columns = figure.subfigures(1, len(ranked), squeeze=False)[0]
-        for column, (name, found) in zip(columns, ranked.items()):
-            column.suptitle(f"trained on {name}", fontsize=9, weight="bold")
-            axes = column.subplots(SHOWN, 1, squeeze=False)[:, 0]
+        for column, (name, predictions) in zip(columns, ranked.items()):
+            column.suptitle(f"XML trained on {name}", fontsize=9, weight="bold")
+            axes = column.subplots(rows, 1, squeeze=False)[:, 0]
             for rank, axis in enumerate(axes, start=1):
-                if rank <= len(found):
-                    _draw_one(axis, rank, found[rank - 1], query, videos[found[rank - 1][0]])
+                if rank <= len(predictions):
+                    _draw_one(axis, rank, predictions[rank - 1], query, videos[predictions[rank - 1][0]])
                 else:
                     axis.axis("off")
+            axes[-1].set_xlabel("seconds", fontsize=8)
 
 
-def _draw_one(axis, rank: int, prediction: tuple[str, float, float], query: Mapping, video: Mapping) -> None:
+def _draw_one(axis, rank: int, prediction: Prediction, query: Mapping, video: Mapping) -> None:
     name, start, end = prediction
-    length = video["duration"]
-    images = frames_of(video)
-    for place, image in enumerate(images):
-        left, right = place * length / len(images), (place + 1) * length / len(images)
-        axis.imshow(image, extent=(left, right, 0.4, 1.0), aspect="auto", interpolation="nearest")
-    found = is_right(prediction, query)
-    colour = COLOURS["statics"] if found else COLOURS["false"]
-    axis.barh(0.27, end - start, 0.18, left=start, color=colour, hatch="" if found else "////", edgecolor="white")
+    begin, finish = window(prediction, query, video["duration"])
+    images = frames_of(video, begin, finish)
+    step = (finish - begin) / max(1, len(images))
+    for number, image in enumerate(images):
+        left = begin + number * step
+        axis.imshow(image, extent=(left, left + step, 0.4, 1.0), aspect="auto", interpolation="nearest")
+    right = is_right(prediction, query)
+    colour = COLOURS["statics"] if right else COLOURS["false"]
+    axis.barh(0.27, end - start, 0.18, left=start, color=colour, hatch="" if right else "////", edgecolor="white")
+    for time in (start, end):
+        axis.plot([time, time], [0.4, 1.0], color=colour, linewidth=1.5)
     if name == query["video"]:
         first, last = query["time"]
-        axis.barh(0.06, last - first, 0.1, left=first, color="white", edgecolor="black", linewidth=1)
-    said = "right" if found else "right video" if name == query["video"] else "wrong"
-    axis.set_title(f"{rank}. {literal(name)}, {start:g}–{end:g} s: {said}", fontsize=8, loc="left", pad=2)
-    axis.set_xlim(0, length)
+        axis.barh(0.06, last - first, 0.11, left=first, color="white", edgecolor="black", linewidth=1)
+        axis.text((first + last) / 2, 0.06, "truth", size=6, ha="center", va="center")
+    overlaps = f", tIoU {overlap((start, end), tuple(query['time'])):.2f}" if name == query["video"] else ""
+    said = "right" if right else "right video" if name == query["video"] else "wrong video"
+    axis.set_title(f"{rank}. {literal(name)}, {start:g}–{end:g} s: {said}{overlaps}", fontsize=8, loc="left", pad=2)
+    axis.set_xlim(begin, finish)
     axis.set_ylim(0, 1)
     axis.set_yticks([])
     axis.spines["left"].set_visible(False)
     axis.tick_params(labelsize=7)
-    if rank == SHOWN:
-        axis.set_xlabel("seconds (bar: prediction, outlined: ground truth)", fontsize=8)

@@ -5,9 +5,8 @@ import os
 from collections.abc import Iterable
 from itertools import cycle
 
+from verified.common.errors import InputError
 from verified.figures.canvas import SERIES, drawing
-
-TABLES = ("main-4", "main-5", "main-6", "main-7")
 
 
 def read_cells(path: str | os.PathLike) -> list[dict]:
@@ -17,22 +16,24 @@ def read_cells(path: str | os.PathLike) -> list[dict]:
 
 
 def draw_recalls(cells: list[dict], table: str, title: str, paths: Iterable[str | os.PathLike]) -> None:
-    """Draw the cells of `table` that belong to the data set `title`; gaps are left out."""
-    chosen = [row for row in cells if row["table"] == table and row["dataset"] == title and row["value"]]
-    tasks = list(dict.fromkeys(row["task"] for row in chosen))
+    """Draw the cells of `table` that belong to the data set `title`; gaps are left out.
+
+    Raises InputError where it has none: which tables have values follows from the configuration.
+    """
+    shown = [row for row in cells if row["table"] == table and row["dataset"] == title and row["value"]]
+    if not shown:
+        raise InputError(f"table {table} has no values for {title}", remedy="build the tables again")
+    tasks = list(dict.fromkeys(row["task"] for row in shown))
     by_method = table in ("main-4", "main-5")
-    names = list(dict.fromkeys(row["method"] if by_method else row["train"] for row in chosen))
-    metrics = {task: list(dict.fromkeys(row["metric"] for row in chosen if row["task"] == task)) for task in tasks}
-    height = sum(0.2 + 0.34 * len(found) for found in metrics.values())
+    names = list(dict.fromkeys(row["method"] if by_method else row["train"] for row in shown))
+    metrics = {task: list(dict.fromkeys(row["metric"] for row in shown if row["task"] == task)) for task in tasks}
+    height = sum(0.2 + 0.34 * len(names_of_task) for names_of_task in metrics.values())
     with drawing(paths, 6.4, max(1.6, height + 0.9)) as figure:
-        if not chosen:
-            figure.text(0.5, 0.5, f"{table} has no values for {title} in this run", ha="center", va="center")
-            return
         axes = figure.subplots(len(tasks), 1, squeeze=False, height_ratios=[len(metrics[task]) for task in tasks])[:, 0]
         for axis, task in zip(axes, tasks):
             for number, (name, (colour, marker, _)) in enumerate(zip(names, cycle(SERIES))):
                 shift = (number - (len(names) - 1) / 2) * 0.7 / max(len(names), 2)
-                rows = [row for row in chosen
+                rows = [row for row in shown
                         if row["task"] == task and row["method" if by_method else "train"] == name]  # fmt: skip
                 at = [metrics[task].index(row["metric"]) + shift for row in rows]
                 values = [float(row["value"]) for row in rows]
@@ -46,5 +47,5 @@ def draw_recalls(cells: list[dict], table: str, title: str, paths: Iterable[str 
             axis.set_xlim(0, 100)
             axis.grid(axis="x", color="#dddddd", linewidth=0.6)
             axis.set_axisbelow(True)
-        axes[-1].set_xlabel("recall, %, with 95 % bootstrap interval")
+        axes[-1].set_xlabel("percent, with 95 % bootstrap interval")
         axes[0].legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=3, fontsize=8)

@@ -4,30 +4,17 @@ captions belong to the page that shows them."""
 import os
 from collections.abc import Callable, Iterable
 
-import matplotlib
+from verified.figures.canvas import COLOURS, drawing
 
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
-
-from verified.common.files import atomic_path
-
-COLOURS = {"statics": "#1b7837", "dynamics": "#2166ac", "total": "#555555"}
-"""Green for statics and blue for dynamics, as in the paper."""
 HATCHES = {"dynamics": "////"}
 """What tells them apart in grey."""
-POSITIONS = {"length_seconds": "#555555", "start": "#d95f02", "end": "#2166ac"}
+POSITIONS = {"length_seconds": COLOURS["soft"], "start": "#d95f02", "end": COLOURS["dynamics"]}
 
 
 def draw(paint: Callable, values: dict, paths: Iterable[str | os.PathLike]) -> None:
-    """Call ``paint(figure, values)`` and save under each of `paths` (format by ending), the same bytes each time."""
-    plt.rcParams.update({"svg.fonttype": "path", "svg.hashsalt": "verified", "font.size": 9})
-    figure = plt.figure(figsize=(6.4, 3.2), layout="constrained")
-    paint(figure, values)
-    for path in paths:
-        undated = {"Date": None} if str(path).endswith("svg") else {"Software": None}
-        with atomic_path(path) as temporary:
-            figure.savefig(temporary, dpi=110, metadata=undated)
-    plt.close(figure)
+    """Call ``paint(figure, values)`` and save under each of `paths`, the format by their ending."""
+    with drawing(paths, 6.4, 3.2) as figure:
+        paint(figure, values)
 
 
 def confidence(figure, values: dict) -> None:
@@ -35,7 +22,7 @@ def confidence(figure, values: dict) -> None:
     axis = figure.subplots()
     scores = values["scores"]
     if scores is None:
-        return _empty(axis, "these annotations have no scores")
+        return _say(axis, "These annotations have no scores.")
     parts = scores["types"] or {"total": scores["total"]}
     left = scores["edges"][:-1]
     width = scores["edges"][1] - scores["edges"][0]
@@ -43,7 +30,8 @@ def confidence(figure, values: dict) -> None:
     for name, part in parts.items():
         mean = "" if part["mean"] is None else f", mean {part['mean']:.2f}"
         label = f"{'all captions' if name == 'total' else name}: {part['captions']}{mean}"
-        axis.bar(left, part["counts"], width, bottom=below, align="edge", color=COLOURS[name], label=label,
+        colour = COLOURS["soft" if name == "total" else name]
+        axis.bar(left, part["counts"], width, bottom=below, align="edge", color=colour, label=label,
                  hatch=HATCHES.get(name), edgecolor="white", linewidth=0.3)  # fmt: skip
         below = [low + count for low, count in zip(below, part["counts"], strict=True)]
     axis.set_xlabel("confidence score")
@@ -70,18 +58,22 @@ def spans(figure, values: dict) -> None:
 
 def clusters(figure, values: dict) -> None:
     """t-SNE of the captions that cluster when coarse: before on the left, after on the right (`clusters.json`)."""
-    for axis, name, label in zip(figure.subplots(1, 2), ("cog", "fig"), ("coarse", "fine"), strict=True):
-        points = [point for point in values["points"] if point[name] is not None]
-        if not points:
-            _empty(axis, f"no {label} captions to draw")
-            continue
-        x, y = zip(*(point[name] for point in points), strict=True)
-        axis.scatter(x, y, s=3, c=[point["class"] for point in points], cmap="turbo", linewidths=0, rasterized=True)
+    sides = {"cog": "coarse", "fig": "fine"}
+    points = {name: [point for point in values["points"] if point[name] is not None] for name in sides}
+    shown = [name for name in sides if points[name]]
+    if not shown:
+        return _say(figure.subplots(), "No two coarse captions are alike enough to form a class.")
+    for axis, name in zip(figure.subplots(1, len(shown), squeeze=False)[0], shown, strict=True):
+        x, y = zip(*(point[name] for point in points[name]), strict=True)
+        classes = [point["class"] for point in points[name]]
+        axis.scatter(x, y, s=3, c=classes, cmap="turbo", linewidths=0, rasterized=True)
         axis.set_xticks([])
         axis.set_yticks([])
-        axis.set_xlabel(f"{label} captions\n({len(points)} instances of {values['classes']} coarse classes)")
+        counted = f"{len(classes)} instances of {values['classes']} coarse classes"
+        axis.set_xlabel(f"{sides[name]} captions\n({counted})")
 
 
-def _empty(axis, text: str) -> None:
+def _say(axis, text: str) -> None:
+    """The finding in words where there is nothing to plot."""
     axis.axis("off")
     axis.text(0.5, 0.5, text, ha="center", va="center", transform=axis.transAxes)

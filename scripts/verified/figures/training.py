@@ -16,10 +16,7 @@ def draw_retrieval(logs: Mapping[tuple[str, str], list[dict]], paths: Iterable[s
     no point in the right picture.
     """
     models = list(dict.fromkeys(model for model, _ in logs))
-    with drawing(paths, 7.2, 2.3 * max(1, len(models))) as figure:
-        if not models:
-            figure.text(0.5, 0.5, "this run trains no retrieval model", ha="center", va="center")
-            return
+    with drawing(paths, 7.2, 2.3 * len(models)) as figure:
         axes = figure.subplots(len(models), 2, squeeze=False)
         for (loss, selection), model in zip(axes, models):
             runs = [(trained, records) for (name, trained), records in logs.items() if name == model]
