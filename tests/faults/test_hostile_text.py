@@ -180,6 +180,6 @@ def test_figures_draw_them_as_they_stand(tmp_path):
         if len(text) < 1000:
             row = MomentRow([])
             row.add(text)
-            draw_rows([row], [tmp_path / f"{name}.svg"], "nothing")
+            draw_rows([row], [tmp_path / f"{name}.svg"])
             ElementTree.parse(tmp_path / f"{name}.svg")  # well-formed XML
             assert "alert(" not in re.sub(r"<!--.*?-->", "", (tmp_path / f"{name}.svg").read_text())
