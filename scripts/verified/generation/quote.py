@@ -7,7 +7,7 @@ is not there yet, a stand-in of typical length takes its place, so that the call
 import dataclasses
 import math
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from verified.captions.dynamics import TASKS as DYNAMICS_TASKS
@@ -29,7 +29,7 @@ from verified.generation.further import FURTHER
 from verified.generation.ledger import key_of, parts_of
 from verified.generation.outcome import Outcome, Parsed
 from verified.generation.request import Engine
-from verified.generation.session import ROLE_OF_TASK, Session, role_of
+from verified.generation.session import Session, role_of
 from verified.perturbations.write import TASK_OF_KIND
 
 CHARACTERS_PER_TOKEN = 4.0
@@ -143,16 +143,17 @@ def quote(config: Config) -> list[dict]:
         for name, dataset in config.datasets.items():
             if dataset.source.annotated_here:
                 rows += _of_dataset(name, dataset, config, generation, seen)
+        if config.rextime.sources:
+            from verified.rextime.quote import tasks_of, walk_of
+
+            rows += _counted("rextime", tasks_of(config.rextime), config, generation, seen, walk_of(config))
     return rows
 
 
 def _of_dataset(name: str, dataset: DataSet, config: Config, generation: Generation, seen: set[str]) -> list[dict]:
     tasks = (*STATICS_TASKS, *DYNAMICS_TASKS, *TASK_OF_KIND.values())
-    engines = {role: _engine(getattr(generation, role), generation) for role in set(ROLE_OF_TASK.values())}
-    with _Counting(generation, config.seed, tasks, engines) as session:
-        session.askers = {
-            role: Planner(engine, session, getattr(generation, role), seen) for role, engine in engines.items()
-        }
+
+    def walk(session: Session) -> None:
         folder = dataset_folder(config, name)
         moments = _moments(name, dataset, config)
         for shard in track(shard_names(config.shards), f"quote for {name}", config.shards, "shards"):
@@ -163,9 +164,25 @@ def _of_dataset(name: str, dataset: DataSet, config: Config, generation: Generat
                 count = generation.perturbations
                 slots = ({"caption": moment["caption"], "count": str(count)} for moment in part)
                 session.ask(task, (session.call(task, filled, count) for filled in slots), len(part))
+
+    return _counted(name, tasks, config, generation, seen, walk)
+
+
+def _counted(
+    name: str, tasks: tuple[str, ...], config: Config, generation: Generation, seen: set[str],
+    walk: Callable[[Session], None],
+) -> list[dict]:  # fmt: skip
+    """One row per task of the calls that `walk` would ask in its session."""
+    roles = sorted({role_of(task) for task in tasks})
+    engines = {role: _engine(getattr(generation, role), generation) for role in roles}
+    with _Counting(generation, config.seed, tasks, engines) as session:
+        session.askers = {
+            role: Planner(engine, session, getattr(generation, role), seen) for role, engine in engines.items()
+        }
+        walk(session)
         found = {task: row for planner in session.askers.values() for task, row in planner.rows.items()}
     return [
-        {"dataset": name, **found[task], "gpu_hours": _gpu_hours(found[task], getattr(generation, ROLE_OF_TASK[task]))}
+        {"dataset": name, **found[task], "gpu_hours": _gpu_hours(found[task], getattr(generation, role_of(task)))}
         for task in tasks
         if task in found
     ]

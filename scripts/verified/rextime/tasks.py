@@ -49,6 +49,7 @@ _PAIR = {
     "event2": WORDS,
     "event2_span": "1 2",
     **dict.fromkeys(replies.SCORES, "2"),
+    "similarity": "0",
 }
 
 register(

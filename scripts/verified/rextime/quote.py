@@ -1,0 +1,70 @@
+"""What the suite would still ask: its own code, walked through in a session that asks nobody.
+
+Filters run as they will; an answer that is not there yet is taken for one that is kept, so that the quote of later
+steps is an upper bound.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from verified.common.errors import InputError
+from verified.common.jsonl import read_jsonl
+from verified.common.shards import rows_of_shard, shard_names
+from verified.config import Config
+from verified.config.rextime import Rextime
+from verified.generation.session import Session
+from verified.rextime import paths
+from verified.rextime.answer import TASKS, take_test
+from verified.rextime.generate import write_questions
+from verified.rextime.prepare import read_sources
+from verified.rextime.tasks import GENERATION
+
+
+def tasks_of(suite: Rextime) -> tuple[str, ...]:
+    """Tasks of the suite with the configured protocols, each once."""
+    protocols = suite.protocols if "video_lmm" in suite.models else ()
+    return tuple(dict.fromkeys((*GENERATION, *(task for protocol in protocols for task in TASKS[protocol]))))
+
+
+def walk_of(config: Config) -> Callable[[Session], None]:
+    """Everything that the suite would ask. Raises InputError where a source cannot be read."""
+
+    def walk(session: Session) -> None:
+        suite = config.rextime
+        items = _items(config)
+        for shard in shard_names(config.shards):
+            part = rows_of_shard(items, shard, config.shards)
+            videos = _videos(config, shard, part)
+            questions, _ = write_questions(part, videos, session, suite)
+            for protocol in paths.protocols(config):
+                take_test(questions, videos, protocol, suite.frames, session)
+
+    return walk
+
+
+def _items(config: Config) -> list[dict]:
+    built = Path(paths.folder(config), "items.jsonl")
+    if built.is_file():
+        return read_jsonl(built)
+    for dataset, folder in paths.corpora(config).items():
+        corpus = Path(folder, "moments.jsonl")
+        if not corpus.is_file():
+            raise InputError(
+                f"the corpus of {dataset}, a source of the questions, is not built yet",
+                file=corpus,
+                remedy=f"run `snakemake --cores 1 {corpus}` first: it asks no model",
+            )
+    return read_sources(config.rextime, paths.corpora(config))[0]
+
+
+def _videos(config: Config, shard: str, items: list[dict]) -> dict[str, dict]:
+    """The videos as they were described, or, before that, one for each item that will have to be looked at."""
+    built = Path(paths.folder(config), "videos", f"{shard}.jsonl")
+    if built.is_file():
+        return {row["video"]: row for row in read_jsonl(built)}
+    sources = config.rextime.sources
+    return {
+        item["video"]: {"video": item["video"], "duration": item["duration"], "sha256": f"unknown: {item['video']}"}
+        for item in items
+        if sources[item["source"]].dataset or sources[item["source"]].videos
+    }
