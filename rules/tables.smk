@@ -1,4 +1,5 @@
 from verified.config.folders import digest_of, shown_datasets
+from verified.generation.prompts import prompt_set
 from verified.tables.paths import ablations, annotated_here, demos, finished_studies, published, run_files, stage_tables
 
 STATISTICS = ("language", "many_to_many", "confidence", "spans")
@@ -41,5 +42,6 @@ rule build_tables:
         runtime=growing(30),
     params:
         settings=digest_of(settings),
+        prompts=prompt_set(settings.generation.prompts),
     script:
         "../scripts/build_tables.py"

@@ -1,6 +1,7 @@
 """Prompt files: their slots are checked at the start, and values can never reach into the text around them."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -9,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from verified.common.errors import InputError
-from verified.generation.prompts import quoted, read_prompt, read_prompts
+from verified.config.generation import Generation
+from verified.generation.prompts import prompt_set, quoted, read_prompt, read_prompts
 from verified.generation.request import TASKS
+from verified.generation.session import Session
 
 FOLDER = Path(__file__).resolve().parents[2] / "config" / "prompts"
 HOSTILE = [
@@ -88,3 +91,69 @@ def test_a_missing_file_is_an_error_at_the_start(tmp_path):
     (tmp_path / "prompts" / "answers.md").write_bytes(b"---\n\xff")
     with pytest.raises(InputError, match="not UTF-8"):
         read_prompts(tmp_path / "prompts")
+
+
+PRINTED_FORMATS = ("1. ...", "original", "Background:", "Desc:", ", numbered:", "leave an empty line", '1. "')
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_a_structured_prompt_asks_for_one_form_of_answer(task):
+    """No words of the printed formats, and every example in it is JSON that the schema would accept."""
+    prompt = read_prompts(FOLDER, [task])[task]
+    slots = dict.fromkeys(prompt.kinds, "7")
+    text = prompt.fill(slots, structured=True)
+    assert [words for words in PRINTED_FORMATS if words in text] == []
+    for example in re.findall(r"\{.*?\}", text, re.DOTALL):
+        assert list(json.loads(example)) == ["1", "2", "3"]
+    assert text != prompt.fill(slots) and {name for name in prompt.kinds if name in slots_in(prompt.structured)} == set(
+        slots
+    )
+
+
+def slots_in(text):
+    return set(re.findall(r"(?<!\{)\{(\w+)\}", text))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[printed]\n{caption} {count}\n[structured]\n{caption}\n[end]", "the structured text lacks the slot count"),
+        ("[printed]\n{caption}\n[structured]\n{caption} {count}\n[end]", "the text lacks the slot count"),
+        ("{caption} {count}\n[structured]\n[end]", r"a line \[structured\] where \[printed\] has to come first"),
+        ("{caption} {count}\n[printed]\n[end]", r"a line \[end\] where \[structured\]"),
+        ("{caption} {count}\n[printed]\n[structured]", r"\[structured\] is opened and not closed"),
+    ],
+)
+def test_variants_that_do_not_fit_are_named(tmp_path, text, message):
+    file = tmp_path / "positives.md"
+    file.write_text(f"---\nslots: {{caption: quoted, count: number}}\n---\n{text}")
+    with pytest.raises(InputError, match=message):
+        read_prompt(file, "positives")
+
+
+def test_a_prompt_without_variants_serves_the_printed_formats_only(tmp_path):
+    (tmp_path / "positives.md").write_text(
+        "---\nslots: {caption: quoted, count: number}\n---\n{caption}, {count} times"
+    )
+    role = {"engine": "openai", "model": "m", "base_url": "http://127.0.0.1:1/v1"}
+
+    def session(structured):
+        llm = {**role, "structured": structured}
+        return Session(Generation(llm=llm, prompts=str(tmp_path), ledger=str(tmp_path / "l.sqlite")), 1, ["positives"])
+
+    session(False).close()
+    with pytest.raises(InputError, match=r"positives\.md: `structured: true` asks for JSON.*\[printed\]"):
+        session(True)
+
+
+def test_a_set_of_prompts_has_a_name_and_a_digest_of_its_own(tmp_path):
+    shutil.copytree(FOLDER, tmp_path / "mine")
+    first = prompt_set(tmp_path / "mine")
+    assert first["name"] == str(tmp_path / "mine") and first["sha256"] == prompt_set(FOLDER)["sha256"]
+    with (tmp_path / "mine" / "questions.md").open("a") as file:
+        file.write("Be brief.\n")
+    assert prompt_set(tmp_path / "mine")["sha256"] != first["sha256"]
+
+
+def test_headers_say_whose_words_these_are():
+    assert all("Our own words on the role, slots and answer format" in file.read_text() for file in FOLDER.glob("*.md"))

@@ -4,9 +4,14 @@ A file begins with a YAML header between two lines of ``---``, whose key ``slots
 written: ``quoted`` (as a JSON string, so that a caption full of quotes, braces or line breaks stays one delimited piece
 of data), ``number`` or ``lines`` (text that a stage has laid out from quoted pieces). In the text ``{slot}`` is
 replaced and ``{{``, ``}}`` stand for braces.
+
+What asks for a form of answer stands twice, between lines that hold ``[printed]``, ``[structured]`` and ``[end]``
+alone: in the words of the printed formats, and, where the answer is constrained to JSON, without them. A file without
+such lines serves the printed formats only.
 """
 
 import dataclasses
+import hashlib
 import json
 import os
 import re
@@ -26,17 +31,21 @@ PIECE = re.compile(r"\{\{|\}\}|\{([A-Za-z_][A-Za-z0-9_]*)\}|[{}]")
 
 @dataclasses.dataclass(frozen=True)
 class Prompt:
-    """One prompt file: its task, the text and the kind of each slot."""
+    """One prompt file: its task, the text in both variants and the kind of each slot."""
 
     task: str
     text: str
     kinds: dict[str, str]
+    structured: str | None = None
 
-    def fill(self, slots: dict[str, str]) -> str:
+    def fill(self, slots: dict[str, str], structured: bool = False) -> str:
         """The text with all slots replaced; values are never looked into for further slots.
 
-        Raises ValueError when `slots` are not exactly the declared ones.
+        Raises ValueError when `slots` are not exactly the declared ones, or the file has no structured variant.
         """
+        text = self.structured if structured else self.text
+        if text is None:
+            raise ValueError(f"the prompt of {self.task} has no structured variant")
         if set(slots) != set(self.kinds):
             raise ValueError(f"{self.task} needs the slots {sorted(self.kinds)}, got {sorted(slots)}")
 
@@ -46,7 +55,7 @@ class Prompt:
                 return match.group(0)[0]
             return quoted(slots[name]) if self.kinds[name] == "quoted" else slots[name]
 
-        return PIECE.sub(piece, self.text)
+        return PIECE.sub(piece, text)
 
 
 def quoted(text: str) -> str:
@@ -83,11 +92,61 @@ def read_prompt(path: str | os.PathLike, task: str) -> Prompt:
     kinds = header.get("slots")
     if not isinstance(kinds, dict) or not all(kind in KINDS for kind in kinds.values()):
         raise InputError(f"the header needs `slots:` with one of {', '.join(KINDS)} for each slot", file=path)
-    used = _used_slots(text, path)
     slots = set(TASKS[task] if task in TASKS else FURTHER[task].slots)
     _compare(slots, set(kinds), "the header", path)
-    _compare(slots, used, "the text", path)
-    return Prompt(task, text, {str(name): str(kind) for name, kind in kinds.items()})
+    printed, structured = _variants(text, path)
+    for variant, called in ((printed, "the text"), (structured, "the structured text")):
+        if variant is not None:
+            _compare(slots, _used_slots(variant, path), called, path)
+    if structured is None and task in FURTHER:
+        structured = printed  # stages outside the paper ask for JSON from the beginning
+    return Prompt(task, printed, {str(name): str(kind) for name, kind in kinds.items()}, structured)
+
+
+def _variants(text: str, path: Path) -> tuple[str, str | None]:
+    """The text for the printed formats, and for structured answers; None where the file does not tell them apart."""
+    lines: dict[str, list[str]] = {"printed": [], "structured": []}
+    inside, marked = "", False
+    for line in text.split("\n"):
+        if (mark := re.fullmatch(r"\[(printed|structured|end)\]", line.strip())) is None:
+            for name in (inside,) if inside else lines:
+                lines[name].append(line)
+            continue
+        expected = {"": "printed", "printed": "structured", "structured": "end"}[inside]
+        if mark[1] != expected:
+            raise InputError(
+                f"a line [{mark[1]}] where [{expected}] has to come first",
+                file=path,
+                remedy="the lines [printed], [structured] and [end] stand in this order, each alone on its line",
+            )
+        inside, marked = "" if mark[1] == "end" else mark[1], True
+    if inside:
+        raise InputError(f"[{inside}] is opened and not closed by [end]", file=path)
+    return "\n".join(lines["printed"]).strip(), "\n".join(lines["structured"]).strip() if marked else None
+
+
+def check_structured(prompt: Prompt, folder: str | os.PathLike) -> None:
+    """Raise InputError for a prompt that asks for the printed format where the answer has to be JSON."""
+    if prompt.structured is None:
+        raise InputError(
+            "`structured: true` asks for JSON, and this prompt for the printed format",
+            file=prompt_file(folder, prompt.task),
+            remedy="put what asks for a form between lines [printed], [structured] and [end] as the files of "
+            "config/prompts do, or set structured: false for the role",
+        )
+
+
+def prompt_set(folder: str | os.PathLike) -> dict[str, str]:
+    """Name (the folder, as the configuration writes it) and digest of the prompt files of the paper's eight tasks.
+
+    The digest is the SHA-256 of the tasks' names and the files' bytes, its first 16 hex digits. A missing file counts
+    as empty: the stage that needs it says so.
+    """
+    digest = hashlib.sha256()
+    for task in TASKS:
+        path = Path(prompt_file(folder, task))
+        digest.update(task.encode() + b"\0" + (path.read_bytes() if path.is_file() else b"") + b"\0")
+    return {"name": str(folder), "sha256": digest.hexdigest()[:16]}
 
 
 def _split(content: str, path: Path) -> tuple[dict, str]:

@@ -13,7 +13,7 @@ from verified.generation.engines import make_engine
 from verified.generation.further import FURTHER
 from verified.generation.ledger import Ledger
 from verified.generation.outcome import STATUSES, NotNow, Outcome
-from verified.generation.prompts import read_prompts
+from verified.generation.prompts import check_structured, read_prompts
 from verified.generation.request import Engine, Request, Sampling
 from verified.generation.schemas import answer_schema, structured_ending
 
@@ -47,6 +47,9 @@ class Session:
     ):
         self.settings, self.seed = generation, seed
         self.prompts = read_prompts(generation.prompts, tasks)
+        for task, prompt in self.prompts.items():
+            if getattr(generation, role_of(task)).structured:
+                check_structured(prompt, generation.prompts)
         self.ledger = Ledger(generation.ledger)
         budget = Budget(self.ledger, **generation.budget.model_dump())
         self.askers: dict[str, Asker] = {}
@@ -76,7 +79,7 @@ class Session:
     ) -> Call:
         """A call of `task`; `media` are the digests of what `load` will fetch."""
         role = getattr(self.settings, role_of(task))
-        prompt = self.prompts[task].fill(slots)
+        prompt = self.prompts[task].fill(slots, role.structured)
         schema = None
         if role.structured:
             schema = answer_schema(task, count)

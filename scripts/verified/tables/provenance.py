@@ -4,6 +4,7 @@ import subprocess
 from pathlib import Path
 
 from verified.config.sources import KINDS
+from verified.generation.prompts import prompt_set
 from verified.tables.availability import availability_lines
 from verified.tables.collect import Collection
 from verified.tables.layout import TITLES
@@ -35,11 +36,13 @@ def provenance(settings: dict, collection: Collection, project: Path) -> list[st
     pipeline = [name for name, values in settings["datasets"].items() if KINDS[values["source"]["kind"]].annotated_here]
     if pipeline:
         generation, evaluator = settings["generation"], settings["evaluator"]
+        prompts = prompt_set(generation["prompts"])
         lines.append(
             "Captions and perturbations: "
             + ", ".join(f"{role} {generation[role]['model']} ({generation[role]['engine']})"
                         for role in ("llm", "image_lmm", "video_lmm"))
-            + f". Evaluator: {evaluator['name']}, size {evaluator['size']}."
+            + f"; prompts of {prompts['name']}, sha256 {prompts['sha256']}. "
+            + f"Evaluator: {evaluator['name']}, size {evaluator['size']}."
         )  # fmt: skip
     if collection.runs:
         features = settings["features"]
