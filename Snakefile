@@ -55,5 +55,12 @@ rule:
         f"{HOME}/tables",
 
 
+onstart:
+    try:
+        check_enough(settings, {job.rule.name for job in workflow.dag.needrun_jobs()})
+    except InputError as error:
+        raise WorkflowError(f"error: {error}")
+
+
 onsuccess:
     print(closing_message(Path(HOME, "tables"), "main-4" if settings.retrieval.models else "main-2"))

@@ -60,3 +60,24 @@ def test_a_corpus_without_a_usable_moment_stops_with_a_message(project):
     assert "no usable moment in 1 rows: unknown-video (1)" in run.stdout
     assert "Traceback" not in run.stdout
     assert not (project / TARGET).exists()
+
+
+def test_too_few_moments_are_said_before_any_job_of_a_run_that_trains_the_evaluator(project):
+    target = "results/mine/annotations/candidates.parquet"
+    run = snakemake(project, "--cores", "1", target, config=project / "mine.yaml")
+    assert run.returncode != 0
+    assert (
+        "2 usable moments are too few for the evaluator's batches of 16 (set evaluator.batch to 2 or less" in run.stdout
+    )
+    assert "Traceback" not in run.stdout and not (project / "results" / "mine").exists()
+
+
+def test_a_corpus_without_a_split_to_select_on_gets_one_and_says_so(project):
+    with (project / "moments.csv").open("w", newline="", encoding="utf-8") as file:
+        rows = [("a", 0, 1, "a ball", "train"), ("b", 0, 1, "a box", "train"), ("b", 1, 2, "a box", "train")]
+        csv.writer(file).writerows([("video", "start", "end", "caption", "split"), *rows])
+    assert build(project).returncode == 0
+    splits = {row["video"]: row["split"] for row in read_jsonl(project / TARGET)}
+    assert sorted(splits.values()) == ["train", "val"]
+    log = (project / "logs" / "mine" / "build_corpus.log").read_text(encoding="utf-8")
+    assert "held out for it" in log and "spans.held_out_share" in log

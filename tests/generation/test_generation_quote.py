@@ -37,10 +37,20 @@ def config(url):
     )
 
 
+def lay_videos(folder, moments):
+    """Files by the names of the videos; a quote opens none of them."""
+    (folder / "videos").mkdir()
+    for video in {row["video"] for row in moments}:
+        (folder / "videos" / f"{video}.mp4").touch()
+
+
 def test_a_quote_before_and_after_the_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     moments = make_moments(CAPTIONS)
     write_jsonl("moments.jsonl", moments)
+    with pytest.raises(InputError, match="no such folder of videos"):
+        quote(config("http://127.0.0.1:9"))
+    lay_videos(tmp_path, moments)
     with endpoint() as served:
         settings = config(served.url)
         before = {row["task"]: row for row in quote(settings)}
@@ -86,6 +96,7 @@ def test_means_of_the_ledger_replace_the_estimates(tmp_path, monkeypatch):
             calls = (session.call("positives", {"caption": caption, "count": "3"}, 3) for caption in captions)
             session.ask("positives", calls, 20)
         write_jsonl("moments.jsonl", make_moments(CAPTIONS))
+        lay_videos(tmp_path, make_moments(CAPTIONS))
         row = next(row for row in quote(settings) if row["task"] == "positives")
     assert (row["calls"], row["tokens_in"], row["tokens_out"]) == (2, 24, 8)
 

@@ -10,7 +10,7 @@ from verified.common.jsonl import read_jsonl, write_json, write_jsonl
 from verified.common.shards import shard_index
 from verified.common.video import VideoError
 from verified.corpus.folder_source import Corpus, Probes, read_folder, read_shard
-from verified.corpus.held_out import hold_out
+from verified.corpus.held_out import hold_out, hold_out_unasked
 
 log = logging.getLogger("verified")
 
@@ -58,11 +58,21 @@ def read_probes(files: Iterable[str]) -> Probes:
 def write_corpus(corpus: Corpus, splits: dict, folder: str | os.PathLike) -> None:
     """Write moments, videos, exclusions and counts below `folder`, with a held-out split where `splits` asks for one.
 
-    `splits` holds `train_split`, `selection_split`, `test_split` and `held_out_share` of the section `spans`.
+    `splits` holds `train_split`, `selection_split`, `test_split` and `held_out_share` of the section `spans`. Where
+    no row is in the selection split, videos of the train split are held out for it.
     """
     folder = Path(folder)
     moments = hold_out(corpus.moments, splits["train_split"], splits["held_out_share"])
     found = Counter(row["split"] for row in moments)
+    if splits["selection_split"] not in found:
+        moments = hold_out_unasked(moments, splits["train_split"], splits["selection_split"])
+        found = Counter(row["split"] for row in moments)
+        if splits["selection_split"] in found:
+            log.warning(
+                "warning: no moment is in the split %r: %d of %r are held out for it, with their videos"
+                " (spans.held_out_share holds out another share, spans.selection_split names another split)",
+                splits["selection_split"], found[splits["selection_split"]], splits["train_split"],
+            )  # fmt: skip
     for role in ("train_split", "selection_split", "test_split"):
         if splits[role] not in found:
             log.warning("warning: no moment is in the split %r (spans.%s)", splits[role], role)

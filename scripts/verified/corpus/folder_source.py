@@ -61,7 +61,7 @@ def read_shard(
 ) -> Shard:  # fmt: skip
     """Probe the used videos of one shard of a folder, `threads` at a time, and finish its moments."""
     rows = read_moments_file(moments)
-    folder = _folder(videos, rows, published)
+    folder = open_folder(videos, rows, published)
     kept, _ = usable_rows(rows, folder, default_split)
     kept = [(number, row) for number, row in kept if shard_of(row["video"], shards) == shard]
     probes = probe_all({row["video"]: folder.paths[row["video"]] for _, row in kept}, threads)
@@ -79,7 +79,7 @@ def read_folder(
     time. Neither changes a byte.
     """
     rows = read_moments_file(moments)
-    folder = _folder(videos, rows, published)
+    folder = open_folder(videos, rows, published)
     kept, exclusions = usable_rows(rows, folder, default_split)
     if probes is None:
         probes = probe_all({row["video"]: folder.paths[row["video"]] for _, row in kept}, threads)
@@ -107,7 +107,8 @@ def read_folder(
     return Corpus(finished, described, exclusions, counts)
 
 
-def _folder(videos: str | os.PathLike, rows: list[tuple[int, dict]], published: bool) -> VideoFolder:
+def open_folder(videos: str | os.PathLike, rows: list[tuple[int, dict]], published: bool) -> VideoFolder:
+    """The folder of videos; with `published` names, those of `rows` are found in any subfolder."""
     return VideoFolder(videos, {row["video"] for _, row in rows} if published else ())
 
 

@@ -1,8 +1,13 @@
-"""A split to select models on, for corpora that have none (Charades: DESIGN decision `held_out`)."""
+"""A split to select models on, for corpora that have none (Charades: DESIGN decision `held_out`).
+
+A share that is asked for becomes a split of its own name, `held-out`. Where nobody thought of one, a tenth of the train
+split's videos takes the name of the selection split that is missing.
+"""
 
 import hashlib
 
 HELD_OUT = "held-out"
+UNASKED_SHARE = 0.1
 
 
 def hold_out(moments: list[dict], train_split: str, share: float) -> list[dict]:
@@ -15,6 +20,21 @@ def hold_out(moments: list[dict], train_split: str, share: float) -> list[dict]:
         return moments
     return [
         {**moment, "split": HELD_OUT} if moment["split"] == train_split and _draw(moment["video"]) < share else moment
+        for moment in moments
+    ]
+
+
+def hold_out_unasked(moments: list[dict], train_split: str, selection_split: str) -> list[dict]:
+    """Move `UNASKED_SHARE` of the train split's videos, at least one of them, to the split `selection_split`.
+
+    A single video is not divided: the moments are then returned as they are.
+    """
+    videos = {moment["video"] for moment in moments if moment["split"] == train_split}
+    if len(videos) < 2:
+        return moments
+    chosen = {video for video in videos if _draw(video) < UNASKED_SHARE} or {min(videos, key=_draw)}
+    return [
+        {**moment, "split": selection_split} if moment["split"] == train_split and moment["video"] in chosen else moment
         for moment in moments
     ]
 

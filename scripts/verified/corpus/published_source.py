@@ -14,10 +14,11 @@ from verified.corpus.released_source import read_release, resolve
 
 def write_published(source: PublishedSource, path: str | os.PathLike) -> int:
     """Write the moments file of `source`; returns how many rows it has. Raises InputError (see `read_release`)."""
-    return write_jsonl(path, _rows(source))
+    return write_jsonl(path, published_rows(source))
 
 
-def _rows(source: PublishedSource) -> Iterator[dict]:
+def published_rows(source: PublishedSource) -> Iterator[dict]:
+    """Rows of the moments file of `source`."""
     for split in resolve(source).splits:
         for row in read_release(source, split):
             start, end = row["time"]

@@ -16,13 +16,14 @@ from verified.captions.statics import TASKS as STATICS_TASKS
 from verified.captions.statics import caption_statics
 from verified.captions.tar import KeyframeTar
 from verified.common.errors import InputError
-from verified.common.jsonl import finite, read_jsonl
+from verified.common.jsonl import read_jsonl
 from verified.common.progress import track
 from verified.common.shards import rows_of_shard, shard_names
 from verified.config import Config
 from verified.config.datasets import DataSet
 from verified.config.folders import dataset_folder
 from verified.config.generation import EngineSettings, Generation
+from verified.corpus.unprobed import unprobed_moments
 from verified.generation.asking import Asker, Call
 from verified.generation.engines import make_engine
 from verified.generation.further import FURTHER
@@ -212,21 +213,7 @@ def _moments(name: str, dataset: DataSet, config: Config) -> list[dict]:
             file=built,
             remedy=f"run `snakemake --cores 1 {built}` first: it asks no model",
         )
-    from verified.corpus.moments_file import read_moments_file
-
-    rows = []
-    for number, row in read_moments_file(dataset.source.moments):
-        start, end = _number(row.get("start")), _number(row.get("end"))
-        if row.get("video") and row.get("caption") and finite(start) and finite(end) and end > start:
-            rows.append({**row, "desc_id": row.get("desc_id") or number, "start": start, "end": end})
-    return rows
-
-
-def _number(value: object) -> float | None:
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        return None
+    return unprobed_moments(dataset.source, str(built.parent))
 
 
 class _SupposedKeyframes:

@@ -1,0 +1,28 @@
+"""Whether a corpus is large enough for what a run is about to do with it, said before anything is paid for."""
+
+from verified.common.errors import InputError
+from verified.config import Config
+from verified.config.folders import dataset_folder, taught_by
+from verified.corpus.unprobed import unprobed_moments
+
+
+def check_enough(settings: Config, rules: set[str]) -> None:
+    """Raise InputError where `rules`, those that a run will execute, fine-tune the evaluator on too few moments.
+
+    Moments are counted without opening a video. A source that cannot be counted so far is left to its own jobs.
+    """
+    names = [name for name in taught_by(settings) if not settings.datasets[name].source.rendered]
+    if "finetune_evaluator" not in rules or len(names) < len(taught_by(settings)):
+        return
+    try:
+        count = sum(
+            len(unprobed_moments(settings.datasets[name].source, f"{dataset_folder(settings, name)}/corpus"))
+            for name in names
+        )
+    except InputError:
+        return
+    if 0 < count < settings.evaluator.batch:
+        raise InputError(
+            f"{count} usable moments are too few for the evaluator's batches of {settings.evaluator.batch}",
+            remedy=f"set evaluator.batch to {max(2, count)} or less, or add moments; nothing was asked of any model",
+        )
