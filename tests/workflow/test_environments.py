@@ -66,9 +66,18 @@ RULES = rules()
 
 @cache
 def imports(path: Path) -> tuple[frozenset[str], frozenset[str]]:
-    """(dotted names inside the package, top-level names outside it) that a Python file imports, anywhere in it."""
+    """(dotted names inside the package, top-level names outside it) that a Python file imports, anywhere in it.
+
+    Imports for type checkers do not count.
+    """
     own, foreign = set(), set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    waiting: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+            waiting += node.orelse
+            continue
+        waiting += ast.iter_child_nodes(node)
         names = []
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
