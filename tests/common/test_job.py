@@ -51,3 +51,30 @@ def test_a_job_started_by_hand_needs_no_snakemake():
     code = JOB.format(late=0).replace("time.sleep(600)", "")
     run = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60)
     assert (run.returncode, run.stdout) == (0, "started\nat work\n")
+
+
+SPAWNING = f"""
+import sys
+sys.path.insert(0, {str(SCRIPTS)!r})
+from verified.common.job import job
+
+with job(snakemake):
+    import multiprocessing
+    from verified.common.shards import shard_name
+
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        names = pool.map(shard_name, range(3))
+    open(snakemake.output[0], "w").write(" ".join(names))
+"""
+
+
+def test_a_job_may_start_processes_of_its_own_without_running_its_script_again(tmp_path):
+    (tmp_path / "spawning.py").write_text(SPAWNING)
+    (tmp_path / "Snakefile").write_text('rule spawn:\n    output: "names"\n    log: "l"\n    script: "spawning.py"\n')
+    run = subprocess.run(
+        [sys.executable, "-m", "snakemake", "--cores", "1", "--directory", str(tmp_path), "--snakefile",
+         str(tmp_path / "Snakefile"), "--workflow-profile", "none"],
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stdout
+    assert (tmp_path / "names").read_text() == "shard-00 shard-01 shard-02"

@@ -1,0 +1,50 @@
+"""A data set of ten moments and a checkpoint to start from, as small as fine-tuning takes them."""
+
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from verified.common.jsonl import write_jsonl
+from verified.corpus.clips import separate_world_clips
+from verified.evaluator.architecture import architecture
+from verified.evaluator.checkpoint import save_checkpoint
+from verified.evaluator.model import NoiseEvaluator
+
+FRAMES, PIXELS, MOMENTS = 4, 32, 10
+SETTINGS = {
+    "size": "tiny", "frames": FRAMES, "image_size": PIXELS, "epochs": 1, "warmup_epochs": 0.5, "batch": 4,
+    "learning_rate": 1e-4, "splits": ["train", "test"], "hard_negatives": "all", "matching_normaliser": "batch",
+    "gpus": 0, "processes": 1, "crop_share": None, "precision": "float32",
+}  # fmt: skip
+
+
+def write_dataset(folder: Path) -> dict:
+    """Ten moments: number 7 without perturbations, 8 without a selected positive, 9 too short, 0 of another split."""
+    clips = list(separate_world_clips(5, MOMENTS, FRAMES, PIXELS))
+    np.save(folder / "clips.npy", np.stack([clip.frames for clip in clips]))
+    moments, perturbations, index = [], [], []
+    for number, clip in enumerate(clips):
+        name = {"desc_id": number, "video": f"v{number // 2}"}
+        moments.append({**name, "split": "val" if number == 0 else "test" if number < 4 else "train"})
+        index.append({**name, "reason": "shorter-than-two-frames" if number == 9 else None})
+        if number != 7:
+            perturbations.append({
+                **name, "caption": clip.caption,
+                "selected": {"positive": None if number == 8 else f"there {clip.caption}",
+                             "statics": clip.static_disturbed, "dynamics": clip.dynamic_disturbed},
+            })  # fmt: skip
+    for file, rows in (("moments", moments), ("perturbations", perturbations), ("index", index)):
+        write_jsonl(folder / f"{file}.jsonl", rows)
+    return {
+        "name": "small", "moments": folder / "moments.jsonl", "perturbations": [folder / "perturbations.jsonl"],
+        "clips": [folder / "clips.npy"], "indices": [folder / "index.jsonl"],
+    }  # fmt: skip
+
+
+def start(path: Path) -> Path:
+    """A checkpoint of random weights."""
+    torch.manual_seed(0)
+    size = architecture("tiny", FRAMES, PIXELS)
+    save_checkpoint(path, NoiseEvaluator(size).state_dict(), size, "random weights")
+    return path
