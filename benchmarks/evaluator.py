@@ -106,10 +106,10 @@ def step_times(rank: int, world: int, steps: int = 6, batch: int = 32) -> None:
 
     from verified.evaluator.architecture import architecture
     from verified.evaluator.model import NoiseEvaluator
-    from verified.evaluator.optimiser import adamw
-    from verified.evaluator.pretrain import world_batch
     from verified.evaluator.processes import share
     from verified.evaluator.step import TrainingStep
+    from verified.evaluator.tiny.pretrain import world_batch
+    from verified.evaluator.training import adamw
 
     torch.set_num_threads(1)
     os.environ.update(MASTER_ADDR="localhost", MASTER_PORT="29571")

@@ -1,3 +1,4 @@
+from verified.evaluator.architecture import job_needs
 from verified.evaluator.paths import (
     clip_ending,
     described_datasets,
@@ -7,6 +8,7 @@ from verified.evaluator.paths import (
     tuple_files,
 )
 
+NEEDS = job_needs(settings.evaluator.size)
 CLIPS = f"results/{{dataset}}/evaluator/clips/{{shard}}{clip_ending(settings)}"
 
 
@@ -90,8 +92,8 @@ rule finetune_evaluator:
         "../envs/evaluator.yaml"
     threads: settings.evaluator.threads
     resources:
-        mem_mb=growing(3000 if settings.evaluator.size == "tiny" else 64000),
-        runtime=growing(120 if settings.evaluator.size == "tiny" else 2880),
+        mem_mb=growing(NEEDS["training_mb"]),
+        runtime=growing(NEEDS["training_minutes"]),
         disk_mb=5000,
         gpu=settings.evaluator.gpus,
         gpu_model=gpu_model(settings),
@@ -124,8 +126,8 @@ rule score_captions:
         "../envs/evaluator.yaml"
     threads: settings.evaluator.threads
     resources:
-        mem_mb=growing(3000 if settings.evaluator.size == "tiny" else 16000),
-        runtime=growing(60 if settings.evaluator.size == "tiny" else 120),
+        mem_mb=growing(NEEDS["scoring_mb"]),
+        runtime=growing(NEEDS["scoring_minutes"]),
         disk_mb=200,
         gpu=min(1, settings.evaluator.gpus),
         gpu_model=gpu_model(settings),

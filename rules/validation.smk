@@ -25,8 +25,8 @@ rule validate_evaluator:
         "../envs/evaluator.yaml"
     threads: settings.evaluator.threads
     resources:
-        mem_mb=growing(3000 if settings.evaluator.size == "tiny" else 16000),
-        runtime=growing(60 if settings.evaluator.size == "tiny" else 480),
+        mem_mb=growing(NEEDS["scoring_mb"]),
+        runtime=growing(NEEDS["grading_minutes"]),
         disk_mb=1000,
         gpu=min(1, settings.evaluator.gpus),
         gpu_model=gpu_model(settings),
@@ -60,8 +60,8 @@ rule finetune_without_negatives:
         "../envs/evaluator.yaml"
     threads: settings.evaluator.threads
     resources:
-        mem_mb=growing(3000 if settings.evaluator.size == "tiny" else 64000),
-        runtime=growing(120 if settings.evaluator.size == "tiny" else 2880),
+        mem_mb=growing(NEEDS["training_mb"]),
+        runtime=growing(NEEDS["training_minutes"]),
         disk_mb=5000,
         gpu=settings.evaluator.gpus,
         gpu_model=gpu_model(settings),
@@ -95,8 +95,8 @@ rule ablate_evaluator:
         "../envs/evaluator.yaml"
     threads: settings.evaluator.threads
     resources:
-        mem_mb=growing(3000 if settings.evaluator.size == "tiny" else 16000),
-        runtime=growing(60 if settings.evaluator.size == "tiny" else 480),
+        mem_mb=growing(NEEDS["scoring_mb"]),
+        runtime=growing(NEEDS["grading_minutes"]),
         disk_mb=1000,
         gpu=min(1, settings.evaluator.gpus),
         gpu_model=gpu_model(settings),

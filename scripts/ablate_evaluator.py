@@ -4,7 +4,7 @@ from verified.common.job import job
 
 with job(snakemake, snakemake.params.threads):
     from verified.common.job import set_threads
-    from verified.evaluator.ablation import ablate
+    from verified.evaluator.grading import ablate
 
     given, params = snakemake.input, snakemake.params
     set_threads(params.threads)

@@ -3,7 +3,7 @@
 from verified.common.job import job
 
 with job(snakemake, snakemake.params.threads):
-    from verified.evaluator.run import run_finetuning
+    from verified.evaluator.finetune import run_finetuning
 
     run_finetuning(
         snakemake.input.checkpoint,

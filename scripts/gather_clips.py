@@ -5,7 +5,7 @@ from verified.common.job import job
 with job(snakemake, snakemake.params.threads) as log:
     from verified.common.jsonl import read_jsonl
     from verified.common.shards import rows_of_shard
-    from verified.evaluator.gather import gather_clips
+    from verified.evaluator.clips import gather_clips
 
     params = snakemake.params
     moments = rows_of_shard(read_jsonl(snakemake.input.moments), snakemake.wildcards.shard, params.shards)

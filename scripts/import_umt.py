@@ -7,7 +7,7 @@ with job(snakemake) as log:
 
     from verified.config import load
     from verified.evaluator.architecture import architecture
-    from verified.evaluator.import_umt import import_umt
+    from verified.evaluator.umt import import_umt
     from verified.weights.umt import check_umt
 
     settings = load(snakemake.config)

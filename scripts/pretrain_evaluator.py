@@ -5,7 +5,7 @@ from verified.common.job import job
 with job(snakemake, snakemake.params.threads):
     from verified.common.job import set_threads
     from verified.evaluator.architecture import architecture
-    from verified.evaluator.pretrain import run_pretraining
+    from verified.evaluator.tiny.pretrain import run_pretraining
 
     params = snakemake.params
     set_threads(params.threads)

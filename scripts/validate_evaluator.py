@@ -10,8 +10,7 @@ with job(snakemake, snakemake.params.threads) as log:
     from verified.common.jsonl import read_jsonl, write_json
     from verified.evaluator.checkpoint import load_checkpoint
     from verified.evaluator.clips import open_clips
-    from verified.evaluator.graded import confidences, spoiled_candidates, unseen_perturbations
-    from verified.evaluator.validation import validation
+    from verified.evaluator.grading import confidences, spoiled_candidates, unseen_perturbations, validation
 
     set_threads(snakemake.params.threads)
     files, params = snakemake.input, snakemake.params

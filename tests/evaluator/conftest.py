@@ -9,7 +9,7 @@ import torch
 
 from verified.evaluator.architecture import Architecture
 from verified.evaluator.model import NoiseEvaluator
-from verified.evaluator.umt_keys import rename
+from verified.evaluator.umt import rename
 
 FOLDER = Path(__file__).resolve().parents[1] / "fixtures" / "umt-evaluator"
 

@@ -9,8 +9,7 @@ from media import write_video
 from verified.common.errors import InputError
 from verified.common.jsonl import read_jsonl
 from verified.common.video import frames_of_spans, probe
-from verified.evaluator.clips import CodedClips, decoded, encoded, open_clips
-from verified.evaluator.gather import gather_clips
+from verified.evaluator.clips import CodedClips, decoded, encoded, gather_clips, open_clips
 from verified.evaluator.sampling import drawn_frames, middle_frames, random_part, resized, scoring_view, training_view
 
 

@@ -10,9 +10,8 @@ from verified.common import foreign
 from verified.common.errors import InputError
 from verified.evaluator.architecture import architecture
 from verified.evaluator.checkpoint import load_checkpoint, misfit, read_header, save_checkpoint
-from verified.evaluator.import_umt import import_umt
 from verified.evaluator.model import NoiseEvaluator
-from verified.evaluator.umt_keys import rename
+from verified.evaluator.umt import import_umt, rename
 
 
 def pretraining_layout(weights):
@@ -61,7 +60,7 @@ def test_any_number_of_frames(tmp_path, four_frames, umt_size, io):
 ])  # fmt: skip
 def test_what_does_not_fit_is_named(tmp_path, monkeypatch, umt_weights, umt_size, change, message):
     change(umt_weights)
-    monkeypatch.setattr("verified.evaluator.import_umt.read_tensors", lambda source: umt_weights)
+    monkeypatch.setattr("verified.evaluator.umt.read_tensors", lambda source: umt_weights)
     with pytest.raises(InputError, match=message):
         import_umt(tmp_path / "umt.pth", tmp_path / "out", umt_size(4))
     assert not (tmp_path / "out").exists()

@@ -11,10 +11,10 @@ from verified.common.errors import InputError
 from verified.common.jsonl import read_json, read_jsonl, write_jsonl
 from verified.evaluator.architecture import architecture
 from verified.evaluator.checkpoint import load_checkpoint, save_checkpoint
-from verified.evaluator.pretrain import pretrain
-from verified.evaluator.run import run_finetuning
+from verified.evaluator.finetune import run_finetuning
+from verified.evaluator.inputs import read_tuples
 from verified.evaluator.score import score_candidates
-from verified.evaluator.tuples import read_tuples
+from verified.evaluator.tiny.pretrain import pretrain
 
 
 @pytest.fixture

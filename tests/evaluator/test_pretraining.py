@@ -5,13 +5,13 @@ import pytest
 import torch
 from torch.nn.functional import normalize
 
-from verified.evaluator.alignment import WordAlignment
 from verified.evaluator.architecture import architecture
 from verified.evaluator.model import NoiseEvaluator
-from verified.evaluator.motion_stem import MotionStem
-from verified.evaluator.pretrain import bags_of_words, initialise, world_batch
+from verified.evaluator.tiny.alignment import WordAlignment
+from verified.evaluator.tiny.motion_stem import MotionStem
+from verified.evaluator.tiny.pretrain import bags_of_words, initialise, world_batch
+from verified.evaluator.tiny.world import world_item
 from verified.evaluator.tokens import encode, wordpiece
-from verified.evaluator.world import world_item
 
 SIZE = architecture("tiny", 8, 64)
 

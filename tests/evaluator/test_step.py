@@ -12,14 +12,13 @@ import torch.multiprocessing as mp
 
 from verified.common.training_state import TrainingState
 from verified.evaluator.architecture import architecture
-from verified.evaluator.batches import make_batch
-from verified.evaluator.losses import contrastive_loss, matching_loss, total_loss
+from verified.evaluator.inputs import make_batch
+from verified.evaluator.losses import contrastive_loss, draw_negatives, matching_loss, total_loss
 from verified.evaluator.model import NoiseEvaluator, confidence, similarity
-from verified.evaluator.negatives import draw_negatives
-from verified.evaluator.pixels import normalised
 from verified.evaluator.processes import share
 from verified.evaluator.step import TrainingStep
 from verified.evaluator.training import Schedule, train
+from verified.evaluator.vision import normalised
 
 ITEMS = 8
 SIZE = architecture("tiny", 3, 32)

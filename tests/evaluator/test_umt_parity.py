@@ -4,11 +4,10 @@ import pytest
 import torch
 
 from verified.evaluator.architecture import architecture
-from verified.evaluator.losses import contrastive_loss
+from verified.evaluator.losses import contrastive_loss, negative_weights
 from verified.evaluator.model import NoiseEvaluator, confidence, similarity
-from verified.evaluator.negatives import negative_weights
-from verified.evaluator.positions import sine_cosine_table, stretched_table
 from verified.evaluator.text import chosen
+from verified.evaluator.vision import sine_cosine_table
 
 CLOSE = {"atol": 1e-5, "rtol": 0}
 
@@ -43,8 +42,6 @@ def test_vision_of_six_frames_uses_its_own_longer_table(six_frames, io):
 def test_position_tables(io):
     torch.testing.assert_close(sine_cosine_table(36, 48), io["pos_T4_P3_d48"], **CLOSE)
     torch.testing.assert_close(sine_cosine_table(54, 48), io["pos_T6_native_P3_d48"], **CLOSE)
-    torch.testing.assert_close(stretched_table(6, 4, 9, 48), io["pos_T6_from_T4_P3_d48"], **CLOSE)
-    torch.testing.assert_close(stretched_table(3, 4, 9, 48), io["pos_T3_from_T4_P3_d48"], **CLOSE)
 
 
 def test_text(four_frames, io):

@@ -3,8 +3,19 @@
 import numpy as np
 import pytest
 
-from verified.evaluator.graded import DYNAMIC, FAITHFUL, STATIC, Graded, spoiled_candidates, unseen_perturbations
-from verified.evaluator.validation import areas, calibration, histogram, precision_coverage, validation
+from verified.evaluator.grading import (
+    DYNAMIC,
+    FAITHFUL,
+    STATIC,
+    Graded,
+    areas,
+    calibration,
+    histogram,
+    precision_coverage,
+    spoiled_candidates,
+    unseen_perturbations,
+    validation,
+)
 
 
 def test_candidates_are_compared_with_their_own_kind():

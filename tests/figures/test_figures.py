@@ -16,8 +16,8 @@ from PIL import Image
 from verified.common.errors import InputError
 from verified.config import load
 from verified.corpus.encode import write_video
-from verified.evaluator.graded import Graded
-from verified.evaluator.validation import validation as grade
+from verified.evaluator.grading import Graded
+from verified.evaluator.grading import validation as grade
 from verified.figures import examples, recalls, statistics, training, validation
 from verified.figures.canvas import literal
 from verified.figures.paths import figures_of

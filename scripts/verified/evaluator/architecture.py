@@ -1,11 +1,15 @@
-"""Sizes of the evaluator: the paper's ViT-L/16 with BERT-large, and a tiny one for the demo."""
+"""Sizes of the evaluator: the paper's ViT-L/16 with BERT-large, and smaller ones (see sizes.toml)."""
 
 import reprlib
+import tomllib
 from dataclasses import asdict, dataclass, fields
+from pathlib import Path
 from typing import Literal, get_args
 
 from verified.common.errors import InputError
 from verified.common.jsonl import finite
+
+SIZES: dict[str, dict] = tomllib.loads(Path(__file__).with_name("sizes.toml").read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True)
@@ -58,27 +62,20 @@ def architecture(size: str, frames: int, image_size: int) -> Architecture:
 
     Raises InputError if `image_size` (pixels) is not a multiple of the patch size.
     """
-    if size == "L/16":
-        chosen = Architecture(size, frames, image_size)
-    elif size == "mini/16":
-        chosen = Architecture(
-            size, frames, image_size, vision_width=64, vision_layers=2, vision_heads=4, vision_feedforward=128,
-            text_width=64, text_layers=2, fusion_layers=1, text_heads=4, text_feedforward=128, embedding=48,
-        )  # fmt: skip
-    elif size == "tiny":
-        chosen = Architecture(
-            size, frames, image_size, stem="motion", vision_width=96, vision_layers=2, vision_heads=4,
-            vision_feedforward=192, text_width=96, text_layers=1, fusion_layers=2, text_heads=4, text_feedforward=192,
-            text_positions=64, embedding=96, may_read_nothing=True, drop_path=0.0, text_dropout=0.0,
-        )  # fmt: skip
-    else:
-        raise InputError(f"unknown evaluator size {size!r}", remedy="use tiny, mini/16 or L/16")
+    if size not in SIZES:
+        raise InputError(f"unknown evaluator size {size!r}", remedy=f"use {', '.join(SIZES)}")
+    chosen = Architecture(size, frames, image_size, **SIZES[size]["network"])
     if image_size % chosen.patch_size:
         raise InputError(
             f"evaluator.image_size = {image_size} is not a multiple of the patch size {chosen.patch_size}",
             remedy=f"use a multiple of {chosen.patch_size}",
         )
     return chosen
+
+
+def job_needs(size: str) -> dict:
+    """What jobs of a size ask of a machine, and how they train: the table `jobs` of sizes.toml."""
+    return SIZES[size]["jobs"]
 
 
 def from_header(values: dict, file: object) -> Architecture:

@@ -1,13 +1,18 @@
-"""Clips on the disk: raw frames for the small sizes, H.264 streams for the paper's, which would take 390 GB raw."""
+"""Clips of moments: frames cut out of the videos once, kept raw or as H.264 streams, and read again by row."""
 
+import contextlib
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import av
 import numpy as np
 
 from verified.common.errors import InputError
+from verified.common.files import atomic_path
+from verified.common.jsonl import write_jsonl
+from verified.common.progress import Progress
+from verified.common.video import VideoError, frames_of_spans
 
 log = logging.getLogger("verified")
 QUALITY = 23
@@ -69,3 +74,99 @@ def open_clips(path: str | Path, index: Sequence[dict]) -> np.ndarray | CodedCli
     """The clips of a shard: `clips[row]` is uint8 [n, H, W, 3] for a row of `index` without a `reason`."""
     path = Path(path)
     return np.load(path, mmap_mode="r") if path.suffix == ".npy" else CodedClips(path, index)
+
+
+TOO_SHORT = "shorter-than-two-frames"
+NO_VIDEO = "no-video"
+NO_FRAMES = "no-frames-in-moment"
+
+
+def gather_clips(
+    moments: list[dict],
+    videos: list[dict],
+    frames: int,
+    per_interval: int,
+    image_size: int,
+    clip_side: int | None,
+    clips: str | Path,
+    index: str,
+) -> dict[str, int]:
+    """Write the clips and one index row per moment; returns the number of moments by reason ("" for usable ones).
+
+    A moment's [start, end) is cut into `frames` equal intervals and each interval into `per_interval` parts, whose
+    middle frames are kept. Without `clip_side`, `clips` is uint8 [moments, frames·per_interval, image_size, image_size,
+    3] (RGB, .npy; black and never read where a moment has no clip). With it, `clips` holds one H.264 stream after the
+    other, in the videos' proportions with shorter sides of `clip_side` pixels, or fewer where the video has fewer.
+    An index row holds desc_id, video, `reason` (null, or why the moment has no clip) and, for streams, `stream`.
+    """
+    by_video = {video["video"]: video for video in videos}
+    rows = [{"desc_id": moment["desc_id"], "video": moment["video"], "reason": None} for moment in moments]
+    wanted: dict[str, list[int]] = {}
+    for place, moment in enumerate(moments):
+        video = by_video.get(moment["video"])
+        if video is None:
+            rows[place]["reason"] = NO_VIDEO
+        elif (moment["end"] - moment["start"]) * video["fps"] < 2 - 1e-6:
+            rows[place]["reason"] = TOO_SHORT
+        else:
+            wanted.setdefault(moment["video"], []).append(place)
+    progress = Progress("clips", sum(map(len, wanted.values())), "moments")
+    count = frames * per_interval
+    with atomic_path(clips) as temporary, _writer(temporary, clip_side, (len(moments), count, image_size)) as write:
+        for name, places in wanted.items():
+            video = by_video[name]
+            spans = [(moments[place]["start"], moments[place]["end"]) for place in places]
+            size = (image_size, image_size) if clip_side is None else _kept_size(video, clip_side)
+            seen = set()
+            try:
+                for span, pictures, _ in frames_of_spans(video["path"], spans, count=count, size=size):
+                    if len(pictures):
+                        rows[places[span]] |= write(places[span], pictures)
+                        seen.add(span)
+                failure = NO_FRAMES
+            except VideoError as error:
+                failure = error.reason
+            for span, place in enumerate(places):
+                if span not in seen:
+                    rows[place]["reason"] = failure
+            progress.step(len(places))
+    progress.finish()
+    write_jsonl(index, rows)
+    counts: dict[str, int] = {}
+    for row in rows:
+        counts[row["reason"] or ""] = counts.get(row["reason"] or "", 0) + 1
+    return counts
+
+
+def _kept_size(video: dict, side: int) -> tuple[int, int]:
+    """Even height and width with a shorter side of `side` pixels; a smaller video keeps its size."""
+    scale = min(1.0, side / min(video["height"], video["width"]))
+    height, width = (max(2, 2 * round(video[name] * scale / 2)) for name in ("height", "width"))
+    return height, width
+
+
+@contextlib.contextmanager
+def _writer(
+    path: Path, clip_side: int | None, shape: tuple[int, int, int]
+) -> Iterator[Callable[[int, np.ndarray], dict]]:
+    """Yield write(row, frames), which returns what the row's index entry has to say about it."""
+    if clip_side is None:
+        moments, count, size = shape
+        clips = np.lib.format.open_memmap(path, mode="w+", dtype=np.uint8, shape=(moments, count, size, size, 3))
+
+        def write_frames(row: int, frames: np.ndarray) -> dict:
+            clips[row] = frames
+            return {}
+
+        yield write_frames
+        clips.flush()
+        return
+    with path.open("wb") as file:
+
+        def write_stream(row: int, frames: np.ndarray) -> dict:
+            stream = encoded(frames)
+            start = file.tell()
+            file.write(stream)
+            return {"stream": [start, len(stream)]}
+
+        yield write_stream

@@ -15,7 +15,7 @@ def add_parser(subparsers) -> None:
 
 def _import(arguments: argparse.Namespace) -> None:
     from verified.evaluator.architecture import architecture
-    from verified.evaluator.import_umt import import_umt
+    from verified.evaluator.umt import import_umt
 
     target = arguments.out or arguments.file.with_suffix(".safetensors")
     counts = import_umt(arguments.file, target, architecture("L/16", arguments.frames, 224))

@@ -1,19 +1,64 @@
-"""Fine-tuning with disturbed captions (section 3.3, Equations 9 to 11)."""
+"""Fine-tuning with disturbed captions (section 3.3, Equations 9 to 11), from files to files."""
+
+import logging
+from pathlib import Path
 
 import numpy as np
 import torch
 
+from verified.common.digest import modules_digest
 from verified.common.errors import InputError
+from verified.common.job import set_threads
+from verified.common.jsonl import write_json, write_jsonl
 from verified.common.seeds import generator as numpy_generator
-from verified.common.training_state import TrainingState
-from verified.evaluator.batches import epoch_order, make_batch
+from verified.common.training_state import TrainingState, fingerprint
+from verified.evaluator.architecture import Architecture, architecture, job_needs
+from verified.evaluator.checkpoint import load_checkpoint, read_header, save_checkpoint
+from verified.evaluator.inputs import Tuples, epoch_order, files_of, make_batch, read_tuples
 from verified.evaluator.model import TEMPERATURE, NoiseEvaluator
-from verified.evaluator.processes import processes, share
+from verified.evaluator.processes import processes, run_in_processes, share
 from verified.evaluator.sampling import training_view
 from verified.evaluator.step import Batch, TrainingStep
 from verified.evaluator.tokens import encode
 from verified.evaluator.training import Schedule, train
-from verified.evaluator.tuples import Tuples
+
+log = logging.getLogger("verified")
+GIGABYTE = 1e9
+BF16, FP32 = 2, 4
+
+
+def estimate(size: Architecture, clips: int, tokens: int = 64) -> dict[str, float]:
+    """Gigabytes a process needs with `clips` clips a step, by what they are for.
+
+    weights, gradients and both moments of AdamW in float32; one stored input per checkpointed layer in bfloat16, for
+    the clips, their four captions of `tokens` words and their eight pairs; and the largest block while it is computed
+    again. Fused attention keeps no matrix of tokens by tokens.
+    """
+    with torch.device("meta"):
+        parameters = sum(p.numel() for p in NoiseEvaluator(size).parameters())
+    video = clips * size.frames * size.patches_per_frame
+    stored = video * size.vision_width * size.vision_layers
+    stored += clips * 4 * tokens * size.text_width * size.text_layers
+    stored += clips * 8 * tokens * size.text_width * size.fusion_layers
+    # Keys and values of all fusion layers are shared by the pairs and kept; those of drawn videos are copied.
+    memory = 2 * 3 * video * size.text_width * size.fusion_layers
+    block = video * (8 * size.vision_width + 3 * size.vision_feedforward)
+    values = {
+        "weights, gradients, optimiser": 4 * FP32 * parameters,
+        "stored activations": BF16 * (stored + memory),
+        "one block computed again": BF16 * block,
+    }
+    return {name: value / GIGABYTE for name, value in values.items()}
+
+
+def log_estimate(size: Architecture, clips: int) -> None:
+    """Log the estimate in one line."""
+    parts = estimate(size, clips)
+    listed = ", ".join(f"{name} {value:.1f}" for name, value in parts.items())
+    log.info(
+        "memory per GPU with %d clips of %d frames: about %.0f GB (%s)", clips, size.frames, sum(parts.values()), listed
+    )
+
 
 LABEL = "fine-tuning"
 
@@ -62,3 +107,56 @@ def finetune(
     schedule = Schedule(steps, warmup, settings["learning_rate"], seed, precision=settings["precision"])
     rows = train(step, batch_of, schedule, LABEL, device, state)
     return rows, {"steps": steps, "truncated_captions": cut_at_limit}
+
+
+def run_finetuning(
+    start: str, datasets: list[dict], settings: dict, seed: int, threads: int, save_seconds: float, checkpoint: str,
+    card: str, record: str,
+) -> None:  # fmt: skip
+    """Fine-tune the checkpoint `start` and write the result, its card and its log; in several processes if asked to.
+
+    datasets: see `read_tuples`. settings: see `paths.fine_tuning`. While it runs, its state stands beside `checkpoint`.
+    """
+    owner = fingerprint(modules_digest("evaluator.finetune"), [settings, seed], [start, *files_of(datasets)])
+    files = (str(start), datasets, settings, seed, threads, save_seconds, str(checkpoint), str(card), str(record))
+    run_in_processes(settings["processes"], settings["gpus"] > 0, finetune_files, owner, *files)
+
+
+def finetune_files(
+    device: torch.device, owner: dict[str, str], start: str, datasets: list[dict], settings: dict, seed: int,
+    threads: int, save_seconds: float, checkpoint: str, card: str, record: str,
+) -> None:  # fmt: skip
+    """`run_finetuning` in one process of the group."""
+    set_threads(threads)
+    size = architecture(settings["size"], settings["frames"], settings["image_size"])
+    tuples = read_tuples(datasets, settings["splits"])
+    model = load_checkpoint(start, size)
+    rank, world = processes()
+    if job_needs(size.size)["recompute"]:
+        model.use_checkpointing()
+        log_estimate(size, settings["batch"] // world)
+    path = Path(checkpoint).with_name("unfinished-fine-tuning.safetensors")
+    state = TrainingState(path, owner, save_seconds)
+    rows, counts = finetune(model, tuples, settings, seed, device, state)
+    if rank:
+        return
+    origin = f"fine-tuned on {len(tuples)} moments; started from: {read_header(start)[1]}"
+    write_jsonl(record, rows)
+    write_json(card, evaluator_card(tuples, settings, seed, origin, counts))
+    save_checkpoint(checkpoint, model.state_dict(), size, origin)
+    state.remove()
+
+
+def evaluator_card(tuples: Tuples, settings: dict, seed: int, origin: str, counts: dict[str, int]) -> dict:
+    """What a reader of the scores must know of the evaluator behind them."""
+    return {
+        "origin": origin,
+        "seed": seed,
+        "settings": settings,
+        "moments_by_split": tuples.splits,
+        "moments_left_out": tuples.left_out,
+        "test_moments_seen_in_training": tuples.splits.get("test", 0) > 0,
+        "remark": "The coarse captions of the splits above and their perturbations were trained on; the fine-grained"
+        " candidates that are scored were not.",
+        **counts,
+    }

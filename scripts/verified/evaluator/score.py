@@ -8,9 +8,9 @@ from verified.common.precision import computing
 from verified.common.progress import Progress
 from verified.evaluator.clips import CodedClips
 from verified.evaluator.model import NoiseEvaluator, confidence, similarity
-from verified.evaluator.pixels import normalised
 from verified.evaluator.sampling import scoring_view
 from verified.evaluator.tokens import encode
+from verified.evaluator.vision import normalised
 
 
 @torch.inference_mode()

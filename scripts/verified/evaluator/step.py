@@ -5,12 +5,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from verified.evaluator.losses import contrastive_loss, matching_loss, total_loss
+from verified.evaluator.losses import contrastive_loss, draw_negatives, matching_loss, total_loss
 from verified.evaluator.model import TEMPERATURE_RANGE, NoiseEvaluator, confidence, similarity
-from verified.evaluator.negatives import draw_negatives
-from verified.evaluator.pixels import normalised
 from verified.evaluator.processes import gather, processes, share, total
 from verified.evaluator.text import chosen
+from verified.evaluator.vision import normalised
 
 ROLES = ("caption", "positive", "static", "dynamic")
 

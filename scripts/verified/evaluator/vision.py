@@ -1,5 +1,6 @@
 """The video encoder: joint space-time attention over the patches of all frames (UMT, ViT-L/16)."""
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
@@ -7,8 +8,28 @@ from transformers import VideoMAEConfig
 from transformers.models.videomae.modeling_videomae import VideoMAELayer, VideoMAEPatchEmbeddings
 
 from verified.evaluator.architecture import Architecture
-from verified.evaluator.motion_stem import MotionStem
-from verified.evaluator.positions import sine_cosine_table
+from verified.evaluator.tiny.motion_stem import MotionStem
+
+MEAN = (0.485, 0.456, 0.406)
+DEVIATION = (0.229, 0.224, 0.225)
+
+
+def normalised(frames: Tensor) -> Tensor:
+    """uint8 [B, T, H, W, 3] RGB → float32 [B, T, 3, H, W], by ImageNet's mean and standard deviation."""
+    mean = torch.tensor(MEAN, device=frames.device) * 255
+    deviation = torch.tensor(DEVIATION, device=frames.device) * 255
+    return ((frames.float() - mean) / deviation).permute(0, 1, 4, 2, 3)
+
+
+def sine_cosine_table(positions: int, width: int) -> Tensor:
+    """[positions, width] float32: angle pos / 10000^(2⌊j/2⌋/width), sine in even and cosine in odd columns.
+
+    Computed in float64 and rounded once, as the original does.
+    """
+    columns = np.arange(width)
+    angles = np.arange(positions)[:, None] / np.power(10000.0, 2 * (columns // 2) / width)
+    table = np.where(columns % 2 == 0, np.sin(angles), np.cos(angles))
+    return torch.from_numpy(table.astype(np.float32))
 
 
 def layer_config(size: Architecture) -> VideoMAEConfig:

@@ -1,14 +1,18 @@
-"""Training tuples (v, q, q+, s-, d-) of all data sets: which moments take part, and why others do not."""
+"""What a training step sees: tuples (v, q, q+, s-, d-) of all data sets, views of their frames, batches of both."""
 
 from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
+import torch
 
 from verified.common.errors import InputError
 from verified.common.jsonl import read_jsonl
+from verified.common.seeds import generator
 from verified.evaluator.clips import CodedClips, open_clips
+from verified.evaluator.step import ROLES, Batch
+from verified.evaluator.tokens import clean, encode
 
 OTHER_SPLIT = "split-not-trained-on"
 NO_PERTURBATIONS = "perturbations-missing"
@@ -98,3 +102,21 @@ def read_tuples(datasets: list[dict], splits: Collection[str] | None = None) -> 
             remedy="check the perturbations and evaluator.splits",
         )
     return Tuples(captions, places, arrays, names, dict(sorted(left_out.items())), dict(sorted(used_splits.items())))
+
+
+def epoch_order(items: int, seed: int, epoch: int) -> np.ndarray:
+    """A permutation of the items, other in each epoch."""
+    return generator(seed, "evaluator order", epoch).permutation(items)
+
+
+def make_batch(frames: np.ndarray, captions: dict[str, list[str]], names: list[str]) -> Batch:
+    """A batch of items.
+
+    frames: uint8 [b, T, H, W, 3], this process's share; captions: B strings a role; names: B.
+    """
+    roles = tuple(role for role in ROLES if role in captions)
+    ids, mask, _ = encode([caption for role in roles for caption in captions[role]])
+    shape = (len(roles), len(names), -1)
+    cleaned = np.array([clean(caption) for caption in captions["caption"]])
+    same = torch.from_numpy(cleaned[:, None] == cleaned[None, :])
+    return Batch(torch.from_numpy(frames), ids.reshape(shape), mask.reshape(shape), roles, same, names)

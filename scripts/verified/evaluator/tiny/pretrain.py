@@ -11,16 +11,16 @@ from verified.common.digest import modules_digest
 from verified.common.jsonl import write_jsonl
 from verified.common.seeds import derive_seed
 from verified.common.training_state import TrainingState, fingerprint
-from verified.evaluator.alignment import WordAlignment
 from verified.evaluator.architecture import Architecture
-from verified.evaluator.batches import make_batch
 from verified.evaluator.checkpoint import save_checkpoint
+from verified.evaluator.inputs import make_batch
 from verified.evaluator.model import NoiseEvaluator
-from verified.evaluator.pixels import normalised
 from verified.evaluator.step import Batch, TrainingStep
+from verified.evaluator.tiny.alignment import WordAlignment
+from verified.evaluator.tiny.world import world_item
 from verified.evaluator.tokens import CLS, encode
 from verified.evaluator.training import Schedule, train
-from verified.evaluator.world import world_item
+from verified.evaluator.vision import normalised
 
 LABEL = "pre-training"
 DISTURBED = 3
@@ -63,7 +63,7 @@ def run_pretraining(
 ) -> None:  # fmt: skip
     """Pre-train and write the checkpoint and its log. While it runs, its state stands beside `checkpoint`."""
     plan = (clips, batch, learning_rate, seed)
-    owner = fingerprint(modules_digest("evaluator.pretrain"), [size.as_dict(), *plan], [])
+    owner = fingerprint(modules_digest("evaluator.tiny.pretrain"), [size.as_dict(), *plan], [])
     state = TrainingState(Path(checkpoint).with_name("unfinished-pre-training.safetensors"), owner, save_seconds)
     model, rows = pretrain(size, *plan, state)
     write_jsonl(record, rows)
