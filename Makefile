@@ -1,6 +1,6 @@
 # make tables    build everything for the demo and leave the tables in results/tables
-# make report    build the demo's figures and pages as well and gather all of it in results/report.html
-# make study     pages for the participants of a user study, in results/DATASET/study/pages
+# make report    build the demo's figures and pages as well and gather all of it in results/demo/report.html
+# make study     pages for the participants of a user study, in results/demo/study/pages
 # make test      check the whole project on this machine
 # make test-browser  check the pages in a headless Chromium (make test leaves them out where there is none)
 # make test-faults    the long share of what is broken on purpose, with a table of faults tried and survived
@@ -23,8 +23,7 @@ tables: env
 	$(BIN)/snakemake --cores all results/tables $(ARGS)
 
 report: env
-	$(BIN)/snakemake --cores all report_items $(ARGS)
-	$(BIN)/snakemake --report results/report.html report_items $(ARGS)
+	$(BIN)/verified report $(ARGS)
 
 study: env
 	$(BIN)/snakemake --cores all study $(ARGS)

@@ -2,9 +2,11 @@
 
 import json
 import shutil
+import subprocess
+import sys
 
 import pytest
-from running import digests, snakemake
+from running import NANO, digests, snakemake
 
 from verified.__main__ import main
 from verified.common.jsonl import write_json
@@ -17,12 +19,11 @@ def reported(nano, tmp_path_factory):
     """A copy of the finished run with report and study pages."""
     folder = tmp_path_factory.mktemp("reported") / "run"
     shutil.copytree(nano, folder, symlinks=True)
-    for arguments in (
-        ("--cores", "2", "report_items", "study"),
-        ("--report", "results/report.html", "report_items"),
-    ):
-        run = snakemake(folder, *arguments)
-        assert run.returncode == 0, run.stdout[-6000:]
+    run = snakemake(folder, "--cores", "2", "report_items", "study")
+    assert run.returncode == 0, run.stdout[-6000:]
+    command = [sys.executable, "-m", "verified", "report", "--configfile", str(NANO), "--cores", "2"]
+    run = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    assert run.returncode == 0 and "The report: results/nano/report.html" in run.stdout, run.stdout[-6000:]
     return folder
 
 

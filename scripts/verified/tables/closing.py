@@ -29,15 +29,15 @@ def show_when_done(workflow, home: str) -> None:
 
 
 def show(tables: Path, shown: Path = SHOWN) -> None:
-    """Make `shown` a link to the folder `tables`, if that is there. What is no link is somebody's and stays."""
-    if not tables.is_dir():
+    """Make `shown` a link to `tables`, or another output, if that is there. What is no link is not ours and stays."""
+    if not tables.exists():
         return
     target = os.path.relpath(tables, shown.parent)
     if shown.is_symlink():
         if os.readlink(shown) == target:
             return
     elif shown.exists():
-        log.warning("warning: %s is no link and stays as it is; this run's tables are in %s", shown, tables)
+        log.warning("warning: %s is no link and stays as it is; this run wrote %s", shown, tables)
         return
     new = shown.with_name(f".{shown.name}.{os.getpid()}")
     new.symlink_to(target)
