@@ -83,10 +83,11 @@ format: env
 	$(BIN)/snakefmt Snakefile rules
 	$(BIN)/verified config-docs
 
-# Pins for every package that requirements.in brings; run after editing it.
+# Pins for every package that requirements.in and requirements-dev.in bring; run after editing one of them.
 lock:
 	$(PYTHON) -m venv --clear $(VENV).lock
-	$(VENV).lock/bin/pip install --quiet $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) -r requirements.in
+	$(VENV).lock/bin/pip install --quiet $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) -r requirements.in \
+	  -r requirements-dev.in
 	$(VENV).lock/bin/pip freeze | sed -e 's/+cpu$$//' \
 	  -e 's/^decord==.*/&; platform_machine == "x86_64" and sys_platform == "linux"/' > requirements.txt
 	rm -r $(VENV).lock

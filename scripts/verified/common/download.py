@@ -1,4 +1,7 @@
-"""Downloads that resume and retry."""
+"""Downloads that resume and retry.
+
+Not pooch: it begins an interrupted download of gigabytes anew.
+"""
 
 import logging
 import shutil

@@ -1,4 +1,7 @@
-"""Progress with counts and time left, as lines that read well on a terminal and in a log."""
+"""Progress with counts and time left, as lines that read well on a terminal and in a log.
+
+Not tqdm: its bar redraws itself by carriage returns, which a job's log keeps as one endless line.
+"""
 
 import logging
 import time

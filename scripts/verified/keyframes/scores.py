@@ -1,4 +1,9 @@
-"""Content scores: how much a frame differs from the one before it, as PySceneDetect's ContentDetector defines it."""
+"""Content scores: how much a frame differs from the one before it, as PySceneDetect's ContentDetector defines it.
+
+Not called through PySceneDetect, to whose numbers a test holds these bit by bit: decoding and scoring take 1.3 times as
+long with its detector at 640 × 360 and 2.7 times at 112 × 112, and finding cuts, which is done again for each threshold
+of each moment, 150 times.
+"""
 
 import cv2
 import numpy as np
