@@ -39,12 +39,14 @@ include: "rules/study.smk"
 
 
 follow_imports(workflow.rules)
+announce(workflow.rules, workflow.configfiles)
 
 
 rule all:
     default_target: True
     input:
         f"{HOME}/tables",
+        to_rebuild,
 
 
 # A target that is no file: as an output, no two configurations could run side by side (Snakemake locks outputs).
@@ -53,6 +55,7 @@ rule:
         "results/tables"
     input:
         f"{HOME}/tables",
+        to_rebuild,
 
 
 onstart:

@@ -13,6 +13,7 @@ from verified.common.errors import InputError
 from verified.common.job import announce_parent
 from verified.common.resources import growing
 from verified.common.run_lock import enter
+from verified.common.seals import announce, marked
 from verified.common.shards import shard_names
 from verified.config import load
 from verified.config.folders import dataset_folder, dataset_of, dataset_pattern, dataset_values, datasets_with
@@ -80,3 +81,8 @@ def of_datasets(pattern, datasets, **wildcards):
 def labelled(labels):
     """Labels of a figure or page of one data set in the report."""
     return lambda wildcards: {"data set": key_of(wildcards.dataset), **labels}
+
+
+def to_rebuild(wildcards):
+    """An input function: what `verified verify --heal` removed and no later run has built again."""
+    return marked(HOME)

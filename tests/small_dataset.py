@@ -20,7 +20,7 @@ SETTINGS = {
 
 
 def write_dataset(folder: Path) -> dict:
-    """Ten moments: number 7 without perturbations, 8 without a selected positive, 9 too short, 0 of another split."""
+    """Ten moments: number 7 without any selected, 8 without a selected positive, 9 too short, 0 of another split."""
     clips = list(separate_world_clips(5, MOMENTS, FRAMES, PIXELS))
     np.save(folder / "clips.npy", np.stack([clip.frames for clip in clips]))
     moments, perturbations, index = [], [], []
@@ -28,12 +28,9 @@ def write_dataset(folder: Path) -> dict:
         name = {"desc_id": number, "video": f"v{number // 2}"}
         moments.append({**name, "split": "val" if number == 0 else "test" if number < 4 else "train"})
         index.append({**name, "reason": "shorter-than-two-frames" if number == 9 else None})
-        if number != 7:
-            perturbations.append({
-                **name, "caption": clip.caption,
-                "selected": {"positive": None if number == 8 else f"there {clip.caption}",
-                             "statics": clip.static_disturbed, "dynamics": clip.dynamic_disturbed},
-            })  # fmt: skip
+        positive = None if number == 8 else f"there {clip.caption}"
+        selected = {"positive": positive, "statics": clip.static_disturbed, "dynamics": clip.dynamic_disturbed}
+        perturbations.append({**name, "caption": clip.caption, "selected": {} if number == 7 else selected})
     for file, rows in (("moments", moments), ("perturbations", perturbations), ("index", index)):
         write_jsonl(folder / f"{file}.jsonl", rows)
     return {

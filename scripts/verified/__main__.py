@@ -21,6 +21,7 @@ COMMANDS = (
     "verified.study.commands",
     "verified.report.commands",
     "verified.planning.commands",
+    "verified.integrity.commands",
     "verified.rextime.commands",
 )
 

@@ -26,7 +26,7 @@ def test_every_moment_is_an_item_or_counted(dataset):
     tuples = read_tuples([dataset], ("train", "test"))
     assert tuples.names == [f"small/{number}" for number in range(1, 7)]
     assert tuples.left_out == {
-        "perturbations-missing": 1, "perturbations-not-selected": 1, "shorter-than-two-frames": 1,
+        "perturbations-not-selected": 2, "shorter-than-two-frames": 1,
         "split-not-trained-on": 1,
     }  # fmt: skip
     assert len(tuples) + sum(tuples.left_out.values()) == MOMENTS
@@ -43,9 +43,21 @@ def test_a_split_that_no_data_set_has_is_named(dataset):
 
 
 def test_nothing_to_train_on_is_named(dataset):
-    write_jsonl(dataset["perturbations"][0], [])
-    with pytest.raises(InputError, match=r"no moment is left.*perturbations-missing: 9.*split-not-trained-on: 1"):
+    rows = read_jsonl(dataset["perturbations"][0])
+    write_jsonl(dataset["perturbations"][0], [{**row, "selected": {}} for row in rows])
+    with pytest.raises(InputError, match=r"no moment is left.*perturbations-not-selected: 9.*split-not-trained-on: 1"):
         read_tuples([dataset], ("train", "test"))
+
+
+def test_a_lost_row_is_an_error_and_no_smaller_training(dataset):
+    rows = read_jsonl(dataset["perturbations"][0])
+    write_jsonl(dataset["perturbations"][0], rows[:-1])
+    with pytest.raises(InputError, match=rf"perturbations of small lack 1 of {MOMENTS} moments: desc_id 9"):
+        read_tuples([dataset])
+    write_jsonl(dataset["perturbations"][0], rows)
+    write_jsonl(dataset["indices"][0], read_jsonl(dataset["indices"][0])[1:])
+    with pytest.raises(InputError, match=rf"clips of small lack 1 of {MOMENTS} moments: desc_id 0"):
+        read_tuples([dataset])
 
 
 def test_finetuning_writes_checkpoint_card_and_log(dataset, tmp_path):
@@ -76,7 +88,10 @@ def test_scores_of_all_candidates(dataset, tmp_path):
     candidates.append({"caption": "ball " * 80, "lineage": {}})
     rows = [{"desc_id": n, "type": "statics", "candidates": candidates if n else []} for n in range(MOMENTS)]
     clips, index = np.load(dataset["clips"][0]), read_jsonl(dataset["indices"][0])
-    scored, counts = score_candidates(model, clips, index, [rows, []], "margin", torch.device("cpu"))
+    none = [{"desc_id": n, "type": "dynamics", "candidates": []} for n in range(MOMENTS)]
+    with pytest.raises(InputError, match=rf"dynamics captions lack 1 of {MOMENTS} moments: desc_id 3"):
+        score_candidates(model, clips, index, [rows, none[:3] + none[4:]], "margin", torch.device("cpu"))
+    scored, counts = score_candidates(model, clips, index, [rows, none], "margin", torch.device("cpu"))
     assert counts == {"candidates": 27, "scored": 24, "truncated_captions": 8, "shorter-than-two-frames": 3}
     assert [(row["desc_id"], row["candidate"]) for row in scored] == [(n, c) for n in range(1, 9) for c in range(3)]
     for row in scored:

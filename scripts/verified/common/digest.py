@@ -19,7 +19,7 @@ PACKAGE = Path(__file__).resolve().parent.parent
 SCRIPTS = PACKAGE.parent
 
 DECIDES_NOTHING = frozenset(
-    f"common.{name}" for name in ("digest", "errors", "gpu_leases", "job", "progress", "resources", "run_lock")
+    f"common.{name}" for name in ("digest", "errors", "gpu_leases", "job", "progress", "resources", "run_lock", "seals")
 )
 """Modules whose change alters messages, or where and when a job runs, but none of its outputs."""
 CHOOSERS = frozenset({"generation.engines"})

@@ -12,6 +12,7 @@ from pathlib import Path
 from verified.common.errors import InputError
 from verified.common.gpu_leases import lease
 from verified.common.run_lock import working
+from verified.common.seals import sealed, temporary_outputs
 from verified.common.secrets import redacted
 
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
@@ -91,10 +92,17 @@ def _runs(pid: int) -> bool:
     return state not in "ZX"  # dead and not yet buried
 
 
+def _sealed(snakemake) -> contextlib.AbstractContextManager[None]:
+    outputs = list(getattr(snakemake, "output", ()))
+    temporary = temporary_outputs(getattr(snakemake, "rule", ""), outputs)
+    return sealed(getattr(snakemake, "input", ()), outputs, temporary)
+
+
 @contextlib.contextmanager
 def job(snakemake, threads: int = 1, online: bool = False) -> Iterator[logging.Logger]:
     """Run one workflow job: log to `snakemake.log[0]`, fix threads, print InputError without a traceback.
 
+    Inputs are held against their seals before the block, and outputs are sealed behind it (see `seals`).
     A job whose rule asks for `gpu` gets that many devices of its own (see `gpu_leases`).
     Jobs see the model hub switched off, so that they load what was fetched and nothing else; `online` ones fetch it.
     Import heavy packages inside the block or after `set_threads`: thread counts are read when they are loaded.
@@ -107,7 +115,7 @@ def job(snakemake, threads: int = 1, online: bool = False) -> Iterator[logging.L
     logger = log_to(str(snakemake.log[0]) if snakemake.log else None)
     gpus = getattr(getattr(snakemake, "resources", None), "gpu", 0)
     try:
-        with working(), lease(gpus) if gpus else contextlib.nullcontext():
+        with working(), lease(gpus) if gpus else contextlib.nullcontext(), _sealed(snakemake):
             yield logger
     except InputError as error:
         logger.error("error: %s", error)

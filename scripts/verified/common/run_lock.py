@@ -49,6 +49,17 @@ def enter(folder: Path, patience: float = 120.0) -> str | None:
     return message
 
 
+def at_work(folder: Path) -> bool:
+    """Whether a run or one of its jobs is alive in `folder` on this machine."""
+    for name in (RUN, JOBS):
+        with contextlib.suppress(FileNotFoundError), (folder / name).open("r+") as held:
+            try:
+                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return True
+    return False
+
+
 @contextlib.contextmanager
 def working(folder: Path = Path(".snakemake")):
     """Hold the lock of a job in `folder`, if there is one (a job started by hand needs none)."""

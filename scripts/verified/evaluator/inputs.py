@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from verified.common.complete import check_complete
 from verified.common.errors import InputError
 from verified.common.jsonl import read_jsonl
 from verified.common.seeds import generator
@@ -15,7 +16,6 @@ from verified.evaluator.step import ROLES, Batch
 from verified.evaluator.tokens import clean, encode
 
 OTHER_SPLIT = "split-not-trained-on"
-NO_PERTURBATIONS = "perturbations-missing"
 NO_SELECTION = "perturbations-not-selected"
 
 
@@ -54,7 +54,7 @@ def read_tuples(datasets: list[dict], splits: Collection[str] | None = None) -> 
 
     datasets: for each its `name`, the file `moments`, and the lists of files `perturbations`, `clips` (arrays) and
     `indices`, one a shard. splits: those to train on, None for all. Every moment is either an item or counted in
-    `left_out`. Raises InputError where nothing is left to train on, and for a split that no data set has.
+    `left_out`. Raises InputError where a file lacks a moment, where nothing is left to train on, and for a split that no data set has.
     """
     captions: dict[str, list[str]] = {role: [] for role in ("caption", "positive", "static", "dynamic")}
     places, arrays, names = [], [], []
@@ -67,15 +67,17 @@ def read_tuples(datasets: list[dict], splits: Collection[str] | None = None) -> 
             for row, entry in enumerate(entries):
                 where[entry["desc_id"]], reasons[entry["desc_id"]] = (len(arrays), row), entry["reason"]
             arrays.append(open_clips(file, entries))
-        for moment in read_jsonl(dataset["moments"], ["desc_id", "split"]):
+        moments = read_jsonl(dataset["moments"], ["desc_id", "split"])
+        ids = [moment["desc_id"] for moment in moments]
+        check_complete(ids, perturbed, f"perturbations of {dataset['name']}")
+        check_complete(ids, reasons, f"clips of {dataset['name']}")
+        for moment in moments:
             key = moment["desc_id"]
-            row = perturbed.get(key)
-            selected = row and row["selected"]
+            row = perturbed[key]
+            selected = row["selected"]
             found_splits.add(moment["split"])
             if splits is not None and moment["split"] not in splits:
                 left_out[OTHER_SPLIT] += 1
-            elif row is None:
-                left_out[NO_PERTURBATIONS] += 1
             elif not selected or not all(selected.get(kind) for kind in ("positive", "statics", "dynamics")):
                 left_out[NO_SELECTION] += 1
             elif reasons[key]:

@@ -4,6 +4,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from verified.common.complete import check_complete
+from verified.common.fig import TYPES
 from verified.common.precision import computing
 from verified.common.progress import Progress
 from verified.evaluator.clips import CodedClips
@@ -45,6 +47,9 @@ def score_candidates(
     captions. chosen: the reading that becomes `score`: z1, margin or similarity. Counts: candidates, scored,
     truncated captions, and candidates without a clip by reason; candidates = scored + those without a clip.
     """
+    expected = [entry["desc_id"] for entry in index]
+    for kind, rows in zip(TYPES, captions, strict=True):
+        check_complete(expected, {row["desc_id"] for row in rows}, f"{kind} captions")
     model.to(device).eval()
     by_moment: dict[int, list[tuple[str, int, dict]]] = {}
     for rows in captions:

@@ -1,0 +1,21 @@
+"""No moment is lost between two stages: a reader accepts a file only if every moment that is to be in it has its row."""
+
+from collections.abc import Collection, Iterable
+
+from verified.common.errors import InputError
+
+
+def check_complete(expected: Iterable[int], found: Collection[int], what: str) -> None:
+    """Raise InputError unless each desc_id of `expected` is in `found`; `what` names the rows, in the plural.
+
+    A stage writes a row for every moment that it is given, with a reason where it came to nothing: a moment without a
+    row was lost.
+    """
+    expected = list(expected)
+    missing = [desc_id for desc_id in expected if desc_id not in found]
+    if missing:
+        named = ", ".join(map(str, missing[:5])) + (", …" if len(missing) > 5 else "")
+        raise InputError(
+            f"{what} lack {len(missing)} of {len(expected)} moments: desc_id {named}",
+            remedy="`verified verify` finds files that were changed; remove the files and build them again",
+        )

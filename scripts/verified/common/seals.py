@@ -1,0 +1,249 @@
+"""Seals: what a job wrote, in number and digest, beside each of its files; readers see first whether it still holds.
+
+The seal of `scores.jsonl` is `.scores.jsonl.seal`: one JSON object with bytes, SHA-256 and, where the form has them,
+rows (lines, data sets, tensors, members). The seal of a folder lists its files. Every job checks its inputs before it
+reads a byte and seals its outputs when all of them are written (see `common.job`); so there is one mechanism for all
+forms, and a file without a seal is one whose job did not end. SHA-256 takes half a second a gigabyte. Files of a user
+have no seals and need none; what stands below `results/` must have one.
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+import shlex
+import struct
+import tarfile
+import zipfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from verified.common.errors import InputError
+from verified.common.files import write_text
+
+BUILT = "results"
+"""Folder, relative to the working directory, in which every file comes from a job."""
+CONFIGURATIONS = "VERIFIED_CONFIGFILES"
+"""Environment variable: the configuration files of the run, for commands that messages give."""
+TEMPORARY = "VERIFIED_TEMPORARY"
+"""Environment variable: JSON, the positions of temporary outputs by rule."""
+TIMESTAMP = ".snakemake_timestamp"
+"""A file that Snakemake puts into folders that a job wrote."""
+CHUNK = 1 << 20
+
+
+def seal_of(path: str | os.PathLike) -> Path:
+    """Where the seal of a file or folder stands."""
+    path = Path(path)
+    return path.with_name(f".{path.name}.seal")
+
+
+def mark_of(path: str | os.PathLike) -> Path:
+    """Where it is noted that a damaged file was removed and is to be built again."""
+    path = Path(path)
+    return path.with_name(f".{path.name}.rebuild")
+
+
+def seal(path: str | os.PathLike, temporary: bool = False) -> dict:
+    """Seal a file or folder that is complete; returns the seal. `temporary`: the run will remove it.
+
+    Where the very bytes come back that a healing had removed, they get their old time again, so that nothing else is
+    held for outdated.
+    """
+    path, mark = Path(path), mark_of(path)
+    found = {**_measured(path), **({"temporary": True} if temporary else {})}
+    if mark.is_file():
+        with contextlib.suppress(ValueError, KeyError, OSError):
+            before = json.loads(mark.read_text(encoding="utf-8"))
+            if before["sha256"] == found["sha256"]:
+                os.utime(path, ns=(before["time"], before["time"]))
+    write_text(seal_of(path), json.dumps(found) + "\n")
+    mark.unlink(missing_ok=True)
+    return found
+
+
+def read_seal(path: str | os.PathLike) -> dict | None:
+    """The seal of a file or folder; None where there is none. Raises InputError if the seal itself is damaged."""
+    place = seal_of(path)
+    try:
+        written = json.loads(place.read_text(encoding="utf-8"))
+        if isinstance(written["files"] if "files" in written else written["sha256"], str | dict):
+            return written
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        pass
+    raise InputError("its seal is damaged", file=path, remedy=rebuild_command([path]))
+
+
+def check(path: str | os.PathLike) -> None:
+    """Raise InputError unless `path` holds what was sealed: with what was written, what is there, and what to do."""
+    path = Path(path)
+    written = read_seal(path)
+    if not path.exists():
+        raise InputError("no such file", file=path, remedy=rebuild_command([path]))
+    if written is None:
+        if path.parts[0] == BUILT:
+            raise InputError(
+                "has no seal: it was changed from outside, or the job that writes it did not end", file=path,
+                remedy=f"rebuild it: {rebuild_command([path])}; keep files of your own outside {BUILT}/",
+            )  # fmt: skip
+        return
+    if problem := _difference(path, written):
+        raise InputError(f"damaged: {problem}", file=path, remedy=f"rebuild it: {rebuild_command([path])}")
+    for other in linked(path):
+        if seal_of(other).exists() or other.parts[0] == BUILT:
+            check(other)
+
+
+def _difference(path: Path, written: dict) -> str | None:
+    """What differs from the seal, for a person; None if nothing does."""
+    if "files" in written:
+        return _difference_of_folder(path, written["files"]) if path.is_dir() else "a folder was written, this is none"
+    if not path.is_file():
+        return "a file was written, this is none"
+    if path.stat().st_size == written.get("bytes"):
+        digest = _digest(path)[0]
+        if digest == written["sha256"]:
+            return None
+        digests = f"SHA-256 {digest[:12]}… instead of {written['sha256'][:12]}…"
+        return f"its {written['bytes']:,} bytes are not those that were written ({digests})"
+    return f"{_amount(_measured(path))} where {_amount(written)} were written"
+
+
+def _difference_of_folder(path: Path, written: dict) -> str | None:
+    there = _files_of(path)
+    for kind, names in (("lacks", written.keys() - there.keys()), ("has, unwritten,", there.keys() - written.keys())):
+        if names:
+            return f"{kind} {', '.join(sorted(names)[:3])}" + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    changed = sorted(name for name in written if there[name] != written[name])
+    return f"not as written: {', '.join(changed[:3])}" if changed else None
+
+
+def _amount(facts: dict) -> str:
+    rows = f"{facts['rows']:,} {facts['unit']}, " if facts.get("rows") is not None else ""
+    return f"{rows}{facts.get('bytes', 0):,} bytes"
+
+
+def _measured(path: Path) -> dict:
+    if path.is_dir():
+        return {"files": (files := _files_of(path)), "sha256": hashlib.sha256(json.dumps(files).encode()).hexdigest()}
+    digest, lines = _digest(path)
+    facts = {"bytes": path.stat().st_size, "sha256": digest}
+    if path.suffix == ".jsonl":
+        return {**facts, "rows": lines, "unit": "lines"}
+    if path.suffix in _COUNTED:
+        count, unit = _COUNTED[path.suffix]
+        with contextlib.suppress(Exception):  # a damaged file has a size, if no number of rows
+            return {**facts, "rows": count(path), "unit": unit}
+    return facts
+
+
+def _files_of(folder: Path) -> dict[str, str]:
+    """SHA-256 of each file below a folder, by its path there."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != TIMESTAMP)
+    return {path.relative_to(folder).as_posix(): _digest(path)[0] for path in files}
+
+
+def _digest(path: Path) -> tuple[str, int]:
+    """SHA-256 and the number of line ends, in one pass."""
+    digest, lines, buffer = hashlib.sha256(), 0, bytearray(CHUNK)
+    view, counts = memoryview(buffer), path.suffix == ".jsonl"
+    with path.open("rb", buffering=0) as file:
+        while size := file.readinto(buffer):
+            digest.update(view[:size])
+            lines += buffer.count(b"\n", 0, size) if counts else 0
+    return digest.hexdigest(), lines
+
+
+def _count_tensors(path: Path) -> int:
+    with path.open("rb") as file:
+        (length,) = struct.unpack("<Q", file.read(8))
+        return len(json.loads(file.read(min(length, 100 * CHUNK))).keys() - {"__metadata__"})
+
+
+def _count_members(path: Path) -> int:
+    with tarfile.open(path) if path.suffix == ".tar" else zipfile.ZipFile(path) as archive:
+        return len(archive.getnames() if path.suffix == ".tar" else archive.namelist())
+
+
+def _count_data_sets(path: Path) -> int:
+    import h5py
+
+    with h5py.File(path, "r", locking=False) as file:
+        return len(file)
+
+
+def _count_array(path: Path) -> int:
+    import numpy as np
+
+    return len(np.load(path, mmap_mode="r", allow_pickle=False))
+
+
+_COUNTED = {
+    ".h5": (_count_data_sets, "data sets"),
+    ".npy": (_count_array, "rows"),
+    ".npz": (_count_members, "arrays"),
+    ".safetensors": (_count_tensors, "tensors"),
+    ".tar": (_count_members, "members"),
+}
+
+
+def linked(path: Path) -> list[Path]:
+    """Files into which the links of an HDF5 file lead, each once; none for other files."""
+    if path.suffix != ".h5":
+        return []
+    import h5py
+
+    with h5py.File(path, "r", locking=False) as file:
+        links = (file.get(key, getlink=True) for key in file)
+        names = dict.fromkeys(link.filename for link in links if isinstance(link, h5py.ExternalLink))
+    return [Path(os.path.normpath(path.parent / name)) for name in names]
+
+
+@contextlib.contextmanager
+def sealed(inputs: Iterable[str], outputs: Iterable[str], temporary: Iterable[str] = ()) -> Iterator[None]:
+    """Check `inputs` first; seal `outputs` when the block has ended without an error."""
+    outputs, temporary = list(outputs), set(temporary)
+    for path in inputs:
+        check(path)
+    for path in outputs:
+        seal_of(path).unlink(missing_ok=True)
+    yield
+    for path in outputs:
+        seal(path, temporary=path in temporary)
+
+
+def announce(rules: Iterable, configurations: Iterable[str | os.PathLike]) -> None:
+    """Tell the jobs of this Snakemake which outputs are temporary and which configuration files it was given."""
+    temporary = {
+        rule.name: places
+        for rule in rules
+        if (places := [place for place, path in enumerate(rule.output) if getattr(path, "flags", {}).get("temp")])
+    }
+    os.environ[TEMPORARY] = json.dumps(temporary)
+    os.environ[CONFIGURATIONS] = shlex.join(map(str, configurations))
+
+
+def temporary_outputs(rule: str, outputs: list[str]) -> list[str]:
+    """Those of a job's outputs that the run will remove."""
+    return [outputs[place] for place in json.loads(os.environ.get(TEMPORARY, "{}")).get(rule, ())]
+
+
+def rebuild_command(paths: Iterable[str | os.PathLike]) -> str:
+    """The commands that build these files again, and nothing else that is sound."""
+    paths = list(map(str, paths))
+    there = [path for path in paths if os.path.lexists(path)]
+    configurations = os.environ.get(CONFIGURATIONS, "")
+    options = f" --configfile {configurations}" if configurations else ""
+    build = f"snakemake --cores all{options} -- {shlex.join(paths)}"
+    return f"rm -r {shlex.join(there)} && {build}" if there else build
+
+
+def marked(folder: str | os.PathLike) -> list[str]:
+    """Files below `folder` that a healing removed and that are still to be built again."""
+    found = []
+    for base, _, names in os.walk(folder):
+        marks = (name for name in names if name.startswith(".") and name.endswith(".rebuild"))
+        found += [os.path.join(base, name[1:].removesuffix(".rebuild")) for name in marks]
+    return sorted(path for path in found if not os.path.exists(path))

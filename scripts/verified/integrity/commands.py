@@ -1,0 +1,67 @@
+"""`verified verify`: is everything that a run built still what its jobs wrote?"""
+
+import argparse
+import os
+from pathlib import Path
+
+from verified.common.errors import InputError
+
+
+def add_parser(subparsers) -> None:
+    """Add the subcommand to an argparse subparsers object."""
+    parser = subparsers.add_parser(
+        "verify",
+        help="check all files of a run against their seals",
+        description="Check every file and folder that a run built against the seal that its job left beside it.",
+    )
+    parser.add_argument(
+        "--configfile", nargs="+", default=(), help="the run's configuration (default: all that is below results)"
+    )
+    parser.add_argument("--directory", type=Path, default=Path("."), help="working directory of the run")
+    parser.add_argument("--heal", action="store_true", help="remove what is damaged: the next run builds it again")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print a line per finding; 1 if there are findings that were not healed, else 0."""
+    from verified.common.run_lock import at_work
+    from verified.common.seals import BUILT, CONFIGURATIONS, rebuild_command
+    from verified.integrity.verify import heal, verify
+
+    folder = Path(BUILT, *_name(arguments.configfile))
+    if arguments.configfile:
+        os.environ[CONFIGURATIONS] = " ".join(arguments.configfile)
+    if not arguments.directory.is_dir():
+        raise InputError("no such folder", file=arguments.directory)
+    os.chdir(arguments.directory)
+    if not folder.is_dir():
+        raise InputError("nothing was built here", file=folder)
+    if arguments.heal and at_work(Path(".snakemake")):
+        raise InputError("a run is at work here", remedy="heal when it has ended")
+    seals, findings = verify(folder)
+    for finding in findings:
+        print(f"{finding.kind}  {finding.path}: {finding.message}")
+    sound = seals - sum(finding.kind != "unsealed" for finding in findings)
+    print(f"{folder}: {sound} of {seals} sealed files and folders are what was written; {len(findings)} to be rebuilt")
+    if not findings:
+        return 0
+    command = rebuild_command([finding.path for finding in findings])
+    if arguments.heal:
+        heal(findings)
+        print(f"removed; the next run builds them again, or these alone: {command.partition(' && ')[2]}")
+        return 0
+    print(f"remove them with --heal, or rebuild them now: {command}")
+    return 1
+
+
+def _name(configurations: list[str]) -> list[str]:
+    """The name in the last of the configuration files that has one, which is the one that counts."""
+    import yaml
+
+    names = []
+    for path in configurations:
+        try:
+            names.append((yaml.safe_load(Path(path).read_text(encoding="utf-8")) or {}).get("name"))
+        except (OSError, ValueError, AttributeError, yaml.YAMLError) as error:
+            raise InputError(f"not a configuration: {error}", file=path) from None
+    return [name for name in names if name][-1:]

@@ -1,0 +1,87 @@
+"""A whole run held against its seals: what is damaged, gone or unsealed; and the removal of what is damaged."""
+
+import base64
+import contextlib
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from verified.common.errors import InputError
+from verified.common.files import write_text
+from verified.common.seals import check, mark_of, read_seal, seal_of
+
+METADATA = Path(".snakemake", "metadata")
+"""Where Snakemake notes the outputs that its jobs wrote."""
+
+
+class Finding(NamedTuple):
+    """A file or folder that is not what its job wrote."""
+
+    path: Path
+    kind: str
+    """damaged, gone, or unsealed."""
+    message: str
+
+
+def verify(folder: Path) -> tuple[int, list[Finding]]:
+    """Hold everything below `folder` (relative to the working directory) against its seals.
+
+    Returns the number of seals and the findings. Files that no job wrote, such as a user's notes, are not looked at.
+    """
+    findings, seals, covered = [], 0, set()
+    for place in sorted(_all(folder)):
+        if place.name.startswith(".") and place.name.endswith(".seal"):
+            path = place.with_name(place.name[1:].removesuffix(".seal"))
+            seals += 1
+            covered.add(path)
+            if finding := _finding(path):
+                findings.append(finding)
+    unsealed = (path for path in _all(folder) if not path.name.startswith("."))
+    for path in sorted(unsealed):
+        if path not in covered and not covered.intersection(path.parents) and _written_by_a_job(path):
+            findings.append(Finding(path, "unsealed", "a job wrote it, and its seal is gone"))
+    for path in sorted({Path(base) for base, _, _ in os.walk(folder)}):
+        if path not in covered and not covered.intersection(path.parents) and _written_by_a_job(path):
+            findings.append(Finding(path, "unsealed", "a job wrote it, and its seal is gone"))
+    return seals, findings
+
+
+def _finding(path: Path) -> Finding | None:
+    try:
+        written = read_seal(path)
+        if not path.exists():
+            return None if written.get("temporary") else Finding(path, "gone", "it was removed")
+        check(path)
+    except InputError as error:
+        # What an HDF5 file links is looked at under its own name.
+        return Finding(path, "damaged", error.problem) if str(error.file) == str(path) else None
+    return None
+
+
+def _all(folder: Path) -> Iterator[Path]:
+    for base, _, names in os.walk(folder):
+        yield from (Path(base, name) for name in names)
+
+
+def _written_by_a_job(path: Path) -> bool:
+    """Whether Snakemake has noted `path` as an output; names too long for one file name are cut by it, and left."""
+    return (METADATA / base64.urlsafe_b64encode(path.as_posix().encode()).decode()).is_file()
+
+
+def heal(findings: list[Finding]) -> None:
+    """Remove what was found, with its seals, and note that it is to be built again."""
+    for finding in findings:
+        path, before = finding.path, None
+        with contextlib.suppress(InputError):
+            before = read_seal(path)
+        time = path.stat().st_mtime_ns if path.exists() else None
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+        if before is None or not before.get("temporary"):
+            write_text(mark_of(path), json.dumps({"sha256": (before or {}).get("sha256"), "time": time}) + "\n")
+        seal_of(path).unlink(missing_ok=True)
