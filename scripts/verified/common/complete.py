@@ -1,4 +1,4 @@
-"""No moment is lost between two stages: a reader accepts a file only if every moment that is to be in it has its row."""
+"""No moment is lost between two stages: readers accept a file only if every moment that belongs there has its row."""
 
 from collections.abc import Collection, Iterable
 

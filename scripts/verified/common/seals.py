@@ -230,11 +230,15 @@ def temporary_outputs(rule: str, outputs: list[str]) -> list[str]:
     return [outputs[place] for place in json.loads(os.environ.get(TEMPORARY, "{}")).get(rule, ())]
 
 
-def rebuild_command(paths: Iterable[str | os.PathLike]) -> str:
-    """The commands that build these files again, and nothing else that is sound."""
+def rebuild_command(paths: Iterable[str | os.PathLike], configurations: str | None = None) -> str:
+    """The commands that build these files again, and nothing else that is sound.
+
+    `configurations`: configuration files, quoted for a shell; None: those of the run that this job belongs to.
+    """
     paths = list(map(str, paths))
     there = [path for path in paths if os.path.lexists(path)]
-    configurations = os.environ.get(CONFIGURATIONS, "")
+    if configurations is None:
+        configurations = os.environ.get(CONFIGURATIONS, "")
     options = f" --configfile {configurations}" if configurations else ""
     build = f"snakemake --cores all{options} -- {shlex.join(paths)}"
     return f"rm -r {shlex.join(there)} && {build}" if there else build

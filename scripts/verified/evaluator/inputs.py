@@ -54,7 +54,8 @@ def read_tuples(datasets: list[dict], splits: Collection[str] | None = None) -> 
 
     datasets: for each its `name`, the file `moments`, and the lists of files `perturbations`, `clips` (arrays) and
     `indices`, one a shard. splits: those to train on, None for all. Every moment is either an item or counted in
-    `left_out`. Raises InputError where a file lacks a moment, where nothing is left to train on, and for a split that no data set has.
+    `left_out`. Raises InputError where a file lacks a moment, where nothing is left to train on, and for a split
+    that no data set has.
     """
     captions: dict[str, list[str]] = {role: [] for role in ("caption", "positive", "static", "dynamic")}
     places, arrays, names = [], [], []

@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import shlex
 from pathlib import Path
 
 from verified.common.errors import InputError
@@ -25,12 +26,10 @@ def add_parser(subparsers) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print a line per finding; 1 if there are findings that were not healed, else 0."""
     from verified.common.run_lock import at_work
-    from verified.common.seals import BUILT, CONFIGURATIONS, rebuild_command
+    from verified.common.seals import BUILT, rebuild_command
     from verified.integrity.verify import heal, verify
 
     folder = Path(BUILT, *_name(arguments.configfile))
-    if arguments.configfile:
-        os.environ[CONFIGURATIONS] = " ".join(arguments.configfile)
     if not arguments.directory.is_dir():
         raise InputError("no such folder", file=arguments.directory)
     os.chdir(arguments.directory)
@@ -45,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
     print(f"{folder}: {sound} of {seals} sealed files and folders are what was written; {len(findings)} to be rebuilt")
     if not findings:
         return 0
-    command = rebuild_command([finding.path for finding in findings])
+    command = rebuild_command([finding.path for finding in findings], shlex.join(arguments.configfile))
     if arguments.heal:
         heal(findings)
         print(f"removed; the next run builds them again, or these alone: {command.partition(' && ')[2]}")

@@ -1,0 +1,164 @@
+"""Seals: every kind of file, every kind of damage; what is said about it; jobs that check first and seal last."""
+
+import gzip
+import json
+import os
+import random
+import tarfile
+from types import SimpleNamespace
+
+import h5py
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import save_file
+
+from verified.common.errors import InputError
+from verified.common.job import job
+from verified.common.jsonl import write_json, write_jsonl
+from verified.common.seals import check, mark_of, marked, read_seal, rebuild_command, seal, seal_of
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """One file of each kind and a folder, below results, sealed; the working directory is their parent."""
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "results" / "a"
+    folder.mkdir(parents=True)
+    write_jsonl(folder / "rows.jsonl", [{"desc_id": number, "caption": "a ball"} for number in range(7)])
+    write_json(folder / "metrics.json", {"VR": {"r1": 12.5}})
+    (folder / "lists.json.gz").write_bytes(gzip.compress(b'{"video2idx": {}}', mtime=0))
+    np.save(folder / "clips.npy", np.arange(300, dtype=np.uint8).reshape(5, 60))
+    np.savez(folder / "hits.npz", a=np.arange(9), b=np.arange(3))
+    with tarfile.open(folder / "frames.tar", "w") as tar:
+        tar.add(folder / "metrics.json", "x.json")
+        tar.add(folder / "rows.jsonl", "y.jsonl")
+    with h5py.File(folder / "shard.h5", "w") as file:
+        for name in "abc":
+            file[name] = np.ones((4, 8), np.float16)
+    with h5py.File(folder / "linked.h5", "w") as file:
+        file["a"] = h5py.ExternalLink("shard.h5", "/a")
+    save_file({"w": torch.ones(4, 4), "b": torch.zeros(4)}, folder / "model.safetensors")
+    (folder / "tables").mkdir()
+    (folder / "tables" / "main.csv").write_text("a,b\n1,2\n")
+    (folder / "tables" / "main.md").write_text("| a | b |\n")
+    names = sorted(path.relative_to(tmp_path) for path in folder.iterdir())
+    for name in names:
+        seal(name)
+    return names
+
+
+ROWS = {
+    "rows.jsonl": (7, "lines"), "clips.npy": (5, "rows"), "hits.npz": (2, "arrays"), "frames.tar": (2, "members"),
+    "shard.h5": (3, "data sets"), "linked.h5": (1, "data sets"), "model.safetensors": (2, "tensors"),
+}  # fmt: skip
+
+
+def test_what_was_sealed_holds_and_its_rows_are_counted(files):
+    for name in files:
+        check(name)
+        written = read_seal(name)
+        assert (written.get("rows"), written.get("unit")) == ROWS.get(name.name, (None, None))
+
+
+def test_any_damage_to_any_kind_is_named_with_file_and_command(files):
+    draw = random.Random(5)
+    for case in range(120):
+        name = files[case % len(files)]
+        target = name / draw.choice(["main.csv", "main.md"]) if name.is_dir() else name
+        content = target.read_bytes()
+        at = draw.randrange(len(content))
+        changed = draw.choice([
+            content[:at], content[:at] + bytes([content[at] ^ 1 << draw.randrange(8)]) + content[at + 1 :],
+            content + b"\n", b"", content[at:] + content[:at] if at else content + b" ", None,
+        ])  # fmt: skip
+        if changed is None:
+            target.unlink()
+        elif changed != content:
+            target.write_bytes(changed)
+        else:
+            continue
+        with pytest.raises(InputError) as refusal:
+            check(name)
+        said = str(refusal.value)
+        assert said.startswith(f"{name}: ") and f"snakemake --cores all -- {name}" in said
+        target.write_bytes(content)
+        check(name)
+
+
+def test_lost_rows_are_counted(files):
+    path = next(name for name in files if name.name == "rows.jsonl")
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:-2]))
+    with pytest.raises(InputError, match=r"5 lines, \d+ bytes where 7 lines, \d+ bytes were written"):
+        check(path)
+
+
+def test_a_damaged_shard_is_found_through_the_links_to_it(files):
+    shard, linked = (next(name for name in files if name.name == wanted) for wanted in ("shard.h5", "linked.h5"))
+    content = bytearray(shard.read_bytes())
+    content[-3] ^= 1
+    shard.write_bytes(content)
+    with pytest.raises(InputError, match=r"shard\.h5: damaged"):
+        check(linked)
+
+
+def test_without_a_seal_a_file_below_results_is_refused_and_one_of_the_user_read(files, tmp_path):
+    seal_of(files[0]).unlink()
+    with pytest.raises(InputError, match=r"has no seal.*keep files of your own outside results"):
+        check(files[0])
+    (tmp_path / "mine.jsonl").write_text("{}\n")
+    check("mine.jsonl")
+    check(tmp_path / "mine.jsonl")
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"sha256": 3}', '{"files": []}', '{"files": {}}'])
+def test_a_damaged_seal_is_no_pass(files, content):
+    seal_of(files[0]).write_text(content)
+    with pytest.raises(InputError, match=files[0].name):
+        check(files[0])
+
+
+def run(inputs, outputs, work, log):
+    with job(SimpleNamespace(input=inputs, output=outputs, log=[str(log)], rule="r")):
+        work()
+
+
+def test_a_job_checks_its_inputs_before_it_works(files, tmp_path, capsys):
+    files[0].write_bytes(b"other")
+    with pytest.raises(SystemExit):
+        run([str(files[0])], [], lambda: pytest.fail("it worked on damaged inputs"), tmp_path / "log")
+    assert str(files[0]) in (tmp_path / "log").read_text() and "Traceback" not in (tmp_path / "log").read_text()
+
+
+def test_a_job_seals_last_and_only_if_all_went_well(files, tmp_path):
+    output = tmp_path / "results" / "new.json"
+    run([str(path) for path in files], [str(output)], lambda: write_json(output, {}), tmp_path / "log")
+    check(output)
+
+    def fails():
+        write_json(output, {"half": True})
+        raise InputError("no")
+
+    with pytest.raises(SystemExit):
+        run([], [str(output)], fails, tmp_path / "log")
+    assert not seal_of(output).exists()
+
+
+def test_what_comes_back_as_it_was_gets_its_old_time(files):
+    path, before = files[0], files[0].read_bytes()
+    os.utime(path, ns=(10**18, 10**18))
+    mark_of(path).write_text(json.dumps({"sha256": read_seal(path)["sha256"], "time": 10**18}))
+    path.unlink()
+    assert marked("results") == [str(path)]
+    path.write_bytes(before)
+    seal(path)
+    assert path.stat().st_mtime_ns == 10**18 and marked("results") == [] and not mark_of(path).exists()
+
+
+def test_the_command_names_the_configuration_and_quotes(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("VERIFIED_CONFIGFILES", "mine.yaml")
+    (tmp_path / "a b").touch()
+    assert rebuild_command(["a b", "gone"]) == (
+        "rm -r 'a b' && snakemake --cores all --configfile mine.yaml -- 'a b' gone"
+    )

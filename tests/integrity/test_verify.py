@@ -1,0 +1,92 @@
+"""`verified verify`: finds what is not as it was written, and nothing else; heals so that it is built again."""
+
+import base64
+import fcntl
+
+import pytest
+
+from verified.__main__ import main
+from verified.common.jsonl import write_jsonl
+from verified.common.seals import mark_of, marked, seal, seal_of
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A small run: three files, a folder of tables and a temporary file, all noted by Snakemake."""
+    monkeypatch.chdir(tmp_path)
+    home = tmp_path / "results" / "small"
+    for name in ("a.jsonl", "b.jsonl", "corpus/c.jsonl"):
+        (home / name).parent.mkdir(parents=True, exist_ok=True)
+        write_jsonl(home / name, [{"desc_id": 1}])
+    (home / "tables").mkdir()
+    (home / "tables" / "main.csv").write_text("a\n")
+    (home / "clips.npy").write_bytes(b"clips")
+    metadata = tmp_path / ".snakemake" / "metadata"
+    metadata.mkdir(parents=True)
+    for name in ("a.jsonl", "b.jsonl", "corpus/c.jsonl", "tables", "clips.npy"):
+        seal(f"results/small/{name}", temporary=name == "clips.npy")
+        (metadata / base64.urlsafe_b64encode(f"results/small/{name}".encode()).decode()).touch()
+    (home / "clips.npy").unlink()
+    (home / "notes.txt").write_text("no job wrote this")
+    (tmp_path / "small.yaml").write_text("name: small\n")
+    return home
+
+
+def verify(capsys, *options) -> tuple[int, str]:
+    status = main(["verify", *options])
+    return status, capsys.readouterr().out
+
+
+def test_a_sound_run_has_no_findings(folder, capsys):
+    status, said = verify(capsys, "--configfile", "small.yaml")
+    assert status == 0 and "results/small: 5 of 5 sealed files and folders are what was written; 0 to be" in said
+
+
+def damage(folder):
+    (folder / "a.jsonl").write_text('{"desc_id": 2}\n')
+    (folder / "corpus" / "c.jsonl").unlink()
+    (folder / "tables" / "main.csv").unlink()
+    seal_of(folder / "b.jsonl").unlink()
+
+
+def test_what_is_damaged_gone_or_unsealed_is_listed_with_the_command(folder, capsys):
+    damage(folder)
+    status, said = verify(capsys)
+    assert status == 1
+    assert "damaged  results/small/a.jsonl: damaged: its 15 bytes are not those that were written" in said
+    assert "gone  results/small/corpus/c.jsonl" in said and "unsealed  results/small/b.jsonl" in said
+    assert "damaged  results/small/tables: damaged: lacks main.csv" in said
+    assert "snakemake --cores all -- results/small/a.jsonl" in said and "notes.txt" not in said
+
+
+def test_healing_removes_just_that_and_the_next_run_is_told(folder, capsys):
+    damage(folder)
+    assert verify(capsys, "--heal")[0] == 0
+    wanted = [f"results/small/{name}" for name in ("a.jsonl", "b.jsonl", "corpus/c.jsonl", "tables")]
+    assert marked("results/small") == wanted
+    assert sorted(path.name for path in folder.iterdir() if not path.name.startswith(".")) == ["corpus", "notes.txt"]
+    write_jsonl(folder / "a.jsonl", [{"desc_id": 1}])
+    seal("results/small/a.jsonl")
+    assert marked("results/small") == wanted[1:] and not mark_of(folder / "a.jsonl").exists()
+
+
+def test_nothing_is_healed_under_a_run(folder, capsys):
+    damage(folder)
+    with (folder.parents[1] / ".snakemake" / "run.lock").open("a+") as held:
+        fcntl.flock(held, fcntl.LOCK_SH)
+        assert main(["verify", "--heal"]) == 2
+    assert "a run is at work here" in capsys.readouterr().err and (folder / "a.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--directory", "nowhere"], "no such folder"),
+        (["--configfile", "nowhere.yaml"], "nowhere.yaml"),
+        (["--configfile", "other.yaml"], "nothing was built here"),
+    ],
+)
+def test_what_cannot_be_verified_is_said(folder, capsys, options, message):
+    (folder.parents[1] / "other.yaml").write_text("name: other\n")
+    assert main(["verify", *options]) == 2
+    assert message in capsys.readouterr().err

@@ -1,0 +1,109 @@
+"""A finished run, damaged: found and healed with equal bytes, or refused by name. Never other tables without a word."""
+
+import random
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from running import digests, snakemake
+
+from verified.__main__ import main
+from verified.common.errors import InputError
+from verified.common.seals import check, seal_of
+from verified.integrity.verify import verify
+
+CASES = 200
+
+
+@pytest.fixture
+def run(nano, tmp_path, monkeypatch):
+    """A copy of the finished run; the working directory is in it."""
+    folder = tmp_path / "run"
+    shutil.copytree(nano, folder, copy_function=shutil.copy2, symlinks=True)
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def sealed_files(folder: Path) -> dict[str, list[Path]]:
+    """Built files by the kind that their endings tell, relative to `folder`; files of a built folder count as its."""
+    kinds: dict[str, list[Path]] = {}
+    for place in sorted((folder / "results").rglob(".*.seal")):
+        path = place.with_name(place.name[1:].removesuffix(".seal")).relative_to(folder)
+        if path.is_dir():
+            kinds.setdefault("folder", []).extend(sorted(file for file in path.rglob("*") if file.is_file()))
+        elif path.exists():
+            kinds.setdefault("".join(path.suffixes), []).append(path)
+    return kinds
+
+
+def damage(path: Path, draw: random.Random) -> bytes:
+    """Damage a file, and its seal at times; returns the bytes that were there."""
+    content = path.read_bytes()
+    at = draw.randrange(len(content)) if content else 0
+    kind = draw.choice(["flip", "cut", "empty", "longer", "remove", "row", "zeros", "swap"])
+    if kind == "remove":
+        path.unlink()
+    elif kind == "flip" and content:
+        path.write_bytes(content[:at] + bytes([content[at] ^ 1 << draw.randrange(8)]) + content[at + 1 :])
+    elif kind == "row" and content.count(b"\n") > 1:
+        rows = content.splitlines(keepends=True)
+        del rows[draw.randrange(len(rows))]
+        path.write_bytes(b"".join(rows))
+    elif kind == "zeros" and any(content[at : at + 16]):
+        path.write_bytes(content[:at] + bytes(len(content[at : at + 16])) + content[at + 16 :])
+    elif kind == "swap" and len(content) > 1 and content[at:] + content[:at] != content:
+        path.write_bytes(content[at:] + content[:at])
+    elif kind == "empty" and content:
+        path.write_bytes(b"")
+    elif kind == "cut" and content:
+        path.write_bytes(content[:at])
+    else:
+        path.write_bytes(content + b" ")
+    return content
+
+
+def test_any_damage_to_any_file_is_found_and_refused(run, record_property):
+    record_property("fault", "a file between stages is damaged")
+    record_property("faults", CASES)
+    draw, kinds = random.Random(2204), sealed_files(run)
+    assert {".jsonl", ".json", ".tar", ".h5", ".safetensors", ".npz", ".json.gz", ".parquet", "folder"} <= set(kinds)
+    names = sorted(kinds)
+    for case in range(CASES):
+        path = draw.choice(kinds[names[case % len(names)]])
+        owner = next(part for part in (path, *path.parents) if seal_of(part).exists())
+        content = damage(path, draw)
+        _, findings = verify(Path("results"))
+        assert [finding.path for finding in findings] == [owner], (path, findings)
+        with pytest.raises(InputError) as refusal:
+            check(owner)
+        assert f"{owner}: " in str(refusal.value) and "snakemake --cores all" in str(refusal.value)
+        path.write_bytes(content)
+    assert verify(Path("results"))[1] == []
+
+
+def test_a_reader_refuses_a_damaged_file_and_the_tables_stay(run):
+    scores = sorted(Path("results").rglob("scores/shard-00.jsonl"))[0]
+    scores.write_bytes(b"".join(scores.read_bytes().splitlines(keepends=True)[:-1]))
+    tables = {path: content for path, content in digests(run).items() if "/tables/" in path}
+    attempt = snakemake(run, "--cores", "2", "results/tables")
+    assert attempt.returncode != 0 and "Traceback" not in attempt.stdout
+    said = re.search(rf"error: {scores}: damaged: (.*) where (.*) were written \(rebuild it: rm -r .*", attempt.stdout)
+    assert said and "lines" in said[1] and f"-- {scores}" in said[0]
+    assert {path: content for path, content in digests(run).items() if "/tables/" in path} == tables
+
+
+def test_what_is_healed_comes_back_with_equal_bytes_and_nothing_else_is_built(run, capsys):
+    before, draw, kinds = digests(run), random.Random(7), sealed_files(run)
+    chosen = [draw.choice(kinds[kind]) for kind in (".tar", ".jsonl", ".h5", ".parquet", "folder", ".json")]
+    for path in chosen:
+        damage(path, draw)
+    assert main(["verify"]) == 1
+    assert main(["verify", "--heal"]) == 0
+    command = capsys.readouterr().out.splitlines()[-1]
+    targets = command.partition(" -- ")[2].split()
+    healed = snakemake(run, "--cores", "2", "--", *targets)
+    assert healed.returncode == 0, healed.stdout[-4000:]
+    assert digests(run) == before
+    assert "Nothing to be done" in snakemake(run, "--cores", "2", "results/tables").stdout
+    assert digests(run) == before
