@@ -39,7 +39,7 @@ include: "rules/study.smk"
 
 
 follow_imports(workflow.rules)
-announce(workflow.rules, workflow.configfiles)
+announce(workflow.rules, workflow.configfiles, workflow.execution_settings)
 
 
 rule all:

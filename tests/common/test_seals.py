@@ -5,6 +5,7 @@ import json
 import os
 import random
 import tarfile
+import threading
 from types import SimpleNamespace
 
 import h5py
@@ -162,3 +163,10 @@ def test_the_command_names_the_configuration_and_quotes(monkeypatch, tmp_path):
     assert rebuild_command(["a b", "gone"]) == (
         "rm -r 'a b' && snakemake --cores all --configfile mine.yaml -- 'a b' gone"
     )
+
+
+def test_a_seal_that_is_seen_late_is_waited_for(files, monkeypatch):
+    monkeypatch.setenv("VERIFIED_LATENCY_WAIT", "20")
+    late = seal_of(files[0]).rename("late")
+    threading.Timer(0.4, late.rename, [seal_of(files[0])]).start()
+    check(files[0])

@@ -14,6 +14,7 @@ import os
 import shlex
 import struct
 import tarfile
+import time
 import zipfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -27,6 +28,8 @@ CONFIGURATIONS = "VERIFIED_CONFIGFILES"
 """Environment variable: the configuration files of the run, for commands that messages give."""
 TEMPORARY = "VERIFIED_TEMPORARY"
 """Environment variable: JSON, the positions of temporary outputs by rule."""
+LATENCY = "VERIFIED_LATENCY_WAIT"
+"""Environment variable: Snakemake's --latency-wait, the seconds after which a file that was written must be seen."""
 TIMESTAMP = ".snakemake_timestamp"
 """A file that Snakemake puts into folders that a job wrote."""
 CHUNK = 1 << 20
@@ -79,6 +82,8 @@ def read_seal(path: str | os.PathLike) -> dict | None:
 def check(path: str | os.PathLike) -> None:
     """Raise InputError unless `path` holds what was sealed: with what was written, what is there, and what to do."""
     path = Path(path)
+    if path.parts[0] == BUILT:
+        _await(seal_of(path))
     written = read_seal(path)
     if not path.exists():
         raise InputError("no such file", file=path, remedy=rebuild_command([path]))
@@ -211,17 +216,32 @@ def sealed(inputs: Iterable[str], outputs: Iterable[str], temporary: Iterable[st
         seal_of(path).unlink(missing_ok=True)
     yield
     for path in outputs:
-        seal(path, temporary=path in temporary)
+        if _await(Path(path)):  # else Snakemake says so
+            seal(path, temporary=path in temporary)
 
 
-def announce(rules: Iterable, configurations: Iterable[str | os.PathLike]) -> None:
-    """Tell the jobs of this Snakemake which outputs are temporary and which configuration files it was given."""
+def _await(path: Path) -> bool:
+    """Whether `path` is there, after such time as the run grants to files on network file systems."""
+    end = time.monotonic() + float(os.environ.get(LATENCY, 0))
+    while not path.exists():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.1)
+    return True
+
+
+def announce(rules: Iterable, configurations: Iterable[str | os.PathLike], execution: object) -> None:
+    """Tell the jobs of this Snakemake which outputs are temporary, its configuration files and its --latency-wait.
+
+    `execution`: Snakemake's settings of that name, None in a dry run.
+    """
     temporary = {
         rule.name: places
         for rule in rules
         if (places := [place for place, path in enumerate(rule.output) if getattr(path, "flags", {}).get("temp")])
     }
     os.environ[TEMPORARY] = json.dumps(temporary)
+    os.environ[LATENCY] = str(getattr(execution, "latency_wait", 0))
     os.environ[CONFIGURATIONS] = shlex.join(map(str, configurations))
 
 
