@@ -4,7 +4,7 @@ The seal of `scores.jsonl` is `.scores.jsonl.seal`: one JSON object with bytes, 
 rows (lines, data sets, tensors, members). The seal of a folder lists its files. Every job checks its inputs before it
 reads a byte and seals its outputs when all of them are written (see `common.job`); so there is one mechanism for all
 forms, and a file without a seal is one whose job did not end. SHA-256 takes half a second a gigabyte. Files of a user
-have no seals and need none; what stands below `results/` must have one.
+have no seals and need none; what stands below `results/` must have one, so a command that writes there seals as well.
 """
 
 import contextlib

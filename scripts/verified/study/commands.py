@@ -20,6 +20,7 @@ def add_parser(subparsers) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Write summary.json and answers.jsonl into the study's folder and print the measures."""
     from verified.common.jsonl import read_json, write_json, write_jsonl
+    from verified.common.seals import seal
     from verified.study.aggregate import summarise
     from verified.study.answers import collect
 
@@ -28,6 +29,8 @@ def run(arguments: argparse.Namespace) -> None:
     summary = summarise(answers, key, arguments.per_answer)
     write_jsonl(arguments.study / "answers.jsonl", answers)
     write_json(arguments.study / "summary.json", summary)
+    for name in ("answers.jsonl", "summary.json"):
+        seal(arguments.study / name)
     print("\n".join(lines(summary)))
 
 
