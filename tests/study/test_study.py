@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from verified.common.errors import InputError
 from verified.common.jsonl import write_json
 from verified.common.video.probe import probe
 from verified.corpus.encode import write_video
+from verified.study import clips
 from verified.study.aggregate import summarise
 from verified.study.agreement import krippendorff_alpha
 from verified.study.answers import answer_checksum, checksum, collect, read_answers
@@ -212,6 +214,21 @@ def test_pages_do_not_tell_the_type_of_a_caption(small_study):
     folder, _ = small_study
     data = (folder / "pages" / "participant-01.html").read_text(encoding="utf-8").split('id="study">')[1]
     assert '"type"' not in data.split("</script>")[0] and "<b>fine" not in data
+
+
+def test_clips_are_encoded_by_plain_c_whose_bytes_are_the_same_on_every_processor(monkeypatch):
+    images = np.random.default_rng(0).integers(0, 255, (12, 64, 96, 3), dtype=np.uint8)
+
+    def encoded() -> bytes:
+        clip = clips.Clip(64, 96, Fraction(8))
+        for number, image in enumerate(images):
+            clip.add(number / 8, image)
+        return clip.finish()
+
+    made = encoded()
+    plain_c = {"crf": "26", "preset": "veryfast", "threads": "1", "x264-params": "no-asm=1"}
+    monkeypatch.setattr(clips, "_OPTIONS", plain_c)
+    assert encoded() == made
 
 
 def test_a_study_is_filled_in_exported_and_imported(small_study, tmp_path, capsys):
