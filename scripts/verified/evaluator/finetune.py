@@ -142,12 +142,15 @@ def finetune_files(
         return
     origin = f"fine-tuned on {len(tuples)} moments; started from: {read_header(start)[1]}"
     write_jsonl(record, rows)
-    write_json(card, evaluator_card(tuples, settings, seed, origin, counts))
+    test_splits = {entry.get("test_split", "test") for entry in datasets}
+    write_json(card, evaluator_card(tuples, settings, seed, origin, counts, test_splits))
     save_checkpoint(checkpoint, model.state_dict(), size, origin)
     state.remove()
 
 
-def evaluator_card(tuples: Tuples, settings: dict, seed: int, origin: str, counts: dict[str, int]) -> dict:
+def evaluator_card(
+    tuples: Tuples, settings: dict, seed: int, origin: str, counts: dict[str, int], test_splits: set[str]
+) -> dict:
     """What a reader of the scores must know of the evaluator behind them."""
     return {
         "origin": origin,
@@ -155,7 +158,7 @@ def evaluator_card(tuples: Tuples, settings: dict, seed: int, origin: str, count
         "settings": settings,
         "moments_by_split": tuples.splits,
         "moments_left_out": tuples.left_out,
-        "test_moments_seen_in_training": tuples.splits.get("test", 0) > 0,
+        "test_moments_seen_in_training": any(tuples.splits.get(split) for split in test_splits),
         "remark": "The coarse captions of the splits above and their perturbations were trained on; the fine-grained"
         " candidates that are scored were not.",
         **counts,

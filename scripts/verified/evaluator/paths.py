@@ -42,6 +42,7 @@ def described_datasets(settings: Config) -> list[dict]:
     return [
         {
             "name": name,
+            "test_split": settings.datasets[name].spans.test_split,
             "moments": f"{dataset_folder(settings, name)}/corpus/moments.jsonl",
             **{kind: files[place * shards : (place + 1) * shards] for kind, files in kinds.items()},
         }
