@@ -1,9 +1,10 @@
-"""`verified plan`, `verified graph` and `verified benchmarks`."""
+"""`verified plan`, `verified graph`, `verified benchmarks` and `verified debug`."""
 
 import argparse
 import json
 from pathlib import Path
 
+from verified.common.errors import InputError
 from verified.config.commands import add_configfiles
 
 
@@ -21,6 +22,11 @@ def add_parser(subparsers) -> None:
     benchmarks = subparsers.add_parser("benchmarks", help="time, memory and rate of each rule in the runs so far")
     benchmarks.add_argument("--logs", type=Path, default=Path("logs"))
     benchmarks.set_defaults(run=_benchmarks)
+    debug = subparsers.add_parser("debug", help="run the script of one rule by hand, where breakpoints hold")
+    debug.add_argument("rule", help="name of the rule, such as score_captions")
+    debug.add_argument("wildcards", nargs="*", metavar="WILDCARD=VALUE", help="such as dataset=demo shard=shard-00")
+    debug.add_argument("--configfile", type=Path, nargs="+", default=[], help="as for snakemake")
+    debug.set_defaults(run=_debug)
 
 
 def _plan(arguments: argparse.Namespace) -> None:
@@ -66,3 +72,12 @@ def _benchmarks(arguments: argparse.Namespace) -> None:
     from verified.planning.benchmarks import table, taken
 
     print(table(taken(arguments.logs)))
+
+
+def _debug(arguments: argparse.Namespace) -> None:
+    from verified.planning.debug import run_script
+
+    pairs = [text.partition("=") for text in arguments.wildcards]
+    if odd := [name for name, sign, _ in pairs if not sign]:
+        raise InputError(f"{odd[0]!r} is no wildcard", remedy="write WILDCARD=VALUE, such as dataset=demo")
+    run_script(arguments.rule, {name: value for name, _, value in pairs}, arguments.configfile)

@@ -1,13 +1,16 @@
-"""Scores shared by the models that compare one query vector with clip vectors.
+"""Scores, and the tail, shared by the models that compare one query vector with clip vectors.
 
 Shapes: Q queries, V videos, P pairs, L clips, D hidden size.
 """
+
+from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 from verified.common.precision import whole
+from verified.retrieval.contract import Encoded, Spans
 
 PAD = -1e10
 """Value of pads in XML's and ReLoCLNet's scores and logits: their softmax is exactly 0."""
@@ -17,6 +20,33 @@ def unit(x: Tensor, eps: float = 1e-12) -> Tensor:
     """Vectors divided by their length (at least `eps`)."""
     with whole(x.device):
         return F.normalize(x.float(), dim=-1, eps=eps)
+
+
+class OneVectorTail:
+    """What XML, ReLoCLNet and HERO do once queries and videos are encoded; stands before `RetrievalModel` as a base.
+
+    A video's score is the largest cosine of its clips (encodings ``unit``); the products of the query's ``localiser``
+    with the clips' ``localised`` go through one kernel of five for starts and one for ends.
+    """
+
+    pad: ClassVar[float] = PAD
+    kernels: ClassVar[tuple[str, str]] = ("video_st_predictor", "video_ed_predictor")
+    """Names of the two convolutions, as in the authors' state dict."""
+
+    def video_scores(self, queries: Encoded, videos: Encoded) -> Tensor:
+        return max_over_clips(queries["unit"], videos["unit"], videos["mask"], self.pad)
+
+    def span_logits(self, queries: Encoded, videos: Encoded, query_index: Tensor, video_index: Tensor) -> Spans:
+        products = paired_products(queries["localiser"], videos["localised"], query_index, video_index)
+        return self.spans_of(products, videos["mask"][video_index])
+
+    def spans_of(self, products: Tensor, mask: Tensor) -> Spans:
+        """Logits of starts and ends from products [P, L] of a query and the clips of a video."""
+        start, end = (kernel5(products, getattr(self, name).weight) for name in self.kernels)
+        return Spans(start.masked_fill(~mask, self.pad), end.masked_fill(~mask, self.pad))
+
+    def video_weights(self, scores: Tensor) -> Tensor:
+        return torch.exp(self.config.alpha * scores)
 
 
 def max_over_clips(queries: Tensor, clips: Tensor, mask: Tensor, pad: float = PAD) -> Tensor:

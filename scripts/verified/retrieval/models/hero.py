@@ -32,7 +32,7 @@ from torch import Tensor, nn
 from verified.common.errors import InputError
 from verified.common.tensor_file import read_tensor_file
 from verified.retrieval.bert_layers import BertEncoder
-from verified.retrieval.contract import Batch, Encoded, ModelConfig, Recipe, RetrievalModel, Spans
+from verified.retrieval.contract import Batch, Encoded, ModelConfig, Recipe, RetrievalModel
 from verified.retrieval.labels import inclusive_end_two_clips
 from verified.retrieval.layers import (
     AttentionBlock,
@@ -42,7 +42,7 @@ from verified.retrieval.layers import (
     initialise,
 )
 from verified.retrieval.registry import register
-from verified.retrieval.scoring import kernel5, max_over_clips, paired_products, unit
+from verified.retrieval.scoring import OneVectorTail, unit
 
 PAD = -1e4
 """Scores and logits of pads."""
@@ -114,10 +114,11 @@ class FrameEmbeddings(nn.Module):
 
 
 @register("hero")
-class Hero(RetrievalModel):
+class Hero(OneVectorTail, RetrievalModel):
     """See the head of this file. Shapes as in contract.py, D = `hidden`."""
 
     Config = HeroConfig
+    pad = PAD
     recipe = Recipe(
         optimiser="adamw",
         learning_rate=7e-5,
@@ -219,21 +220,6 @@ class Hero(RetrievalModel):
         frames = self.frame_embeddings(video, mask)
         return {"unit": unit(frames, 1e-5), "localised": frames, "mask": mask}
 
-    def video_scores(self, queries: Encoded, videos: Encoded) -> Tensor:
-        return max_over_clips(queries["unit"], videos["unit"], videos["mask"], PAD)
-
-    def span_logits(self, queries: Encoded, videos: Encoded, query_index: Tensor, video_index: Tensor) -> Spans:
-        products = paired_products(queries["localiser"], videos["localised"], query_index, video_index)
-        return self._logits(products, videos["mask"][video_index])
-
-    def _logits(self, products: Tensor, mask: Tensor) -> Spans:
-        start = kernel5(products, self.video_st_predictor.weight)
-        end = kernel5(products, self.video_ed_predictor.weight)
-        return Spans(start.masked_fill(~mask, PAD), end.masked_fill(~mask, PAD))
-
-    def video_weights(self, scores: Tensor) -> Tensor:
-        return torch.exp(self.config.alpha * scores)
-
     def losses(self, batch: Batch, *, epoch: int, step: int, generator: torch.Generator) -> dict[str, Tensor]:
         queries = self.encode_queries(batch.query, batch.query_mask)
         videos = self.encode_videos(batch.video, batch.video_mask)
@@ -244,7 +230,7 @@ class Hero(RetrievalModel):
             "negative_query": self.config.rank_weight * full_hinge(scores.T, self.config.margin, pool),
         }
         if torch.rand((), generator=generator) < self.config.span_share:
-            spans = self._logits(
+            spans = self.spans_of(
                 torch.einsum("nd,nld->nl", queries["localiser"], videos["localised"]), batch.video_mask
             )
             span = F.cross_entropy(spans.start, batch.span[:, 0]) + F.cross_entropy(spans.end, batch.span[:, 1])

@@ -29,7 +29,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from verified.retrieval.contract import Batch, Encoded, ModelConfig, Recipe, RetrievalModel, Spans
+from verified.retrieval.contract import Batch, Encoded, ModelConfig, Recipe, RetrievalModel
 from verified.retrieval.layers import (
     AttentionBlock,
     InputProjection,
@@ -39,7 +39,7 @@ from verified.retrieval.layers import (
     initialise,
 )
 from verified.retrieval.registry import register
-from verified.retrieval.scoring import PAD, kernel5, max_over_clips, paired_products, sampled_hinge, unit
+from verified.retrieval.scoring import OneVectorTail, max_over_clips, sampled_hinge, unit
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,10 +64,11 @@ class ReLoCLNetConfig(ModelConfig):
 
 
 @register("reloclnet")
-class ReLoCLNet(RetrievalModel):
+class ReLoCLNet(OneVectorTail, RetrievalModel):
     """See the head of this file. Shapes as in contract.py, D = `hidden`."""
 
     Config = ReLoCLNetConfig
+    kernels = ("merged_st_predictor", "merged_ed_predictor")
     recipe = Recipe(
         optimiser="bertadam",
         learning_rate=1e-4,
@@ -125,26 +126,11 @@ class ReLoCLNet(RetrievalModel):
         _, _, final = self.video_features(video, mask)
         return {"unit": unit(final), "localised": final, "mask": mask}
 
-    def video_scores(self, queries: Encoded, videos: Encoded) -> Tensor:
-        return max_over_clips(queries["unit"], videos["unit"], videos["mask"])
-
-    def span_logits(self, queries: Encoded, videos: Encoded, query_index: Tensor, video_index: Tensor) -> Spans:
-        products = paired_products(queries["localiser"], videos["localised"], query_index, video_index)
-        return self._logits(products, videos["mask"][video_index])
-
-    def _logits(self, products: Tensor, mask: Tensor) -> Spans:
-        start = kernel5(products, self.merged_st_predictor.weight)
-        end = kernel5(products, self.merged_ed_predictor.weight)
-        return Spans(start.masked_fill(~mask, PAD), end.masked_fill(~mask, PAD))
-
-    def video_weights(self, scores: Tensor) -> Tensor:
-        return torch.exp(self.config.alpha * scores)
-
     def losses(self, batch: Batch, *, epoch: int, step: int, generator: torch.Generator) -> dict[str, Tensor]:
         queries = self.encode_queries(batch.query, batch.query_mask)
         _, middle, final = self.video_features(batch.video, batch.video_mask)
         products = torch.einsum("nd,nld->nl", queries["localiser"], final)
-        spans = self._logits(products, batch.video_mask)
+        spans = self.spans_of(products, batch.video_mask)
         span = F.cross_entropy(spans.start, batch.span[:, 0]) + F.cross_entropy(spans.end, batch.span[:, 1])
         scores = max_over_clips(queries["unit"], unit(final), batch.video_mask)
         pool = self.config.hard_pool if epoch >= self.config.hard_from_epoch else None

@@ -23,7 +23,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from verified.retrieval.contract import Batch, Encoded, ModelConfig, Recipe, RetrievalModel, Spans
+from verified.retrieval.contract import Batch, Encoded, ModelConfig, Recipe, RetrievalModel
 from verified.retrieval.layers import (
     AttentionBlock,
     InputProjection,
@@ -32,7 +32,7 @@ from verified.retrieval.layers import (
     initialise,
 )
 from verified.retrieval.registry import register
-from verified.retrieval.scoring import PAD, kernel5, max_over_clips, paired_products, sampled_hinge, unit
+from verified.retrieval.scoring import OneVectorTail, sampled_hinge, unit
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +53,7 @@ class XMLConfig(ModelConfig):
 
 
 @register("xml")
-class XML(RetrievalModel):
+class XML(OneVectorTail, RetrievalModel):
     """See the head of this file. Shapes as in contract.py, D = `hidden`."""
 
     Config = XMLConfig
@@ -103,26 +103,11 @@ class XML(RetrievalModel):
         first, second = self.video_features(video, mask)
         return {"unit": unit(first), "localised": second, "mask": mask}
 
-    def video_scores(self, queries: Encoded, videos: Encoded) -> Tensor:
-        return max_over_clips(queries["unit"], videos["unit"], videos["mask"])
-
-    def span_logits(self, queries: Encoded, videos: Encoded, query_index: Tensor, video_index: Tensor) -> Spans:
-        products = paired_products(queries["localiser"], videos["localised"], query_index, video_index)
-        return self._logits(products, videos["mask"][video_index])
-
-    def _logits(self, products: Tensor, mask: Tensor) -> Spans:
-        start = kernel5(products, self.video_st_predictor.weight)
-        end = kernel5(products, self.video_ed_predictor.weight)
-        return Spans(start.masked_fill(~mask, PAD), end.masked_fill(~mask, PAD))
-
-    def video_weights(self, scores: Tensor) -> Tensor:
-        return torch.exp(self.config.alpha * scores)
-
     def losses(self, batch: Batch, *, epoch: int, step: int, generator: torch.Generator) -> dict[str, Tensor]:
         queries = self.encode_queries(batch.query, batch.query_mask)
         videos = self.encode_videos(batch.video, batch.video_mask)
         products = torch.einsum("nd,nld->nl", queries["localiser"], videos["localised"])
-        spans = self._logits(products, batch.video_mask)
+        spans = self.spans_of(products, batch.video_mask)
         span = F.cross_entropy(spans.start, batch.span[:, 0]) + F.cross_entropy(spans.end, batch.span[:, 1])
         pool = self.config.hard_pool if epoch >= self.config.hard_from_epoch else None
         scores = self.video_scores(queries, videos)

@@ -1,0 +1,83 @@
+"""A rule's script run by hand, in this process: for a debugger, a profiler, a notebook."""
+
+import difflib
+import runpy
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from verified.common.errors import InputError
+
+PROJECT = Path(__file__).resolve().parents[3]
+
+
+def stand_in(rule: str, wildcards: Mapping[str, str], configfiles: Sequence[str | Path], folder: str | Path = "."):
+    """The object `snakemake` that the script of `rule` sees, with real paths, params, threads and resources.
+
+    wildcards: name → value, for example ``{"dataset": "demo", "shard": "shard-00"}``. configfiles: as on Snakemake's
+    command line; empty for the default. Paths are relative to `folder`, which becomes the working directory; folders of
+    outputs and logs are made. Raises InputError for a rule or a wildcard that does not exist, and for missing inputs.
+    """
+    return _as_scripts_see(_job(rule, wildcards, configfiles, Path(folder)))
+
+
+def run_script(rule: str, wildcards: Mapping[str, str], configfiles: Sequence[str | Path]) -> None:
+    """Run the script of `rule` in this process; breakpoints in it and in the package hold."""
+    job = _job(rule, wildcards, configfiles, Path())
+    script = PROJECT / "scripts" / Path(job.rule.script).name
+    runpy.run_path(str(script), init_globals={"snakemake": _as_scripts_see(job)}, run_name="__main__")
+
+
+def _as_scripts_see(job):
+    from snakemake.iocontainers import Snakemake
+
+    if absent := [str(path) for path in job.input if not Path(path).exists()]:
+        raise InputError(
+            f"{job.rule.name} reads {absent[0]}, which is not there",
+            remedy=f"build it first: snakemake --cores all {absent[0]}",
+        )
+    for path in (*job.output, *job.log):
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+    return Snakemake(
+        job.input, job.output, job.params, job.wildcards, job.threads, job.resources, job.log,
+        job.rule.workflow.config, job.rule.name, None, str(PROJECT / "scripts"),
+    )  # fmt: skip
+
+
+def _workflow(configfiles: Sequence[str | Path], folder: Path):
+    from snakemake.api import SnakemakeApi
+    from snakemake.settings.types import ConfigSettings, DAGSettings, OutputSettings, Quietness, ResourceSettings
+
+    files = [Path(file).resolve() for file in configfiles]
+    api = SnakemakeApi(OutputSettings(quiet={Quietness.ALL}, dryrun=True))
+    made = api.__enter__().workflow(
+        resource_settings=ResourceSettings(cores=1),
+        config_settings=ConfigSettings(configfiles=files),
+        snakefile=PROJECT / "Snakefile",
+        workdir=folder.resolve(),
+    )
+    workflow = made._workflow
+    workflow.dag_settings = DAGSettings()
+    return workflow
+
+
+def _job(rule: str, wildcards: Mapping[str, str], configfiles: Sequence[str | Path], folder: Path):
+    workflow = _workflow(configfiles, folder)
+    from snakemake.dag import DAG  # these import each other in a circle that only snakemake.api enters rightly
+    from snakemake.exceptions import WorkflowError
+    from snakemake.jobs import Job
+
+    scripted = {one.name: one for one in workflow.rules if one.script}
+    if rule not in scripted:
+        near = difflib.get_close_matches(rule, scripted, n=1, cutoff=0.4)
+        hint = f"did you mean {near[0]!r}? " if near else ""
+        raise InputError(f"no rule {rule!r} with a script", remedy=f"{hint}known: {', '.join(sorted(scripted))}")
+    wanted = set(scripted[rule].wildcard_names)
+    if wanted != set(wildcards):
+        listed = ", ".join(sorted(wanted)) or "none"
+        raise InputError(f"{rule} has the wildcards {listed}, not {', '.join(sorted(wildcards)) or 'none'}")
+    try:
+        job = Job(scripted[rule], DAG(workflow, rules=[scripted[rule]]), wildcards_dict=dict(wildcards))
+        job.params, job.threads, job.resources  # noqa: B018 - worked out now, while the workflow is at hand
+    except (WorkflowError, KeyError) as error:
+        raise InputError(f"{rule} cannot be made with {dict(wildcards)}: {error}") from None
+    return job

@@ -1,0 +1,41 @@
+"""`verified debug`: a rule's script by hand, with what Snakemake would hand it."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from running import NANO
+
+from verified.common.jsonl import read_jsonl, write_jsonl
+
+SHARD = "results/nano/captions/{}/shard-00{}.jsonl"
+
+
+def debug(folder: Path, *arguments: str) -> subprocess.CompletedProcess:
+    command = [sys.executable, "-m", "verified", "debug", *arguments, "--configfile", str(NANO)]
+    return subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def test_a_script_runs_with_the_rules_own_files(tmp_path):
+    for place, kind in enumerate(("statics", "dynamics")):
+        write_jsonl(tmp_path / SHARD.format(kind, ".spoiled"), [{"desc_id": place}])
+    run = debug(tmp_path, "collect_spoiled", "dataset=nano", "shard=shard-00")
+    assert run.returncode == 0, run.stdout
+    assert read_jsonl(tmp_path / SHARD.format("spoiled", "")) == [{"desc_id": 0}, {"desc_id": 1}]
+    assert (tmp_path / "logs/nano/collect_spoiled/shard-00.log").is_file()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["collect_spoild", "shard=shard-00"], "did you mean 'collect_spoiled'?"),
+        (["collect_spoiled", "shard=shard-00"], "collect_spoiled has the wildcards dataset, shard, not shard"),
+        (["collect_spoiled", "dataset=nano", "shard=shard-00"], "statics/shard-00.spoiled.jsonl, which is not there"),
+        (["collect_spoiled", "nano"], "'nano' is no wildcard (write WILDCARD=VALUE"),
+    ],
+    ids=["rule", "wildcard", "input", "form"],
+)
+def test_mistakes_are_named(tmp_path, arguments, said):
+    run = debug(tmp_path, *arguments)
+    assert run.returncode == 2 and said in run.stdout and "Traceback" not in run.stdout, run.stdout
