@@ -101,6 +101,14 @@ def test_means_of_the_ledger_replace_the_estimates(tmp_path, monkeypatch):
     assert (row["calls"], row["tokens_in"], row["tokens_out"]) == (2, 24, 8)
 
 
+def test_a_data_set_that_no_table_shows_takes_no_captions(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_jsonl("moments.jsonl", make_moments(CAPTIONS))
+    lay_videos(tmp_path, make_moments(CAPTIONS))
+    settings = config("http://127.0.0.1:9").model_copy(update={"tables": ()})
+    assert {row["task"] for row in quote(settings)} == set(TASK_OF_KIND.values())
+
+
 def test_no_moments_no_quote(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match="no such moments file"):

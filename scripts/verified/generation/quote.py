@@ -21,7 +21,7 @@ from verified.common.progress import track
 from verified.common.shards import rows_of_shard, shard_names
 from verified.config import Config
 from verified.config.datasets import DataSet
-from verified.config.folders import dataset_folder
+from verified.config.folders import dataset_folder, shown_datasets
 from verified.config.generation import EngineSettings, Generation
 from verified.corpus.unprobed import unprobed_moments
 from verified.generation.asking import Asker, Call
@@ -159,8 +159,9 @@ def _of_dataset(name: str, dataset: DataSet, config: Config, generation: Generat
         moments = _moments(name, dataset, config)
         for shard in track(shard_names(config.shards), f"quote for {name}", config.shards, "shards"):
             part = rows_of_shard(moments, shard, config.shards)
-            caption_statics(part, _keyframes(folder, shard, dataset.keyframes.segments), session)
-            caption_dynamics(part, _videos(folder, part), dataset.dynamics.model_dump(), session)
+            if name in shown_datasets(config):  # the others only teach the evaluator
+                caption_statics(part, _keyframes(folder, shard, dataset.keyframes.segments), session)
+                caption_dynamics(part, _videos(folder, part), dataset.dynamics.model_dump(), session)
             for task in TASK_OF_KIND.values():
                 count = generation.perturbations
                 slots = ({"caption": moment["caption"], "count": str(count)} for moment in part)
