@@ -70,6 +70,16 @@ def test_healing_removes_just_that_and_the_next_run_is_told(folder, capsys):
     assert marked("results/small") == wanted[1:] and not mark_of(folder / "a.jsonl").exists()
 
 
+def test_results_of_a_version_without_seals_are_adopted(folder, capsys):
+    for place in folder.rglob(".*.seal"):
+        place.unlink()
+    assert verify(capsys)[0] == 1
+    status, said = verify(capsys, "--adopt")
+    assert status == 0 and "4 files and folders sealed as they are" in said
+    (folder / "a.jsonl").write_text("{}")
+    assert verify(capsys, "--adopt")[0] == 1
+
+
 def test_nothing_is_healed_under_a_run(folder, capsys):
     damage(folder)
     with (folder.parents[1] / ".snakemake" / "run.lock").open("a+") as held:

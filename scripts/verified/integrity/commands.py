@@ -19,14 +19,18 @@ def add_parser(subparsers) -> None:
         "--configfile", nargs="+", default=(), help="the run's configuration (default: all that is below results)"
     )
     parser.add_argument("--directory", type=Path, default=Path("."), help="working directory of the run")
-    parser.add_argument("--heal", action="store_true", help="remove what is damaged: the next run builds it again")
+    action = parser.add_mutually_exclusive_group()
+    action.add_argument("--heal", action="store_true", help="remove what is damaged: the next run builds it again")
+    action.add_argument(
+        "--adopt", action="store_true", help="seal what has no seal as it is: results of a version without seals"
+    )
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print a line per finding; 1 if there are findings that were not healed, else 0."""
     from verified.common.run_lock import at_work
-    from verified.common.seals import BUILT, rebuild_command
+    from verified.common.seals import BUILT, rebuild_command, seal
     from verified.integrity.verify import heal, verify
 
     folder = Path(BUILT, *_name(arguments.configfile))
@@ -35,22 +39,27 @@ def run(arguments: argparse.Namespace) -> int:
     os.chdir(arguments.directory)
     if not folder.is_dir():
         raise InputError("nothing was built here", file=folder)
-    if arguments.heal and at_work(Path(".snakemake")):
-        raise InputError("a run is at work here", remedy="heal when it has ended")
+    if (arguments.heal or arguments.adopt) and at_work(Path(".snakemake")):
+        raise InputError("a run is at work here", remedy="wait until it has ended")
     seals, findings = verify(folder)
+    if arguments.adopt:
+        adopted = [finding.path for finding in findings if finding.kind == "unsealed"]
+        for path in adopted:
+            seal(path)
+        print(f"{folder}: {len(adopted)} files and folders sealed as they are")
+        seals, findings = verify(folder)
     for finding in findings:
         print(f"{finding.kind}  {finding.path}: {finding.message}")
     sound = seals - sum(finding.kind != "unsealed" for finding in findings)
     print(f"{folder}: {sound} of {seals} sealed files and folders are what was written; {len(findings)} to be rebuilt")
     if not findings:
         return 0
-    command = rebuild_command([finding.path for finding in findings], shlex.join(arguments.configfile))
     if arguments.heal:
         heal(findings)
-        print(f"removed; the next run builds them again, or these alone: {command.partition(' && ')[2]}")
-        return 0
-    print(f"remove them with --heal, or rebuild them now: {command}")
-    return 1
+    command = rebuild_command([finding.path for finding in findings], shlex.join(arguments.configfile))
+    done = "removed; the next run builds them again, and these alone are built by" if arguments.heal else "rebuild them"
+    print(f"{done}: {command}")
+    return int(not arguments.heal)
 
 
 def _name(configurations: list[str]) -> list[str]:
