@@ -1,0 +1,57 @@
+"""ResNet-152 and RoBERTa-base at full size, with random weights."""
+
+import time
+
+import numpy as np
+import pytest
+import torch
+from gpu_device import ON_CPU, most_gigabytes, wait
+from transformers import ResNetConfig, ResNetModel, RobertaConfig, RobertaModel
+
+from verified.features.image_model import ImageModel
+
+FRAMES = 2 if ON_CPU else 256
+
+
+def test_resnet_152(device, report, tmp_path):
+    torch.manual_seed(0)
+    config = ResNetConfig(depths=[1, 1, 1, 1]) if ON_CPU else ResNetConfig(depths=[3, 8, 36, 3])
+    ResNetModel(config).save_pretrained(tmp_path)
+    frames = np.random.default_rng(0).integers(0, 256, (FRAMES, 224, 224, 3), dtype=np.uint8)
+    found = {}
+    for precision in ("float32", "bfloat16"):
+        backbone = ImageModel(str(tmp_path), precision)
+        backbone(frames[:8])
+        wait()
+        started = time.perf_counter()
+        found[precision] = backbone(frames)
+        rate = FRAMES / (time.perf_counter() - started)
+        assert found[precision].shape == (FRAMES, 2048)
+        report(f"ResNet-152, {precision}: {rate:.0f} frames/s, {most_gigabytes():.1f} GB")
+    cosine = (found["float32"] * found["bfloat16"]).sum(1)
+    cosine /= np.linalg.norm(found["float32"], axis=1) * np.linalg.norm(found["bfloat16"], axis=1)
+    assert cosine.min() > 0.99
+
+
+@torch.inference_mode()
+def test_roberta_base(device, report):
+    torch.manual_seed(0)
+    model = RobertaModel(RobertaConfig(num_hidden_layers=1 if ON_CPU else 12)).eval()
+    ids = torch.randint(5, 50000, (8 if ON_CPU else 256, 32))
+    truth = model(ids[:4]).last_hidden_state
+    model.to(device)
+    states = model(ids.to(device)).last_hidden_state
+    torch.testing.assert_close(states[:4].cpu(), truth, rtol=1e-3, atol=2e-3)
+    wait()
+    started = time.perf_counter()
+    model(ids.to(device))
+    wait()
+    report(f"RoBERTa-base: {len(ids) / (time.perf_counter() - started):.0f} captions of 32 tokens/s")
+
+
+def test_the_gpu_is_what_jobs_would_use(device):
+    if ON_CPU:
+        pytest.skip("on the CPU there is nothing to see")
+    from verified.common.gpu_leases import machine_devices
+
+    assert machine_devices(), "torch sees a GPU that the jobs' leases do not"

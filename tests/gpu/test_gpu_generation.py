@@ -1,0 +1,52 @@
+"""Text generation on the GPU: the transformers engine on tiny models, vLLM where it is installed."""
+
+import os
+
+import numpy as np
+import pytest
+import tiny_models
+from captioning import jpeg
+from gpu_device import ON_CPU
+
+from verified.config.generation import EngineSettings
+from verified.generation.request import Request, Sampling
+
+SHORT = Sampling(max_tokens=8)
+CLIP = np.random.default_rng(0).integers(0, 255, (5, 40, 60, 3), np.uint8)
+ASKED = {
+    "mistral": Request("positives", "say it anew", {"caption": "a dog", "count": "3"}, sampling=SHORT, seed=5),
+    "llava_next": Request("keyframe_description", "look", {"caption": "a dog"}, (jpeg(40),), sampling=SHORT, seed=5),
+    "qwen_vl": Request("answers", "watch", {"caption": "a dog"}, frames=CLIP, sampling=SHORT, seed=5),
+}
+
+
+@pytest.mark.parametrize("kind", ASKED)
+def test_transformers_on_the_gpu(device, tmp_path, kind):
+    from verified.generation.engines.transformers import Transformers
+
+    folder = getattr(tiny_models, kind)(tmp_path)
+    engine = Transformers(EngineSettings(engine="transformers", model=folder, gpu=0 if ON_CPU else 1))
+    first, again = (next(iter(engine.answer([ASKED[kind]]))) for _ in range(2))
+    assert next(engine.network.parameters()).device.type == device.type
+    assert first.finish == "length" and first.tokens_out == 8
+    assert first.text == again.text, "the same seed on the same device"
+
+
+@pytest.mark.parametrize("kind", ASKED)
+def test_vllm_on_the_gpu(device, tmp_path, kind, monkeypatch):
+    pytest.importorskip("vllm", reason="vLLM is not installed here (envs/generation-cuda.yaml)")
+    for name in ("HF_HUB_OFFLINE", "VLLM_NO_USAGE_STATS"):
+        monkeypatch.setitem(os.environ, name, "1")
+    from verified.generation.engines.vllm import VLLM
+
+    folder = getattr(tiny_models, kind)(tmp_path)
+    settings = EngineSettings(
+        engine="vllm", model=folder, gpu=0 if ON_CPU else 1, gpu_memory_share=0.3, max_context_tokens=512
+    )
+    engine = VLLM(settings)
+    try:
+        reply = next(iter(engine.answer([ASKED[kind]])))
+    finally:
+        if engine.llm is not None:
+            engine.llm.llm_engine.engine_core.shutdown()
+    assert reply.finish in ("length", "stop") and reply.tokens_in > 4
