@@ -76,7 +76,9 @@ def build(settings: Config, configs: tuple[str, ...]) -> None:
     files = [f"{folder}/{file}" for folder in folders for shard in shards
              for file in (f"keyframes/{shard}.tar", f"corpus/shards/{shard}.videos.jsonl")]  # fmt: skip
     command = [sys.executable, "-m", "snakemake", "--cores", "2", "--configfile", *configs, "--"]
-    subprocess.run([*command, *all_records(settings), *files], check=True)
+    done = subprocess.run([*command, *all_records(settings), *files])
+    if done.returncode:
+        sys.exit(done.returncode)
 
 
 def _read(moment: dict) -> bool:

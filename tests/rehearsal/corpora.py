@@ -3,6 +3,8 @@
 Annotations name a few videos that are not there, as published ones do by now.
 """
 
+import csv
+import hashlib
 import json
 import random
 from collections.abc import Iterator
@@ -13,6 +15,7 @@ from verified.common.seeds import derive_seed
 from verified.corpus.coarse_captions import coarse_caption
 from verified.corpus.demo_source import render_world
 from verified.corpus.encode import write_video
+from verified.corpus.sources import SOURCES
 from verified.corpus.world import facts, make_world
 
 SEED, FPS, PIXELS = 7, 8, 112
@@ -30,11 +33,28 @@ class Annotated:
 
 def write_corpora(folder: Path, videos: int) -> dict[str, int]:
     """Write `videos` videos a data set and their annotations; returns how many of each are missing on purpose."""
-    return {
+    missing = {
         "charades": _charades(folder, videos),
         "didemo": _didemo(folder, videos),
         "activitynet": _activitynet(folder, videos),
     }
+    _list_of_files(folder / "annotations")
+    return missing
+
+
+def _list_of_files(folder: Path) -> None:
+    """A list in the form of config/sources.csv, with the checksums of these files, beside them."""
+    with SOURCES.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    with (folder / "sources.csv").open("w", encoding="utf-8", newline="") as file:
+        table = csv.DictWriter(file, rows[0])
+        table.writeheader()
+        for row in rows:
+            path = folder / row["place"]
+            if path.is_file():
+                content = path.read_bytes()
+                own = {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content), "rows": "", "url": ""}
+                table.writerow(row | own | {"version": "rehearsal", "access": "own"})
 
 
 def _charades(folder: Path, videos: int) -> int:
