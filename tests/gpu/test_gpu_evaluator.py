@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import torch
 from gpu_device import NO_GPU, ON_CPU, most_gigabytes, wait
+from verified.evaluator.batches import make_batch
+from verified.evaluator.optimiser import adamw
 
 from verified.common.precision import computing
 from verified.evaluator.architecture import architecture
-from verified.evaluator.batches import make_batch
 from verified.evaluator.model import NoiseEvaluator
-from verified.evaluator.optimiser import adamw
 from verified.evaluator.processes import run_in_processes
 from verified.evaluator.score import moment_readings
 from verified.evaluator.step import TrainingStep

@@ -34,6 +34,7 @@ def _plan(arguments: argparse.Namespace) -> None:
     from dataclasses import asdict
 
     from verified.config import read
+    from verified.planning.needs import lines, needs
     from verified.planning.placeholders import lay_out, missing, published_moments
     from verified.planning.plan import plan, table
 
@@ -49,12 +50,14 @@ def _plan(arguments: argparse.Namespace) -> None:
     published = published_moments(settings)
     if arguments.json:
         about = {"seconds": round(seconds, 1), "absent": absent, "published_moments": published}
+        about["needs"] = asdict(needs(settings))
         print(json.dumps({**about, "rows": [asdict(row) for row in rows]}, indent=1))
         return
     print(table(rows))
     for title, splits in published.items():
         shown = ", ".join(f"{split} {count}" for split, count in splits.items())
         print(f"{title}: {sum(splits.values())} published moments ({shown}).")
+    print("\n".join(lines(needs(settings))))
     if absent:
         print(f"Planned from nothing, as these are not here: {', '.join(absent)}.")
     print(

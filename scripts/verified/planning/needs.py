@@ -1,0 +1,118 @@
+"""What a run needs beside time: moments and training tuples, downloads, disk; estimates that say what they stand on."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from verified.common.errors import InputError
+from verified.config import Config
+from verified.corpus.moments_file import read_moments_file
+from verified.corpus.sources import collections
+from verified.planning.placeholders import published_moments
+from verified.weights.lock import read_lock
+from verified.weights.wanted import wanted_models
+
+FINE = {"charades-sta": "charades-fig", "didemo": "didemo-fig", "activitynet-captions": "activitynet-fig"}
+"""The released collection that tells how many captions a published split has where its own file is not public."""
+PUBLISHED_GB = {
+    "mistralai/Mistral-7B-Instruct-v0.2": 14.5, "llava-hf/llava-v1.6-mistral-7b-hf": 15.1,
+    "Qwen/Qwen2.5-VL-7B-Instruct": 16.6, "microsoft/resnet-152": 0.2, "roberta-base": 0.5,
+}  # fmt: skip
+"""Parameters times two bytes (the last two: four); for models that the lock file does not name yet."""
+UMT_GB = 3.9
+"""660 million parameters and the teacher's 304 million in float32: the published file was never seen by us."""
+CONVERTED_GB = 2.6
+"""The same without the teacher."""
+CODED_KB_A_FRAME = 4.6
+"""Of a stream with a shorter side of 256 pixels, measured on two real clips (see evaluator.clips)."""
+FEATURE_KB_A_MOMENT = 140.0
+"""Video and text features, keyframes: 2048 half floats a second of video, 768 a word of three captions, JPEGs."""
+STATE_GB = {"L/16": 10.6}
+"""Weights and the optimiser's state of the evaluator, of which one is kept while it trains."""
+
+
+@dataclass
+class Needs:
+    """moments: data set → number; the rest in GB, `downloads` by what is downloaded; `assumed`: what was not known."""
+
+    moments: dict[str, int]
+    tuples: int
+    downloads: dict[str, float]
+    disk: dict[str, float]
+    assumed: list[str]
+
+
+def needs(config: Config) -> Needs:
+    """Estimate what a run of `config` needs."""
+    assumed: list[str] = []
+    moments = {dataset.title: _moments(config, name, assumed) for name, dataset in config.datasets.items()}
+    moments = {title: count for title, count in moments.items() if count}
+    downloads = _downloads(config, assumed)
+    total, evaluator = sum(moments.values()), config.evaluator
+    frames = evaluator.frames * evaluator.frames_per_interval
+    if evaluator.clip_side is None:
+        clip_kb = frames * evaluator.image_size**2 * 3 / 1e3
+    else:
+        clip_kb = frames * CODED_KB_A_FRAME * (evaluator.clip_side / 256) ** 2
+    clips = "clips for the evaluator" + ("" if evaluator.keep_clips else ", until it has scored")
+    disk = {
+        "models": sum(downloads.values()) + (CONVERTED_GB if evaluator.umt_file else 0.0),
+        clips: total * clip_kb / 1e6,
+        "features and keyframes": total * FEATURE_KB_A_MOMENT / 1e6,
+        "evaluator": 2 * STATE_GB.get(evaluator.size, 0.0),
+    }
+    return Needs(moments, total, downloads, disk, assumed)
+
+
+def _moments(config: Config, name: str, assumed: list[str]) -> int:
+    dataset = config.datasets[name]
+    source = dataset.source
+    if source.published:
+        known = published_moments(config)[dataset.title]
+        listed = collections()
+        fine = listed.get(FINE.get(source.collection, ""), {})
+        for split in listed.get(source.collection, {}):
+            wanted = source.splits is None or split in source.splits
+            if wanted and split not in known and split in fine:
+                known[split] = fine[split][0].rows
+                assumed.append(f"{dataset.title} {split}: as many as its released fine captions, {known[split]}")
+        return sum(known.values())
+    try:
+        return len(read_moments_file(source.moments)) if hasattr(source, "moments") else 0
+    except InputError:
+        assumed.append(f"{dataset.title}: its moments are not here and not counted")
+        return 0
+
+
+def _downloads(config: Config, assumed: list[str]) -> dict[str, float]:
+    """GB by model; none where a folder stands in for the hub."""
+    found: dict[str, float] = {}
+    if config.weights.hub:
+        return found
+    locked = read_lock(config.weights.lock)["models"]
+    for wanted in wanted_models(config):
+        entry = locked.get(wanted.key)
+        if entry:
+            found[wanted.key] = sum(facts["bytes"] for facts in entry["files"].values()) / 1e9
+        elif wanted.name in PUBLISHED_GB:
+            found[wanted.key] = PUBLISHED_GB[wanted.name]
+            assumed.append(f"{wanted.name}: by its parameters")
+        else:
+            assumed.append(f"{wanted.name}: size not known before `verified fetch-models --dry-run`")
+    evaluator = config.evaluator
+    if evaluator.umt_file and evaluator.umt_url and not Path(evaluator.umt_file).is_file():
+        found[Path(evaluator.umt_file).name] = UMT_GB
+        assumed.append("UMT's file: by its parameters and its teacher's")
+    return found
+
+
+def lines(found: Needs) -> list[str]:
+    """The same for people."""
+    listed = ", ".join(f"{title} {count}" for title, count in found.moments.items())
+    text = [f"Moments, and so tuples to fine-tune the evaluator with, before exclusions: {found.tuples} ({listed})."]
+    for name, values in (("Downloads", found.downloads), ("Disk", found.disk)):
+        parts = ", ".join(f"{what} {size:.1f}" for what, size in values.items() if size >= 0.05)
+        text.append(f"{name}, GB: {sum(values.values()):.0f}{f' ({parts})' if parts else ''}.")
+    text[-1] += " The videos themselves are not in it."
+    if found.assumed:
+        text.append(f"Assumed: {'; '.join(found.assumed)}.")
+    return text
