@@ -25,7 +25,7 @@ include: "rules/retrieval.smk"
 include: "rules/statistics.smk"
 
 
-if settings.rextime.sources:
+if suite_paths.is_on(settings):
 
     include: "rules/rextime.smk"
     include: "rules/rextime_models.smk"

@@ -18,6 +18,7 @@ from verified.common.shards import shard_names
 from verified.config import load
 from verified.config.folders import dataset_folder, dataset_of, dataset_pattern, dataset_values, datasets_with
 from verified.config.folders import evaluator_folder, home
+from verified.rextime import paths as suite_paths
 from verified.config.layers import layered, merge
 from verified.corpus.enough import check_enough
 from verified.tables.closing import closing_message, show_when_done

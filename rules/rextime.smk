@@ -1,4 +1,3 @@
-from verified.rextime import paths as suite_paths
 from verified.rextime.tasks import GENERATION
 
 SUITE = suite_paths.folder(settings)
@@ -145,9 +144,10 @@ rule measure_rextime_validity:
 rule tabulate_rextime:
     """The suite's tables, for `build_tables`."""
     input:
-        sources=f"{SUITE}/sources.json",
-        counts=f"{SUITE}/counts.json",
-        statistics=f"{SUITE}/statistics.json",
+        sources=suite_paths.written(settings, "sources.json"),
+        counts=suite_paths.written(settings, "counts.json"),
+        statistics=suite_paths.written(settings, "statistics.json"),
+        released=settings.rextime.released.values(),
         results=suite_paths.results_files(settings),
         validity=[f"{SUITE}/validity.jsonl"] if suite_paths.truths(settings) else [],
         printed=f"{workflow.basedir}/config/rextime_tables.csv",
@@ -165,6 +165,7 @@ rule tabulate_rextime:
         runtime=growing(10),
     params:
         prices=settings.rextime.prices.model_dump(mode="json"),
+        released=settings.rextime.released,
         seed=settings.seed,
     script:
         "../scripts/tabulate_rextime.py"

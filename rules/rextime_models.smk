@@ -78,7 +78,7 @@ rule ground_rextime_questions:
 rule score_rextime:
     """Scores of everybody who took the test, with intervals, beside two baselines that see no video."""
     input:
-        questions=QUESTIONS,
+        questions=suite_paths.tested(settings).values(),
         submissions=[file for taker in suite_paths.takers(settings).values() for file in taker["files"]],
     output:
         results=f"{SUITE}/results.json",
@@ -93,7 +93,7 @@ rule score_rextime:
         mem_mb=growing(2000),
         runtime=growing(30),
     params:
-        splits={split: f"{SUITE}/annotations/{split}.jsonl" for split in suite_paths.tested_splits(settings.rextime)},
+        tested=suite_paths.tested(settings),
         takers=suite_paths.takers(settings),
         seed=settings.seed,
     script:

@@ -7,9 +7,9 @@ with job(snakemake):
     from verified.rextime.results import score_all, submissions_of
     from verified.rextime.rows import read_questions
 
-    questions = {split: read_questions(path) for split, path in snakemake.params.splits.items()}
+    questions = {split: read_questions(path) for split, path in snakemake.params.tested.items()}
     found = {
-        split: score_all(rows, submissions_of(rows, snakemake.params.takers), snakemake.params.seed)
+        split: score_all(rows, submissions_of(rows, snakemake.params.takers, split), snakemake.params.seed)
         for split, rows in questions.items()
     }
     write_json(snakemake.output.results, found)

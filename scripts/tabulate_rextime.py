@@ -6,15 +6,17 @@ with job(snakemake):
     from verified.common.jsonl import read_json, read_jsonl
     from verified.config.rextime import Prices
     from verified.rextime import tables
+    from verified.rextime.statistics import released_statistics
     from verified.tables.simple import write_table_json
 
     given, params = snakemake.input, snakemake.params
-    shown = [
-        tables.sources_table(read_json(given.sources)),
-        tables.generation_table(read_json(given.counts)),
-        tables.questions_table(read_json(given.statistics)),
-        tables.cost_table(Prices(**params.prices)),
-    ]
+    statistics = released_statistics(params.released)
+    shown = [tables.cost_table(Prices(**params.prices))]
+    if given.sources:
+        shown.append(tables.sources_table(read_json(given.sources[0])))
+        shown.append(tables.generation_table(read_json(given.counts[0])))
+        statistics = read_json(given.statistics[0]) | statistics
+    shown.append(tables.questions_table(statistics))
     if given.results:
         shown.append(tables.results_table(read_json(given.results[0]), tables.read_printed(given.printed)))
     if given.validity:

@@ -24,7 +24,7 @@ from verified.generation.session import Session
 from verified.rextime.answer import TASKS, continuation, engines_for, take_test
 from verified.rextime.baselines import uniform_random
 from verified.rextime.ground import ground
-from verified.rextime.results import score_all, submissions_of
+from verified.rextime.results import Taker, score_all, submissions_of
 from verified.rextime.rows import Prediction, Question
 
 
@@ -74,7 +74,7 @@ def test_the_demo_s_engine_answers_better_than_chance_and_resumes(watched, tmp_p
         for row in questions
     ]
     write_jsonl(tmp_path / "sub.jsonl", submission)
-    takers = submissions_of(truth, {"reader": {"mode": "both", "files": [tmp_path / "sub.jsonl"]}})
+    takers = submissions_of(truth, {"reader": {"mode": "both", "files": [tmp_path / "sub.jsonl"]}}, "test")
     found = score_all(truth, takers, seed=1)
     reader = found["takers"]["reader"]["result"]["brief"]
     assert reader["VQA"] >= 0.5 and reader["MR-full-mIoU"] > 40
@@ -191,7 +191,7 @@ def test_a_retrieval_model_grounds_questions_in_their_own_videos(name, tmp_path)
 def test_a_grounder_of_some_questions_is_scored_on_these():
     asked = [Question(f"q{n}", "?", "v", 10.0, ((0.0, 5.0),), "A") for n in range(4)]
     part = {"q0": Prediction((0.0, 5.0), None), "q1": Prediction((5.0, 9.0), None)}
-    found = score_all(asked, {"grounder": ("grounding", part)}, 1)["takers"]
+    found = score_all(asked, {"grounder": Taker("grounding", part, partial=True)}, 1)["takers"]
     assert found["grounder"]["questions"] == 2 and found["grounder"]["result"]["brief"]["MR-full-mIoU"] == 50
     assert "against_whole_video" not in found["grounder"] and found["whole video, A"]["questions"] == 4
     assert uniform_random(asked, 1) == uniform_random(asked, 1) != uniform_random(asked, 2)

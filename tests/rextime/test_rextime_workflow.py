@@ -3,9 +3,10 @@
 import csv
 import json
 
+import pytest
 from running import snakemake
 
-from verified.common.jsonl import read_json, read_jsonl, write_json
+from verified.common.jsonl import read_json, read_jsonl, write_json, write_jsonl
 
 COLOURS = ("red", "blue", "pink", "green", "white")
 VERBS = ("bounces", "grows", "moves to the left", "vanishes", "circles around", "shrinks", "moves up")
@@ -14,6 +15,8 @@ name: across
 rextime:
   sources:
     captions: {form: captions, annotations: captions.json, split: val}
+  released: {given: given.jsonl}
+  submissions: {all right: {file: right.jsonl, questions: given}}
 """
 
 
@@ -35,6 +38,13 @@ def captions(videos: int) -> dict:
 def test_tables_from_a_file_of_captions(tmp_path):
     write_json(tmp_path / "captions.json", captions(12))
     (tmp_path / "across.yaml").write_text(CONFIG)
+    given = [
+        {"qid": f"q{n}", "query": "?", "duration": 20, "vid": "v", "relevant_windows": [[n, n + 4]], "ans": "A"}
+        for n in range(6)
+    ]
+    write_jsonl(tmp_path / "given.jsonl", given)
+    right = ({"qid": row["qid"], "pred_relevant_windows": row["relevant_windows"], "ans": "A"} for row in given)
+    write_jsonl(tmp_path / "right.jsonl", right)
     run = snakemake(tmp_path, "--cores", "1", "results/tables", config=tmp_path / "across.yaml")
     assert run.returncode == 0, run.stdout
     suite = tmp_path / "results/across/rextime"
@@ -48,6 +58,8 @@ def test_tables_from_a_file_of_captions(tmp_path):
     rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))
     assert sum(row["Verdict"].startswith("not attempted") for row in rows) == 18
     assert {row["Method"] for row in rows} >= {"whole video, A", "random span and letter", "random, expected"}
+    scored = {row["Method"]: row for row in rows if row["Test"] == "this run, given"}
+    assert [float(scored[name]["mIoU"]) for name in ("all right", "whole video, A")] == [100, pytest.approx(20)]
     assert "reproduced" in (tmp_path / "results/tables/rextime-cost.md").read_text()
     before = (suite / "annotations/val.jsonl").read_bytes()
     again = snakemake(tmp_path, "--cores", "1", "results/tables", config=tmp_path / "across.yaml")
@@ -64,3 +76,6 @@ def test_a_source_that_cannot_be_is_named_before_anything_runs(tmp_path):
     (tmp_path / "across.yaml").write_text(wrong)
     run = snakemake(tmp_path, "-n", "results/tables", config=tmp_path / "across.yaml")
     assert run.returncode and "captions" in run.stdout and "'none'" in run.stdout and "Traceback" not in run.stdout
+    (tmp_path / "across.yaml").write_text(CONFIG.replace("questions: given", "questions: giver"))
+    run = snakemake(tmp_path, "-n", "results/tables", config=tmp_path / "across.yaml")
+    assert run.returncode and "unknown questions 'giver'; known: given, val" in run.stdout

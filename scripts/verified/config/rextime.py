@@ -83,11 +83,26 @@ class Prices(Section):
     """Question-answer pairs that one person writes in an hour without the workflow."""
 
 
+class Submission(Section):
+    """Somebody's answers to a file of questions."""
+
+    file: str
+    """JSON Lines: qid, pred_relevant_windows, ans."""
+    questions: str
+    """The name under `released`, or the split of the suite's own questions, that it answers, whole."""
+    mode: Literal["both", "grounding", "vqa"] = "both"
+    """What its rows hold: windows and letters, windows, or letters."""
+
+
 class Rextime(Section):
-    """The ReXTime suite; built only where `sources` names at least one."""
+    """The ReXTime suite; built only where `sources` or `released` names something."""
 
     sources: dict[str, RextimeSource] = Field({})
-    """Sources by name (lower-case letters, digits and hyphens)."""
+    """Sources that questions are written from, by name (lower-case letters, digits and hyphens)."""
+    released: dict[str, str] = Field({})
+    """Given files of questions in the released form, by name: baselines and `submissions` are scored on them."""
+    submissions: dict[str, Submission] = Field({})
+    """Submissions to set beside the others in the table of models, by the name that it shows."""
     captions: CaptionFilters = CaptionFilters()
     queries: QueryFilters = QueryFilters()
     routing: Routing = Routing()
@@ -104,10 +119,21 @@ class Rextime(Section):
     (engine transformers only)."""
     prices: Prices = Prices()
 
-    @field_validator("sources")
+    @field_validator("sources", "released")
     @classmethod
-    def source_names(cls, sources: dict[str, RextimeSource]) -> dict[str, RextimeSource]:
-        for name in sources:
+    def names(cls, named: dict) -> dict:
+        for name in named:
             if not re.fullmatch(r"[a-z0-9][a-z0-9-]*", name):
-                raise ValueError(f"source name {name!r} must be lower-case letters, digits and hyphens")
-        return sources
+                raise ValueError(f"name {name!r} must be lower-case letters, digits and hyphens")
+        return named
+
+    @model_validator(mode="after")
+    def questions_are_known(self):
+        splits = {source.split for source in self.sources.values()}
+        if both := sorted(splits & self.released.keys()):
+            raise ValueError(f"released: {both[0]!r} is a split of the sources already; choose another name")
+        for name, submission in self.submissions.items():
+            if submission.questions not in splits | self.released.keys():
+                known = ", ".join(sorted(splits | self.released.keys())) or "none"
+                raise ValueError(f"submissions.{name}: unknown questions {submission.questions!r}; known: {known}")
+        return self

@@ -77,7 +77,15 @@ def takers(settings: Config) -> dict[str, dict]:
     for (_, model, captions), file in zip(grounders(settings), grounding_files(settings)):
         name = f"{model}, trained on {captions}"
         found.setdefault(name, {"mode": "grounding", "files": []})["files"].append(file)
+    for name, given in settings.rextime.submissions.items():
+        found[name] = {"mode": given.mode, "files": [given.file], "questions": given.questions}
     return found
+
+
+def tested(settings: Config) -> dict[str, str]:
+    """Files of the questions that takers are scored on, by name: the suite's own splits and the given ones."""
+    own = {split: f"{folder(settings)}/annotations/{split}.jsonl" for split in tested_splits(settings.rextime)}
+    return own | settings.rextime.released
 
 
 def grounding_files(settings: Config) -> list[str]:
@@ -106,8 +114,8 @@ def sources_of(settings: Config, dataset: str) -> list[str]:
 
 
 def results_files(settings: Config) -> list[str]:
-    """The scores, where any split has questions with options."""
-    return [f"{folder(settings)}/results.json"] if tested_splits(settings.rextime) else []
+    """The scores, where any questions have options."""
+    return [f"{folder(settings)}/results.json"] if tested(settings) else []
 
 
 def filtering(settings: Config) -> dict:
@@ -122,4 +130,14 @@ def writing(settings: Config) -> dict:
 
 def table_files(settings: Config) -> list[str]:
     """The suite's tables, if it is on."""
-    return [f"{folder(settings)}/tables.json"] if settings.rextime.sources else []
+    return [f"{folder(settings)}/tables.json"] if is_on(settings) else []
+
+
+def is_on(settings: Config) -> bool:
+    """Whether the configuration asks for anything of the suite."""
+    return bool(settings.rextime.sources or settings.rextime.released)
+
+
+def written(settings: Config, name: str) -> list[str]:
+    """A file that only exists where questions are written."""
+    return [f"{folder(settings)}/{name}"] if settings.rextime.sources else []

@@ -1,30 +1,31 @@
 """Scores of everybody who took the test, by split, with intervals and comparisons to the whole-video baseline."""
 
+import dataclasses
 from collections.abc import Mapping
 
 from verified.rextime.baselines import expected_random, uniform_random, whole_video
-from verified.rextime.evaluate import RESAMPLES, Evaluation, compare, evaluate
+from verified.rextime.evaluate import RESAMPLES, compare, evaluate
 from verified.rextime.rows import Mode, Prediction, Question, read_submission
 
 WHOLE_VIDEO = "whole video, A"
 RANDOM = "random span and letter"
 
 
-def score_all(
-    questions: list[Question], submissions: Mapping[str, tuple[Mode, dict[str, Prediction]]], seed: int
-) -> dict:
-    """`questions`, `takers` by name, and `expected_random` over all draws, for one split.
+def score_all(questions: list[Question], submissions: Mapping[str, "Taker"], seed: int) -> dict:
+    """`questions`, `takers` by name, and `expected_random` over all draws, for one file of questions.
 
     A taker has `mode`, `result` (the official output), `intervals` and `against_whole_video`. A grounder that knows the
     videos of one data set only is scored on their questions, and `questions` says on how many.
     """
+    letters = all(question.answer is not None for question in questions)
+    mode: Mode = "both" if letters else "grounding"
     baselines = {
-        WHOLE_VIDEO: ("both", whole_video(questions)),
-        RANDOM: ("both", uniform_random(questions, seed)),
+        WHOLE_VIDEO: Taker(mode, whole_video(questions)),
+        RANDOM: Taker(mode, uniform_random(questions, seed)),
     }
     evaluations = {
-        name: _scored(questions, mode, predictions, name)
-        for name, (mode, predictions) in (baselines | dict(submissions)).items()
+        name: evaluate(questions, taker.predictions, taker.mode, partial=taker.partial, source=name)
+        for name, taker in (baselines | dict(submissions)).items()
     }
     takers = {}
     for name, evaluation in evaluations.items():
@@ -42,24 +43,31 @@ def score_all(
     return {"questions": len(questions), "expected_random": expected_random(questions), "takers": takers}
 
 
-def _scored(questions: list[Question], mode: Mode, predictions: dict[str, Prediction], name: str) -> Evaluation:
-    return evaluate(questions, predictions, mode, partial=len(predictions) < len(questions), source=name)
+@dataclasses.dataclass(frozen=True)
+class Taker:
+    """Answers of somebody: what they hold, by id, and whether they may be to some of the questions only."""
+
+    mode: Mode
+    predictions: dict[str, Prediction]
+    partial: bool = False
 
 
-def submissions_of(
-    questions: list[Question], takers: Mapping[str, Mapping]
-) -> dict[str, tuple[Mode, dict[str, Prediction]]]:
-    """Submissions by name, of takers that each have a ``mode`` and ``files``, cut to the questions of one split.
+def submissions_of(questions: list[Question], takers: Mapping[str, Mapping], name: str) -> dict[str, Taker]:
+    """Who took the test on the questions of this `name`.
 
-    A taker without any of these questions is left out.
+    Takers each have a ``mode`` and ``files``. One that names its ``questions`` has to answer all of these and no
+    others; of any other taker, what it says of these questions is taken, and it is left out where that is nothing.
     """
     asked = {question.qid for question in questions}
     found = {}
-    for name, taker in takers.items():
+    for taker_name, taker in takers.items():
+        if taker.get("questions", name) != name:
+            continue
         predictions: dict[str, Prediction] = {}
         for file in taker["files"]:
             predictions |= read_submission(file, taker["mode"], may_be_empty=True)[1]
-        predictions = {qid: prediction for qid, prediction in predictions.items() if qid in asked}
-        if predictions:
-            found[name] = (taker["mode"], predictions)
+        if "questions" not in taker:
+            predictions = {qid: prediction for qid, prediction in predictions.items() if qid in asked}
+        if predictions or "questions" in taker:
+            found[taker_name] = Taker(taker["mode"], predictions, partial="questions" not in taker)
     return found

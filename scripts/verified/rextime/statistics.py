@@ -9,7 +9,7 @@ import numpy as np
 
 from verified.config.rextime import Prices
 from verified.rextime.metrics import interval_iou
-from verified.rextime.rows import windows_array
+from verified.rextime.rows import read_questions, windows_array
 
 BEFORE_OR_AFTER = re.compile(r"\b(?:before|after)\b", re.I)
 
@@ -58,6 +58,20 @@ def benchmark_statistics(rows: Iterable[Mapping]) -> dict:
             "letters": dict(sorted(Counter(row["ans"] for row in of_split if row["ans"]).items())),
         }
     return splits
+
+
+def released_statistics(files: Mapping[str, str]) -> dict:
+    """The same of given files of questions, by name; they name no kinds and no question spans."""
+    found = {}
+    for name, path in files.items():
+        rows = [
+            {"split": name, "vid": row.video, "kind": "", "direction": "", "duration": row.duration, "ans": row.answer,
+             "relevant_windows": row.windows, "question_windows": ()}
+            for row in read_questions(path)
+        ]  # fmt: skip
+        found |= benchmark_statistics(rows)
+        found[name] |= {"kinds": None, "directions": None}
+    return found
 
 
 def _mean(values: np.ndarray) -> float | None:

@@ -42,12 +42,13 @@ def questions_table(statistics: Mapping[str, dict]) -> SimpleTable:
         "Split", "Questions", *(kind.replace("_", " ") for kind in kinds), "Videos", "Video (s)", "Answer span (s)",
         "With question span", "Certificate length (s)", "Hull (s)", "Question–answer IoU",
     )  # fmt: skip
-    rows = [
-        [split, found["questions"], *(found["kinds"].get(kind, 0) for kind in kinds), found["videos"],
-         found["duration"], found["answer_length"], found["with_question_span"], found["certificate_length"],
-         found["certificate_hull"], found["question_answer_iou"]]
-        for split, found in statistics.items()
-    ]  # fmt: skip
+    rows = []
+    for split, found in statistics.items():
+        by_kind = found["kinds"]
+        numbers = [None if by_kind is None else by_kind.get(kind, 0) for kind in kinds]
+        names = ("videos", "duration", "answer_length", "with_question_span")
+        names += ("certificate_length", "certificate_hull", "question_answer_iou")
+        rows.append([split, found["questions"], *numbers, *(found[name] for name in names)])
     notes = ("Certificate length is the union of question span and answer span; the hull also counts what is between.",)
     return SimpleTable("rextime-questions", "the questions across time", header, rows, notes)
 
