@@ -78,7 +78,7 @@ def rows_of(dry_run: str) -> list[Row]:
 
 def stage_of_rule() -> dict[str, str]:
     """{rule: stage} in the order of the Snakefile's includes; a stage is a file of rules/."""
-    included = re.findall(r'^include: "rules/(\w+)\.smk"', (PROJECT / "Snakefile").read_text("utf-8"), re.MULTILINE)
+    included = re.findall(r'^ *include: "rules/(\w+)\.smk"', (PROJECT / "Snakefile").read_text("utf-8"), re.MULTILINE)
     return {
         rule: stage
         for stage in included
