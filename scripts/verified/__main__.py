@@ -19,6 +19,7 @@ COMMANDS = (
     "verified.features.commands",
     "verified.retrieval.commands",
     "verified.study.commands",
+    "verified.tables.commands",
     "verified.report.commands",
     "verified.planning.commands",
     "verified.integrity.commands",

@@ -1,0 +1,88 @@
+"""The figures that README shows of a run: made from all.csv, and held to it."""
+
+import csv
+import os
+import re
+from collections.abc import Iterable, Mapping
+
+from verified.tables.forms import markdown_row
+from verified.tables.simple import GAP
+
+TABLE = "main-4"
+COLUMNS = tuple(
+    ("VCMR", metric) for metric in ("0.5/r1", "0.5/r10", "0.5/r100", "0.7/r1", "0.7/r10")
+) + tuple(("VR", metric) for metric in ("r1", "r10", "r100"))  # fmt: skip
+HEADER = ("Method", *(f"{task} {metric}" for task, metric in COLUMNS))
+NUMBER = re.compile(rf"{GAP}|(\d+\.\d\d)(?: ±\d+\.\d\d)?")
+"""What a cell may hold: a gap, or percent with the standard deviation over trainings where there are several."""
+SENTENCES = ("gains", "validity")
+
+Cells = Mapping[tuple[str, str, str], Mapping[str, str]]
+
+
+def read_rows(path: str | os.PathLike) -> list[dict]:
+    """Rows of the tidy frame all.csv. Raises OSError where there is none."""
+    with open(path, encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(line for line in lines if not line.startswith("# ")))
+
+
+def _cells(rows: Iterable[Mapping[str, str]]) -> Cells:
+    return {(row["method"], row["task"], row["metric"]): row for row in rows if row["table"] == TABLE}
+
+
+def readme_figures(rows: list[dict]) -> str:
+    """Markdown: the main table shortened, then a line per gain and per check against the truth, with intervals."""
+    cells = _cells(rows)
+    out = [markdown_row(HEADER), "|" + "---|" * len(HEADER)]
+    for method in dict.fromkeys(method for method, _, _ in cells):
+        out.append(markdown_row([method, *(_shown(cells[method, *column]) for column in COLUMNS)]))
+    out.append("")
+    for row in rows:
+        if row["table"] in SENTENCES and row["value"] and row["low"] and row["metric"] in ("Gain", "Value"):
+            digits = 1 if row["table"] == "gains" else 3
+            numbers = [f"{float(row[name]):.{digits}f}" for name in ("value", "low", "high")]
+            out.append(f"- {row['task']}: {numbers[0]} [{numbers[1]}, {numbers[2]}]")
+    return "\n".join(out) + "\n"
+
+
+def _shown(cell: Mapping[str, str]) -> str:
+    if not cell["value"]:
+        return GAP
+    spread = f" ±{float(cell['spread']):.2f}" if cell["spread"] else ""
+    return f"{float(cell['value']):.2f}{spread}"
+
+
+def readme_table(text: str) -> dict[tuple[str, str, str], str]:
+    """{(method, task, metric): cell} of the table with `HEADER` in a text of Markdown; empty where there is none.
+
+    Raises ValueError for a row of another length or a cell that `NUMBER` does not match.
+    """
+    lines = text.splitlines()
+    if markdown_row(HEADER) not in lines:
+        return {}
+    cells = {}
+    for line in lines[lines.index(markdown_row(HEADER)) + 2 :]:
+        if not line.startswith("|"):
+            break
+        method, *shown = (part.strip() for part in line.strip("|").split("|"))
+        if len(shown) != len(COLUMNS):
+            raise ValueError(f"{method}: {len(shown)} cells for {len(COLUMNS)} columns")
+        for column, cell in zip(COLUMNS, shown):
+            if not NUMBER.fullmatch(cell):
+                raise ValueError(f"{method}, {' '.join(column)}: {cell!r} is no figure")
+            cells[method, *column] = cell
+    return cells
+
+
+def readme_problems(text: str, rows: list[dict]) -> list[str]:
+    """What a README's table says that a run does not: figures outside the run's intervals, gaps, methods."""
+    ours, problems = _cells(rows), []
+    for place, cell in readme_table(text).items():
+        known, name = ours.get(place), " ".join(place)
+        if known is None:
+            problems.append(f"{name}: not in this run")
+        elif (cell == GAP) != (not known["value"]):
+            problems.append(f"{name}: {cell} there, {known['value'] or GAP} here")
+        elif cell != GAP and not float(known["low"]) <= float(NUMBER.fullmatch(cell)[1]) <= float(known["high"]):
+            problems.append(f"{name}: {cell} there is outside [{known['low']}, {known['high']}] here")
+    return problems
