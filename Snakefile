@@ -31,6 +31,13 @@ if suite_paths.is_on(settings):
     include: "rules/rextime_models.smk"
 
 
+if settings.longform.datasets:
+
+    include: "rules/longform.smk"
+    include: "rules/longform_statistics.smk"
+    include: "rules/longform_models.smk"
+
+
 include: "rules/figures.smk"
 include: "rules/tables.smk"
 include: "rules/validity.smk"

@@ -18,6 +18,7 @@ COMMANDS = (
     "verified.evaluator.commands",
     "verified.features.commands",
     "verified.retrieval.commands",
+    "verified.longform.commands",
     "verified.study.commands",
     "verified.tables.commands",
     "verified.report.commands",

@@ -14,6 +14,7 @@ from verified.config.evaluator import Evaluator
 from verified.config.features import Features
 from verified.config.generation import Generation
 from verified.config.layers import layered
+from verified.config.longform import Longform
 from verified.config.retrieval import Retrieval
 from verified.config.rextime import Rextime
 from verified.config.statistics import Statistics
@@ -46,6 +47,7 @@ class Config(Section):
     retrieval: Retrieval = Retrieval()
     statistics: Statistics = Statistics()
     study: Study = Study()
+    longform: Longform = Longform()
     rextime: Rextime = Rextime()
     weights: Weights = Weights()
 

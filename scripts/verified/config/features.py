@@ -11,7 +11,8 @@ class Features(Section):
     """Backbones, rates and number formats."""
 
     video_backbone: str = "grid-conv"
-    """Image backbone: grid-conv (the small seeded network of the demo), a hub name (microsoft/resnet-152), a folder."""
+    """Image backbone: grid-conv (the small seeded network of the demo), a hub name (microsoft/resnet-152, or a CLIP
+    such as openai/clip-vit-base-patch32), a folder."""
     video_revision: str = ""
     """Branch, tag or commit of a hub model in `video_backbone`; empty: its main branch. The lock pins the commit."""
     fps: float = Field(4.0, gt=0)

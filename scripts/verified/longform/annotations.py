@@ -136,6 +136,26 @@ def write_mad(path: str | os.PathLike, rows: Iterable[dict]) -> int:
     return len(rows)
 
 
+def from_moments(rows: Iterable[dict]) -> list[dict]:
+    """Rows of `corpus/moments.jsonl` as rows of this stage; splits other than train and val count as test."""
+    return [
+        {
+            "id": str(row["desc_id"]),
+            "film": row["video"],
+            "sentence": row["caption"],
+            "duration": float(row["duration"]),
+            "start": float(row["start"]),
+            "end": float(row["end"]),
+            "split": _split_of(row["split"]),
+        }
+        for row in rows
+    ]
+
+
+def _split_of(name: str) -> str:
+    return name if name in ("train", "val") else "val" if name in ("val_1", "held-out") else "test"
+
+
 def from_fig(rows: Iterable[dict], split: str, caption: str = "cog_desc") -> list[dict]:
     """Rows of a VCMR data set (FIG or released coarse form, see `common.fig`) as rows of this stage."""
     return [
@@ -146,7 +166,7 @@ def from_fig(rows: Iterable[dict], split: str, caption: str = "cog_desc") -> lis
             "duration": float(row["duration"]),
             "start": float(row["time"][0]),
             "end": float(row["time"][1]),
-            "split": split,
+            "split": _split_of(split),
         }
         for row in rows
     ]

@@ -31,7 +31,7 @@ class Sentence:
 
 
 def read_transcript(path: str | os.PathLike) -> list[Word]:
-    """Words of a transcript, in time's order; the form is told by its keys.
+    """Words of a transcript, phrase by phrase, phrases in time's order; the form is told by its keys.
 
     Read are Whisper's ``segments`` with ``words`` (word_timestamps=True), Azure's batch form (``recognizedPhrases``
     with ``nBest`` and ``words``) and the service's detailed results (an object, or a list of them, with ``NBest`` and
@@ -52,31 +52,35 @@ def read_transcript(path: str | os.PathLike) -> list[Word]:
             "no transcript that is known here", file=path,
             remedy="give Whisper's JSON with word timestamps, or Azure's batch or detailed JSON",
         )  # fmt: skip
-    return sorted(words, key=lambda word: (word.start, word.end))
+    # Phrases of two speakers may overlap: sorted as a whole, their words would mix.
+    return [word for phrase in sorted(filter(None, words), key=lambda phrase: phrase[0].start) for word in phrase]
 
 
-def _whisper(segments: object, path: Path) -> list[Word]:
-    words = []
+def _whisper(segments: object, path: Path) -> list[list[Word]]:
+    phrases = []
     for number, segment in enumerate(_list(segments, path, "segments"), start=1):
         where = f"segment {number}"
         own = _key(segment, "words", path, where, "transcribe with word_timestamps=True")
         own = _list(own, path, f"{where}: words")
+        words = []
         for place, word in enumerate(own):
             start, end = (_key(word, key, path, where) for key in ("start", "end"))
             words.append(_word(_key(word, "word", path, where), start, end, place == len(own) - 1, path, where))
-    return words
+        phrases.append(words)
+    return phrases
 
 
 def _azure(
     phrases: object, path: Path, best: str, words_key: str, word_key: str, offset: str, duration: str
-) -> list[Word]:
-    words = []
+) -> list[list[Word]]:
+    found = []
     for number, phrase in enumerate(_list(phrases, path, "phrases"), start=1):
         where = f"phrase {number}"
         options = _list(_key(phrase, best, path, where), path, f"{where}: {best}")
         if not options:
             continue
         own = _list(_key(options[0], words_key, path, where, "ask for word-level timestamps"), path, where)
+        words = []
         shown = str(options[0].get("display", options[0].get("Display", ""))).split()
         for place, word in enumerate(own):
             first, length = (_key(word, key, path, where) for key in (offset, duration))
@@ -86,7 +90,8 @@ def _azure(
             text = shown[place] if len(shown) == len(own) else _key(word, word_key, path, where)
             last = place == len(own) - 1
             words.append(_word(text, first / TICKS, (first + length) / TICKS, last, path, where))
-    return words
+        found.append(words)
+    return found
 
 
 def _word(text: object, start: object, end: object, last: bool, path: Path, where: str) -> Word:

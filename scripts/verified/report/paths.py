@@ -9,6 +9,7 @@ from verified.common.shards import shard_names
 from verified.config import Config
 from verified.config.folders import dataset_folder, dataset_of, dataset_values, datasets_with, home, shown_datasets
 from verified.figures.paths import figures_of
+from verified.longform.paths import figure_files as film_figures
 
 
 def browser_inputs(settings: Config) -> Callable[[object], dict[str, list[str]]]:
@@ -74,4 +75,4 @@ def report_files(settings: Config) -> list[str]:
         files += [f"{folder}/figures/{figure}.svg" for figure in figures_of(settings, name)]
     if datasets_with(settings, "annotated_here"):
         files.append(f"{home(settings)}/figures/evaluator-training.svg")
-    return files
+    return files + film_figures(settings)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from verified.config import Config
 from verified.config.folders import dataset_folder, dataset_values, evaluator_folder, shown_datasets
+from verified.longform.paths import table_files as longform_tables
 from verified.retrieval.paths import possible_runs
 from verified.rextime.paths import table_files as rextime_tables
 from verified.tables.layout import runs
@@ -22,7 +23,7 @@ def run_files(settings: Config, name: str) -> list[str]:
 
 def stage_tables(settings: Config) -> list[str]:
     """Tables that stages outside the paper's contribute (tables/simple.py): a line per stage, its files if it is on."""
-    return [*rextime_tables(settings)]
+    return [*rextime_tables(settings), *longform_tables(settings)]
 
 
 def finished_studies(settings: Config) -> Callable[[object], list[str]]:

@@ -40,6 +40,11 @@ def text_records(settings: Config) -> list[str]:
     return _records(settings, settings.features.text_encoder, settings.features.text_revision)
 
 
+def joint_records(settings: Config) -> list[str]:
+    """The record of the joint encoder of long films."""
+    return _records(settings, settings.longform.encoder, settings.longform.encoder_revision)
+
+
 def retrieval_records(settings: Config) -> Callable[[object], list[str]]:
     """An input function: the records behind a training of ``wildcards.model``."""
 

@@ -8,7 +8,7 @@ from verified.config.generation import ROLES, EngineSettings
 
 LOADING_ENGINES = ("transformers", "vllm")
 """Engines that load weights themselves; the others ask an endpoint or read no weights at all."""
-BUILT_IN = ("all-MiniLM-L6-v2", "grid-conv")
+BUILT_IN = ("all-MiniLM-L6-v2", "grid-conv", "evaluator")
 """Names that are no model of the hub: they come with the installed packages or with the workflow."""
 
 
@@ -48,6 +48,12 @@ def initial_weights(settings: Config, model: str) -> str:
     return str(training.model.get("roberta", "")) if training and model in settings.retrieval.models else ""
 
 
+def computed_features(settings: Config) -> bool:
+    """Whether a data set of films has features that a joint encoder computes."""
+    given = (getattr(films.source, "given", False) for films in settings.longform.datasets.values())
+    return not all(given)
+
+
 def wanted_models(settings: Config) -> dict[Wanted, list[str]]:
     """Models of the hub → the configuration's keys that name them."""
     named: list[tuple[Wanted | None, str]] = []
@@ -61,6 +67,9 @@ def wanted_models(settings: Config) -> dict[Wanted, list[str]]:
         (settings.generation.sentence_encoder, settings.generation.sentence_revision, "generation.sentence_encoder"),
     ):
         named.append((Wanted(name, revision) if from_hub(name) else None, key))
+    if computed_features(settings):
+        encoder = Wanted(settings.longform.encoder, settings.longform.encoder_revision)
+        named.append((encoder if from_hub(encoder.name) else None, "longform.encoder"))
     for model in settings.retrieval.models:
         if (start := initial_weights(settings, model)) and from_hub(start):
             named.append((Wanted(start), f"retrieval.training.{model}.model.roberta"))

@@ -1,0 +1,146 @@
+rule describe_films:
+    """A row of Tables 1 and 7 with its histograms, of a data set of films."""
+    input:
+        rows=f"{FILMS}/{{films}}/annotations.jsonl",
+    output:
+        f"{FILMS}/{{films}}/statistics.json",
+    log:
+        f"{FILM_LOGS}/describe_films/{{films}}.log",
+    benchmark:
+        f"{FILM_LOGS}/describe_films/{{films}}.tsv"
+    conda:
+        "../envs/longform.yaml"
+    threads: settings.longform.processes
+    resources:
+        mem_mb=growing(4000),
+        runtime=growing(120),
+    params:
+        kind="films",
+        title=lambda wildcards: film_paths.film_sets(settings)[wildcards.films].title,
+        model=settings.statistics.spacy_model,
+        processes=settings.longform.processes,
+    script:
+        "../scripts/describe_films.py"
+
+
+rule describe_dataset:
+    """The same for a data set of the configuration, by its coarse captions."""
+    input:
+        rows=lambda wildcards: film_paths.moments_of(settings, wildcards.own),
+    output:
+        f"{FILMS}/datasets/{{own}}.json",
+    log:
+        f"{FILM_LOGS}/describe_dataset/{{own}}.log",
+    benchmark:
+        f"{FILM_LOGS}/describe_dataset/{{own}}.tsv"
+    wildcard_constraints:
+        own=film_paths.pattern(settings.datasets),
+    conda:
+        "../envs/longform.yaml"
+    threads: settings.longform.processes
+    resources:
+        mem_mb=growing(4000),
+        runtime=growing(120),
+    params:
+        kind="moments",
+        title=lambda wildcards: settings.datasets[wildcards.own].title,
+        model=settings.statistics.spacy_model,
+        processes=settings.longform.processes,
+    script:
+        "../scripts/describe_films.py"
+
+
+rule describe_published:
+    """The same for a published data set, from its own files."""
+    input:
+        lambda wildcards: film_paths.published_files(settings, wildcards.collection),
+    output:
+        f"{FILMS}/published/{{collection}}.json",
+    log:
+        f"{FILM_LOGS}/describe_published/{{collection}}.log",
+    benchmark:
+        f"{FILM_LOGS}/describe_published/{{collection}}.tsv"
+    wildcard_constraints:
+        collection=film_paths.pattern(settings.longform.published),
+    conda:
+        "../envs/longform.yaml"
+    threads: settings.longform.processes
+    resources:
+        mem_mb=growing(4000),
+        runtime=growing(120),
+    params:
+        kind="published",
+        title=lambda wildcards: film_paths.PUBLISHED[wildcards.collection],
+        folder=settings.longform.published_dir,
+        model=settings.statistics.spacy_model,
+        processes=settings.longform.processes,
+    script:
+        "../scripts/describe_films.py"
+
+
+rule measure_uniqueness:
+    """Sentences that are unique in their film by METEOR (appendix A.1.2)."""
+    input:
+        rows=f"{FILMS}/{{films}}/annotations.jsonl",
+    output:
+        f"{FILMS}/{{films}}/uniqueness.json",
+    log:
+        f"{FILM_LOGS}/measure_uniqueness/{{films}}.log",
+    benchmark:
+        f"{FILM_LOGS}/measure_uniqueness/{{films}}.tsv"
+    conda:
+        "../envs/longform.yaml"
+    threads: settings.longform.processes
+    resources:
+        mem_mb=growing(4000),
+        runtime=growing(720),
+    params:
+        wordnet=settings.longform.wordnet,
+        direction=settings.longform.meteor_direction,
+        processes=settings.longform.processes,
+    script:
+        "../scripts/measure_uniqueness.py"
+
+
+rule draw_films:
+    """Moments and sentences of the data sets (Figures 3, 5 and 6), recall by length of the video (Figure 4)."""
+    input:
+        statistics=film_paths.statistics_files(settings),
+        results=film_paths.result_files(settings),
+    output:
+        moments=report(
+            f"{FILMS}/figures/moments.svg",
+            caption="../report/longform.rst",
+            category="Long videos",
+            labels={"figure": "moments by data set"},
+        ),
+        splits=report(
+            f"{FILMS}/figures/splits.svg",
+            caption="../report/longform.rst",
+            category="Long videos",
+            labels={"figure": "moments by split"},
+        ),
+        sentences=report(
+            f"{FILMS}/figures/sentences.svg",
+            caption="../report/longform.rst",
+            category="Long videos",
+            labels={"figure": "length of sentences"},
+        ),
+        lengths=report(
+            f"{FILMS}/figures/lengths.svg",
+            caption="../report/longform.rst",
+            category="Long videos",
+            labels={"figure": "recall by length of the video"},
+        ),
+    log:
+        f"{FILM_LOGS}/draw_films.log",
+    benchmark:
+        f"{FILM_LOGS}/draw_films.tsv"
+    conda:
+        "../envs/longform.yaml"
+    threads: 1
+    resources:
+        mem_mb=growing(1000),
+        runtime=growing(15),
+    script:
+        "../scripts/draw_films.py"

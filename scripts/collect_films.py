@@ -1,0 +1,17 @@
+"""Collect grounded sentences from described tracks (see rules/longform.smk)."""
+
+from verified.common.job import job
+
+with job(snakemake) as log:
+    from pathlib import Path
+
+    from verified.common.jsonl import write_json
+    from verified.longform.annotations import write_mad
+    from verified.longform.manifest import collect, read_manifest
+
+    manifest, folder = Path(snakemake.input.manifest), Path(snakemake.output.rows)
+    rows, reports = collect(read_manifest(manifest / "manifest.csv" if manifest.is_dir() else manifest),
+                            snakemake.params.settings)  # fmt: skip
+    for split, own in rows.items():
+        log.info("%s: %d rows", split, write_mad(folder / f"{split}.json", own))
+    write_json(folder / "report.json", reports)

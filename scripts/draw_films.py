@@ -1,0 +1,29 @@
+"""Figures of long-form grounding (see rules/longform_statistics.smk)."""
+
+from verified.common.job import job
+
+with job(snakemake):
+    from pathlib import Path
+
+    from verified.common.jsonl import read_json
+    from verified.longform.figures import draw_lengths, draw_moments, draw_sentences
+
+    statistics = [read_json(path) for path in snakemake.input.statistics]
+    films = [one for one in statistics if one["kind"] == "films"]
+    output = snakemake.output
+    everything = [(one["title"], one["all"]["histograms"]) for one in statistics]
+    draw_moments(everything, [output.moments])
+    draw_sentences(everything, [output.sentences])
+    parts = [(f"{one['title']}, {split}", one[split]["histograms"])
+             for one in films for split in ("train", "val/test") if split in one]  # fmt: skip
+    draw_moments(parts, [output.splits])
+    curves = []
+    for path in map(Path, snakemake.input.results):
+        result = read_json(path)
+        lengths = [part["seconds"] for part in result["lengths"]]
+        name = "Random Chance" if path.name == "baselines.json" else path.parent.name
+        if path.name != "baselines.json" and name != "zero-shot":
+            name = f"VLG-Net, {name}"
+        recalls = [part.get("chance", part)["recall"] for part in result["lengths"]]
+        curves.append((name, lengths, {1: [one[0][2] for one in recalls], 5: [one[1][2] for one in recalls]}))
+    draw_lengths(curves, [output.lengths])

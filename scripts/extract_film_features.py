@@ -1,0 +1,27 @@
+"""Encode the films of one shard (see rules/longform.smk)."""
+
+from verified.common.job import job
+
+with job(snakemake, snakemake.params.encoder["threads"]):
+    from pathlib import Path
+
+    from verified.common.jsonl import read_jsonl, write_json
+    from verified.common.shards import shard_name, shard_of
+    from verified.corpus.video_folder import VideoFolder
+    from verified.longform.encoders import load_encoder, write_film_features
+    from verified.weights.records import source_of
+
+    given, params = snakemake.input, snakemake.params
+    if given.get("videos"):
+        films = {row["video"]: row["path"] for row in read_jsonl(given.videos)}
+    else:
+        rendered = Path(given.folder, "videos")
+        films = VideoFolder(rendered if rendered.is_dir() else given.folder).paths
+    own = {film: path for film, path in sorted(films.items())
+           if shard_name(shard_of(film, params.shards), params.shards) == snakemake.wildcards.shard}  # fmt: skip
+    source, _ = source_of(params.encoder["name"], params.encoder["revision"], given.get("weights", []))
+    encoder = load_encoder(source, given.get("checkpoint"))
+    failed = write_film_features(
+        own, encoder, params.encoder["name"], params.fps, params.encoder["batch"], snakemake.output.features
+    )
+    write_json(snakemake.output.failed, failed)

@@ -1,0 +1,15 @@
+"""Encode the sentences of a data set of films (see rules/longform.smk)."""
+
+from verified.common.job import job
+
+with job(snakemake, snakemake.params.encoder["threads"]):
+    from verified.common.jsonl import read_jsonl
+    from verified.longform.encoders import load_encoder, write_sentence_features
+    from verified.weights.records import source_of
+
+    given, settings = snakemake.input, snakemake.params.encoder
+    source, _ = source_of(settings["name"], settings["revision"], given.get("weights", []))
+    encoder = load_encoder(source, given.get("checkpoint"))
+    rows = read_jsonl(given.rows)
+    output = snakemake.output
+    write_sentence_features(rows, encoder, settings["name"], settings["batch"], output.tokens, output.sentences)

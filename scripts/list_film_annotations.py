@@ -1,0 +1,13 @@
+"""Check the rows of a data set of films (see rules/longform.smk)."""
+
+from verified.common.job import job
+
+with job(snakemake) as log:
+    from verified.common.jsonl import write_json, write_jsonl
+    from verified.longform.experiment import collect_rows
+
+    kept, excluded, counts = collect_rows(snakemake.params.films, dict(snakemake.input.items()))
+    write_jsonl(snakemake.output.rows, kept)
+    write_jsonl(snakemake.output.exclusions, excluded)
+    write_json(snakemake.output.counts, counts)
+    log.info("%s", ", ".join(f"{count} {name}" for name, count in counts.items()))

@@ -1,0 +1,23 @@
+"""Oracle and Random Chance (see rules/longform_models.smk)."""
+
+from verified.common.job import job
+
+with job(snakemake):
+    from verified.common.jsonl import write_json
+    from verified.longform.experiment import make_grid, measure_baselines, test_rows
+
+    settings = snakemake.params.settings
+    rows = test_rows(snakemake.input.rows, snakemake.params.films["test_split"])
+    write_json(
+        snakemake.output.metrics,
+        measure_baselines(
+            rows,
+            make_grid(settings["grid"]),
+            settings["lengths"],
+            settings["straddling"],
+            settings["iou_cmp"],
+            settings["runs"],
+            settings["bootstrap"],
+            settings["seed"],
+        ),
+    )

@@ -1,0 +1,28 @@
+"""A trained VLG-Net on a test split (see rules/longform_models.smk)."""
+
+from verified.common.job import job
+
+with job(snakemake, snakemake.params.settings["threads"]):
+    from verified.common.hdf5 import FeatureFile
+    from verified.common.jsonl import write_json
+    from verified.longform.experiment import make_grid, measure_ranker, test_rows, vlg_ranker
+    from verified.longform.feature_files import LongFeatures
+
+    given, settings = snakemake.input, snakemake.params.settings
+    rows = test_rows(given.rows, snakemake.params.films["test_split"])
+    grid = make_grid(settings["grid"])
+    features = LongFeatures(FeatureFile(given.frames), FeatureFile(given.tokens))
+    found = measure_ranker(
+        rows,
+        grid,
+        features,
+        vlg_ranker(given.checkpoint, features, grid, settings["nms"], settings["batch"]),
+        settings["lengths"],
+        settings["straddling"],
+        settings["iou_cmp"],
+        settings["bootstrap"],
+        settings["seed"],
+        f"vlg-net trained on {snakemake.wildcards.training}",
+        snakemake.output.submission,
+    )
+    write_json(snakemake.output.metrics, found)

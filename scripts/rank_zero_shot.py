@@ -1,0 +1,28 @@
+"""The zero-shot baseline on a test split (see rules/longform_models.smk)."""
+
+from verified.common.job import job
+
+with job(snakemake):
+    from verified.common.hdf5 import FeatureFile
+    from verified.common.jsonl import write_json
+    from verified.longform.experiment import make_grid, measure_ranker, retrieve_clips, test_rows, zero_shot_ranker
+    from verified.longform.feature_files import LongFeatures
+
+    given, settings = snakemake.input, snakemake.params.settings
+    rows = test_rows(given.rows, snakemake.params.films["test_split"])
+    grid = make_grid(settings["grid"])
+    features = LongFeatures(FeatureFile(given.frames), sentences=FeatureFile(given.sentences))
+    found = measure_ranker(
+        rows,
+        grid,
+        features,
+        zero_shot_ranker(features, grid, settings["nms"]),
+        settings["lengths"],
+        settings["straddling"],
+        settings["iou_cmp"],
+        settings["bootstrap"],
+        settings["seed"],
+        "zero-shot",
+        snakemake.output.submission,
+    )
+    write_json(snakemake.output.metrics, {**found, "clip_retrieval": retrieve_clips(rows, features, grid.fps)})

@@ -1,0 +1,45 @@
+"""The tables of long-form grounding (see rules/longform_models.smk)."""
+
+from verified.common.job import job
+
+with job(snakemake):
+    from pathlib import Path
+
+    from verified.common.jsonl import read_json
+    from verified.longform.tables import all_tables, read_printed
+    from verified.tables.simple import write_table_json
+
+    given, layout = snakemake.input, snakemake.params.layout
+    sets = layout["sets"]
+
+    def by_title(paths):
+        return {sets[Path(path).parent.name]["title"]: read_json(path) for path in paths}
+
+    results: dict[str, dict] = {name: {} for name in sets}
+    mixtures = {}
+    for path in map(Path, given.results):
+        if path.name == "baselines.json":
+            results[path.parent.name]["baselines"] = read_json(path)
+        elif path.parent.name == "zero-shot":
+            results[path.parent.parent.name]["zero-shot"] = read_json(path)
+        else:
+            name, training = path.parts[-4], path.parent.name
+            if training == name:
+                results[name]["vlg-net"] = read_json(path)
+            if training in layout["mixtures"] and name == layout["mixture_test"]:
+                mixtures[training] = read_json(path)
+    statistics = []
+    for path in map(Path, given.statistics):
+        one = read_json(path)
+        statistics.append({**one, "source": sets[path.parent.name]["kind"] if one["kind"] == "films" else ""})
+    tables = all_tables(
+        statistics,
+        results,
+        mixtures,
+        by_title(given.counts),
+        by_title(given.uniqueness),
+        by_title(given.collections),
+        layout,
+        read_printed(given.printed),
+    )
+    write_table_json(snakemake.output.tables, tables)

@@ -1,0 +1,243 @@
+"""Long videos (the MAD benchmark): data sets of films, proposals, baselines, VLG-Net, collection."""
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field, model_validator
+
+from verified.config.base import Section
+
+Split = Literal["train", "val", "test"]
+EVALUATOR = "evaluator"
+"""The encoder that is no model of the hub: the evaluator of this configuration."""
+
+
+class MadSource(Section):
+    """Files in MAD's form: annotations, and features as published or computed from the films."""
+
+    rendered: ClassVar[bool] = False
+
+    kind: Literal["mad"]
+    annotations: dict[Split, str] = Field(min_length=1)
+    """JSON file of each split."""
+    frames: str | None = None
+    """HDF5 of frame features, a data set per film; null: computed from `videos`."""
+    tokens: str | None = None
+    """HDF5 of token features, a data set per annotation (VLG-Net); null: computed."""
+    sentences: str | None = None
+    """HDF5 of sentence features, a data set per annotation (zero-shot); null: computed."""
+    videos: str | None = None
+    """Folder of the films, named by film id, for features that are computed."""
+
+    @property
+    def given(self) -> bool:
+        """Whether no feature is computed."""
+        return None not in (self.frames, self.tokens, self.sentences)
+
+    @model_validator(mode="after")
+    def computable(self) -> "MadSource":
+        if self.frames is None and self.videos is None:
+            raise ValueError("give `frames`, or `videos` to compute them from")
+        return self
+
+
+class DescribedSource(Section):
+    """Films with their audio description: rows are collected from sound, transcript and subtitles (section 3.1)."""
+
+    rendered: ClassVar[bool] = False
+
+    kind: Literal["described"]
+    manifest: str
+    """CSV, one film a row: film, track, described, transcript, subtitles, split; paths count from the CSV's folder."""
+    videos: str
+    """Folder of the films, named by film id."""
+
+
+class DatasetSource(Section):
+    """The corpus of a data set of this configuration, its videos taken for films."""
+
+    rendered: ClassVar[bool] = False
+
+    kind: Literal["dataset"]
+    dataset: str
+    """Its key under `datasets`."""
+    caption: Literal["coarse", "fine"] = "coarse"
+    """Captions that become the sentences."""
+
+
+class RenderedFilms(Section):
+    """Films of the demo's world. Those of train have a described track with a planted truth, and are collected."""
+
+    rendered: ClassVar[bool] = True
+
+    kind: Literal["demo"] = "demo"
+    films: int = Field(20, ge=4)
+    """Number of films."""
+    shortest: int = Field(600, ge=60)
+    """Shortest film in seconds."""
+    longest: int = Field(1200, ge=60)
+    """Longest film in seconds."""
+    size: int = Field(64, ge=32, multiple_of=16)
+    """Width and height in pixels."""
+    train_share: float = Field(0.6, gt=0, lt=1)
+    """Share of the films in train."""
+    val_share: float = Field(0.05, gt=0, lt=1)
+    """Share of the films in val; the rest is test."""
+    refused: int = Field(1, ge=0)
+    """Films of train whose description was made for another cut; collection must refuse them."""
+
+
+FilmSource = Annotated[
+    MadSource | DescribedSource | DatasetSource | RenderedFilms, Field(discriminator="kind")
+]  # fmt: skip
+
+
+class FilmSet(Section):
+    """One data set of films."""
+
+    title: str
+    """Name used in tables."""
+    source: FilmSource
+    times: Literal["ext_timestamps", "timestamps"] = "ext_timestamps"
+    """Key of MAD's JSON that holds the moment; both official baselines read ext_timestamps."""
+    train_split: Split = "train"
+    """Split that VLG-Net is trained on."""
+    test_split: Split = "test"
+    """Split that the tables report."""
+
+
+class GridSettings(Section):
+    """The proposals; the defaults are MAD's."""
+
+    fps: float = Field(5.0, gt=0)
+    """Frames per second of the features."""
+    window: int = Field(128, ge=2)
+    """Frames of a window; windows start every half window."""
+    clips: int = Field(64, ge=2)
+    """Clips of a window; a divisor of `window`."""
+    pooling_counts: tuple[int, ...] = (5, 8, 8, 8)
+    """Anchor lengths of each group; starts lie twice as far apart from group to group."""
+    tail: Literal["drop", "cover"] = "drop"
+    """drop: the published windows, which leave up to half a window at a film's end, and short films, without a
+    proposal; cover: one more window at the end."""
+
+    @model_validator(mode="after")
+    def whole_clips(self) -> "GridSettings":
+        if self.window % self.clips or (self.window // 2) % (self.window // self.clips):
+            raise ValueError("window must be an even multiple of clips' length: half a window holds whole clips")
+        return self
+
+
+class VlgNet(Section):
+    """VLG-Net; the defaults are MAD's."""
+
+    hidden: int = Field(512, ge=8)
+    """Width, also of the sentence's LSTM."""
+    blocks: int = Field(7, ge=0)
+    """Passes through the shared GCNeXt block."""
+    neighbours: int = Field(7, ge=1)
+    """Nearest clips of a clip."""
+    groups: int = Field(32, ge=1)
+    """Groups of the narrow convolutions, four channels each."""
+    stack: int = Field(5, ge=1)
+    """Layers that score the moments; all but the first share weights."""
+    gather: Literal["as_released", "correct"] = "as_released"
+    """How features of neighbours are fetched; as_released reads them from wrong places, as for the printed results."""
+    jitter: Literal["paper", "code"] = "paper"
+    """How a window around a moment is drawn; paper and code differ."""
+    negatives: Literal["paper", "code"] = "paper"
+    """Windows without the moment (paper), or drawn anywhere and labelled so (code)."""
+    negative_share: float = Field(0.7, ge=0, lt=1)
+    """Share of windows without the moment."""
+    epochs: int = Field(50, ge=1)
+    """Training epochs."""
+    batch: int = Field(128, ge=1)
+    """Windows per step."""
+    learning_rate: float = Field(1e-4, gt=0)
+    """Learning rate of Adam."""
+    halve_every: int = Field(25, ge=1)
+    """Epochs after which the learning rate is halved."""
+    search_batch: int = Field(512, ge=1)
+    """Windows per forward pass at test."""
+    threads: int = Field(1, ge=1)
+    """Compute threads of its jobs."""
+    gpu: int = Field(0, ge=0, le=1)
+    """GPUs of one of its jobs."""
+
+
+class Collection(Section):
+    """Alignment and transcripts of described films (section 3.1)."""
+
+    rate: int = Field(4000, ge=100)
+    """Samples per second at which tracks are aligned; delays are found to one of them."""
+    window_seconds: float = Field(60.0, gt=0)
+    """Length of each of the twenty windows."""
+    most_seconds: float = Field(120.0, gt=0)
+    """Largest delay that is searched."""
+    pause_seconds: float = Field(1.5, gt=0)
+    """Silence that ends a sentence of a transcript."""
+
+
+class Longform(Section):
+    """Long-form grounding; built only where `datasets` names at least one."""
+
+    datasets: dict[str, FilmSet] = Field({})
+    """Data sets of films by name (lower-case letters, digits and hyphens)."""
+    encoder: str = "openai/clip-vit-base-patch32"
+    """Joint encoder of frames and sentences, where features are computed: evaluator (that of this configuration), or
+    a CLIP model by hub name or folder."""
+    encoder_revision: str = ""
+    """Branch, tag or commit of a hub model in `encoder`; empty: its main branch. The lock pins the commit."""
+    encoder_batch: int = Field(64, ge=1)
+    """Frames or sentences per forward pass."""
+    encoder_gpu: int = Field(0, ge=0, le=1)
+    """GPUs of one encoding job."""
+    encoder_threads: int = Field(1, ge=1)
+    """Compute threads of an encoding job."""
+    grid: GridSettings = GridSettings()
+    nms: float = Field(0.3, gt=0, le=1)
+    """IoU above which a lower-ranked proposal is suppressed."""
+    iou_cmp: Literal["published", "gt", "ge"] = "published"
+    """Whether IoU must exceed (gt) or reach (ge) the threshold; published: ge for VLG-Net, gt for all else."""
+    models: tuple[Literal["zero-shot", "vlg-net"], ...] = ("zero-shot", "vlg-net")
+    """Baselines beside Oracle and Random Chance."""
+    chance_runs: int = Field(100, ge=1)
+    """Runs that Random Chance is drawn in, beside its expectation."""
+    short_seconds: float = Field(180.0, gt=0)
+    """Length of the stretches of the short-video setup (Table 3)."""
+    window_seconds: tuple[float, ...] = (30.0, 60.0, 120.0, 300.0, 600.0, 1800.0)
+    """Further lengths of the sweep from short videos to whole films (Figure 4)."""
+    straddling: Literal["keep", "clip"] = "keep"
+    """Moments over a cut between stretches: measured whole, or cut off."""
+    mixtures: tuple[dict[str, float], ...] = ()
+    """Trainings of VLG-Net on shares of data sets (Table 5), each {data set: share}."""
+    mixture_test: str | None = None
+    """Data set whose test split the mixtures are tested on."""
+    vlg_net: VlgNet = VlgNet()
+    collection: Collection = Collection()
+    published: tuple[Literal["charades-sta", "activitynet-captions", "didemo"], ...] = ()
+    """Published data sets whose rows of Table 1 are rebuilt and set beside the printed ones."""
+    published_dir: str | None = None
+    """Folder that holds their files already, at the places of config/sources.csv; null: downloaded."""
+    wordnet: str | None = None
+    """Folder with WordNet 3.0's database files, for the uniqueness of sentences by METEOR; null: not measured."""
+    meteor_direction: Literal["max", "forward"] = "max"
+    """METEOR of a pair: the larger of both directions, or the earlier sentence as reference alone."""
+    processes: int = Field(1, ge=1)
+    """Processes of the uniqueness and language measures."""
+    bootstrap: int = Field(1000, ge=10)
+    """Resamples over films and queries behind each interval."""
+
+    @model_validator(mode="after")
+    def consistent(self) -> "Longform":
+        for name in self.datasets:
+            if not name or not all(c.isascii() and (c.islower() or c.isdigit() or c == "-") for c in name):
+                raise ValueError(f"data set name {name!r} must be lower-case letters, digits and hyphens")
+        for mixture in self.mixtures:
+            for name, share in mixture.items():
+                if name not in self.datasets:
+                    raise ValueError(f"mixtures: unknown data set {name!r}; known: {', '.join(self.datasets)}")
+                if not 0 < share <= 1:
+                    raise ValueError(f"mixtures: share {share} of {name} is not in (0, 1]")
+        if self.mixtures and self.mixture_test not in self.datasets:
+            raise ValueError("mixtures are given, so mixture_test must name the data set that they are tested on")
+        return self

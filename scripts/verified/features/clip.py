@@ -1,0 +1,90 @@
+"""CLIP: frames and sentences in one space, by any CLIP model of the transformers library."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from verified.common.errors import InputError
+from verified.common.precision import computing
+
+MEAN, DEVIATION = (0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711)
+"""Of the pixels that CLIP was trained on."""
+
+
+def is_clip(name: str) -> bool:
+    """Whether a hub name or folder holds a CLIP model; False where its configuration cannot be read."""
+    from transformers import AutoConfig
+
+    try:
+        return AutoConfig.from_pretrained(name).model_type == "clip"
+    except (OSError, ValueError):
+        return False
+
+
+class Clip:
+    """Frames uint8 [N, size, size, 3] → raw image features float32 [N, dim]; sentences → token and sentence features.
+
+    `name` is a hub name or a local folder. Frames are scaled until their shorter side has `size` pixels and cropped to
+    the middle square. Features are not normalised. Raises InputError where the model cannot be loaded.
+    """
+
+    crop = True
+
+    def __init__(self, name: str, precision: str = "float32"):
+        from transformers import AutoTokenizer, CLIPModel
+
+        try:
+            self._tokenizer, model = AutoTokenizer.from_pretrained(name), CLIPModel.from_pretrained(name)
+        except (OSError, ValueError) as error:
+            raise InputError(
+                f"the CLIP model {name!r} cannot be loaded: {error}",
+                remedy="give a hub name such as openai/clip-vit-base-patch32, or a folder that holds the model",
+            ) from None
+        self._device, self._precision = "cuda" if torch.cuda.is_available() else "cpu", precision
+        self._model = model.eval().to(self._device)
+        self.size, self.dim = model.config.vision_config.image_size, model.config.projection_dim
+        self._limit = min(self._tokenizer.model_max_length, model.config.text_config.max_position_embeddings)
+        self._mean, self._deviation = torch.tensor([MEAN, DEVIATION], device=self._device)[:, :, None, None] * 255
+
+    @torch.inference_mode()
+    def __call__(self, frames: np.ndarray) -> np.ndarray:
+        pixels = torch.from_numpy(frames).to(self._device, non_blocking=True).permute(0, 3, 1, 2)
+        with computing(self._device, self._precision):
+            pooled = self._model.vision_model((pixels - self._mean) / self._deviation).pooler_output
+            return self._model.visual_projection(pooled).float().cpu().numpy()
+
+    @torch.inference_mode()
+    def sentences(self, texts: list[str]) -> list[tuple[np.ndarray, np.ndarray]]:
+        """(tokens [L, dim], sentence [dim]) per text, float32: projected states of all its tokens, start and end
+        included, and the projection of the end token's. Text beyond CLIP's 77 tokens is cut off."""
+        tokens = self._tokenizer(texts, padding=True, truncation=True, max_length=self._limit, return_tensors="pt")
+        output = self._model.text_model(**tokens.to(self._device))
+        states = self._model.text_projection(output.last_hidden_state).cpu().numpy()
+        whole = self._model.text_projection(output.pooler_output).cpu().numpy()
+        lengths = tokens["attention_mask"].sum(dim=1).tolist()
+        return [(states[row, :length], whole[row]) for row, length in enumerate(lengths)]
+
+
+class ClipTokens(nn.Module):
+    """CLIP's text side in the manner of other text encoders: projected states of the tokens."""
+
+    def __init__(self, name: str):
+        from transformers import CLIPTextModelWithProjection
+
+        super().__init__()
+        self._model = CLIPTextModelWithProjection.from_pretrained(name)
+        sizes = self._model.config
+        # The retrieval stage leaves two of a model's positions unused, for encoders that count from behind padding.
+        self.config = SimpleNamespace(
+            hidden_size=sizes.projection_dim, max_position_embeddings=sizes.max_position_embeddings + 2
+        )
+
+    @property
+    def device(self) -> torch.device:
+        return self._model.device
+
+    def forward(self, **tokens: Tensor) -> SimpleNamespace:
+        states = self._model(**tokens).last_hidden_state
+        return SimpleNamespace(last_hidden_state=self._model.text_projection(states))

@@ -1,0 +1,151 @@
+"""`verified longform …`: score a submission, align tracks, collect described films, locate clips, chance."""
+
+import argparse
+import json
+from pathlib import Path
+
+
+def add_parser(subparsers) -> None:
+    """Add the command with its own subcommands."""
+    top = subparsers.add_parser("longform", help="long videos: score, align, collect, locate, chance")
+    parts = top.add_subparsers(required=True, metavar="WHAT")
+
+    score = parts.add_parser("evaluate", help="score spans in films: R@K at IoU 0.1, 0.3, 0.5")
+    score.add_argument("truth", type=Path, help="annotations in MAD's JSON")
+    score.add_argument("submission", type=Path, help='JSONL, {"id": …, "spans": [[start, end], …]}, best first')
+    score.add_argument("--times", choices=("ext_timestamps", "timestamps"), default="ext_timestamps")
+    score.add_argument("--iou", choices=("gt", "ge"), default="gt", help="IoU exceeds (gt) or reaches (ge) a threshold")
+    score.add_argument("--partial", action="store_true", help="score what is there")
+    score.add_argument("--resamples", type=int, default=1000, help="bootstrap over films and queries")
+    score.add_argument("--json", action="store_true", help="print JSON")
+    score.set_defaults(run=_evaluate)
+
+    align = parts.add_parser("align", help="delay of a described track against a film's track")
+    align.add_argument("film", type=Path)
+    align.add_argument("described", type=Path)
+    _alignment(align)
+    align.set_defaults(run=_align)
+
+    collect = parts.add_parser("collect", help="films with described tracks to annotations in MAD's JSON")
+    collect.add_argument("manifest", type=Path, help="CSV: film, track, described, transcript, subtitles, split")
+    collect.add_argument("output", type=Path, help="folder for SPLIT.json and report.json")
+    collect.add_argument("--pause", type=float, default=1.5, help="seconds of silence that end a sentence")
+    _alignment(collect)
+    collect.set_defaults(run=_collect)
+
+    locate = parts.add_parser("locate", help="where clips lie in their films, by frame features at one rate")
+    locate.add_argument("films", type=Path, help="HDF5, a data set per film")
+    locate.add_argument("clips", type=Path, help="HDF5, a data set per clip")
+    locate.add_argument("pairs", type=Path, help='JSONL, {"clip": …, "film": …}')
+    locate.add_argument("--fps", type=float, default=5.0, help="frames per second of both")
+    locate.set_defaults(run=_locate)
+
+    chance = parts.add_parser("chance", help="Oracle and Random Chance of annotations, from their times alone")
+    chance.add_argument("truth", type=Path, help="annotations in MAD's JSON")
+    chance.add_argument("--times", choices=("ext_timestamps", "timestamps"), default="ext_timestamps")
+    chance.add_argument("--seconds", type=float, help="cut films into stretches of this length")
+    chance.add_argument("--tail", choices=("drop", "cover"), default="drop")
+    chance.set_defaults(run=_chance)
+
+
+def _alignment(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--rate", type=int, default=4000, help="samples per second")
+    parser.add_argument("--window", type=float, default=60.0, help="seconds of each of the twenty windows")
+    parser.add_argument("--most", type=float, default=120.0, help="largest delay in seconds")
+
+
+def _evaluate(arguments: argparse.Namespace) -> None:
+    from verified.longform.annotations import checked, read_mad
+    from verified.longform.recall import IOUS, KS
+    from verified.longform.submission import evaluate, read_submission
+
+    rows, excluded, counts = checked(read_mad(arguments.truth, "test", arguments.times))
+    submission = read_submission(arguments.submission)
+    for row in excluded:  # an annotation that cannot be used is no query; whoever answered it is not wrong
+        submission.pop(row["id"], None)
+    score = evaluate(rows, submission, arguments.iou, arguments.partial, arguments.resamples)
+    if arguments.json:
+        print(json.dumps({**score, "ks": KS, "ious": IOUS, "annotations": counts}))
+        return
+    print(f"{score['queries']} queries, {score['films']} films; annotations: "
+          + ", ".join(f"{count} {name}" for name, count in counts.items()))  # fmt: skip
+    for name in ("missing", "unknown", "more_than_100"):
+        if score[name]:
+            print(f"{name.replace('_', ' ')}: {score[name]}")
+    print(_recalls(score))
+
+
+def _recalls(score: dict) -> str:
+    from verified.longform.recall import IOUS, KS
+
+    lines = ["R@K %   " + "".join(f"{f'IoU={threshold:g}':>24}" for threshold in IOUS)]
+    for place, k in enumerate(KS[: len(score["recall"])]):
+        values = zip(score["recall"][place], score["low"][place], score["high"][place])
+        cells = [f"{f'{value:.2f} [{low:.2f}, {high:.2f}]':>24}" for value, low, high in values]
+        lines.append(f"R@{k:<6}" + "".join(cells))
+    return "\n".join(lines)
+
+
+def _align(arguments: argparse.Namespace) -> int:
+    from verified.longform.alignment import align_tracks
+    from verified.longform.audio import read_track
+
+    tracks = [read_track(path, arguments.rate) for path in (arguments.film, arguments.described)]
+    found = align_tracks(*tracks, arguments.rate, arguments.window, arguments.most)
+    for number, (delay, peak) in enumerate(zip(found.delays, found.peaks), start=1):
+        print(f"window {number:2}: {delay:+.3f} s, correlation {peak:.2f}")
+    print(f"refused: {found.reason}" if found.delay is None else f"the description is {found.delay:+.4f} s late")
+    return 1 if found.delay is None else 0
+
+
+def _collect(arguments: argparse.Namespace) -> None:
+    from verified.common.jsonl import write_json
+    from verified.longform.annotations import write_mad
+    from verified.longform.manifest import collect, read_manifest
+
+    settings = {
+        "rate": arguments.rate,
+        "window_seconds": arguments.window,
+        "most_seconds": arguments.most,
+        "pause_seconds": arguments.pause,
+    }
+    rows, reports = collect(read_manifest(arguments.manifest), settings)
+    for split, own in rows.items():
+        path = arguments.output / f"{split}.json"
+        print(f"{path}: {write_mad(path, own)} sentences")
+    write_json(arguments.output / "report.json", reports)
+    refused = [report for report in reports if report["reason"]]
+    print(f"{len(reports) - len(refused)} films aligned, {len(refused)} refused")
+    for report in refused:
+        print(f"{report['film']}: {report['reason']}")
+
+
+def _locate(arguments: argparse.Namespace) -> None:
+    from verified.common.hdf5 import FeatureFile
+    from verified.common.jsonl import iterate_jsonl
+    from verified.longform.clip_alignment import locate_clip
+
+    films, clips = FeatureFile(arguments.films), FeatureFile(arguments.clips)
+    for row in iterate_jsonl(arguments.pairs, ("clip", "film")):
+        found = locate_clip(films[row["film"]], clips[row["clip"]])
+        start = None if found.first is None else round(found.first / arguments.fps, 3)
+        print(json.dumps({**row, "start": start, "agreement": found.agreement,
+                          "similarity": round(found.similarity, 4), "reason": found.reason}))  # fmt: skip
+
+
+def _chance(arguments: argparse.Namespace) -> None:
+    from verified.longform.annotations import checked, read_mad
+    from verified.longform.grid import Grid
+    from verified.longform.ranking import baselines
+    from verified.longform.short_videos import cut_films
+
+    rows, _, counts = checked(read_mad(arguments.truth, "test", arguments.times))
+    print(", ".join(f"{count} {name}" for name, count in counts.items()))
+    if not rows:
+        return
+    cut = cut_films(rows, arguments.seconds)
+    found = baselines(cut, Grid(tail=arguments.tail), "gt", 100, 1000, 0)
+    print("Oracle\n" + _recalls(found["oracle"]))
+    print("Random Chance (expectation)\n" + _recalls(found["chance"]))
+    print(f"not covered at ends: {found['tail']['seconds']:.1f} s of {found['tail']['videos']} videos,"
+          f" {found['tail']['without_windows']} without a proposal")  # fmt: skip
