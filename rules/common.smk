@@ -21,7 +21,7 @@ from verified.config.folders import evaluator_folder, home
 from verified.rextime import paths as suite_paths
 from verified.config.layers import layered, merge
 from verified.corpus.enough import check_enough
-from verified.tables.closing import closing_message, show_when_done
+from verified.tables.closing import asked_for, closing_message, show, show_if_nothing_is_left
 
 try:
     # Snakemake joins files as well, but knows nothing of the layers below them; --config stands above all files.
@@ -48,7 +48,7 @@ if workflow.is_main_process and not workflow.output_settings.dryrun:
             logger.info(message)
     except InputError as error:
         raise WorkflowError(f"error: {error}")
-    show_when_done(workflow, HOME)
+    show_if_nothing_is_left(workflow, HOME)
 
 SHARDS = shard_names(settings.shards)
 EVALUATOR = evaluator_folder(settings)

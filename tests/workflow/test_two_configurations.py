@@ -78,6 +78,9 @@ def test_a_failed_run_deletes_and_shows_nothing(shared):
     run = snakemake(folder, "--cores", "1", SHOWN, config=third)
     assert run.returncode != 0
     assert files_of(folder, "one") == before and os.readlink(folder / SHOWN) == "one/tables"
+    (folder / "two" / "test.jsonl").write_text("{}\n")  # also where there are tables of an earlier run
+    assert snakemake(folder, "--cores", "1", SHOWN, config=configs["two"]).returncode != 0
+    assert (folder / "results" / "two" / "tables").is_dir() and os.readlink(folder / SHOWN) == "one/tables"
 
 
 def test_a_folder_of_somebody_else_in_the_place_of_the_link_stays(tmp_path):

@@ -12,17 +12,23 @@ TARGETS = {"all", SHOWN.as_posix()}
 log = logging.getLogger("verified")
 
 
-def show_when_done(workflow, home: str) -> None:
-    """When this run of Snakemake ends, `show` the tables below `home` if they were asked for and are there.
+def asked_for(workflow) -> bool:
+    """Whether this run of Snakemake was asked for the tables."""
+    targets = workflow.dag_settings.targets
+    return not targets or bool(TARGETS.intersection(targets))
 
-    At the end of the process, because Snakemake calls no hook where nothing was left to do. By then it has gone back to
-    the folder that it was started in.
+
+def show_if_nothing_is_left(workflow, home: str) -> None:
+    """When this run of Snakemake ends with nothing to do for the tables below `home`, `show` them all the same.
+
+    Snakemake calls no hook then, so this waits for the end of the process, which by then is back in the folder that it
+    was started in.
     """
     here = Path.cwd()
 
     def ended() -> None:
-        asked = workflow.dag_settings.targets if workflow.dag_settings else None
-        if asked is not None and (not asked or TARGETS.intersection(asked)):
+        planned = workflow.dag is not None and any(True for _ in workflow.dag.jobs)
+        if planned and asked_for(workflow) and not any(True for _ in workflow.dag.needrun_jobs()):
             show(here / home / "tables", here / SHOWN)
 
     atexit.register(ended)
