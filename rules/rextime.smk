@@ -85,8 +85,6 @@ rule write_rextime_questions:
         engines=engine_code("llm", "video_lmm"),
         llm=settings.generation.llm.identity(),
         video_lmm=settings.generation.video_lmm.identity(),
-        attempts=settings.generation.attempts,
-        frame_side=settings.generation.frame_side,
         spoiled_share=settings.generation.scene_reader.spoiled_share,
         suite=suite_paths.writing(settings),
         shards=settings.shards,

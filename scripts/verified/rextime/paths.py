@@ -125,7 +125,8 @@ def filtering(settings: Config) -> dict:
 
 def writing(settings: Config) -> dict:
     """What the questions depend on beside their items."""
-    return settings.rextime.model_dump(mode="json", include={"routing", "verification_threshold", "frames"})
+    own = settings.rextime.model_dump(mode="json", include={"routing", "verification_threshold", "frames"})
+    return own | settings.generation.model_dump(mode="json", include={"attempts", "frame_side"})
 
 
 def table_files(settings: Config) -> list[str]:

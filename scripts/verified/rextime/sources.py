@@ -5,7 +5,6 @@ The workflow's own corpus serves as either: its moments are the captions of a vi
 
 import os
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 
 from verified.common.errors import InputError
 from verified.common.jsonl import finite, iterate_jsonl, read_json
@@ -88,11 +87,3 @@ def queries_of_corpus(moments: Iterable[dict], videos: Iterable[dict]) -> Iterat
     for (video, caption), rows in windows.items():
         spans = tuple((float(row["start"]), float(row["end"])) for row in rows)
         yield Query(str(rows[0]["desc_id"]), video, durations[video], caption, spans)
-
-
-def videos_in(folder: str | os.PathLike) -> dict[str, str]:
-    """Paths of the video files of a folder by their name without ending. Raises InputError where there is no folder."""
-    folder = Path(folder)
-    if not folder.is_dir():
-        raise InputError("no such folder", file=folder, remedy="name the folder of the source's videos under `videos`")
-    return {path.stem: str(path) for path in sorted(folder.rglob("*")) if path.is_file() and path.suffix}
