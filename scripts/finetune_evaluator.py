@@ -3,16 +3,19 @@
 from verified.common.job import job
 
 with job(snakemake, snakemake.params.threads):
-    from verified.evaluator.finetune import run_finetuning
+    from verified.evaluator.finetune import FineTuning, run_finetuning
 
+    given, params, made = snakemake.input, snakemake.params, snakemake.output
     run_finetuning(
-        snakemake.input.checkpoint,
-        snakemake.params.datasets,
-        snakemake.params.settings,
-        snakemake.params.seed,
-        snakemake.params.threads,
-        snakemake.params.save_seconds,
-        snakemake.output.checkpoint,
-        snakemake.output.card,
-        snakemake.output.record,
+        FineTuning(
+            start=given.checkpoint,
+            datasets=params.datasets,
+            settings=params.settings,
+            seed=params.seed,
+            threads=params.threads,
+            save_seconds=params.save_seconds,
+            checkpoint=made.checkpoint,
+            card=made.card,
+            record=made.record,
+        )
     )

@@ -90,5 +90,5 @@ class Evaluator(Section):
 
     @property
     def processes(self) -> int:
-        """Processes of fine-tuning: one a GPU."""
+        """Processes of fine-tuning: one for each GPU."""
         return self.gpus or self.cpu_processes

@@ -1,6 +1,7 @@
 """Fine-tuning with disturbed captions (section 3.3, Equations 9 to 11), from files to files."""
 
 import logging
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -23,44 +24,60 @@ from verified.evaluator.tokens import encode
 from verified.evaluator.training import Schedule, train
 
 log = logging.getLogger("verified")
+LABEL = "fine-tuning"
 GIGABYTE = 1e9
 BF16, FP32 = 2, 4
 
 
-def estimate(size: Architecture, clips: int, tokens: int = 64) -> dict[str, float]:
-    """Gigabytes a process needs with `clips` clips a step, by what they are for.
+@dataclass(frozen=True)
+class FineTuning:
+    """One fine-tuning: what it reads, how it goes, and the files that it writes."""
 
-    weights, gradients and both moments of AdamW in float32; one stored input per checkpointed layer in bfloat16, for
-    the clips, their four captions of `tokens` words and their eight pairs; and the largest block while it is computed
-    again. Fused attention keeps no matrix of tokens by tokens.
-    """
-    with torch.device("meta"):
-        parameters = sum(p.numel() for p in NoiseEvaluator(size).parameters())
-    video = clips * size.frames * size.patches_per_frame
-    stored = video * size.vision_width * size.vision_layers
-    stored += clips * 4 * tokens * size.text_width * size.text_layers
-    stored += clips * 8 * tokens * size.text_width * size.fusion_layers
-    # Keys and values of all fusion layers are shared by the pairs and kept; those of drawn videos are copied.
-    memory = 2 * 3 * video * size.text_width * size.fusion_layers
-    block = video * (8 * size.vision_width + 3 * size.vision_feedforward)
-    values = {
-        "weights, gradients, optimiser": 4 * FP32 * parameters,
-        "stored activations": BF16 * (stored + memory),
-        "one block computed again": BF16 * block,
-    }
-    return {name: value / GIGABYTE for name, value in values.items()}
+    start: str
+    """The checkpoint to start from."""
+    datasets: list[dict]
+    """See `read_tuples`."""
+    settings: dict
+    """See `paths.fine_tuning`."""
+    seed: int
+    threads: int
+    save_seconds: float
+    """Least time between two states on disk, beside `checkpoint`."""
+    checkpoint: str
+    card: str
+    record: str
+    """One row a logged step."""
 
 
-def log_estimate(size: Architecture, clips: int) -> None:
-    """Log the estimate in one line."""
-    parts = estimate(size, clips)
-    listed = ", ".join(f"{name} {value:.1f}" for name, value in parts.items())
-    log.info(
-        "memory per GPU with %d clips of %d frames: about %.0f GB (%s)", clips, size.frames, sum(parts.values()), listed
-    )
+def run_finetuning(job: FineTuning) -> None:
+    """Fine-tune and write checkpoint, card and log; in as many processes as the settings ask for."""
+    inputs = [job.start, *files_of(job.datasets)]
+    owner = fingerprint(modules_digest("evaluator.finetune"), [job.settings, job.seed], inputs)
+    run_in_processes(job.settings["processes"], job.settings["gpus"] > 0, finetune_files, owner, job)
 
 
-LABEL = "fine-tuning"
+def finetune_files(device: torch.device, owner: dict[str, str], job: FineTuning) -> None:
+    """`run_finetuning` in one process of the group."""
+    set_threads(job.threads)
+    settings = job.settings
+    size = architecture(settings["size"], settings["frames"], settings["image_size"])
+    tuples = read_tuples(job.datasets, settings["splits"])
+    model = load_checkpoint(job.start, size)
+    rank, world = processes()
+    if job_needs(size.size)["recompute"]:
+        model.use_checkpointing()
+        log_estimate(size, settings["batch"] // world)
+    path = Path(job.checkpoint).with_name("unfinished-fine-tuning.safetensors")
+    state = TrainingState(path, owner, job.save_seconds)
+    rows, counts = finetune(model, tuples, settings, job.seed, device, state)
+    if rank:
+        return
+    origin = f"fine-tuned on {len(tuples)} moments; started from: {read_header(job.start)[1]}"
+    write_jsonl(job.record, rows)
+    test_splits = {entry.get("test_split", "test") for entry in job.datasets}
+    write_json(job.card, evaluator_card(tuples, settings, job.seed, origin, counts, test_splits))
+    save_checkpoint(job.checkpoint, model.state_dict(), size, origin)
+    state.remove()
 
 
 def finetune(
@@ -75,7 +92,7 @@ def finetune(
 
     settings: epochs, warmup_epochs, batch, learning_rate, crop_share, hard_negatives, matching_normaliser and precision
     of the config. The temperature starts from 0.07 again and is learnt. Items that do not fill a last batch wait for
-    the next epoch's other order, as in UMT.
+    the next epoch, which has another order, as in UMT.
     """
     size, per_epoch = settings["batch"], len(tuples) // settings["batch"]
     if not per_epoch:
@@ -109,45 +126,6 @@ def finetune(
     return rows, {"steps": steps, "truncated_captions": cut_at_limit}
 
 
-def run_finetuning(
-    start: str, datasets: list[dict], settings: dict, seed: int, threads: int, save_seconds: float, checkpoint: str,
-    card: str, record: str,
-) -> None:  # fmt: skip
-    """Fine-tune the checkpoint `start` and write the result, its card and its log; in several processes if asked to.
-
-    datasets: see `read_tuples`. settings: see `paths.fine_tuning`. While it runs, its state stands beside `checkpoint`.
-    """
-    owner = fingerprint(modules_digest("evaluator.finetune"), [settings, seed], [start, *files_of(datasets)])
-    files = (str(start), datasets, settings, seed, threads, save_seconds, str(checkpoint), str(card), str(record))
-    run_in_processes(settings["processes"], settings["gpus"] > 0, finetune_files, owner, *files)
-
-
-def finetune_files(
-    device: torch.device, owner: dict[str, str], start: str, datasets: list[dict], settings: dict, seed: int,
-    threads: int, save_seconds: float, checkpoint: str, card: str, record: str,
-) -> None:  # fmt: skip
-    """`run_finetuning` in one process of the group."""
-    set_threads(threads)
-    size = architecture(settings["size"], settings["frames"], settings["image_size"])
-    tuples = read_tuples(datasets, settings["splits"])
-    model = load_checkpoint(start, size)
-    rank, world = processes()
-    if job_needs(size.size)["recompute"]:
-        model.use_checkpointing()
-        log_estimate(size, settings["batch"] // world)
-    path = Path(checkpoint).with_name("unfinished-fine-tuning.safetensors")
-    state = TrainingState(path, owner, save_seconds)
-    rows, counts = finetune(model, tuples, settings, seed, device, state)
-    if rank:
-        return
-    origin = f"fine-tuned on {len(tuples)} moments; started from: {read_header(start)[1]}"
-    write_jsonl(record, rows)
-    test_splits = {entry.get("test_split", "test") for entry in datasets}
-    write_json(card, evaluator_card(tuples, settings, seed, origin, counts, test_splits))
-    save_checkpoint(checkpoint, model.state_dict(), size, origin)
-    state.remove()
-
-
 def evaluator_card(
     tuples: Tuples, settings: dict, seed: int, origin: str, counts: dict[str, int], test_splits: set[str]
 ) -> dict:
@@ -163,3 +141,36 @@ def evaluator_card(
         " candidates that are scored were not.",
         **counts,
     }
+
+
+def estimate(size: Architecture, clips: int, tokens: int = 64) -> dict[str, float]:
+    """Gigabytes a process needs with `clips` clips a step, by what they are for.
+
+    weights, gradients and both moments of AdamW in float32; one stored input per checkpointed layer in bfloat16, for
+    the clips, their four captions of `tokens` words and their eight pairs; and the largest block while it is computed
+    again. Fused attention keeps no matrix of tokens by tokens.
+    """
+    with torch.device("meta"):
+        parameters = sum(p.numel() for p in NoiseEvaluator(size).parameters())
+    video = clips * size.frames * size.patches_per_frame
+    stored = video * size.vision_width * size.vision_layers
+    stored += clips * 4 * tokens * size.text_width * size.text_layers
+    stored += clips * 8 * tokens * size.text_width * size.fusion_layers
+    # Keys and values of all fusion layers are shared by the pairs and kept; those of drawn videos are copied.
+    memory = 2 * 3 * video * size.text_width * size.fusion_layers
+    block = video * (8 * size.vision_width + 3 * size.vision_feedforward)
+    values = {
+        "weights, gradients, optimiser": 4 * FP32 * parameters,
+        "stored activations": BF16 * (stored + memory),
+        "one block computed again": BF16 * block,
+    }
+    return {name: value / GIGABYTE for name, value in values.items()}
+
+
+def log_estimate(size: Architecture, clips: int) -> None:
+    """Log the estimate in one line."""
+    parts = estimate(size, clips)
+    listed = ", ".join(f"{name} {value:.1f}" for name, value in parts.items())
+    log.info(
+        "memory per GPU with %d clips of %d frames: about %.0f GB (%s)", clips, size.frames, sum(parts.values()), listed
+    )

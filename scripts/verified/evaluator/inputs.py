@@ -23,7 +23,7 @@ NO_SELECTION = "perturbations-not-selected"
 class Tuples:
     """Items and their clips.
 
-    captions: role → one string an item. places: item → (array, row) of its clip. arrays: one a shard, see
+    captions: role → one string for each item. places: item → (array, row) of its clip. arrays: one for each shard, see
     `open_clips`. names: item → what to call it. left_out: reason → moments. splits: split → items.
     """
 
@@ -53,7 +53,7 @@ def read_tuples(datasets: list[dict], splits: Collection[str] | None = None) -> 
     """Join moments, perturbations and clips.
 
     datasets: for each its `name`, the file `moments`, and the lists of files `perturbations`, `clips` (arrays) and
-    `indices`, one a shard. splits: those to train on, None for all. Every moment is either an item or counted in
+    `indices`, one for each shard. splits: those to train on, None for all. Every moment is either an item or counted in
     `left_out`. Raises InputError where a file lacks a moment, where nothing is left to train on, and for a split
     that no data set has.
     """
@@ -108,7 +108,7 @@ def read_tuples(datasets: list[dict], splits: Collection[str] | None = None) -> 
 
 
 def epoch_order(items: int, seed: int, epoch: int) -> np.ndarray:
-    """A permutation of the items, other in each epoch."""
+    """A permutation of the items, another one in each epoch."""
     return generator(seed, "evaluator order", epoch).permutation(items)
 
 

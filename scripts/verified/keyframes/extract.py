@@ -74,7 +74,7 @@ def extract_keyframes(
     min_seconds: float,
     held_bytes: int = HELD_BYTES,
 ) -> Iterator[tuple[int, MomentKeyframes]]:
-    """Yield (index, keyframes) of each moment [start, end) (seconds), those that end first first.
+    """Yield (index, keyframes) of each moment [start, end) (seconds), in the order in which the moments end.
 
     Scores are computed once per frame. Which frames are keyframes is known only when a moment ends, so frames of open
     moments are held until then, at most `held_bytes` of them; keyframes of a moment too long for that are read by one

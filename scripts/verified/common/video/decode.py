@@ -61,7 +61,7 @@ class Decoder:
     breaks off, the video ends there. Frames without a timestamp, or with one that does not increase, follow the frame
     before them at the nominal rate.
 
-    Whoever iterates may raise `needed` (seconds) and so say that frames off the screen by then need not come. Where the
+    Whoever iterates may raise `needed` (seconds) and so say that frames which end before it are not wanted. Where the
     container's index shows a key frame in between, decoding goes on there; where it shows frames without gaps, those
     that no other frame depends on are left out. The frames that do come are the same, and so is the one at `needed`.
     """
