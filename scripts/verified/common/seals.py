@@ -65,6 +65,12 @@ def seal(path: str | os.PathLike, temporary: bool = False) -> dict:
     return found
 
 
+def seal_built(path: str | os.PathLike) -> None:
+    """Seal what a command of a user wrote, if it stands below a `results/`, where readers ask for a seal."""
+    if BUILT in Path(path).resolve().parts:
+        seal(path)
+
+
 def read_seal(path: str | os.PathLike) -> dict | None:
     """The seal of a file or folder; None where there is none. Raises InputError if the seal itself is damaged."""
     place = seal_of(path)

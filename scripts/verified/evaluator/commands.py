@@ -14,10 +14,12 @@ def add_parser(subparsers) -> None:
 
 
 def _import(arguments: argparse.Namespace) -> None:
+    from verified.common.seals import seal_built
     from verified.evaluator.architecture import architecture
     from verified.evaluator.umt import import_umt
 
     target = arguments.out or arguments.file.with_suffix(".safetensors")
     counts = import_umt(arguments.file, target, architecture("L/16", arguments.frames, 224))
+    seal_built(target)
     print(f"{target}: {counts['kept']} tensors kept, {counts['dropped']} of the original not needed")
     print(f"use it with: evaluator.checkpoint: {target}")

@@ -63,6 +63,7 @@ def _stats(arguments: argparse.Namespace) -> None:
 
 
 def _export(arguments: argparse.Namespace) -> None:
+    from verified.common.seals import seal_built
     from verified.generation.cassette import export
     from verified.generation.ledger import Ledger
 
@@ -70,6 +71,7 @@ def _export(arguments: argparse.Namespace) -> None:
         raise InputError("a cassette's name ends in .parquet", file=arguments.cassette)
     with Ledger(arguments.ledger, read_only=True) as ledger:
         print(f"{export(ledger, arguments.cassette)} calls written to {arguments.cassette}")
+    seal_built(arguments.cassette)
 
 
 def _verify(arguments: argparse.Namespace) -> int:

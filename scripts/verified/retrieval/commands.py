@@ -34,10 +34,12 @@ def _add_import(subparsers) -> None:
 
 def run_import(arguments: argparse.Namespace) -> int:
     """Convert and say how many parameters there are; raises InputError on an unusable file."""
+    from verified.common.seals import seal_built
     from verified.retrieval.importing import import_checkpoint
 
     options = dict(option.partition("=")[::2] for option in arguments.option)
     count = import_checkpoint(arguments.model, arguments.file, arguments.output, options)
+    seal_built(arguments.output)
     print(f"{arguments.output}: {arguments.model} with {count:,} parameters")
     return 0
 

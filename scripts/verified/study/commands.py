@@ -20,7 +20,7 @@ def add_parser(subparsers) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Write summary.json and answers.jsonl into the study's folder and print the measures."""
     from verified.common.jsonl import read_json, write_json, write_jsonl
-    from verified.common.seals import seal
+    from verified.common.seals import seal_built
     from verified.study.aggregate import summarise
     from verified.study.answers import collect
 
@@ -30,7 +30,7 @@ def run(arguments: argparse.Namespace) -> None:
     write_jsonl(arguments.study / "answers.jsonl", answers)
     write_json(arguments.study / "summary.json", summary)
     for name in ("answers.jsonl", "summary.json"):
-        seal(arguments.study / name)
+        seal_built(arguments.study / name)
     print("\n".join(lines(summary)))
 
 
