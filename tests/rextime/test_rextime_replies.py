@@ -126,4 +126,16 @@ def test_every_task_has_its_prompt_file_and_a_schema_that_its_parser_reads():
     assert set(tasks.GENERATION) < set(prompts)
     for task in prompts:
         assert answer_schema(task, 1)["required"]
-        assert "JSON object" in structured_ending(task, 1)
+        example = json.loads(structured_ending(task, 1).split(": ", 1)[1])
+        assert set(example) == set(answer_schema(task, 1)["required"])
+        assert "```" not in prompts[task].structured or task == tasks.SCORING
+
+
+def test_a_constrained_answer_is_read_too():
+    example = json.loads(structured_ending("rextime/event_pair", 1).split(": ", 1)[1])
+    filled = example | {"event1_timestamp": [0, 1.5], "event2_timestamp": [2, 3], "event1": "x", "event2": "y"}
+    assert parse("rextime/event_pair", {}, json.dumps(filled), 1).missing == 0
+    questions = json.loads(structured_ending("rextime/cause_effect", 1).split(": ", 1)[1])
+    for kind in ("Type1", "Type2"):
+        questions[kind] = {"Question": "Why?", "Answer": "So."}
+    assert parse("rextime/cause_effect", {}, json.dumps(questions), 1).missing == 0

@@ -21,11 +21,18 @@ def answer_schema(task: str, count: int) -> dict:
 
 def structured_ending(task: str, count: int) -> str:
     """The sentence that ends a prompt whose answer is constrained, so that model and schema agree."""
-    example = {
-        name: ["..."] * count if part.get("type") == "array" else "..."
-        for name, part in answer_schema(task, count)["properties"].items()
-    }
-    return f"Write the answer as one JSON object and nothing else: {json.dumps(example)}"
+    return f"Write the answer as one JSON object and nothing else: {json.dumps(_example(answer_schema(task, count)))}"
+
+
+def _example(part: dict) -> object:
+    """A value that stands for what a schema describes."""
+    if "enum" in part:
+        return " or ".join(part["enum"])
+    if part["type"] == "object":
+        return {name: _example(inner) for name, inner in part["properties"].items()}
+    if part["type"] == "array":
+        return [_example(part["items"])] * part["minItems"]
+    return {"integer": 0, "number": 0.0}.get(part["type"], "...")
 
 
 def _object(properties: dict) -> dict:

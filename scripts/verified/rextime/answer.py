@@ -9,6 +9,7 @@ were asked; its windows are those that the model found. The scoring needs an eng
 
 from collections.abc import Iterable, Mapping
 
+from verified.common.errors import InputError
 from verified.config.generation import Generation
 from verified.generation.asking import Call
 from verified.generation.engines import make_engine
@@ -110,6 +111,11 @@ def engines_for(protocol: str, generation: Generation) -> dict[str, Engine]:
     """What takes the place of the configured engine where a protocol scores; nothing where it does not."""
     if SCORING not in TASKS[protocol]:
         return {}
+    if generation.video_lmm.structured:
+        raise InputError(
+            f"the protocol {protocol} scores given answers",
+            remedy="set structured: false for generation.video_lmm, or ask by the protocol answer_with_span",
+        )
     from verified.generation.engines.scoring import Scoring
 
     return {"video_lmm": Scoring(make_engine(generation.video_lmm, generation))}

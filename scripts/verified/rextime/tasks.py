@@ -26,8 +26,11 @@ def _schema(properties: dict):
     return schema
 
 
+_WHY = {"explanation": TEXT}
+"""The listings ask for a short explanation before the JSON; constrained answers hold it inside."""
 _QUESTION = _object(Question=TEXT, Answer=TEXT)
 _TWO_QUESTIONS = {"Type1": _QUESTION, "Type2": _QUESTION}
+_QUESTIONS = _WHY | _TWO_QUESTIONS
 _EVENTS = {f"event{number}{part}": kind for number in (1, 2) for part, kind in (("", TEXT), ("_timestamp", TIMES))}
 _PRE_POST = {
     f"{name}-event{part}": kind for name in ("pre", "post") for part, kind in (("", TEXT), ("_timestamp", TIMES))
@@ -56,7 +59,8 @@ register(
     {
         "rextime/event_pair": Task(
             ("captions",), "llm", replies.event_pair,
-            _schema(_EVENTS | {name.capitalize(): SCORE for name in replies.SCORES}), 260, Parsed(sections=_PAIR),
+            _schema(_WHY | _EVENTS | {name.capitalize(): SCORE for name in replies.SCORES}), 260,
+            Parsed(sections=_PAIR),
         ),
         "rextime/related_event": Task(
             ("query", "frame_number"), "video_lmm", replies.related_event, _schema({"explain": TEXT} | _SIDES), 140,
@@ -67,23 +71,23 @@ register(
             }),
         ),
         "rextime/sequential": Task(
-            ("captions",), "llm", replies.sequential_pair, _schema(_PRE_POST | _TWO_QUESTIONS), 200,
+            ("captions",), "llm", replies.sequential_pair, _schema(_WHY | _PRE_POST | _TWO_QUESTIONS), 200,
             Parsed(sections=_SEQUENTIAL | _ASKED),
         ),
         "rextime/cause_effect": Task(
-            ("event1", "event2"), "llm", replies.question_pair, _schema(_TWO_QUESTIONS), 140, Parsed(sections=_ASKED)
+            ("event1", "event2"), "llm", replies.question_pair, _schema(_QUESTIONS), 140, Parsed(sections=_ASKED)
         ),
         "rextime/means_to_an_end": Task(
-            ("event1", "event2"), "llm", replies.question_pair, _schema(_TWO_QUESTIONS), 140, Parsed(sections=_ASKED)
+            ("event1", "event2"), "llm", replies.question_pair, _schema(_QUESTIONS), 140, Parsed(sections=_ASKED)
         ),
         "rextime/verification": Task(
             ("question1", "answer1", "question2", "answer2"), "llm", replies.verification,
-            _schema({"case_1_score": SCORE, "case_2_score": SCORE}), 140,
+            _schema(_WHY | {"case_1_score": SCORE, "case_2_score": SCORE}), 140,
             Parsed(sections={"case_1_score": "3", "case_2_score": "3"}),
         ),
         "rextime/options": Task(
             ("question", "answer"), "llm", replies.options,
-            _schema({"correct_answer": TEXT} | {f"wrong_answer_{number}": TEXT for number in (1, 2, 3)}), 120,
+            _schema(_WHY | {"correct_answer": TEXT} | {f"wrong_answer_{number}": TEXT for number in (1, 2, 3)}), 120,
             Parsed(sections={f"wrong_answer_{number}": f"{WORDS} {number}" for number in (1, 2, 3)}),
         ),
         "rextime/answer_with_span": Task(
