@@ -80,5 +80,11 @@ def write_corpus(corpus: Corpus, splits: dict, folder: str | os.PathLike) -> Non
     write_jsonl(folder / "videos.jsonl", corpus.videos)
     write_jsonl(folder / "exclusions.jsonl", corpus.exclusions)
     write_json(folder / "counts.json", corpus.counts | {"splits": dict(sorted(found.items()))})
-    log.info("%d moments in %d videos; %d left out (%s)", len(moments), len(corpus.videos), len(corpus.exclusions),
-             folder / "exclusions.jsonl")  # fmt: skip
+    counts = corpus.counts
+    log.info(
+        "%d of %d rows are moments, in %d of %d videos; what is left out stands with its reason in %s",
+        len(moments), counts["rows"], counts["videos"], counts["videos_found"], folder / "exclusions.jsonl",
+    )  # fmt: skip
+    for split, part in counts.get("published", {}).items():
+        log.info("published split %s: %d of %d videos and %d of %d moments are at hand", split,
+                 part["videos_at_hand"], part["videos"], part["moments_at_hand"], part["moments"])  # fmt: skip

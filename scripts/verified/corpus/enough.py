@@ -14,14 +14,16 @@ def check_enough(settings: Config, rules: set[str]) -> None:
     names = [name for name in taught_by(settings) if not settings.datasets[name].source.rendered]
     if "finetune_evaluator" not in rules or len(names) < len(taught_by(settings)):
         return
-    try:
-        count = sum(
-            len(unprobed_moments(settings.datasets[name].source, f"{dataset_folder(settings, name)}/corpus"))
-            for name in names
-        )
-    except InputError:
-        return
-    if 0 < count < settings.evaluator.batch:
+    count = 0
+    for name in names:
+        try:
+            corpus = f"{dataset_folder(settings, name)}/corpus"
+            count += len(unprobed_moments(settings.datasets[name].source, corpus))
+        except InputError:
+            return
+        if count >= settings.evaluator.batch:
+            return
+    if count:
         raise InputError(
             f"{count} usable moments are too few for the evaluator's batches of {settings.evaluator.batch}",
             remedy=f"set evaluator.batch to {max(2, count)} or less, or add moments; nothing was asked of any model",

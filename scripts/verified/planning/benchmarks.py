@@ -38,7 +38,7 @@ def taken(logs: Path) -> list[Taken]:
     stages = stage_of_rule()
     rows: dict[str, Taken] = {}
     for file in sorted(logs.rglob("*.tsv")):
-        rule = next((part for part in (*file.parts, file.stem) if part in stages), None)
+        rule = next((part for part in (file.stem, *reversed(file.parts)) if part in stages), None)
         if rule is None:
             continue
         row = rows.setdefault(rule, Taken(stages[rule], rule))
