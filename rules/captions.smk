@@ -6,6 +6,7 @@ rule caption_statics:
         prompts=prompt_files("keyframe_description", "statics_candidates"),
         weights=role_records(settings, "image_lmm", "llm"),
         cassettes=cassettes("image_lmm", "llm"),
+        asked=asked_by("statics"),
     output:
         captions="results/{dataset}/captions/statics/{shard}.jsonl",
         counts="results/{dataset}/captions/statics/{shard}.counts.json",
@@ -18,10 +19,10 @@ rule caption_statics:
         generation_environment("captions", "image_lmm", "llm")
     threads: settings.generation.threads
     resources:
-        mem_mb=growing(2000 if not engine_gpus("image_lmm", "llm") else 64000),
-        runtime=growing(60 if not engine_gpus("image_lmm", "llm") else 240),
+        mem_mb=growing(2000 if not stage_gpus("statics") else 64000),
+        runtime=growing(60 if not stage_gpus("statics") else 240),
         disk_mb=500,
-        gpu=engine_gpus("image_lmm", "llm"),
+        gpu=stage_gpus("statics"),
         api_slots=api_slots("image_lmm", "llm"),
     params:
         threads=settings.generation.threads,
@@ -46,6 +47,7 @@ rule caption_dynamics:
         prompts=prompt_files("questions", "answers", "dynamics_candidates"),
         weights=role_records(settings, "video_lmm", "llm"),
         cassettes=cassettes("video_lmm", "llm"),
+        asked=asked_by("dynamics"),
     output:
         captions="results/{dataset}/captions/dynamics/{shard}.jsonl",
         counts="results/{dataset}/captions/dynamics/{shard}.counts.json",
@@ -58,10 +60,10 @@ rule caption_dynamics:
         generation_environment("captions", "video_lmm", "llm")
     threads: settings.generation.threads
     resources:
-        mem_mb=growing(3000 if not engine_gpus("video_lmm", "llm") else 64000),
-        runtime=growing(60 if not engine_gpus("video_lmm", "llm") else 240),
+        mem_mb=growing(3000 if not stage_gpus("dynamics") else 64000),
+        runtime=growing(60 if not stage_gpus("dynamics") else 240),
         disk_mb=500,
-        gpu=engine_gpus("video_lmm", "llm"),
+        gpu=stage_gpus("dynamics"),
         api_slots=api_slots("video_lmm", "llm"),
     params:
         threads=settings.generation.threads,

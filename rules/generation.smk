@@ -31,6 +31,21 @@ def generation_environment(stage, *roles):
     return f"../envs/{'generation-cuda' if 'vllm' in used else stage}.yaml"
 
 
+TASKS_OF_STAGE = {
+    "statics": ("keyframe_description", "statics_candidates"),
+    "dynamics": ("questions", "answers", "dynamics_candidates"),
+    "perturbations": ("positives", "static_negatives", "dynamic_negatives"),
+}
+
+
+def asking_settings():
+    """What the calls of any stage depend on."""
+    generation = settings.generation
+    chosen = {role: getattr(generation, role).identity() for role in ("llm", "image_lmm", "video_lmm")}
+    numbers = ("candidates", "questions", "perturbations", "attempts", "frame_side")
+    return chosen | {name: getattr(generation, name) for name in numbers}
+
+
 def engine_code(*roles):
     """A digest of the code of each engine that a job uses."""
     used = sorted({getattr(settings.generation, role).engine for role in roles})

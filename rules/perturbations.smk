@@ -5,6 +5,7 @@ rule write_perturbations:
         prompts=prompt_files("positives", "static_negatives", "dynamic_negatives"),
         weights=role_records(settings, "llm") + sentence_records(settings),
         cassettes=cassettes("llm"),
+        asked=asked_by("perturbations"),
     output:
         perturbations="results/{dataset}/perturbations/{shard}.jsonl",
         counts="results/{dataset}/perturbations/{shard}.counts.json",
@@ -16,10 +17,10 @@ rule write_perturbations:
         generation_environment("perturbations", "llm")
     threads: settings.generation.threads
     resources:
-        mem_mb=growing(3000 if not engine_gpus("llm") else 64000),
-        runtime=growing(60 if not engine_gpus("llm") else 120),
+        mem_mb=growing(3000 if not stage_gpus("perturbations") else 64000),
+        runtime=growing(60 if not stage_gpus("perturbations") else 120),
         disk_mb=500,
-        gpu=engine_gpus("llm"),
+        gpu=stage_gpus("perturbations"),
         api_slots=api_slots("llm"),
     params:
         threads=settings.generation.threads,

@@ -15,7 +15,7 @@ with job(snakemake, snakemake.params.threads) as log:
     generation = located(settings.generation, snakemake.input.weights)
     moments = rows_of_shard(read_jsonl(snakemake.input.moments), snakemake.wildcards.shard, settings.shards)
     videos = {row["video"]: row for row in read_jsonl(snakemake.input.videos)}
-    with Session(generation, settings.seed, TASKS) as session:
+    with Session(generation, settings.seed, TASKS, asked_before=bool(snakemake.input.asked)) as session:
         rows, spoiled = split_spoiled(caption_dynamics(moments, videos, snakemake.params.dynamics, session))
         counts = shard_counts(rows, settings.generation.candidates, session.outcome_counts())
         counts |= {"unanswered": session.settle(), "asked_in": snakemake.params.asked_in}

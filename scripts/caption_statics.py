@@ -17,7 +17,7 @@ with job(snakemake, snakemake.params.threads) as log:
     moments = rows_of_shard(read_jsonl(snakemake.input.moments), snakemake.wildcards.shard, settings.shards)
     with (
         KeyframeTar(snakemake.input.keyframes) as keyframes,
-        Session(generation, settings.seed, TASKS) as session,
+        Session(generation, settings.seed, TASKS, asked_before=bool(snakemake.input.asked)) as session,
     ):
         check_covered(moments, keyframes)
         rows, spoiled = split_spoiled(caption_statics(moments, keyframes, session))

@@ -53,3 +53,52 @@ def test_an_endpoint_that_is_down_is_named_with_what_is_answered(tmp_path):
     ):
         ask(tmp_path, reply, "fail")
     assert ask(tmp_path, reply, "allow") == {"outage": 1}
+
+
+class Loaded(StubEngine):
+    """A stub with a share of the GPU's memory that notes when it is loaded and unloaded."""
+
+    def __init__(self, name, share, diary):
+        super().__init__(model=name)
+        self.gpu_share, self.diary = share, diary
+
+    def answer(self, requests):
+        for request in requests:
+            if self.model not in self.diary.memory:
+                self.diary.memory.add(self.model)
+                self.diary.append(f"load {self.model}")
+            yield from super().answer([request])
+
+    def release(self):
+        if self.model in self.diary.memory:
+            self.diary.memory.remove(self.model)
+            self.diary.append(f"unload {self.model}")
+
+
+class Diary(list):
+    def __init__(self):
+        super().__init__()
+        self.memory = set()
+
+
+@pytest.mark.parametrize(
+    ("share", "expected"),
+    [
+        (0.9, ["load seer", "unload seer", "load writer"]),
+        (0.45, ["load seer", "load writer"]),
+    ],
+)
+def test_models_that_do_not_fit_together_take_turns(tmp_path, share, expected):
+    from captioning import make_moments, make_tar
+
+    from verified.captions.statics import TASKS, caption_statics
+    from verified.captions.tar import KeyframeTar
+
+    moments = make_moments(["a dog runs", "a cat sits"])
+    diary = Diary()
+    engines = {"image_lmm": Loaded("seer", share, diary), "llm": Loaded("writer", share, diary)}
+    with KeyframeTar(make_tar(tmp_path / "k.tar", moments)) as tar, Session(settings(tmp_path), 1, TASKS, engines) as s:
+        caption_statics(moments, tar, s)
+        assert diary == expected
+        caption_statics(moments, tar, s)  # all in the ledger: nothing is loaded or unloaded
+        assert diary == expected

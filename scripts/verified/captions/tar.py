@@ -3,6 +3,7 @@
 import json
 import os
 import tarfile
+from collections.abc import Iterable
 
 from verified.common.errors import InputError
 
@@ -43,3 +44,32 @@ class KeyframeTar:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+class KeyframeTars:
+    """The archives of several shards, read as if they were one."""
+
+    def __init__(self, paths: Iterable[str | os.PathLike]):
+        self.archives = [KeyframeTar(path) for path in paths]
+        self.of_moment = {desc_id: archive for archive in self.archives for desc_id in archive.rows}
+        self.of_image = {
+            keyframe["file"]: archive
+            for archive in self.archives
+            for row in archive.rows.values()
+            for keyframe in row["keyframes"]
+        }
+
+    def keyframes(self, desc_id: int) -> list[dict]:
+        """As `KeyframeTar.keyframes`."""
+        return self.of_moment[desc_id].keyframes(desc_id)
+
+    def image(self, name: str) -> bytes:
+        """As `KeyframeTar.image`."""
+        return self.of_image[name].image(name)
+
+    def __enter__(self) -> "KeyframeTars":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for archive in self.archives:
+            archive.close()

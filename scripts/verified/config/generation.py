@@ -61,8 +61,9 @@ class EngineSettings(Section):
     """Money per million tokens written."""
     tokens_per_image: int = Field(0, ge=0)
     """Tokens that one image or frame takes, for quotes (LLaVA-1.6 up to 2880, Qwen-VL about 250 at 448 pixels)."""
-    gpu_memory_share: float = Field(0.45, gt=0, le=1)
-    """Engine vllm: share of the GPU's memory; two models stand side by side in a captions job."""
+    gpu_memory_share: float = Field(0.9, gt=0, le=1)
+    """Engines vllm and transformers: share of a GPU's memory. Models of a job whose shares add up to more than 1 take
+    turns: one is unloaded before the next is loaded. A 7B model takes 15 to 17 GB; vLLM uses the rest for speed."""
     tokens_per_second: float | None = Field(None, gt=0)
     """Written tokens per second and GPU, all requests of a batch together, for the GPU-hours of a quote."""
     tokens_read_per_second: float | None = Field(None, gt=0)
@@ -142,5 +143,7 @@ class Generation(Section):
     """Branch, tag or commit of a hub model in `sentence_encoder`."""
     threads: int = Field(1, ge=1)
     """Compute threads of its jobs."""
+    shards_per_job: int = Field(1, ge=1)
+    """Shards that are asked about per load of a model, where models run in the jobs (vllm, transformers)."""
     scene_reader: SceneReader = SceneReader()
     budget: BudgetSettings = BudgetSettings()

@@ -80,7 +80,10 @@ class Reply:
 
 
 class Engine(Protocol):
-    """Anything that answers requests."""
+    """Anything that answers requests.
+
+    One that holds a model on a GPU also has `gpu_share`, the share of its memory, and `release()`, which gives it back.
+    """
 
     name: str
     """Engine name as in the configuration."""

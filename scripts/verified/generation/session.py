@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable
+from functools import partial
 
 from verified.common.errors import InputError
 from verified.common.progress import Progress
@@ -10,7 +11,9 @@ from verified.generation.asking import Asker, Call
 from verified.generation.budget import Budget
 from verified.generation.cassette import load
 from verified.generation.engines import make_engine
+from verified.generation.engines.asked_before import AskedBefore
 from verified.generation.further import FURTHER
+from verified.generation.jobs import is_local
 from verified.generation.ledger import Ledger
 from verified.generation.outcome import STATUSES, NotNow, Outcome
 from verified.generation.prompts import check_structured, read_prompts
@@ -40,10 +43,16 @@ class Session:
 
     Raises InputError at once for a prompt file, an engine or a ledger that cannot be used. Roles with equal settings
     share one engine; a model is loaded with its first question. `engines` replaces the configured engine of a role.
+    `asked_before`: a job of ask_models has made the calls of models that a job has to load, and none is loaded here.
     """
 
     def __init__(
-        self, generation: Generation, seed: int, tasks: Iterable[str], engines: dict[str, Engine] | None = None
+        self,
+        generation: Generation,
+        seed: int,
+        tasks: Iterable[str],
+        engines: dict[str, Engine] | None = None,
+        asked_before: bool = False,
     ):
         self.settings, self.seed = generation, seed
         self.prompts = read_prompts(generation.prompts, tasks)
@@ -57,17 +66,28 @@ class Session:
         for role in sorted({role_of(task) for task in self.prompts}):
             settings = getattr(generation, role)
             name = settings.model_dump_json()
-            engine = (engines or {}).get(role) or made.get(name) or make_engine(settings, generation)
+            before = asked_before and is_local(settings)
+            engine = (engines or {}).get(role) or made.get(name)
+            engine = engine or (AskedBefore(settings) if before else make_engine(settings, generation))
             made[name] = engine
             if settings.cassette:
                 load(self.ledger, settings.cassette)
             self.askers[role] = Asker(
                 engine, self.ledger, generation.attempts, (settings.price_in, settings.price_out), budget,
-                replay=settings.engine == "cassette", go_on=generation.incomplete == "allow",
+                replay=before or settings.engine == "cassette", go_on=generation.incomplete == "allow",
+                make_room=partial(self._make_room, engine),
             )  # fmt: skip
         self.unanswered: dict[str, Counter] = {task: Counter() for task in self.prompts}
         self.counts: dict[str, Counter] = {task: Counter() for task in self.prompts}
         self.reasons: dict[str, Counter] = {task: Counter() for task in self.prompts}
+
+    def _make_room(self, engine: Engine) -> None:
+        """Unload models that do not fit into the GPU's memory beside that of `engine`."""
+        mine = getattr(engine, "gpu_share", 0.0)
+        for other in {id(asker.engine): asker.engine for asker in self.askers.values()}.values():
+            share = getattr(other, "gpu_share", 0.0)
+            if other is not engine and share and mine + share > 1:
+                other.release()
 
     def call(
         self,

@@ -19,11 +19,7 @@ def perturb(moments: list[dict], session: Session, encoder: str, threads: int = 
     N_pos positives and N_neg negatives of each kind per coarse caption; equal captions share their calls. `encoder`
     embeds captions for the selection.
     """
-    count = session.settings.perturbations
-    outcomes: dict[str, list[Outcome]] = {}
-    for kind, task in TASK_OF_KIND.items():
-        slots = ({"caption": moment["caption"], "count": str(count)} for moment in moments)
-        outcomes[kind] = session.ask(task, (session.call(task, filled, count) for filled in slots), len(moments))
+    outcomes = ask(moments, session)
     rows = [
         _row(moment, {kind: outcomes[kind][place] for kind in TASK_OF_KIND}) for place, moment in enumerate(moments)
     ]
@@ -31,6 +27,16 @@ def perturb(moments: list[dict], session: Session, encoder: str, threads: int = 
     for row in rows:
         _select(row)
     return rows
+
+
+def ask(moments: list[dict], session: Session) -> dict[str, list[Outcome]]:
+    """Outcomes of the calls of each kind, one per moment, in order."""
+    count = session.settings.perturbations
+    outcomes: dict[str, list[Outcome]] = {}
+    for kind, task in TASK_OF_KIND.items():
+        slots = ({"caption": moment["caption"], "count": str(count)} for moment in moments)
+        outcomes[kind] = session.ask(task, (session.call(task, filled, count) for filled in slots), len(moments))
+    return outcomes
 
 
 def _row(moment: dict, outcomes: dict[str, Outcome]) -> dict:

@@ -1,6 +1,7 @@
 """Requests in the forms that engines take them: pictures, data URLs, text without control tokens."""
 
 import base64
+import gc
 import io
 from collections.abc import Iterable
 
@@ -44,3 +45,12 @@ def without_control_tokens(text: str, tokens: Iterable[str]) -> str:
     for token in sorted(filter(lambda token: len(token) > 1, tokens), key=len, reverse=True):
         text = text.replace(token, f"{token[0]} {token[1:]}")
     return text
+
+
+def free_gpu_memory() -> None:
+    """Hand what unloaded models held back to the GPU."""
+    import torch
+
+    gc.collect()
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()

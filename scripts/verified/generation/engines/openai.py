@@ -68,9 +68,6 @@ class OpenAI:
         """Where the calls go."""
         return str(self.client.base_url)
 
-    def release(self) -> None:
-        """There is nothing to give back: the model is elsewhere."""
-
     def answer(self, requests: Iterable[Request]) -> Iterator[Reply]:
         """Yield replies as they arrive, each naming its request; `api_slots` calls are under way at once."""
         source, failure = iter(requests), None

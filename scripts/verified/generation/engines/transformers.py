@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from verified.common.errors import InputError
 from verified.config.generation import EngineSettings
-from verified.generation.engines.media import pictures, without_control_tokens
+from verified.generation.engines.media import free_gpu_memory, pictures, without_control_tokens
 from verified.generation.request import Reply, Request
 
 
@@ -24,6 +24,13 @@ class Transformers:
     def __init__(self, settings: EngineSettings, threads: int = 1):
         self.model, self.revision, self.settings, self.threads = settings.model, settings.revision, settings, threads
         self.network = None
+        self.gpu_share = settings.gpu_memory_share if settings.gpu else 0.0
+
+    def release(self) -> None:
+        """Give the GPU's memory back; the next question loads the model anew."""
+        if self.network is not None:
+            self.network = None
+            free_gpu_memory()
 
     def answer(self, requests: Iterable[Request]) -> Iterator[Reply]:
         """Yield one reply per request, in order."""

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 
 from verified.common.errors import InputError
 from verified.config.generation import EngineSettings
-from verified.generation.engines.media import pictures, without_control_tokens
+from verified.generation.engines.media import free_gpu_memory, pictures, without_control_tokens
 from verified.generation.request import Reply, Request
 
 
@@ -23,6 +23,14 @@ class VLLM:
     def __init__(self, settings: EngineSettings):
         self.model, self.revision, self.settings = settings.model, settings.revision, settings
         self.llm = None
+        self.gpu_share = settings.gpu_memory_share if settings.gpu else 0.0
+
+    def release(self) -> None:
+        """Give the GPU's memory back; the next question loads the model anew."""
+        if self.llm is not None:
+            self.llm.llm_engine.engine_core.shutdown()  # the process that holds the weights
+            self.llm = None
+            free_gpu_memory()
 
     def answer(self, requests: Iterable[Request]) -> Iterator[Reply]:
         """Yield one reply per request, in order; `batch` requests are under way together."""

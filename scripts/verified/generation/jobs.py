@@ -1,0 +1,38 @@
+"""Which shards are asked about together, so that a model is loaded once for several of them.
+
+A captions job loads its models anew; for a 7B model that takes minutes. With `generation.shards_per_job` above 1, a job
+of the rule ask_models asks all calls of a stage for so many shards, one model after the other, and leaves them in the
+ledger. The jobs of the shards then find all they need there: they load no model of their own and need no GPU.
+"""
+
+from verified.config.generation import EngineSettings, Generation
+
+LOCAL = ("vllm", "transformers")
+"""Engines whose model is loaded by the job."""
+ROLES_OF_STAGE = {
+    "statics": ("image_lmm", "llm"),
+    "dynamics": ("video_lmm", "llm"),
+    "perturbations": ("llm",),
+}
+
+
+def is_local(role: EngineSettings) -> bool:
+    """Whether a job that asks this role loads a model."""
+    return role.engine in LOCAL
+
+
+def asked_first(generation: Generation, stage: str) -> bool:
+    """Whether the calls of a stage's shards are made by ask_models."""
+    local = any(is_local(getattr(generation, role)) for role in ROLES_OF_STAGE[stage])
+    return local and generation.shards_per_job > 1
+
+
+def shards_of_job(job: str, shards: list[str], per_job: int) -> list[str]:
+    """Shards of ``job-NN``, in order."""
+    number = int(job.removeprefix("job-"))
+    return shards[number * per_job : (number + 1) * per_job]
+
+
+def job_of_shard(shard: str, shards: list[str], per_job: int) -> str:
+    """The ``job-NN`` that asks for a shard."""
+    return f"job-{shards.index(shard) // per_job:02d}"
