@@ -4,9 +4,12 @@ from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
+from verified.common.errors import InputError
 from verified.common.video import VideoError, frames_of_spans
 from verified.common.video.spans import rate_times
+from verified.config.generation import EngineSettings
 from verified.generation.asking import MediaError
+from verified.generation.vision_tokens import frame_tokens
 
 
 def frames_given(duration: float, dynamics: dict) -> tuple[int, bool]:
@@ -19,10 +22,37 @@ def frames_given(duration: float, dynamics: dict) -> tuple[int, bool]:
     return min(count, dynamics["max_frames"]), count > dynamics["max_frames"]
 
 
-def clip_digest(video: dict, start: float, end: float, dynamics: dict, side: int) -> str:
-    """What identifies the frames of a moment without decoding them: the file's digest and how it is sampled."""
+PROMPT_ROOM = 1024
+"""Tokens kept free for the words of a prompt, where frames fill the context."""
+
+
+def frames_in_context(role: EngineSettings, video: dict, side: int) -> int:
+    """How many frames of a video the context of the video LMM holds beside prompt and answer; an even number.
+
+    Raises InputError where nobody knows how many tokens a frame takes, or where fewer than two fit.
+    """
+    height, width = fitted_size(video, side) or (video["height"], video["width"])
+    tokens = frame_tokens(role, width, height)
+    if tokens is None:
+        raise InputError(
+            f"how many tokens a frame takes is not known of {role.model}, so max_frames: null means nothing",
+            remedy="set tokens_per_image of the role, or max_frames of the data set",
+        )
+    room = role.max_context_tokens - role.sampling.max_tokens - PROMPT_ROOM
+    most = int(room / tokens) // 2 * 2
+    if most < 2:
+        raise InputError(
+            f"a context of {role.max_context_tokens} tokens has no room for two frames of {tokens:g} tokens",
+            remedy="raise max_context_tokens, or lower generation.frame_side",
+        )
+    return most
+
+
+def clip_digest(video: dict, start: float, end: float, dynamics: dict, side: int, form: str = "stills") -> str:
+    """What identifies the frames of a moment without decoding them: file, sampling, and the form they are given in."""
+    as_video = "" if form == "stills" else f", as {form}"
     rate = f"{dynamics['fps']:g} fps" if dynamics["fps"] else f"{dynamics['frames']} frames"
-    return f"{video['sha256']} {start!r}-{end!r} {rate} of at most {dynamics['max_frames']}, side {side}"
+    return f"{video['sha256']} {start!r}-{end!r} {rate} of at most {dynamics['max_frames']}, side {side}{as_video}"
 
 
 def fitted_size(video: dict, side: int) -> tuple[int, int] | None:
@@ -75,12 +105,12 @@ class Clips:
         return clip
 
     def _decode(self, video: str) -> Iterator[tuple[int, dict]]:
-        row = self.videos[video]
+        row = self.videos[video]  # with `max_frames` where the context decides
         wanted = [place for place, moment in enumerate(self.moments) if moment["video"] == video and self.needed(place)]
         spans = [(self.moments[place]["start"], self.moments[place]["end"]) for place in wanted]
         sampling = {"fps": self.dynamics["fps"]} if self.dynamics["fps"] else {"count": self.dynamics["frames"]}
         for index, frames, times in frames_of_spans(row["path"], spans, **sampling, size=fitted_size(row, self.side)):
-            kept = thinned(len(frames), self.dynamics["max_frames"])
+            kept = thinned(len(frames), row.get("max_frames") or self.dynamics["max_frames"])
             start = spans[index][0]
             yield wanted[index], {"frames": frames[kept], "frame_times": tuple((times[kept] - start).round(3).tolist())}
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from verified.captions.clips import Clips, by_video, clip_digest, frames_given
+from verified.captions.clips import Clips, by_video, clip_digest, frames_given, frames_in_context
 from verified.captions.rows import candidate_row
 from verified.generation.asking import Call
 from verified.generation.outcome import Outcome
@@ -20,15 +20,38 @@ def caption_dynamics(moments: list[dict], videos: dict[str, dict], dynamics: dic
     (Equation 5). A moment whose questions or answers failed gets no candidates and says why. `dynamics` are the data
     set's settings: fps or frames, max_frames.
     """
+    videos = _with_frames(moments, videos, dynamics, session)
     asked = session.ask("questions", (_questions_call(moment, session) for moment in moments), len(moments))
     answered = _answers(moments, asked, videos, dynamics, session)
     ready = [place for place, outcome in enumerate(answered) if outcome is not None and outcome.status == "ok"]
     calls = (_candidates_call(moments[place], asked[place], answered[place], session) for place in ready)
     candidates = dict(zip(ready, session.ask("dynamics_candidates", calls, len(ready))))
     return [
-        _row(moment, asked[place], answered[place], candidates.get(place), dynamics, session.settings.candidates)
+        _row(
+            moment,
+            asked[place],
+            answered[place],
+            candidates.get(place),
+            _sampling(moment, videos, dynamics),
+            session.settings.candidates,
+        )
         for place, moment in enumerate(moments)
     ]
+
+
+def _with_frames(moments: list[dict], videos: dict[str, dict], dynamics: dict, session: Session) -> dict[str, dict]:
+    """The videos, each with `max_frames`: as the data set says, or as many as the video LMM's context holds."""
+    role, side, most = session.settings.video_lmm, session.settings.frame_side, dynamics["max_frames"]
+    used = {moment["video"] for moment in moments}
+    return {
+        name: {**row, "max_frames": most or frames_in_context(role, row, side)}
+        for name, row in videos.items()
+        if name in used
+    }
+
+
+def _sampling(moment: dict, videos: dict[str, dict], dynamics: dict) -> dict:
+    return {**dynamics, "max_frames": videos[moment["video"]]["max_frames"]}
 
 
 def _questions_call(moment: dict, session: Session) -> Call:
@@ -50,14 +73,15 @@ def _answers(
     clips = Clips([moments[place] for place in order], videos, dynamics, side, needed)
     for position, place in enumerate(order):
         moment, questions = moments[place], asked[place].parsed.items
-        duration = moment["end"] - moment["start"]
+        duration, sampling = moment["end"] - moment["start"], _sampling(moment, videos, dynamics)
         slots = {
             "caption": moment["caption"],
             "duration": f"{duration:.2f}".rstrip("0").rstrip("."),
-            "frame_number": str(frames_given(duration, dynamics)[0]),
+            "frame_number": str(frames_given(duration, sampling)[0]),
             "questions": "\n".join(f"{number}. {question}" for number, question in enumerate(questions, start=1)),
         }
-        digest = clip_digest(videos[moment["video"]], moment["start"], moment["end"], dynamics, side)
+        form = session.settings.video_lmm.video_input
+        digest = clip_digest(videos[moment["video"]], moment["start"], moment["end"], sampling, side, form)
 
         def load(position: int = position) -> dict:
             return clips.load(position)

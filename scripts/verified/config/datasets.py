@@ -24,8 +24,9 @@ class Dynamics(Section):
     """Frames per second, or null when `frames` is given."""
     frames: int | None = Field(None, ge=2)
     """Number of uniformly spaced frames, or null when `fps` is given."""
-    max_frames: int = Field(64, ge=2)
-    """The model's limit; longer clips are thinned uniformly and counted."""
+    max_frames: int | None = Field(64, ge=2)
+    """The model's limit; longer clips are thinned uniformly and counted. null: as many as its context holds, by the
+    tokens of a frame (`tokens_per_image`, or the rule of a known model)."""
 
     @model_validator(mode="after")
     def one_of_both(self):

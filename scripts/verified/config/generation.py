@@ -49,12 +49,17 @@ class EngineSettings(Section):
     """Engine openai: further tries of a call after 429, 5xx, a timeout or a lost connection."""
     outage_seconds: float = Field(900, gt=0)
     """Engine openai: the job stops when no call at all was answered for so long, pauses asked for included."""
+    video_input: Literal["stills", "frames", "mp4"] = "stills"
+    """How a clip is handed over. stills: a picture for each frame, for any model that takes several. frames: one video
+    of these frames with their times, for models with a video part (vllm, and endpoints served by vLLM). mp4: one video
+    file that keeps the times, for other endpoints that take videos; these choose frames in it on their own."""
     gpu: int = Field(0, ge=0)
     """Engines vllm and transformers: GPUs of a job; with 0 they run on the CPU."""
     batch: int = Field(32, ge=1)
     """Engines vllm and transformers: requests handed to the model together."""
     max_context_tokens: int = Field(8192, ge=256)
-    """Engines vllm and transformers: longest prompt with its answer; longer ones end as error context-length."""
+    """Longest prompt with its answer (vllm, transformers): longer ones end as error context-length. For any engine,
+    what the frames of a clip have to fit into where `dynamics.max_frames` is null."""
     price_in: float = Field(0.0, ge=0)
     """Money per million tokens read, for quotes, cost and budget."""
     price_out: float = Field(0.0, ge=0)
@@ -86,6 +91,10 @@ class EngineSettings(Section):
     def complete(self):
         if self.engine == "cassette" and not self.cassette:
             raise ValueError("engine cassette needs the key `cassette`, the path of an exported ledger")
+        forms = ("stills", "frames", "mp4")
+        takes = {"vllm": forms[:2], "openai": forms, "cassette": forms}.get(self.engine, forms[:1])
+        if self.video_input not in takes:
+            raise ValueError(f"the engine {self.engine} does not take video_input {self.video_input}")
         if self.engine == "scene-reader" and self.structured:
             raise ValueError("the scene reader answers in the printed formats only: structured must be false")
         return self
@@ -93,6 +102,8 @@ class EngineSettings(Section):
     def identity(self) -> dict:
         """The values that an answer depends on: a change of any of them re-runs the stages below."""
         values = {name: getattr(self, name) for name in ("model", "revision", "folder", "structured")}
+        if self.video_input != "stills":
+            values["video_input"] = self.video_input
         return {**values, "sampling": self.sampling.model_dump()}
 
 

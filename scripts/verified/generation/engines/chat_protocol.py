@@ -3,7 +3,7 @@
 import json
 
 from verified.common.errors import InputError
-from verified.generation.engines.media import data_url, jpeg_of
+from verified.generation.engines.media import data_url, jpeg_of, mp4_url, video_facts, video_url
 from verified.generation.request import Reply, Request
 
 FILTER_CODES = ("content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation")
@@ -24,16 +24,23 @@ class Unreadable(ValueError):
     """An answer that is not as the protocol promises; the message says in what."""
 
 
-def arguments_of(request: Request, model: str) -> dict:
-    """Keyword arguments of the client's `chat.completions.create`."""
+def arguments_of(request: Request, model: str, video_input: str = "stills") -> dict:
+    """Keyword arguments of the client's `chat.completions.create`; a clip goes as `video_input` says."""
     content: str | list[dict] = request.prompt
-    images = list(request.images)
-    if request.frames is not None:
+    images, more, parts = list(request.images), {}, []
+    if request.frames is not None and video_input == "stills":
         images += [jpeg_of(frame) for frame in request.frames]
-    if images:
-        pictures = [{"type": "image_url", "image_url": {"url": data_url(image)}} for image in images]
-        content = [*pictures, {"type": "text", "text": request.prompt}]
+    elif request.frames is not None and video_input == "mp4":
+        parts = [{"type": "video_url", "video_url": {"url": mp4_url(request.frames, request.frame_times)}}]
+    elif request.frames is not None:
+        parts = [{"type": "video_url", "video_url": {"url": video_url(request.frames)}}]
+        facts = {"num_frames": -1, **video_facts(request.frame_times)}
+        more = {"extra_body": {"media_io_kwargs": {"video": facts}}}
+    parts = [*({"type": "image_url", "image_url": {"url": data_url(image)}} for image in images), *parts]
+    if parts:
+        content = [*parts, {"type": "text", "text": request.prompt}]
     values = {
+        **more,
         "model": model,
         "messages": [{"role": "user", "content": content}],
         "max_tokens": request.sampling.max_tokens,

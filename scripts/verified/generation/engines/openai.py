@@ -117,7 +117,8 @@ class OpenAI:
         named = None
         try:
             create = self.client.chat.completions.with_raw_response.create
-            reply = reply_of(create(**arguments_of(request, self.model)).http_response.content, self.model)
+            answer = create(**arguments_of(request, self.model, self.settings.video_input))
+            reply = reply_of(answer.http_response.content, self.model)
         except (Unreadable, self.refused) as error:
             reply = Reply("", "error", "garbage", str(error))
         except self.errors.APITimeoutError:

@@ -1,7 +1,8 @@
 """vLLM, offline: batches on a GPU, or on a CPU with the CPU build (written against vLLM 0.32).
 
 The model's chat template, pictures as they are, JSON schemas as structured output, a seed per request, prefix caching.
-A clip is given as its frames, one image each. A request that vLLM refuses, such as a prompt over the context length,
+A clip is given as its frames, one image each, or as one video with their times (`video_input: frames`), for which a
+batch holds nothing but clips, as the stages ask. A request that vLLM refuses, such as a prompt over the context length,
 ends as a named error and does not take its batch with it.
 """
 
@@ -11,7 +12,7 @@ from collections.abc import Iterable, Iterator
 
 from verified.common.errors import InputError
 from verified.config.generation import EngineSettings
-from verified.generation.engines.media import free_gpu_memory, pictures, without_control_tokens
+from verified.generation.engines.media import free_gpu_memory, pictures, video_facts, without_control_tokens
 from verified.generation.request import Reply, Request
 
 
@@ -81,21 +82,32 @@ class VLLM:
         for place in range(len(batch)):
             yield failed[place] if place in failed else replies[place]
 
-    def _messages(self, request: Request) -> list[dict]:
+    def _messages(self, request: Request) -> list[dict] | dict:
+        """What vLLM is given for a request: messages of a chat; with a video, the prompt as the template writes it."""
         text = without_control_tokens(request.prompt, self.control)
+        if request.frames is not None and self.settings.video_input == "frames":
+            content = [{"type": "video"}, {"type": "text", "text": text}]
+            prompt = self.llm.get_tokenizer().apply_chat_template(
+                [{"role": "user", "content": content}], add_generation_prompt=True, tokenize=False
+            )
+            return {
+                "prompt": prompt,
+                "multi_modal_data": {"video": [(request.frames, video_facts(request.frame_times))]},
+            }
         images = pictures(request)
         if not images:
             return [{"role": "user", "content": text}]
         parts = [{"type": "image_pil", "image_pil": image} for image in images]
         return [{"role": "user", "content": [*parts, {"type": "text", "text": text}]}]
 
-    def _chat(self, messages: list[list[dict]], requests: list[Request]) -> list[Reply]:
+    def _chat(self, messages: list[list[dict] | dict], requests: list[Request]) -> list[Reply]:
         """One call for all; when vLLM refuses it, one call for each, so that the culprit is found."""
         if not messages:
             return []
         started = time.monotonic()
         try:
-            outputs = self.llm.chat(messages, [_sampling(request) for request in requests], use_tqdm=False)
+            ask = self.llm.generate if isinstance(messages[0], dict) else self.llm.chat
+            outputs = ask(messages, [_sampling(request) for request in requests], use_tqdm=False)
         except (ValueError, _client_error()) as error:
             if len(messages) > 1:
                 return [self._chat([one], [request])[0] for one, request in zip(messages, requests)]
