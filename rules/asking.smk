@@ -67,7 +67,7 @@ rule ask_models:
         generation_environment("captions", "image_lmm", "video_lmm", "llm")
     threads: settings.generation.threads
     resources:
-        mem_mb=growing(64000),
+        mem_mb=growing(64000 if engine_gpus("image_lmm", "video_lmm", "llm") else 8000),
         runtime=growing(240 * settings.generation.shards_per_job),
         disk_mb=500,
         gpu=asking_gpus,
