@@ -2,6 +2,7 @@
 
 import base64
 import fcntl
+import os
 
 import pytest
 
@@ -56,12 +57,21 @@ def test_what_is_damaged_gone_or_unsealed_is_listed_with_the_command(folder, cap
     assert "damaged  results/small/a.jsonl: damaged: its 15 bytes are not those that were written" in said
     assert "gone  results/small/corpus/c.jsonl" in said and "unsealed  results/small/b.jsonl" in said
     assert "damaged  results/small/tables: damaged: lacks main.csv" in said
-    assert "snakemake --cores all -- results/small/a.jsonl" in said and "notes.txt" not in said
+    assert "remove them with --heal" in said and "notes.txt" not in said
 
 
 def test_healing_removes_just_that_and_the_next_run_is_told(folder, capsys):
     damage(folder)
-    assert verify(capsys, "--heal")[0] == 0
+    for age, name in enumerate(("tables", "corpus/c.jsonl", "b.jsonl", "a.jsonl")):
+        place = seal_of(folder / name) if name != "b.jsonl" else folder / name
+        os.utime(place, (10**9 - age, 10**9 - age))
+    status, said = verify(capsys, "--configfile", "small.yaml", "--heal")
+    build = "  snakemake --cores all --configfile small.yaml -- results/small"
+    assert status == 0
+    assert said.splitlines()[-2:] == [
+        f"{build}/a.jsonl {build[-13:]}/b.jsonl {build[-13:]}/tables",
+        f"{build}/corpus/c.jsonl",
+    ]
     wanted = [f"results/small/{name}" for name in ("a.jsonl", "b.jsonl", "corpus/c.jsonl", "tables")]
     assert marked("results/small") == wanted
     assert sorted(path.name for path in folder.iterdir() if not path.name.startswith(".")) == ["corpus", "notes.txt"]

@@ -48,20 +48,11 @@ def mark_of(path: str | os.PathLike) -> Path:
 
 
 def seal(path: str | os.PathLike, temporary: bool = False) -> dict:
-    """Seal a file or folder that is complete; returns the seal. `temporary`: the run will remove it.
-
-    Where the very bytes come back that a healing had removed, they get their old time again, so that nothing else is
-    held for outdated.
-    """
-    path, mark = Path(path), mark_of(path)
+    """Seal a file or folder that is complete; returns the seal. `temporary`: the run will remove it."""
+    path = Path(path)
     found = {**_measured(path), **({"temporary": True} if temporary else {})}
-    if mark.is_file():
-        with contextlib.suppress(ValueError, KeyError, OSError):
-            before = json.loads(mark.read_text(encoding="utf-8"))
-            if before["sha256"] == found["sha256"]:
-                os.utime(path, ns=(before["time"], before["time"]))
     write_text(seal_of(path), json.dumps(found) + "\n")
-    mark.unlink(missing_ok=True)
+    mark_of(path).unlink(missing_ok=True)
     return found
 
 

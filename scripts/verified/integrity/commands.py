@@ -31,7 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Print a line per finding; 1 if there are findings that were not healed, else 0."""
     from verified.common.run_lock import at_work
     from verified.common.seals import BUILT, rebuild_command, seal
-    from verified.integrity.verify import heal, verify
+    from verified.integrity.verify import heal, in_turn, verify
 
     folder = Path(BUILT, *_name(arguments.configfile))
     if not arguments.directory.is_dir():
@@ -54,12 +54,15 @@ def run(arguments: argparse.Namespace) -> int:
     print(f"{folder}: {sound} of {seals} sealed files and folders are what was written; {len(findings)} to be rebuilt")
     if not findings:
         return 0
-    if arguments.heal:
-        heal(findings)
-    command = rebuild_command([finding.path for finding in findings], shlex.join(arguments.configfile))
-    done = "removed; the next run builds them again, and these alone are built by" if arguments.heal else "rebuild them"
-    print(f"{done}: {command}")
-    return int(not arguments.heal)
+    if not arguments.heal:
+        print("remove them with --heal")
+        return 1
+    groups = in_turn(findings)
+    heal(findings)
+    print("removed; the next run builds them again and goes on from there; in turn, these build nothing else:")
+    for paths in groups:
+        print(f"  {rebuild_command(paths, shlex.join(arguments.configfile))}")
+    return 0
 
 
 def _name(configurations: list[str]) -> list[str]:

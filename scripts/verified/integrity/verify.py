@@ -2,7 +2,6 @@
 
 import base64
 import contextlib
-import json
 import os
 import shutil
 from collections.abc import Iterator
@@ -10,7 +9,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from verified.common.errors import InputError
-from verified.common.files import write_text
 from verified.common.seals import check, mark_of, read_seal, seal_of
 
 METADATA = Path(".snakemake", "metadata")
@@ -74,14 +72,30 @@ def _written_by_a_job(path: Path) -> bool:
 def heal(findings: list[Finding]) -> None:
     """Remove what was found, with its seals, and note that it is to be built again."""
     for finding in findings:
-        path, before = finding.path, None
+        path, temporary = finding.path, False
         with contextlib.suppress(InputError):
-            before = read_seal(path)
-        time = path.stat().st_mtime_ns if path.exists() else None
+            temporary = bool((read_seal(path) or {}).get("temporary"))
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
         else:
             path.unlink(missing_ok=True)
-        if before is None or not before.get("temporary"):
-            write_text(mark_of(path), json.dumps({"sha256": (before or {}).get("sha256"), "time": time}) + "\n")
+        if not temporary:  # the run makes it again where it needs it
+            mark_of(path).touch()
         seal_of(path).unlink(missing_ok=True)
+
+
+def in_turn(findings: list[Finding]) -> list[list[Path]]:
+    """What was found, in the order in which it was built, by folders: rebuilt in this order, nothing else is outdated.
+
+    What a job reads was sealed before what it writes. To be asked before anything is removed.
+    """
+    times = {finding.path: _sealed_at(finding.path) for finding in findings}
+    folders: dict[Path, list[Path]] = {}
+    for path in sorted(times, key=times.get):
+        folders.setdefault(path.parent, []).append(path)
+    return list(folders.values())
+
+
+def _sealed_at(path: Path) -> int:
+    places = [place for place in (seal_of(path), path) if place.exists()]
+    return places[0].stat().st_mtime_ns if places else 0
