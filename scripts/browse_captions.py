@@ -23,4 +23,4 @@ with job(snakemake) as log:
         about = about_generated(facts["title"], facts["origin"], rows)
         with Ledger(facts["ledger"], read_only=True) as ledger:
             write_browser(page, parts, about, rows, captions, given.keyframes, ledger)
-    log.info("%d moments, %d candidates", len(rows), sum(len(row[6]) for row in rows))
+    log.info("%d moments, %d candidates", len(rows), sum(len(row.candidates) for row in rows))

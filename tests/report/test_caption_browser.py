@@ -86,8 +86,8 @@ def built(tmp_path):
 
 def test_rows_mark_the_chosen_and_the_lowest_candidate():
     row = generated_rows(*corpus(2))[1]
-    assert row[:6] == [2, "video-0", 1.0, 3.5, "train", "thing 2 moves"]
-    assert [(kind, number, role) for kind, number, _, _, role in row[6]] == [
+    assert row[:6] == (2, "video-0", 1.0, 3.5, "train", "thing 2 moves")
+    assert [(kind, number, role) for kind, number, _, _, role in row.candidates] == [
         (0, 0, 0), (0, 1, 0), (0, 2, 1), (1, 0, 2), (1, 1, 0), (1, 2, 0)
     ]  # fmt: skip
 
@@ -96,15 +96,15 @@ def test_a_moment_without_candidates_or_scores_is_shown_with_its_reason():
     moments, _, captions, _ = corpus(1)
     captions[0] |= {"candidates": [], "shortfall": 3, "reason": "invalid: no list"}
     row = generated_rows(moments, [], captions, [])[0]
-    assert [candidate[3:] for candidate in row[6]] == [[None, 0]] * 3
-    assert row[7:] == [0, 3, "statics: invalid: no list"]
+    assert [candidate[3:] for candidate in row.candidates] == [(None, 0)] * 3
+    assert row[7:] == (0, 3, "statics: invalid: no list")
 
 
 def test_released_annotations_have_their_one_caption():
     row = {"desc_id": 7, "video": "v", "time": [0, 2], "duration": 5, "split": "test", "cog_desc": "c",
            "fig_desc": "f", "fig_desc_score": 1.5}  # fmt: skip
-    assert released_rows([row])[0][6] == [[2, 0, "f", 1.5, 1]]
-    assert released_rows([{key: row[key] for key in row if not key.startswith("fig")}])[0][6] == []
+    assert released_rows([row])[0].candidates == [(2, 0, "f", 1.5, 1)]
+    assert released_rows([{key: row[key] for key in row if not key.startswith("fig")}])[0].candidates == []
 
 
 def test_nothing_in_the_data_can_end_its_script_element():

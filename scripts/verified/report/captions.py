@@ -11,6 +11,7 @@ import tarfile
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from PIL import Image
 
@@ -27,6 +28,36 @@ EMBEDDED = 24_000_000
 SIDE = 160
 """Longest side of a keyframe on the page, in pixels."""
 QUALITY = 80
+
+
+CHOSEN, LOWEST = 1, 2
+"""Roles of a candidate; 0 is none."""
+
+
+class Candidate(NamedTuple):
+    """A fine-grained caption of a moment. On the page it is an array, whose places `Candidate._fields` names."""
+
+    type: int
+    """Place of its type in TYPES, or their number where the type is not told."""
+    number: int
+    caption: str
+    score: float | None
+    role: int
+
+
+class Moment(NamedTuple):
+    """A row of the page's index; an array there as well."""
+
+    id: int
+    video: str
+    start: float
+    end: float
+    split: str
+    coarse: str
+    candidates: list[Candidate]
+    refused: int
+    missing: int
+    note: str
 
 
 class Thumbnails:
@@ -56,8 +87,8 @@ def _thumbnail(content: bytes) -> str:
 
 def generated_rows(
     moments: list[dict], scores: Iterable[dict], captions: Iterable[dict], annotations: Iterable[dict]
-) -> list[list]:
-    """Index rows of moments that the workflow annotated, in the order of the corpus; see `captions.js` for their form.
+) -> list[Moment]:
+    """Index rows of moments that the workflow annotated, in the order of the corpus.
 
     `captions` are statics and dynamics rows, `scores` one row per candidate, `annotations` the chosen captions.
     """
@@ -71,12 +102,12 @@ def generated_rows(
         ident = moment["desc_id"]
         by_type = made[ident]
         candidates = [
-            [TYPES.index(kind), number, entry["caption"], _number(score.get((ident, kind, number))), 0]
+            Candidate(TYPES.index(kind), number, entry["caption"], _number(score.get((ident, kind, number))), 0)
             for kind in TYPES
             if kind in by_type
             for number, entry in enumerate(by_type[kind]["candidates"])
         ]
-        _mark(candidates, chosen.get(ident))
+        candidates = _marked(candidates, chosen.get(ident))
         refused = sum(len(row["refused"]) for row in by_type.values())
         missing = sum(row["shortfall"] for row in by_type.values())
         reasons = "; ".join(f"{kind}: {by_type[kind]['reason']}" for kind in by_type if by_type[kind]["reason"])
@@ -84,61 +115,67 @@ def generated_rows(
     return rows
 
 
-def released_rows(annotations: Iterable[dict]) -> list[list]:
+def released_rows(annotations: Iterable[dict]) -> list[Moment]:
     """Index rows of published annotations: the one caption there is, and its score."""
     rows = []
     for row in annotations:
         start, end = row["time"]
         moment = {**row, "start": start, "end": end}
         kind = row.get("fig_desc_type")
-        place = TYPES.index(kind) if kind in TYPES else len(TYPES)
-        fine = [[place, 0, row["fig_desc"], _number(row["fig_desc_score"]), 1]] if "fig_desc" in row else []
+        number = TYPES.index(kind) if kind in TYPES else len(TYPES)
+        fine = (
+            [Candidate(number, 0, row["fig_desc"], _number(row["fig_desc_score"]), CHOSEN)] if "fig_desc" in row else []
+        )
         rows.append(_index_row(moment, row["cog_desc"], fine, 0, 0, ""))
     return rows
 
 
-def about_generated(title: str, origin: str, rows: list[list]) -> dict[str, str]:
+def about_generated(title: str, origin: str, rows: list[Moment]) -> dict[str, str]:
     """Head and foot of the page of a corpus that the workflow annotated."""
     about = (
-        f"{len(rows)} moments, {sum(len(row[6]) for row in rows)} fine-grained candidates. Of each moment's, that of "
-        "the highest confidence became its caption; the confidence is the evaluator's and may be wrong."
+        f"{len(rows)} moments, {sum(len(row.candidates) for row in rows)} fine-grained candidates. Of each moment's, "
+        "that of the highest confidence became its caption; the confidence is the evaluator's and may be wrong."
     )
     return {"title": f"Captions of {title}", "about": about, "foot": origin}
 
 
-def about_released(title: str, origin: str, rows: list[list]) -> dict[str, str]:
+def about_released(title: str, origin: str, rows: list[Moment]) -> dict[str, str]:
     """Head and foot of the page of published annotations."""
     about = f"{len(rows)} moments. Published annotations hold one caption a moment, and no videos or prompts."
     return {"title": f"Captions of {title}", "about": about, "foot": origin}
 
 
-def _index_row(moment: Mapping, coarse: str, candidates: list, refused: int, missing: int, note: str) -> list:
-    times = [moment["start"], moment["end"]]
-    return [moment["desc_id"], moment["video"], *times, moment["split"], coarse, candidates, refused, missing, note]
+def _index_row(
+    moment: Mapping, coarse: str, candidates: list[Candidate], refused: int, missing: int, note: str
+) -> Moment:
+    place = (moment["desc_id"], moment["video"], moment["start"], moment["end"], moment["split"])
+    return Moment(*place, coarse, candidates, refused, missing, note)
 
 
 def _number(score: float | None) -> float | None:
     return score if finite(score) else None
 
 
-def _mark(candidates: list[list], chosen: tuple[str, str] | None) -> None:
-    for candidate in candidates:
-        if chosen is not None and (TYPES[candidate[0]], candidate[2]) == chosen:
-            candidate[4] = 1
-            break
-    scored = [candidate for candidate in candidates if candidate[3] is not None]
+def _marked(candidates: list[Candidate], chosen: tuple[str, str] | None) -> list[Candidate]:
+    """The candidates with the role of the first that is the chosen caption, and of the last that scores lowest."""
+    roles = [0] * len(candidates)
+    scored = [number for number, candidate in enumerate(candidates) if candidate.score is not None]
     if len(scored) > 1:
-        lowest = min(reversed(scored), key=lambda candidate: candidate[3])
-        lowest[4] = lowest[4] or 2
+        roles[min(reversed(scored), key=lambda number: candidates[number].score)] = LOWEST
+    for number, candidate in enumerate(candidates):
+        if chosen is not None and (TYPES[candidate.type], candidate.caption) == chosen:
+            roles[number] = CHOSEN
+            break
+    return [candidate._replace(role=role) for candidate, role in zip(candidates, roles)]
 
 
-def part_of(rows: list[list], made: Mapping[int, list[dict]], thumbnails: Thumbnails, ledger: Ledger | None) -> dict:
+def part_of(rows: list[Moment], made: Mapping[int, list[dict]], thumbnails: Thumbnails, ledger: Ledger | None) -> dict:
     """Keyframes, refusals, facts and calls of some moments. Prompts share their lines: most come from templates."""
     lines: dict[str, int] = {}
     calls: dict[str, dict | None] = {}
     entries = {}
     for row in rows:
-        ident = row[0]
+        ident = row.id
         by_type = {}
         for caption in made.get(ident, ()):
             keys = _calls(caption)
@@ -189,7 +226,7 @@ def write_browser(
     target: Path,
     folder: Path,
     about: Mapping[str, str],
-    rows: list[list],
+    rows: list[Moment],
     captions: Iterable[dict] = (),
     archives: Iterable[str | Path] = (),
     ledger: Ledger | None = None,
@@ -221,8 +258,9 @@ def write_browser(
         "part": PART,
         "parts": within is None or bool(within),
         "beside": folder.name if within is None else "",
-        "types": list(TYPES) if any(row[6] and row[6][0][0] < len(TYPES) for row in rows) else [],
-        "splits": list(dict.fromkeys(row[4] for row in rows)),
+        "types": list(TYPES) if any(c.type < len(TYPES) for row in rows for c in row.candidates[:1]) else [],
+        "splits": list(dict.fromkeys(row.split for row in rows)),
+        "fields": {"moment": Moment._fields, "candidate": Candidate._fields},
         "moments": rows,
     }
     with atomic_path(target) as temporary:

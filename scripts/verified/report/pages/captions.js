@@ -6,19 +6,24 @@ const TYPES = ["statics", "dynamics", "not told"];
 const byId = (id) => document.getElementById(id);
 const fields = ["query", "type", "split", "low", "high", "state", "sort"];
 
-// A row: [desc_id, video, start, end, split, coarse caption, candidates, refused, missing, note];
-// a candidate: [type, number, caption, score or null, 1 chosen | 2 lowest | 0].
-const moments = data.moments.map((row, place) => {
-  const scores = row[6].map((candidate) => candidate[3]).filter((score) => score !== null);
-  const chosen = row[6].find((candidate) => candidate[4] === 1);
+// The index holds rows as arrays; data.fields names their places.
+const CHOSEN = 1, LOWEST = 2;
+const keyed = (names, values) => Object.fromEntries(names.map((name, place) => [name, values[place]]));
+
+const moments = data.moments.map((values, place) => {
+  const moment = keyed(data.fields.moment, values);
+  moment.candidates = moment.candidates.map((candidate) => keyed(data.fields.candidate, candidate));
+  const scores = moment.candidates.map((candidate) => candidate.score).filter((score) => score !== null);
+  const chosen = moment.candidates.find((candidate) => candidate.role === CHOSEN);
   return {
-    row, place, chosen,
-    score: chosen && chosen[3] !== null ? chosen[3] : scores.length ? Math.max(...scores) : null,
+    ...moment, place, chosen,
+    score: chosen && chosen.score !== null ? chosen.score : scores.length ? Math.max(...scores) : null,
     gap: scores.length ? Math.max(...scores) - Math.min(...scores) : 0,
-    text: [row[0], row[1], row[5], ...row[6].map((candidate) => candidate[2])].join("\n").toLowerCase(),
+    text: [moment.id, moment.video, moment.coarse, ...moment.candidates.map((candidate) => candidate.caption)]
+      .join("\n").toLowerCase(),
   };
 });
-const placeOf = new Map(moments.map((moment) => [String(moment.row[0]), moment]));
+const placeOf = new Map(moments.map((moment) => [String(moment.id), moment]));
 
 let found = moments;
 let page = 0;
@@ -71,13 +76,12 @@ function filter() {
   const high = byId("high").value === "" ? Infinity : Number(byId("high").value);
   const bounded = low > -Infinity || high < Infinity;
   found = moments.filter((moment) => {
-    const row = moment.row;
-    if (split && row[4] !== split) return false;
-    if (type && !(moment.chosen && TYPES[moment.chosen[0]] === type)) return false;
+    if (split && moment.split !== split) return false;
+    if (type && !(moment.chosen && TYPES[moment.chosen.type] === type)) return false;
     if (bounded && !(moment.score !== null && moment.score >= low && moment.score <= high)) return false;
-    if (state === "refused" && !row[7]) return false;
-    if (state === "short" && !row[8]) return false;
-    if (state === "none" && row[6].length) return false;
+    if (state === "refused" && !moment.refused) return false;
+    if (state === "short" && !moment.missing) return false;
+    if (state === "none" && moment.candidates.length) return false;
     return wanted.every((word) => moment.text.includes(word));
   });
   const none = (score, last) => (score === null ? last : score);
@@ -86,8 +90,8 @@ function filter() {
     best: (a, b) => none(b.score, -Infinity) - none(a.score, -Infinity) || a.place - b.place,
     worst: (a, b) => none(a.score, Infinity) - none(b.score, Infinity) || a.place - b.place,
     gap: (a, b) => b.gap - a.gap || a.place - b.place,
-    video: (a, b) => text(a.row[1], b.row[1]) || a.row[2] - b.row[2] || a.place - b.place,
-    coarse: (a, b) => text(a.row[5], b.row[5]) || a.place - b.place,
+    video: (a, b) => text(a.video, b.video) || a.start - b.start || a.place - b.place,
+    coarse: (a, b) => text(a.coarse, b.coarse) || a.place - b.place,
   };
   const order = orders[byId("sort").value];
   if (order) found = found.slice().sort((a, b) => order(a, b) || a.place - b.place);
@@ -133,18 +137,18 @@ function caption(text) {
 }
 
 function article(moment) {
-  const [id, video, start, end, split, coarse, candidates, refused, missing, note] = moment.row;
+  const { id, video, start, end, split, coarse, candidates, refused, missing, note } = moment;
   const heading = `moment-${id}`;
   const frames = make("div", { class: "frames" });
   const body = make("table", {},
     make("thead", {}, make("tr", {}, ...["Type", "No.", "Candidate", "Score", ""].map((text) => make("th", { scope: "col" }, text)))),
-    make("tbody", {}, ...candidates.map(([type, number, text, score, role]) =>
-      make("tr", role === 1 ? { class: "chosen" } : {},
+    make("tbody", {}, ...candidates.map(({ type, number, caption: text, score, role }) =>
+      make("tr", role === CHOSEN ? { class: "chosen" } : {},
         make("td", { class: TYPES[type] }, TYPES[type]),
         make("td", {}, String(number + 1)),
         make("td", {}, caption(text)),
         make("td", { class: "score" }, score === null ? "not scored" : score.toFixed(3)),
-        make("td", { class: "role" }, role === 1 ? "✓ chosen" : role === 2 ? "lowest" : "")))));
+        make("td", { class: "role" }, role === CHOSEN ? "✓ chosen" : role === LOWEST ? "lowest" : "")))));
   const remarks = [];
   if (missing) remarks.push(`${missing} missing`);
   if (refused) remarks.push(`${refused} refused`);
@@ -184,7 +188,7 @@ function article(moment) {
 
 async function fill(details, moment) {
   const part = await partOf(moment);
-  const entry = part.moments[moment.row[0]];
+  const entry = part.moments[moment.id];
   const list = (pairs) => make("dl", {}, ...pairs.flatMap(([term, text]) =>
     text === "" || text === null || text === undefined ? [] : [make("dt", {}, term), make("dd", { dir: "auto" }, text)]));
   for (const [name, made] of Object.entries(entry.made)) {
@@ -214,7 +218,7 @@ function state() {
 
 function remember() {
   try {
-    history.replaceState(null, "", `#${only ? `moment=${only.row[0]}` : state()}`);
+    history.replaceState(null, "", `#${only ? `moment=${only.id}` : state()}`);
   } catch { /* a page shown inside another has no address of its own */ }
 }
 
