@@ -30,6 +30,7 @@ from verified.perturbations.write import TASK_OF_KIND, perturb
 from verified.weights.paths import all_records
 from verified.weights.records import located
 
+PROJECT = Path(__file__).resolve().parents[2]
 LEFT_TO_THE_MODELS = 5
 """Each fifth moment."""
 
@@ -75,7 +76,8 @@ def build(settings: Config, configs: tuple[str, ...]) -> None:
     folders = [dataset_folder(settings, name) for name in settings.datasets]
     files = [f"{folder}/{file}" for folder in folders for shard in shards
              for file in (f"keyframes/{shard}.tar", f"corpus/shards/{shard}.videos.jsonl")]  # fmt: skip
-    command = [sys.executable, "-m", "snakemake", "--cores", "2", "--configfile", *configs, "--"]
+    command = [sys.executable, "-m", "snakemake", "--snakefile", str(PROJECT / "Snakefile"), "--cores", "2"]
+    command += ["--workflow-profile", str(PROJECT / "profiles" / "default"), "--configfile", *configs, "--"]
     done = subprocess.run([*command, *all_records(settings), *files])
     if done.returncode:
         sys.exit(done.returncode)

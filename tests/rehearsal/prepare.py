@@ -15,7 +15,7 @@ from verified.common.files import write_text
 from verified.config import read
 from verified.evaluator.architecture import architecture
 
-CONFIG = "config/rehearsal.yaml"
+CONFIG = Path(__file__).resolve().parents[2] / "config" / "rehearsal.yaml"
 DONE = "complete"
 
 

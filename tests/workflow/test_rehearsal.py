@@ -1,0 +1,68 @@
+"""The rehearsal of the paper's run in a shorter form: few videos, one data set's tables, two of the models."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from running import PROJECT, snakemake
+
+VIDEOS = 5
+REHEARSAL = PROJECT / "tests" / "rehearsal"
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory) -> tuple[Path, Path]:
+    """Folder and configuration of a finished run: fetch, UMT, answers, two-process fine-tuning, models, tables."""
+    folder = tmp_path_factory.mktemp("rehearsal")
+    environment = {**os.environ, "PYTHONPATH": str(PROJECT / "tests")}
+    config = folder / "short.yaml"
+    config.write_text(
+        yaml.safe_dump({
+            "layers": [str(PROJECT / "config" / "rehearsal.yaml")], "shards": 1, "tables": ["charades-fig"],
+            "retrieval": {"models": ["xml", "hero"]},
+        })
+    )  # fmt: skip
+    for command in (["prepare.py", "resources/rehearsal", str(VIDEOS)], ["answers.py", str(config)]):
+        done = subprocess.run(
+            [sys.executable, str(REHEARSAL / command[0]), *command[1:]], cwd=folder, env=environment,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stdout[-4000:]
+    done = snakemake(folder, "--cores", "2", "results/tables", config=config)
+    assert done.returncode == 0, done.stdout[-4000:]
+    return folder, config
+
+
+def test_the_tables_name_what_was_really_used(run):
+    folder, _ = run
+    text = "".join(path.read_text() for path in sorted((folder / "results" / "tables").glob("main-*.md")))
+    lock = json.loads((folder / "resources/rehearsal/lock.json").read_text())
+    for name in ("mistralai/Mistral-7B-Instruct-v0.2", "Qwen/Qwen2.5-VL-7B-Instruct", "microsoft/resnet-152"):
+        assert f"{name} at commit {lock['models'][name]['commit'][:12]}" in text
+    assert "answers of cassette answers.parquet first" in text
+    assert re.search(r"\d+ of \d+ videos", text), "missing videos stand in the head"
+
+
+def test_what_random_models_could_not_answer_is_counted(run):
+    folder, _ = run
+    counts = json.loads(next((folder / "results").rglob("captions/statics/*.counts.json")).read_text())
+    assert counts["moments"] == counts["complete"] + counts["short"] + counts["without"]
+    assert counts["without"] > 0 and counts["complete"] > counts["without"]
+
+
+def test_two_processes_fine_tuned_umts_weights(run):
+    folder, _ = run
+    card = json.loads(next((folder / "results").rglob("card.json")).read_text())
+    assert "UMT, imported from mini_16.pth" in json.dumps(card)
+    assert not list((folder / "results").rglob("*.h264")), "clips go when nothing needs them"
+
+
+def test_a_second_run_does_nothing(run):
+    folder, config = run
+    again = snakemake(folder, "--cores", "2", "results/tables", config=config)
+    assert again.returncode == 0 and "Nothing to be done" in again.stdout, again.stdout[-2000:]
