@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor, nn
 
+from verified.common.ahead import ahead
 from verified.common.errors import InputError
 from verified.common.precision import computing
 from verified.common.progress import Progress
@@ -81,12 +82,14 @@ def train(
     rows = reached.rows
     wrapped = nn.parallel.DistributedDataParallel(step) if world > 1 else step
     progress = Progress(label, schedule.steps - reached.finished, "steps") if rank == 0 else None
-    for number in range(reached.finished, schedule.steps):
+    numbers = range(reached.finished, schedule.steps)
+    # Clips are decoded while the network computes.
+    for number, made in zip(numbers, ahead(map(batch_of, numbers))):
         torch.manual_seed(derive_seed(schedule.seed, label, "dropout", number, rank))
         step.generator.manual_seed(derive_seed(schedule.seed, label, "negatives", number))
         rate = schedule.learning_rate * rate_share(number, schedule.steps, schedule.warmup)
         set_rate(optimiser, rate)
-        batch = to_device(batch_of(number), device)
+        batch = to_device(made, device)
         with computing(device, schedule.precision):
             loss, seen = wrapped(batch)
         if not torch.isfinite(seen["loss"]):
