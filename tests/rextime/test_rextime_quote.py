@@ -9,6 +9,8 @@ from verified.common.jsonl import write_json
 from verified.config import load
 from verified.generation.quote import quote
 from verified.generation.session import Session
+from verified.planning.placeholders import missing
+from verified.planning.readiness import problems
 from verified.rextime.filters import filter_captions
 from verified.rextime.generate import write_questions
 from verified.rextime.quote import tasks_of
@@ -67,3 +69,20 @@ def test_protocols_are_quoted_and_a_corpus_that_is_missing_is_named(config):
     other = load({"name": "mine", "datasets": data, "rextime": {"sources": {"captions": source}}})
     with pytest.raises(InputError, match=r"not (?:rendered|built) yet"):
         quote(other)
+
+
+def test_files_that_are_not_there_are_named_and_planned_around(config, tmp_path):
+    wanted = {
+        "name": "across",
+        "rextime": {
+            "sources": {"queries": {"form": "queries", "annotations": "queries.jsonl", "videos": "clips"}},
+            "released": {"given": "given.jsonl"},
+            "submissions": {"mine": {"file": "mine.jsonl", "questions": "given"}},
+        },
+    }
+    settings = load(wanted)
+    assert [problem.key for problem in problems(settings, "c.yaml") if problem.key.startswith("rextime")] == [
+        "rextime.sources.queries.annotations", "rextime.sources.queries.videos", "rextime.released.given",
+        "rextime.submissions.mine.file",
+    ]  # fmt: skip
+    assert set(missing(settings, tmp_path)) == {"queries.jsonl", "clips", "given.jsonl", "mine.jsonl"}

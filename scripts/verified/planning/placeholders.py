@@ -13,6 +13,7 @@ from verified.config.datasets import DataSet
 from verified.config.folders import datasets_with
 from verified.corpus.released_source import DOWNLOADS, resolve
 from verified.corpus.sources import SOURCES, collections
+from verified.rextime.paths import given as rextime_files
 
 
 def missing(config: Config, directory: Path) -> list[str]:
@@ -61,6 +62,7 @@ def _named(config: Config) -> Iterator[tuple[str, bool]]:
             yield from ((path, False) for path in _annotation_files(config.datasets[name]))
         else:
             yield files["moments"], False
+    yield from ((path, is_folder) for _, path, is_folder in rextime_files(config))
     evaluator = config.evaluator
     if evaluator.checkpoint:
         yield evaluator.checkpoint, False

@@ -10,6 +10,7 @@ from verified.config import Config
 from verified.config.datasets import DataSet
 from verified.config.generation import ROLES
 from verified.generation.prompts import read_prompts
+from verified.rextime.paths import given as rextime_files
 from verified.weights.lock import read_lock
 from verified.weights.umt import check_umt
 from verified.weights.wanted import from_hub, wanted_models
@@ -30,7 +31,13 @@ class Problem(NamedTuple):
 
 def problems(settings: Config, files: str) -> list[Problem]:
     """Everything that is missing; `files` are the configuration's own, for the commands that remedies name."""
-    return [*_models(settings, files), *_evaluator(settings, files), *_data(settings), *_answers(settings)]
+    return [
+        *_models(settings, files),
+        *_evaluator(settings, files),
+        *_data(settings),
+        *_rextime(settings),
+        *_answers(settings),
+    ]
 
 
 def _models(settings: Config, files: str) -> Iterator[Problem]:
@@ -100,6 +107,12 @@ def _data(settings: Config) -> Iterator[Problem]:
     for split in settings.evaluator.splits or ():
         if all_known and split not in everywhere:
             yield _unknown("evaluator.splits", split, everywhere)
+
+
+def _rextime(settings: Config) -> Iterator[Problem]:
+    for key, path, is_folder in rextime_files(settings):
+        if not (Path(path).is_dir() if is_folder else Path(path).is_file()):
+            yield Problem(key, f"no {'folder' if is_folder else 'file'} {path}", "put it there, or name another")
 
 
 def _unknown(key: str, split: str, known: set[str]) -> Problem:

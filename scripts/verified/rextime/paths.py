@@ -142,3 +142,15 @@ def is_on(settings: Config) -> bool:
 def written(settings: Config, name: str) -> list[str]:
     """A file that only exists where questions are written."""
     return [f"{folder(settings)}/{name}"] if settings.rextime.sources else []
+
+
+def given(settings: Config) -> list[tuple[str, str, bool]]:
+    """(key of the configuration, path, whether it is a folder) of what the suite starts from and no rule makes."""
+    suite, found = settings.rextime, []
+    for name, source in suite.sources.items():
+        if source.annotations:
+            found.append((f"rextime.sources.{name}.annotations", source.annotations, False))
+        if source.videos:
+            found.append((f"rextime.sources.{name}.videos", source.videos, True))
+    found += [(f"rextime.released.{name}", path, False) for name, path in suite.released.items()]
+    return found + [(f"rextime.submissions.{name}.file", one.file, False) for name, one in suite.submissions.items()]
