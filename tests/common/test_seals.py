@@ -1,6 +1,7 @@
 """Seals: every kind of file, every kind of damage; what is said about it; jobs that check first and seal last."""
 
 import gzip
+import hashlib
 import random
 import tarfile
 import threading
@@ -99,6 +100,24 @@ def test_a_damaged_shard_is_found_through_the_links_to_it(files):
     shard.write_bytes(content)
     with pytest.raises(InputError, match=r"shard\.h5: damaged"):
         check(linked)
+
+
+def test_a_video_that_changed_after_it_was_probed_is_found_before_it_is_decoded(files, tmp_path):
+    video = tmp_path / "a.mp4"
+    video.write_bytes(bytes(1000) + b"more" * 5000)
+    shard = tmp_path / "results" / "a" / "shard-00.videos.jsonl"
+    write_jsonl(shard, [{"video": "a", "path": "a.mp4", "sha256": hashlib.sha256(video.read_bytes()).hexdigest()}])
+    shard = shard.relative_to(tmp_path)
+    seal(shard)
+    check(shard)
+    content = bytearray(video.read_bytes())
+    content[3000] ^= 1
+    video.write_bytes(content)
+    with pytest.raises(InputError, match=r"videos\.jsonl: the video a\.mp4 has changed since it was probed \(look at"):
+        check(shard)
+    video.unlink()
+    with pytest.raises(InputError, match=r"the video a\.mp4 is gone since it was probed"):
+        check(shard)
 
 
 def test_without_a_seal_a_file_below_results_is_refused_and_one_of_the_user_read(files, tmp_path):

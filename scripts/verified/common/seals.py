@@ -32,6 +32,8 @@ LATENCY = "VERIFIED_LATENCY_WAIT"
 """Environment variable: Snakemake's --latency-wait, the seconds after which a file that was written must be seen."""
 TIMESTAMP = ".snakemake_timestamp"
 """A file that Snakemake puts into folders that a job wrote."""
+VIDEOS = ".videos.jsonl"
+"""Ending of the lists that say which files the jobs of a shard decode, with their SHA-256."""
 CHUNK = 1 << 20
 
 
@@ -94,9 +96,26 @@ def check(path: str | os.PathLike) -> None:
         return
     if problem := _difference(path, written):
         raise InputError(f"damaged: {problem}", file=path, remedy=f"rebuild it: {rebuild_command([path])}")
+    if path.name.endswith(VIDEOS) and (problem := _changed_video(path)):
+        raise InputError(problem, file=path, remedy=f"look at the videos again: {rebuild_command([path])}")
     for other in linked(path):
         if seal_of(other).exists() or other.parts[0] == BUILT:
             check(other)
+
+
+def _changed_video(path: Path) -> str | None:
+    """Which of the videos that a shard's list describes is not the one that was probed; None if all are.
+
+    A download may have gone on since, in a way that sizes and samples do not tell (see `corpus.video_folder`).
+    """
+    with path.open(encoding="utf-8") as lines:
+        for row in map(json.loads, lines):
+            video = Path(row["path"])
+            if not video.is_file():
+                return f"the video {video} is gone since it was probed"
+            if _digest(video)[0] != row["sha256"]:
+                return f"the video {video} has changed since it was probed"
+    return None
 
 
 def _difference(path: Path, written: dict) -> str | None:

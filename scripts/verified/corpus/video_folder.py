@@ -121,7 +121,8 @@ def file_state(path: str | os.PathLike) -> str:
 
     Its time says too much: a copied or touched video is the same video. Samples are enough: encoders do not make two
     files of one size with the same bytes there, and a download whose space was set aside beforehand has zeros where it
-    is still to be filled, last of all at its end.
+    is still to be filled, last of all at its end. Where they do not tell, the jobs that decode a video do: they hold it
+    against the digest of the file that was probed (see `common.seals`).
     """
     try:
         # A pipe would wait for somebody to write to it.
