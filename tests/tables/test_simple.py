@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as cases
 from hypothesis import strategies as st
+from running import PROJECT
 
 from verified.common.errors import InputError
 from verified.config import load
@@ -77,6 +78,14 @@ def test_a_file_of_something_else_is_named(content, tmp_path):
 def test_what_does_not_fit_is_refused(change, message):
     with pytest.raises(ValueError, match=message):
         SimpleTable(**{**vars(TABLE), **change})
+
+
+def test_the_example_of_the_documentation_can_be_read(tmp_path):
+    page = (PROJECT / "docs" / "tables.md").read_text(encoding="utf-8")
+    code = re.search(r"```python\n(.*?)```", page, re.DOTALL)[1]
+    exec(code.replace("results/NAME/longform", str(tmp_path)))
+    (table,) = read_table_json(tmp_path / "tables.json")
+    assert table.texts()[0] == ["Films", "180 s", "12.30 [10.00, 14.50]", "200"]
 
 
 def no_data_sets() -> dict:
