@@ -1,3 +1,4 @@
+from verified.annotations.origins import generation_facts
 from verified.annotations.paths import annotated_splits, annotation_files, card_facts
 
 
@@ -30,6 +31,8 @@ rule export_annotations:
     input:
         moments="results/{dataset}/corpus/moments.jsonl",
         scores=expand("results/{{dataset}}/evaluator/scores/{shard}.jsonl", shard=SHARDS),
+        statics=expand("results/{{dataset}}/captions/statics/{shard}.jsonl", shard=SHARDS),
+        dynamics=expand("results/{{dataset}}/captions/dynamics/{shard}.jsonl", shard=SHARDS),
         fig=annotation_files(settings, "fig"),
         lowest=annotation_files(settings, "fig-lowest"),
     output:
@@ -50,6 +53,7 @@ rule export_annotations:
         runtime=growing(30),
     params:
         about=card_facts(settings),
+        generation=generation_facts(settings),
         splits=annotated_splits(settings),
     script:
         "../scripts/export_annotations.py"

@@ -5,13 +5,17 @@ from verified.common.job import job
 with job(snakemake):
     from verified.annotations.choose import SCORE_KEYS, candidates_by_moment
     from verified.annotations.export import count, write_candidates, write_card
-    from verified.common.jsonl import read_jsonl, write_json
+    from verified.annotations.origins import origins
+    from verified.common.jsonl import iterate_jsonl, read_jsonl, write_json
 
     moments = read_jsonl(snakemake.input.moments)
     scores = [row for path in snakemake.input.scores for row in read_jsonl(path, SCORE_KEYS)]
     groups = candidates_by_moment(moments, scores)
     counts = count(moments, groups, snakemake.params.splits)
-    write_candidates(snakemake.output.candidates, moments, groups)
+    statics = (row for path in snakemake.input.statics for row in iterate_jsonl(path))
+    dynamics = (row for path in snakemake.input.dynamics for row in iterate_jsonl(path))
+    origin = origins(statics, dynamics, snakemake.params.generation)
+    write_candidates(snakemake.output.candidates, moments, groups, origin)
     write_json(snakemake.output.counts, counts)
     files = [*snakemake.input.fig, *snakemake.input.lowest, snakemake.output.candidates]
     write_card(snakemake.output.card, snakemake.params.about, counts, files)

@@ -6,6 +6,7 @@ import pyarrow.parquet
 
 from verified.annotations.choose import annotate, candidates_by_moment
 from verified.annotations.export import count, write_candidates, write_card
+from verified.annotations.origins import origins
 from verified.common.jsonl import write_jsonl
 
 MOMENTS = [
@@ -26,6 +27,22 @@ SCORES = [
     for i in (0, 2) for kind in ("statics", "dynamics") for k in range(3)
 ]  # fmt: skip
 ABOUT = {"name": "demo", "title": "Demo-FIG", "licence": "CC-BY-4.0", "config": "demo", "models": {"Evaluator": "demo"}}
+FACTS = {
+    "model": "writer@abc",
+    "image_model": "looker",
+    "video_model": "watcher",
+    "prompts": "mine",
+    "prompts_sha256": "0f",
+}
+STATICS = [
+    {"desc_id": i, "reason": None, "keyframes": [
+        {"time": 0.5, "foreground": "a ball", "description": "a ball"},
+        {"time": 1.5, "foreground": "", "description": ""},
+    ]}
+    for i in (0, 2)
+]  # fmt: skip
+DYNAMICS = [{"desc_id": i, "reason": "short", "frames": 20, "thinned": True} for i in (0, 2)]
+ORIGIN = origins(STATICS, DYNAMICS, FACTS)
 
 
 def test_counts_reconcile():
@@ -37,17 +54,23 @@ def test_counts_reconcile():
 
 
 def test_the_table_holds_every_candidate_with_its_lineage(tmp_path):
-    write_candidates(tmp_path / "candidates.parquet", MOMENTS, candidates_by_moment(MOMENTS, SCORES))
+    write_candidates(tmp_path / "candidates.parquet", MOMENTS, candidates_by_moment(MOMENTS, SCORES), ORIGIN)
     table = pyarrow.parquet.read_table(tmp_path / "candidates.parquet").to_pylist()
     assert len(table) == len(SCORES)
     assert {row["lineage"] for row in table} == {"abc"}
     assert [(row["type"], row["candidate"]) for row in table if row["highest"]] == [("statics", 2)] * 2
     assert [(row["type"], row["candidate"]) for row in table if row["lowest"]] == [("dynamics", 0)] * 2
+    assert all(row["model"] == "writer@abc" and row["prompts_sha256"] == "0f" for row in table)
+    seen = {
+        row["type"]: [row[name] for name in ("seen_by", "frames", "frame_times", "thinned", "outcome")] for row in table
+    }
+    assert seen["statics"] == ["looker", 1, [0.5], False, "ok"]
+    assert seen["dynamics"] == ["watcher", 20, None, True, "short"]
 
 
 def test_the_table_is_the_same_bytes_each_time(tmp_path):
     for name in ("a.parquet", "b.parquet"):
-        write_candidates(tmp_path / name, MOMENTS, candidates_by_moment(MOMENTS, SCORES))
+        write_candidates(tmp_path / name, MOMENTS, candidates_by_moment(MOMENTS, SCORES), ORIGIN)
     assert (tmp_path / "a.parquet").read_bytes() == (tmp_path / "b.parquet").read_bytes()
 
 

@@ -1,9 +1,10 @@
-"""`verified lint FILE...`: check annotation files."""
+"""`verified lint FILE...`: check annotation files; `verified show MOMENT`: all that is known of a moment."""
 
 import argparse
 import json
 
 from verified.config.annotations import Annotations
+from verified.config.commands import add_configfiles
 
 
 def add_parser(subparsers) -> None:
@@ -14,6 +15,12 @@ def add_parser(subparsers) -> None:
     parser.add_argument("--json", action="store_true", help="print the whole report as JSON, with all row numbers")
     parser.add_argument("--rows", type=int, default=5, metavar="N", help="row numbers shown per finding (default 5)")
     parser.set_defaults(run=run)
+    show = subparsers.add_parser("show", help="everything known of a moment: keyframes, calls, candidates, decision")
+    show.add_argument("moment", type=int, metavar="MOMENT", help="its desc_id")
+    show.add_argument("--dataset", help="data set, where several have a moment of this number")
+    show.add_argument("--json", action="store_true", help="one JSON document instead of text")
+    add_configfiles(show)
+    show.set_defaults(run=_show)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -31,3 +38,11 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         print("\n".join(table(report, arguments.rows) for report in reports))
     return 0 if all(report["passed"] for report in reports) else 1
+
+
+def _show(arguments: argparse.Namespace) -> None:
+    from verified.annotations.show import document, facts, text
+    from verified.config import read
+
+    known = facts(read(*arguments.configfile), arguments.moment, arguments.dataset)
+    print(document(known) if arguments.json else text(known))

@@ -3,7 +3,7 @@
 import hashlib
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from verified.annotations.choose import choose
@@ -68,8 +68,12 @@ def count(moments: Iterable[dict], groups: dict[int, list[dict]], splits: Iterab
     }
 
 
-def write_candidates(path: str | os.PathLike, moments: Iterable[dict], groups: dict[int, list[dict]]) -> None:
-    """Parquet, one row per candidate: its moment, text, lineage, scores, and whether it is the highest or lowest."""
+def write_candidates(
+    path: str | os.PathLike, moments: Iterable[dict], groups: dict[int, list[dict]], origin: Callable[[int, str], dict]
+) -> None:
+    """Parquet, one row per candidate: its moment, text, lineage, scores, whether it is the highest or lowest, and the
+    models, prompts, frames and outcome behind it (`origins`).
+    """
     import pyarrow
     import pyarrow.parquet
 
@@ -85,13 +89,15 @@ def write_candidates(path: str | os.PathLike, moments: Iterable[dict], groups: d
                 "cog_desc": moment["caption"], "type": row["type"], "candidate": row["candidate"],
                 "caption": row["caption"], "lineage": row["lineage"],
                 **{name: _number(row.get(name)) for name in ("z1", "margin", "probability", "similarity", "score")},
-                "highest": row is highest, "lowest": row is lowest,
+                "highest": row is highest, "lowest": row is lowest, **origin(moment["desc_id"], row["type"]),
             })  # fmt: skip
     text, real, whole, truth = pyarrow.string(), pyarrow.float64(), pyarrow.int64(), pyarrow.bool_()
     kinds = {
         "desc_id": whole, "split": text, "video": text, "start": real, "end": real, "duration": real, "cog_desc": text,
         "type": text, "candidate": whole, "caption": text, "lineage": text, "z1": real, "margin": real,
         "probability": real, "similarity": real, "score": real, "highest": truth, "lowest": truth,
+        "model": text, "seen_by": text, "prompts": text, "prompts_sha256": text, "frames": whole,
+        "frame_times": pyarrow.list_(real), "thinned": truth, "outcome": text,
     }  # fmt: skip
     table = pyarrow.Table.from_pylist(rows, schema=pyarrow.schema(kinds))
     with atomic_path(path) as temporary:

@@ -1,0 +1,49 @@
+"""Where a candidate comes from: the models, the prompts, the frames and the outcome behind it."""
+
+from collections.abc import Callable, Iterable
+
+from verified.config import Config
+from verified.generation.prompts import prompt_set
+
+
+def generation_facts(settings: Config) -> dict[str, str]:
+    """A param: the models of a configuration with their revisions, and its set of prompts."""
+    generation, prompts = settings.generation, prompt_set(settings.generation.prompts)
+    return {
+        "model": _named(generation.llm),
+        "image_model": _named(generation.image_lmm),
+        "video_model": _named(generation.video_lmm),
+        "prompts": prompts["name"],
+        "prompts_sha256": prompts["sha256"],
+    }
+
+
+def _named(role) -> str:
+    return f"{role.model}@{role.revision}" if role.revision else role.model
+
+
+def origins(statics: Iterable[dict], dynamics: Iterable[dict], facts: dict[str, str]) -> Callable[[int, str], dict]:
+    """A function of desc_id and type (statics, dynamics) that gives the columns of origin of a moment's candidates.
+
+    `statics` and `dynamics` are rows of captions/{statics,dynamics}/SHARD.jsonl. ``model`` wrote the candidate, from
+    what ``seen_by`` said of ``frames`` pictures; ``frame_times`` are those of keyframes, in seconds of the video.
+    ``outcome`` is ``ok``, or ``short`` where the answer held fewer candidates than were asked for.
+    """
+    common = {name: facts[name] for name in ("model", "prompts", "prompts_sha256")}
+    found = {}
+    for row in statics:
+        seen = [keyframe["time"] for keyframe in row["keyframes"] if keyframe["description"] or keyframe["foreground"]]
+        found[row["desc_id"], "statics"] = {
+            **common, "seen_by": facts["image_model"], "frames": len(seen), "frame_times": seen, "thinned": False,
+            "outcome": row["reason"] or "ok",
+        }  # fmt: skip
+    for row in dynamics:
+        found[row["desc_id"], "dynamics"] = {
+            **common, "seen_by": facts["video_model"], "frames": row["frames"], "frame_times": None,
+            "thinned": row["thinned"], "outcome": row["reason"] or "ok",
+        }  # fmt: skip
+
+    def of(desc_id: int, kind: str) -> dict:
+        return found.get((desc_id, kind), {})
+
+    return of

@@ -1,0 +1,153 @@
+"""Everything known of one moment: its place, keyframes, calls, candidates with scores, perturbations, the decision."""
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+from verified.common.errors import InputError
+from verified.common.jsonl import iterate_jsonl
+from verified.common.secrets import redacted
+from verified.config import Config
+from verified.config.folders import dataset_folder
+from verified.generation.ledger import Ledger
+
+STEPS = {
+    "statics": "captions/statics",
+    "dynamics": "captions/dynamics",
+    "perturbations": "perturbations",
+    "scores": "evaluator/scores",
+}
+"""Where the rows of a moment stand, below the data set's folder; scores have several."""
+
+
+def facts(settings: Config, desc_id: int, dataset: str | None = None) -> dict:
+    """What the files of a run and the ledger hold of a moment; steps that are not made yet are None.
+
+    Raises InputError when no data set, or more than one, has a moment of this number.
+    """
+    wanted = [dataset] if dataset else list(settings.datasets)
+    if unknown := set(wanted) - set(settings.datasets):
+        raise InputError(f"no data set {unknown.pop()!r}", remedy=f"there are {', '.join(settings.datasets)}")
+    found = {}
+    for name in wanted:
+        moments = Path(dataset_folder(settings, name), "corpus", "moments.jsonl")
+        if moments.is_file():
+            found.update((name, row) for row in iterate_jsonl(moments) if row["desc_id"] == desc_id)
+    if not found:
+        raise InputError(
+            f"no moment {desc_id} in {', '.join(wanted)}",
+            remedy="numbers are the desc_id of corpus/moments.jsonl, which appears with the first run; "
+            "corpus/exclusions.jsonl says what was left out",
+        )
+    if len(found) > 1:
+        raise InputError(f"{' and '.join(found)} have a moment {desc_id}", remedy="name one with --dataset")
+    ((name, moment),) = found.items()
+    folder = Path(dataset_folder(settings, name))
+    steps = {step: _rows(folder / place, desc_id) for step, place in STEPS.items()}
+    chosen = {
+        kind: next(
+            (row for path in sorted((folder / "annotations" / kind).glob("*.jsonl"))
+             for row in iterate_jsonl(path) if row["desc_id"] == desc_id), None)
+        for kind in ("fig", "fig-lowest")
+    }  # fmt: skip
+    return {"dataset": name, "moment": moment, **steps, "decision": chosen,
+            "calls": _calls(Path(settings.generation.ledger), steps)}  # fmt: skip
+
+
+def _rows(folder: Path, desc_id: int) -> list[dict] | None:
+    files = sorted(folder.glob("shard-*.jsonl"))
+    files = [path for path in files if path.suffixes == [".jsonl"]]  # not what stands beside, such as .spoiled.jsonl
+    rows = [row for path in files for row in iterate_jsonl(path) if row["desc_id"] == desc_id]
+    return rows if files else None
+
+
+def _calls(ledger: Path, steps: dict) -> list[dict]:
+    """The calls behind the rows, each once, in the order of the steps."""
+    keys = dict.fromkeys(_lineage([steps[name] for name in ("statics", "dynamics", "perturbations")]))
+    if not ledger.is_file():
+        return []
+    with Ledger(ledger, read_only=True) as opened:
+        try:
+            rows = {key: opened.get(key) for key in keys}
+        except sqlite3.DatabaseError:
+            return []
+    return [dict(row) for row in rows.values() if row is not None]
+
+
+def _lineage(value: object) -> Iterator[str]:
+    """Ledger keys anywhere in rows."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            if name == "lineage":
+                yield from inner.values() if isinstance(inner, dict) else (inner,)
+            else:
+                yield from _lineage(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _lineage(inner)
+
+
+def text(known: dict) -> str:
+    """The facts for a person to read."""
+    moment = known["moment"]
+    lines = [
+        f"moment {moment['desc_id']} of {known['dataset']}, split {moment['split']}",
+        f"  {moment['video']}, {moment['start']:g} to {moment['end']:g} of {moment['duration']:g} s",
+        f"  coarse: {moment['caption']}",
+    ]
+    for kind in ("statics", "dynamics"):
+        lines += ["", f"{kind}:", *_captions(known[kind], known["scores"] or [], kind)]
+    lines += ["", "perturbations:", *_perturbations(known["perturbations"])]
+    lines += ["", "decision:"]
+    for name, row in known["decision"].items():
+        shown = f"{row['fig_desc_score']:.4f}  {row['fig_desc_type']}: {row['fig_desc']}" if row else "not made yet"
+        lines.append(f"  {name}: {shown}")
+    lines += ["", "calls:"]
+    for call in known["calls"]:
+        state = f"{call['status']}{': ' + call['reason'] if call['reason'] else ''}"
+        lines.append(
+            f"  {call['key'][:12]}  {call['task']}, {call['model']} ({call['engine']}): {state}, "
+            f"{call['attempts']} asked, {call['tokens_in']} + {call['tokens_out']} tokens"
+        )
+        lines += [f"      {line}" for line in (call["text"] or call["detail"]).splitlines()]
+    return redacted("\n".join(lines if known["calls"] else [*lines, "  the ledger has none"]))
+
+
+def _captions(rows: list[dict] | None, scores: list[dict], kind: str) -> list[str]:
+    if not rows:
+        return ["  not made yet"]
+    (row,) = rows
+    lines = []
+    for keyframe in row.get("keyframes", ()):
+        lines.append(f"  keyframe at {keyframe['time']:g} s: {keyframe['description'] or 'no description'}")
+    if "frames" in row:
+        lines.append(f"  {row['frames']} frames{', thinned' if row['thinned'] else ''}")
+    for question, answer in zip(row.get("questions", ()), row.get("answers", ())):
+        lines.append(f"  Q {question}  A {answer or '-'}")
+    graded = {score["candidate"]: score["score"] for score in scores if score["type"] == kind}
+    for number, candidate in enumerate(row["candidates"]):
+        score = graded.get(number)
+        grade = f"{score:.4f}" if isinstance(score, int | float) else "no score"
+        lines.append(f"  {grade}  {candidate['caption']}  [{candidate['lineage'][:12]}]")
+    lines += [f"  refused ({refused['reason']}): {refused['caption']}" for refused in row["refused"]]
+    return [*lines, f"  {row['shortfall']} missing: {row['reason']}"] if row["shortfall"] else lines
+
+
+def _perturbations(rows: list[dict] | None) -> list[str]:
+    if not rows:
+        return ["  not made yet"]
+    (row,) = rows
+    lines = []
+    for kind, selected in (("positives", "positive"), ("statics", "statics"), ("dynamics", "dynamics")):
+        for caption, similarity in zip(row[kind], row["similarities"][kind]):
+            mark = "*" if caption == row["selected"][selected] else " "
+            lines.append(f"  {mark} {kind} {similarity:.3f}  {caption}")
+        if kind in row["reasons"]:
+            lines.append(f"    {kind}: {row['reasons'][kind]}")
+    return lines
+
+
+def document(known: dict) -> str:
+    """The facts as one JSON document."""
+    return redacted(json.dumps(known, ensure_ascii=False, indent=1))

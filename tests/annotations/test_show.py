@@ -1,0 +1,79 @@
+"""`verified show`: everything known of a moment, at every stage of a run."""
+
+import json
+
+import pytest
+from captioning import make_moments, make_tar, make_videos
+from stub_engine import StubEngine
+
+from verified.__main__ import main
+from verified.captions.dynamics import TASKS as DYNAMICS
+from verified.captions.dynamics import caption_dynamics
+from verified.captions.statics import TASKS as STATICS
+from verified.captions.statics import caption_statics
+from verified.captions.tar import KeyframeTar
+from verified.common.jsonl import write_jsonl
+from verified.config.generation import Generation
+from verified.generation.session import Session
+
+CONFIG = """
+name: mine
+shards: 1
+datasets: {mine: {title: Mine, source: {kind: folder, videos: videos, moments: moments.jsonl}}}
+"""
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """A working directory with a corpus of three moments."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.yaml").write_text(CONFIG)
+    moments = make_moments(["a dog runs", "a cat sits", "a cow eats"])
+    write_jsonl("results/mine/corpus/moments.jsonl", moments)
+    return moments
+
+
+def show(capsys, *arguments):
+    status = main(["show", *arguments, "--configfile", "mine.yaml"])
+    out, err = capsys.readouterr()
+    return status, out + err
+
+
+def test_before_any_caption(run, capsys):
+    status, shown = show(capsys, "101")
+    assert status == 0 and "coarse: a cat sits" in shown and shown.count("not made yet") == 5
+    assert "the ledger has none" in shown
+
+
+def test_keyframes_calls_candidates_and_decision(run, capsys, tmp_path):
+    videos, base = make_videos(tmp_path, run), "results/mine"
+    engine = StubEngine()
+    generation = Generation()
+    with Session(generation, 1, (*STATICS, *DYNAMICS), dict.fromkeys(("llm", "image_lmm", "video_lmm"), engine)) as s:
+        with KeyframeTar(make_tar(tmp_path / "k.tar", run)) as tar:
+            statics = caption_statics(run, tar, s)
+        dynamics = caption_dynamics(run, videos, {"fps": 8.0, "frames": None, "max_frames": 64}, s)
+    write_jsonl(f"{base}/captions/statics/shard-00.jsonl", statics)
+    write_jsonl(f"{base}/captions/dynamics/shard-00.jsonl", dynamics)
+    write_jsonl(f"{base}/captions/statics/shard-00.spoiled.jsonl", [])
+    scores = [
+        {"desc_id": 101, "type": kind, "candidate": number, "score": number / 10 + 0.05}
+        for kind in ("statics", "dynamics") for number in range(3)
+    ]  # fmt: skip
+    write_jsonl(f"{base}/evaluator/scores/shard-00.jsonl", scores)
+    fig = {"desc_id": 101, "fig_desc": "a cat sits by the sea", "fig_desc_score": 0.25, "fig_desc_type": "statics"}
+    write_jsonl(f"{base}/annotations/fig/train.jsonl", [fig])
+    status, shown = show(capsys, "101")
+    assert status == 0 and "keyframe at 2.5 s" in shown and "16 frames" in shown
+    assert all(candidate["caption"] in shown for row in (statics[1], dynamics[1]) for candidate in row["candidates"])
+    assert "0.2500" in shown and "fig: 0.2500  statics: a cat sits by the sea" in shown
+    for task in (*STATICS, *DYNAMICS):
+        assert f"{task}, stub-1 (stub): ok" in shown
+    assert "a dog runs" not in shown and "perturbations:\n  not made yet" in shown
+    known = json.loads(show(capsys, "101", "--json")[1])
+    assert known["dataset"] == "mine" and len(known["calls"]) == 6 and len(known["scores"]) == 6
+
+
+def test_what_is_not_there_is_said(run, capsys):
+    assert show(capsys, "7") == (2, show(capsys, "7")[1]) and "no moment 7 in mine" in show(capsys, "7")[1]
+    assert "no data set 'x'" in show(capsys, "101", "--dataset", "x")[1]
