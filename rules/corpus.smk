@@ -1,6 +1,6 @@
 from verified.corpus.source_files import (
     folder_state,
-    published_files,
+    release_files,
     shard_source,
     shard_state,
     source_files,
@@ -38,7 +38,7 @@ rule render_demo:
 rule list_published:
     """The moments of a published collection: checksums, every row checked, all splits that are at hand."""
     input:
-        files=published_files(settings),
+        files=release_files(settings),
     output:
         moments="results/{dataset}/corpus/published.jsonl",
     log:

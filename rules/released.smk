@@ -1,7 +1,8 @@
 import re
 
-from verified.annotations.paths import annotation_files, check_releases, released_files
+from verified.annotations.paths import annotation_files, check_releases
 from verified.corpus.released_source import DOWNLOADS
+from verified.corpus.source_files import release_files
 from verified.corpus.sources import read_sources
 
 try:
@@ -36,7 +37,7 @@ rule download_released:
 rule read_released:
     """One split of a finished collection: checksums, every row checked, the same bytes or the coarse captions in FIG form."""
     input:
-        files=released_files(settings),
+        files=release_files(settings),
     output:
         annotations="results/{dataset}/annotations/{kind}/{split}.jsonl",
     log:

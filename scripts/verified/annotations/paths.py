@@ -83,16 +83,6 @@ def annotated_splits(settings: Config) -> Callable[[object], list[str]]:
     return splits
 
 
-def released_files(settings: Config) -> Callable[[object], list[str]]:
-    """An input function: the published files of all splits of ``wildcards.dataset`` that are at hand."""
-
-    def files(wildcards) -> list[str]:
-        release = release_of(settings, key_of(wildcards.dataset))
-        return [str(path) for split in release.splits for path in release.paths(split)]
-
-    return files
-
-
 def card_facts(settings: Config) -> Callable[[object], dict]:
     """A params function: what the dataset card says about origin (title, licence, configuration, models by role)."""
 

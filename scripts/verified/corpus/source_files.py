@@ -55,8 +55,8 @@ def source_reading(settings: Config) -> Callable[[object], dict]:
     return values
 
 
-def published_files(settings: Config) -> Callable[[object], list[str]]:
-    """An input function: the published annotation files of ``wildcards.dataset``."""
+def release_files(settings: Config) -> Callable[[object], list[str]]:
+    """An input function: published files of ``wildcards.dataset``, those of all splits that are at hand."""
 
     def files(wildcards) -> list[str]:
         release = resolve(dataset_of(settings, wildcards).source)
