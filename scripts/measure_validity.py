@@ -30,11 +30,11 @@ with job(snakemake):
     rows += validity.caption_accuracy(truth, faithful, caption_facts, *draws)
     rows += validity.evaluator_auroc(scores, spoiled, *draws)
     if "cog" in recalls:
-        for name in ("VR/r1", "VCMR/0.5-r5"):
+        for name in ("VR/r1", "VCMR/0.5/r5"):
             check = "XML trained on FIG minus COG, points"
             rows.append(validity.recall_difference(check, recalls["fig"], recalls["cog"], name, *draws, (">", 0)))
     if "fig-lowest" in recalls:
-        for name in ("VR/r1", "VCMR/0.5-r5"):
+        for name in ("VR/r1", "VCMR/0.5/r5"):
             check = "XML trained on highest minus lowest scores, points"
             rows.append(validity.recall_difference(check, recalls["fig"], recalls["fig-lowest"], name, *draws))
     rows.append(validity.many_to_many_ratio(read_json(given.many_to_many)))
