@@ -1,4 +1,4 @@
-"""One's own videos, end to end, as README.md tells it: clips and a CSV in, graded captions in the released form out."""
+"""Own videos end to end, as docs/own-corpus.md tells it: clips and a CSV in, graded captions out."""
 
 import base64
 import csv
@@ -23,10 +23,10 @@ from verified.common.jsonl import read_json, read_jsonl
 from verified.corpus.demo_source import render_demo
 from verified.generation.ledger import Ledger
 
-README = (PROJECT / "README.md").read_text(encoding="utf-8")
-CONFIG = re.search(r"```yaml\n(name: kitchen\n.*?)```", README, re.DOTALL)[1]
-TARGET = re.search(r"^snakemake --cores all (results/\S+) --configfile kitchen\.yaml$", README, re.MULTILINE)[1]
-HEADER = re.search(r"```csv\n(.+)\n", README)[1].split(",")
+PAGE = (PROJECT / "docs" / "own-corpus.md").read_text(encoding="utf-8")
+CONFIG = re.search(r"```yaml\n(name: kitchen\n.*?)```", PAGE, re.DOTALL)[1]
+TARGET = re.search(r"^snakemake --cores all (results/\S+) --configfile kitchen\.yaml$", PAGE, re.MULTILINE)[1]
+HEADER = re.search(r"```csv\n(.+)\n", PAGE)[1].split(",")
 SMALL = "shards: 1\nevaluator: {pretrain_clips: 64, epochs: 1, batch: 4}\n"  # longer training would prove nothing here
 KEY = "sk-canary-0815"
 FIG_KEYS = [
@@ -75,7 +75,7 @@ def put_clips(folder: Path) -> list[list[str]]:
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory):
-    """A folder with videos, moments.csv and README.md's configuration for a scripted endpoint; usable moments."""
+    """A folder with videos, moments.csv and the page's configuration for a scripted endpoint; usable moments."""
     folder = tmp_path_factory.mktemp("lab")
     rows = put_clips(folder / "videos")
     with (folder / "moments.csv").open("w", encoding="utf-8", newline="") as file:

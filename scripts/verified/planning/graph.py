@@ -9,7 +9,7 @@ from pathlib import Path
 from verified.common.errors import InputError
 
 PROJECT = Path(__file__).resolve().parents[3]
-GATHERED = {"released": "corpus", "outcomes": "tables", "validity": "tables"}
+GATHERED = {"released": "corpus", "outcomes": "tables", "validation": "evaluator", "validity": "tables"}
 """Rule files that are no stage of their own, and the stage that their rules serve."""
 
 
