@@ -85,5 +85,5 @@ def labelled(labels):
 
 
 def to_rebuild(wildcards):
-    """An input function: what `verified verify --heal` removed and no later run has built again."""
-    return marked(HOME)
+    """An input function: what `verified verify --heal` removed, no later run has built again, and a rule still makes."""
+    return [path for path in marked(HOME) if any(rule.is_producer(path) for rule in workflow.rules)]
