@@ -6,7 +6,7 @@ with job(snakemake, snakemake.params.encoder["threads"]):
     from pathlib import Path
 
     from verified.common.jsonl import read_jsonl, write_json
-    from verified.common.shards import shard_name, shard_of
+    from verified.common.shards import shard_index, shard_of
     from verified.corpus.video_folder import VideoFolder
     from verified.longform.encoders import load_encoder, write_film_features
     from verified.weights.records import source_of
@@ -17,8 +17,8 @@ with job(snakemake, snakemake.params.encoder["threads"]):
     else:
         rendered = Path(given.folder, "videos")
         films = VideoFolder(rendered if rendered.is_dir() else given.folder).paths
-    own = {film: path for film, path in sorted(films.items())
-           if shard_name(shard_of(film, params.shards), params.shards) == snakemake.wildcards.shard}  # fmt: skip
+    wanted = shard_index(snakemake.wildcards.shard)
+    own = {film: path for film, path in sorted(films.items()) if shard_of(film, params.shards) == wanted}
     source, _ = source_of(params.encoder["name"], params.encoder["revision"], given.get("weights", []))
     encoder = load_encoder(source, given.get("checkpoint"))
     failed = write_film_features(

@@ -51,7 +51,7 @@ class EvaluatorEncoder:
 
     @torch.inference_mode()
     def __call__(self, frames: np.ndarray) -> np.ndarray:
-        from verified.evaluator.pixels import normalised
+        from verified.evaluator.vision import normalised
 
         missing = -len(frames) % self.together
         if missing:  # the film's last group: its last frame goes on
