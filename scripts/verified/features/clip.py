@@ -71,20 +71,18 @@ class ClipTokens(nn.Module):
     """CLIP's text side in the manner of other text encoders: projected states of the tokens."""
 
     def __init__(self, name: str):
-        from transformers import CLIPTextModelWithProjection
+        from transformers import CLIPModel
 
         super().__init__()
-        self._model = CLIPTextModelWithProjection.from_pretrained(name)
-        sizes = self._model.config
+        model = CLIPModel.from_pretrained(name)
+        self._states, self._projection = model.text_model, model.text_projection
         # The retrieval stage leaves two of a model's positions unused, for encoders that count from behind padding.
-        self.config = SimpleNamespace(
-            hidden_size=sizes.projection_dim, max_position_embeddings=sizes.max_position_embeddings + 2
-        )
+        positions = model.config.text_config.max_position_embeddings + 2
+        self.config = SimpleNamespace(hidden_size=model.config.projection_dim, max_position_embeddings=positions)
 
     @property
     def device(self) -> torch.device:
-        return self._model.device
+        return self._projection.weight.device
 
     def forward(self, **tokens: Tensor) -> SimpleNamespace:
-        states = self._model(**tokens).last_hidden_state
-        return SimpleNamespace(last_hidden_state=self._model.text_projection(states))
+        return SimpleNamespace(last_hidden_state=self._projection(self._states(**tokens).last_hidden_state))

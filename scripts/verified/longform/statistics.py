@@ -1,8 +1,8 @@
 """Statistics of a grounding data set: Tables 1 and 7, Figures 3, 5 and 6, vocabularies and their overlap.
 
 The recipe that gives the printed rows of Charades-STA and ActivityNet Captions: moments are cut to their video before
-their lengths are averaged; words are spaCy's tokens, punctuation included; the vocabulary is the distinct lower-cased
-tokens, adjectives, nouns and verbs the distinct ones tagged ADJ, NOUN and VERB.
+their lengths are averaged; words are spaCy's tokens, punctuation included; the vocabulary is the distinct tokens, with
+capitals as written, adjectives, nouns and verbs the distinct ones tagged ADJ, NOUN and VERB.
 """
 
 from collections import Counter
@@ -21,7 +21,7 @@ LONGEST_SECONDS, LONGEST_TOKENS = 60, 60
 
 
 def vocabulary(texts: Iterable[str], tagger, processes: int = 1, label: str = "language") -> dict:
-    """``tokens`` {lower-cased token: count}, the sets ``adjectives``, ``nouns``, ``verbs``, and ``lengths`` {tokens of
+    """``tokens`` {token: count}, the sets ``adjectives``, ``nouns``, ``verbs``, and ``lengths`` {tokens of
     a sentence: sentences}. Each distinct text is tagged once."""
     counts = Counter(texts)
     tokens, lengths = Counter(), Counter()
@@ -34,7 +34,7 @@ def vocabulary(texts: Iterable[str], tagger, processes: int = 1, label: str = "l
             if token.is_space:
                 continue
             length += 1
-            word = token.lower_
+            word = token.text
             tokens[word] += times
             if token.pos_ in PARTS:
                 parts[PARTS[token.pos_]].add(word)

@@ -37,11 +37,18 @@ def as_printed(column: str, value: float | None) -> str | None:
     return f"{value / UNITS[unit]:.{decimals}f}{unit}"
 
 
+def _shown(column: str, value: float | None, comparable: bool) -> str | None:
+    """The paper's form where the figure stands beside a printed one, or the count itself where it is small."""
+    if value is None or comparable or not FIGURES[column][2] or value >= UNITS[FIGURES[column][2]]:
+        return as_printed(column, value)
+    return str(value)
+
+
 def statistics_table(statistics: Sequence[Mapping], printed: Mapping) -> SimpleTable:
     """Table 1: a row of ours per data set, and the printed row below it where there is one."""
     rows = []
     for one in statistics:
-        own = [as_printed(name, one["all"].get(name)) for name in FIGURES]
+        own = [_shown(name, one["all"].get(name), _comparable(one)) for name in FIGURES]
         rows.append((one["title"], "this run", *own, _percent(one["all"].get("coverage"))))
         if _comparable(one) and ("mad-1", one["title"], "hours") in printed:
             figures = [printed["mad-1", one["title"], name] for name in FIGURES]
@@ -118,7 +125,7 @@ def comparison_table(statistics: Sequence[Mapping], uniqueness: Mapping[str, Map
     for one in statistics:
         for split in ("train", "val/test"):
             if split in one:
-                own = [as_printed(name, one[split].get(name)) for name in FIGURES]
+                own = [_shown(name, one[split].get(name), _comparable(one)) for name in FIGURES]
                 rows.append((one["title"], split, "this run", *own))
                 if _comparable(one) and one["title"] == "MAD":
                     rows.append((one["title"], split, "printed", *(printed["mad-7", split, name] for name in FIGURES)))

@@ -41,9 +41,13 @@ def wordnet_digest(folder: str | os.PathLike) -> str:
 @lru_cache(maxsize=1)
 def load_wordnet(folder: str):
     """NLTK's reader of WordNet 3.0 in a plain folder."""
+    import nltk
     from nltk.corpus.reader.wordnet import WordNetCorpusReader
 
     wordnet_digest(folder)
+    folder = str(Path(folder).resolve())
+    if folder not in nltk.data.path:  # the library opens files of folders that are listed there, and no others
+        nltk.data.path.append(folder)
     try:
         return WordNetCorpusReader(folder, None)
     except (OSError, ValueError) as error:
