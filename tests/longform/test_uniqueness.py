@@ -50,5 +50,5 @@ def test_scores_are_those_of_every_pair(direction, floor):
 
 
 def test_without_wordnet_the_error_says_what_to_do(tmp_path):
-    with pytest.raises(InputError, match=r"data\.noun: WordNet's database file is not there \(unpack WordNet 3\.0"):
+    with pytest.raises(InputError, match=r"data\.noun: WordNet's database file is not there \(unpack NLTK"):
         measure_uniqueness({"f": ["a", "b"]}, str(tmp_path))

@@ -21,7 +21,17 @@ THRESHOLDS = (0.9, 0.99)
 BLOCK = 64
 ALPHA = 0.9
 """METEOR's weight of precision against recall in NLTK."""
-WORDNET_FILES = ("data.noun", "data.verb", "data.adj", "data.adv", "index.noun", "index.verb", "index.adj", "index.adv")
+WORDNET_FILES = (
+    "data.noun",
+    "data.verb",
+    "data.adj",
+    "data.adv",
+    "index.noun",
+    "index.verb",
+    "index.adj",
+    "index.adv",
+    "lexnames",
+)
 
 
 def wordnet_digest(folder: str | os.PathLike) -> str:
@@ -32,7 +42,7 @@ def wordnet_digest(folder: str | os.PathLike) -> str:
         if not path.is_file():
             raise InputError(
                 "WordNet's database file is not there", file=path,
-                remedy="unpack WordNet 3.0's dict folder and name it in longform.wordnet; METEOR has no other synonyms",
+                remedy="unpack NLTK's corpus wordnet (WordNet 3.0) and name its folder in longform.wordnet",
             )  # fmt: skip
         digest.update(name.encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()
