@@ -4,13 +4,14 @@ import json
 
 import pytest
 from captioning import make_moments, make_tar, make_videos
-from loopback import endpoint
+from loopback import Scripted, completion, endpoint, images_of
 
 from verified.captions import dynamics, statics
 from verified.captions.tar import KeyframeTar
 from verified.common.errors import InputError
 from verified.common.jsonl import write_jsonl
 from verified.config import load
+from verified.generation.probe import probe_picture
 from verified.generation.quote import quote, totals
 from verified.generation.session import Session
 from verified.perturbations.write import TASK_OF_KIND
@@ -107,6 +108,41 @@ def test_a_data_set_that_no_table_shows_takes_no_captions(tmp_path, monkeypatch)
     lay_videos(tmp_path, make_moments(CAPTIONS))
     settings = config("http://127.0.0.1:9").model_copy(update={"tables": ()})
     assert {row["task"] for row in quote(settings)} == set(TASK_OF_KIND.values())
+
+
+def test_pictures_of_known_models_are_counted_by_their_rule_and_others_are_marked(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    moments = make_moments(CAPTIONS)
+    write_jsonl("moments.jsonl", moments)
+    (tmp_path / "videos").mkdir(exist_ok=True)
+    make_videos(tmp_path / "videos", moments)
+
+    def rows(model, **changes):
+        role = {"engine": "openai", "model": model, "base_url": "http://127.0.0.1:1/v1", "price_in": 1.0, **changes}
+        settings = config("http://127.0.0.1:1/v1").model_dump()
+        settings["generation"] |= {"image_lmm": role, "video_lmm": role}
+        return {row["task"]: row for row in quote(load(settings))}
+
+    known = rows("llava-hf/llava-v1.6-mistral-7b-hf")["keyframe_description"]
+    assert known["pictures_unknown"] == 0 and known["tokens_in"] > 6 * 1500
+    clip = rows("Qwen/Qwen2.5-VL-7B-Instruct", video_input="frames")["answers"]
+    assert clip["pictures_unknown"] == 0 and 48 * 50 < clip["tokens_in"] < 48 * 150
+    unknown = rows("somebody's")
+    assert (unknown["keyframe_description"]["pictures_unknown"], unknown["answers"]["pictures_unknown"]) == (6, 48)
+    assert unknown["answers"]["money"] is None and totals(list(unknown.values()))["money"] is None
+
+
+def test_an_endpoint_says_what_a_picture_takes(tmp_path):
+    def script(number, body):
+        answer = json.loads(completion("yes").body)
+        answer["usage"]["prompt_tokens"] = 9 + 371 * len(images_of(body))
+        return Scripted(200, json.dumps(answer).encode())
+
+    with endpoint(script) as served:
+        assert probe_picture(config(served.url).generation.image_lmm, 448) == 371
+    flat = endpoint(lambda number, body: completion("yes"))
+    with flat as served, pytest.raises(InputError, match=r"does not count.*set tokens_per_image"):
+        probe_picture(config(served.url).generation.image_lmm, 448)
 
 
 def test_no_moments_no_quote(tmp_path, monkeypatch):

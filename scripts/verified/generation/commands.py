@@ -42,6 +42,9 @@ def add_parser(subparsers) -> None:
     )
     add_configfiles(quote)
     quote.add_argument("--json", action="store_true", help="one JSON document instead of a table")
+    quote.add_argument(
+        "--probe", action="store_true", help="ask each endpoint with and without a picture, to know what one takes"
+    )
     quote.set_defaults(run=_quote)
 
 
@@ -113,7 +116,10 @@ def _quote(arguments: argparse.Namespace) -> None:
     from verified.config import read
     from verified.generation.quote import quote, totals
 
-    rows = quote(read(*arguments.configfile))
+    config = read(*arguments.configfile)
+    if arguments.probe:
+        config = _probed(config)
+    rows = quote(config)
     if arguments.json:
         print(json.dumps({"rows": rows, "totals": totals(rows)}, indent=1))
         return
@@ -135,6 +141,28 @@ def _quote(arguments: argparse.Namespace) -> None:
         "known: calls that the ledger already holds. Tokens are estimates; a clip's frames and keyframes not yet cut "
         "count as the most the configuration allows. Money and GPU-hours follow from the configured prices and rates."
     )
+    for row in rows:
+        if row["pictures_unknown"]:
+            print(
+                f"{row['dataset']}, {row['task']}: the tokens of {row['pictures_unknown']} pictures for {row['model']} "
+                "are NOT in tokens_in, as nobody knows how many they take: set tokens_per_image of the role, or ask "
+                "the endpoint with `verified quote --probe`."
+            )
+
+
+def _probed(config):
+    """The configuration with `tokens_per_image` as endpoints count them, where neither it nor a rule says so."""
+    from verified.generation.probe import probe_picture
+    from verified.generation.vision_tokens import frame_tokens
+
+    generation, found = config.generation, {}
+    for name in ("image_lmm", "video_lmm"):
+        role = getattr(generation, name)
+        if role.engine == "openai" and frame_tokens(role, 640, 480) is None:
+            tokens = probe_picture(role, generation.frame_side)
+            print(f"{name}: {role.model} takes {tokens} tokens for a picture of {generation.frame_side} pixels")
+            found[name] = role.model_copy(update={"tokens_per_image": tokens})
+    return config.model_copy(update={"generation": generation.model_copy(update=found)})
 
 
 def _table(columns: list[str], rows: list[dict]) -> str:

@@ -31,6 +31,7 @@ from verified.generation.ledger import key_of, parts_of
 from verified.generation.outcome import Outcome, Parsed
 from verified.generation.request import Engine
 from verified.generation.session import Session, role_of
+from verified.generation.vision_tokens import frame_tokens
 from verified.perturbations.write import TASK_OF_KIND
 
 CHARACTERS_PER_TOKEN = 4.0
@@ -55,7 +56,9 @@ def typical_tokens_out(task: str) -> int:
     return TYPICAL_TOKENS_OUT[task] if task in TYPICAL_TOKENS_OUT else FURTHER[task].tokens_out
 
 
-COUNTED = ("known", "calls", "images", "frames", "tokens_in", "tokens_out", "money")
+COUNTED = ("known", "calls", "images", "frames", "tokens_in", "tokens_out", "money", "pictures_unknown")
+USUAL_SIZE = 1280, 720
+"""Width and height, in pixels, of videos that were not looked into yet."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -73,9 +76,13 @@ class _Unasked:
 class Planner(Asker):
     """Looks calls up instead of asking them; `rows` adds up what is missing, by task."""
 
-    def __init__(self, engine: Engine, session: Session, role: EngineSettings, seen: set[str]):
+    def __init__(self, engine: Engine, session: Session, role: EngineSettings, seen: set[str], size: tuple[int, int]):
         super().__init__(engine, session.ledger, session.settings.attempts, replay=role.engine == "cassette")
         self.role, self.seen = role, seen
+        sees = role.engine != "scene-reader"
+        scale = min(1.0, session.settings.frame_side / max(size))
+        self.of_image = frame_tokens(role.model_copy(update={"video_input": "stills"}), *size) if sees else 0.0
+        self.of_frame = frame_tokens(role, *(max(1, round(side * scale)) for side in size)) if sees else 0.0
         self.means = {
             (row["task"], row["model"]): (row["tokens_in"] / row["attempts"], row["tokens_out"] / row["attempts"])
             for row in session.ledger.summary()
@@ -101,8 +108,14 @@ class Planner(Asker):
             return
         frames = int(call.request.slots.get("frame_number", 0))
         images = len(call.media) if task == "keyframe_description" else 0
-        supposed = len(call.request.prompt) / CHARACTERS_PER_TOKEN + (frames + images) * self.role.tokens_per_image
-        tokens_in, tokens_out = self.means.get((task, self.engine.model), (supposed, typical_tokens_out(task)))
+        words = len(call.request.prompt) / CHARACTERS_PER_TOKEN
+        supposed = words + frames * (self.of_frame or 0) + images * (self.of_image or 0)
+        mean = self.means.get((task, self.engine.model))
+        tokens_in, tokens_out = mean or (supposed, typical_tokens_out(task))
+        if mean is None:
+            row["pictures_unknown"] += (frames if self.of_frame is None else 0) + (
+                images if self.of_image is None else 0
+            )
         row["calls"] += 1
         row["images"] += images
         row["frames"] += frames
@@ -167,26 +180,31 @@ def _of_dataset(name: str, dataset: DataSet, config: Config, generation: Generat
                 slots = ({"caption": moment["caption"], "count": str(count)} for moment in part)
                 session.ask(task, (session.call(task, filled, count) for filled in slots), len(part))
 
-    return _counted(name, tasks, config, generation, seen, walk)
+    return _counted(name, tasks, config, generation, seen, walk, _size(dataset_folder(config, name)))
+
+
+def _size(folder: str) -> tuple[int, int]:
+    """Width and height of the largest video, as soon as they are known."""
+    built = Path(folder, "corpus", "videos.jsonl")
+    sizes = [(row["width"], row["height"]) for row in read_jsonl(built)] if built.is_file() else []
+    return max(sizes, key=lambda size: size[0] * size[1], default=USUAL_SIZE)
 
 
 def _counted(
     name: str, tasks: tuple[str, ...], config: Config, generation: Generation, seen: set[str],
-    walk: Callable[[Session], None],
+    walk: Callable[[Session], None], size: tuple[int, int] = USUAL_SIZE,
 ) -> list[dict]:  # fmt: skip
     """One row per task of the calls that `walk` would ask in its session."""
     roles = sorted({role_of(task) for task in tasks})
     engines = {role: _engine(getattr(generation, role), generation) for role in roles}
     with _Counting(generation, config.seed, tasks, engines) as session:
         session.askers = {
-            role: Planner(engine, session, getattr(generation, role), seen) for role, engine in engines.items()
+            role: Planner(engine, session, getattr(generation, role), seen, size) for role, engine in engines.items()
         }
         walk(session)
         found = {task: row for planner in session.askers.values() for task, row in planner.rows.items()}
     return [
-        {"dataset": name, **found[task], "gpu_hours": _gpu_hours(found[task], getattr(generation, role_of(task)))}
-        for task in tasks
-        if task in found
+        {"dataset": name, **_priced(found[task], getattr(generation, role_of(task)))} for task in tasks if task in found
     ]
 
 
@@ -194,6 +212,13 @@ def _engine(role: EngineSettings, generation: Generation) -> Engine:
     if role.engine in ("scene-reader", "cassette"):
         return make_engine(role, generation)
     return _Unasked(role.engine, role.model, role.revision)
+
+
+def _priced(row: dict, role: EngineSettings) -> dict:
+    """The row with its GPU-hours; money and hours are None where nobody knows what its pictures take."""
+    if row["pictures_unknown"]:
+        return {**row, "money": None if role.price_in else row["money"], "gpu_hours": None}
+    return {**row, "gpu_hours": _gpu_hours(row, role)}
 
 
 def _gpu_hours(row: dict, role: EngineSettings) -> float | None:
@@ -239,11 +264,13 @@ def _videos(folder: str, moments: list[dict]) -> dict[str, dict]:
     built = Path(folder, "corpus", "videos.jsonl")
     if built.is_file():
         return {row["video"]: row for row in read_jsonl(built)}
-    return {moment["video"]: {"video": moment["video"], "sha256": f"unknown: {moment['video']}"} for moment in moments}
+    size = dict(zip(("width", "height"), USUAL_SIZE))
+    names = {moment["video"] for moment in moments}
+    return {name: {"video": name, "sha256": f"unknown: {name}", **size} for name in names}
 
 
 def totals(rows: list[dict]) -> dict:
     """Sums over the rows; GPU-hours only where every row has them."""
-    sums = {name: sum(row[name] for row in rows) for name in COUNTED}
+    sums = {name: None if None in (values := [row[name] for row in rows]) else sum(values) for name in COUNTED}
     hours = [row["gpu_hours"] for row in rows]
     return {**sums, "gpu_hours": sum(hours) if hours and None not in hours else None}

@@ -1,0 +1,67 @@
+"""Secrets have no place in a configuration, and none in what is said about one."""
+
+import logging
+import subprocess
+import sys
+
+import pytest
+from running import PROJECT
+
+from verified.common.errors import InputError
+from verified.common.job import log_to
+from verified.common.secrets import MASK, keep_secret, redacted
+from verified.config import load
+
+SECRET = "hunter2-canary-99"
+DATA = {"datasets": {"demo": {"title": "D", "source": {"kind": "demo"}}}}
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        f"https://lab:{SECRET}@models.example/v1",
+        f"https://{SECRET}@models.example/v1",
+        f"https://models.example/v1?key={SECRET}",
+    ],
+)
+def test_an_address_with_a_secret_is_refused_and_not_repeated(address):
+    role = {"engine": "openai", "model": "m", "base_url": address}
+    with pytest.raises(InputError, match=r"no user, password or query.*api_key_variable") as error:
+        load({**DATA, "generation": {"llm": role}})
+    assert SECRET not in str(error.value)
+
+
+@pytest.mark.parametrize("address", ["models.example/v1", "file:///etc/passwd", "http://"])
+def test_an_address_that_is_none_is_refused(address):
+    with pytest.raises(InputError, match="begins with http"):
+        load({**DATA, "generation": {"llm": {"engine": "openai", "model": "m", "base_url": address}}})
+
+
+def test_plain_addresses_stay_as_they_are():
+    for address in ("http://127.0.0.1:8000/v1", "https://models.example:8443/openai/v1/", None):
+        role = {"engine": "openai", "model": "m", "base_url": address}
+        assert load({**DATA, "generation": {"llm": role}}).generation.llm.base_url == address
+
+
+def test_a_kept_secret_is_masked_in_text_log_and_traceback(tmp_path, capsys):
+    keep_secret("a+b/" + SECRET)
+    assert redacted(f"x a+b/{SECRET} a%2Bb%2F{SECRET} y") == f"x {MASK} {MASK} y"
+    logger = log_to(str(tmp_path / "log"))
+    try:
+        raise ValueError(f"it was a+b/{SECRET}")
+    except ValueError:
+        logger.exception("with a+b/%s", SECRET)
+    logging.shutdown()
+    text = (tmp_path / "log").read_text() + capsys.readouterr().err
+    assert "ValueError" in text and MASK in text and SECRET not in text
+
+
+def test_a_crash_prints_no_secret():
+    code = f"from verified.common.secrets import keep_secret; keep_secret({SECRET!r}); raise ValueError({SECRET!r})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=PROJECT / "scripts")
+    assert done.returncode == 1 and "ValueError" in done.stderr and SECRET not in done.stderr.split("\n", 1)[1]
+
+
+def test_short_words_are_not_taken_for_secrets():
+    keep_secret("none")
+    assert redacted("there is none") == "there is none"
