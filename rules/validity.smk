@@ -1,3 +1,4 @@
+from verified.annotations.paths import annotation_files
 from verified.tables.paths import demo_fps, demo_segments, validity_folders, validity_runs
 
 
@@ -8,6 +9,8 @@ rule measure_validity:
         keyframes=expand("results/{{dataset}}/keyframes/{shard}.tar", shard=SHARDS),
         scores=expand("results/{{dataset}}/evaluator/scores/{shard}.jsonl", shard=SHARDS),
         spoiled=expand("results/{{dataset}}/captions/spoiled/{shard}.jsonl", shard=SHARDS),
+        chosen=annotation_files(settings, "fig"),
+        lowest=annotation_files(settings, "fig-lowest"),
         many_to_many="results/{dataset}/statistics/many_to_many.json",
         queries=[f"{folder}/per_query.npz" for seeds in validity_runs(settings).values() for folder in seeds],
     output:

@@ -6,6 +6,7 @@ with job(snakemake):
     import json
     import tarfile
 
+    from verified.common.fig import read_splits
     from verified.common.jsonl import read_json, read_jsonl, write_json
     from verified.retrieval.per_query import read_per_query
     from verified.statistics import validity
@@ -29,6 +30,8 @@ with job(snakemake):
     rows = [validity.cut_recall(truth, index, settings.segments, settings.fps, *draws)]
     rows += validity.caption_accuracy(truth, faithful, caption_facts, *draws)
     rows += validity.evaluator_auroc(scores, spoiled, *draws)
+    releases = {"chosen": read_splits(given.chosen), "lowest": read_splits(given.lowest)}
+    rows += validity.false_captions(scores, spoiled, releases, *draws)
     if "cog" in recalls:
         for name in ("VR/r1", "VCMR/0.5/r5"):
             check = "XML trained on FIG minus COG, points"

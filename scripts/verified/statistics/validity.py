@@ -42,19 +42,19 @@ def cut_recall(truth: list[dict], index: list[dict], segments: int, fps: float, 
     Only moments with fewer than `segments` cuts count: with more, the limit itself drops some. `index`: the rows of
     the keyframe archives.
     """
-    found = {entry["desc_id"]: entry["keyframes"] for entry in index}
-    parts = []
+    keyframes_of = {entry["desc_id"]: entry["keyframes"] for entry in index}
+    counts = []
     for video in truth:
         for event in video["events"]:
             cuts = [cut for cut in video["cuts"] if event["start"] < cut < event["end"]]
-            if not cuts or len(cuts) >= segments or event["desc_id"] not in found:
+            if not cuts or len(cuts) >= segments or event["desc_id"] not in keyframes_of:
                 continue
-            edges = [keyframe["segment"][0] for keyframe in found[event["desc_id"]]]
-            edges += [keyframe["segment"][1] for keyframe in found[event["desc_id"]]]
+            edges = [keyframe["segment"][0] for keyframe in keyframes_of[event["desc_id"]]]
+            edges += [keyframe["segment"][1] for keyframe in keyframes_of[event["desc_id"]]]
             hits = sum(any(abs(edge - cut) <= 1 / fps + 1e-6 for edge in edges) for cut in cuts)
-            parts.append((hits, len(cuts)))
+            counts.append((hits, len(cuts)))
     return ratio_row(
-        "hard cuts within one frame of a segment boundary", np.array(parts), "cuts", resamples, seed, (">=", 0.95)
+        "hard cuts within one frame of a segment boundary", np.array(counts), "cuts", resamples, seed, (">=", 0.95)
     )
 
 
@@ -77,9 +77,9 @@ def caption_accuracy(
                 hits[1] += 1
     rows = []
     for kind, attributes in (("static", STATIC), ("dynamic", DYNAMIC)):
-        for name, chosen in [(f"all {kind} attributes", attributes), *((name, (name,)) for name in attributes)]:
+        for name, counted in [(f"all {kind} attributes", attributes), *((name, (name,)) for name in attributes)]:
             parts = [
-                np.sum([tally[attribute] for attribute in chosen if attribute in tally] or [[0, 0]], axis=0)
+                np.sum([tally[attribute] for attribute in counted if attribute in tally] or [[0, 0]], axis=0)
                 for tally in counts.values()
             ]
             rows.append(ratio_row(f"faithful captions: {name}", np.array(parts), "statements", resamples, seed))
@@ -101,20 +101,51 @@ def evaluator_auroc(scores: list[dict], spoiled: list[dict], resamples: int, see
         ("static", "statics", (">=", 0.85)),
         ("dynamic", "dynamics", (">=", 0.70)),
     ):
-        chosen = [
-            (entry["score"], entry["desc_id"], found)
+        graded = [
+            (entry["score"], entry["desc_id"], disturbance)
             for entry in scores
             if entry["type"] == caption_type
-            and (found := wrong.get((entry["desc_id"], entry["type"], entry["candidate"]))) in (None, kind)
+            and (disturbance := wrong.get((entry["desc_id"], entry["type"], entry["candidate"]))) in (None, kind)
         ]
-        values = np.array([score for score, _, _ in chosen])
-        faithful = np.array([found is None for _, _, found in chosen], dtype=bool)
-        units = np.array([unit for _, unit, _ in chosen])
-        area = auroc_interval(values, faithful, units, resamples, seed) if len(chosen) else (np.nan,) * 3
+        values = np.array([score for score, _, _ in graded])
+        faithful = np.array([disturbance is None for _, _, disturbance in graded], dtype=bool)
+        units = np.array([unit for _, unit, _ in graded])
+        area = auroc_interval(values, faithful, units, resamples, seed) if len(graded) else (np.nan,) * 3
         rows.append(
-            row(f"evaluator AUROC, faithful against spoiled {caption_type}", *area, len(chosen), "captions", aim)
+            row(f"evaluator AUROC, faithful against spoiled {caption_type}", *area, len(graded), "captions", aim)
         )
     return rows
+
+
+def false_captions(
+    scores: list[dict], spoiled: list[dict], annotations: dict[str, list[dict]], resamples: int, seed: int
+) -> list[dict]:
+    """What the evaluator is for: the share of false captions among all candidates and among those of each release.
+
+    `annotations`: rows with desc_id, fig_desc_type and fig_desc by release, "chosen" (highest scores) and "lowest".
+    """
+    wrong = {(entry["desc_id"], entry["type"], entry["candidate"]) for entry in spoiled}
+    candidates = {}
+    for entry in scores:
+        false = (entry["desc_id"], entry["type"], entry["candidate"]) in wrong
+        candidates.setdefault((entry["desc_id"], entry["type"], entry["caption"]), []).append(false)
+    groups = {"candidates": [(*key[:2], false) for key, listed in candidates.items() for false in listed]}
+    for release, rows in annotations.items():
+        keys = [(row["desc_id"], row["fig_desc_type"], row["fig_desc"]) for row in rows]
+        groups[release] = [(*key[:2], candidates[key][0]) for key in keys]
+    out = []
+    for group, members in groups.items():
+        for kind in ("all", "statics", "dynamics"):
+            counts: dict[int, list[int]] = {}
+            for desc_id, caption_type, false in members:
+                if kind in ("all", caption_type):
+                    tally = counts.setdefault(desc_id, [0, 0])
+                    tally[0] += false
+                    tally[1] += 1
+            aim = ("<=", 0.04) if (group, kind) == ("chosen", "all") else None
+            check = f"false captions among {group}: {kind}"
+            out.append(ratio_row(check, np.array(list(counts.values())), "captions", resamples, seed, aim))
+    return out
 
 
 def recall_difference(

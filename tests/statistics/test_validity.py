@@ -1,0 +1,38 @@
+"""The checks against the truth: what they count, and that comparisons use all trainings."""
+
+import numpy as np
+import pytest
+
+from verified.statistics.validity import false_captions, recall_difference
+
+
+def candidate(ident: int, kind: str, number: int) -> dict:
+    return {"desc_id": ident, "type": kind, "candidate": number, "caption": f"{kind} {number}", "score": float(number)}
+
+
+def test_false_captions_are_counted_among_candidates_and_releases_by_type():
+    scores = [candidate(i, kind, n) for i in range(10) for kind in ("statics", "dynamics") for n in range(3)]
+    spoiled = [{"desc_id": i, "type": "statics", "candidate": 0, "kind": "static"} for i in range(10)]
+    spoiled.append({"desc_id": 0, "type": "dynamics", "candidate": 2, "kind": "dynamic"})
+    chosen = [{"desc_id": i, "fig_desc_type": "dynamics", "fig_desc": "dynamics 2"} for i in range(10)]
+    lowest = [{"desc_id": i, "fig_desc_type": "statics", "fig_desc": "statics 0"} for i in range(10)]
+    rows = false_captions(scores, spoiled, {"chosen": chosen, "lowest": lowest}, 200, 1)
+    shares = {row["check"].removeprefix("false captions among "): (row["value"], row["units"]) for row in rows}
+    assert shares["candidates: all"] == (pytest.approx(11 / 60, abs=1e-6), 60)
+    assert shares["candidates: statics"] == (pytest.approx(1 / 3, abs=1e-6), 30)
+    assert shares["chosen: all"] == shares["chosen: dynamics"] == (0.1, 10)
+    assert shares["lowest: all"] == (1.0, 10) and shares["chosen: statics"] == (None, 0)
+    aims = {row["check"]: row["met"] for row in rows if row["aim"]}
+    assert aims == {"false captions among chosen: all": False}
+
+
+def test_a_difference_in_recall_is_over_all_trainings_and_says_how_many():
+    random = np.random.default_rng(1)
+    better, worse = ({"VR/r1": (random.random((3, 200)) < share).astype(float)} for share in (0.6, 0.4))
+    row = recall_difference("fine minus coarse", better, worse, "VR/r1", 500, 1, (">", 0))
+    expected = 100 * (better["VR/r1"].mean() - worse["VR/r1"].mean())
+    assert row["value"] == pytest.approx(expected, abs=1e-6) and row["low"] < expected < row["high"]
+    assert row["check"] == "fine minus coarse, VR/r1, 3 trainings each" and row["met"] and row["units"] == 200
+    one = recall_difference("fine minus coarse", {"VR/r1": better["VR/r1"][:1]}, {"VR/r1": worse["VR/r1"][:1]},
+                            "VR/r1", 500, 1)  # fmt: skip
+    assert one["check"] == "fine minus coarse, VR/r1"
