@@ -99,7 +99,7 @@ def whole_video_calls(
 
     A video is decoded once for the calls that the ledger lacks, when the first of them is asked.
     """
-    side = session.settings.frame_side
+    side, form = session.settings.frame_side, session.settings.video_lmm.video_input
     sampling = {"fps": None, "frames": frames, "max_frames": frames}
     spans = [{"video": item["video"], "start": 0.0, "end": videos[item["video"]]["duration"]} for item in items]
     calls: list[Call] = []
@@ -109,7 +109,7 @@ def whole_video_calls(
 
     clips = Clips(spans, dict(videos), sampling, side, needed)
     for position, span in enumerate(spans):
-        digest = clip_digest(videos[span["video"]], span["start"], span["end"], sampling, side)
+        digest = clip_digest(videos[span["video"]], span["start"], span["end"], sampling, side, form)
 
         def load(position: int = position) -> dict:
             return clips.load(position)
