@@ -33,6 +33,7 @@ from verified.generation.request import Engine
 from verified.generation.session import Session, role_of
 from verified.generation.vision_tokens import frame_tokens
 from verified.perturbations.write import TASK_OF_KIND
+from verified.weights.records import locked
 
 CHARACTERS_PER_TOKEN = 4.0
 """Of English prompts, for models never asked before; where the ledger holds calls, their mean is used."""
@@ -148,7 +149,7 @@ def quote(config: Config) -> list[dict]:
     `images` and `frames` are numbers of pictures; `money` is at the configured prices; `gpu_hours` at the configured
     tokens per second, None where there are none. Raises InputError where the moments cannot be read.
     """
-    generation = config.generation
+    generation = locked(config.generation, config.weights.lock)
     rows: list[dict] = []
     seen: set[str] = set()
     with tempfile.TemporaryDirectory() as folder:
