@@ -54,12 +54,16 @@ def load_wordnet(folder: str):
     import nltk
     from nltk.corpus.reader.wordnet import WordNetCorpusReader
 
+    class English(WordNetCorpusReader):
+        def map_wn(self, version="wordnet"):
+            return None  # what maps other languages' wordnets to this one; it asks for a second copy of the data
+
     wordnet_digest(folder)
     folder = str(Path(folder).resolve())
     if folder not in nltk.data.path:  # the library opens files of folders that are listed there, and no others
         nltk.data.path.append(folder)
     try:
-        return WordNetCorpusReader(folder, None)
+        return English(folder, None)
     except (OSError, ValueError) as error:
         raise InputError(f"not a WordNet folder that NLTK reads: {error}", file=folder) from None
 
