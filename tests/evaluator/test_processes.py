@@ -53,7 +53,7 @@ def steps_done(file: Path) -> int:
 
 
 def made(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
+    return {path.name: path.read_bytes() for path in folder.iterdir() if not path.name.startswith(".")}
 
 
 @pytest.mark.timeout(1200)
