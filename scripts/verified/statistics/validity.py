@@ -98,8 +98,8 @@ def evaluator_auroc(scores: list[dict], spoiled: list[dict], resamples: int, see
     wrong = {(entry["desc_id"], entry["type"], entry["candidate"]): entry["kind"] for entry in spoiled}
     rows = []
     for kind, caption_type, aim in (
-        ("static", "statics", (">=", 0.85)),
-        ("dynamic", "dynamics", (">=", 0.70)),
+        ("static", "statics", (">=", 0.90)),
+        ("dynamic", "dynamics", (">=", 0.95)),
     ):
         graded = [
             (entry["score"], entry["desc_id"], disturbance)

@@ -58,7 +58,7 @@ class Collection:
 
     def __init__(self, metrics: list[str], statistics: list[str], resamples: int, seed: int):
         self.resamples, self.seed = resamples, seed
-        self._means: dict[tuple, dict[str, np.ndarray]] = {}
+        self._means: dict[tuple, dict[str, tuple[float, np.ndarray]]] = {}
         self.runs: dict[tuple[str, str, str, str], Run] = {}
         for path in sorted(metrics):
             values = read_json(path)
@@ -91,13 +91,21 @@ class Collection:
 
     def resampled(self, row: Row, dataset: str, column: Column) -> np.ndarray:
         """Resampled means of a cell in percent, [resamples]: over queries and trainings, queries in pairs."""
+        return self._means_of(row, dataset)[f"{column.task}/{column.metric}"][1]
+
+    def exact(self, row: Row, dataset: str, column: Column) -> float:
+        """Mean of a cell in percent over queries and trainings, not rounded."""
+        return self._means_of(row, dataset)[f"{column.task}/{column.metric}"][0]
+
+    def _means_of(self, row: Row, dataset: str) -> dict[str, tuple[float, np.ndarray]]:
         key = _key_of(row, dataset)
         if key not in self._means:
             _, values = read_per_query(self.runs[key].folders)
             numbers = np.stack(list(values.values()), axis=2)
-            means = two_level_means(numbers, self.resamples, self.seed, "/".join(key[:3]))
-            self._means[key] = dict(zip(values, 100 * means.T))
-        return self._means[key][f"{column.task}/{column.metric}"]
+            drawn = 100 * two_level_means(numbers, self.resamples, self.seed, "/".join(key[:3]))
+            exact = 100 * numbers.mean(axis=(0, 1))
+            self._means[key] = {name: (float(exact[n]), drawn[:, n]) for n, name in enumerate(values)}
+        return self._means[key]
 
     def _recall(self, row: Row, column: Column, dataset: str) -> Cell:
         run = self.run_of(row, dataset)

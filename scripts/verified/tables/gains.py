@@ -39,10 +39,10 @@ def gains(
             for first, second in _pairs(table, column, cells):
                 means = collection.resampled(first, dataset, column) - collection.resampled(second, dataset, column)
                 low, high = (round(float(bound), DIGITS) for bound in interval(means))
-                points = round(cells[first, column].value - cells[second, column].value, DIGITS)
+                ahead = collection.exact(first, dataset, column) - collection.exact(second, dataset, column)
                 runs = [f"{row.method} trained on {row.train}" for row in (first, second)]
                 metric = f"{column.task} {column.metric}"
-                estimate = Estimate(points, low, high)
+                estimate = Estimate(round(ahead, DIGITS), low, high)
                 found.append(Gain(title, *runs, first.test, metric, estimate, two_sided_p_value(means)))
     return found
 

@@ -15,7 +15,13 @@ COLUMNS = tuple(
 HEADER = ("Method", *(f"{task} {metric}" for task, metric in COLUMNS))
 NUMBER = re.compile(rf"{GAP}|(\d+\.\d\d)(?: ±\d+\.\d\d)?")
 """What a cell may hold: a gap, or percent with the standard deviation over trainings where there are several."""
-SENTENCES = ("gains", "validity")
+GAINS = tuple(
+    f"XML trained on {fine}; XML trained on {base}; {metric}"
+    for fine, base in (("FIG", "COG"), ("FIG-highest", "FIG-lowest"))
+    for metric in ("VCMR 0.5/r5", "VR r1")
+)
+ATTRIBUTES = "faithful captions: "
+"""Checks of single attributes, which a README leaves to the table."""
 
 Cells = Mapping[tuple[str, str, str], Mapping[str, str]]
 
@@ -38,8 +44,10 @@ def readme_figures(rows: list[dict]) -> str:
         out.append(markdown_row([method, *(_shown(cells[method, *column]) for column in COLUMNS)]))
     out.append("")
     for row in rows:
-        if row["table"] in SENTENCES and row["value"] and row["low"] and row["metric"] in ("Gain", "Value"):
-            digits = 1 if row["table"] == "gains" else 3
+        gain = (row["table"], row["metric"], row["test"]) == ("gains", "Gain", "FIG") and row["task"] in GAINS
+        check = (row["table"], row["metric"]) == ("validity", "Value") and not row["task"].startswith(ATTRIBUTES)
+        if (gain or check) and row["value"] and row["low"]:
+            digits = 1 if gain else 3
             numbers = [f"{float(row[name]):.{digits}f}" for name in ("value", "low", "high")]
             out.append(f"- {row['task']}: {numbers[0]} [{numbers[1]}, {numbers[2]}]")
     return "\n".join(out) + "\n"
