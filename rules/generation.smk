@@ -1,4 +1,5 @@
 from verified.captions.unanswered import asked_in_of
+from verified.generation.jobs import ROLES_OF_STAGE, asked_first, job_of_shard, shards_of_job
 from verified.generation.prompts import prompt_file
 from verified.weights.paths import role_records, sentence_records
 
@@ -50,3 +51,52 @@ def engine_code(*roles):
     """A digest of the code of each engine that a job uses."""
     used = sorted({getattr(settings.generation, role).engine for role in roles})
     return {engine: modules_digest(f"generation.engines.{engine.replace('-', '_')}") for engine in used}
+
+
+def asking_shards(wildcards):
+    """Shards of a job of ask_models."""
+    return shards_of_job(wildcards.job, SHARDS, settings.generation.shards_per_job)
+
+
+def asking_gpus(wildcards):
+    """GPUs of a job of ask_models: the most that any of its models takes, as they take turns."""
+    return engine_gpus(*ROLES_OF_STAGE[wildcards.stage])
+
+
+def asking_slots(wildcards):
+    """Calls to endpoints that are under way at once in a job of ask_models."""
+    return api_slots(*ROLES_OF_STAGE[wildcards.stage])
+
+
+def asking_inputs(wildcards):
+    """Files of all shards that a job of ask_models asks about."""
+    shards = asking_shards(wildcards)
+    folder, roles = f"results/{wildcards.dataset}", ROLES_OF_STAGE[wildcards.stage]
+    found = {
+        "moments": expand(f"{folder}/corpus/shards/{{shard}}.moments.jsonl", shard=shards),
+        "prompts": prompt_files(*TASKS_OF_STAGE[wildcards.stage]),
+        "weights": role_records(settings, *roles),
+        "cassettes": cassettes(*roles),
+    }
+    if wildcards.stage == "statics":
+        found["keyframes"] = expand(f"{folder}/keyframes/{{shard}}.tar", shard=shards)
+    if wildcards.stage == "dynamics":
+        found["videos"] = expand(f"{folder}/corpus/shards/{{shard}}.videos.jsonl", shard=shards)
+    return found
+
+
+def asked_by(stage):
+    """An input function: the job of ask_models that makes the calls of a shard; none where the shard's job does."""
+
+    def files(wildcards):
+        if not asked_first(settings.generation, stage):
+            return []
+        job = job_of_shard(wildcards.shard, SHARDS, settings.generation.shards_per_job)
+        return [f"results/{wildcards.dataset}/captions/asked/{stage}-{job}.json"]
+
+    return files
+
+
+def stage_gpus(stage):
+    """GPUs of a shard's job: none where ask_models makes its calls."""
+    return 0 if asked_first(settings.generation, stage) else engine_gpus(*ROLES_OF_STAGE[stage])
