@@ -54,6 +54,25 @@ def test_a_killed_job_loses_nothing_and_the_next_one_clears_up(tmp_path):
     assert not wal.exists() and [file.name for file in tmp_path.iterdir()] == ["l.sqlite"]
 
 
+OFTEN = """
+import sys
+sys.path[:0] = ["scripts", "tests"]
+from ledger_rows import row_of
+from verified.generation.ledger import Ledger
+for number in range(60):
+    with Ledger(sys.argv[1]) as ledger:
+        ledger.put(row_of(number))
+"""
+
+
+def test_jobs_that_begin_and_end_together_do_not_take_each_other_for_lost(tmp_path):
+    jobs = [subprocess.Popen([sys.executable, "-c", OFTEN, tmp_path / "l.sqlite"], cwd=PROJECT) for _ in range(4)]
+    assert [job.wait() for job in jobs] == [0] * 4
+    with Ledger(tmp_path / "l.sqlite") as first, Ledger(tmp_path / "l.sqlite") as second:
+        assert first.totals()["attempts"] == second.totals()["attempts"] == 240
+    assert [file.name for file in tmp_path.iterdir()] == ["l.sqlite"]
+
+
 def test_a_lost_wal_is_named_with_what_to_do(tmp_path, capsys):
     path = tmp_path / "l.sqlite"
     Ledger(path).close()

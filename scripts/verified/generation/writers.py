@@ -7,8 +7,10 @@ with the key of its last call, written after the commit, and removes it when it 
 """
 
 import contextlib
+import itertools
 import os
 import platform
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,6 +20,10 @@ KEY = 64
 """Hex digits of a key."""
 WAL_HEADER = 32
 """Bytes of a -wal file without commits."""
+LOOKS = 5
+"""How often a suspicious -wal file is looked at, a tenth of a second apart."""
+
+_opened = itertools.count(1)
 
 
 def folder_of(ledger: Path) -> Path:
@@ -28,7 +34,11 @@ def folder_of(ledger: Path) -> Path:
 def check_wal(ledger: Path) -> None:
     """Raise InputError for a -wal file with commits beside a ledger that nobody has left unfinished."""
     wal = ledger.with_name(f"{ledger.name}-wal")
-    if wal.is_file() and wal.stat().st_size > WAL_HEADER and not _marks(ledger):
+    for _ in range(LOOKS):  # a job that ends just now takes first the one away and then the other
+        if _marks(ledger) or not _has_commits(wal):
+            return
+        time.sleep(0.1)
+    if not _marks(ledger) and _has_commits(wal):
         raise InputError(
             f"it is not of the ledger {ledger.name}, which was closed in order and has none",
             file=wal,
@@ -55,10 +65,15 @@ class Mark:
     """The mark of this process."""
 
     def __init__(self, ledger: Path):
-        folder = folder_of(ledger)
-        folder.mkdir(parents=True, exist_ok=True)
-        self.path = folder / f"{platform.node() or 'host'}-{os.getpid()}"
-        self.file = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o666)
+        self.path = folder_of(ledger) / f"{platform.node() or 'host'}-{os.getpid()}.{next(_opened)}"
+        self.file = self._create()
+
+    def _create(self) -> int:
+        for _ in range(1000):  # another job may take the empty folder away at any moment
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with contextlib.suppress(FileNotFoundError):
+                return os.open(self.path, os.O_RDWR | os.O_CREAT, 0o666)
+        raise InputError("no file can be made in this folder", file=self.path.parent)
 
     def note(self, key: str) -> None:
         """Remember the last call. One write of one length: a kill leaves the old key or the new one."""
@@ -71,14 +86,24 @@ class Mark:
             self.path.unlink(missing_ok=True)
             for mark in _marks(ledger) if settled else ():
                 machine, _, pid = mark.name.rpartition("-")
+                pid = pid.partition(".")[0]
                 if machine == platform.node() and pid.isdigit() and not Path("/proc", pid).exists():
                     mark.unlink(missing_ok=True)
             folder_of(ledger).rmdir()  # only when it is empty
 
 
+def _has_commits(wal: Path) -> bool:
+    try:
+        return wal.stat().st_size > WAL_HEADER
+    except OSError:
+        return False
+
+
 def _marks(ledger: Path) -> list[Path]:
-    folder = folder_of(ledger)
-    return sorted(folder.iterdir()) if folder.is_dir() else []
+    try:
+        return sorted(folder_of(ledger).iterdir())
+    except OSError:
+        return []
 
 
 def _key(mark: Path) -> str:
