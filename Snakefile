@@ -47,7 +47,7 @@ include: "rules/study.smk"
 
 
 follow_imports(workflow.rules)
-announce(workflow.rules, workflow.configfiles, workflow.execution_settings)
+announce(workflow.rules, workflow.configfiles, sys.argv)
 
 
 rule all:

@@ -17,6 +17,7 @@ import tarfile
 import time
 import zipfile
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from pathlib import Path
 
 from verified.common.errors import InputError
@@ -30,6 +31,8 @@ TEMPORARY = "VERIFIED_TEMPORARY"
 """Environment variable: JSON, the positions of temporary outputs by rule."""
 LATENCY = "VERIFIED_LATENCY_WAIT"
 """Environment variable: Snakemake's --latency-wait, the seconds after which a file that was written must be seen."""
+PATIENCE = "10"
+"""Seconds where the command line does not say."""
 TIMESTAMP = ".snakemake_timestamp"
 """A file that Snakemake puts into folders that a job wrote."""
 VIDEOS = ".videos.jsonl"
@@ -247,10 +250,10 @@ def _await(path: Path) -> bool:
     return True
 
 
-def announce(rules: Iterable, configurations: Iterable[str | os.PathLike], execution: object) -> None:
+def announce(rules: Iterable, configurations: Iterable[str | os.PathLike], arguments: list[str]) -> None:
     """Tell the jobs of this Snakemake which outputs are temporary, its configuration files and its --latency-wait.
 
-    `execution`: Snakemake's settings of that name, None in a dry run.
+    `arguments`: Snakemake's own. A job on a node of a cluster is run by a Snakemake that is given --latency-wait there.
     """
     temporary = {
         rule.name: places
@@ -258,7 +261,7 @@ def announce(rules: Iterable, configurations: Iterable[str | os.PathLike], execu
         if (places := [place for place, path in enumerate(rule.output) if getattr(path, "flags", {}).get("temp")])
     }
     os.environ[TEMPORARY] = json.dumps(temporary)
-    os.environ[LATENCY] = str(getattr(execution, "latency_wait", 0))
+    os.environ[LATENCY] = dict(pairwise(arguments)).get("--latency-wait", PATIENCE)
     os.environ[CONFIGURATIONS] = shlex.join(map(str, configurations))
 
 
