@@ -21,23 +21,23 @@ def draw_validation(validation: dict, paths: Iterable[str | os.PathLike]) -> Non
     dynamically disturbed captions; the match probability against the share that is faithful; precision over coverage.
     """
     name = next(name for name in SHOWN if name in validation["sets"])
-    found = validation["sets"][name]
+    graded = validation["sets"][name]
     with drawing(paths, 10.2, 3.0) as figure:
         scores, calibration, precision = figure.subplots(1, 3)
         figure.suptitle({"spoiled": "candidates against the truth", "perturbations": "unseen perturbations"}[name])
-        _scores(scores, found, validation["confidence"])
-        _calibration(calibration, found["calibration"])
-        _precision(precision, found)
+        _scores(scores, graded, validation["confidence"])
+        _calibration(calibration, graded["calibration"])
+        _precision(precision, graded)
 
 
-def _scores(axis, found: dict, confidence: str) -> None:
-    edges = np.array(found["histogram"]["edges"])
+def _scores(axis, graded: dict, confidence: str) -> None:
+    edges = np.array(graded["histogram"]["edges"])
     for kind, look in LOOKS.items():
-        counts = np.array(found["histogram"][kind])
+        counts = np.array(graded["histogram"][kind])
         if counts.sum():
             label = f"{kind} ({counts.sum()})"
             axis.hist(edges[:-1], edges, weights=counts / counts.sum(), label=label, **look)
-    areas = [f"{kind} {area['value']:.3f}" for kind, area in found["auroc"].items() if area["value"] is not None]
+    areas = [f"{kind} {area['value']:.3f}" for kind, area in graded["auroc"].items() if area["value"] is not None]
     axis.set_title("AUROC: " + (", ".join(areas) or "nothing to tell apart"))
     axis.set_xlabel(f"confidence score ({confidence})")
     axis.set_ylabel("share of captions")
@@ -58,12 +58,12 @@ def _calibration(axis, bins: list[dict]) -> None:
     axis.legend(fontsize=8)
 
 
-def _precision(axis, found: dict) -> None:
+def _precision(axis, graded: dict) -> None:
     colour, marker, line = SERIES[0]
-    rows = found["precision_coverage"]
+    rows = graded["precision_coverage"]
     axis.plot([row["coverage"] for row in rows], [row["precision"] for row in rows],
               color=colour, marker=marker, linestyle=line, markersize=3, label="best scores kept")  # fmt: skip
-    captions = found["captions"]
+    captions = graded["captions"]
     if rows:
         share = captions["faithful"] / sum(captions.values())
         axis.axhline(share, color=COLOURS["soft"], linewidth=0.8, label="all kept")

@@ -37,14 +37,14 @@ def run(arguments: argparse.Namespace) -> None:
 def lines(summary: dict) -> list[str]:
     """The summary for a terminal."""
     out = [f"{summary['title']}: {summary['answers']} answers of {summary['participants']} participants"]
-    for name, found in summary["measures"].items():
-        shown = "no captions of this type" if found["value"] is None else _interval(found["value"], found)
-        out.append(f"  {name:12} {shown}  ({found['captions']} captions)")
-    for name, found in summary["agreement"].items():
-        shown = "all grades are equal" if found["alpha"] is None else _interval(found["alpha"], found)
-        out.append(f"  agreement on {name:9} alpha {shown} ({found['level']})")
+    for name, measure in summary["measures"].items():
+        shown = "no captions of this type" if measure["value"] is None else _interval(measure["value"], measure)
+        out.append(f"  {name:12} {shown}  ({measure['captions']} captions)")
+    for name, agreement in summary["agreement"].items():
+        shown = "all grades are equal" if agreement["alpha"] is None else _interval(agreement["alpha"], agreement)
+        out.append(f"  agreement on {name:9} alpha {shown} ({agreement['level']})")
     return out
 
 
-def _interval(value: float, found: dict) -> str:
-    return f"{value:.2f} [{found['low']:.2f}, {found['high']:.2f}]"
+def _interval(value: float, bounds: dict) -> str:
+    return f"{value:.2f} [{bounds['low']:.2f}, {bounds['high']:.2f}]"

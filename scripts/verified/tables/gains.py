@@ -33,7 +33,7 @@ def gains(
     table: Table, collection: Collection, dataset: str, title: str, cells: dict[tuple[Row, Column], Cell]
 ) -> list[Gain]:
     """The gains of one data set's block of a table; `cells` as of `Collection.cells`."""
-    found = []
+    listed = []
     for column in table.columns:
         if column.task in ("VCMR", "SVMR", "VR"):
             for first, second in _pairs(table, column, cells):
@@ -43,8 +43,8 @@ def gains(
                 runs = [f"{row.method} trained on {row.train}" for row in (first, second)]
                 metric = f"{column.task} {column.metric}"
                 estimate = Estimate(round(ahead, DIGITS), low, high)
-                found.append(Gain(title, *runs, first.test, metric, estimate, two_sided_p_value(means)))
-    return found
+                listed.append(Gain(title, *runs, first.test, metric, estimate, two_sided_p_value(means)))
+    return listed
 
 
 def _pairs(table: Table, column: Column, cells: dict[tuple[Row, Column], Cell]) -> list[tuple[Row, Row]]:
@@ -60,10 +60,10 @@ def _pairs(table: Table, column: Column, cells: dict[tuple[Row, Column], Cell]) 
     return [(first, second) for first, second, *_ in ranked_rivals(table, column, cells)]
 
 
-def gain_lines(found: list[Gain]) -> list[str]:
+def gain_lines(listed: list[Gain]) -> list[str]:
     """A sentence per pair of runs for a table's foot."""
     by_pair: dict[tuple, list[str]] = {}
-    for gain in found:
+    for gain in listed:
         points = gain.points
         text = f"{gain.metric} {points.value:+.{DIGITS}f} [{points.low:.{DIGITS}f}, {points.high:.{DIGITS}f}]"
         by_pair.setdefault((gain.dataset, gain.first, gain.second, gain.test), []).append(text)
@@ -73,10 +73,10 @@ def gain_lines(found: list[Gain]) -> list[str]:
     ]
 
 
-def gains_table(found: list[Gain]) -> SimpleTable:
+def gains_table(listed: list[Gain]) -> SimpleTable:
     """All gains of a run, each once."""
     rows = dict.fromkeys(
-        (gain.dataset, gain.first, gain.second, gain.test, gain.metric, gain.points, gain.p_value) for gain in found
+        (gain.dataset, gain.first, gain.second, gain.test, gain.metric, gain.points, gain.p_value) for gain in listed
     )
     note = (
         "Points of the first minus the second; in brackets: 95 % interval by resampling queries in pairs and trainings."

@@ -63,8 +63,8 @@ def studies(settings: dict, collection: Collection) -> list[str]:
         study = collection.statistics.get((name, "study"))
         if study:
             alphas = ", ".join(
-                f"{grade} {'–' if found['alpha'] is None else format(found['alpha'], '.2f')}"
-                for grade, found in study["agreement"].items()
+                f"{grade} {'–' if agreement['alpha'] is None else format(agreement['alpha'], '.2f')}"
+                for grade, agreement in study["agreement"].items()
             )
             counted = "one verdict per caption" if study["verdict"] == "caption" else "every answer counts"
             lines.append(

@@ -40,8 +40,8 @@ def write_tables(
     `simple` are the tables outside the paper. Raises InputError where two tables have one name.
     """
     lines = provenance(settings, collection, project)
-    tidy, found = _write_paper(folder, settings, collection, printed, lines) if settings["datasets"] else ([], [])
-    simple = [*simple, *([gains_table(found)] if found else [])]
+    tidy, every_gain = _write_paper(folder, settings, collection, printed, lines) if settings["datasets"] else ([], [])
+    simple = [*simple, *([gains_table(every_gain)] if every_gain else [])]
     if printed and settings["datasets"]:
         rows = reproduction(settings, collection, printed)
         write_simple(folder, printed_table(rows), lines)  # its figures stand in the tidy frame already
@@ -114,15 +114,15 @@ def _write_paper(
             if KINDS[data_set["source"]["kind"]].comparable:
                 for (row, column), cell in block.cells.items():
                     cell.printed = paper.get((block.title, *place_of(table, row, column)))
-        found = [
+        block_gains = [
             gain
             for block, name in zip(blocks, settings["datasets"])
             for gain in gains(table, collection, name, block.title, block.cells)
         ]
-        every_gain += found
+        every_gain += block_gains
         graded = any(column.task == "user-study" for column in table.columns)
         below = [*lines, *studies(settings, collection)] if graded else lines
-        notes = [*remarks(blocks), *explanation(table, blocks), *gain_lines(found), *below]
+        notes = [*remarks(blocks), *explanation(table, blocks), *gain_lines(block_gains), *below]
         _write_forms(folder, sheet(table, blocks), notes)
         write_text(folder / f"{table.key}.csv", csv_text(values(table, blocks), [*below, *remarks(blocks)]))
         tidy += [row for block in blocks for row in _tidy(table, block)]
