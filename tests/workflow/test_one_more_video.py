@@ -37,6 +37,7 @@ def finished(tmp_path_factory) -> Path:
     source = {"kind": "folder", "videos": "videos", "moments": "moments.csv"}
     values["datasets"] = {"mine": {**values["datasets"]["nano"], "source": source}}
     values |= {"name": "mine", "shards": SHARDS}
+    values["evaluator"] |= {"batch": 4}  # there are six moments
     (folder / "mine.yaml").write_text(yaml.safe_dump(values), encoding="utf-8")
     summary = snakemake(folder, "--summary", "results/tables", config=folder / "mine.yaml")
     assert summary.returncode == 0, summary.stdout[-3000:]
