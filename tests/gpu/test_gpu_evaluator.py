@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 import torch
 from gpu_device import NO_GPU, ON_CPU, most_gigabytes, wait
-from verified.evaluator.batches import make_batch
-from verified.evaluator.optimiser import adamw
 
 from verified.common.precision import computing
 from verified.evaluator.architecture import architecture
+from verified.evaluator.inputs import make_batch
 from verified.evaluator.model import NoiseEvaluator
 from verified.evaluator.processes import run_in_processes
 from verified.evaluator.score import moment_readings
 from verified.evaluator.step import TrainingStep
+from verified.evaluator.training import adamw
 
 SIZE = ("mini/16", 4, 32) if ON_CPU else ("L/16", 20, 224)
 WORDS = "a person in a red shirt slowly opens the wooden door and walks out of the bright room into the garden"
@@ -80,7 +80,7 @@ def losses_of_three_steps(device: torch.device, target: str) -> None:
     rank, world = processes()
     torch.manual_seed(0)
     model = NoiseEvaluator(architecture("mini/16", 4, 32))
-    step = TrainingStep(model, "all", "batch").to(device)  # not in training mode: dropout draws differ by device
+    step = TrainingStep(model, "all", "batch").to(device).eval()  # dropout would draw other numbers in each process
     wrapped = torch.nn.parallel.DistributedDataParallel(step) if world > 1 else step
     optimiser, batch, rows = adamw(step, 1e-3), batch_of(8, model.size), []
     batch.frames = batch.frames[share(8, rank, world)]

@@ -45,7 +45,8 @@ def load_model(path: str | Path, device: str = "cpu") -> tuple[RetrievalModel, d
         raise InputError("damaged: its header names no model or no config", file=path)
     largest = max([1000, *(size for tensor in tensors.values() for size in tensor.shape)])
     for key, value in config.items():
-        if isinstance(value, int) and abs(value) > largest:
+        # From which step or epoch negatives are hard is no size.
+        if isinstance(value, int) and abs(value) > largest and not key.startswith("hard_"):
             raise InputError(f"damaged: {key} = {value} is beyond all of its tensors", file=path)
     cls = model_class(name)
     try:
