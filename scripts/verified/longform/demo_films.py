@@ -1,7 +1,8 @@
 """Films of the demo's world: minutes of events, each with its full true caption; for some, a described sound track.
 
 What is planted is written beside them (`truth.json`): the delay of each description, which was made for another cut,
-and which events a voice speaks over. Only tests and the table of the collection read it.
+and which events a voice speaks over, or the description begins too late for. Only tests and the table of the collection
+read it.
 """
 
 import json
@@ -77,13 +78,16 @@ def _describe_film(events: list[dict], seconds: int, other_cut: bool, seed: int,
         start, end = event["start"], event["end"]
         text = event["sentence"]
         shift = delay / TRACK_RATE + float(random.normal(0, 0.1))  # narrators are not exact
-        segments.append(_segment(text, max(0.0, start + shift), max(0.1, end + shift)))
+        if end + shift <= 0.5:  # the description begins later than this
+            spoken_over.append(event["id"])
+            continue
+        segments.append(_segment(text, max(0.0, start + shift), end + shift))
         first, last = (round(max(0.0, moment + shift) * TRACK_RATE) for moment in (start, end))
         described[first:last] += 0.2 * random.normal(size=len(described[first:last]))
         if draw < 0.15:
             line = f"<i>{LINES[int(random.integers(len(LINES)))]}</i>" if draw < 0.12 else "♪ la la la ♪"
             subtitles.append((start + 0.2, end - 0.2, line))
-            segments.append(_segment(LINES[0], max(0.0, start + 0.2 + delay / TRACK_RATE), end + delay / TRACK_RATE))
+            segments.append(_segment(LINES[0], max(0.0, start + shift), end + shift))
             spoken_over.append(event["id"])
         elif draw < 0.2:
             subtitles.append((start, end, SOUNDS[int(random.integers(len(SOUNDS)))]))
