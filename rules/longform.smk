@@ -61,27 +61,6 @@ rule collect_films:
         "../scripts/collect_films.py"
 
 
-rule check_collection:
-    """A collection of the demo against what was planted."""
-    input:
-        source=f"{FILMS}/{{films}}/source",
-        rows=f"{FILMS}/{{films}}/collected",
-    output:
-        check=f"{FILMS}/{{films}}/collection.json",
-    log:
-        f"{FILM_LOGS}/check_collection/{{films}}.log",
-    benchmark:
-        f"{FILM_LOGS}/check_collection/{{films}}.tsv"
-    conda:
-        "../envs/longform.yaml"
-    threads: 1
-    resources:
-        mem_mb=growing(1000),
-        runtime=growing(10),
-    script:
-        "../scripts/check_collection.py"
-
-
 rule extract_film_features:
     """Frame features of the films of a shard by the joint encoder, streamed."""
     input:

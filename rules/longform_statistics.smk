@@ -102,6 +102,27 @@ rule measure_uniqueness:
         "../scripts/measure_uniqueness.py"
 
 
+rule check_collection:
+    """A collection of the demo against what was planted."""
+    input:
+        source=f"{FILMS}/{{films}}/source",
+        rows=f"{FILMS}/{{films}}/collected",
+    output:
+        check=f"{FILMS}/{{films}}/collection.json",
+    log:
+        f"{FILM_LOGS}/check_collection/{{films}}.log",
+    benchmark:
+        f"{FILM_LOGS}/check_collection/{{films}}.tsv"
+    conda:
+        "../envs/longform.yaml"
+    threads: 1
+    resources:
+        mem_mb=growing(1000),
+        runtime=growing(10),
+    script:
+        "../scripts/check_collection.py"
+
+
 rule draw_films:
     """Moments and sentences of the data sets (Figures 3, 5 and 6), recall by length of the video (Figure 4)."""
     input:

@@ -1,4 +1,4 @@
-"""Hold a collection of the demo against what was planted (see rules/longform.smk)."""
+"""Hold a collection of the demo against what was planted (see rules/longform_statistics.smk)."""
 
 from verified.common.job import job
 
