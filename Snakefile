@@ -40,6 +40,7 @@ if settings.longform.datasets:
 
 
 include: "rules/figures.smk"
+include: "rules/figures_runs.smk"
 include: "rules/tables.smk"
 include: "rules/validity.smk"
 include: "rules/report.smk"

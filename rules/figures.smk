@@ -1,4 +1,4 @@
-from verified.figures.paths import RECALLS, curves, evaluator_records, nms_threshold, shown_annotations, table_labels
+from verified.figures.paths import nms_threshold, shown_annotations
 from verified.report.paths import title_of
 
 
@@ -99,111 +99,49 @@ rule draw_predictions:
         "../scripts/draw_predictions.py"
 
 
-rule draw_training:
-    """Training curves of the retrieval models, of the first seed."""
+rule draw_statistics:
+    """Pictures of scores, spans and clusters (supplement Figures 4 and 5)."""
     input:
-        curves(settings),
+        confidence="results/{dataset}/statistics/confidence.json",
+        spans="results/{dataset}/statistics/spans.json",
+        clusters="results/{dataset}/statistics/clusters.json",
     output:
-        svg=report(
-            "results/{dataset}/figures/training.svg",
-            caption="../report/training.rst",
-            category="Figures",
-            labels=labelled({"shows": "Training curves", "as": "training"}),
-        ),
-        png="results/{dataset}/figures/training.png",
+        confidence=[
+            report(
+                "results/{dataset}/figures/confidence.svg",
+                caption="../report/confidence.rst",
+                category="Figures",
+                labels=labelled({"shows": "Confidence scores", "as": "supplement figure 4"}),
+            ),
+            "results/{dataset}/figures/confidence.png",
+        ],
+        spans=[
+            report(
+                "results/{dataset}/figures/spans.svg",
+                caption="../report/spans.rst",
+                category="Figures",
+                labels=labelled({"shows": "Spans", "as": "spans"}),
+            ),
+            "results/{dataset}/figures/spans.png",
+        ],
+        clusters=[
+            report(
+                "results/{dataset}/figures/clusters.svg",
+                caption="../report/clusters.rst",
+                category="Figures",
+                labels=labelled({"shows": "Clusters", "as": "supplement figure 5"}),
+            ),
+            "results/{dataset}/figures/clusters.png",
+        ],
     log:
-        "logs/{dataset}/draw_training.log",
+        "logs/{dataset}/draw_statistics.log",
     benchmark:
-        "logs/{dataset}/draw_training.tsv"
+        "logs/{dataset}/draw_statistics.tsv"
     conda:
-        "../envs/figures.yaml"
+        "../envs/statistics.yaml"
     threads: 1
     resources:
         mem_mb=growing(1000),
         runtime=growing(15),
     script:
-        "../scripts/draw_training.py"
-
-
-rule draw_validation:
-    """Scores of faithful and disturbed captions: histograms, calibration, precision over coverage."""
-    input:
-        validation="results/{dataset}/evaluator/validation.json",
-    output:
-        svg=report(
-            "results/{dataset}/figures/validation.svg",
-            caption="../report/validation.rst",
-            category="Figures",
-            labels=labelled({"shows": "Evaluator against truth", "as": "validation"}),
-        ),
-        png="results/{dataset}/figures/validation.png",
-    log:
-        "logs/{dataset}/draw_validation.log",
-    benchmark:
-        "logs/{dataset}/draw_validation.tsv"
-    wildcard_constraints:
-        dataset=datasets("annotated_here"),
-    conda:
-        "../envs/figures.yaml"
-    threads: 1
-    resources:
-        mem_mb=growing(1000),
-        runtime=growing(15),
-    script:
-        "../scripts/draw_validation.py"
-
-
-rule draw_recalls:
-    """Main tables 4 to 7 as pictures with intervals."""
-    input:
-        tables=f"{HOME}/tables",
-    output:
-        svg=report(
-            "results/{dataset}/figures/{table}.svg",
-            caption="../report/recalls.rst",
-            category="Figures",
-            labels=table_labels,
-        ),
-        png="results/{dataset}/figures/{table}.png",
-    log:
-        "logs/{dataset}/draw_recalls/{table}.log",
-    benchmark:
-        "logs/{dataset}/draw_recalls/{table}.tsv"
-    wildcard_constraints:
-        table="|".join(RECALLS),
-    conda:
-        "../envs/figures.yaml"
-    threads: 1
-    resources:
-        mem_mb=growing(1000),
-        runtime=growing(15),
-    params:
-        title=title_of(settings),
-    script:
-        "../scripts/draw_recalls.py"
-
-
-rule draw_evaluator_training:
-    """Training curves of the evaluator: its pre-training, where the demo does it, and its fine-tuning."""
-    input:
-        evaluator_records(settings),
-    output:
-        svg=report(
-            f"{HOME}/figures/evaluator-training.svg",
-            caption="../report/evaluator-training.rst",
-            category="Figures",
-            labels={"data set": "all", "shows": "Evaluator training", "as": "training"},
-        ),
-        png=f"{HOME}/figures/evaluator-training.png",
-    log:
-        f"logs/{settings.name}/draw_evaluator_training.log",
-    benchmark:
-        f"logs/{settings.name}/draw_evaluator_training.tsv"
-    conda:
-        "../envs/figures.yaml"
-    threads: 1
-    resources:
-        mem_mb=growing(1000),
-        runtime=growing(15),
-    script:
-        "../scripts/draw_evaluator_training.py"
+        "../scripts/draw_statistics.py"

@@ -1,4 +1,4 @@
-"""Draw the training curves of the evaluator (see rules/figures.smk)."""
+"""Draw the training curves of the evaluator (see rules/figures_runs.smk)."""
 
 from verified.common.job import job
 

@@ -1,4 +1,4 @@
-"""Draw one main table of recalls as a picture with intervals (see rules/figures.smk)."""
+"""Draw one main table of recalls as a picture with intervals (see rules/figures_runs.smk)."""
 
 from verified.common.job import job
 

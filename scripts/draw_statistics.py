@@ -1,4 +1,4 @@
-"""Draw scores, spans and clusters (see rules/statistics.smk)."""
+"""Draw scores, spans and clusters (see rules/figures.smk)."""
 
 from verified.common.job import job
 

@@ -1,4 +1,4 @@
-"""Draw the training curves of retrieval models (see rules/figures.smk)."""
+"""Draw the training curves of retrieval models (see rules/figures_runs.smk)."""
 
 from verified.common.job import job
 

@@ -14,9 +14,9 @@ GATHERED = {"released": "corpus", "outcomes": "tables", "validation": "evaluator
 
 
 def rule_stages(rules: Path = PROJECT / "rules") -> dict[str, str]:
-    """Rule → stage, from the files rules/STAGE.smk."""
+    """Rule → stage, from the files rules/STAGE.smk and rules/STAGE_PART.smk."""
     return {
-        rule: GATHERED.get(file.stem, file.stem)
+        rule: GATHERED.get(file.stem, file.stem.partition("_")[0])
         for file in sorted(rules.glob("*.smk"))
         for rule in re.findall(r"^rule (\w+):", file.read_text(encoding="utf-8"), re.MULTILINE)
     }

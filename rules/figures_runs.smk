@@ -1,0 +1,112 @@
+from verified.figures.paths import RECALLS, curves, evaluator_records, table_labels
+from verified.report.paths import title_of
+
+
+rule draw_training:
+    """Training curves of the retrieval models, of the first seed."""
+    input:
+        curves(settings),
+    output:
+        svg=report(
+            "results/{dataset}/figures/training.svg",
+            caption="../report/training.rst",
+            category="Figures",
+            labels=labelled({"shows": "Training curves", "as": "training"}),
+        ),
+        png="results/{dataset}/figures/training.png",
+    log:
+        "logs/{dataset}/draw_training.log",
+    benchmark:
+        "logs/{dataset}/draw_training.tsv"
+    conda:
+        "../envs/figures.yaml"
+    threads: 1
+    resources:
+        mem_mb=growing(1000),
+        runtime=growing(15),
+    script:
+        "../scripts/draw_training.py"
+
+
+rule draw_validation:
+    """Scores of faithful and disturbed captions: histograms, calibration, precision over coverage."""
+    input:
+        validation="results/{dataset}/evaluator/validation.json",
+    output:
+        svg=report(
+            "results/{dataset}/figures/validation.svg",
+            caption="../report/validation.rst",
+            category="Figures",
+            labels=labelled({"shows": "Evaluator against truth", "as": "validation"}),
+        ),
+        png="results/{dataset}/figures/validation.png",
+    log:
+        "logs/{dataset}/draw_validation.log",
+    benchmark:
+        "logs/{dataset}/draw_validation.tsv"
+    wildcard_constraints:
+        dataset=datasets("annotated_here"),
+    conda:
+        "../envs/figures.yaml"
+    threads: 1
+    resources:
+        mem_mb=growing(1000),
+        runtime=growing(15),
+    script:
+        "../scripts/draw_validation.py"
+
+
+rule draw_recalls:
+    """Main tables 4 to 7 as pictures with intervals."""
+    input:
+        tables=f"{HOME}/tables",
+    output:
+        svg=report(
+            "results/{dataset}/figures/{table}.svg",
+            caption="../report/recalls.rst",
+            category="Figures",
+            labels=table_labels,
+        ),
+        png="results/{dataset}/figures/{table}.png",
+    log:
+        "logs/{dataset}/draw_recalls/{table}.log",
+    benchmark:
+        "logs/{dataset}/draw_recalls/{table}.tsv"
+    wildcard_constraints:
+        table="|".join(RECALLS),
+    conda:
+        "../envs/figures.yaml"
+    threads: 1
+    resources:
+        mem_mb=growing(1000),
+        runtime=growing(15),
+    params:
+        title=title_of(settings),
+    script:
+        "../scripts/draw_recalls.py"
+
+
+rule draw_evaluator_training:
+    """Training curves of the evaluator: its pre-training, where the demo does it, and its fine-tuning."""
+    input:
+        evaluator_records(settings),
+    output:
+        svg=report(
+            f"{HOME}/figures/evaluator-training.svg",
+            caption="../report/evaluator-training.rst",
+            category="Figures",
+            labels={"data set": "all", "shows": "Evaluator training", "as": "training"},
+        ),
+        png=f"{HOME}/figures/evaluator-training.png",
+    log:
+        f"logs/{settings.name}/draw_evaluator_training.log",
+    benchmark:
+        f"logs/{settings.name}/draw_evaluator_training.tsv"
+    conda:
+        "../envs/figures.yaml"
+    threads: 1
+    resources:
+        mem_mb=growing(1000),
+        runtime=growing(15),
+    script:
+        "../scripts/draw_evaluator_training.py"
