@@ -11,7 +11,7 @@ import pytest
 import yaml
 from running import PROJECT, snakemake
 
-VIDEOS = 5
+VIDEOS = 8
 REHEARSAL = PROJECT / "tests" / "rehearsal"
 
 
