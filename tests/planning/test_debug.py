@@ -8,6 +8,7 @@ import pytest
 from running import NANO
 
 from verified.common.jsonl import read_jsonl, write_jsonl
+from verified.common.seals import seal_built
 
 SHARD = "results/nano/captions/{}/shard-00{}.jsonl"
 
@@ -20,6 +21,7 @@ def debug(folder: Path, *arguments: str) -> subprocess.CompletedProcess:
 def test_a_script_runs_with_the_rules_own_files(tmp_path):
     for place, kind in enumerate(("statics", "dynamics")):
         write_jsonl(tmp_path / SHARD.format(kind, ".spoiled"), [{"desc_id": place}])
+        seal_built(tmp_path / SHARD.format(kind, ".spoiled"))
     run = debug(tmp_path, "collect_spoiled", "dataset=nano", "shard=shard-00")
     assert run.returncode == 0, run.stdout
     assert read_jsonl(tmp_path / SHARD.format("spoiled", "")) == [{"desc_id": 0}, {"desc_id": 1}]
