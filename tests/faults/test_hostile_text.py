@@ -15,6 +15,8 @@ from hostile import CAPTIONS
 
 from verified.annotations.choose import annotate, candidates_by_moment
 from verified.annotations.export import write_candidates
+from verified.common.characters import hidden
+from verified.common.errors import InputError
 from verified.common.fig import read_fig, write_fig
 from verified.common.jsonl import read_jsonl, write_jsonl
 from verified.corpus.folder_source import read_folder
@@ -75,14 +77,19 @@ def test_json_lines_and_fig_files_hold_one_row_per_line(chosen, tmp_path):
     write_jsonl(tmp_path / "rows.jsonl", [{"caption": text} for text in TEXTS])
     assert [row["caption"] for row in read_jsonl(tmp_path / "rows.jsonl")] == TEXTS
     assert (tmp_path / "rows.jsonl").read_bytes().count(b"\n") == len(TEXTS)
-    write_fig(tmp_path / "test.jsonl", rows)
-    assert [row["fig_desc"] for row in read_fig(tmp_path / "test.jsonl")] == TEXTS
-    assert [row["cog_desc"] for row in read_fig(tmp_path / "test.jsonl")] == [row["caption"] for row in moments]
+    kept = [n for n, text in enumerate(TEXTS) if not hidden(text)]
+    write_fig(tmp_path / "test.jsonl", [rows[n] for n in kept])
+    assert [row["fig_desc"] for row in read_fig(tmp_path / "test.jsonl")] == [TEXTS[n] for n in kept]
+    assert [row["cog_desc"] for row in read_fig(tmp_path / "test.jsonl")] == [moments[n]["caption"] for n in kept]
+    for n in set(range(len(TEXTS))) - set(kept):
+        write_fig(tmp_path / "test.jsonl", [rows[n]])
+        with pytest.raises(InputError, match=f"control character {re.escape(hidden(TEXTS[n]))}"):
+            read_fig(tmp_path / "test.jsonl")
 
 
 def test_parquet_holds_them_unchanged(chosen, tmp_path):
     moments, groups, _ = chosen
-    write_candidates(tmp_path / "c.parquet", moments, groups)
+    write_candidates(tmp_path / "c.parquet", moments, groups, lambda desc_id, kind: {})
     found = pyarrow.parquet.read_table(tmp_path / "c.parquet").to_pylist()
     assert {row["caption"] for row in found} == set(TEXTS)
 
