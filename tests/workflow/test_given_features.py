@@ -41,7 +41,10 @@ def test_xml_is_trained_and_tested_from_given_files(tmp_path):
     metrics = json.loads((tmp_path / target).read_text())
     assert (metrics["queries"], metrics["videos"], metrics["selection_split"]) == (30, 10, "held-out")
     submission = tmp_path / target.replace("metrics.json", "submission.json.gz")
-    assert evaluate_files(given / "test.jsonl", submission, nms=0.6).metrics == metrics["metrics"]
+    scored = evaluate_files(given / "test.jsonl", submission, nms=0.6).metrics
+    for task, values in scored.items():
+        assert values == {name: metrics["metrics"][task][name.replace("-", "/")] for name in values}, task
+    assert set(scored) == set(metrics["metrics"])
 
 
 def merge(target, *sources):
