@@ -1,11 +1,22 @@
 """The moments of a source as far as they are known before a video is opened: for quotes."""
 
 from pathlib import Path
+from typing import NamedTuple
 
 from verified.config.sources import FolderSource, PublishedSource
 from verified.corpus.folder_source import open_folder, usable_rows
 from verified.corpus.moments_file import read_moments_file
 from verified.corpus.published_source import published_rows
+from verified.corpus.video_folder import VideoFolder
+
+
+class Unprobed(NamedTuple):
+    """Numbered rows of a moments file, the folder of videos, the usable rows, and the exclusions of the others."""
+
+    rows: list[tuple[int, dict]]
+    folder: VideoFolder
+    kept: list[tuple[int, dict]]
+    refused: list[dict]
 
 
 def unprobed_moments(source: FolderSource | PublishedSource, corpus: str) -> list[dict]:
@@ -14,11 +25,15 @@ def unprobed_moments(source: FolderSource | PublishedSource, corpus: str) -> lis
     Videos that do not decode are still among them. Raises InputError where the folder of videos, the moments file or
     published annotations are not there.
     """
+    return [row for _, row in unprobed_rows(source, corpus).kept]
+
+
+def unprobed_rows(source: FolderSource | PublishedSource, corpus: str) -> Unprobed:
+    """The same with everything around it; raises as `unprobed_moments` does."""
     files = source.files(corpus)
     if source.published and not Path(files["moments"]).is_file():
         rows = list(enumerate(published_rows(source), start=1))
     else:
         rows = read_moments_file(files["moments"])
     folder = open_folder(files["videos"], rows, source.published)
-    kept, _ = usable_rows(rows, folder, getattr(source, "default_split", "test"))
-    return [row for _, row in kept]
+    return Unprobed(rows, folder, *usable_rows(rows, folder, getattr(source, "default_split", "test")))

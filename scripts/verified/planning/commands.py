@@ -1,4 +1,4 @@
-"""`verified plan`, `verified graph`, `verified benchmarks` and `verified debug`."""
+"""`verified init`, `check`, `plan`, `graph`, `benchmarks` and `debug`."""
 
 import argparse
 import json
@@ -10,6 +10,30 @@ from verified.config.commands import add_configfiles
 
 def add_parser(subparsers) -> None:
     """Add the subcommands."""
+    init = subparsers.add_parser("init", help="write a configuration for a folder of videos and an endpoint")
+    init.add_argument("name", help="name of the configuration: lower-case letters, digits and hyphens")
+    init.add_argument("--videos", default="videos", help="folder of the videos (default videos)")
+    init.add_argument("--moments", default="moments.csv", help="the moments file, CSV or JSONL (default moments.csv)")
+    init.add_argument(
+        "--url", help="address of the endpoint, such as http://127.0.0.1:8000/v1; without it, OpenAI's own"
+    )
+    init.add_argument("--model", required=True, help="name by which the endpoint knows the language model")
+    init.add_argument("--vision-model", help="the same of the model that sees keyframes and clips; without it, --model")
+    init.add_argument(
+        "--key-variable",
+        default="OPENAI_API_KEY",
+        metavar="NAME",
+        help="environment variable that holds the endpoint's key (default OPENAI_API_KEY)",
+    )
+    init.add_argument("--output", type=Path, help="file to write (default NAME.yaml); one that is there is left alone")
+    init.set_defaults(run=_init)
+    check = subparsers.add_parser(
+        "check", help="try videos, moments, keys, endpoints, models, disk and GPUs before a run"
+    )
+    add_configfiles(check)
+    check.add_argument("--offline", action="store_true", help="ask no endpoint")
+    check.add_argument("--cluster", action="store_true", help="look for no GPUs here: the run's are on other machines")
+    check.set_defaults(run=_check)
     plan = subparsers.add_parser("plan", help="stages, jobs and the most GPU- and core-hours that a run may take")
     add_configfiles(plan)
     plan.add_argument("--profile", type=Path, help="folder of a Snakemake profile, such as profiles/slurm")
@@ -27,6 +51,37 @@ def add_parser(subparsers) -> None:
     debug.add_argument("wildcards", nargs="*", metavar="WILDCARD=VALUE", help="such as dataset=demo shard=shard-00")
     debug.add_argument("--configfile", type=Path, nargs="+", default=[], help="as for snakemake")
     debug.set_defaults(run=_debug)
+
+
+def _init(arguments: argparse.Namespace) -> None:
+    from verified.planning.init import configuration, write_configuration
+
+    text, settings = configuration(
+        arguments.name,
+        arguments.videos,
+        arguments.moments,
+        arguments.url,
+        arguments.model,
+        arguments.vision_model,
+        arguments.key_variable,
+    )
+    path = arguments.output or Path(f"{settings.name}.yaml")
+    write_configuration(path, text)
+    print(f"{path} is written; try it out with: verified check --configfile {path}")
+
+
+def _check(arguments: argparse.Namespace) -> int:
+    """Print one line for each finding; status 1 where one of them is a problem."""
+    from verified.common.secrets import redacted
+    from verified.config import read
+    from verified.planning.check import findings
+
+    settings, levels = read(*arguments.configfile), []
+    for finding in findings(settings, " ".join(map(str, arguments.configfile)), arguments.offline, arguments.cluster):
+        levels.append(finding.level)
+        print(redacted(str(finding)), flush=True)
+    print(f"{levels.count('problem')} problems, {levels.count('note')} notes")
+    return 1 if "problem" in levels else 0
 
 
 def _plan(arguments: argparse.Namespace) -> None:

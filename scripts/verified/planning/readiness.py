@@ -102,7 +102,8 @@ def _data(settings: Config) -> Iterator[Problem]:
         trained_on = dataset.source.has_videos or dataset.source.given_features
         for role in ("train_split", "selection_split", "test_split") if trained_on else ():
             split = getattr(dataset.spans, role)
-            if split not in splits:
+            held_out = role == "selection_split" and dataset.source.has_videos and dataset.spans.train_split in splits
+            if split not in splits and not held_out:
                 yield _unknown(f"datasets.{name}.spans.{role}", split, splits)
     for split in settings.evaluator.splits or ():
         if all_known and split not in everywhere:
@@ -133,14 +134,16 @@ def _answers(settings: Config) -> Iterator[Problem]:
         read_prompts(generation.prompts)
     except InputError as error:
         yield Problem("generation.prompts", str(error), error.remedy or "mend the prompt file")
+    unset: dict[str, list[str]] = {}
     for name in ROLES:
         role = getattr(generation, name)
         if role.cassette and not Path(role.cassette).is_file():
             what = f"no cassette {role.cassette}"
             yield Problem(f"generation.{name}.cassette", what, "make one with `verified ledger export`")
         if role.engine == "openai" and not os.environ.get(role.api_key_variable):
-            what = f"the environment has no {role.api_key_variable}"
-            remedy = "export the key, or any text for an endpoint that asks for none"
-            yield Problem(f"generation.{name}.api_key_variable", what, remedy)
+            unset.setdefault(role.api_key_variable, []).append(f"generation.{name}.api_key_variable")
         if role.engine in ("transformers", "vllm") and not from_hub(role.model) and not Path(role.model).is_dir():
             yield Problem(f"generation.{name}.model", f"no folder {role.model}", "name a folder or a model of the hub")
+    for variable, keys in unset.items():
+        remedy = "export the key, or any text for an endpoint that asks for none"
+        yield Problem(", ".join(keys), f"the environment has no {variable}", remedy)

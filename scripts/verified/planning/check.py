@@ -1,0 +1,55 @@
+"""`verified check`: everything cheap that can be tried before a run, without Snakemake and without writing a file."""
+
+import os
+from collections.abc import Iterator
+
+from verified.config import Config
+from verified.config.folders import datasets_with
+from verified.config.generation import ROLES
+from verified.planning.check_corpus import corpus_findings
+from verified.planning.check_endpoints import endpoint_findings
+from verified.planning.check_machine import batch_findings, disk_findings, gpu_findings
+from verified.planning.findings import Finding
+from verified.planning.readiness import problems
+from verified.weights.wanted import wanted_models
+
+
+def findings(settings: Config, files: str, offline: bool = False, cluster: bool = False) -> Iterator[Finding]:
+    """What stands in the way of a run, and what does not.
+
+    `files` are the configuration's own, for the commands that remedies name. `offline` asks no endpoint; `cluster`
+    does not look for GPUs here, as the run's are on other machines.
+    """
+    missing = problems(settings, files)
+    yield from (Finding("problem", *problem) for problem in missing)
+    stuck = {problem.key for problem in missing}
+    yield from _at_hand(settings, stuck)
+    moments = []
+    for name in datasets_with(settings, "has_videos"):
+        if not settings.datasets[name].source.rendered and not any(
+            key.startswith(f"datasets.{name}.source") for key in stuck
+        ):
+            moments += yield from corpus_findings(settings, name)
+    yield from batch_findings(settings, moments)
+    if not offline and datasets_with(settings, "annotated_here"):
+        yield from endpoint_findings(settings.generation)
+    yield from disk_findings(settings, models_here=not any(key in stuck for key in _model_keys(settings)))
+    if not cluster:
+        yield from gpu_findings(settings)
+
+
+def _model_keys(settings: Config) -> list[str]:
+    return [", ".join(keys) for keys in wanted_models(settings).values()]
+
+
+def _at_hand(settings: Config, stuck: set[str]) -> Iterator[Finding]:
+    """Keys and models that are there."""
+    if datasets_with(settings, "annotated_here"):
+        roles = {name: getattr(settings.generation, name) for name in ROLES}
+        variables = {role.api_key_variable for role in roles.values() if role.engine == "openai"}
+        for variable in sorted(filter(os.environ.get, variables)):
+            keys = [f"generation.{name}" for name, role in roles.items() if role.api_key_variable == variable]
+            yield Finding("ok", ", ".join(keys), f"{variable} is set")
+    models = _model_keys(settings)
+    if models and not any(key in stuck for key in models):
+        yield Finding("ok", "weights", f"{len(models)} models of the hub are here, at their locked revisions")

@@ -1,0 +1,107 @@
+"""Whether a data set's videos open and its moments can be used, told from file headers and first frames."""
+
+from collections import Counter
+from collections.abc import Generator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from verified.common.errors import InputError
+from verified.common.video import VideoError
+from verified.common.video.decode import open_video
+from verified.config import Config
+from verified.config.folders import dataset_folder
+from verified.corpus.unprobed import unprobed_rows
+from verified.planning.findings import Finding
+
+MOST_OPENED = 200
+"""Videos of a data set that are opened, evenly over their names: a look, not a survey."""
+THREADS = 4
+
+
+def corpus_findings(settings: Config, name: str) -> Generator[Finding, None, list[dict]]:
+    """Yield the findings of a data set with videos; returns its usable moments, `duration` None."""
+    dataset, key = settings.datasets[name], f"datasets.{name}.source"
+    try:
+        rows, folder, kept, refused = unprobed_rows(dataset.source, f"{dataset_folder(settings, name)}/corpus")
+    except InputError as error:
+        yield Finding("problem", key, str(error), error.remedy or "mend the file")
+        return []
+    moments = [row for _, row in kept]
+    if refused:
+        reasons = ", ".join(
+            f"{reason} ({count})" for reason, count in Counter(r["reason"] for r in refused).most_common()
+        )
+        first = refused[0]
+        yield Finding(
+            "note" if moments else "problem",
+            f"{key}.moments",
+            f"{len(refused)} of {len(rows)} rows cannot be used: {reasons}",
+            f"first: row {first['row']}, {first['detail']}; mend the rows or have them left out",
+        )
+    else:
+        yield Finding("ok", f"{key}.moments", f"{len(moments)} moments, {_splits(moments)}")
+    yield from _split_findings(dataset.spans, moments, f"datasets.{name}.spans")
+    yield from _video_findings(folder.paths, moments, f"{key}.videos")
+    return moments
+
+
+def _splits(moments: list[dict]) -> str:
+    return ", ".join(f"{split} {count}" for split, count in sorted(Counter(row["split"] for row in moments).items()))
+
+
+def _split_findings(spans, moments: list[dict], key: str):
+    videos = {row["video"] for row in moments if row["split"] == spans.train_split}
+    if not moments or any(row["split"] == spans.selection_split for row in moments):
+        return
+    if len(videos) > 1:
+        what = f"no moment is in {spans.selection_split!r}: a tenth of the videos of {spans.train_split!r} is held out"
+        yield Finding("note", f"{key}.selection_split", what, "or give moments of some videos that split")
+    elif videos:
+        what = f"no moment is in {spans.selection_split!r}, and {spans.train_split!r} has a single video"
+        yield Finding(
+            "problem",
+            f"{key}.selection_split",
+            what,
+            f"give moments of another video the split {spans.selection_split}",
+        )
+
+
+def _video_findings(paths: dict[str, Path], moments: list[dict], key: str):
+    """Open up to `MOST_OPENED` of the videos that moments are in."""
+    used = sorted({row["video"] for row in moments})
+    if not used:
+        return
+    step = max(1, len(used) // MOST_OPENED)
+    chosen = used[::step][:MOST_OPENED]
+    with ThreadPoolExecutor(THREADS) as pool:
+        opened = dict(zip(chosen, pool.map(lambda video: first_look(paths[video]), chosen)))
+    broken = {video: look for video, look in opened.items() if isinstance(look, VideoError)}
+    looked = f"{len(chosen)} of {len(used)} videos were opened"
+    if broken:
+        video, error = next(iter(broken.items()))
+        level = "problem" if len(broken) == len(chosen) else "note"
+        what = f"{looked}, {len(broken)} cannot be read, such as {video}: {error.detail} ({error.reason})"
+        yield Finding(level, key, what, "replace these files; the moments of an unreadable video are left out")
+    else:
+        yield Finding("ok", key, f"{looked}, all can be read")
+    late = [row for row in moments if 0 < (_seconds(opened.get(row["video"])) or 0) <= row["start"]]
+    if late:
+        row = late[0]
+        what = (
+            f"{len(late)} moments start after the end of their video, first desc_id {row['desc_id']} in {row['video']}"
+        )
+        yield Finding("note", key.replace(".videos", ".moments"), what, "times are seconds from the video's start")
+
+
+def _seconds(look: float | VideoError | None) -> float | None:
+    return look if isinstance(look, float) else None
+
+
+def first_look(path: Path) -> float | VideoError:
+    """Seconds that a video's header claims, once its first frame was decoded; or why it cannot be read."""
+    try:
+        with open_video(path) as video:
+            next(iter(video))
+            return float(video.claimed_seconds)
+    except VideoError as error:
+        return error

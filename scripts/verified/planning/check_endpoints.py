@@ -1,0 +1,80 @@
+"""Whether each endpoint of a configuration answers one call of text and, where its role sees, one with a picture."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from verified.common.errors import InputError
+from verified.config.generation import ROLES, EngineSettings, Generation
+from verified.generation.engines.media import jpeg_of
+from verified.generation.request import Reply, Request, Sampling
+from verified.planning.findings import Finding
+
+LONGEST_WAIT = 60.0
+"""Seconds that an answer to one of these small calls may take."""
+REMEDIES = {
+    "connection": "start the endpoint, or mend base_url",
+    "timeout": "see whether the model is still being loaded; raise timeout_seconds if its answers take so long",
+    "garbage": "base_url must lead to a server that speaks OpenAI's protocol; most end in /v1",
+    "rate-limit": "wait, or lower api_slots",
+    "blocked": "see what the endpoint's filter refuses",
+}
+
+
+def endpoint_findings(generation: Generation) -> Iterator[Finding]:
+    """Ask every endpoint; two roles that share endpoint and model are asked once."""
+    asked: dict[tuple, list[str]] = {}
+    for name in ROLES:
+        role = getattr(generation, name)
+        if role.engine == "openai":
+            asked.setdefault((role.base_url, role.model, role.api_key_variable, _form(name, role)), []).append(name)
+    spoken: dict[tuple, Reply | None] = {}
+    for (*endpoint, form), names in asked.items():
+        role, key = getattr(generation, names[0]), ", ".join(f"generation.{name}" for name in names)
+        place = tuple(endpoint)
+        if place not in spoken:
+            finding, spoken[place] = _try(role, key, "text", generation.frame_side)
+            yield finding
+        if form != "text" and (text := spoken[place]) is not None:  # who does not answer text is not asked to look
+            finding, reply = _try(role, key, form, generation.frame_side)
+            yield finding
+            if reply is not None and 0 < reply.tokens_in <= text.tokens_in:
+                what = f"{role.model} read no more tokens with a picture than without: it may not see pictures at all"
+                yield Finding("note", key, what, "name a model that does, or ask it about a picture by hand")
+
+
+def _form(name: str, role: EngineSettings) -> str:
+    """What the calls of a role hold beside text."""
+    if name == "llm":
+        return "text"
+    return "a picture" if name == "image_lmm" or role.video_input == "stills" else f"a clip as {role.video_input}"
+
+
+def _try(role: EngineSettings, key: str, form: str, side: int) -> tuple[Finding, Reply | None]:
+    """One call; None where there is no answer."""
+    from verified.generation.engines.openai import OpenAI
+
+    patience = min(role.timeout_seconds, LONGEST_WAIT)
+    try:
+        engine = OpenAI(role.model_copy(update={"retries": 0, "api_slots": 1, "timeout_seconds": patience}))
+        (reply,) = engine.answer([_request(form, side)])
+    except InputError as error:
+        return Finding("problem", key, error.problem, error.remedy or "mend the role"), None
+    if reply.finish in ("stop", "length"):
+        return Finding("ok", key, f"{role.model} at {engine.address} answers {form} in {reply.seconds:.1f} s"), reply
+    remedy = REMEDIES.get(reply.reason) or REMEDIES.get(reply.finish)
+    if remedy is None:
+        remedy = "see the endpoint's log" if form == "text" else f"name a model that takes {form}"
+    what = f"no answer to {form} from {role.model} at {engine.address}: {reply.reason}: {reply.detail}"
+    return Finding("problem", key, what, remedy), None
+
+
+def _request(form: str, side: int) -> Request:
+    """A call that is as cheap as can be: a grey picture, or two frames of a clip, and one word to say."""
+    grey = np.full((side * 3 // 4 // 2 * 2, side // 2 * 2, 3), 128, np.uint8)
+    about = {"sampling": Sampling(max_tokens=1, temperature=0.0)}
+    if form == "text":
+        return Request("check", "Say yes.", {}, **about)
+    if form == "a picture":
+        return Request("check", "Say yes.", {}, images=(jpeg_of(grey),), **about)
+    return Request("check", "Say yes.", {}, frames=np.stack([grey, grey]), frame_times=(0.0, 0.5), **about)

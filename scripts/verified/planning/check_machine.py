@@ -1,0 +1,93 @@
+"""Whether this machine has the disk and the GPUs that a run asks for, and whether its batches can be filled."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from verified.captions.clips import PROMPT_ROOM
+from verified.common.gpu_leases import machine_devices
+from verified.config import Config
+from verified.config.folders import datasets_with
+from verified.config.generation import ROLES
+from verified.generation.vision_tokens import frame_tokens
+from verified.planning.findings import Finding
+from verified.planning.needs import needs
+from verified.weights.wanted import LOADING_ENGINES
+
+ROOM_GB = 1.0
+"""Free disk that no run should do without: logs, the ledger, tables and figures."""
+
+
+def disk_findings(settings: Config, models_here: bool) -> Iterator[Finding]:
+    """Free disk below results/ against the estimate of `verified plan`, without models that are here already."""
+    estimate = {what: size for what, size in needs(settings).disk.items() if not (models_here and what == "models")}
+    wanted = ROOM_GB + sum(estimate.values())
+    free = shutil.disk_usage(next(path for path in (Path("results"), Path(".")) if path.exists())).free / 1e9
+    if free < wanted:
+        largest = max(estimate, key=estimate.get)
+        what = f"{free:.1f} GB are free, about {wanted:.1f} are needed, most of it for {largest}"
+        yield Finding("problem", "disk", what, "make room, or run in a folder on another disk")
+    else:
+        yield Finding("ok", "disk", f"{free:.0f} GB are free, about {wanted:.1f} are needed")
+
+
+def gpus_asked(settings: Config) -> dict[str, int]:
+    """Configuration key → GPUs of one of its jobs, where any."""
+    asked = {"evaluator.gpus": settings.evaluator.gpus} if datasets_with(settings, "annotated_here") else {}
+    for name in ROLES:
+        role = getattr(settings.generation, name)
+        if role.engine in LOADING_ENGINES:
+            asked[f"generation.{name}.gpu"] = role.gpu
+    asked["features.gpu"] = settings.features.gpu if datasets_with(settings, "has_videos") else 0
+    asked["retrieval.device"] = int(settings.retrieval.device == "cuda")
+    if settings.longform.datasets:
+        asked["longform.gpu"], asked["longform.encoder_gpu"] = settings.longform.gpu, settings.longform.encoder_gpu
+    return {key: count for key, count in asked.items() if count}
+
+
+def gpu_findings(settings: Config) -> Iterator[Finding]:
+    """GPUs asked for against those of this machine, and models in the jobs that would run on the CPU."""
+    asked, here = gpus_asked(settings), len(machine_devices())
+    lacking = {key: count for key, count in asked.items() if count > here}
+    if lacking:
+        what = f"up to {max(lacking.values())} GPUs are asked for, {here} are here"
+        remedy = "lower them, or run where they are; on a cluster, whose nodes have them: --cluster"
+        yield Finding("problem", ", ".join(lacking), what, remedy)
+    elif asked:
+        yield Finding("ok", ", ".join(asked), f"{here} GPUs are here, up to {max(asked.values())} are asked for")
+    slow = [f"generation.{name}" for name in ROLES if _on_cpu(getattr(settings.generation, name))]
+    if slow and datasets_with(settings, "annotated_here"):
+        yield Finding(
+            "note", ", ".join(slow), "these models run on the CPU, slowly", "set their gpu to 1 if there is one"
+        )
+
+
+def _on_cpu(role) -> bool:
+    return role.engine in LOADING_ENGINES and not role.gpu
+
+
+def batch_findings(settings: Config, moments: list[dict]) -> Iterator[Finding]:
+    """Whether `moments`, the usable ones of all own data sets, fill the evaluator's batches, and clips the context."""
+    if not moments:
+        return
+    batch = settings.evaluator.batch
+    if len(moments) < batch:
+        what = f"{len(moments)} usable moments are too few for batches of {batch}"
+        yield Finding("problem", "evaluator.batch", what, f"set it to {max(2, len(moments))} or less, or add moments")
+    else:
+        yield Finding("ok", "evaluator.batch", f"{len(moments)} usable moments for batches of {batch}")
+    role = settings.generation.video_lmm
+    side = settings.generation.frame_side
+    tokens = frame_tokens(role, side, side * 3 // 4)
+    if role.engine not in LOADING_ENGINES or tokens is None:
+        return
+    room = role.max_context_tokens - role.sampling.max_tokens - PROMPT_ROOM
+    for name in datasets_with(settings, "annotated_here"):
+        dynamics = settings.datasets[name].dynamics
+        if dynamics.max_frames is None:  # as many as fit
+            continue
+        frames = min(dynamics.frames or dynamics.max_frames, dynamics.max_frames)
+        if frames * tokens > room:
+            what = f"{frames} frames take {frames * tokens:.0f} tokens, the context has {room} for them"
+            remedy = "raise generation.video_lmm.max_context_tokens, or set max_frames to null: as many as fit"
+            yield Finding("problem", f"datasets.{name}.dynamics.max_frames", what, remedy)

@@ -1,0 +1,18 @@
+"""What a look at a run before it starts comes to: one line each."""
+
+from typing import Literal, NamedTuple
+
+Level = Literal["ok", "note", "problem"]
+
+
+class Finding(NamedTuple):
+    """ok: as it should be; note: a run goes on without it; problem: a run stops there. `remedy` says what to do."""
+
+    level: Level
+    key: str
+    what: str
+    remedy: str = ""
+
+    def __str__(self) -> str:
+        text = f"{self.level:<8} {self.key}: {self.what}"
+        return " ".join((f"{text} ({self.remedy})" if self.remedy else text).split("\n"))

@@ -1,0 +1,50 @@
+"""`verified init`: a configuration for a folder of videos, a moments file and an endpoint."""
+
+from pathlib import Path
+
+import yaml
+
+from verified.common.errors import InputError
+from verified.common.files import write_text
+from verified.config import Config, load
+from verified.corpus.unprobed import unprobed_moments
+
+HEAD = """\
+# {name}: written by `verified init`. config/README.md lists every key, `verified check --configfile FILE` tries it out.
+"""
+
+
+def configuration(
+    name: str, videos: str, moments: str, url: str | None, model: str, vision_model: str | None, key: str
+) -> tuple[str, Config]:
+    """The text of the file, and what it says. Raises InputError where it would be no configuration."""
+    role = {"engine": "openai", "model": model, "api_key_variable": key} | ({"base_url": url} if url else {})
+    seeing = {**role, "model": vision_model or model}
+    source = {"kind": "folder", "videos": videos, "moments": moments}
+    values: dict = {
+        "name": name,
+        "datasets": {name: {"title": f"{name.capitalize()}-FIG", "source": source}},
+        "generation": {"llm": role, "image_lmm": seeing, "video_lmm": dict(seeing)},
+    }
+    settings = load(values, "verified init")
+    count = len(unprobed_moments(settings.datasets[name].source, ""))
+    if not count:
+        raise InputError(
+            "no row of it can be used with these videos",
+            file=moments,
+            remedy="`video` is a path below the folder of videos, with or without its ending",
+        )
+    if count < settings.evaluator.batch:
+        values["evaluator"] = {"batch": max(2, count)}
+        settings = load(values, "verified init")
+    text = "".join(
+        yaml.safe_dump({section: values[section]}, sort_keys=False, allow_unicode=True) for section in values
+    )
+    return HEAD.format(name=name) + text, settings
+
+
+def write_configuration(path: Path, text: str) -> None:
+    """Write the file; raises InputError where there is one already."""
+    if path.exists():
+        raise InputError("is there already", file=path, remedy="move it away, or give --output another name")
+    write_text(path, text)

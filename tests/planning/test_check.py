@@ -1,0 +1,288 @@
+"""`verified init` and `verified check`: a sound set-up passes, ten broken ones are named with their remedies."""
+
+import os
+import shutil
+from collections import namedtuple
+from pathlib import Path
+
+import pytest
+import yaml
+from loopback import completion, endpoint, images_of, refusal
+from media import scenes, write_video
+
+from verified.__main__ import main
+from verified.common.jsonl import write_jsonl
+
+KEY = "sk-canary-161803"
+
+
+@pytest.fixture
+def lab(tmp_path, monkeypatch):
+    """A folder with two videos, four moments and a key; a function that writes its configuration for an endpoint."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("LAB_KEY", KEY)
+    for name in ("kitchen/a", "street"):
+        path = tmp_path / "videos" / f"{name}.mp4"
+        path.parent.mkdir(exist_ok=True, parents=True)
+        write_video(path, scenes([8, 8]), 8)
+    splits = {"kitchen/a": ("train", "train"), "street": ("val", "test")}
+    write_jsonl(
+        tmp_path / "moments.jsonl",
+        [
+            {"video": video, "start": start, "end": start + 1, "caption": "a dog runs", "split": split}
+            for video, both in splits.items()
+            for start, split in enumerate(both)
+        ],
+    )
+
+    def configure(url: str, **changes) -> None:
+        role = {"engine": "openai", "model": "loop-1", "base_url": url, "api_key_variable": "LAB_KEY"}
+        source = {"kind": "folder", "videos": "videos", "moments": "moments.jsonl"}
+        values = {
+            "name": "lab",
+            "datasets": {"lab": {"title": "Lab", "source": source}},
+            "generation": {"llm": role, "image_lmm": role, "video_lmm": role},
+            "evaluator": {"batch": 4},
+        }
+        for path, value in changes.items():
+            *sections, last = path.split("__")
+            place = values
+            for section in sections:
+                place[section] = dict(place.get(section, {}))  # roles stand in three places
+                place = place[section]
+            place[last] = value
+        (tmp_path / "lab.yaml").write_text(yaml.safe_dump(values))
+
+    return configure
+
+
+def check(capsys, *options: str) -> tuple[int, list[str]]:
+    """Exit status and lines of `verified check`; the key is in none of them."""
+    status = main(["check", "--configfile", "lab.yaml", *options])
+    shown = capsys.readouterr()
+    assert KEY not in shown.out + shown.err
+    return status, shown.out.splitlines()
+
+
+def problems(lines: list[str]) -> list[str]:
+    return [line for line in lines if line.startswith("problem ")]
+
+
+def counting(number: int, body: dict):
+    """An answer of an endpoint that sees pictures, which take tokens."""
+    scripted = completion("yes")
+    return scripted._replace(
+        body=scripted.body.replace(b'"prompt_tokens": 12', b'"prompt_tokens": %d' % (500 if images_of(body) else 12))
+    )
+
+
+def test_a_sound_set_up_passes_with_two_small_calls(lab, capsys):
+    with endpoint(counting) as served:
+        lab(served.url)
+        status, lines = check(capsys)
+    assert status == 0 and lines[-1] == "0 problems, 0 notes"
+    assert [len(images_of(body)) for body in served.bodies] == [0, 1], "three roles share one endpoint"
+    assert all(body["max_tokens"] == 1 for body in served.bodies)
+    shown = "\n".join(lines)
+    for part in (
+        "4 moments, test 1, train 2, val 1",
+        "2 of 2 videos were opened, all can be read",
+        "LAB_KEY is set",
+        "answers text in",
+        "answers a picture in",
+        "4 usable moments for batches of 4",
+        "GB are free",
+    ):
+        assert part in shown
+    assert sorted(os.listdir()) == ["lab.yaml", "moments.jsonl", "videos"], "nothing is written"
+
+
+def break_nothing():
+    pass
+
+
+def break_videos():
+    for name in ("kitchen/a", "street"):
+        Path(f"videos/{name}.mp4").write_bytes(b"<html>not found</html>")
+
+
+def break_moments():
+    write_jsonl("moments.jsonl", [{"video": "gone", "start": 0, "end": 1, "caption": "a dog runs"}])
+
+
+def forget_key():
+    del os.environ["LAB_KEY"]
+
+
+def fill_disk():
+    usage = namedtuple("usage", "total used free")
+    shutil.disk_usage = lambda path: usage(10**9, 10**9 - 10**7, 10**7)
+
+
+BROKEN = [
+    (
+        "no folder of videos",
+        break_nothing,
+        {"datasets__lab__source__videos": "clips"},
+        counting,
+        ["datasets.lab.source.videos: no folder clips (put the videos there)"],
+    ),
+    (
+        "no video can be read",
+        break_videos,
+        {},
+        counting,
+        ["2 of 2 videos were opened, 2 cannot be read, such as kitchen/a", "not-a-video", "replace these files"],
+    ),
+    (
+        "no moment can be used",
+        break_moments,
+        {},
+        counting,
+        ["1 of 1 rows cannot be used: unknown-video (1)", "first: row 1, no such video in the folder"],
+    ),
+    (
+        "no key",
+        forget_key,
+        {},
+        counting,
+        ["the environment has no LAB_KEY", "export the key, or any text for an endpoint that asks for none"],
+    ),
+    (
+        "a wrong key",
+        break_nothing,
+        {},
+        lambda number, body: refusal(401, message=f"bad key {KEY}"),
+        ["the endpoint refuses the key (401)", "check the environment variable LAB_KEY"],
+    ),
+    (
+        "nobody answers",
+        break_nothing,
+        {"url": "http://127.0.0.1:9/v1"},
+        counting,
+        ["no answer to text from loop-1 at http://127.0.0.1:9/v1/: connection", "start the endpoint, or mend base_url"],
+    ),
+    (
+        "a model that sees nothing",
+        break_nothing,
+        {},
+        lambda number, body: refusal(400, message="not multimodal") if images_of(body) else completion("yes"),
+        ["no answer to a picture from loop-1", "status-400", "name a model that takes a picture"],
+    ),
+    (
+        "a model that is not fetched",
+        break_nothing,
+        {"features__video_backbone": "org/eyes", "weights__lock": "lab.lock.json"},
+        counting,
+        [
+            "features.video_backbone: org/eyes is not locked in lab.lock.json",
+            "run: verified fetch-models --configfile lab.yaml",
+        ],
+    ),
+    ("a full disk", fill_disk, {}, counting, ["disk: 0.0 GB are free, about 1.0 are needed", "make room"]),
+    (
+        "no GPU",
+        break_nothing,
+        {"evaluator__gpus": 4},
+        counting,
+        ["evaluator.gpus: up to 4 GPUs are asked for, 1 are here", "run where they are; on a cluster", "--cluster"],
+    ),
+    (
+        "batches too large",
+        break_nothing,
+        {"evaluator__batch": 16},
+        counting,
+        ["evaluator.batch: 4 usable moments are too few for batches of 16", "set it to 4 or less"],
+    ),
+    (
+        "clips too long for the context",
+        break_nothing,
+        {
+            "generation__video_lmm": {"engine": "vllm", "model": "./Qwen2.5-VL-7B", "tokens_per_image": 256},
+            "datasets__lab__dynamics": {"max_frames": 64},
+        },
+        counting,
+        [
+            "datasets.lab.dynamics.max_frames: 64 frames take 16384 tokens, the context has 6400 for them",
+            "set max_frames to null",
+        ],
+    ),
+]
+
+
+@pytest.mark.parametrize("damage, changes, script, parts", [row[1:] for row in BROKEN], ids=[row[0] for row in BROKEN])
+def test_a_broken_set_up_is_named_with_its_remedy(lab, capsys, monkeypatch, damage, changes, script, parts):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
+    monkeypatch.setattr(shutil, "disk_usage", shutil.disk_usage)  # put back afterwards
+    (changes := dict(changes)).setdefault("url", None)
+    with endpoint(script) as served:
+        lab(changes.pop("url") or served.url, **changes)
+        os.makedirs("Qwen2.5-VL-7B")
+        damage()
+        status, lines = check(capsys)
+    found = problems(lines)
+    assert status == 1 and lines[-1].startswith(f"{len(found)} problems")
+    told = [line for line in found if all(part in line for part in parts)]
+    assert len(told) == 1, "\n".join(lines)
+
+
+def test_what_a_run_goes_on_without_is_a_note(lab, capsys):
+    Path("videos/broken.mp4").write_bytes(b"no video")
+    rows = [("kitchen/a", 0, "train"), ("kitchen/a", 90, "train"), ("broken", 0, "train"), ("gone", 0, "test")]
+    write_jsonl(
+        "moments.jsonl",
+        [
+            {"video": video, "start": start, "end": start + 1, "caption": "a dog runs", "split": split}
+            for video, start, split in rows
+        ],
+    )
+    with endpoint(lambda number, body: completion("yes")) as served:
+        lab(served.url, evaluator__batch=2, datasets__lab__spans={"test_split": "train"})
+        status, lines = check(capsys)
+    shown = "\n".join(lines)
+    assert status == 0 and lines[-1] == "0 problems, 5 notes", shown
+    for part in (
+        "1 of 4 rows cannot be used: unknown-video (1)",
+        "1 cannot be read, such as broken",
+        "1 moments start after the end of their video, first desc_id 2 in kitchen/a",
+        "no moment is in 'val': a tenth of the videos of 'train' is held out",
+        "read no more tokens with a picture than without",
+    ):
+        assert part in shown
+
+
+def test_offline_asks_nobody_and_a_cluster_needs_no_gpu_here(lab, capsys, monkeypatch):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    with endpoint(counting) as served:
+        lab(served.url, evaluator__gpus=4)
+        assert check(capsys, "--offline", "--cluster")[0] == 0 and not served.bodies
+
+
+def test_init_writes_what_check_passes_and_nothing_over_it(lab, capsys):
+    with endpoint(counting) as served:
+        words = ["init", "lab", "--moments", "moments.jsonl", "--model", "loop-1", "--vision-model", "loop-2"]
+        assert main([*words, "--url", served.url, "--key-variable", "LAB_KEY"]) == 0
+        assert "verified check --configfile lab.yaml" in capsys.readouterr().out
+        status, lines = check(capsys)
+    assert status == 0, "\n".join(lines)
+    assert {body["model"] for body in served.bodies} == {"loop-1", "loop-2"}
+    written = yaml.safe_load(Path("lab.yaml").read_text())
+    assert written["evaluator"]["batch"] == 4, "as many as there are moments"
+    before = Path("lab.yaml").read_bytes()
+    assert main(words) == 2 and "is there already" in capsys.readouterr().err
+    assert Path("lab.yaml").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "words, part",
+    [
+        (["Lab"], "name = 'Lab'"),
+        (["other", "--videos", "nowhere"], "no such folder of videos"),
+        (["other", "--moments", "none.csv"], "no such moments file"),
+        (["other", "--url", "ftp://host"], "an address begins with http://"),
+    ],
+)
+def test_init_says_what_it_cannot_use(lab, capsys, words, part):
+    assert main(["init", "--moments", "moments.jsonl", "--model", "m", *words]) == 2
+    assert part in capsys.readouterr().err
+    assert sorted(os.listdir()) == ["moments.jsonl", "videos"]
