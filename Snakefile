@@ -32,10 +32,11 @@ if suite_paths.is_on(settings):
     include: "rules/rextime_models.smk"
 
 
-if settings.longform.datasets:
+if settings.longform.described:
 
     include: "rules/longform.smk"
     include: "rules/longform_statistics.smk"
+    include: "rules/longform_figures.smk"
     include: "rules/longform_models.smk"
 
 

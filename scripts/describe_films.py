@@ -10,16 +10,13 @@ with job(snakemake):
 
     params, missing = snakemake.params, {}
     if params.kind == "published":
-        from verified.corpus.released_formats import read_split
-        from verified.longform.paths import published_release
+        from verified.corpus.released_source import read_release, resolve
+        from verified.longform.paths import published_source
 
-        release = published_release(snakemake.wildcards.collection, params.folder)
+        source = published_source(snakemake.wildcards.collection, params.folder)
+        release = resolve(source)
         missing = release.missing
-        rows = []
-        for split in release.splits:
-            files = {file.format: release.folder / file.place for file in release.files[split]}
-            rows += from_fig(read_split(files), split, "cog_desc")
-        rows = [{**row, "id": str(number)} for number, row in enumerate(rows)]
+        rows = [row for split in release.splits for row in from_fig(read_release(source, split), split)]
     else:
         rows = read_jsonl(snakemake.input.rows)
         rows = from_moments(rows) if params.kind == "moments" else rows

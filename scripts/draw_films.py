@@ -1,4 +1,4 @@
-"""Figures of long-form grounding (see rules/longform_statistics.smk)."""
+"""Figures of long-form grounding (see rules/longform_figures.smk)."""
 
 from verified.common.job import job
 
@@ -6,14 +6,10 @@ with job(snakemake):
     from pathlib import Path
 
     from verified.common.jsonl import read_json
-    from verified.longform.figures import draw_lengths, draw_moments, draw_sentences
+    from verified.longform.figures import draw_lengths, draw_moments
 
-    statistics = [read_json(path) for path in snakemake.input.statistics]
-    films = [one for one in statistics if one["kind"] == "films"]
+    films = [one for one in map(read_json, snakemake.input.statistics) if one["kind"] == "films"]
     output = snakemake.output
-    everything = [(one["title"], one["all"]["histograms"]) for one in statistics]
-    draw_moments(everything, [output.moments])
-    draw_sentences(everything, [output.sentences])
     parts = [(f"{one['title']}, {split}", one[split]["histograms"])
              for one in films for split in ("train", "val/test") if split in one]  # fmt: skip
     draw_moments(parts, [output.splits])

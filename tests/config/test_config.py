@@ -22,7 +22,7 @@ def demo(**changes) -> dict:
 @pytest.mark.parametrize("name", FILES)
 def test_shipped_files_are_valid(name):
     settings = read(CONFIG / name)
-    assert settings.datasets or settings.longform.datasets
+    assert settings.datasets or settings.longform.described
 
 
 @pytest.mark.parametrize("name", FILES + LAYERS)

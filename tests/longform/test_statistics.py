@@ -6,11 +6,10 @@ from pathlib import Path
 import pytest
 
 from verified.longform.statistics import describe, measure_splits, overlap, vocabulary
-from verified.longform.tables import all_tables, as_printed, read_printed, verdicts_table
+from verified.longform.tables import all_tables, as_printed, read_printed
 from verified.statistics.language import load_tagger
 
 PROJECT = Path(__file__).resolve().parents[2]
-PUBLISHED = PROJECT.parent / "shared" / "data"
 
 
 @pytest.fixture(scope="module")
@@ -55,32 +54,6 @@ def test_no_rows_are_no_error(tagger):
 )  # fmt: skip
 def test_figures_take_the_printed_form(column, value, shown):
     assert as_printed(column, value) == shown
-
-
-@pytest.mark.skipif(not PUBLISHED.is_dir(), reason="published annotations are not at ../shared/data")
-def test_the_printed_row_of_charades_sta_is_rebuilt(tagger):
-    from verified.corpus.released_formats import read_split
-    from verified.longform.annotations import checked, from_fig
-
-    folder, rows = PUBLISHED / "charades-sta", []
-    for split in ("train", "test"):
-        files = {
-            "charades-sta": folder / f"charades_sta_{split}.txt",
-            "charades-csv": folder / f"Charades_v1_{split}.csv",
-        }
-        rows += from_fig(read_split(files), split)
-    kept, _, counts = checked({**row, "id": str(number)} for number, row in enumerate(rows))
-    one = {
-        "title": "Charades-STA",
-        "kind": "published",
-        "missing": {},
-        "counts": counts,
-        **measure_splits(kept, tagger),
-    }
-    table = verdicts_table([one], read_printed(PROJECT / "config" / "mad_tables.csv"))
-    verdicts = {row[1]: (row[2], row[3], row[4]) for row in table.rows}
-    differing = {name: row[:2] for name, row in verdicts.items() if row[2] != "reproduced"}
-    assert differing == {"Hours": ("57.1", "56.7"), "Min / video": ("0.50", "0.51")}
 
 
 def _part(seconds):

@@ -4,7 +4,9 @@ import pytest
 from running import PROJECT, snakemake
 
 # Plans that need nothing beside the checkout; the others read a corpus of the user's.
-CONFIGS = [name for name in ("config", "nano", "released") if (PROJECT / "config" / f"{name}.yaml").is_file()]
+CONFIGS = [
+    name for name in ("config", "nano", "released", "grounding") if (PROJECT / "config" / f"{name}.yaml").is_file()
+]
 PROFILES = sorted(path.parent for path in (PROJECT / "profiles").glob("*/config.yaml"))
 
 

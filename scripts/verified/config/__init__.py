@@ -82,6 +82,19 @@ class Config(Section):
         return self
 
     @model_validator(mode="after")
+    def film_data_sets(self) -> "Config":
+        for name, films in self.longform.datasets.items():
+            key = getattr(films.source, "dataset", None)
+            if key is None:
+                continue
+            if key not in self.datasets:
+                known = ", ".join(self.datasets) or "none"
+                raise ValueError(f"longform.datasets.{name}: unknown data set {key!r}; known: {known}")
+            if not self.datasets[key].source.has_videos:
+                raise ValueError(f"longform.datasets.{name}: the data set {key!r} has no videos")
+        return self
+
+    @model_validator(mode="after")
     def rextime_data_sets(self) -> "Config":
         for name, source in self.rextime.sources.items():
             if source.dataset is None:

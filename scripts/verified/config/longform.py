@@ -178,7 +178,7 @@ class Collection(Section):
 
 
 class Longform(Section):
-    """Long-form grounding; built only where `datasets` names at least one."""
+    """Long-form grounding: whole where `datasets` names at least one, else the statistics alone where asked for."""
 
     datasets: dict[str, FilmSet] = Field({})
     """Data sets of films by name (lower-case letters, digits and hyphens)."""
@@ -218,6 +218,8 @@ class Longform(Section):
     """Published data sets whose rows of Table 1 are rebuilt and set beside the printed ones."""
     published_dir: str | None = None
     """Folder that holds their files already, at the places of config/sources.csv; null: downloaded."""
+    statistics: bool = False
+    """Table 1 and its figures for a configuration's data sets where none is of films; `published` asks for it too."""
     wordnet: str | None = None
     """Folder with WordNet 3.0's database files, for the uniqueness of sentences by METEOR; null: not measured."""
     meteor_direction: Literal["max", "forward"] = "max"
@@ -226,6 +228,11 @@ class Longform(Section):
     """Processes of the uniqueness and language measures."""
     bootstrap: int = Field(1000, ge=10)
     """Resamples over films and queries behind each interval."""
+
+    @property
+    def described(self) -> bool:
+        """Whether any data set is described in the manner of the MAD paper's Table 1."""
+        return bool(self.datasets or self.published or self.statistics)
 
     @model_validator(mode="after")
     def consistent(self) -> "Longform":

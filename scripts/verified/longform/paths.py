@@ -8,6 +8,7 @@ from verified.common.shards import shard_names
 from verified.config import Config
 from verified.config.folders import dataset_folder, dataset_wildcard, home
 from verified.config.longform import EVALUATOR, FilmSet
+from verified.config.sources import ReleasedSource
 from verified.evaluator.paths import starting_checkpoint
 from verified.weights.paths import joint_records
 
@@ -274,19 +275,19 @@ PUBLISHED = {
 """Published data sets of Table 1 by collection, as the table calls them."""
 
 
-def published_release(collection: str, folder: str | None):
-    """The files of a published collection that are at hand, in `folder` or by download."""
-    from verified.config.sources import ReleasedSource
-    from verified.corpus.released_source import resolve
+def published_source(collection: str, folder: str | None) -> ReleasedSource:
+    """All splits of a published collection, in `folder` or by download."""
     from verified.corpus.sources import collections
 
     splits = tuple(collections()[collection])
-    return resolve(ReleasedSource(kind="released", collection=collection, splits=splits, released_dir=folder))
+    return ReleasedSource(kind="released", collection=collection, splits=splits, released_dir=folder)
 
 
 def published_files(settings: Config, collection: str) -> list[str]:
-    """Paths of a published collection's files."""
-    release = published_release(collection, settings.longform.published_dir)
+    """Paths of the files of a published collection that are at hand."""
+    from verified.corpus.released_source import resolve
+
+    release = resolve(published_source(collection, settings.longform.published_dir))
     return [str(path) for split in release.splits for path in release.paths(split)]
 
 
@@ -312,12 +313,12 @@ def table_layout(settings: Config) -> dict:
 
 
 def table_files(settings: Config) -> list[str]:
-    """The stage's tables for `build_tables`; none where the configuration has no data set of films."""
-    return [f"{folder(settings)}/tables.json"] if film_sets(settings) else []
+    """The stage's tables for `build_tables`; none where the configuration asks for none."""
+    return [f"{folder(settings)}/tables.json"] if settings.longform.described else []
 
 
 def figure_files(settings: Config) -> list[str]:
     """The stage's figures for the report."""
-    if not film_sets(settings):
-        return []
-    return [f"{folder(settings)}/figures/{name}.svg" for name in ("moments", "splits", "sentences", "lengths")]
+    names = ["moments", "sentences"] if settings.longform.described else []
+    names += ["splits", "lengths"] if film_sets(settings) else []
+    return [f"{folder(settings)}/figures/{name}.svg" for name in names]

@@ -89,6 +89,11 @@ REASONS = {
     " 57.1 h",
     ("Charades-STA", "minutes"): "57.1 h over 6,672 videos is 0.51 as well: a slip in print",
     ("ANet-Captions", "words"): "1.0M tokens over 72.0K queries, both printed, is less than 14.5 as well",
+    **{
+        ("ANet-Captions", name): "the tagger is not stated; with each word under its commonest tag alone, 1.3K"
+        " adjectives, 6.4K nouns and 3.7K verbs"
+        for name in ("adjectives", "nouns", "verbs")
+    },
 }
 
 
@@ -298,12 +303,13 @@ def all_tables(
     statistics: Sequence[Mapping], results: Mapping, mixtures: Mapping, counts: Mapping, uniqueness: Mapping,
     checks: Mapping, layout: Mapping, printed: Mapping,
 ) -> list[SimpleTable]:  # fmt: skip
-    """Every table of the stage, in the paper's order."""
+    """Every table of the stage, in the paper's order; without films, the statistics alone."""
     films = [one for one in statistics if one["kind"] == "films"]
     short = layout["short_seconds"]
-    found = [
-        statistics_table(statistics, printed),
-        verdicts_table(statistics, printed),
+    found = [statistics_table(statistics, printed), verdicts_table(statistics, printed)]
+    if not films:
+        return [table for table in found if table is not None]
+    found += [
         recall_table("mad-2", "MAD Table 2: grounding in whole films", None, KS, results, layout, printed),
         recall_table("mad-3", f"MAD Table 3: grounding in stretches of {short:g} s", short, (1, 5), results, layout,
                      printed),
