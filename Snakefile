@@ -46,6 +46,7 @@ include: "rules/tables.smk"
 include: "rules/validity.smk"
 include: "rules/report.smk"
 include: "rules/study.smk"
+include: "rules/export.smk"
 
 
 follow_imports(workflow.rules)

@@ -20,6 +20,7 @@ COMMANDS = (
     "verified.retrieval.commands",
     "verified.longform.commands",
     "verified.study.commands",
+    "verified.export.commands",
     "verified.tables.commands",
     "verified.report.commands",
     "verified.planning.commands",

@@ -11,6 +11,7 @@ from verified.config.annotations import Annotations
 from verified.config.base import Section
 from verified.config.datasets import DataSet
 from verified.config.evaluator import Evaluator
+from verified.config.export import Export
 from verified.config.features import Features
 from verified.config.generation import Generation
 from verified.config.layers import layered
@@ -47,6 +48,7 @@ class Config(Section):
     retrieval: Retrieval = Retrieval()
     statistics: Statistics = Statistics()
     study: Study = Study()
+    export: Export = Export()
     longform: Longform = Longform()
     rextime: Rextime = Rextime()
     weights: Weights = Weights()

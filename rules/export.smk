@@ -1,0 +1,32 @@
+from verified.export.forms import FORMS
+from verified.export.paths import export_facts, export_folders, export_inputs
+
+
+rule export:
+    """Every data set in every form that the configuration asks for."""
+    input:
+        export_folders(settings),
+
+
+rule export_form:
+    """The annotations of a data set as others read them, with licence, splits, models, prompts and checksums."""
+    input:
+        unpack(export_inputs(settings)),
+    output:
+        directory("results/{dataset}/export/{form}"),
+    log:
+        "logs/{dataset}/export_form/{form}.log",
+    benchmark:
+        "logs/{dataset}/export_form/{form}.tsv"
+    wildcard_constraints:
+        form="|".join(FORMS),
+    conda:
+        "../envs/export.yaml"
+    threads: 1
+    resources:
+        mem_mb=growing(4000),
+        runtime=growing(120),
+    params:
+        facts=export_facts(settings),
+    script:
+        "../scripts/export_form.py"

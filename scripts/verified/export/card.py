@@ -1,0 +1,61 @@
+"""What stands in every exported folder: README.md for people and manifest.json for programs, with all checksums."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from verified.common.files import file_digest, write_text
+from verified.common.jsonl import write_json
+from verified.export.collection import Collection
+
+COLUMNS_TOLD = """| column | meaning |
+|---|---|
+| `caption_id` | number of the caption, unique in the whole collection |
+| `desc_id`, `rank` | number of the moment, and of the caption among its captions (1 is the first) |
+| `video`, `start`, `end`, `duration` | where the moment is; seconds, the last of the video |
+| `cog_desc` | the coarse caption it started from |
+| `fig_desc`, `fig_desc_type` | the fine-grained caption; it adds statics or dynamics, or is the coarse one |
+| `fig_desc_score` | the evaluator's confidence (of an edited caption: before the edit) |
+| `lineage` | key of the request that wrote it |
+| `decision`, `reviewers`, `reviewed` | what people decided, who, and when (UTC); empty where nobody has looked |"""
+
+
+def write_cards(folder: Path, form: str, told: str, collection: Collection, head: str = "") -> dict:
+    """Write README.md (`head` first, then what the form is, as `told`) and manifest.json; returns the manifest.
+
+    Every file that lies below `folder` already is listed with size and SHA-256.
+    """
+    files = [
+        {"path": path.relative_to(folder).as_posix(), "bytes": path.stat().st_size, "sha256": file_digest(path)}
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    ]
+    about = collection.about
+    manifest = {
+        **{key: about[key] for key in ("title", "version", "licence", "config", "name", "creators", "url")},
+        "form": form,
+        "splits": collection.counts(),
+        "models": dict(about["models"]),
+        "prompts": about["prompts"],
+        "files": files,
+    }
+    write_text(folder / "README.md", head + _readme(about, told, manifest))
+    write_json(folder / "manifest.json", manifest)
+    return manifest
+
+
+def _readme(about: Mapping, told: str, manifest: Mapping) -> str:
+    facts = [f"- Licence: {about['licence']}", f"- Version: {about['version']}"]
+    facts += [f"- Published by: {', '.join(about['creators'])}"] if about["creators"] else []
+    facts += [f"- Page: {about['url']}"] if about["url"] else []
+    facts += [f"- {role}: {model}" for role, model in about["models"].items()]
+    if about["prompts"]:
+        facts.append(f"- Prompts: {about['prompts']['name']} (SHA-256 begins with {about['prompts']['sha256']})")
+    facts.append(f"- Made by configuration {about['config']}, data set {about['name']}")
+    splits = [f"| {split} | {n['captions']} | {n['moments']} | {n['videos']} |"
+              for split, n in manifest["splits"].items()]  # fmt: skip
+    files = [f"| {file['path']} | {file['bytes']} | `{file['sha256']}` |" for file in manifest["files"]]
+    return "\n".join([
+        f"# {about['title']}", "", "Fine-grained captions of video moments. " + told, "", *facts, "",
+        "| split | captions | moments | videos |", "|---|---|---|---|", *splits, "",
+        "| file | bytes | SHA-256 |", "|---|---|---|", *files, "",
+    ])  # fmt: skip

@@ -1,0 +1,76 @@
+"""What is exported: one row a caption, whatever the form."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+COLUMNS = {
+    "caption_id": int, "desc_id": int, "rank": int, "video": str, "start": float, "end": float, "duration": float,
+    "cog_desc": str, "fig_desc": str, "fig_desc_score": float, "fig_desc_type": str, "lineage": str,
+    "decision": str, "reviewers": str, "reviewed": str,
+}  # fmt: skip
+"""Columns of a row and the type of their values; those behind `cog_desc` may be None.
+
+`caption_id` is unique; it is the moment's `desc_id` for its first caption, and a number above all of these for a
+further one. `rank` counts the captions of a moment from 1.
+"""
+
+
+@dataclass(frozen=True)
+class Collection:
+    """Rows by split (dicts of COLUMNS), and what is known of the whole.
+
+    `about`: title, name, licence, config, version, creators, url, models (role → model), prompts (name and sha256, or
+    None where the captions were given).
+    """
+
+    about: Mapping
+    splits: dict[str, list[dict]]
+
+    @property
+    def videos(self) -> list[str]:
+        """All videos, in the order of their first caption."""
+        return list(dict.fromkeys(row["video"] for rows in self.splits.values() for row in rows))
+
+    def counts(self) -> dict[str, dict[str, int]]:
+        """Captions, moments and videos of each split."""
+        return {
+            split: {
+                "captions": len(rows),
+                "moments": len({row["desc_id"] for row in rows}),
+                "videos": len({row["video"] for row in rows}),
+            }
+            for split, rows in self.splits.items()
+        }
+
+
+def caption_of(row: Mapping) -> str:
+    """The one caption of forms that have one: the fine one, or the coarse one of a collection without."""
+    return row["fig_desc"] or row["cog_desc"]
+
+
+def collect(annotations: Iterable[dict], splits: Iterable[str], about: Mapping) -> Collection:
+    """The collection of annotation rows in the FIG form, each with its ``split`` (see `common.fig.read_splits`)."""
+    annotations = list(annotations)
+    found: dict[str, list[dict]] = {split: [] for split in splits}
+    free = 1 + max((row["desc_id"] for row in annotations), default=0)
+    for row in annotations:
+        captions = [row, *row.get("further", ())]
+        for rank, caption in enumerate(captions, start=1):
+            number = row["desc_id"] if rank == 1 else free
+            free += rank > 1
+            found[row["split"]].append(_row(number, rank, row, caption))
+    return Collection(about, found)
+
+
+def _row(number: int, rank: int, moment: Mapping, caption: Mapping) -> dict:
+    start, end = moment["time"]
+    review = moment.get("review", {}) if rank == 1 else {}
+    score = caption.get("fig_desc_score")
+    return {
+        "caption_id": number, "desc_id": moment["desc_id"], "rank": rank, "video": moment["video"],
+        "start": float(start), "end": float(end), "duration": float(moment["duration"]), "cog_desc": moment["cog_desc"],
+        "fig_desc": caption.get("fig_desc"), "fig_desc_score": None if score is None else float(score),
+        "fig_desc_type": caption.get("fig_desc_type"), "lineage": caption.get("lineage"),
+        "decision": review.get("decision"), "reviewers": ", ".join(review.get("reviewers", ())) or None,
+        "reviewed": review.get("when"),
+    }  # fmt: skip

@@ -1,0 +1,36 @@
+"""The forms by name."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import get_args
+
+from verified.config.export import Form
+from verified.export.collection import Collection
+from verified.export.hugging_face import write_hugging_face
+from verified.export.plain import write_csv
+from verified.export.retrieval_codes import (
+    write_activitynet_captions,
+    write_charades_sta,
+    write_qvhighlights,
+    write_tvr,
+)
+from verified.export.webdataset import write_webdataset
+
+FORMS = get_args(Form)
+WRITERS: dict[str, Callable[[Path, Collection], None]] = {
+    "hugging-face": write_hugging_face,
+    "csv": write_csv,
+    "tvr": write_tvr,
+    "qvhighlights": write_qvhighlights,
+    "activitynet-captions": write_activitynet_captions,
+    "charades-sta": write_charades_sta,
+}
+
+
+def write_form(form: str, folder: Path, collection: Collection, shard_captions: int, media=None) -> None:
+    """Write `collection` in one form; only WebDataset shards take `media` and `shard_captions`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if form == "webdataset":
+        write_webdataset(folder, collection, shard_captions, media)
+    else:
+        WRITERS[form](folder, collection)

@@ -1,0 +1,114 @@
+"""A folder as Hugging Face's hub and library `datasets` read it, with the same files described as Croissant.
+
+Split names become such as the library takes: letters, digits and low lines.
+"""
+
+import json
+import os
+import re
+from pathlib import Path
+
+from verified.common.files import atomic_path, file_digest, write_text
+from verified.export.card import COLUMNS_TOLD, write_cards
+from verified.export.collection import COLUMNS, Collection
+
+LICENCES = {
+    "mit", "apache-2.0", "cc0-1.0", "cc-by-4.0", "cc-by-sa-4.0", "cc-by-nc-4.0", "cc-by-nc-sa-4.0", "cc-by-nc-nd-4.0",
+    "cc-by-nd-4.0", "odc-by", "odbl", "pddl",
+}  # fmt: skip
+"""Licences that the hub knows under these names; any other is given as it stands."""
+TOLD = (
+    "Parquet, read by `datasets.load_dataset` from this folder; `croissant.json` describes the same files."
+    f"\n\n{COLUMNS_TOLD}"
+)
+
+
+def write_hugging_face(folder: Path, collection: Collection) -> None:
+    """data/SPLIT.parquet of each split that has captions, croissant.json, README.md with its YAML head, manifest."""
+    files = {}
+    for split, rows in collection.splits.items():
+        if rows:
+            files[split_name(split)] = path = folder / "data" / f"{split_name(split)}.parquet"
+            write_parquet(path, rows)
+    described = croissant(collection.about, folder, files)
+    write_text(folder / "croissant.json", json.dumps(described, ensure_ascii=False, indent=1) + "\n")
+    write_cards(folder, "hugging-face", TOLD, collection, _head(collection.about, folder, files))
+
+
+def split_name(split: str) -> str:
+    """A split's name in letters, digits and low lines."""
+    return re.sub(r"\W", "_", split, flags=re.ASCII)
+
+
+def write_parquet(path: str | os.PathLike, rows: list[dict]) -> None:
+    """Rows of COLUMNS as one Parquet file."""
+    import pyarrow
+    import pyarrow.parquet
+
+    kinds = {str: pyarrow.string(), int: pyarrow.int64(), float: pyarrow.float64()}
+    schema = pyarrow.schema({name: kinds[kind] for name, kind in COLUMNS.items()})
+    with atomic_path(path) as temporary:
+        pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows, schema=schema), temporary, compression="zstd")
+
+
+def _head(about, folder: Path, files: dict[str, Path]) -> str:
+    """The YAML between two lines of ---, from which the hub and the library know what the folder holds."""
+    import yaml
+
+    licence = about["licence"].lower()
+    named = {"license": licence} if licence in LICENCES else {"license": "other", "license_name": about["licence"]}
+    known = named if about["licence"] != "not stated" else {"license": "unknown"}
+    parts = [{"split": name, "path": path.relative_to(folder).as_posix()} for name, path in files.items()]
+    values = {
+        "pretty_name": about["title"], **known, "language": ["en"], "task_categories": ["text-retrieval"],
+        "tags": ["video", "moment-retrieval", "video-corpus-moment-retrieval"],
+        "configs": [{"config_name": "default", "data_files": parts}],
+    }  # fmt: skip
+    return f"---\n{yaml.safe_dump(values, sort_keys=False, allow_unicode=True)}---\n\n"
+
+
+CONTEXT = {
+    "@language": "en", "@vocab": "https://schema.org/", "sc": "https://schema.org/", "dct": "http://purl.org/dc/terms/",
+    "cr": "http://mlcommons.org/croissant/", "rai": "http://mlcommons.org/croissant/RAI/",
+    "citeAs": "cr:citeAs", "column": "cr:column", "conformsTo": "dct:conformsTo",
+    "data": {"@id": "cr:data", "@type": "@json"}, "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+    "examples": {"@id": "cr:examples", "@type": "@json"}, "extract": "cr:extract", "field": "cr:field",
+    "fileProperty": "cr:fileProperty", "fileObject": "cr:fileObject", "fileSet": "cr:fileSet", "format": "cr:format",
+    "includes": "cr:includes", "isLiveDataset": "cr:isLiveDataset", "jsonPath": "cr:jsonPath", "key": "cr:key",
+    "md5": "cr:md5", "parentField": "cr:parentField", "path": "cr:path", "recordSet": "cr:recordSet",
+    "references": "cr:references", "regex": "cr:regex", "repeated": "cr:repeated", "replace": "cr:replace",
+    "separator": "cr:separator", "source": "cr:source", "subField": "cr:subField", "transform": "cr:transform",
+}  # fmt: skip
+"""The terms of Croissant 1.0, as its specification lists them."""
+TYPES = {str: "sc:Text", int: "sc:Integer", float: "sc:Float"}
+
+
+def croissant(about, folder: Path, files: dict[str, Path]) -> dict:
+    """Croissant 1.0 of the Parquet files by split: each a file with its SHA-256, and a record set with all columns."""
+    objects, records = [], []
+    for split, path in files.items():
+        objects.append({
+            "@type": "cr:FileObject", "@id": f"file-{split}", "name": path.name,
+            "contentUrl": path.relative_to(folder).as_posix(), "contentSize": f"{path.stat().st_size} B",
+            "encodingFormat": "application/x-parquet", "sha256": file_digest(path),
+        })  # fmt: skip
+        fields = [
+            {"@type": "cr:Field", "@id": f"{split}/{name}", "name": name, "dataType": TYPES[kind],
+             "source": {"fileObject": {"@id": f"file-{split}"}, "extract": {"column": name}}}
+            for name, kind in COLUMNS.items()
+        ]  # fmt: skip
+        records.append({"@type": "cr:RecordSet", "@id": split, "name": split, "field": fields})
+    creators = [{"@type": "Organization", "name": name} for name in about["creators"]]
+    return {
+        "@context": CONTEXT,
+        "@type": "sc:Dataset",
+        "conformsTo": "http://mlcommons.org/croissant/1.0",
+        "name": split_name(about["title"]),
+        "description": f"{about['title']}: fine-grained captions of video moments.",
+        "license": about["licence"],
+        "version": about["version"],
+        **({"url": about["url"]} if about["url"] else {}),
+        **({"creator": creators} if creators else {}),
+        "distribution": objects,
+        "recordSet": records,
+    }

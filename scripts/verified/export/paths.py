@@ -1,0 +1,60 @@
+"""What the rule of the exports reads, and where it writes."""
+
+from collections.abc import Callable
+
+from verified.annotations.origins import generation_facts
+from verified.annotations.paths import annotation_files, annotation_splits, card_facts
+from verified.common.folders import key_of
+from verified.common.shards import shard_names
+from verified.config import Config
+from verified.config.folders import dataset_folder, dataset_of, shown_datasets
+
+
+def export_inputs(settings: Config) -> Callable[[object], dict[str, list[str]]]:
+    """An input function: annotations of ``wildcards.dataset``; videos and keyframes where the form holds media."""
+    annotations = annotation_files(settings, "fig")
+
+    def files(wildcards) -> dict[str, list[str]]:
+        found = {"annotations": annotations(wildcards)}
+        if with_media(settings, wildcards):
+            folder = f"results/{wildcards.dataset}"
+            found["videos"] = [f"{folder}/corpus/videos.jsonl"]
+            found["keyframes"] = [f"{folder}/keyframes/{shard}.tar" for shard in shard_names(settings.shards)]
+        return found
+
+    return files
+
+
+def with_media(settings: Config, wildcards) -> bool:
+    """Whether the folder of ``wildcards.form`` gets media: asked for, possible, and a place for them."""
+    here = dataset_of(settings, wildcards).source.annotated_here
+    return settings.export.media and here and wildcards.form == "webdataset"
+
+
+def export_facts(settings: Config) -> Callable[[object], dict]:
+    """A params function: what every card states, the splits, and how the form is cut into files."""
+    card, made = card_facts(settings), generation_facts(settings)
+
+    def facts(wildcards) -> dict:
+        here = dataset_of(settings, wildcards).source.annotated_here
+        about = {**card(wildcards), "version": settings.export.version, "creators": list(settings.export.creators),
+                 "url": settings.export.url, "models": card(wildcards)["models"] if here else {},
+                 "prompts": {"name": made["prompts"], "sha256": made["prompts_sha256"]} if here else None}  # fmt: skip
+        cutting = {"shard_captions": settings.export.shard_captions, "clip_side": settings.export.clip_side}
+        return {
+            "about": about,
+            "splits": annotation_splits(settings, key_of(wildcards.dataset)),
+            **(cutting if wildcards.form == "webdataset" else {}),
+            "media": with_media(settings, wildcards),
+        }
+
+    return facts
+
+
+def export_folders(settings: Config, forms: tuple[str, ...] = ()) -> list[str]:
+    """The folders of all exports of a configuration, or of some forms."""
+    return [
+        f"{dataset_folder(settings, name)}/export/{form}"
+        for name in shown_datasets(settings)
+        for form in forms or settings.export.forms
+    ]

@@ -1,0 +1,196 @@
+"""Every export is read back: by the library of its field where there is one, else by this project's own readers."""
+
+import csv
+import hashlib
+import io
+import json
+import tarfile
+
+import pytest
+from PIL import Image
+
+from verified.captions.tar import KeyframeTars
+from verified.common.jsonl import read_json, read_jsonl
+from verified.common.video.probe import probe
+from verified.config.export import Export
+from verified.corpus.encode import write_video
+from verified.corpus.released_formats import read_split
+from verified.export.collection import COLUMNS, collect
+from verified.export.forms import FORMS, write_form
+from verified.export.media import media_of
+from verified.keyframes import write_keyframes
+
+HOSTILE = 'she said "stop", twice; then: ##7.0 <b>ünïcode</b> =1+1, \U0001f600'
+ABOUT = {
+    "title": "Kitchen-FIG", "name": "kitchen", "licence": "CC-BY-4.0", "config": "kitchen", "version": "1.2.0",
+    "creators": ["A Lab"], "url": "https://example.org/kitchen", "models": {"Language model": "some/llm"},
+    "prompts": {"name": "config/prompts", "sha256": "0123456789abcdef"},
+}  # fmt: skip
+
+
+def annotation(ident: int, split: str, video: str, start: float, end: float, fine: str, **more) -> dict:
+    return {
+        "video": video, "time": [start, end], "desc_id": ident, "duration": 9.75, "cog_desc": f"coarse {ident}",
+        "fig_desc": fine, "fig_desc_score": -0.1 * ident, "fig_desc_type": "statics", "lineage": f"{ident:064d}",
+        "split": split, **more,
+    }  # fmt: skip
+
+
+REVIEW = {"decision": "accept", "reviewers": ["ann", "bob"], "when": "2026-01-02T03:04:05Z"}
+SECOND = {"fig_desc": "the second best", "fig_desc_score": -3.5, "fig_desc_type": "dynamics", "lineage": "e" * 64}
+ROWS = [
+    annotation(7, "train", "a b/50%", 0.1, 2.3000000000000003, HOSTILE, review=REVIEW),
+    annotation(3, "train", "a b/50%", 2.5, 4.0, "a thing turns", further=[SECOND]),
+    annotation(5, "held-out", "clip-2", 0, 9.75, "two things meet"),
+]
+SPLITS = ("train", "held-out", "test")
+
+
+@pytest.fixture(scope="module")
+def collection():
+    return collect(ROWS, SPLITS, ABOUT)
+
+
+def written(form, folder, collection, **options):
+    write_form(form, folder, collection, options.get("shard_captions", 500), options.get("media"))
+    return folder
+
+
+def test_a_moment_with_two_captions_gives_two_rows_with_numbers_of_their_own(collection):
+    rows = collection.splits["train"]
+    assert [(row["caption_id"], row["desc_id"], row["rank"]) for row in rows] == [(7, 7, 1), (3, 3, 1), (8, 3, 2)]
+    assert (rows[0]["decision"], rows[0]["reviewers"]) == ("accept", "ann, bob") and rows[2]["decision"] is None
+    assert collection.counts()["train"] == {"captions": 3, "moments": 2, "videos": 1}
+    assert set(Export().forms) == set(FORMS)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_each_card_names_licence_splits_models_prompts_and_all_checksums(form, collection, tmp_path):
+    folder = written(form, tmp_path / form, collection)
+    manifest = read_json(folder / "manifest.json")
+    assert manifest["licence"] == "CC-BY-4.0" and manifest["models"] == ABOUT["models"]
+    assert manifest["prompts"]["sha256"] == "0123456789abcdef" and set(manifest["splits"]) == set(SPLITS)
+    listed = {entry["path"]: entry["sha256"] for entry in manifest["files"]}
+    there = {path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+             for path in folder.rglob("*") if path.is_file()}  # fmt: skip
+    assert there.keys() - listed.keys() == {"README.md", "manifest.json"}
+    assert all(there[path] == digest for path, digest in listed.items())
+    text = (folder / "README.md").read_text(encoding="utf-8")
+    assert all(word in text for word in ("CC-BY-4.0", "some/llm", "0123456789abcdef", "| train | 3 | 2 | 1 |"))
+    again = written(form, tmp_path / "again", collection)
+    assert all((again / path).read_bytes() == (folder / path).read_bytes() for path in there)
+
+
+def test_hugging_face_s_library_loads_the_folder(collection, tmp_path, monkeypatch):
+    datasets = pytest.importorskip("datasets", reason="the library datasets is not installed")
+    folder = written("hugging-face", tmp_path / "set", collection)
+    loaded = datasets.load_dataset(str(folder), cache_dir=str(tmp_path / "cache"))
+    assert set(loaded) == {"train", "held_out"}  # an empty split has no file
+    assert loaded["train"].to_list() == collection.splits["train"]
+    assert loaded["held_out"].to_list() == collection.splits["held-out"]
+    from huggingface_hub import DatasetCard
+
+    card = DatasetCard.load(folder / "README.md")
+    assert card.data.license == "cc-by-4.0" and card.data.pretty_name == "Kitchen-FIG"
+
+
+def test_croissant_is_valid_and_its_records_are_read_back(collection, tmp_path):
+    croissant = pytest.importorskip("mlcroissant", reason="the library mlcroissant is not installed")
+    folder = written("hugging-face", tmp_path / "set", collection)
+    described = croissant.Dataset(jsonld=str(folder / "croissant.json"))
+    assert not described.metadata.ctx.issues.errors
+    records = list(described.records(record_set="train"))
+    assert len(records) == 3
+    for record, row in zip(records, collection.splits["train"]):
+        record = {name.removeprefix("train/"): value for name, value in record.items()}
+        text = {name: value.decode() for name, value in record.items() if isinstance(value, bytes)}
+        assert text["fig_desc"] == row["fig_desc"] and text["video"] == row["video"]
+        assert record["caption_id"] == row["caption_id"] and record["end"] == row["end"]
+
+
+def test_webdataset_reads_the_shards(collection, tmp_path):
+    webdataset = pytest.importorskip("webdataset", reason="the library webdataset is not installed")
+    folder = written("webdataset", tmp_path / "set", collection, shard_captions=2)
+    shards = sorted(str(path) for path in folder.glob("train-*.tar"))
+    assert len(shards) == 2 and not list(folder.glob("test-*.tar"))
+    samples = list(webdataset.WebDataset(shards, shardshuffle=False, empty_check=False).decode())
+    assert [sample["json"] for sample in samples] == collection.splits["train"]
+    assert samples[0]["txt"] == HOSTILE and set(samples[0]) >= {"__key__", "json", "txt"} and "mp4" not in samples[0]
+
+
+def test_clips_and_keyframes_are_in_the_shards_where_media_are_asked_for(tmp_path):
+    import numpy as np
+
+    frames = np.random.default_rng(0).integers(0, 255, (16, 48, 64, 3), dtype=np.uint8)
+    write_video(tmp_path / "v.mp4", frames, 8)
+    moments = [{"desc_id": 1, "video": "v", "start": 0.25, "end": 1.25}]
+    videos = [{"video": "v", "path": str(tmp_path / "v.mp4")}]
+    keys = {"segments": 2, "threshold": 27.0, "min_scene_seconds": 0.5}
+    write_keyframes(moments, videos, keys, tmp_path / "shard-00.tar")
+    collection = collect([annotation(1, "test", "v", 0.25, 1.25, "noise")], ("test",), ABOUT)
+    with KeyframeTars([tmp_path / "shard-00.tar"]) as keyframes:
+        folder = written("webdataset", tmp_path / "set", collection, media=media_of(videos, keyframes, 64))
+    with tarfile.open(folder / "test-000000.tar") as archive:
+        files = {name: archive.extractfile(name).read() for name in archive.getnames()}
+    (tmp_path / "clip.mp4").write_bytes(files["000000000001.mp4"])
+    assert probe(tmp_path / "clip.mp4")["frames"] == 8
+    assert Image.open(io.BytesIO(files["000000000001.keyframe-0.jpg"])).size == (64, 48)
+    assert "`mp4`" in (folder / "README.md").read_text(encoding="utf-8")
+
+
+def test_csv_is_read_back_with_every_number(collection, tmp_path):
+    folder = written("csv", tmp_path, collection)
+    with (folder / "train.csv").open(encoding="utf-8", newline="") as file:
+        rows = [{name: None if value == "" else COLUMNS[name](value) for name, value in row.items()}
+                for row in csv.DictReader(file)]  # fmt: skip
+    assert rows == collection.splits["train"]
+
+
+def test_tvr_s_form_is_the_ground_truth_of_the_evaluator(collection, tmp_path, capsys):
+    from verified.__main__ import main
+
+    folder = written("tvr", tmp_path, collection)
+    index = read_json(folder / "video2dur_idx.json")
+    numbers = {video: number for split in index.values() for video, (_, number) in split.items()}
+    truth = read_jsonl(folder / "train.jsonl")
+    vcmr = [
+        {"desc_id": row["desc_id"], "desc": row["desc"], "predictions": [[numbers[row["vid_name"]], *row["ts"], 1.0]]}
+        for row in truth
+    ]
+    video2idx = {split: {video: number for video, (_, number) in videos.items()} for split, videos in index.items()}
+    (tmp_path / "found.json").write_text(json.dumps({"video2idx": video2idx["train"], "VCMR": vcmr}))
+    assert main(["evaluate", str(folder / "train.jsonl"), str(tmp_path / "found.json"), "--json"]) == 0
+    assert "100.0" in capsys.readouterr().out
+    assert [row["desc_id"] for row in truth] == [7, 3, 8]
+
+
+def test_qvhighlights_form_has_what_its_loaders_read(collection, tmp_path):
+    rows = read_jsonl(written("qvhighlights", tmp_path, collection) / "train.jsonl")
+    assert list(rows[0]) == ["qid", "query", "duration", "vid", "relevant_windows"]
+    assert rows[0]["relevant_windows"] == [[0.1, 2.3000000000000003]] and rows[0]["query"] == HOSTILE
+
+
+def test_activitynet_captions_form_is_read_back(collection, tmp_path):
+    path = written("activitynet-captions", tmp_path, collection) / "train.json"
+    rows = read_split({"activitynet-captions": path})
+    assert [(row["video"], row["time"], row["cog_desc"]) for row in rows] == [
+        (row["video"], [row["start"], row["end"]], row["fig_desc"]) for row in collection.splits["train"]
+    ]
+    assert json.loads(path.read_text(encoding="utf-8"))["a b/50%"]["caption_ids"] == [7, 3, 8]
+
+
+def test_charades_sta_form_is_read_back(collection, tmp_path):
+    folder = written("charades-sta", tmp_path, collection)
+    rows = read_split({"charades-sta": folder / "train.txt", "charades-csv": folder / "train.csv"})
+    assert [(row["video"], row["time"], row["duration"], row["cog_desc"]) for row in rows] == [
+        ("a%20b/50%25", [row["start"], row["end"]], 9.75, row["fig_desc"]) for row in collection.splits["train"]
+    ]
+
+
+def test_coarse_captions_alone_are_exported_as_such(tmp_path):
+    row = annotation(1, "train", "v", 0, 1, "x")
+    coarse = {key: row[key] for key in ("video", "time", "desc_id", "duration", "cog_desc", "split")}
+    collection = collect([coarse], ("train",), ABOUT | {"models": {}, "prompts": None})
+    assert read_jsonl(written("tvr", tmp_path / "tvr", collection) / "train.jsonl")[0]["desc"] == "coarse 1"
+    for form in FORMS:
+        assert "Prompts" not in (written(form, tmp_path / form, collection) / "README.md").read_text(encoding="utf-8")
