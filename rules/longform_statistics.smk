@@ -78,10 +78,32 @@ rule describe_published:
         "../scripts/describe_films.py"
 
 
+rule unpack_wordnet:
+    """The database files of WordNet 3.0 from NLTK's archive."""
+    input:
+        archive=f"{film_paths.UNPACKED_WORDNET}.zip",
+    output:
+        folder=directory(film_paths.UNPACKED_WORDNET),
+    log:
+        "logs/unpack_wordnet.log",
+    benchmark:
+        "logs/unpack_wordnet.tsv"
+    conda:
+        "../envs/longform.yaml"
+    threads: 1
+    resources:
+        mem_mb=growing(1000),
+        runtime=growing(10),
+        disk_mb=100,
+    script:
+        "../scripts/unpack_wordnet.py"
+
+
 rule measure_uniqueness:
     """Sentences that are unique in their film by METEOR (appendix A.1.2)."""
     input:
         rows=f"{FILMS}/{{films}}/annotations.jsonl",
+        wordnet=film_paths.wordnet_files(settings),
     output:
         f"{FILMS}/{{films}}/uniqueness.json",
     log:
@@ -95,7 +117,7 @@ rule measure_uniqueness:
         mem_mb=growing(4000),
         runtime=growing(720),
     params:
-        wordnet=settings.longform.wordnet,
+        wordnet=film_paths.wordnet_folder(settings),
         direction=settings.longform.meteor_direction,
         processes=settings.longform.processes,
     script:

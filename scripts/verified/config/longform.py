@@ -221,7 +221,8 @@ class Longform(Section):
     statistics: bool = False
     """Table 1 and its figures for a configuration's data sets where none is of films; `published` asks for it too."""
     wordnet: str | None = None
-    """Folder with WordNet 3.0's database files, for the uniqueness of sentences by METEOR; null: not measured."""
+    """WordNet 3.0 for the uniqueness of sentences by METEOR: a folder with its database files, or `published`, NLTK's
+    archive by its checksum in config/sources.csv; null: not measured."""
     meteor_direction: Literal["max", "forward"] = "max"
     """METEOR of a pair: the larger of both directions, or the earlier sentence as reference alone."""
     processes: int = Field(1, ge=1)

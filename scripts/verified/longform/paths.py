@@ -10,10 +10,14 @@ from verified.config.folders import dataset_folder, dataset_wildcard, home
 from verified.config.longform import EVALUATOR, FilmSet
 from verified.config.sources import ReleasedSource
 from verified.evaluator.paths import starting_checkpoint
+from verified.longform.wordnet import PUBLISHED as PUBLISHED_WORDNET
+from verified.longform.wordnet import WORDNET_FILES
 from verified.weights.paths import joint_records
 
 KINDS = ("frames", "tokens", "sentences")
 SPLITS = ("train", "val", "test")
+UNPACKED_WORDNET = "resources/released/wordnet/wordnet"
+"""Where the published WordNet is unpacked."""
 
 
 def folder(settings: Config) -> str:
@@ -215,6 +219,19 @@ def statistics_files(settings: Config) -> list[str]:
     found = [f"{own}/{name}/statistics.json" for name in film_sets(settings)]
     found += [f"{own}/datasets/{name}.json" for name in shown_datasets(settings)]
     return found + [f"{own}/published/{name}.json" for name in settings.longform.published]
+
+
+def wordnet_folder(settings: Config) -> str:
+    """Folder of WordNet's database files: the one that the configuration names, or where the archive is unpacked."""
+    given = settings.longform.wordnet
+    return UNPACKED_WORDNET if given == PUBLISHED_WORDNET else given or ""
+
+
+def wordnet_files(settings: Config) -> list[str]:
+    """WordNet's database files, of which an edit measures anew."""
+    if settings.longform.wordnet == PUBLISHED_WORDNET:
+        return [UNPACKED_WORDNET]
+    return [f"{wordnet_folder(settings)}/{name}" for name in WORDNET_FILES] if settings.longform.wordnet else []
 
 
 def uniqueness_files(settings: Config) -> list[str]:

@@ -147,9 +147,10 @@ def comparison_table(statistics: Sequence[Mapping], uniqueness: Mapping[str, Map
                      f" {whole['frequent']['50']} more than 50 times.")  # fmt: skip
         if found := uniqueness.get(one["title"]):
             shares = ", ".join(f"{share:.1f} % below {limit}" for limit, share in found["unique"].items())
-            notes.append(f"{one['title']}: METEOR with every other sentence of the film is {shares} of the sentences.")
+            notes.append(f"{one['title']}: METEOR with every other sentence of the film is {shares} of the sentences"
+                         f" (WordNet {found['wordnet_sha256'][:12]}).")  # fmt: skip
         else:
-            notes.append(f"{one['title']}: uniqueness by METEOR was not measured (longform.wordnet names no folder).")
+            notes.append(f"{one['title']}: uniqueness by METEOR was not measured (longform.wordnet names no WordNet).")
     headings = [heading for heading, _, _ in FIGURES.values()]
     return SimpleTable("mad-7", "MAD Table 7: training against validation and test",
                        ("Data set", "Split", "Figures", *headings), rows, notes)  # fmt: skip

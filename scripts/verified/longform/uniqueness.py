@@ -6,66 +6,17 @@ it is at most the weighted mean of precision and recall, and a word finds a part
 stem or stand in one synset. This bound, a matrix product, leaves few pairs to METEOR itself; the result is the same.
 """
 
-import hashlib
-import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from functools import lru_cache
-from pathlib import Path
 
 import numpy as np
 
-from verified.common.errors import InputError
+from verified.longform.wordnet import load_wordnet, wordnet_digest
 
 THRESHOLDS = (0.9, 0.99)
 BLOCK = 64
 ALPHA = 0.9
 """METEOR's weight of precision against recall in NLTK."""
-WORDNET_FILES = (
-    "data.noun",
-    "data.verb",
-    "data.adj",
-    "data.adv",
-    "index.noun",
-    "index.verb",
-    "index.adj",
-    "index.adv",
-    "lexnames",
-)
-
-
-def wordnet_digest(folder: str | os.PathLike) -> str:
-    """SHA-256 over WordNet's database files. Raises InputError where one is not there."""
-    digest = hashlib.sha256()
-    for name in WORDNET_FILES:
-        path = Path(folder, name)
-        if not path.is_file():
-            raise InputError(
-                "WordNet's database file is not there", file=path,
-                remedy="unpack NLTK's corpus wordnet (WordNet 3.0) and name its folder in longform.wordnet",
-            )  # fmt: skip
-        digest.update(name.encode() + b"\0" + path.read_bytes())
-    return digest.hexdigest()
-
-
-@lru_cache(maxsize=1)
-def load_wordnet(folder: str):
-    """NLTK's reader of WordNet 3.0 in a plain folder."""
-    import nltk
-    from nltk.corpus.reader.wordnet import WordNetCorpusReader
-
-    class English(WordNetCorpusReader):
-        def map_wn(self, version="wordnet"):
-            return None  # what maps other languages' wordnets to this one; it asks for a second copy of the data
-
-    wordnet_digest(folder)
-    folder = str(Path(folder).resolve())
-    if folder not in nltk.data.path:  # the library opens files of folders that are listed there, and no others
-        nltk.data.path.append(folder)
-    try:
-        return English(folder, None)
-    except (OSError, ValueError) as error:
-        raise InputError(f"not a WordNet folder that NLTK reads: {error}", file=folder) from None
 
 
 def film_scores(sentences: Sequence[str], wordnet, direction: str = "max", floor: float = THRESHOLDS[0]) -> list[float]:
