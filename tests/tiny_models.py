@@ -1,5 +1,6 @@
 """Tiny models with random weights, saved as folders that load like those of the hub."""
 
+import json
 from pathlib import Path
 
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
@@ -49,6 +50,29 @@ def mistral(folder: Path, context: int = 4096) -> str:
     MistralForCausalLM(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return str(folder)
+
+
+def clip(folder: Path) -> Path:
+    """CLIPModel of pictures of 32 pixels and words in small letters, twelve joint numbers."""
+    import torch
+    from transformers import CLIPConfig, CLIPModel, CLIPTokenizer
+
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    vocabulary = [*letters, *(f"{letter}</w>" for letter in letters), "<|startoftext|>", "<|endoftext|>"]
+    (folder / "vocab.json").write_text(json.dumps({token: number for number, token in enumerate(vocabulary)}))
+    (folder / "merges.txt").write_text("#version: 0.2\n")
+    tokenizer = CLIPTokenizer(str(folder / "vocab.json"), str(folder / "merges.txt"), model_max_length=20)
+    tokenizer.save_pretrained(folder)
+    small = {"hidden_size": 16, "intermediate_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2}
+    ends = {"bos_token_id": len(vocabulary) - 2, "eos_token_id": len(vocabulary) - 1, "pad_token_id": 0}
+    torch.manual_seed(0)
+    config = CLIPConfig(
+        text_config={**small, **ends, "vocab_size": len(vocabulary), "max_position_embeddings": 20},
+        vision_config={**small, "image_size": 32, "patch_size": 16},
+        projection_dim=12,
+    )
+    CLIPModel(config).save_pretrained(folder)
+    return folder
 
 
 def llava_next(folder: Path) -> str:

@@ -1,12 +1,11 @@
 """Joint encoders: CLIP with random weights from a folder, for films, and for the retrieval models."""
 
-import json
-
 import numpy as np
 import pytest
 import torch
 from media import counted, write_video
-from transformers import CLIPConfig, CLIPModel, CLIPTokenizer
+from tiny_models import clip
+from transformers import CLIPModel
 
 from verified.common.errors import InputError
 from verified.common.hdf5 import FeatureFile
@@ -18,23 +17,7 @@ from verified.longform.encoders import load_encoder, write_film_features, write_
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    place = tmp_path_factory.mktemp("clip")
-    letters = "abcdefghijklmnopqrstuvwxyz"
-    vocabulary = [*letters, *(f"{letter}</w>" for letter in letters), "<|startoftext|>", "<|endoftext|>"]
-    (place / "vocab.json").write_text(json.dumps({token: number for number, token in enumerate(vocabulary)}))
-    (place / "merges.txt").write_text("#version: 0.2\n")
-    tokenizer = CLIPTokenizer(str(place / "vocab.json"), str(place / "merges.txt"), model_max_length=20)
-    tokenizer.save_pretrained(place)
-    small = {"hidden_size": 16, "intermediate_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2}
-    ends = {"bos_token_id": len(vocabulary) - 2, "eos_token_id": len(vocabulary) - 1, "pad_token_id": 0}
-    torch.manual_seed(0)
-    config = CLIPConfig(
-        text_config={**small, **ends, "vocab_size": len(vocabulary), "max_position_embeddings": 20},
-        vision_config={**small, "image_size": 32, "patch_size": 16},
-        projection_dim=12,
-    )
-    CLIPModel(config).save_pretrained(place)
-    return place
+    return clip(tmp_path_factory.mktemp("clip"))
 
 
 def test_frames_and_sentences_are_those_of_the_library(folder):
