@@ -1,5 +1,33 @@
 from verified.annotations.origins import generation_facts
-from verified.annotations.paths import annotated_splits, annotation_files, card_facts
+from verified.annotations.paths import annotated_splits, annotation_files, card_facts, compared_candidates
+
+
+rule compare_candidates:
+    """How close candidates are to their coarse captions, where the sentence encoder chooses (`annotations.choose_by`)."""
+    input:
+        moments="results/{dataset}/corpus/moments.jsonl",
+        scores=expand("results/{{dataset}}/evaluator/scores/{shard}.jsonl", shard=SHARDS),
+        weights=sentence_records(settings),
+    output:
+        "results/{dataset}/annotations/similarities.jsonl",
+    log:
+        "logs/{dataset}/compare_candidates.log",
+    benchmark:
+        "logs/{dataset}/compare_candidates.tsv"
+    wildcard_constraints:
+        dataset=datasets("annotated_here"),
+    conda:
+        "../envs/statistics.yaml"
+    threads: settings.generation.threads
+    resources:
+        mem_mb=growing(2000),
+        runtime=growing(120),
+    params:
+        model=settings.generation.sentence_encoder,
+        revision=settings.generation.sentence_revision,
+        threads=settings.generation.threads,
+    script:
+        "../scripts/compare_candidates.py"
 
 
 rule choose_annotations:
@@ -7,6 +35,7 @@ rule choose_annotations:
     input:
         moments="results/{dataset}/corpus/moments.jsonl",
         scores=expand("results/{{dataset}}/evaluator/scores/{shard}.jsonl", shard=SHARDS),
+        similarities=compared_candidates(settings),
     output:
         fig="results/{dataset}/annotations/fig/{split}.jsonl",
         lowest="results/{dataset}/annotations/fig-lowest/{split}.jsonl",
@@ -22,6 +51,9 @@ rule choose_annotations:
     resources:
         mem_mb=growing(2000),
         runtime=growing(30),
+    params:
+        choose_by=settings.annotations.choose_by,
+        seed=settings.seed,
     script:
         "../scripts/choose_annotations.py"
 
@@ -31,6 +63,7 @@ rule export_annotations:
     input:
         moments="results/{dataset}/corpus/moments.jsonl",
         scores=expand("results/{{dataset}}/evaluator/scores/{shard}.jsonl", shard=SHARDS),
+        similarities=compared_candidates(settings),
         statics=expand("results/{{dataset}}/captions/statics/{shard}.jsonl", shard=SHARDS),
         dynamics=expand("results/{{dataset}}/captions/dynamics/{shard}.jsonl", shard=SHARDS),
         fig=annotation_files(settings, "fig"),
@@ -55,6 +88,8 @@ rule export_annotations:
         about=card_facts(settings),
         generation=generation_facts(settings),
         splits=annotated_splits(settings),
+        choose_by=settings.annotations.choose_by,
+        seed=settings.seed,
     script:
         "../scripts/export_annotations.py"
 

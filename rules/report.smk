@@ -1,3 +1,4 @@
+from verified.config.trust import any_confidence_warning
 from verified.report.pages import page_digest
 from verified.report.paths import browser_facts, browser_inputs, report_files
 
@@ -35,6 +36,7 @@ rule summarise_report:
         runtime=growing(15),
     params:
         main="main-4" if settings.retrieval.models else "main-2",
+        warning=any_confidence_warning(settings),
     script:
         "../scripts/summarise_report.py"
 

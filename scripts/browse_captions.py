@@ -20,7 +20,7 @@ with job(snakemake) as log:
         captions = [row for path in given.captions for row in read_jsonl(path)]
         scores = [row for path in given.scores for row in read_jsonl(path)]
         rows = generated_rows(read_jsonl(given.moments[0]), scores, captions, annotations)
-        about = about_generated(facts["title"], facts["origin"], rows)
+        about = about_generated(facts["title"], facts["origin"], rows, facts["chosen_by"], facts["warning"])
         with Ledger(facts["ledger"], read_only=True) as ledger:
             write_browser(page, parts, about, rows, captions, given.keyframes, ledger)
     log.info("%d moments, %d candidates", len(rows), sum(len(row.candidates) for row in rows))

@@ -8,4 +8,6 @@ with job(snakemake):
     from verified.report.summary import write_summary
 
     given, made = snakemake.input, snakemake.output
-    write_summary(Path(given.tables), Path(made.summary), Path(made.verdicts), snakemake.params.main)
+    write_summary(
+        Path(given.tables), Path(made.summary), Path(made.verdicts), snakemake.params.main, snakemake.params.warning
+    )

@@ -55,9 +55,12 @@ def images_of(body: dict) -> list[str]:
 
 
 def sensible(body: dict) -> str:
-    """An answer to any of the eight prompts of config/prompts, in its printed format."""
+    """An answer to any of the eight prompts of config/prompts, in its printed format; yes to any other."""
     prompt = prompt_of(body)
-    caption = json.loads(re.findall(r'(?:is|caption|this|sentence:\n|this:\n)\s*("(?:[^"\\]|\\.)*")', prompt)[-1])
+    quoted = re.findall(r'(?:is|caption|this|sentence:\n|this:\n)\s*("(?:[^"\\]|\\.)*")', prompt)
+    if not quoted:
+        return "yes"
+    caption = json.loads(quoted[-1])
     mark = "abcdefghij"[body.get("seed", 0) % 10]
     three = [f"{caption} near {place} {mark}" for place in ("a wall", "a lamp", "the sea")]
     if "Objects Attributes: ...\n" in prompt:

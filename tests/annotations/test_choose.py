@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from verified.annotations.choose import annotate, candidates_by_moment, choose
+from verified.annotations.choose import annotate, candidates_by_moment, choose, chosen_by
+from verified.annotations.similarity import similarities
 from verified.common.errors import InputError
 from verified.common.fig import OWN_KEYS
 
@@ -83,3 +84,52 @@ def test_the_choice_does_not_depend_on_the_order_of_the_scores(candidates, rando
     assert chosen[0]["score"] == max(row["score"] for row in rows)
     assert chosen[1]["score"] == min(row["score"] for row in rows)
     assert len(rows) == 1 or chosen[0] is not chosen[1]
+
+
+CAPTIONED = {
+    ("statics", 0): "a small red ball moves to the left",
+    ("statics", 1): "an empty street at night",
+    ("dynamics", 0): "a ball moves",
+    ("dynamics", 1): "people dance in a hall",
+}
+
+
+def captioned() -> list[dict]:
+    return [candidate(*name, score) | {"caption": text} for score, (name, text) in enumerate(CAPTIONED.items())]
+
+
+def test_the_sentence_encoder_chooses_what_is_closest_to_the_coarse_caption():
+    rows = list(similarities([MOMENT], captioned(), "all-MiniLM-L6-v2"))
+    assert [row["type"] for row in rows] == ["statics", "statics", "dynamics", "dynamics"]
+    assert all(-1 <= row["cosine"] <= 1 for row in rows) and rows[2]["cosine"] == pytest.approx(1, abs=1e-5)
+    groups = candidates_by_moment([MOMENT], captioned())
+    highest, lowest = choose(chosen_by(groups, "encoder", similarities=rows)[7])
+    assert highest["caption"] == "a ball moves" and lowest["caption"] in {
+        CAPTIONED["statics", 1],
+        CAPTIONED["dynamics", 1],
+    }
+    assert highest["score"] == 2, "the confidence is told as it is"
+    assert choose(groups[7])[0]["caption"] == "people dance in a hall"
+
+
+def test_a_draw_is_the_same_for_one_seed_and_hangs_on_no_other_candidate():
+    moments = [MOMENT | {"desc_id": number} for number in range(200)]
+    scores = [row | {"desc_id": moment["desc_id"]} for moment in moments for row in captioned()]
+    groups = candidates_by_moment(moments, scores)
+    drawn = annotate(moments, chosen_by(groups, "random", 1))[0]
+    assert (
+        drawn
+        == annotate(moments, chosen_by(groups, "random", 1))[0]
+        != annotate(moments, chosen_by(groups, "random", 2))[0]
+    )
+    part = {number: group for number, group in groups.items() if number < 50}
+    assert annotate(moments[:50], chosen_by(part, "random", 1))[0] == drawn[:50]
+    taken = [[row["fig_desc"] for row in drawn].count(text) for text in CAPTIONED.values()]
+    assert sum(taken) == 200 and min(taken) > 30, "each of four about as often"
+
+
+def test_scores_of_another_corpus_and_candidates_without_a_similarity_are_refused():
+    with pytest.raises(InputError, match="moment 7, which is not in the corpus"):
+        list(similarities([], captioned(), "all-MiniLM-L6-v2"))
+    with pytest.raises(InputError, match="was not compared"):
+        chosen_by(candidates_by_moment([MOMENT], captioned()), "encoder")

@@ -3,6 +3,7 @@
 import hashlib
 
 import pyarrow.parquet
+import pytest
 
 from verified.annotations.choose import annotate, candidates_by_moment
 from verified.annotations.export import count, write_candidates, write_card
@@ -26,7 +27,16 @@ SCORES = [
      "z1": 1.0, "margin": 2.0, "probability": 0.7, "score": float(k)}
     for i in (0, 2) for kind in ("statics", "dynamics") for k in range(3)
 ]  # fmt: skip
-ABOUT = {"name": "demo", "title": "Demo-FIG", "licence": "CC-BY-4.0", "config": "demo", "models": {"Evaluator": "demo"}}
+ABOUT = {
+    "name": "demo",
+    "title": "Demo-FIG",
+    "licence": "CC-BY-4.0",
+    "config": "demo",
+    "models": {"Evaluator": "demo"},
+    "chosen_by": "confidence",
+    "warning": "",
+}
+SAID = {"chosen_by": "confidence", "warning": "Not to be trusted."}
 FACTS = {
     "model": "writer@abc",
     "image_model": "looker",
@@ -54,8 +64,13 @@ def test_counts_reconcile():
 
 
 def test_the_table_holds_every_candidate_with_its_lineage(tmp_path):
-    write_candidates(tmp_path / "candidates.parquet", MOMENTS, candidates_by_moment(MOMENTS, SCORES), ORIGIN)
-    table = pyarrow.parquet.read_table(tmp_path / "candidates.parquet").to_pylist()
+    path = tmp_path / "candidates.parquet"
+    write_candidates(path, MOMENTS, candidates_by_moment(MOMENTS, SCORES), ORIGIN, SAID)
+    read = pyarrow.parquet.read_table(path)
+    assert read.schema.metadata[b"verified.chosen_by"] == b"confidence"
+    assert read.schema.metadata[b"verified.warning"] == b"Not to be trusted."
+    table = read.to_pylist()
+    assert all(row["choice"] == row["score"] for row in table)
     assert len(table) == len(SCORES)
     assert {row["lineage"] for row in table} == {"abc"}
     assert [(row["type"], row["candidate"]) for row in table if row["highest"]] == [("statics", 2)] * 2
@@ -70,7 +85,7 @@ def test_the_table_holds_every_candidate_with_its_lineage(tmp_path):
 
 def test_the_table_is_the_same_bytes_each_time(tmp_path):
     for name in ("a.parquet", "b.parquet"):
-        write_candidates(tmp_path / name, MOMENTS, candidates_by_moment(MOMENTS, SCORES), ORIGIN)
+        write_candidates(tmp_path / name, MOMENTS, candidates_by_moment(MOMENTS, SCORES), ORIGIN, SAID)
     assert (tmp_path / "a.parquet").read_bytes() == (tmp_path / "b.parquet").read_bytes()
 
 
@@ -83,3 +98,19 @@ def test_the_card_states_licence_counts_and_checksums(tmp_path):
     assert "Licence: CC-BY-4.0" in card and "| test | 1 | 1 | 1 | 0 |" in card
     assert f"| fig/test.jsonl | {file.stat().st_size} | `{hashlib.sha256(file.read_bytes()).hexdigest()}` |" in card
     assert "4 moments came in, 2 are annotated, 1 are not (no-candidate), 1 are not (split-not-annotated)." in card
+    assert "candidate caption of the highest confidence (`fig/`)" in card and "trusted" not in card
+
+
+@pytest.mark.parametrize(
+    "by, said",
+    [
+        ("encoder", "closest to the coarse caption (`fig/`)"),
+        ("random", "that a seeded draw put first (`fig/`)"),
+    ],
+)
+def test_the_card_says_what_chose_and_leads_with_what_is_not_to_be_trusted(tmp_path, by, said):
+    counts = count(MOMENTS, candidates_by_moment(MOMENTS, SCORES), ["train", "test"])
+    about = ABOUT | {"chosen_by": by, "warning": "Confidences are not to be trusted."}
+    write_card(tmp_path / "README.md", about, counts, [])
+    card = (tmp_path / "README.md").read_text()
+    assert said in card and card.split("\n")[2] == "**Confidences are not to be trusted.**"

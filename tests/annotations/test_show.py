@@ -43,6 +43,7 @@ def test_before_any_caption(run, capsys):
     status, shown = show(capsys, "101")
     assert status == 0 and "coarse: a cat sits" in shown and shown.count("not made yet") == 5
     assert "the ledger has none" in shown
+    assert "decision (by confidence):\n  Confidences are not to be trusted" in shown
 
 
 def test_keyframes_calls_candidates_and_decision(run, capsys, tmp_path):

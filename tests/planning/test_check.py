@@ -80,7 +80,7 @@ def test_a_sound_set_up_passes_with_two_small_calls(lab, capsys):
     with endpoint(counting) as served:
         lab(served.url)
         status, lines = check(capsys)
-    assert status == 0 and lines[-1] == "0 problems, 0 notes"
+    assert status == 0 and lines[-1] == "0 problems, 1 notes"
     assert [len(images_of(body)) for body in served.bodies] == [0, 1], "three roles share one endpoint"
     assert all(body["max_tokens"] == 1 for body in served.bodies)
     shown = "\n".join(lines)
@@ -91,6 +91,7 @@ def test_a_sound_set_up_passes_with_two_small_calls(lab, capsys):
         "answers text in",
         "answers a picture in",
         "4 usable moments for batches of 4",
+        "annotations.choose_by: Confidences are not to be trusted",
         "GB are free",
     ):
         assert part in shown
@@ -240,11 +241,11 @@ def test_what_a_run_goes_on_without_is_a_note(lab, capsys):
         lab(served.url, evaluator__batch=2, datasets__lab__spans={"test_split": "train"})
         status, lines = check(capsys)
     shown = "\n".join(lines)
-    assert status == 0 and lines[-1] == "0 problems, 5 notes", shown
+    assert status == 0 and lines[-1] == "0 problems, 6 notes", shown
     for part in (
         "1 of 4 rows cannot be used: unknown-video (1)",
         "1 cannot be read, such as broken",
-        "1 moments start after the end of their video, first desc_id 2 in kitchen/a",
+        "moments that start after the end of their video: 1, first desc_id 2 in kitchen/a",
         "no moment is in 'val': a tenth of the videos of 'train' is held out",
         "read no more tokens with a picture than without",
     ):

@@ -53,4 +53,11 @@ def test_texts_of_the_tables_stay_text_on_the_front_page(tables, tmp_path):
     assert "<table><caption>x</caption></table>" in summary and "<body" not in summary
     assert "&lt;script&gt;alert(1)" in summary and "<script" not in summary + verdicts
     assert "Configuration &lt;b&gt;demo" in verdicts
+    assert 'class="warning"' not in summary
     assert "truth" not in summary  # there is no validity.csv
+
+
+def test_what_is_not_to_be_trusted_stands_first(tables, tmp_path):
+    write_summary(tables, tmp_path / "summary.html", tmp_path / "verdicts.html", "main-4", "Not to be <trusted>.")
+    summary = (tmp_path / "summary.html").read_text()
+    assert summary.index('<p class="warning">Not to be &lt;trusted&gt;.</p>') < summary.index("<table>")

@@ -14,6 +14,7 @@ from verified.retrieval.per_query import write_per_query
 from verified.tables.collect import Cell, Collection
 from verified.tables.forms import html_page, latex, markdown
 from verified.tables.layout import TABLES, runs
+from verified.tables.provenance import provenance
 from verified.tables.render import Block, number, sheet, values
 from verified.tables.write import write_tables
 
@@ -151,6 +152,19 @@ def test_gains_of_fine_training_stand_in_the_foot_and_in_a_table_of_their_own(tm
     gain = shown["XML trained on FIG; XML trained on COG; VCMR 0.5/r5"]
     assert float(gain["low"]) < float(gain["value"]) == 30 < float(gain["high"])
     assert gain["dataset"] == "Demo-FIG" and gain["test"] == "FIG"
+
+
+def test_tables_of_ones_own_corpus_say_what_is_not_to_be_trusted(tmp_path):
+    settings = demo_settings(["xml"])
+    collection = collected([made_run(tmp_path, "xml", 0.5)])
+    assert not any("not to be trusted" in line for line in provenance(settings, collection, tmp_path))
+    settings["datasets"]["demo"]["source"]["kind"] = "folder"
+    settings["annotations"]["choose_by"] = "encoder"
+    lines = provenance(settings, collection, tmp_path)
+    assert any(line.startswith("Demo-FIG: Confidences are not to be trusted") for line in lines)
+    assert any("annotations.choose_by: encoder" in line for line in lines)
+    settings["evaluator"]["umt_file"] = "umt.pth"
+    assert not any("not to be trusted" in line for line in provenance(settings, collection, tmp_path))
 
 
 def test_one_training_says_what_its_interval_lacks(tmp_path):

@@ -1,9 +1,12 @@
-"""Choosing the fine-grained caption of each moment by the evaluator's confidence (section 3.3).
+"""Choosing the fine-grained caption of each moment by the evaluator's confidence (section 3.3), or otherwise.
 
 Of all statics and dynamics candidates of a moment, the one of the highest score becomes the FIG caption and the one
 of the lowest score the FIG-lowest caption (Table 7). Candidates stand in one fixed order: statics before dynamics,
 then by candidate index. On equal scores the highest is the first of that order and the lowest is the last, so that
 two different candidates of equal score are not both chosen for the same role.
+
+What a candidate is chosen by is its `choice`: the score, and where a confidence means nothing (see `config.trust`) the
+cosine to the coarse caption or a random number, as `annotations.choose_by` says.
 """
 
 from collections import Counter
@@ -12,6 +15,7 @@ from collections.abc import Iterable
 from verified.common.errors import InputError
 from verified.common.fig import TYPES
 from verified.common.jsonl import finite
+from verified.common.seeds import generator
 
 SCORE_KEYS = ("desc_id", "type", "candidate", "caption", "lineage", "score")
 NO_CANDIDATE = "no-candidate"
@@ -19,7 +23,7 @@ NO_FINITE_SCORE = "no-finite-score"
 
 
 def candidates_by_moment(moments: Iterable[dict], scores: Iterable[dict]) -> dict[int, list[dict]]:
-    """Scored candidates of each moment in the fixed order; a moment without any has an empty list.
+    """Scored candidates of each moment in the fixed order, chosen by their score; a moment without any: an empty list.
 
     Raises InputError for a score of an unknown moment or type, and for a candidate that was scored twice.
     """
@@ -40,10 +44,38 @@ def candidates_by_moment(moments: Iterable[dict], scores: Iterable[dict]) -> dic
                 remedy="score the candidates again",
             )
         seen.add(name)
-        groups[row["desc_id"]].append(row)
+        groups[row["desc_id"]].append({**row, "choice": row["score"]})
     for group in groups.values():
         group.sort(key=lambda row: (TYPES.index(row["type"]), row["candidate"]))
     return groups
+
+
+def chosen_by(
+    groups: dict[int, list[dict]], by: str, seed: int = 0, similarities: Iterable[dict] = ()
+) -> dict[int, list[dict]]:
+    """The same candidates with the `choice` of `by`: confidence, encoder or random.
+
+    `similarities` are rows of `annotations.similarity`, for encoder. Random numbers follow from `seed` and from which
+    candidate it is, and from nothing else. Raises InputError for a candidate without a similarity.
+    """
+    if by == "confidence":
+        return groups
+    if by == "random":
+        draws = {
+            _name(row): generator(seed, "choose", *_name(row)).random() for group in groups.values() for row in group
+        }
+    else:
+        draws = {_name(row): row["cosine"] for row in similarities}
+    try:
+        return {
+            moment: [{**row, "choice": float(draws[_name(row)])} for row in group] for moment, group in groups.items()
+        }
+    except KeyError as error:
+        raise InputError(f"candidate {error} was not compared", remedy="compare the candidates again") from None
+
+
+def _name(row: dict) -> tuple[int, str, int]:
+    return row["desc_id"], row["type"], row["candidate"]
 
 
 def choose(candidates: list[dict]) -> tuple[dict, dict] | str:
@@ -56,8 +88,8 @@ def choose(candidates: list[dict]) -> tuple[dict, dict] | str:
     usable = [row for row in candidates if finite(row["score"])]
     if not usable:
         return NO_FINITE_SCORE
-    highest = max(usable, key=lambda row: row["score"])
-    lowest = min(reversed(usable), key=lambda row: row["score"])
+    highest = max(usable, key=lambda row: row["choice"])
+    lowest = min(reversed(usable), key=lambda row: row["choice"])
     return highest, lowest
 
 

@@ -12,10 +12,10 @@ from verified.common.jsonl import finite
 
 CARD = """# {title}
 
-Fine-grained captions of video moments: for each moment the candidate caption of the highest confidence (`fig/`), and
-of the lowest (`fig-lowest/`). JSON Lines; the keys are `video`, `time` (start and end in seconds), `desc_id`,
-`duration` (of the video, in seconds), `cog_desc` (the coarse caption), `fig_desc`, `fig_desc_score`, `fig_desc_type`
-(statics or dynamics) and `lineage` (the ledger key of the request that wrote the caption).
+{warning}Fine-grained captions of video moments: for each moment the candidate caption {highest} (`fig/`), and
+{lowest} (`fig-lowest/`). JSON Lines; the keys are `video`, `time` (start and end in seconds), `desc_id`,
+`duration` (of the video, in seconds), `cog_desc` (the coarse caption), `fig_desc`, `fig_desc_score` (the evaluator's
+confidence), `fig_desc_type` (statics or dynamics) and `lineage` (the ledger key of the request that wrote the caption).
 
 - Licence: {licence}
 - Configuration: {config}, data set {name}
@@ -34,6 +34,19 @@ the candidate number counts.
 |---|---|---|
 {file_rows}
 """
+
+
+NUMBERS = ("z1", "margin", "probability", "similarity", "score", "choice")
+HIGHEST = {
+    "confidence": "of the highest confidence",
+    "encoder": "that the sentence encoder finds closest to the coarse caption",
+    "random": "that a seeded draw put first",
+}
+LOWEST = {
+    "confidence": "that of the lowest",
+    "encoder": "the one that it finds farthest from it",
+    "random": "the one that it put last",
+}
 
 
 def count(moments: Iterable[dict], groups: dict[int, list[dict]], splits: Iterable[str]) -> dict:
@@ -69,10 +82,16 @@ def count(moments: Iterable[dict], groups: dict[int, list[dict]], splits: Iterab
 
 
 def write_candidates(
-    path: str | os.PathLike, moments: Iterable[dict], groups: dict[int, list[dict]], origin: Callable[[int, str], dict]
+    path: str | os.PathLike,
+    moments: Iterable[dict],
+    groups: dict[int, list[dict]],
+    origin: Callable[[int, str], dict],
+    facts: Mapping[str, str],
 ) -> None:
-    """Parquet, one row per candidate: its moment, text, lineage, scores, whether it is the highest or lowest, and the
-    models, prompts, frames and outcome behind it (`origins`).
+    """Parquet, one row per candidate: its moment, text, lineage, scores, what it is chosen by (`choice`), whether it is
+    the highest or lowest, and the models, prompts, frames and outcome behind it (`origins`).
+
+    `facts` (``chosen_by``, ``warning``) stand in the file's metadata under ``verified.`` and their name.
     """
     import pyarrow
     import pyarrow.parquet
@@ -88,18 +107,19 @@ def write_candidates(
                 "start": float(moment["start"]), "end": float(moment["end"]), "duration": float(moment["duration"]),
                 "cog_desc": moment["caption"], "type": row["type"], "candidate": row["candidate"],
                 "caption": row["caption"], "lineage": row["lineage"],
-                **{name: _number(row.get(name)) for name in ("z1", "margin", "probability", "similarity", "score")},
+                **{name: _number(row.get(name)) for name in NUMBERS},
                 "highest": row is highest, "lowest": row is lowest, **origin(moment["desc_id"], row["type"]),
             })  # fmt: skip
     text, real, whole, truth = pyarrow.string(), pyarrow.float64(), pyarrow.int64(), pyarrow.bool_()
     kinds = {
         "desc_id": whole, "split": text, "video": text, "start": real, "end": real, "duration": real, "cog_desc": text,
         "type": text, "candidate": whole, "caption": text, "lineage": text, "z1": real, "margin": real,
-        "probability": real, "similarity": real, "score": real, "highest": truth, "lowest": truth,
+        "probability": real, "similarity": real, "score": real, "choice": real, "highest": truth, "lowest": truth,
         "model": text, "seen_by": text, "prompts": text, "prompts_sha256": text, "frames": whole,
         "frame_times": pyarrow.list_(real), "thinned": truth, "outcome": text,
     }  # fmt: skip
-    table = pyarrow.Table.from_pylist(rows, schema=pyarrow.schema(kinds))
+    metadata = {f"verified.{name}": value for name, value in facts.items() if value}
+    table = pyarrow.Table.from_pylist(rows, schema=pyarrow.schema(kinds, metadata))
     with atomic_path(path) as temporary:
         pyarrow.parquet.write_table(table, temporary, compression="zstd")
 
@@ -117,8 +137,8 @@ def sha256(path: str | os.PathLike) -> str:
 def write_card(path: str | os.PathLike, about: Mapping, counts: Mapping, files: Iterable[str | os.PathLike]) -> None:
     """The dataset card: what the set is, which models made it, licence, counts, files with sizes and checksums.
 
-    `about` has ``name, title, licence, config`` and ``models`` (role → model id); `files` stand beside or below the
-    card.
+    `about` has ``name, title, licence, config, chosen_by, warning`` and ``models`` (role → model id); `files` stand
+    beside or below the card.
     """
     folder = Path(path).parent
     models = "\n".join(f"- {role}: {model}" for role, model in about["models"].items())
@@ -131,5 +151,12 @@ def write_card(path: str | os.PathLike, about: Mapping, counts: Mapping, files: 
         f"| {Path(file).relative_to(folder).as_posix()} | {Path(file).stat().st_size} | `{sha256(file)}` |"
         for file in files
     )
-    text = CARD.format(**about, **counts, model_lines=models, split_rows=splits, reasons=without, file_rows=sums)
+    said = {
+        "warning": f"**{about['warning']}**\n\n" if about["warning"] else "",
+        "highest": HIGHEST[about["chosen_by"]],
+        "lowest": LOWEST[about["chosen_by"]],
+    }
+    text = CARD.format(
+        **{**about, **counts, **said}, model_lines=models, split_rows=splits, reasons=without, file_rows=sums
+    )
     write_text(path, text)

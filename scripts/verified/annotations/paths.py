@@ -7,6 +7,7 @@ from verified.common.folders import key_of
 from verified.config import Config
 from verified.config.folders import dataset_of
 from verified.config.sources import ReleasedSource
+from verified.config.trust import confidence_warning
 from verified.corpus.held_out import HELD_OUT
 from verified.corpus.released_source import Release, resolve
 
@@ -83,6 +84,16 @@ def annotated_splits(settings: Config) -> Callable[[object], list[str]]:
     return splits
 
 
+def compared_candidates(settings: Config) -> Callable[[object], list[str]]:
+    """An input function: the similarities of candidates to coarse captions, where they are chosen by these."""
+
+    def files(wildcards) -> list[str]:
+        wanted = settings.annotations.choose_by == "encoder"
+        return [f"results/{wildcards.dataset}/annotations/similarities.jsonl"] if wanted else []
+
+    return files
+
+
 def card_facts(settings: Config) -> Callable[[object], dict]:
     """A params function: what the dataset card says about origin (title, licence, configuration, models by role)."""
 
@@ -93,6 +104,8 @@ def card_facts(settings: Config) -> Callable[[object], dict]:
             "title": dataset_of(settings, wildcards).title,
             "licence": settings.annotations.licence,
             "config": settings.name,
+            "chosen_by": settings.annotations.choose_by,
+            "warning": confidence_warning(settings, key_of(wildcards.dataset)),
             "models": {
                 "Language model": generation.llm.model,
                 "Image model": generation.image_lmm.model,

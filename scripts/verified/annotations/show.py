@@ -10,6 +10,7 @@ from verified.common.jsonl import iterate_jsonl
 from verified.common.secrets import redacted
 from verified.config import Config
 from verified.config.folders import dataset_folder
+from verified.config.trust import confidence_warning
 from verified.generation.ledger import Ledger
 
 STEPS = {
@@ -52,6 +53,7 @@ def facts(settings: Config, desc_id: int, dataset: str | None = None) -> dict:
         for kind in ("fig", "fig-lowest")
     }  # fmt: skip
     return {"dataset": name, "moment": moment, **steps, "decision": chosen,
+            "chosen_by": settings.annotations.choose_by, "warning": confidence_warning(settings, name),
             "calls": _calls(Path(settings.generation.ledger), steps)}  # fmt: skip
 
 
@@ -99,7 +101,7 @@ def text(known: dict) -> str:
     for kind in ("statics", "dynamics"):
         lines += ["", f"{kind}:", *_captions(known[kind], known["scores"] or [], kind)]
     lines += ["", "perturbations:", *_perturbations(known["perturbations"])]
-    lines += ["", "decision:"]
+    lines += ["", f"decision (by {known['chosen_by']}):", *([f"  {known['warning']}"] if known["warning"] else [])]
     for name, row in known["decision"].items():
         shown = f"{row['fig_desc_score']:.4f}  {row['fig_desc_type']}: {row['fig_desc']}" if row else "not made yet"
         lines.append(f"  {name}: {shown}")

@@ -61,6 +61,9 @@ class Annotations(Section):
 
     licence: str = Field("not stated", min_length=1)
     """Licence of the captions, as the dataset card shall state it."""
+    choose_by: Literal["confidence", "encoder", "random"] = "confidence"
+    """What makes a candidate the caption of its moment: the evaluator's confidence (the paper's), the cosine of
+    `generation.sentence_encoder` to the coarse caption, or a seeded draw. The lowest caption is by the same."""
     lint: Lint = Lint()
     low_score_below: float = 0.0
     """Confidence below which a caption counts as low-scored."""

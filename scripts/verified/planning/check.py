@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from verified.config import Config
 from verified.config.folders import datasets_with
 from verified.config.generation import ROLES
+from verified.config.trust import any_confidence_warning
 from verified.planning.check_corpus import corpus_findings
 from verified.planning.check_endpoints import endpoint_findings
 from verified.planning.check_machine import batch_findings, disk_findings, gpu_findings
@@ -31,6 +32,9 @@ def findings(settings: Config, files: str, offline: bool = False, cluster: bool 
         ):
             moments += yield from corpus_findings(settings, name)
     yield from batch_findings(settings, moments)
+    if settings.annotations.choose_by == "confidence" and (warning := any_confidence_warning(settings)):
+        what, _, remedy = warning.partition(". ")
+        yield Finding("note", "annotations.choose_by", what, remedy.rstrip("."))
     if not offline and datasets_with(settings, "annotated_here"):
         yield from endpoint_findings(settings.generation)
     yield from disk_findings(settings, models_here=not any(key in stuck for key in _model_keys(settings)))

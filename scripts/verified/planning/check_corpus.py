@@ -87,9 +87,8 @@ def _video_findings(paths: dict[str, Path], moments: list[dict], key: str):
     late = [row for row in moments if 0 < (_seconds(opened.get(row["video"])) or 0) <= row["start"]]
     if late:
         row = late[0]
-        what = (
-            f"{len(late)} moments start after the end of their video, first desc_id {row['desc_id']} in {row['video']}"
-        )
+        first = f"first desc_id {row['desc_id']} in {row['video']}"
+        what = f"moments that start after the end of their video: {len(late)}, {first}"
         yield Finding("note", key.replace(".videos", ".moments"), what, "times are seconds from the video's start")
 
 

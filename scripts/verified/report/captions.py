@@ -30,6 +30,11 @@ SIDE = 160
 QUALITY = 80
 
 
+CHOSEN_BY = {
+    "confidence": "that of the highest confidence",
+    "encoder": "the one closest to the coarse caption by the sentence encoder",
+    "random": "one at random",
+}
 CHOSEN, LOWEST = 1, 2
 """Roles of a candidate; 0 is none."""
 
@@ -130,13 +135,13 @@ def released_rows(annotations: Iterable[dict]) -> list[Moment]:
     return rows
 
 
-def about_generated(title: str, origin: str, rows: list[Moment]) -> dict[str, str]:
+def about_generated(title: str, origin: str, rows: list[Moment], chosen_by: str, warning: str) -> dict[str, str]:
     """Head and foot of the page of a corpus that the workflow annotated."""
     about = (
         f"{len(rows)} moments, {sum(len(row.candidates) for row in rows)} fine-grained candidates. Of each moment's, "
-        "that of the highest confidence became its caption; the confidence is the evaluator's and may be wrong."
+        f"{CHOSEN_BY[chosen_by]} became its caption; scores are the evaluator's confidence and may be wrong."
     )
-    return {"title": f"Captions of {title}", "about": about, "foot": origin}
+    return {"title": f"Captions of {title}", "about": about, "warning": warning, "foot": origin}
 
 
 def about_released(title: str, origin: str, rows: list[Moment]) -> dict[str, str]:

@@ -8,6 +8,7 @@ from verified.common.folders import key_of
 from verified.common.shards import shard_names
 from verified.config import Config
 from verified.config.folders import dataset_folder, dataset_of, dataset_values, datasets_with, home, shown_datasets
+from verified.config.trust import confidence_warning
 from verified.figures.paths import figures_of
 from verified.longform.paths import figure_files as film_figures
 
@@ -42,6 +43,8 @@ def browser_facts(settings: Config) -> Callable[[object], dict]:
             "origin": f"Configuration {settings.name}, seed {settings.seed}; source: {dataset.source.kind}.",
             "released": not dataset.source.annotated_here,
             "ledger": settings.generation.ledger,
+            "chosen_by": settings.annotations.choose_by,
+            "warning": confidence_warning(settings, key_of(wildcards.dataset)),
         }
 
     return facts

@@ -17,6 +17,7 @@ STYLE = """
 .verified td.number { text-align: right; font-variant-numeric: tabular-nums; }
 .verified caption { text-align: left; font-weight: 600; padding: .3rem 0; }
 .verified th:first-child, .verified td:first-child { white-space: nowrap; }
+.verified .warning { border-left: 4px solid #b45309; background: #fff4e0; padding: .3rem .7rem; color: #1a1a1a; }
 .verified p { margin: .4rem 0; }
 """
 FRONT = """
@@ -75,13 +76,16 @@ def reasons(verdicts: list[dict]) -> str:
     return table("Why figures were not attempted", ["Figures", "Reason"], rows) if rows else ""
 
 
-def write_summary(tables: Path, target: Path, listing: Path, main: str) -> None:
+def write_summary(tables: Path, target: Path, listing: Path, main: str, warning: str = "") -> None:
     """Write the front page's part `target` and the page `listing` of all verdicts.
 
-    The part holds table `main`, the check against the demo's truth where there is one, verdicts and provenance.
+    The part holds the plain `warning` if there is one, table `main`, the check against the demo's truth where there is
+    one, verdicts and provenance.
     """
     verdicts, notes = read_rows(tables / "reproduction.csv")
     parts = [f"<style>{STYLE}{FRONT}</style>", '<div class="verified">']
+    if warning:
+        parts.append(f'<p class="warning">{html.escape(warning)}</p>')
     parts.append(_body((tables / f"{main}.html").read_text(encoding="utf-8")))
     parts += [verdict_table(verdicts), reasons(verdicts)]
     if (tables / "validity.csv").is_file():

@@ -4,6 +4,7 @@ import subprocess
 from pathlib import Path
 
 from verified.config.sources import KINDS
+from verified.config.trust import NOT_TRUSTED, untrusted
 from verified.generation.prompts import prompt_set
 from verified.tables.availability import availability_lines
 from verified.tables.collect import Collection
@@ -46,6 +47,16 @@ def provenance(settings: dict, collection: Collection, project: Path) -> list[st
             + f"; prompts of {prompts['name']}, sha256 {prompts['sha256']}. "
             + f"Evaluator: {evaluator['name']}, size {evaluator['size']}."
         )  # fmt: skip
+        start = evaluator["checkpoint"] or evaluator["umt_file"]
+        doubtful = [
+            values["title"]
+            for values in settings["datasets"].values()
+            if untrusted(KINDS[values["source"]["kind"]], start)
+        ]
+        if doubtful:
+            lines.append(f"{', '.join(doubtful)}: {NOT_TRUSTED}")
+        if (by := settings["annotations"]["choose_by"]) != "confidence":
+            lines.append(f"Highest and lowest captions are not by confidence here, but by annotations.choose_by: {by}.")
     if collection.runs:
         features = settings["features"]
         lines.append(

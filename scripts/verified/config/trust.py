@@ -1,0 +1,28 @@
+"""Whether confidences say anything: the evaluator's stand-in has seen a rendered world, and no real video."""
+
+from verified.config import Config
+from verified.config.sources import SourceSection
+
+NOT_TRUSTED = (
+    "Confidences are not to be trusted: this evaluator started from a rendered world, not from an imported checkpoint. "
+    "Name one in evaluator.checkpoint or evaluator.umt_file, or let annotations.choose_by be encoder or random."
+)
+
+
+def untrusted(source: type[SourceSection] | SourceSection, start: str | None) -> bool:
+    """Whether confidences of a source that is annotated here mean nothing; `start` is the imported checkpoint if any.
+
+    The demo is the world that the stand-in was trained for, and its truth says how good it is.
+    """
+    return source.annotated_here and not source.has_truth and not start
+
+
+def confidence_warning(settings: Config, dataset: str) -> str:
+    """`NOT_TRUSTED` where it holds for a data set, else nothing."""
+    start = settings.evaluator.checkpoint or settings.evaluator.umt_file
+    return NOT_TRUSTED if untrusted(settings.datasets[dataset].source, start) else ""
+
+
+def any_confidence_warning(settings: Config) -> str:
+    """The same for a configuration: where it holds for any of its data sets."""
+    return next(filter(None, (confidence_warning(settings, name) for name in settings.datasets)), "")
