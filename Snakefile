@@ -45,6 +45,7 @@ include: "rules/figures_runs.smk"
 include: "rules/tables.smk"
 include: "rules/validity.smk"
 include: "rules/report.smk"
+include: "rules/search.smk"
 include: "rules/study.smk"
 include: "rules/export.smk"
 

@@ -23,6 +23,7 @@ COMMANDS = (
     "verified.export.commands",
     "verified.tables.commands",
     "verified.report.commands",
+    "verified.search.commands",
     "verified.planning.commands",
     "verified.integrity.commands",
     "verified.rextime.commands",

@@ -18,6 +18,7 @@ from verified.config.layers import layered
 from verified.config.longform import Longform
 from verified.config.retrieval import Retrieval
 from verified.config.rextime import Rextime
+from verified.config.search import Search
 from verified.config.statistics import Statistics
 from verified.config.study import Study
 from verified.config.weights import Weights
@@ -46,6 +47,7 @@ class Config(Section):
     annotations: Annotations = Annotations()
     features: Features = Features()
     retrieval: Retrieval = Retrieval()
+    search: Search = Search()
     statistics: Statistics = Statistics()
     study: Study = Study()
     export: Export = Export()

@@ -74,6 +74,12 @@ def load_encoder(name: str):
         ) from None
 
 
+def encode_caption(text: str, tokenizer, model) -> np.ndarray:
+    """Token features of one caption as `write_text_features` writes them, float16 [tokens, dim]."""
+    [(_, states, _)] = _encode([text], tokenizer, model, 1)
+    return states.astype(np.float16)
+
+
 @torch.inference_mode()
 def _encode(texts: list[str], tokenizer, model, batch: int) -> Iterator[tuple[str, np.ndarray, bool]]:
     """Yield (text, float32 [tokens, dim], whether the whole text is in it)."""

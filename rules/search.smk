@@ -1,0 +1,28 @@
+from verified.search.paths import index_inputs, index_settings, indexed_code
+
+
+rule build_search_index:
+    """The index of a corpus that `verified search` asks. The record is the output: the index itself stands beside it and
+    outlives the job, so that a new video is added to it and nothing is built anew."""
+    input:
+        unpack(index_inputs(settings)),
+    output:
+        record="results/{dataset}/search/{indexed}.json",
+    log:
+        "logs/{dataset}/build_search_index/{indexed}.log",
+    benchmark:
+        "logs/{dataset}/build_search_index/{indexed}.tsv"
+    wildcard_constraints:
+        indexed="xml|reloclnet|hero|clip",
+    conda:
+        "../envs/search.yaml"
+    threads: settings.retrieval.threads
+    resources:
+        mem_mb=growing(4000),
+        runtime=growing(240),
+        disk_mb=5000,
+    params:
+        settings=index_settings(settings),
+        model_code=indexed_code,
+    script:
+        "../scripts/build_search_index.py"

@@ -1,0 +1,20 @@
+"""The search index of a corpus (`verified index`)."""
+
+from pydantic import Field
+
+from verified.config.base import Section
+
+
+class Search(Section):
+    """What `verified index` builds and `verified search` asks."""
+
+    model: str = ""
+    """A one-stage retrieval model of this configuration (xml, reloclnet, hero), or clip where `features.video_backbone`
+    is a CLIP model: no training is needed then; empty: the first of `retrieval.models` that can be indexed."""
+    trained_on: str = Field("fig", pattern="^(cog|fig)$")
+    """Captions that the model was trained on."""
+    exact_clips: int = Field(200_000, ge=1)
+    """Up to so many clips a part of the index is searched clip by clip; larger ones by inverted lists, the number of
+    lists looked into being chosen for a recall of 0.99 of the exact search's first hundred videos."""
+    thumbnails: int = Field(12, ge=0, le=100)
+    """Pictures of each video that the index holds; 0: none."""

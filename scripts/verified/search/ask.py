@@ -1,0 +1,264 @@
+"""A sentence in, moments out: candidates from the index, spans from the model's own localiser.
+
+What happens to a query is what the benchmark does (`retrieval.search`): the videos with the best clips, weighted
+probabilities of starts and ends in each, the best spans, suppression of those that overlap. Only the way to the videos
+differs, and where the index is exact it gives the same ones. A joint encoder has no localiser: there, and where a
+moment is the query ("more like this"), a span is the stretch of clips around the best one that are nearer to it than to
+the video's mean.
+"""
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from verified.common.errors import InputError
+from verified.retrieval.contract import Encoded
+from verified.retrieval.decode import best_spans
+from verified.retrieval.metrics import DEPTH, NO_VIDEO, Lists
+from verified.retrieval.nms import suppress
+from verified.retrieval.search import SearchSettings, localise
+from verified.search.captions import Captions
+from verified.search.encoders import JOINT, Encoder, JointEncoder, ModelEncoder
+from verified.search.here import presence
+from verified.search.segments import Segment
+from verified.search.store import opened, read_manifest
+
+LONGEST_QUERY = 2000
+"""Characters of a query; what is behind them would be cut by any encoder."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A window that may hold what is asked for."""
+
+    segment: int
+    window: int
+    score: float
+    """Largest cosine of its clips with the query."""
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A span that was found."""
+
+    video: str
+    start: float
+    """Seconds."""
+    end: float
+    score: float
+    """The benchmark's VCMR score; of a joint encoder, and of moments like another, the cosine."""
+    similarity: float
+    """Largest cosine of a clip of the window with the query."""
+    caption: dict | None
+    """The nearest annotated moment: start, end, coarse, fine, overlap (tIoU)."""
+    duration: float
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Moments, best first, and what the index makes of the query."""
+
+    query: str
+    moments: list[Moment]
+    here: float | None
+    """Probability that the corpus has it, where the index can tell at all (see `here`)."""
+
+    def plain(self) -> dict:
+        """As JSON values."""
+        return asdict(self)
+
+
+class Index:
+    """An index opened for questions."""
+
+    def __init__(self, folder: str | Path, manifest: dict | None = None, encoder: Encoder | None = None):
+        self.folder = Path(folder)
+        self.manifest = manifest or read_manifest(self.folder)
+        self.encoder = encoder or encoder_of(self.folder, self.manifest)
+        self.segments: list[Segment] = opened(self.folder, self.manifest)
+        self.captions = Captions(self.folder)
+        self.place = {
+            row["video"]: (number, position)
+            for number, segment in enumerate(self.segments)
+            for position, row in enumerate(segment.videos)
+            if row["video"] not in self.manifest["segments"][number]["removed"]
+        }
+        """Where the row of each video is: segment, position in its `videos`."""
+        self.clips = sum(entry["rows"] for entry in self.manifest["segments"])
+
+    def row(self, video: str) -> dict:
+        """The row of a video. Raises InputError for one that is not in the index."""
+        if video not in self.place:
+            raise InputError(f"no video {video!r} in the index", file=self.folder)
+        segment, position = self.place[video]
+        return self.segments[segment].videos[position]
+
+    def windows(self, video: str) -> list[tuple[int, int]]:
+        """(segment, window) of each window of a video."""
+        self.row(video)
+        number, position = self.place[video]
+        return [(number, int(window)) for window in np.flatnonzero(self.segments[number].video == position)]
+
+    def ask(self, text: str, top: int = 10, video: str | None = None) -> Answer:
+        """The `top` moments for a sentence, of one `video` or of all. Raises InputError for a query without text."""
+        text = " ".join(text.split())
+        if not text:
+            raise InputError("an empty query", remedy="say what is to be seen, for example: a person opens the fridge")
+        if len(text) > LONGEST_QUERY:
+            raise InputError(f"a query of {len(text)} characters", remedy=f"at most {LONGEST_QUERY}")
+        query = self.encoder.query(text)
+        candidates = self.candidates(vector_of(query), self.manifest["searched_videos"], only=video)
+        moments = self.moments(query, candidates, top)
+        here = None if video else presence(self.manifest["here"], candidates, moments)
+        return Answer(text, moments, here)
+
+    def like(self, video: str, start: float, end: float, top: int = 10) -> Answer:
+        """Moments whose clips are nearest to the mean of the clips in [start, end) seconds of a video."""
+        parts = []
+        for number, window in self.windows(video):
+            segment = self.segments[number]
+            vectors = segment.search_vectors(window)
+            times = segment.offset[window] + (np.arange(len(vectors)) + 0.5) * segment.seconds[window]
+            parts.append(vectors[(times >= start) & (times < end)])
+        inside = np.concatenate(parts)
+        if not len(inside):
+            raise InputError(f"{start}–{end} s holds no clip of {video!r}")
+        query = inside.mean(axis=0)
+        query /= max(float(np.linalg.norm(query)), 1e-6)
+        candidates = self.candidates(query, self.manifest["searched_videos"])
+        found = self._similar(query, candidates, top + 1)
+        others = [one for one in found if one.video != video or one.end <= start or one.start >= end]
+        return Answer(f"like {video}, {start:g}–{end:g} s", others[:top], None)
+
+    def candidates(
+        self, query: np.ndarray, count: int, only: str | None = None, without: frozenset[str] = frozenset()
+    ) -> list[Candidate]:
+        """The `count` best windows for a query vector [D], best first, of one video or of all but some."""
+        if only is not None:
+            found = [
+                Candidate(number, window, float((self.segments[number].search_vectors(window) @ query).max()))
+                for number, window in self.windows(only)
+            ]
+            return sorted(found, key=lambda one: -one.score)[:count]
+        left_out = {place for video in without if video in self.place for place in self.windows(video)}
+        found = []
+        for number, segment in enumerate(self.segments):
+            windows, scores = segment.search(query, count + len(left_out))
+            found += [
+                Candidate(number, int(window), float(score))
+                for window, score in zip(windows, scores)
+                if (number, window) not in left_out
+            ]
+        return sorted(found, key=lambda one: -one.score)[:count]
+
+    def moments(self, query: Encoded, candidates: list[Candidate], top: int) -> list[Moment]:
+        """The `top` spans in windows, best first."""
+        if not candidates:
+            return []
+        if self.encoder.model is None:
+            return self._similar(vector_of(query), candidates, top)
+        lists, slots = self._spans(query, candidates)
+        found = []
+        for place in range(lists.video.shape[1]):
+            if lists.video[0, place] == NO_VIDEO or len(found) == top:
+                break
+            start, end, score = (float(part[0, place]) for part in (lists.start, lists.end, lists.score))
+            found.append(self._moment(slots[int(lists.video[0, place])], start, end, score))
+        return found
+
+    @torch.no_grad()
+    def _spans(self, query: Encoded, candidates: list[Candidate]) -> tuple[Lists, dict[int, Candidate]]:
+        """The benchmark's decoding over the windows; a list's videos are numbers, each with its best window."""
+        spans, model = self.manifest["spans"], self.encoder.model
+        corpus = self._encoded(candidates)
+        scores, order = model.video_scores(query, corpus).topk(len(candidates), dim=1)
+        settings = SearchSettings(spans["min_pred_clips"], spans["max_pred_clips"])
+        start, end, _ = localise(model, query, corpus, order, settings)
+        limits = spans["min_pred_clips"], spans["max_pred_clips"], DEPTH
+        slot, first, last, score = best_spans(start, end, model.video_weights(scores), *limits)
+        chosen = order.gather(1, slot)[0].numpy()
+        offset, seconds = (
+            np.array([getattr(self.segments[one.segment], name)[one.window] for one in candidates])[chosen]
+            for name in ("offset", "seconds")
+        )
+        numbers: dict[str, int] = {}
+        videos = np.array([numbers.setdefault(self._video(one), len(numbers)) for one in candidates], np.int64)[chosen]
+        best = {int(videos[at]): candidates[chosen[at]] for at in reversed(range(len(chosen)))}
+        found = score[0].numpy()
+        lists = Lists(
+            np.where(found > 0, videos, NO_VIDEO)[None],
+            (offset + first[0].numpy() * seconds)[None],
+            (offset + (last[0].numpy() + model.decoded_end) * seconds)[None],
+            found[None],
+        )
+        return suppress(lists, spans["nms_threshold"]), best
+
+    def _encoded(self, candidates: list[Candidate]) -> Encoded:
+        """Windows in the form of `RetrievalModel.encode_videos`, on the CPU."""
+        length, dim = self.encoder.context, self.segments[candidates[0].segment].dim
+        unit, localised = torch.zeros(2, len(candidates), length, dim)
+        mask = torch.zeros(len(candidates), length, dtype=torch.bool)
+        for row, one in enumerate(candidates):
+            segment = self.segments[one.segment]
+            clips = segment.search_vectors(one.window)
+            unit[row, : len(clips)] = torch.from_numpy(clips)
+            pads = segment.localise_vectors(one.window)
+            localised[row, : len(pads)] = torch.from_numpy(pads)
+            mask[row, : len(clips)] = True
+        return {"unit": unit, "localised": localised, "mask": mask}
+
+    def _similar(self, query: np.ndarray, candidates: list[Candidate], top: int) -> list[Moment]:
+        """A moment per video, by the clips' cosines alone."""
+        found, seen = [], set()
+        for one in candidates:
+            if len(found) == top:
+                break
+            if (video := self._video(one)) in seen:
+                continue
+            seen.add(video)
+            segment = self.segments[one.segment]
+            first, last = stretch(segment.search_vectors(one.window) @ query, self.manifest["spans"]["max_pred_clips"])
+            offset, seconds = segment.offset[one.window], segment.seconds[one.window]
+            found.append(self._moment(one, offset + first * seconds, offset + (last + 1) * seconds, one.score))
+        return found
+
+    def _video(self, candidate: Candidate) -> str:
+        segment = self.segments[candidate.segment]
+        return segment.videos[segment.video[candidate.window]]["video"]
+
+    def _moment(self, candidate: Candidate, start: float, end: float, score: float) -> Moment:
+        segment = self.segments[candidate.segment]
+        row = segment.videos[segment.video[candidate.window]]
+        last = row.get("duration") or end
+        start, end = round(min(start, last), 3), round(min(end, last), 3)
+        caption = self.captions.nearest(row["video"], start, end)
+        return Moment(row["video"], start, end, score, candidate.score, caption, row.get("duration") or end)
+
+
+def vector_of(query: Encoded) -> np.ndarray:
+    """The vector [D] that clips are compared with."""
+    return query["unit"][0].numpy()
+
+
+def stretch(similarity: np.ndarray, longest: int) -> tuple[int, int]:
+    """First and last clip of the stretch around the best one whose clips lie in the upper half between the mean and
+    the best similarity [clips]; at most `longest` clips."""
+    best = int(similarity.argmax())
+    least = (similarity.mean() + similarity[best]) / 2
+    first = last = best
+    while last - first + 1 < longest:
+        before = similarity[first - 1] if first > 0 else -np.inf
+        after = similarity[last + 1] if last + 1 < len(similarity) else -np.inf
+        if max(before, after) < least:
+            break
+        first, last = (first - 1, last) if before >= after else (first, last + 1)
+    return first, last
+
+
+def encoder_of(folder: Path, manifest: dict) -> Encoder:
+    """The encoder that an index was built with."""
+    if manifest["model"] == JOINT:
+        return JointEncoder(manifest["text_encoder"])
+    return ModelEncoder(folder / manifest["checkpoint"], manifest["text_encoder"], manifest["spans"]["max_pred_clips"])

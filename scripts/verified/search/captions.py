@@ -1,0 +1,59 @@
+"""The annotated moments of a corpus, and which of them is nearest to a span that was found."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from verified.common.fig import COG_KEYS, read_fig
+from verified.common.jsonl import read_jsonl, write_jsonl
+
+FILE = "captions.jsonl"
+
+
+def annotated(files: Iterable[str | Path]) -> list[dict]:
+    """Rows `video, start, end, coarse, fine, desc_id` of annotation files in the FIG form; `fine` may be empty."""
+    return [
+        {
+            "desc_id": row["desc_id"],
+            "video": row["video"],
+            "start": row["time"][0],
+            "end": row["time"][1],
+            "coarse": row["cog_desc"],
+            "fine": row.get("fig_desc") or "",
+        }
+        for file in files
+        for row in read_fig(file, COG_KEYS)
+    ]
+
+
+def write_captions(folder: Path, rows: list[dict]) -> None:
+    """Write them into an index."""
+    write_jsonl(folder / FILE, rows)
+
+
+class Captions:
+    """The annotated moments of an index, by video."""
+
+    def __init__(self, folder: Path):
+        self.rows: dict[str, list[dict]] = {}
+        if (folder / FILE).is_file():
+            for row in read_jsonl(folder / FILE, ("video", "start", "end", "coarse", "fine")):
+                self.rows.setdefault(row["video"], []).append(row)
+
+    def nearest(self, video: str, start: float, end: float) -> dict | None:
+        """The moment of `video` that overlaps [start, end) seconds by the largest tIoU, with it as `overlap`; of those
+        that do not overlap, the one with the nearest middle; None in a video without moments."""
+        rows = self.rows.get(video)
+        if not rows:
+            return None
+
+        def nearness(row: dict) -> tuple[float, float]:
+            return _overlap(row, start, end), -abs(row["start"] + row["end"] - start - end)
+
+        best = max(rows, key=nearness)
+        return {**best, "overlap": round(_overlap(best, start, end), 3)}
+
+
+def _overlap(row: dict, start: float, end: float) -> float:
+    shared = min(row["end"], end) - max(row["start"], start)
+    hull = max(row["end"], end) - min(row["start"], start)
+    return max(0.0, shared) / hull if hull > 0 else 0.0

@@ -1,0 +1,154 @@
+"""`verified index` builds and changes the search index of a corpus, `verified search` asks it."""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from verified.common.errors import InputError
+from verified.config.commands import add_configfiles
+
+PROJECT = Path(__file__).resolve().parents[3]
+
+
+def add_parser(subparsers) -> None:
+    """Add the subcommands to an argparse object made by `add_subparsers`."""
+    _add_index(subparsers)
+    _add_search(subparsers)
+
+
+def add_place(parser: argparse.ArgumentParser) -> None:
+    """Options that say which index is meant."""
+    add_configfiles(parser)
+    parser.add_argument("--dataset", default="", help="a data set of the configuration (default: its first)")
+    parser.add_argument(
+        "--index", type=Path, metavar="FOLDER", help="the folder of an index, in place of a configuration"
+    )
+
+
+def place_of(arguments: argparse.Namespace) -> Path:
+    """The folder of the index that the options name."""
+    if arguments.index:
+        return arguments.index
+    from verified.config import read
+    from verified.search.paths import index_folder
+
+    return index_folder(read(*arguments.configfile), arguments.dataset)
+
+
+def _add_index(subparsers) -> None:
+    parser = subparsers.add_parser(
+        "index",
+        help="build the search index of a corpus, or bring it up to date",
+        description="Build what is missing and the index from it; videos that are new, changed or gone since are all"
+        " that is done to an index that is there.",
+    )
+    add_place(parser)
+    parser.add_argument("--cores", default="all", help="cores that jobs may use (default all)")
+    parser.add_argument("--profile", help="folder of a Snakemake profile, such as profiles/a100")
+    change = parser.add_mutually_exclusive_group()
+    change.add_argument(
+        "--add", nargs="+", type=Path, metavar="VIDEO", help="add video files to the index that is there"
+    )
+    change.add_argument("--remove", nargs="+", metavar="ID", help="remove videos from the index that is there")
+    parser.set_defaults(run=run_index)
+
+
+def run_index(arguments: argparse.Namespace) -> int:
+    """Build or change the index and say what it is; returns Snakemake's status where that fails."""
+    from verified.search.paths import record_of
+    from verified.search.store import describe, read_manifest
+
+    folder = place_of(arguments)
+    if arguments.add or arguments.remove:
+        from verified.search.update import add_files, remove_videos
+
+        if arguments.add:
+            print(f"added: {', '.join(add_files(folder, arguments.add))}")
+        else:
+            remove_videos(folder, arguments.remove)
+    elif arguments.index:
+        raise InputError("--index names an index that is there", remedy="give --add or --remove, or a --configfile")
+    else:
+        command = [sys.executable, "-m", "snakemake", "--snakefile", str(PROJECT / "Snakefile")]
+        command += ["--configfile", *map(str, arguments.configfile), "--cores", arguments.cores]
+        command += ["--profile", arguments.profile] if arguments.profile else []
+        if status := subprocess.run([*command, "--", record_of(folder)]).returncode:
+            return status
+    print("\n".join([f"{folder}:", *(f"  {line}" for line in describe(read_manifest(folder)))]))
+    return 0
+
+
+def _add_search(subparsers) -> None:
+    parser = subparsers.add_parser(
+        "search",
+        help="find the moments of a corpus that a sentence describes",
+        description="Ask the index that `verified index` built.",
+    )
+    parser.add_argument("query", metavar="SENTENCE", nargs="?", help='what is to be seen: "a person opens the fridge"')
+    add_place(parser)
+    parser.add_argument("--refresh", type=Path, metavar="FILE", help="run the searches that a Markdown file shows anew")
+    parser.add_argument("--top", type=_positive, default=10, help="moments to show (default 10)")
+    parser.add_argument("--video", metavar="ID", help="search this video only")
+    parser.add_argument("--json", action="store_true", help="print the answer as JSON")
+    parser.set_defaults(run=run_search)
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= 100:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 to 100")
+    return int(text)
+
+
+def run_search(arguments: argparse.Namespace) -> int:
+    """Print the moments; raises InputError where there is no index."""
+    if arguments.refresh:
+        from verified.search.refresh import refresh
+
+        print(f"{arguments.refresh}: {refresh(arguments.refresh)} searches run anew")
+        return 0
+    if arguments.query is None:
+        raise InputError("no sentence to search for", remedy='verified search "a person opens the fridge"')
+    index = open_quietly(place_of(arguments))
+    answer = index.ask(arguments.query, arguments.top, arguments.video)
+    if arguments.json:
+        from verified.search.here import hint
+
+        print(json.dumps({**answer.plain(), "hint": hint(index.manifest["here"], answer.here)}, indent=1))
+        return 0
+    print(shown(index, answer))
+    return 0
+
+
+def open_quietly(folder: Path):
+    """An index, opened without a library's bars on the screen and without a look at the model hub."""
+    os.environ["HF_HUB_OFFLINE"] = "1"
+    from transformers.utils import logging
+
+    from verified.search.ask import Index
+
+    logging.disable_progress_bar()
+    return Index(folder)
+
+
+def shown(index, answer) -> str:
+    """An answer as a table of text."""
+    from verified.search.here import hint
+
+    lines = [line for line in [hint(index.manifest["here"], answer.here)] if line]
+    if not answer.moments:
+        return "\n".join([*lines, "no moment was found"])
+    width = max(len(moment.video) for moment in answer.moments)
+    lines.append(f"{'':>3}  {'video':{width}}  {'from':>8}  {'to':>8}  {'score':>9}  nearest annotated caption")
+    for rank, moment in enumerate(answer.moments, start=1):
+        caption = moment.caption
+        text = ""
+        if caption:
+            text = caption["fine"] or caption["coarse"]
+            text += "" if caption["overlap"] > 0 else f" (at {caption['start']:g}–{caption['end']:g} s)"
+        lines.append(
+            f"{rank:>3}  {moment.video:{width}}  {moment.start:8.2f}  {moment.end:8.2f}  {moment.score:9.3g}  {text}"
+        )
+    return "\n".join(lines)

@@ -1,0 +1,147 @@
+"""What turns videos and sentences into vectors of one space: a trained retrieval model, or a joint encoder (CLIP).
+
+A video comes as features [clips, F] and is cut into windows, each a row of `Window`. A retrieval model sees at most
+`context_clips` clips at a time: where its benchmark would drop what is behind them, windows overlap and cover all.
+"""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import torch
+
+from verified.common.errors import InputError
+from verified.features.text import encode_caption, load_encoder
+from verified.retrieval.checkpoint import load_model
+from verified.retrieval.contract import Encoded
+from verified.retrieval.data import normalised, pooled
+from verified.retrieval.scoring import OneVectorTail
+from verified.retrieval.tokens import load_tokeniser
+
+JOINT = "clip"
+"""Name of the index that needs no training: features and sentences of a CLIP model."""
+REACH = 2
+"""Pads behind a window's last clip that the kernels of five look at."""
+AT_ONCE = 64
+"""Windows per forward pass."""
+
+
+class Window(NamedTuple):
+    """A part of a video, as long as the model takes."""
+
+    offset: float
+    """Seconds at which it begins in its video."""
+    seconds: float
+    """Length of a clip."""
+    features: np.ndarray
+    """[clips, F] float32."""
+
+
+class Vectors(NamedTuple):
+    """A window, encoded."""
+
+    search: np.ndarray
+    """[clips, D] float16 of length 1: a video's score is the largest product with the query."""
+    localise: np.ndarray
+    """[clips + pads, D] float16, what the model's localiser multiplies with the query; [0, D] without a localiser."""
+
+
+class ModelEncoder:
+    """A one-stage model of the benchmark whose video score is the largest cosine of its clips."""
+
+    def __init__(self, checkpoint: Path, text_encoder: str, overlap: int = 0, device: str = "cpu"):
+        self.model, header = load_model(checkpoint, device)
+        if not isinstance(self.model, OneVectorTail):
+            raise InputError(
+                f"{header['model']} compares no single query vector with clip vectors, which an index needs",
+                file=checkpoint, remedy="index xml, reloclnet or hero",
+            )  # fmt: skip
+        self.context, self.device = self.model.config.context_clips, device
+        self.stride = max(self.context - overlap, self.context // 2, 1)
+        self._text_encoder, self._loaded = text_encoder, None
+
+    def windows(self, features: np.ndarray, clip_seconds: float) -> list[Window]:
+        """The windows of a video of these features [clips, F]."""
+        clips = features
+        if len(clips) > self.context and self.model.long_videos == "pool":
+            clip_seconds *= len(clips) / self.context
+            clips = pooled(clips, self.context)
+        starts = [0, *range(self.stride, len(clips) - self.context + self.stride, self.stride)]
+        prepare = normalised if self.model.normalise_video else np.asarray
+        return [
+            Window(at * clip_seconds, clip_seconds, prepare(clips[at : at + self.context]))
+            for at in starts
+            if at == 0 or at < len(clips)
+        ]
+
+    @torch.no_grad()
+    def encode(self, windows: list[Window]) -> list[Vectors]:
+        """Vectors of each window."""
+        found = []
+        for at in range(0, len(windows), AT_ONCE):
+            part = windows[at : at + AT_ONCE]
+            clips = np.zeros((len(part), self.context, part[0].features.shape[1]), np.float32)
+            mask = np.zeros((len(part), self.context), bool)
+            for row, window in enumerate(part):
+                clips[row, : len(window.features)], mask[row, : len(window.features)] = window.features, True
+            encoded = self.model.encode_videos(
+                torch.from_numpy(clips).to(self.device), torch.from_numpy(mask).to(self.device)
+            )
+            search, localise = (encoded[name].half().cpu().numpy() for name in ("unit", "localised"))
+            for row, window in enumerate(part):
+                count = len(window.features)
+                found.append(Vectors(search[row, :count], localise[row, : count + REACH]))
+        return found
+
+    def query(self, text: str) -> Encoded:
+        """A sentence, encoded as the benchmark encodes a caption."""
+        if self.model.query_input == "ids":
+            self._loaded = self._loaded or load_tokeniser(self._text_encoder)
+            return self._query(np.array(self._loaded([text])[0]))
+        self._loaded = self._loaded or load_encoder(self._text_encoder)
+        return self.query_of_features(encode_caption(text, *self._loaded))
+
+    def query_of_features(self, tokens: np.ndarray) -> Encoded:
+        """A sentence of which the token features [T, E] are at hand."""
+        tokens = tokens.astype(np.float16).astype(np.float32)[: self.model.config.query_tokens]
+        return self._query(normalised(tokens) if self.model.normalise_query else tokens)
+
+    @torch.no_grad()
+    def _query(self, tokens: np.ndarray) -> Encoded:
+        most = self.model.config.query_tokens
+        tokens = tokens[:most]
+        whole = np.zeros((1, most, *tokens.shape[1:]), tokens.dtype)
+        whole[0, : len(tokens)] = tokens
+        mask = torch.arange(most)[None] < len(tokens)
+        encoded = self.model.encode_queries(torch.from_numpy(whole).to(self.device), mask.to(self.device))
+        return {name: value.cpu() for name, value in encoded.items()}
+
+
+class JointEncoder:
+    """CLIP: clips by the features that the benchmark extracts with it as image backbone, sentences by its text side."""
+
+    model = None
+    context = 0
+
+    def __init__(self, name: str):
+        self._name, self._clip = name, None
+
+    def windows(self, features: np.ndarray, clip_seconds: float) -> list[Window]:
+        """One window: nothing limits its length."""
+        return [Window(0.0, clip_seconds, features)]
+
+    def encode(self, windows: list[Window]) -> list[Vectors]:
+        """Unit vectors; no localiser."""
+        none = np.zeros((0, windows[0].features.shape[1]), np.float16) if windows else None
+        return [Vectors(normalised(window.features).astype(np.float16), none) for window in windows]
+
+    def query(self, text: str) -> Encoded:
+        """The sentence's projection, of length 1."""
+        from verified.features.clip import Clip
+
+        self._clip = self._clip or Clip(self._name)
+        [(_, sentence)] = self._clip.sentences([text])
+        return {"unit": torch.from_numpy(normalised(sentence[None]).astype(np.float32))}
+
+
+Encoder = ModelEncoder | JointEncoder

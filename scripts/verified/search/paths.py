@@ -1,0 +1,115 @@
+"""Which files and settings an index is built from, and where it stands."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from verified.annotations.paths import annotation_files, release_of
+from verified.common.digest import modules_digest
+from verified.common.errors import InputError
+from verified.common.folders import key_of
+from verified.config import Config
+from verified.config.folders import dataset_folder, dataset_of, shown_datasets
+from verified.config.sources import DemoSource
+from verified.weights.paths import text_records, video_records
+
+ONE_VECTOR = ("xml", "reloclnet", "hero")
+"""Models whose video score is the largest cosine of one query vector with a clip."""
+JOINT = "clip"
+
+
+def indexed_model(settings: Config) -> str:
+    """The model of the index. Raises InputError where the configuration has none that can be indexed."""
+    chosen = settings.search.model
+    possible = [name for name in settings.retrieval.models if name in ONE_VECTOR]
+    if not chosen and possible:
+        return possible[0]
+    if chosen == JOINT or chosen in possible:
+        return chosen
+    raise InputError(
+        f"search.model = {chosen!r} is no model of this configuration that can be indexed",
+        remedy=f"one of {', '.join([*possible, JOINT])}; models are named in retrieval.models",
+    )
+
+
+def index_folder(settings: Config, dataset: str = "") -> Path:
+    """The folder of the index of a data set (default: the first one). Raises InputError for one that is not there."""
+    shown = shown_datasets(settings)
+    if not shown or (dataset and dataset not in settings.datasets):
+        raise InputError(f"no data set {dataset!r} in this configuration", remedy=f"known: {', '.join(shown)}")
+    return Path(dataset_folder(settings, dataset or shown[0]), "search", indexed_model(settings))
+
+
+def record_of(folder: Path) -> str:
+    """The file that a build of the index ends with, which Snakemake knows."""
+    return f"{folder}.json"
+
+
+def index_inputs(settings: Config) -> Callable[[object], dict]:
+    """An input function: what the index ``wildcards.indexed`` of ``wildcards.dataset`` is built from."""
+
+    def files(wildcards) -> dict:
+        search, retrieval = settings.search, settings.retrieval
+        dataset, root = dataset_of(settings, wildcards), f"results/{wildcards.dataset}"
+        annotations = annotation_files(settings, "fig")(wildcards)
+        inputs = {
+            "features": f"{root}/features/video.h5",
+            "annotations": annotations,
+            "queries": [path for path in annotations if path.endswith(f"/{dataset.spans.test_split}.jsonl")],
+        }
+        if wildcards.indexed == JOINT:
+            inputs["weights"] = video_records(settings)
+        else:
+            seed = retrieval.seeds_of(wildcards.indexed)[0]
+            run = f"{root}/retrieval/{wildcards.indexed}/{search.trained_on}/seed-{seed}"
+            kind = "fig" if release_of(settings, key_of(wildcards.dataset)) is None else _kind(annotations)
+            inputs |= {
+                "checkpoint": f"{run}/checkpoint.safetensors",
+                "text": f"{root}/features/text-{kind}.h5",
+                "weights": text_records(settings),
+            }
+        if dataset.source.has_videos:
+            inputs["videos"] = f"{root}/corpus/videos.jsonl"
+        if isinstance(dataset.source, DemoSource):
+            inputs["truth"] = f"{root}/corpus/truth.jsonl"
+        return inputs
+
+    return files
+
+
+def _kind(annotations: list[str]) -> str:
+    return "cog" if annotations and "/annotations/cog/" in annotations[0] else "fig"
+
+
+def index_settings(settings: Config) -> Callable[[object], dict]:
+    """A params function: what an index depends on beside its files."""
+
+    def values(wildcards) -> dict:
+        dataset, features, retrieval = dataset_of(settings, wildcards), settings.features, settings.retrieval
+        joint = wildcards.indexed == JOINT
+        return {
+            "model": wildcards.indexed,
+            "dataset": key_of(wildcards.dataset),
+            "title": dataset.title,
+            "clip_seconds": dataset.spans.clip_seconds,
+            "spans": dataset.spans.model_dump(mode="json"),
+            "text_encoder": features.video_backbone if joint else features.text_encoder,
+            "text_revision": features.video_revision if joint else features.text_revision,
+            "features": {
+                "backbone": features.video_backbone,
+                "fps": features.fps,
+                "precision": features.precision,
+                "batch": features.batch,
+            },
+            "exact_clips": settings.search.exact_clips,
+            "thumbnails": settings.search.thumbnails,
+            "searched_videos": retrieval.searched_videos,
+            "seed": settings.seed,
+            "threads": retrieval.threads,
+        }
+
+    return values
+
+
+def indexed_code(wildcards) -> str:
+    """A params function: digest of the code of the model that is indexed, which imports cannot tell."""
+    return modules_digest(*([] if wildcards.indexed == JOINT else [f"retrieval.models.{wildcards.indexed}"]))

@@ -1,0 +1,43 @@
+"""Searches that a Markdown page shows: each stands behind a comment with its command, and can be run anew.
+
+<!-- output of: verified search "two blue rings shrink" --top 3 -->
+```text
+…
+```
+"""
+
+import contextlib
+import io
+import re
+import shlex
+from pathlib import Path
+
+from verified.common.errors import InputError
+from verified.common.files import write_text
+
+BLOCK = re.compile(r"(<!-- output of: verified (search .+?) -->\n```text\n)(.*?)(^```$)", re.DOTALL | re.MULTILINE)
+
+
+def refresh(page: Path) -> int:
+    """Replace the output of every search in `page`; returns how many there are.
+
+    Raises InputError for a page without any, and where a search fails: the page is then left as it was.
+    """
+    from verified.__main__ import parser
+
+    try:
+        text = page.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"cannot be read: {error}", file=page) from None
+
+    def output(match: re.Match) -> str:
+        arguments = parser().parse_args(shlex.split(match[2]))
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            arguments.run(arguments)
+        return match[1] + out.getvalue() + match[4]
+
+    text, count = BLOCK.subn(output, text)
+    if not count:
+        raise InputError("shows no search", file=page, remedy="see docs/search.md for the form")
+    write_text(page, text)
+    return count

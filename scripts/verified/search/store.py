@@ -1,0 +1,133 @@
+"""The index of a corpus: a folder with a manifest, segments and a copy of the model, which videos come to and go from.
+
+`index.json`, the manifest, says which segments count and which of their videos were removed. It is the last file
+written by a change and replaces its predecessor at once, so that a killed change leaves the index as it was, and a
+search that is under way goes on with the files it has open. Added videos make a new segment; small segments are joined
+when there are more than `SMALL_SEGMENTS` of them, and all are when a third of the videos is gone. One change at a time:
+the file `.lock` is held while it lasts.
+"""
+
+import contextlib
+import fcntl
+import shutil
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import numpy as np
+
+from verified.common.errors import InputError
+from verified.common.jsonl import read_json, write_json
+from verified.common.seals import seal, seal_of
+from verified.search.segments import Segment, write_segment
+from verified.search.vectors import EXACT
+
+MANIFEST, SEGMENTS, ADDED = "index.json", "segments", "added"
+FORMAT = 1
+SMALL_SEGMENTS = 8
+
+
+def read_manifest(folder: Path) -> dict:
+    """The manifest of an index. Raises InputError where there is none, or of another version."""
+    if not (folder / MANIFEST).is_file():
+        raise InputError("no index here", file=folder, remedy="build one: verified index --configfile CONFIG")
+    manifest = read_json(folder / MANIFEST)
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        raise InputError(
+            f"not an index of form {FORMAT}", file=folder / MANIFEST, remedy=f"remove {folder} and run verified index"
+        )
+    return manifest
+
+
+def write_manifest(folder: Path, manifest: dict) -> None:
+    """Put a manifest in force and remove the segments that it does not name."""
+    videos = [(entry["videos"] - len(entry["removed"])) for entry in manifest["segments"]]
+    clips = sum(entry["rows"] for entry in manifest["segments"])
+    write_json(folder / MANIFEST, {**manifest, "videos": sum(videos), "clips": clips})
+    seal(folder / MANIFEST)
+    named = {entry["name"] for entry in manifest["segments"]}
+    for path in (folder / SEGMENTS).glob("[0-9]*"):
+        if path.name not in named:
+            seal_of(path).unlink(missing_ok=True)
+            shutil.rmtree(path)
+
+
+@contextlib.contextmanager
+def changing(folder: Path) -> Iterator[None]:
+    """Hold the index for a change. Raises InputError while another process does."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / ".lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise InputError("another process is changing the index", file=folder, remedy="wait for it") from None
+        yield
+
+
+def opened(folder: Path, manifest: dict) -> list[Segment]:
+    """The segments that count. Raises InputError for a damaged one."""
+    return [Segment(folder / SEGMENTS / entry["name"], entry, entry["removed"]) for entry in manifest["segments"]]
+
+
+def present(folder: Path, manifest: dict) -> dict[str, dict]:
+    """The rows of all videos in the index, by id."""
+    from verified.common.jsonl import iterate_jsonl
+    from verified.search.segments import VIDEOS
+
+    return {
+        row["video"]: row
+        for entry in manifest["segments"]
+        for row in iterate_jsonl(folder / SEGMENTS / entry["name"] / VIDEOS, ("video",))
+        if row["video"] not in entry["removed"]
+    }
+
+
+def add_segment(folder: Path, manifest: dict, items: Iterable, dim: int, queries: np.ndarray, seed: int) -> dict:
+    """The manifest with one segment more, of `items` as `write_segment` takes them; nothing is in force yet."""
+    manifest = {**manifest, "next": manifest["next"] + 1}
+    name = f"{manifest['next']:06d}"
+    place = folder / SEGMENTS / name
+    shutil.rmtree(place, ignore_errors=True)  # of a change that was killed
+    facts = write_segment(place, items, dim, manifest["exact_clips"], queries, seed)
+    seal(place)
+    return {**manifest, "segments": [*manifest["segments"], {"name": name, **facts, "removed": []}]}
+
+
+def without(folder: Path, manifest: dict, videos: set[str]) -> dict:
+    """The manifest without these videos; segments of which nothing is left are dropped."""
+    entries = []
+    for entry in manifest["segments"]:
+        rows = present(folder, {**manifest, "segments": [entry]})
+        removed = [*entry["removed"], *sorted(videos & rows.keys())]
+        if len(removed) < entry["videos"]:
+            entries.append({**entry, "removed": removed})
+    return {**manifest, "segments": entries}
+
+
+def tidied(folder: Path, manifest: dict, seed: int) -> dict:
+    """The manifest with small segments joined where there are many, and all of them where much was removed."""
+    entries = manifest["segments"]
+    removed, videos = sum(len(entry["removed"]) for entry in entries), sum(entry["videos"] for entry in entries)
+    joined = entries if 3 * removed > videos else [entry for entry in entries if entry["kind"] == EXACT]
+    if not removed * 3 > videos and len(joined) <= SMALL_SEGMENTS:
+        return manifest
+    segments = opened(folder, {**manifest, "segments": joined})
+    rest = [entry for entry in entries if entry not in joined]
+    items = (item for segment in segments for item in segment.items())
+    none = np.zeros((0, segments[0].dim), np.float32)
+    return add_segment(folder, {**manifest, "segments": rest}, items, segments[0].dim, none, seed)
+
+
+def describe(manifest: dict) -> list[str]:
+    """What an index is, in lines for a person."""
+    lines = [
+        f"{manifest['videos']:,} videos of {manifest['title']}, {manifest['clips']:,} clips of"
+        f" {manifest['clip_seconds']:g} s, by {manifest['model']}"
+    ]
+    for entry in manifest["segments"]:
+        how = "exact search" if entry["kind"] == EXACT else (
+            f"{entry['probes']} of {entry['lists']} inverted lists, which find {entry['recall']:.1%} of the"
+            f" {entry['recall_at']} videos of an exact search ({entry['recall_queries']} queries)"
+        )  # fmt: skip
+        gone = f", {len(entry['removed'])} of them removed" if entry["removed"] else ""
+        lines.append(f"segment {entry['name']}: {entry['videos']:,} videos{gone}, {entry['rows']:,} clips: {how}")
+    return lines

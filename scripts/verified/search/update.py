@@ -1,0 +1,297 @@
+"""Bring an index up to date with a corpus: what is new comes to it, what is gone or changed goes.
+
+All of it is built anew only where the model, its encoders or the size of the exact index have changed. Videos that were
+added by hand (`verified index --add`) stay in either case; those removed by hand stay away.
+"""
+
+import hashlib
+import logging
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+import numpy as np
+
+from verified.common.errors import InputError
+from verified.common.files import atomic_path, file_digest
+from verified.common.hdf5 import FeatureFile
+from verified.common.jsonl import read_json, read_jsonl
+from verified.common.progress import Progress
+from verified.common.seals import seal
+from verified.search.ask import Index, encoder_of, vector_of
+from verified.search.captions import FILE, annotated, write_captions
+from verified.search.encoders import Encoder
+from verified.search.here import clues, fit
+from verified.search.pictures import thumbnails
+from verified.search.store import (
+    ADDED,
+    FORMAT,
+    MANIFEST,
+    add_segment,
+    changing,
+    present,
+    read_manifest,
+    tidied,
+    without,
+    write_manifest,
+)  # fmt: skip
+
+log = logging.getLogger("verified")
+
+KNOWN_QUERIES = 1000
+"""Most queries that the probability of presence is learnt from."""
+CLIPS_AT_ONCE = 4096
+"""Clips of a group of videos that is encoded together."""
+
+
+def update(folder: Path, files: Mapping[str, object], settings: dict) -> dict:
+    """Make or change the index in `folder`; returns its manifest.
+
+    `files`: features (HDF5), checkpoint (None for a joint encoder), text (token features of the captions; None for
+    encoders that need none), annotations and queries (lists of FIG files; `queries` are those that no model was trained
+    on), videos (videos.jsonl; None where videos are not at hand), truth (the demo's; else None).
+    `settings`: see `search.paths.index_settings`.
+    """
+    with changing(folder):
+        manifest = _manifest(folder, files, settings)
+        encoder = encoder_of(folder, manifest)
+        features = FeatureFile(files["features"])
+        manifest = {**manifest, "dim": _width(encoder, features)}
+        described = {row["video"]: row for row in read_jsonl(files["videos"])} if files.get("videos") else {}
+        kept = present(folder, manifest)
+        wanted = {video: _digest(features[video]) for video in features if video not in manifest["dropped"]}
+        gone = {
+            video for video, row in kept.items() if row["origin"] == "corpus" and wanted.get(video) != row["digest"]
+        }
+        new = sorted(video for video in wanted if video not in kept or video in gone)
+        by_hand = [] if kept else _added(folder, manifest)
+        log.info("index %s: %d videos stay, %d come, %d go", folder, len(kept) - len(gone), len(new), len(gone))
+        manifest = without(folder, manifest, gone)
+        rows = annotated(files["annotations"])
+        write_captions(folder, rows)
+        seal(folder / FILE)
+        queries = _known_queries(encoder, files, settings)
+        if new or by_hand:
+            items = _items(new, features, wanted, described, settings["thumbnails"])
+            vectors = np.stack([vector_of(query) for _, query in queries]) if queries else np.zeros((0, 1), np.float32)
+            videos = [*items, *by_hand] if by_hand else items
+            encoded = _encoded(videos, encoder)
+            manifest = add_segment(folder, manifest, encoded, manifest["dim"], vectors, settings["seed"])
+        manifest = tidied(folder, manifest, settings["seed"])
+        manifest = {**manifest, "here": _presence(folder, manifest, encoder, queries, rows, files, settings)}
+        write_manifest(folder, manifest)
+        return read_manifest(folder)
+
+
+def add_files(folder: Path, paths: Iterable[Path], thumbnails_per_video: int = 12) -> list[str]:
+    """Add video files to an index by themselves; returns their ids, the names of the files without ending.
+
+    Their features are kept in the index, for the day on which its model changes. Raises InputError for a file that
+    cannot be read, and for an id that the index has.
+    """
+    from verified.common.video import VideoError, probe
+    from verified.features.backbones import load_backbone
+    from verified.features.video import encode_videos
+
+    with changing(folder):
+        manifest = read_manifest(folder)
+        rows, there = [], present(folder, manifest)
+        for path in map(Path, paths):
+            if path.stem in {*there, *(row["video"] for row in rows)}:
+                raise InputError(f"the index has a video {path.stem!r}", file=path, remedy="remove it first: --remove")
+            try:
+                rows.append({"video": path.stem, "path": str(path.resolve()), **probe(path)})
+            except VideoError as error:
+                raise InputError(f"cannot be added: {error}", file=path) from None
+        seen = manifest["features"]
+        backbone = load_backbone(seen["backbone"], seen["precision"])
+        encoder, failed = encoder_of(folder, manifest), {}
+        (folder / ADDED).mkdir(exist_ok=True)
+        for video, features in encode_videos(
+            rows, backbone, seen["fps"], manifest["clip_seconds"], seen["batch"], failed
+        ):
+            with atomic_path(_kept_features(folder, video)) as temporary, temporary.open("wb") as out:
+                np.save(out, features.astype(np.float16))
+            seal(_kept_features(folder, video))
+        if failed:
+            raise InputError(f"{sum(failed.values())} files cannot be decoded: {', '.join(failed)}")
+        added = [
+            {**_row(row, "", "added"), "features": str(_kept_features(folder, row["video"])), "size": _size(row)}
+            for row in rows
+        ]
+        clip_seconds = manifest["clip_seconds"]
+        items = [(row, _load(Path(row["features"])), clip_seconds, thumbnails_per_video) for row in added]
+        dropped = [video for video in manifest["dropped"] if video not in {row["video"] for row in rows}]
+        manifest = add_segment(
+            folder, {**manifest, "dropped": dropped}, _encoded(items, encoder), manifest["dim"],
+            np.zeros((0, manifest["dim"]), np.float32), 0,
+        )  # fmt: skip
+        write_manifest(folder, tidied(folder, manifest, 0))
+        return [row["video"] for row in rows]
+
+
+def remove_videos(folder: Path, videos: Iterable[str]) -> None:
+    """Remove videos from an index, also from its later states. Raises InputError for one that it does not have."""
+    with changing(folder):
+        manifest, videos = read_manifest(folder), set(videos)
+        there = present(folder, manifest)
+        if unknown := sorted(videos - there.keys()):
+            raise InputError(f"no video {unknown[0]!r} in the index", file=folder)
+        for video in videos:
+            _kept_features(folder, video).unlink(missing_ok=True)
+        dropped = sorted({*manifest["dropped"], *(one for one in videos if there[one]["origin"] == "corpus")})
+        manifest = without(folder, {**manifest, "dropped": dropped}, videos)
+        write_manifest(folder, tidied(folder, manifest, 0))
+
+
+def _manifest(folder: Path, files: Mapping[str, object], settings: dict) -> dict:
+    """The manifest that is there, with this run's settings; without segments where they would not fit together."""
+    checkpoint = files.get("checkpoint")
+    digest = file_digest(checkpoint) if checkpoint else ""
+    text_encoder = settings["text_encoder"]
+    facts = {key: settings[key] for key in ("model", "dataset", "clip_seconds", "exact_clips", "features")}
+    identity = hashlib.sha256(repr([digest, text_encoder, sorted(facts.items())]).encode()).hexdigest()[:16]
+    old = {}
+    if (folder / MANIFEST).is_file():
+        old = read_json(folder / MANIFEST)
+        old = old if isinstance(old, dict) and old.get("format") == FORMAT else {}
+    name = f"model-{digest[:12]}.safetensors" if checkpoint else ""
+    if checkpoint and not (folder / name).is_file():
+        with atomic_path(folder / name) as temporary:
+            shutil.copyfile(checkpoint, temporary)
+        seal(folder / name)
+    fits = old.get("identity") == identity
+    return {
+        "format": FORMAT, "identity": identity, **facts, "title": settings["title"], "checkpoint": name,
+        "text_encoder": text_encoder, "spans": settings["spans"], "searched_videos": settings["searched_videos"],
+        "dim": 0, "next": old.get("next", 0), "dropped": old.get("dropped", []),
+        "segments": old["segments"] if fits else [], "here": None,
+    }  # fmt: skip
+
+
+def _digest(features: np.ndarray) -> str:
+    return hashlib.sha256(features.astype(np.float16).tobytes()).hexdigest()[:16]
+
+
+def _row(row: dict, digest: str, origin: str) -> dict:
+    known = {key: row[key] for key in ("video", "path", "duration") if key in row}
+    return {**known, "digest": digest, "origin": origin}
+
+
+def _size(row: dict) -> list[int]:
+    return [row["width"], row["height"]]
+
+
+Item = tuple[dict, np.ndarray, float, int]
+"""Row of a video, its features [clips, F], seconds per clip, thumbnails."""
+
+
+def _items(videos: list[str], features, digests: dict, described: dict, pictures: int) -> Iterator[Item]:
+    seconds = float(features.attributes.get("clip_seconds", 1.0))
+    progress = Progress("encode videos", len(videos), "videos")
+    for video in videos:
+        row = {**described.get(video, {}), "video": video}
+        size = {"size": _size(row)} if "path" in row else {}
+        clips = features[video]
+        row = {"duration": len(clips) * seconds, **row}
+        yield {**_row(row, digests[video], "corpus"), **size}, clips, seconds, pictures
+        progress.step()
+    progress.finish()
+
+
+def _kept_features(folder: Path, video: str) -> Path:
+    return folder / ADDED / f"{hashlib.sha256(video.encode()).hexdigest()[:16]}.npy"
+
+
+def _load(path: Path) -> np.ndarray:
+    try:
+        return np.load(path, allow_pickle=False).astype(np.float32)
+    except (OSError, ValueError):
+        raise InputError(
+            "the features of an added video are gone or damaged", file=path, remedy="remove the video and add it again"
+        ) from None
+
+
+def _added(folder: Path, manifest: dict) -> list[Item]:
+    """Videos that were added by hand to the index that is given up."""
+    if not (folder / MANIFEST).is_file():
+        return []
+    rows = present(folder, read_manifest(folder)).values()
+    return [
+        (row, _load(_kept_features(folder, row["video"])), manifest["clip_seconds"], 12)
+        for row in rows
+        if row["origin"] == "added"
+    ]
+
+
+def _encoded(items: Iterable[Item], encoder: Encoder) -> Iterator[tuple]:
+    """Videos as `write_segment` takes them, encoded in groups of about `CLIPS_AT_ONCE` clips."""
+    group, clips = [], 0
+    for row, features, seconds, pictures in items:
+        windows = encoder.windows(features, seconds)
+        group.append((row, windows, pictures))
+        clips += len(features)
+        if clips >= CLIPS_AT_ONCE:
+            yield from _group(group, encoder)
+            group, clips = [], 0
+    yield from _group(group, encoder)
+
+
+def _group(group: list, encoder: Encoder) -> Iterator[tuple]:
+    vectors = iter(encoder.encode([window for _, windows, _ in group for window in windows]))
+    for row, windows, pictures in group:
+        shown = thumbnails(row["path"], row["duration"], *row["size"], pictures) if row.get("size") and pictures else []
+        places = [[window.offset, window.seconds] for window in windows]
+        kept = {key: value for key, value in row.items() if key != "features"}
+        yield {**kept, "windows": places}, [next(vectors) for _ in windows], shown
+
+
+def _width(encoder: Encoder, features: FeatureFile) -> int:
+    if encoder.model is None:
+        return int(next(features[video].shape[1] for video in features))
+    return int(encoder.model.config.hidden)
+
+
+def _known_queries(encoder: Encoder, files: Mapping[str, object], settings: dict) -> list[tuple[dict, dict]]:
+    """(annotated moment, encoded caption) of the queries that no model was trained on."""
+    rows = annotated(files["queries"])[:KNOWN_QUERIES]
+    if files.get("text") and encoder.model is not None and encoder.model.query_input == "features":
+        text = FeatureFile(files["text"])
+        return [(row, encoder.query_of_features(text[str(row["desc_id"])])) for row in rows]
+    return [(row, encoder.query(row["fine"] or row["coarse"])) for row in rows]
+
+
+def _presence(folder, manifest, encoder, queries, captions, files, settings) -> dict | None:
+    """What tells a query with an answer in the corpus from one without (see `here`)."""
+    index = Index(folder, manifest, encoder)
+    count = settings["searched_videos"]
+    same, how = _holders(captions, files.get("truth"))
+    known, present_clues, absent_clues = [], [], []
+    for row, query in queries:
+        holders = same.get(row["desc_id"], frozenset()) | {row["video"]}
+        if row["video"] not in index.place or len(holders) >= len(index.place):
+            continue
+        known.append(row["video"])
+        for found, without_these in ((present_clues, frozenset()), (absent_clues, frozenset(holders))):
+            candidates = index.candidates(vector_of(query), count, without=without_these)
+            found.append(clues(candidates, index.moments(query, candidates, 1)))
+    return fit(np.array(present_clues), np.array(absent_clues), known, how, settings["seed"]) if known else None
+
+
+def _holders(captions: list[dict], truth: str | None) -> tuple[dict[int, frozenset[str]], str]:
+    """By desc_id, the videos that hold such a moment, and by what that is known: the demo's truth (an event of the same
+    shape, colour and motion), else the same coarse caption."""
+    groups: dict[object, set[str]] = {}
+    keys: dict[int, object] = {}
+    if truth:
+        for row in read_jsonl(truth):
+            for event in row["events"]:
+                facts = event["facts"]
+                keys[event["desc_id"]] = facts["shape"], facts["colour"], facts["motion"]
+                groups.setdefault(keys[event["desc_id"]], set()).add(row["video"])
+    else:
+        for row in captions:
+            keys[row["desc_id"]] = row["coarse"].casefold()
+            groups.setdefault(keys[row["desc_id"]], set()).add(row["video"])
+    how = "the demo's truth" if truth else "coarse captions"
+    return {desc_id: frozenset(groups[key]) for desc_id, key in keys.items()}, how

@@ -1,0 +1,55 @@
+"""`verified search` on the command line, and the searches that a page shows."""
+
+import json
+
+import pytest
+from small_index import random_videos, write_corpus
+
+from verified.__main__ import main
+from verified.search.update import update
+
+
+@pytest.fixture
+def index(tmp_path):
+    files, settings = write_corpus(tmp_path, random_videos(5))
+    update(tmp_path / "index", files, settings)
+    return tmp_path / "index"
+
+
+def test_a_search_prints_moments_as_text_and_as_json(index, capsys):
+    assert main(["search", "a red thing", "--index", str(index), "--top", "2"]) == 0
+    text = capsys.readouterr().out
+    assert "a <b>red</b> thing, number" in text and "cannot be told: too few known queries" in text
+    assert main(["search", "a red thing", "--index", str(index), "--top", "2", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert len(answer["moments"]) == 2 and answer["here"] is None and "cannot be told" in answer["hint"]
+    assert answer["moments"][0]["caption"]["overlap"] >= 0
+
+
+def test_a_page_is_refreshed_by_its_own_commands(index, tmp_path, capsys):
+    page = tmp_path / "page.md"
+    command = f'verified search "a red thing" --index {index} --top 1'
+    shown = f"Text.\n\n<!-- output of: {command} -->\n```text\nformer\n```\nEnd.\n"
+    page.write_text(shown, encoding="utf-8")
+    assert main(["search", "--refresh", str(page)]) == 0
+    text = page.read_text(encoding="utf-8")
+    assert "former" not in text and "nearest annotated caption" in text and text.endswith("```\nEnd.\n")
+    page.write_text("nothing here", encoding="utf-8")
+    assert main(["search", "--refresh", str(page)]) == 2
+    assert "shows no search" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words, problem",
+    [
+        (["search"], "no sentence"),
+        (["search", " ", "--index", "INDEX"], "empty query"),
+        (["search", "x", "--index", "nowhere"], "no index here"),
+        (["search", "x", "--index", "INDEX", "--video", "other"], "no video 'other'"),
+        (["index", "--index", "INDEX"], "give --add or --remove"),
+        (["index", "--index", "INDEX", "--remove", "other"], "no video 'other'"),
+    ],
+)
+def test_what_cannot_be_done_is_said(words, problem, index, capsys):
+    assert main([str(index) if word == "INDEX" else word for word in words]) == 2
+    assert problem in capsys.readouterr().err

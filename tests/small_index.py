@@ -1,0 +1,64 @@
+"""An index of a small corpus of random features, with a model of random weights, in seconds."""
+
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from verified.common.fig import write_fig
+from verified.common.hdf5 import write_features
+from verified.common.jsonl import write_jsonl
+from verified.retrieval.checkpoint import save_model
+from verified.retrieval.registry import build_model
+
+FEATURES, WORDS, CONTEXT = 12, 384, 16  # WORDS: the packaged text encoder's width
+SPANS = {"min_pred_clips": 1, "max_pred_clips": 6, "nms_threshold": 0.6}
+
+
+def write_video_features(path: Path, videos: dict[str, np.ndarray]) -> None:
+    """Features [clips, FEATURES] by video."""
+    rows = ((video, clips.astype(np.float16), {"sha256": "0" * 64}) for video, clips in sorted(videos.items()))
+    write_features(path, {"dim": FEATURES, "clip_seconds": 1.0, "backbone": "random", "fps": 4.0}, rows)
+
+
+def random_videos(count: int, seed: int = 0, longest: int = CONTEXT) -> dict[str, np.ndarray]:
+    """`count` videos of 3 to `longest` clips."""
+    draw = np.random.default_rng(seed)
+    return {f"v{n:04d}": draw.normal(size=(draw.integers(3, longest + 1), FEATURES)) for n in range(count)}
+
+
+def write_corpus(folder: Path, videos: dict[str, np.ndarray], model: str = "xml") -> tuple[dict, dict]:
+    """Everything that an index is built from; returns the `files` and `settings` of `search.update.update`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_video_features(folder / "video.h5", videos)
+    torch.manual_seed(3)
+    sizes = {"video_dim": FEATURES, "text_dim": WORDS, "context_clips": CONTEXT, "query_tokens": 8}
+    if model == "hero":
+        sizes |= {"text_dim": 0, "vocabulary": 30522, "cls_id": 101}
+    built = build_model(model, sizes, {"hidden": 16, "heads": 2} if model != "hero" else _hero())
+    save_model(folder / "checkpoint.safetensors", model, built, built.state_dict(), {"parameters": 1})
+    rows, draw = [], np.random.default_rng(5)
+    for number, (video, clips) in enumerate(sorted(videos.items())):
+        rows.append({"video": video, "time": [0.0, 2.0], "desc_id": number, "duration": float(len(clips)),
+                     "cog_desc": f"thing {number} moves", "fig_desc": f"a <b>red</b> thing, number {number}, moves",
+                     "fig_desc_score": 0.5})  # fmt: skip
+    write_fig(folder / "test.jsonl", rows)
+    words = ((str(row["desc_id"]), draw.normal(size=(5, WORDS)).astype(np.float16), {}) for row in rows)
+    write_features(folder / "text.h5", {"dim": WORDS, "backbone": "random"}, words)
+    write_jsonl(folder / "videos.jsonl", [])
+    files = {
+        "features": folder / "video.h5", "checkpoint": folder / "checkpoint.safetensors", "text": folder / "text.h5",
+        "annotations": [folder / "test.jsonl"], "queries": [folder / "test.jsonl"], "videos": folder / "videos.jsonl",
+    }  # fmt: skip
+    settings = {
+        "model": model, "dataset": "small", "title": "Small", "clip_seconds": 1.0, "spans": SPANS,
+        "text_encoder": "all-MiniLM-L6-v2", "exact_clips": 100_000, "thumbnails": 0, "searched_videos": 100, "seed": 1,
+        "features": {"backbone": "grid-conv", "fps": 4.0, "precision": "float32", "batch": 16},
+    }  # fmt: skip
+    return files, settings
+
+
+def _hero() -> dict:
+    return {
+        "hidden": 16, "heads": 2, "feed_forward": 32, "cross_layers": 2, "temporal_layers": 1, "positions": 64,
+    }  # fmt: skip
