@@ -1,12 +1,18 @@
 from verified.corpus.source_files import (
     folder_state,
     release_files,
+    scene_state,
     shard_source,
     shard_state,
     source_files,
     source_reading,
     split_settings,
 )
+
+
+def scene_source(wildcards):
+    """The folder of videos alone: scenes are looked for before there are moments."""
+    return {"videos": source_files(settings)(wildcards)["videos"]}
 
 
 rule render_demo:
@@ -86,6 +92,32 @@ rule probe_videos:
         rows=shard_state(settings),
     script:
         "../scripts/probe_videos.py"
+
+
+rule detect_scenes:
+    """Scenes of the videos of one shard: moments for videos that have none, and a check of this on the demo."""
+    input:
+        unpack(scene_source),
+    output:
+        scenes="results/{dataset}/corpus/scenes/{shard}.jsonl",
+    log:
+        "logs/{dataset}/detect_scenes/{shard}.log",
+    benchmark:
+        "logs/{dataset}/detect_scenes/{shard}.tsv"
+    wildcard_constraints:
+        dataset=datasets("annotated_here"),
+    conda:
+        "../envs/keyframes.yaml"
+    threads: 1
+    resources:
+        mem_mb=growing(2000),
+        runtime=growing(240),
+    params:
+        proposals=dataset_settings("proposals"),
+        shards=settings.shards,
+        videos=scene_state(settings),
+    script:
+        "../scripts/detect_scenes.py"
 
 
 rule build_corpus:

@@ -6,6 +6,7 @@ rule measure_validity:
     """The demo's stages against its truth, which no other rule reads."""
     input:
         truth="results/{dataset}/corpus/truth.jsonl",
+        scenes=expand("results/{{dataset}}/corpus/scenes/{shard}.jsonl", shard=SHARDS),
         keyframes=expand("results/{{dataset}}/keyframes/{shard}.tar", shard=SHARDS),
         scores=expand("results/{{dataset}}/evaluator/scores/{shard}.jsonl", shard=SHARDS),
         spoiled=expand("results/{{dataset}}/captions/spoiled/{shard}.jsonl", shard=SHARDS),

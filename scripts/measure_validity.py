@@ -28,6 +28,7 @@ with job(snakemake):
     recalls = {trained: read_per_query(folders)[1] for trained, folders in settings.runs.items()}
 
     rows = [validity.cut_recall(truth, index, settings.segments, settings.fps, *draws)]
+    rows.append(validity.proposed_recall(truth, rows_of(given.scenes), *draws))
     rows += validity.caption_accuracy(truth, faithful, caption_facts, *draws)
     rows += validity.evaluator_auroc(scores, spoiled, *draws)
     releases = {"chosen": read_splits(given.chosen), "lowest": read_splits(given.lowest)}

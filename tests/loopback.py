@@ -55,8 +55,10 @@ def images_of(body: dict) -> list[str]:
 
 
 def sensible(body: dict) -> str:
-    """An answer to any of the eight prompts of config/prompts, in its printed format; yes to any other."""
+    """An answer to any of the prompts of config/prompts, in its printed format; yes to any other."""
     prompt = prompt_of(body)
+    if "Write the sentence alone" in prompt:
+        return f"A thing moves about {len(images_of(body))} times."
     quoted = re.findall(r'(?:is|caption|this|sentence:\n|this:\n)\s*("(?:[^"\\]|\\.)*")', prompt)
     if not quoted:
         return "yes"

@@ -58,6 +58,21 @@ class Spans(Section):
     """Share of the train split's videos that become the split `held-out`, for corpora without a split to select on."""
 
 
+class Proposals(Section):
+    """Moments proposed for videos that come without: a `folder` source whose `moments` are null."""
+
+    threshold: float = Field(27.0, gt=0)
+    """Content threshold of a cut (PySceneDetect's default)."""
+    min_seconds: float = Field(2.0, ge=0)
+    """A shorter scene joins a neighbour."""
+    max_seconds: float = Field(20.0, gt=0)
+    """A longer scene is cut into equal parts."""
+    train_share: float = Field(0.8, ge=0, le=1)
+    """Share of the videos whose moments go to the train split."""
+    val_share: float = Field(0.1, ge=0, le=1)
+    """Share of the videos whose moments go to the selection split; the rest goes to the test split."""
+
+
 class DataSet(Section):
     """One corpus with its own source and settings."""
 
@@ -66,4 +81,5 @@ class DataSet(Section):
     source: Source
     keyframes: Keyframes = Keyframes()
     dynamics: Dynamics = Dynamics()
+    proposals: Proposals = Proposals()
     spans: Spans = Spans()

@@ -30,6 +30,11 @@ class SourceSection(Section):
     """Where data set `{name}` comes from, for the lines below tables."""
 
     @property
+    def proposes_moments(self) -> bool:
+        """Whether its videos come without moments, so that rules propose them."""
+        return False
+
+    @property
     def given_features(self) -> str | None:
         """Folder of features that come with the source; None where the workflow extracts them."""
         return None
@@ -75,7 +80,7 @@ class DemoSource(SourceSection):
 
 
 class FolderSource(SourceSection):
-    """A folder of videos and a moments file (JSONL or CSV)."""
+    """A folder of videos and, where there is one, a moments file (JSONL or CSV)."""
 
     has_videos: ClassVar[bool] = True
     annotated_here: ClassVar[bool] = True
@@ -84,18 +89,25 @@ class FolderSource(SourceSection):
     kind: Literal["folder"]
     videos: str
     """Folder that holds the videos; a moment's `video` is a path below it, with or without its ending."""
-    moments: str
-    """JSONL or CSV, one moment a row: video, start and end in seconds, caption and, if you like, desc_id and split."""
+    moments: str | None = None
+    """JSONL or CSV, one moment a row: video, start and end in seconds, caption and, if you like, desc_id and split;
+    null: moments are proposed (see the section `proposals`)."""
     default_split: str = Field("test", pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")
     """Split of rows that name none."""
+
+    @property
+    def proposes_moments(self) -> bool:
+        return self.moments is None
 
     def split_names(self) -> set[str]:
         from verified.corpus.moments_file import read_moments_file
 
+        if self.moments is None:
+            return {"train", "val", "test"}
         return {str(row.get("split") or self.default_split) for _, row in read_moments_file(self.moments)}
 
     def files(self, corpus: str) -> dict[str, str]:
-        return {"videos": self.videos, "moments": self.moments}
+        return {"videos": self.videos, "moments": self.moments or f"{corpus}/proposed.csv"}
 
 
 class PublishedSource(SourceSection):

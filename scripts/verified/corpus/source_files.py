@@ -39,7 +39,7 @@ def shard_source(settings: Config) -> Callable[[object], dict[str, str]]:
     def files(wildcards) -> dict[str, str]:
         source, found = dataset_of(settings, wildcards).source, given(wildcards)
         # A moments file that a rule makes changes with its source alone, and then all shards are to be read again.
-        own = not source.rendered and not source.published
+        own = not (source.rendered or source.published or source.proposes_moments)
         return {**found, "moments": ancient(found["moments"])} if own else found
 
     return files
@@ -101,7 +101,9 @@ def shard_state(settings: Config) -> Callable[[object], str | None]:
             return None
         digest = hashlib.sha256()
         if wildcards.dataset not in shards:
-            by_shard = _videos_by_shard if source.published else _rows_by_shard
+            by_shard = _rows_by_shard
+            if source.published or source.proposes_moments:  # then the moments file is an input of the shards' jobs
+                by_shard = _videos_by_shard
             shards[wildcards.dataset] = by_shard(source, settings.shards)
         for path, rows in shards[wildcards.dataset][shard_index(wildcards.shard)].items():
             digest.update(f"{file_state(path)}\0{rows}\n".encode("utf-8", "surrogatepass"))
@@ -110,15 +112,29 @@ def shard_state(settings: Config) -> Callable[[object], str | None]:
     return state
 
 
-def _videos_by_shard(source: PublishedSource, shards: int) -> list[dict[Path, list[dict]]]:
-    """For each shard the videos whose published name may belong to it; the moments file is an input of its jobs."""
+def scene_state(settings: Config) -> Callable[[object], str | None]:
+    """A params function: the videos of ``wildcards.shard`` whose scenes are looked for, and the state of each."""
+
+    def state(wildcards) -> str | None:
+        source = dataset_of(settings, wildcards).source
+        if source.rendered:
+            return None
+        found = _videos_by_shard(source, settings.shards)[shard_index(wildcards.shard)]
+        states = "".join(f"{path}\0{file_state(path)}\n" for path in found)
+        return hashlib.sha256(states.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+    return state
+
+
+def _videos_by_shard(source: FolderSource | PublishedSource, shards: int) -> list[dict[Path, list[dict]]]:
+    """For each shard the videos that belong to it, by their id or by their published name."""
     found = [{} for _ in range(shards)]
     try:
         folder = VideoFolder(source.videos)
     except InputError:  # the job says so
         return found
-    for path in folder.paths.values():
-        found[shard_of(path.stem, shards)][path] = []
+    for video, path in folder.paths.items():
+        found[shard_of(path.stem if source.published else video, shards)][path] = []
     return found
 
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import NamedTuple
 
+from verified.common.errors import InputError
 from verified.config.sources import FolderSource, PublishedSource
 from verified.corpus.folder_source import open_folder, usable_rows
 from verified.corpus.moments_file import read_moments_file
@@ -33,6 +34,11 @@ def unprobed_rows(source: FolderSource | PublishedSource, corpus: str) -> Unprob
     files = source.files(corpus)
     if source.published and not Path(files["moments"]).is_file():
         rows = list(enumerate(published_rows(source), start=1))
+    elif source.proposes_moments and not Path(files["moments"]).is_file():
+        raise InputError(
+            "no moments are proposed yet", file=files["moments"],
+            remedy=f"run: snakemake --cores all {files['moments']} --configfile …, or go on: a run begins with it",
+        )  # fmt: skip
     else:
         rows = read_moments_file(files["moments"])
     folder = open_folder(files["videos"], rows, source.published)

@@ -11,6 +11,7 @@ from verified.common.video.decode import open_video
 from verified.config import Config
 from verified.config.folders import dataset_folder
 from verified.corpus.unprobed import unprobed_rows
+from verified.corpus.video_folder import VideoFolder
 from verified.planning.findings import Finding
 
 MOST_OPENED = 200
@@ -21,6 +22,9 @@ THREADS = 4
 def corpus_findings(settings: Config, name: str) -> Generator[Finding, None, list[dict]]:
     """Yield the findings of a data set with videos; returns its usable moments, `duration` None."""
     dataset, key = settings.datasets[name], f"datasets.{name}.source"
+    if dataset.source.proposes_moments and not Path(f"{dataset_folder(settings, name)}/corpus/proposed.csv").is_file():
+        yield from _without_moments(dataset.source.videos, key)
+        return []
     try:
         rows, folder, kept, refused = unprobed_rows(dataset.source, f"{dataset_folder(settings, name)}/corpus")
     except InputError as error:
@@ -43,6 +47,19 @@ def corpus_findings(settings: Config, name: str) -> Generator[Finding, None, lis
     yield from _split_findings(dataset.spans, moments, f"datasets.{name}.spans")
     yield from _video_findings(folder.paths, moments, f"{key}.videos")
     return moments
+
+
+def _without_moments(videos: str, key: str):
+    """The findings of a folder of videos whose moments are still to be proposed."""
+    try:
+        paths = VideoFolder(videos).paths
+    except InputError as error:
+        yield Finding("problem", f"{key}.videos", str(error), "put the videos there")
+        return
+    if not paths:
+        yield Finding("problem", f"{key}.videos", f"no video in {videos}", "put the videos there")
+    yield Finding("note", f"{key}.moments", "none: a run proposes them from scenes", "correct them before you go on")
+    yield from _video_findings(paths, [{"video": video, "start": -1.0} for video in paths], f"{key}.videos")
 
 
 def _splits(moments: list[dict]) -> str:

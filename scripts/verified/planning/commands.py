@@ -14,6 +14,7 @@ def add_parser(subparsers) -> None:
     init.add_argument("name", help="name of the configuration: lower-case letters, digits and hyphens")
     init.add_argument("--videos", default="videos", help="folder of the videos (default videos)")
     init.add_argument("--moments", default="moments.csv", help="the moments file, CSV or JSONL (default moments.csv)")
+    init.add_argument("--no-moments", action="store_true", help="there is no moments file: a run proposes moments")
     init.add_argument(
         "--url", help="address of the endpoint, such as http://127.0.0.1:8000/v1; without it, OpenAI's own"
     )
@@ -59,7 +60,7 @@ def _init(arguments: argparse.Namespace) -> None:
     text, settings = configuration(
         arguments.name,
         arguments.videos,
-        arguments.moments,
+        None if arguments.no_moments else arguments.moments,
         arguments.url,
         arguments.model,
         arguments.vision_model,

@@ -15,19 +15,19 @@ HEAD = """\
 
 
 def configuration(
-    name: str, videos: str, moments: str, url: str | None, model: str, vision_model: str | None, key: str
+    name: str, videos: str, moments: str | None, url: str | None, model: str, vision_model: str | None, key: str
 ) -> tuple[str, Config]:
     """The text of the file, and what it says. Raises InputError where it would be no configuration."""
     role = {"engine": "openai", "model": model, "api_key_variable": key} | ({"base_url": url} if url else {})
     seeing = {**role, "model": vision_model or model}
-    source = {"kind": "folder", "videos": videos, "moments": moments}
+    source = {"kind": "folder", "videos": videos} | ({"moments": moments} if moments else {})
     values: dict = {
         "name": name,
         "datasets": {name: {"title": f"{name.capitalize()}-FIG", "source": source}},
         "generation": {"llm": role, "image_lmm": seeing, "video_lmm": dict(seeing)},
     }
     settings = load(values, "verified init")
-    count = len(unprobed_moments(settings.datasets[name].source, ""))
+    count = len(unprobed_moments(settings.datasets[name].source, "")) if moments else settings.evaluator.batch
     if not count:
         raise InputError(
             "no row of it can be used with these videos",

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from verified.common.errors import InputError
 from verified.config import Config
+from verified.config.folders import dataset_folder
 from verified.corpus.moments_file import read_moments_file
 from verified.corpus.sources import collections
 from verified.planning.placeholders import published_moments
@@ -77,7 +78,9 @@ def _moments(config: Config, name: str, assumed: list[str]) -> int:
                 assumed.append(f"{dataset.title} {split}: as many as its released fine captions, {known[split]}")
         return sum(known.values())
     try:
-        return len(read_moments_file(source.moments)) if hasattr(source, "moments") else 0
+        if not hasattr(source, "moments"):
+            return 0
+        return len(read_moments_file(source.files(f"{dataset_folder(config, name)}/corpus")["moments"]))
     except InputError:
         assumed.append(f"{dataset.title}: its moments are not here and not counted")
         return 0

@@ -58,6 +58,27 @@ def cut_recall(truth: list[dict], index: list[dict], segments: int, fps: float, 
     )
 
 
+def proposed_recall(truth: list[dict], scenes: list[dict], resamples: int, seed: int) -> dict:
+    """Share of true events that some proposed scene meets at a tIoU of 0.5 or more; videos are resampled.
+
+    `scenes`: rows with video and scenes, [start, end] in seconds, as moments would be proposed without a moments file.
+    """
+    proposed = {row["video"]: row["scenes"] for row in scenes}
+    counts = []
+    for video in truth:
+        met = [
+            any(_tiou((event["start"], event["end"]), span) >= 0.5 for span in proposed.get(video["video"], ()))
+            for event in video["events"]
+        ]
+        counts.append((sum(met), len(met)))
+    return ratio_row("true events met by a proposed moment at tIoU 0.5", np.array(counts), "events", resamples, seed)
+
+
+def _tiou(one: tuple[float, float], other: tuple[float, float]) -> float:
+    shared = max(0.0, min(one[1], other[1]) - max(one[0], other[0]))
+    return shared / (one[1] - one[0] + other[1] - other[0] - shared)
+
+
 def caption_accuracy(
     truth: list[dict], captions: list[dict], facts_of, resamples: int, seed: int
 ) -> list[dict]:  # fmt: skip

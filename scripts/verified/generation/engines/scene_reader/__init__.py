@@ -58,6 +58,10 @@ class SceneReader:
                 return rewriting.dynamic_negatives(request, rng)
             case "keyframe_description" | "statics_candidates" | "answers" | "dynamics_candidates":
                 return self._caption(request, rng)
+        if request.task == "corpus/coarse_caption":
+            from verified.generation.engines.scene_reader import coarse
+
+            return coarse.coarse_caption(request, rng)
         if request.task.startswith("rextime/"):
             from verified.generation.engines.scene_reader import across_time
 

@@ -1,0 +1,65 @@
+from verified.captions.unanswered import asked_in_of
+
+
+rule caption_scenes:
+    """A first coarse caption for each scene of videos that came without moments."""
+    input:
+        scenes="results/{dataset}/corpus/scenes/{shard}.jsonl",
+        prompts=prompt_files("corpus/coarse_caption"),
+        weights=role_records(settings, "video_lmm"),
+        cassettes=cassettes("video_lmm"),
+    output:
+        captions="results/{dataset}/corpus/scenes/{shard}.captions.jsonl",
+        counts="results/{dataset}/corpus/scenes/{shard}.counts.json",
+    log:
+        "logs/{dataset}/caption_scenes/{shard}.log",
+    benchmark:
+        "logs/{dataset}/caption_scenes/{shard}.tsv"
+    wildcard_constraints:
+        dataset=datasets("proposes_moments"),
+    conda:
+        generation_environment("captions", "video_lmm")
+    threads: settings.generation.threads
+    resources:
+        mem_mb=growing(3000 if not engine_gpus("video_lmm") else 64000),
+        runtime=growing(60 if not engine_gpus("video_lmm") else 240),
+        disk_mb=500,
+        gpu=engine_gpus("video_lmm"),
+        api_slots=api_slots("video_lmm"),
+    params:
+        threads=settings.generation.threads,
+        engines=engine_code("video_lmm"),
+        dynamics=dataset_settings("dynamics"),
+        video_lmm=settings.generation.video_lmm.identity(),
+        attempts=settings.generation.attempts,
+        frame_side=settings.generation.frame_side,
+        asked_in=asked_in_of("results/{dataset}/corpus/scenes/{shard}.counts.json"),
+        seed=settings.seed,
+    script:
+        "../scripts/caption_scenes.py"
+
+
+rule propose_moments:
+    """A moments file for people to correct, from scenes and their captions."""
+    input:
+        expand("results/{{dataset}}/corpus/scenes/{shard}.captions.jsonl", shard=SHARDS),
+    output:
+        moments="results/{dataset}/corpus/proposed.csv",
+    log:
+        "logs/{dataset}/propose_moments.log",
+    benchmark:
+        "logs/{dataset}/propose_moments.tsv"
+    wildcard_constraints:
+        dataset=datasets("proposes_moments"),
+    conda:
+        "../envs/captions.yaml"
+    threads: 1
+    resources:
+        mem_mb=growing(1000),
+        runtime=growing(10),
+    params:
+        proposals=dataset_settings("proposals"),
+        splits=split_settings(settings),
+        seed=settings.seed,
+    script:
+        "../scripts/propose_moments.py"

@@ -1,0 +1,118 @@
+"""A first coarse caption for each scene of videos without moments, and the moments file that people can correct."""
+
+import csv
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from verified.captions.clips import Clips, by_video, clip_digest, frames_given
+from verified.common.characters import plain
+from verified.common.files import atomic_path
+from verified.common.seeds import derive_seed
+from verified.generation.asking import Call
+from verified.generation.further import Task, register
+from verified.generation.outcome import Parsed
+from verified.generation.parsing import cleaned, json_value, unfenced
+from verified.generation.refusal import refusal
+from verified.generation.session import Session
+
+TASK = "corpus/coarse_caption"
+MOST_FRAMES = 64
+COLUMNS = ("video", "start", "end", "caption", "split")
+
+
+def parse_caption(slots: Mapping[str, str], text: str, count: int, cut: bool) -> Parsed:
+    """The caption of an answer: its JSON value, or its first line; one that is refused as a caption is missing."""
+    text = unfenced(text)
+    value = json_value(text)
+    if isinstance(value, dict):
+        found, form = next((item for item in value.values() if isinstance(item, str)), ""), "json"
+    else:
+        lines = [line for line in text.splitlines() if line.strip()]
+        found, form = re.sub(r"^\s*(?:caption|sentence)\s*:\s*", "", lines[0], flags=re.I) if lines else "", "line"
+        found = "" if cut and len(lines) < 2 else found
+    caption = plain(cleaned(found))
+    reason = refusal(caption, "")
+    if reason:
+        return Parsed(refused=({"caption": caption[:1000], "reason": reason},) if caption else (), missing=1, form=form)
+    return Parsed(items=(caption,), positions=(0,), form=form)
+
+
+def _schema(_count: int) -> dict:
+    text = {"type": "string", "minLength": 1}
+    return {
+        "type": "object", "properties": {"caption": text}, "required": ["caption"], "additionalProperties": False,
+    }  # fmt: skip
+
+
+register({
+    TASK: Task(("duration", "frame_number"), "video_lmm", parse_caption, _schema, 15,
+               Parsed(items=("a person does something",), positions=(0,)))
+})  # fmt: skip
+
+
+def caption_scenes(videos: Iterable[dict], dynamics: Mapping, session: Session) -> list[dict]:
+    """One row a scene: video, start, end, caption (None with a `reason` where there is none) and lineage.
+
+    `videos` are rows of `scenes.detect_scenes`, `dynamics` the data set's settings for frames: fps or frames, and
+    max_frames (null: MOST_FRAMES).
+    """
+    dynamics = {**dynamics, "max_frames": dynamics["max_frames"] or MOST_FRAMES}
+    known = {row["video"]: row for row in videos if row["scenes"]}
+    moments = [{"video": video, "start": start, "end": end} for video, row in known.items()
+               for start, end in row["scenes"]]  # fmt: skip
+    moments = [moments[place] for place in by_video(moments)]
+    calls: list[Call] = []
+    clips = Clips(moments, known, dynamics, session.settings.frame_side, lambda n: not session.known(calls[n]))
+    calls += _calls(moments, known, dynamics, session, clips)
+    outcomes = session.ask(TASK, calls, len(calls))
+    return [
+        {
+            **moment,
+            "caption": outcome.parsed.items[0] if outcome.status == "ok" else None,
+            "reason": None if outcome.status == "ok" else f"{outcome.status}: {outcome.reason}",
+            "lineage": outcome.key,
+        }
+        for moment, outcome in zip(moments, outcomes)
+    ]
+
+
+def _calls(moments: list[dict], known: Mapping, dynamics: Mapping, session: Session, clips: Clips) -> Iterator[Call]:
+    side, form = session.settings.frame_side, session.settings.video_lmm.video_input
+    for position, moment in enumerate(moments):
+        duration = moment["end"] - moment["start"]
+        slots = {
+            "duration": f"{duration:.2f}".rstrip("0").rstrip("."),
+            "frame_number": str(frames_given(duration, dynamics)[0]),
+        }
+        digest = clip_digest(known[moment["video"]], moment["start"], moment["end"], dynamics, side, form)
+
+        def load(position: int = position) -> dict:
+            return clips.load(position)
+
+        yield session.call(TASK, slots, media=(digest,), load=load)
+
+
+def write_proposals(path: str | Path, rows: Iterable[dict], shares: Mapping, splits: Mapping, seed: int) -> dict:
+    """Write a moments file (CSV) of all scenes, in the order of videos and times; returns counts.
+
+    Each video goes whole into one split: a drawn order of the videos gives the first `train_share` of them the train
+    split's name, the next `val_share` the selection split's, the rest the test split's. A scene without a caption keeps
+    its row with an empty one: somebody may write it, and until then it is left out and counted.
+    """
+    rows = sorted(rows, key=lambda row: (row["video"], row["start"]))
+    order = sorted({row["video"] for row in rows}, key=lambda video: (derive_seed(seed, "split of", video), video))
+    names = (splits["train_split"], splits["selection_split"], splits["test_split"])
+    edges = round(shares["train_share"] * len(order)), round((shares["train_share"] + shares["val_share"]) * len(order))
+    split = {video: names[sum(place >= edge for edge in edges)] for place, video in enumerate(order)}
+    with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as out:
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        for row in rows:
+            writer.writerow([row["video"], row["start"], row["end"], row["caption"] or "", split[row["video"]]])
+    return {
+        "videos": len(order),
+        "moments": len(rows),
+        "without_caption": sum(not row["caption"] for row in rows),
+        "splits": {name: sum(split[row["video"]] == name for row in rows) for name in dict.fromkeys(names)},
+    }

@@ -1,0 +1,71 @@
+"""Moments proposed for videos that have none: scenes between cuts, merged and split to lengths that suit a caption."""
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from verified.common.progress import track
+from verified.common.video import VideoError, open_video, probe, stored_array
+from verified.keyframes.scores import ContentScore
+from verified.keyframes.segments import bounds, find_cuts
+
+SHORTEST_SCENE = 0.6
+"""Seconds below which two cuts are one, as PySceneDetect's default of 15 frames at 25 a second has it."""
+
+
+def scene_spans(
+    times: Sequence[float], scores: Sequence[float], duration: float, threshold: float, shortest: float, longest: float
+) -> list[tuple[float, float]]:
+    """Spans (seconds) that tile a video of `duration` seconds: scenes, none shorter than `shortest` where another is
+    left to join, none longer than `longest`.
+
+    `scores` are content scores of the frames at `times`; scenes are those of PySceneDetect's ContentDetector at
+    `threshold`. A scene that is too short joins the shorter of its neighbours (the earlier of equals), the shortest
+    first; one that is too long is cut into equal parts, as few as will do.
+    """
+    cuts = [cut for cut in find_cuts(times, scores, threshold, SHORTEST_SCENE) if 0 < cut < duration]
+    spans = bounds(0.0, duration, cuts)
+    while len(spans) > 1:
+        place = min(range(len(spans)), key=lambda n: (_length(spans[n]), n))
+        if _length(spans[place]) >= shortest:
+            break
+        beside = [n for n in (place - 1, place + 1) if 0 <= n < len(spans)]
+        first = min(place, min(beside, key=lambda n: (_length(spans[n]), n)))
+        spans[first : first + 2] = [(spans[first][0], spans[first + 1][1])]
+    return [part for span in spans for part in _parts(span, longest)]
+
+
+def _length(span: tuple[float, float]) -> float:
+    return span[1] - span[0]
+
+
+def _parts(span: tuple[float, float], longest: float) -> list[tuple[float, float]]:
+    count = max(1, math.ceil(_length(span) / longest - 1e-9))
+    edges = [round(span[0] + _length(span) * n / count, 3) for n in range(count)] + [round(span[1], 3)]
+    return list(itertools.pairwise(edges))
+
+
+def detect_scenes(videos: Mapping[str, Path], settings: Mapping) -> list[dict]:
+    """For each video by id: its probe (as in videos.jsonl) with `scenes`, [start, end] in seconds, or why not.
+
+    `settings`: threshold, min_seconds and max_seconds of the section `proposals`. A video that cannot be read has
+    `reason` and `detail` instead.
+    """
+    rows = []
+    for video, path in track(videos.items(), "scenes", len(videos), "videos"):
+        row = {"video": video, "path": path.as_posix()}
+        try:
+            row |= probe(path)
+            score, times, scores = ContentScore(), [], []
+            with open_video(path) as frames:
+                for item in frames:
+                    times.append(item.time)
+                    scores.append(score(stored_array(item.frame, "bgr24")))
+        except VideoError as error:
+            rows.append({**row, "reason": str(error.reason), "detail": error.detail, "scenes": []})
+            continue
+        lengths = settings["min_seconds"], settings["max_seconds"]
+        spans = scene_spans(times, scores, row["duration"], settings["threshold"], *lengths)
+        rows.append({**row, "scenes": [list(span) for span in spans]})
+    return rows

@@ -1,0 +1,122 @@
+"""Videos without moments: scenes of wanted lengths, a first caption from the models, a file that people correct."""
+
+import csv
+import shutil
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from verified.common.errors import InputError
+from verified.common.jsonl import read_jsonl
+from verified.config import load
+from verified.corpus.demo_source import render_demo
+from verified.corpus.folder_source import read_folder
+from verified.corpus.proposals import TASK, caption_scenes, parse_caption, write_proposals
+from verified.corpus.scenes import detect_scenes, scene_spans
+from verified.corpus.unprobed import unprobed_moments
+from verified.generation.session import Session
+from verified.statistics.validity import proposed_recall
+
+LENGTHS = {"threshold": 27.0, "min_seconds": 2.0, "max_seconds": 20.0}
+SPLITS = {"train_split": "train", "selection_split": "val", "test_split": "test"}
+SHARES = {"train_share": 0.5, "val_share": 0.25}
+
+
+def spans(cuts, duration, shortest=2.0, longest=20.0):
+    """Spans of a video of four frames a second with hard cuts at these seconds."""
+    times = (np.arange(int(duration * 4)) / 4).tolist()
+    return scene_spans(times, [100.0 if time in cuts else 0.0 for time in times], duration, 27.0, shortest, longest)
+
+
+def test_a_short_scene_joins_its_shorter_neighbour_and_a_long_one_is_cut_into_equal_parts():
+    assert spans([4.0, 5.0], 7.5) == [(0.0, 4.0), (4.0, 7.5)]
+    assert spans([3.0, 4.0], 10.0) == [(0.0, 4.0), (4.0, 10.0)]
+    assert spans([30.0], 39.0) == [(0.0, 15.0), (15.0, 30.0), (30.0, 39.0)]
+    assert spans([], 1.0) == [(0.0, 1.0)]  # nothing is left to join
+
+
+@given(st.lists(st.integers(1, 239), max_size=30), st.floats(0, 8), st.floats(8, 30))
+def test_scenes_tile_the_video_within_their_lengths(cuts, shortest, longest):
+    found = spans({cut / 4 for cut in cuts}, 60.0, shortest, longest)
+    assert found[0][0] == 0 and found[-1][1] == 60 and all(one[1] == two[0] for one, two in pairwise(found))
+    lengths = [end - start for start, end in found]
+    assert max(lengths) <= longest + 2e-3 and (min(lengths) >= min(shortest, longest / 2) - 2e-3)
+
+
+def test_an_answer_is_read_as_one_caption_or_refused():
+    assert parse_caption({}, '{"caption": "a dog runs"}', 1, False).items == ("a dog runs",)
+    assert parse_caption({}, 'Caption: "A dog runs."\n\nThat is all.', 1, False).items == ("A dog runs.",)
+    for text, reason in (("", None), ("see https://x.org", "url"), ("In the first frame a dog runs.", "frames")):
+        parsed = parse_caption({}, text, 1, False)
+        assert (
+            parsed.missing == 1
+            and not parsed.items
+            and [r["reason"] for r in parsed.refused] == [reason] * bool(reason)
+        )
+    assert parse_caption({}, "a dog runs and th", 1, True).missing == 1  # cut at the token limit
+
+
+@pytest.fixture(scope="module")
+def rendered(tmp_path_factory):
+    """Four rendered videos, one unreadable file, the truth, and the rows of their scenes."""
+    folder = tmp_path_factory.mktemp("bare")
+    source = {"videos": 6, "seconds": 8, "fps": 8, "size": 112, "train_share": 0.5, "val_share": 0.3}
+    render_demo(source, 3, folder / "videos", folder / "rendered.jsonl", folder / "truth.jsonl")
+    (folder / "videos" / "broken.mp4").write_bytes(b"no video")
+    paths = {path.stem: path for path in sorted((folder / "videos").glob("*.mp4"))}
+    return folder, read_jsonl(folder / "truth.jsonl"), detect_scenes(paths, LENGTHS)
+
+
+def test_scenes_meet_some_of_the_true_events_and_an_unreadable_video_has_its_reason(rendered):
+    _, truth, rows = rendered
+    (broken,) = [row for row in rows if "reason" in row]
+    assert broken["video"] == "broken" and broken["scenes"] == []
+    recall = proposed_recall(truth, rows, 50, 1)
+    assert 0.3 < recall["value"] < 1 and recall["units"] == sum(len(video["events"]) for video in truth)
+    true = [{"video": video["video"], "scenes": [[e["start"], e["end"]] for e in video["events"]]} for video in truth]
+    assert proposed_recall(truth, true, 50, 1)["value"] == 1
+
+
+def test_scenes_are_captioned_and_become_a_moments_file_that_the_corpus_reads(rendered, tmp_path, monkeypatch):
+    folder, _, scenes = rendered
+    monkeypatch.chdir(tmp_path)
+    settings = load({"datasets": {"x": {"title": "X", "source": {"kind": "demo"}}}})
+    dynamics = {"fps": 8.0, "frames": None, "max_frames": None}
+    with Session(settings.generation, 1, (TASK,)) as session:
+        rows = caption_scenes(scenes, dynamics, session)
+        assert session.outcome_counts()[TASK]["calls"] == len(rows) == sum(len(row["scenes"]) for row in scenes)
+    assert sum(row["caption"] is not None for row in rows) > 0.8 * len(rows) and all(row["lineage"] for row in rows)
+    with Session(settings.generation, 1, (TASK,)) as session:  # all in the ledger: no video is opened again
+        moved = [{**row, "path": "gone"} for row in scenes]
+        assert caption_scenes(moved, dynamics, session) == rows
+
+    rows[0] |= {"caption": None, "reason": "blocked: filter"}
+    counts = write_proposals(tmp_path / "moments.csv", rows, SHARES, SPLITS, 1)
+    assert counts["moments"] == len(rows) and counts["without_caption"] == sum(not row["caption"] for row in rows)
+    again = write_proposals(tmp_path / "again.csv", reversed(rows), SHARES, SPLITS, 1)
+    assert (tmp_path / "moments.csv").read_bytes() == (tmp_path / "again.csv").read_bytes() and again == counts
+    with (tmp_path / "moments.csv").open(encoding="utf-8", newline="") as file:
+        listed = list(csv.DictReader(file))
+    by_split = {name: {row["video"] for row in listed if row["split"] == name} for name in ("train", "val", "test")}
+    assert [len(videos) for videos in by_split.values()] == [3, 1, 2]
+    assert not by_split["train"] & by_split["val"] and not by_split["train"] & by_split["test"]
+
+    corpus = read_folder(folder / "videos", tmp_path / "moments.csv", "test")
+    assert len(corpus.moments) == len(rows) - counts["without_caption"]
+    assert corpus.counts["excluded_rows"] == {"missing-field": counts["without_caption"]}
+    assert "broken" in {row["video"] for row in corpus.exclusions}
+
+
+def test_a_source_without_a_moments_file_says_where_its_moments_will_be(rendered, tmp_path):
+    folder, _, _ = rendered
+    values = {"kind": "folder", "videos": str(folder / "videos")}
+    source = load({"datasets": {"x": {"title": "X", "source": values}}}).datasets["x"].source
+    assert source.proposes_moments and source.files("results/x/corpus")["moments"] == "results/x/corpus/proposed.csv"
+    with pytest.raises(InputError, match="no moments are proposed yet"):
+        unprobed_moments(source, str(tmp_path))
+    shutil.copy(folder / "rendered.jsonl", tmp_path / "mine.jsonl")
+    given_file = load({"datasets": {"x": {"title": "X", "source": values | {"moments": str(tmp_path / "mine.jsonl")}}}})
+    assert not given_file.datasets["x"].source.proposes_moments
