@@ -52,6 +52,7 @@ include: "rules/export.smk"
 
 
 follow_imports(workflow.rules)
+name_reader(workflow.rules, settings.video_reader)
 announce(workflow.rules, workflow.configfiles, sys.argv)
 
 

@@ -13,6 +13,7 @@ import argparse
 import importlib.util
 import math
 import multiprocessing
+import os
 import sys
 import tempfile
 import time
@@ -86,22 +87,23 @@ def texture(random: np.random.Generator, height: int, width: int) -> np.ndarray:
 
 
 def time_reading(path: Path, seconds: int) -> None:
-    from verified.common.video import frames_of_spans
+    from verified.common.video import frames_of_spans, read_frames
 
-    middles = (np.arange(UNIFORM) + 0.5) * seconds / UNIFORM
     spans = [(0.0, float(seconds))]
     work = {
         "bare": lambda: decode_bare(path),
         "sampling": lambda: sample(path, seconds),
         "uniform": lambda: list(frames_of_spans(path, spans, count=UNIFORM)),
+        "few": lambda: read_frames(path, [0.2 * seconds, 0.5 * seconds, 0.9 * seconds]),
     }
     if importlib.util.find_spec("decord"):
-        work["decord"] = lambda: decode_decord(path, middles)
+        work |= {f"{name} by decord": by_decord(work[name]) for name in ("sampling", "uniform", "few")}
     spent = best_cpu(work)
     show(f"sampling at {SAMPLING_FPS} fps over a bare decode", spent["sampling"], spent["bare"], "s")
     show(f"{UNIFORM} uniform frames over a bare decode", spent["uniform"], spent["bare"], "s")
-    if "decord" in spent:
-        show(f"{UNIFORM} uniform frames over decord", spent["uniform"], spent["decord"], "s")
+    for name in ("sampling", "uniform", "few"):
+        if f"{name} by decord" in spent:
+            show(f"{name} by decord over by PyAV", spent[f"{name} by decord"], spent[name], "s")
 
 
 def time_keyframes(path: Path, seconds: int) -> None:
@@ -189,11 +191,18 @@ def decode_bare(path: Path) -> int:
         return sum(1 for _ in container.decode(video=0))
 
 
-def decode_decord(path: Path, times: np.ndarray) -> np.ndarray:
-    import decord
+def by_decord(work: Callable) -> Callable:
+    """The same work with decord as the reader."""
+    from verified.common.job import READER
 
-    reader = decord.VideoReader(str(path), num_threads=1)
-    return reader.get_batch([int(time * reader.get_avg_fps()) for time in times]).asnumpy()
+    def run() -> None:
+        os.environ[READER] = "decord"
+        try:
+            work()
+        finally:
+            del os.environ[READER]
+
+    return run
 
 
 def best_cpu(work: dict[str, Callable]) -> dict[str, float]:

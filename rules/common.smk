@@ -7,7 +7,7 @@ from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 from snakemake.utils import validate
 
-from verified.common.digest import follow_imports, modules_digest
+from verified.common.digest import follow_imports, modules_digest, name_reader
 from verified.common.folders import key_of
 from verified.common.errors import InputError
 from verified.common.job import announce_parent

@@ -1,7 +1,6 @@
 """Reading videos: the right frames at the right times, each video decoded once."""
 
 import math
-import struct
 import tracemalloc
 
 import av
@@ -9,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from media import counted, number_of, write_video
+from media import counted, number_of, set_display_rotation, write_video
 
 from verified.common.video import TOLERANCE, frames_of_spans, iterate_frames, open_video, probe, read_frames
 from verified.common.video.spans import rate_times, uniform_times
@@ -209,14 +208,6 @@ def test_rotation_metadata_is_applied(tmp_path, turns):
     assert np.abs(frame.astype(int) - upright).mean() < 6
     _, frames, _ = next(frames_of_spans(path, [(0, 0.5)], count=2, size=(32, 48)))
     assert frames.shape == (2, 32, 48, 3) and frames[0, 4, 4, 0] > 150 and frames[0, -4, 4, 0] < 100
-
-
-def set_display_rotation(data: bytes, turns: int) -> bytes:
-    """Write into the track header of an MP4 file that players turn it `turns` quarters counter-clockwise."""
-    at = data.index(b"tkhd") + 4 + 40  # version 0: version, flags, times, id, duration, layer, group, volume
-    cos, sin = [(1, 0), (0, 1), (-1, 0), (0, -1)][turns]
-    matrix = struct.pack(">9i", cos << 16, -sin << 16, 0, sin << 16, cos << 16, 0, 0, 0, 1 << 30)
-    return data[:at] + matrix + data[at + 36 :]
 
 
 def test_probe_describes_a_whole_video(steady):

@@ -22,6 +22,8 @@ DECIDES_NOTHING = frozenset(
     f"common.{name}" for name in ("digest", "errors", "gpu_leases", "job", "progress", "resources", "run_lock", "seals")
 )
 """Modules whose change alters messages, or where and when a job runs, but none of its outputs."""
+READING = "common.video.spans"
+"""The module through which frames are read by the library that the configuration names."""
 CHOOSERS = frozenset({"generation.engines"})
 """Packages that import one of their modules when the configuration names it; rules pass the chosen one."""
 
@@ -31,6 +33,14 @@ def follow_imports(rules: Iterable) -> None:
     for rule in rules:
         if rule.script and (script := SCRIPTS / Path(rule.script).name).is_file():
             rule.set_params(code=_code_of(script))
+
+
+def name_reader(rules: Iterable, reader: str) -> None:
+    """Give each rule whose script reads frames of videos the param `video_reader`, unless it is the default, PyAV."""
+    for rule in rules if reader != "pyav" else ():
+        script = SCRIPTS / Path(rule.script or "").name
+        if script.is_file() and _file(READING) in _closure(_imports(script.read_bytes(), "")):
+            rule.set_params(video_reader=reader)
 
 
 def _code_of(script: Path) -> Callable[[object], str]:

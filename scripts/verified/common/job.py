@@ -17,6 +17,8 @@ from verified.common.secrets import redacted
 
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 PARENT = "VERIFIED_SNAKEMAKE"
+READER = "VERIFIED_VIDEO_READER"
+"""Names the library that decodes videos in this process and its children (see `video.decord_reader`)."""
 
 
 class _Redacting(logging.Formatter):
@@ -111,6 +113,8 @@ def job(snakemake, threads: int = 1, online: bool = False) -> Iterator[logging.L
     _hide_script()
     if not online:
         os.environ["HF_HUB_OFFLINE"] = "1"
+    if reader := getattr(getattr(snakemake, "params", None), "video_reader", None):
+        os.environ[READER] = reader
     set_threads(threads)
     logger = log_to(str(snakemake.log[0]) if snakemake.log else None)
     gpus = getattr(getattr(snakemake, "resources", None), "gpu", 0)

@@ -3,6 +3,7 @@
 import difflib
 import re
 from pathlib import Path
+from typing import Literal
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 
@@ -36,6 +37,8 @@ class Config(Section):
     """Every random draw derives from it."""
     shards: int = Field(2, ge=1, le=999)
     """Parts that each data set is split into, by a stable hash of the video id."""
+    video_reader: Literal["pyav", "decord"] = "pyav"
+    """Library that decodes frames at given times; decord, of MP4 files and where installed: the same frames, slower."""
     layers: tuple[str, ...] = ()
     """Files below this one, by paths from its folder: their keys hold where this file has none of its own."""
     datasets: dict[str, DataSet] = Field(default_factory=dict)

@@ -1,7 +1,6 @@
 """Forward decoding with PyAV: every frame once, in order, with the time it appears and the time it is replaced.
 
-Not decord, which `benchmarks/video.py` sets beside it: it ends a damaged file early without a word, takes eight times
-the memory and is slower except for few frames of a long file; its last release is of 2021.
+The default reader; `decord_reader` is the other one, for MP4 files where the configuration names it.
 """
 
 import bisect
@@ -91,6 +90,11 @@ class Decoder:
         self._skipping = False  # whether frames that no other depends on are left out
         self._landed = False  # whether the next frame is the first one behind a jump
         self._index: _Index | None = None  # read when it is first of use
+
+    @property
+    def mp4(self) -> bool:
+        """Whether the container is of the MP4 family."""
+        return "mp4" in self._container.format.name.split(",")
 
     @property
     def claimed_seconds(self) -> float:

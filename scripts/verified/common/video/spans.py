@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from verified.common.video.decode import TOLERANCE, Size, TimedFrame, frame_array, open_video, upright_size
+from verified.common.video.decode import TOLERANCE, Size, TimedFrame, frame_array, upright_size
+from verified.common.video.decord_reader import open_reader
 
 
 def rate_times(start: float, end: float, fps: float) -> np.ndarray:
@@ -124,7 +125,7 @@ def iterate_frames(
     `time` is the frame's true time, or the grid time where a rate is given; `frame` is uint8 RGB [H, W, 3]. Memory
     holds one frame. Raises VideoError for an unusable file.
     """
-    with open_video(path, threads) as video:
+    with open_reader(path, threads) as video:
         step = 0
         for item in video:
             if fps is None:
@@ -145,7 +146,7 @@ def _stream(path, requests: list[_Span], size: Size, threads: int) -> Iterator[t
     heapq.heapify(waiting)
     active: list[_Span] = []
     shape = None
-    with open_video(path, threads) as video:
+    with open_reader(path, threads) as video:
         following = iter(video)
         item = next(following)
         while (waiting or active) and item is not None:

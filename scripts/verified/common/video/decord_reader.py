@@ -1,0 +1,86 @@
+"""Decord as a second reader behind the contract of `decode.Decoder`: the same frames at the same times.
+
+Not the default: `benchmarks/video.py` finds it slower than PyAV for all frames, for few frames of a long file and for
+a short span. It reads MP4 files alone, for in others it shows a neighbour in the place of a damaged frame without a
+word. Where it fails in an MP4, PyAV, which skips what is damaged and counts it, goes on from there, with a warning.
+"""
+
+import contextlib
+import logging
+import math
+import os
+from collections.abc import Iterator
+
+import av
+import numpy as np
+
+from verified.common.errors import InputError
+from verified.common.job import READER
+from verified.common.video.decode import Decoder, TimedFrame, open_video
+
+SANE_FRAMES = 4
+"""The last frame's duration counts where it is shorter than so many frames at the nominal rate."""
+
+log = logging.getLogger("verified")
+
+
+@contextlib.contextmanager
+def open_reader(path: str | os.PathLike, threads: int = 1) -> "Iterator[Decoder | DecordDecoder]":
+    """`open_video`, by the reader that `READER` names in the environment (pyav, decord; default pyav)."""
+    with open_video(path, threads) as decoder:
+        decord = os.environ.get(READER) == "decord" and decoder.mp4
+        yield DecordDecoder(path, decoder, threads) if decord else decoder
+
+
+class DecordDecoder:
+    """Iterates over the frames of one video as `Decoder` does, and honours `needed`; `decoder` opened the same file."""
+
+    def __init__(self, path: str | os.PathLike, decoder: Decoder, threads: int):
+        try:
+            import decord
+        except ImportError:
+            raise InputError(
+                "video_reader is decord, which is not installed", remedy="pip install decord, or video_reader: pyav"
+            ) from None
+        decord.logging.set_level(decord.logging.FATAL)
+        self._path, self._decoder, self._failure = str(path), decoder, decord.DECORDError
+        self.needed = 0.0
+        try:
+            self._reader = decord.VideoReader(str(path), num_threads=threads)
+            stamps = np.asarray(self._reader.get_frame_timestamp(range(len(self._reader))), np.float64)
+        except (RuntimeError, decord.DECORDError):
+            self._reader, stamps = None, np.zeros((0, 2))
+            self._warn()
+        starts = np.round(stamps[:, 0] - stamps[0, 0], 6) if len(stamps) else stamps[:, 0]  # float32 in the library
+        shown = float(stamps[-1, 1] - stamps[-1, 0]) if len(stamps) else 0.0
+        rate = decoder.nominal_rate
+        last = shown if 0 < shown * rate < SANE_FRAMES else 1 / rate
+        self._starts, self._ends = starts, np.append(starts[1:], starts[-1:] + last)
+
+    @property
+    def damage(self) -> int:
+        """What could not be decoded so far, as PyAV counts it."""
+        return self._decoder.damage
+
+    def _warn(self) -> None:
+        log.warning("%s: decord cannot decode all of it; PyAV goes on", self._path)
+
+    def __iter__(self) -> Iterator[TimedFrame]:
+        number, given = 0, -math.inf
+        while number < len(self._starts):
+            try:
+                image = self._reader[number].asnumpy()
+            except (RuntimeError, self._failure, IndexError):
+                self._warn()
+                break
+            given = float(self._starts[number])
+            yield TimedFrame(given, float(self._ends[number]), av.VideoFrame.from_ndarray(image, format="rgb24"))
+            shown = int(np.searchsorted(self._ends, self.needed, side="right"))  # behind the end, the last frame is
+            number = max(number + 1, min(shown, len(self._starts) - 1))
+        else:
+            if len(self._starts):
+                return
+        for item in self._decoder:
+            self._decoder.needed = self.needed
+            if item.time > given + 1e-6:
+                yield item
