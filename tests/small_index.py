@@ -4,10 +4,12 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from media import counted, write_video
 
 from verified.common.fig import write_fig
 from verified.common.hdf5 import write_features
 from verified.common.jsonl import write_jsonl
+from verified.common.video import probe
 from verified.retrieval.checkpoint import save_model
 from verified.retrieval.registry import build_model
 
@@ -16,15 +18,16 @@ SPANS = {"min_pred_clips": 1, "max_pred_clips": 6, "nms_threshold": 0.6}
 
 
 def write_video_features(path: Path, videos: dict[str, np.ndarray]) -> None:
-    """Features [clips, FEATURES] by video."""
+    """Features [clips, F] by video."""
     rows = ((video, clips.astype(np.float16), {"sha256": "0" * 64}) for video, clips in sorted(videos.items()))
-    write_features(path, {"dim": FEATURES, "clip_seconds": 1.0, "backbone": "random", "fps": 4.0}, rows)
+    width = next(iter(videos.values())).shape[1]
+    write_features(path, {"dim": width, "clip_seconds": 1.0, "backbone": "random", "fps": 4.0}, rows)
 
 
-def random_videos(count: int, seed: int = 0, longest: int = CONTEXT) -> dict[str, np.ndarray]:
+def random_videos(count: int, seed: int = 0, longest: int = CONTEXT, width: int = FEATURES) -> dict[str, np.ndarray]:
     """`count` videos of 3 to `longest` clips."""
     draw = np.random.default_rng(seed)
-    return {f"v{n:04d}": draw.normal(size=(draw.integers(3, longest + 1), FEATURES)) for n in range(count)}
+    return {f"v{n:04d}": draw.normal(size=(draw.integers(3, longest + 1), width)) for n in range(count)}
 
 
 def write_corpus(folder: Path, videos: dict[str, np.ndarray], model: str = "xml") -> tuple[dict, dict]:
@@ -32,7 +35,12 @@ def write_corpus(folder: Path, videos: dict[str, np.ndarray], model: str = "xml"
     folder.mkdir(parents=True, exist_ok=True)
     write_video_features(folder / "video.h5", videos)
     torch.manual_seed(3)
-    sizes = {"video_dim": FEATURES, "text_dim": WORDS, "context_clips": CONTEXT, "query_tokens": 8}
+    sizes = {
+        "video_dim": next(iter(videos.values())).shape[1],
+        "text_dim": WORDS,
+        "context_clips": CONTEXT,
+        "query_tokens": 8,
+    }
     if model == "hero":
         sizes |= {"text_dim": 0, "vocabulary": 30522, "cls_id": 101}
     built = build_model(model, sizes, {"hidden": 16, "heads": 2} if model != "hero" else _hero())
@@ -56,6 +64,15 @@ def write_corpus(folder: Path, videos: dict[str, np.ndarray], model: str = "xml"
         "features": {"backbone": "grid-conv", "fps": 4.0, "precision": "float32", "batch": 16},
     }  # fmt: skip
     return files, settings
+
+
+def describe_videos(folder: Path, videos: dict[str, np.ndarray], size: tuple[int, int] = (96, 128)) -> None:
+    """A video file as long as its features for each video in the corpus, and `videos.jsonl` with them."""
+    rows = []
+    for video, clips in videos.items():
+        write_video(folder / f"{video}.mp4", counted(8 * len(clips), size))
+        rows.append({"video": video, "path": str(folder / f"{video}.mp4"), **probe(folder / f"{video}.mp4")})
+    write_jsonl(folder / "videos.jsonl", rows)
 
 
 def _hero() -> dict:

@@ -1,4 +1,4 @@
-"""`verified index` builds and changes the search index of a corpus, `verified search` asks it."""
+"""`verified index` builds and changes the search index of a corpus; `verified search` and `verified serve` ask it."""
 
 import argparse
 import json
@@ -17,6 +17,7 @@ def add_parser(subparsers) -> None:
     """Add the subcommands to an argparse object made by `add_subparsers`."""
     _add_index(subparsers)
     _add_search(subparsers)
+    _add_serve(subparsers)
 
 
 def add_place(parser: argparse.ArgumentParser) -> None:
@@ -123,14 +124,60 @@ def run_search(arguments: argparse.Namespace) -> int:
 
 
 def open_quietly(folder: Path):
-    """An index, opened without a library's bars on the screen and without a look at the model hub."""
+    """An index, opened without noise."""
+    quiet()
+    from verified.search.ask import Index
+
+    return Index(folder)
+
+
+def _add_serve(subparsers) -> None:
+    parser = subparsers.add_parser(
+        "serve",
+        help="a page that searches a corpus and plays what is found",
+        description="Serve the index that `verified index` built, and the corpus' own videos, on one address.",
+    )
+    add_place(parser)
+    parser.add_argument("--host", default="127.0.0.1", help="the address to serve on (127.0.0.1: this machine alone)")
+    parser.add_argument("--port", type=int, default=8017, help="the port (default 8017; 0: any that is free)")
+    parser.add_argument(
+        "--token", default=os.environ.get("VERIFIED_TOKEN", ""),
+        help="what visitors must know; needed for an address other than loopback (or set VERIFIED_TOKEN)",
+    )  # fmt: skip
+    parser.set_defaults(run=run_serve)
+
+
+def run_serve(arguments: argparse.Namespace) -> int:
+    """Serve until interrupted; raises InputError for an address that needs a token, or is taken."""
+    import socket
+
+    import uvicorn
+
+    from verified.search.serve import application, check_address, is_loopback
+
+    check_address(arguments.host, arguments.token)
+    quiet()
+    app = application(place_of(arguments), arguments.token, is_loopback(arguments.host))
+    family = socket.AF_INET6 if ":" in arguments.host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as listening:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listening.bind((arguments.host, arguments.port))
+        except (OSError, OverflowError) as error:
+            raise InputError(f"cannot serve on {arguments.host}:{arguments.port}: {error}") from None
+        host = f"[{arguments.host}]" if ":" in arguments.host else arguments.host
+        address = f"http://{host}:{listening.getsockname()[1]}/"
+        print(f"serving at {address}{'?token=…' if arguments.token else ''} (Ctrl-C ends it)", flush=True)
+        uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False)).run(sockets=[listening])
+    return 0
+
+
+def quiet() -> None:
+    """No bars of libraries on the screen, and no look at the model hub."""
     os.environ["HF_HUB_OFFLINE"] = "1"
     from transformers.utils import logging
 
-    from verified.search.ask import Index
-
     logging.disable_progress_bar()
-    return Index(folder)
 
 
 def shown(index, answer) -> str:

@@ -1,0 +1,174 @@
+"use strict";
+// Everything that comes from the server is put on the page as text, never as markup.
+const byId = (id) => document.getElementById(id);
+const results = byId("results");
+const time = (seconds) => `${seconds.toFixed(1)} s`;
+let asked = 0; // number of the latest request; answers to earlier ones are dropped
+
+function make(tag, attributes, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes || {})) element.setAttribute(name, value);
+  element.append(...children.filter((child) => child !== null && child !== undefined));
+  return element;
+}
+
+const address = (path, values) => `${path}?${new URLSearchParams(values)}`;
+
+// ---- the address holds the question, so that a result can be shared
+
+function questionOf(text) {
+  const values = new URLSearchParams(text);
+  return Object.fromEntries(["q", "video", "top", "like", "start", "end"].map((name) => [name, values.get(name) || ""]));
+}
+
+function go(question) {
+  const values = Object.entries(question).filter(([name, value]) => value !== "" && !(name === "top" && value === "10"));
+  history.pushState(null, "", values.length ? `?${new URLSearchParams(values)}` : location.pathname);
+  show();
+}
+
+async function show() {
+  const question = questionOf(location.search);
+  byId("query").value = question.q;
+  byId("video").value = question.like ? "" : question.video;
+  const top = question.top || "10";
+  if ([...byId("top").options].some((option) => option.value === top)) byId("top").value = top;
+  if (!question.q && !question.like) return clear("");
+  const number = ++asked;
+  byId("status").textContent = "Searching…";
+  const values = question.like
+    ? { video: question.like, start: question.start, end: question.end, top }
+    : { q: question.q, video: question.video, top };
+  try {
+    const response = await fetch(address(question.like ? "api/like" : "api/search", values));
+    const answer = await response.json();
+    if (number !== asked) return;
+    if (!response.ok) return clear([answer.problem, answer.remedy].filter(Boolean).join(": "));
+    list(answer);
+  } catch (error) {
+    if (number === asked) clear("The server does not answer.");
+  }
+}
+
+function clear(message) {
+  results.replaceChildren();
+  byId("status").textContent = message;
+  byId("hint").hidden = true;
+}
+
+// ---- the list
+
+function list(answer) {
+  results.replaceChildren(...answer.moments.map(entry));
+  const count = answer.moments.length;
+  byId("status").textContent = `${count} ${count === 1 ? "moment" : "moments"}: ${answer.query}`;
+  byId("hint").textContent = answer.hint;
+  byId("hint").hidden = !answer.hint;
+  document.title = `${answer.query} – search`;
+}
+
+function entry(moment, rank) {
+  const { video, start, end, caption } = moment;
+  const element = make("li", { class: "moment", tabindex: "-1", "data-video": video, "data-start": start, "data-end": end });
+  const said = caption && caption.overlap === 0 ? ` (annotated at ${time(caption.start)} – ${time(caption.end)})` : "";
+  const button = (name, text, act) => {
+    const one = make("button", { type: "button", class: name }, text);
+    one.addEventListener("click", act);
+    return one;
+  };
+  const play = button("play", "Play", () => watch(element, moment));
+  play.disabled = !moment.playable;
+  element.append(
+    make("div", { class: "head" }, make("strong", {}, `${rank + 1}. ${video}`),
+      make("span", {}, `${time(start)} – ${time(end)}`),
+      make("span", { class: "soft" }, `score ${moment.score.toPrecision(3)}, cosine ${moment.similarity.toFixed(3)}`)),
+    strip(moment),
+    caption && caption.fine ? make("p", { class: "caption" }, caption.fine + said) : null,
+    caption ? make("p", { class: "caption soft" }, `${caption.coarse}${caption.fine ? "" : said}`) : null,
+    make("div", { class: "actions" }, play,
+      button("like", "More like this", () => go({ like: video, start: String(start), end: String(end) })),
+      button("only", "This video only", () => go({ ...questionOf(location.search), video, like: "", start: "", end: "" })),
+      moment.playable ? null : make("span", { class: "soft" }, "its file is not where it was")));
+  // Without a question in words there is nothing to ask of one video.
+  if (!questionOf(location.search).q) element.querySelector(".only").remove();
+  return element;
+}
+
+function strip(moment) {
+  const times = moment.thumbnails;
+  const half = times.length > 1 ? (times[1] - times[0]) / 2 : moment.duration;
+  const images = times.map((at, number) => {
+    const inside = at + half > moment.start && at - half < moment.end;
+    return make("img", { src: address("thumbnail", { video: moment.video, number }), alt: `at ${time(at)}`,
+      loading: "lazy", ...(inside ? { class: "inside" } : {}) });
+  });
+  return images.length ? make("div", { class: "strip" }, ...images) : null;
+}
+
+// ---- the player starts and stops at the span
+
+function stop() {
+  for (const player of results.querySelectorAll("video")) {
+    player.pause();
+    player.remove();
+  }
+}
+
+function watch(element, moment) {
+  stop();
+  const player = make("video", { controls: "", playsinline: "", tabindex: "0",
+    "aria-label": `${moment.video}, ${time(moment.start)} to ${time(moment.end)}` });
+  player.muted = true;
+  let through = false; // whoever plays on behind the end may see the rest
+  player.addEventListener("loadedmetadata", () => { player.currentTime = moment.start; player.play().catch(() => {}); });
+  player.addEventListener("timeupdate", () => {
+    if (!through && player.currentTime >= moment.end) {
+      through = true;
+      player.pause();
+    }
+  });
+  player.addEventListener("error", () => {
+    byId("status").textContent = `${moment.video} cannot be played by this browser.`;
+  });
+  player.src = address("media", { video: moment.video });
+  element.append(player);
+}
+
+// ---- keyboard
+
+function current() {
+  return document.activeElement && document.activeElement.closest("li.moment");
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const typing = ["INPUT", "SELECT", "TEXTAREA"].includes(event.target.tagName);
+  if (event.key === "Escape") return stop();
+  if (typing) return;
+  const here = current();
+  const click = (name) => here && here.querySelector(name) && here.querySelector(name).click();
+  if (event.key === "/") {
+    event.preventDefault();
+    byId("query").focus();
+    byId("query").select();
+  } else if (event.key === "j" || event.key === "k") {
+    const all = [...results.children];
+    const next = here ? all.indexOf(here) + (event.key === "j" ? 1 : -1) : 0;
+    if (all[next]) all[next].focus();
+  } else if (event.key === "Enter" && event.target === here) click(".play");
+  else if (event.key === "m") click(".like");
+  else if (event.key === "v") click(".only");
+});
+
+byId("ask").addEventListener("submit", (event) => {
+  event.preventDefault();
+  go({ q: byId("query").value.trim(), video: byId("video").value.trim(), top: byId("top").value });
+});
+window.addEventListener("popstate", show);
+
+fetch("api/about").then((response) => response.json()).then((about) => {
+  byId("title").textContent = `Search ${about.title}`;
+  byId("about").textContent = `${about.videos} videos, ${about.clips} clips of ${about.clip_seconds} s, by ${about.model}.`;
+  byId("videos").replaceChildren(...about.ids.map((id) => make("option", { value: id })));
+}).catch(() => {});
+show();

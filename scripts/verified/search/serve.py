@@ -1,0 +1,222 @@
+"""The page that searches an index: a small web server on one address, for one person or a lab.
+
+It serves its own page, answers, thumbnails from the index, and the video files that the index names: by the id of a
+video, never by a path, and only while that file is the one it was when the index was opened. Everything that comes from
+the corpus or from a visitor goes to the page as JSON and onto it as text; a content security policy forbids all else.
+A loopback address answers requests to its own name only, so that no page of another site can read from it; any other
+address asks for a token.
+"""
+
+import hmac
+import ipaddress
+import mimetypes
+import threading
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.base import BaseHTTPMiddleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import Request
+from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from verified.common.errors import InputError
+from verified.search.ask import Answer, Index
+from verified.search.here import hint
+from verified.search.store import MANIFEST
+
+PAGES = Path(__file__).resolve().parent / "pages"
+ASSETS = {"/": ("search.html", "text/html"), "/search.css": ("search.css", "text/css"),
+          "/search.js": ("search.js", "text/javascript")}  # fmt: skip
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; connect-src 'self'; "
+    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+LISTED = 2000
+"""Videos offered in the filter's list; more can be typed."""
+COOKIE = "verified_token"
+LEAST_TOKEN = 12
+"""Characters."""
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach an address."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def check_address(host: str, token: str) -> None:
+    """Raise InputError for an address that others can reach without a token that is worth its name."""
+    if not is_loopback(host) and not token:
+        raise InputError(f"{host} can be reached from other machines", remedy="give a --token, or serve on 127.0.0.1")
+    if token and len(token) < LEAST_TOKEN:
+        raise InputError(f"a token of {len(token)} characters", remedy=f"at least {LEAST_TOKEN}")
+
+
+class Shelf:
+    """The index that is served: opened again when a change has been put in force."""
+
+    def __init__(self, folder: Path):
+        self.folder, self.lock = folder, threading.Lock()
+        self._state, self._index, self._files = None, None, {}
+
+    def index(self) -> Index:
+        """The index as it is now; call it with `lock` held."""
+        place = self.folder / MANIFEST
+        state = (place.stat().st_mtime_ns, place.stat().st_size) if place.is_file() else None
+        if self._index is None or state != self._state:
+            known = self._index.encoder if self._index else None
+            before = self._index.manifest["identity"] if self._index else None
+            opened = Index(self.folder)
+            if known is not None and opened.manifest["identity"] == before:
+                opened.encoder = known  # its text encoder is loaded
+            self._index, self._state = opened, state
+            rows = ((video, opened.row(video).get("path")) for video in opened.place)
+            self._files = {video: Path(path).resolve() for video, path in rows if path}
+        return self._index
+
+    def file(self, video: str) -> Path | None:
+        """The file of a video, as it was when the index was opened; None if it is another one by now, or gone."""
+        row = self.index().row(video)
+        path = self._files.get(video)
+        if path is None or not path.is_file() or Path(row["path"]).resolve() != path:
+            return None
+        return path
+
+
+def application(folder: Path, token: str = "", loopback: bool = True) -> Starlette:
+    """The web application that serves the index in `folder`."""
+    shelf = Shelf(folder)
+    with shelf.lock:
+        shelf.index()
+
+    def answered(request: Request, ask: Callable[[Index], Answer]) -> Response:
+        try:
+            with shelf.lock:
+                index = shelf.index()
+                answer = ask(index)
+                shown = [
+                    {**moment, "thumbnails": [place[0] for place in index.row(moment["video"])["thumbnails"]],
+                     "playable": shelf.file(moment["video"]) is not None}
+                    for moment in answer.plain()["moments"]
+                ]  # fmt: skip
+                told = hint(index.manifest["here"], answer.here) if not request.query_params.get("video") else ""
+            return JSONResponse({"query": answer.query, "moments": shown, "here": answer.here, "hint": told})
+        except InputError as error:
+            return JSONResponse({"problem": error.problem, "remedy": error.remedy or ""}, status_code=400)
+
+    def search(request: Request) -> Response:
+        values = request.query_params
+        return answered(
+            request, lambda index: index.ask(values.get("q", ""), _top(values), values.get("video") or None)
+        )
+
+    def like(request: Request) -> Response:
+        values = request.query_params
+        return answered(
+            request,
+            lambda index: index.like(
+                values.get("video", ""), _seconds(values, "start"), _seconds(values, "end"), _top(values)
+            ),
+        )
+
+    def about(request: Request) -> Response:
+        with shelf.lock:
+            index = shelf.index()
+            facts = {key: index.manifest[key] for key in ("title", "model", "videos", "clips", "clip_seconds")}
+            return JSONResponse({**facts, "ids": sorted(index.place)[:LISTED]})
+
+    def media(request: Request) -> Response:
+        try:
+            with shelf.lock:
+                path = shelf.file(request.query_params.get("video", ""))
+        except InputError:
+            path = None
+        if path is None:
+            return PlainTextResponse("no such video, or its file is not where it was", status_code=404)
+        kind = mimetypes.guess_type(path.name)[0] or ""
+        return FileResponse(path, media_type=kind if kind.startswith("video/") else "application/octet-stream")
+
+    def thumbnail(request: Request) -> Response:
+        try:
+            with shelf.lock:
+                index = shelf.index()
+                video, number = request.query_params.get("video", ""), request.query_params.get("number", "")
+                places = index.row(video)["thumbnails"]
+                if not number.isdecimal() or len(number) > 4 or int(number) >= len(places):
+                    raise InputError("no such thumbnail")
+                content = index.segments[index.place[video][0]].thumbnail(places[int(number)])
+        except InputError:
+            return PlainTextResponse("no such thumbnail", status_code=404)
+        return Response(content, media_type="image/jpeg", headers={"Cache-Control": "private, max-age=3600"})
+
+    def asset(request: Request) -> Response:
+        name, kind = ASSETS[request.url.path]
+        return Response((PAGES / name).read_bytes(), media_type=kind)
+
+    routes = [Route(path, asset) for path in ASSETS]
+    routes.append(Route("/favicon.ico", lambda request: Response(status_code=204)))
+    for path, endpoint in (("search", search), ("like", like), ("about", about)):
+        routes.append(Route(f"/api/{path}", endpoint))
+    routes += [Route("/media", media), Route("/thumbnail", thumbnail)]
+    guards = [Middleware(BaseHTTPMiddleware, dispatch=_guarded(token))]
+    if loopback:
+        guards.insert(0, Middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost", "[::1]"]))
+    return Starlette(routes=routes, middleware=guards)
+
+
+def _guarded(token: str) -> Callable[[Request, Callable[[Request], Awaitable[Response]]], Awaitable[Response]]:
+    """Asks for the token, if there is one, and puts the headers on every answer."""
+
+    async def dispatch(request: Request, follow: Callable[[Request], Awaitable[Response]]) -> Response:
+        response = _turned_away(request, token) if token else None
+        response = response or await follow(request)
+        response.headers.update(HEADERS)
+        return response
+
+    return dispatch
+
+
+def _turned_away(request: Request, token: str) -> Response | None:
+    """None for who holds the token: in a cookie or as bearer. Once in the address, it becomes the cookie."""
+    given = request.query_params.get("token")
+    if given is not None and _same(given, token) and request.url.path == "/":
+        rest = [(name, value) for name, value in request.query_params.multi_items() if name != "token"]
+        response = RedirectResponse(str(request.url.replace(path="/", query="").include_query_params(**dict(rest))))
+        response.set_cookie(COOKIE, token, httponly=True, samesite="strict")
+        return response
+    bearer = request.headers.get("authorization", "").removeprefix("Bearer ")
+    if _same(request.cookies.get(COOKIE, ""), token) or _same(bearer, token):
+        return None
+    return PlainTextResponse("a token is needed: open the address with ?token=…", status_code=401)
+
+
+def _same(given: str, token: str) -> bool:
+    return hmac.compare_digest(given.encode("utf-8", "replace"), token.encode())
+
+
+def _top(values) -> int:
+    text = values.get("top", "10")
+    if not text.isdecimal() or len(text) > 3 or not 1 <= int(text) <= 100:
+        raise InputError(f"top = {text[:20]!r}", remedy="a whole number from 1 to 100")
+    return int(text)
+
+
+def _seconds(values, name: str) -> float:
+    try:
+        number = float(values.get(name, ""))
+    except ValueError:
+        number = float("nan")
+    if not 0 <= number < 1e7:
+        raise InputError(f"{name} is no time in seconds")
+    return number
