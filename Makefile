@@ -28,7 +28,7 @@ report: env
 	$(BIN)/verified report $(ARGS)
 
 study: env
-	$(BIN)/snakemake --cores all study $(ARGS)
+	$(BIN)/verified study pages $(ARGS)
 
 test: env lint
 	$(BIN)/pytest $(ARGS)

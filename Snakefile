@@ -82,4 +82,4 @@ onstart:
 onsuccess:
     if asked_for(workflow):
         show(Path(HOME, "tables"))
-    print(closing_message(Path(HOME, "tables"), "main-4" if settings.retrieval.models else "main-2"))
+        print(closing_message(Path(HOME, "tables"), "main-4" if settings.retrieval.models else "main-2"))

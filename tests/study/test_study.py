@@ -19,6 +19,7 @@ from verified.study.aggregate import summarise
 from verified.study.agreement import krippendorff_alpha
 from verified.study.answers import answer_checksum, checksum, collect, read_answers
 from verified.study.clips import clips_of
+from verified.study.commands import told
 from verified.study.pages import write_pages
 from verified.study.sample import assign, plan
 
@@ -113,16 +114,39 @@ def test_files_that_are_not_whole_and_genuine_are_refused_with_the_question(case
     assert "answers.json" in str(refusal.value)
 
 
-def test_a_participant_twice_or_missing_is_refused(tmp_path):
+def test_a_participant_who_is_there_twice_is_refused(tmp_path):
     key = study()
-    paths = []
-    for participant in range(1, 10):
-        paths.append(tmp_path / f"{participant}.json")
-        write_json(paths[-1], answer_file(key, participant))
-    with pytest.raises(InputError, match="no answers of participant 10; open questions: "):
-        collect(paths, key)
+    write_json(tmp_path / "3.json", answer_file(key, 3))
     with pytest.raises(InputError, match="participant 3 is in"):
-        collect([*paths, paths[2]], key)
+        collect([tmp_path / "3.json"] * 2, key)
+
+
+def test_who_does_not_answer_is_named_and_blocks_only_what_then_has_too_few_grades(tmp_path, capsys):
+    key = study()
+    write_json(tmp_path / "key.json", key)
+    files = []
+    for participant in range(1, 10):
+        files.append(str(tmp_path / f"{participant}.json"))
+        write_json(files[-1], answer_file(key, participant))
+    command = ["study", "import", "--study", str(tmp_path)]
+    assert main([*command, *files]) == 0
+    shown = capsys.readouterr().out
+    waiting = sorted(key["participants"][9])
+    assert f"no answers of participant 10; open questions: {', '.join(map(str, waiting))}" in shown
+    assert "of 9 of 10 participants" in shown
+    assert "30 of 100 captions are left out: fewer than 3 people graded them" in shown
+    summary = json.loads((tmp_path / "summary.json").read_text())
+    assert summary["missing"] == [10] and summary["left_out"] == waiting
+    assert summary["answers"] == 210 and summary["measures"]["S_total"]["captions"] == 70
+
+    assert main([*command, "--raters", "2", *files]) == 0, "two grades are enough if one says so"
+    assert json.loads((tmp_path / "summary.json").read_text())["measures"]["S_total"]["captions"] == 100
+    assert "left out" not in capsys.readouterr().out
+
+    before = (tmp_path / "summary.json").read_bytes()
+    assert main([*command, files[0]]) == 2
+    assert "no caption has the grades of 3 people yet" in capsys.readouterr().err
+    assert (tmp_path / "summary.json").read_bytes() == before
 
 
 def test_measures_are_majorities_and_medians_per_caption():
@@ -210,6 +234,14 @@ def test_clips_have_the_length_and_size_asked_for(small_study):
     assert found["duration"] == pytest.approx(1.0, abs=0.2)
 
 
+def test_the_pages_of_a_study_are_named_with_what_comes_next(small_study):
+    folder, _ = small_study
+    said = told(folder)
+    assert "Demo: 6 captions, 3 grades each, for 3 people." in said
+    assert all(f"{folder}/pages/participant-0{number}.html" in said for number in (1, 2, 3))
+    assert f"verified study import FILES... --study {folder}" in said
+
+
 def test_pages_do_not_tell_the_type_of_a_caption(small_study):
     folder, _ = small_study
     data = (folder / "pages" / "participant-01.html").read_text(encoding="utf-8").split('id="study">')[1]
@@ -231,6 +263,18 @@ def test_clips_are_encoded_by_plain_c_whose_bytes_are_the_same_on_every_processo
     assert encoded() == made
 
 
+def assert_in_view(chromium, opened: bool):
+    """Description 2, and the clip below folded instructions, are on the screen without scrolling."""
+    chromium.screenshot("study-large", 1500, 1100)
+    below = "document.getElementById('{}').getBoundingClientRect().bottom"
+    assert chromium.run(below.format("fine")) < 1100 and chromium.run("window.scrollY") == 0
+    assert opened or chromium.run(below.format("clip")) < 1100
+    assert chromium.run("document.getElementById('instructions').open") == opened
+    chromium.screenshot("study-small", 400, 1000)
+    assert chromium.run("document.documentElement.scrollWidth") <= 400
+    chromium.screenshot("study-large", 1500, 1100)
+
+
 def test_a_study_is_filled_in_exported_and_imported(small_study, tmp_path, capsys):
     folder, key = small_study
     exports = []
@@ -239,11 +283,16 @@ def test_a_study_is_filled_in_exported_and_imported(small_study, tmp_path, capsy
             page = folder / "pages" / f"participant-{participant:02d}.html"
             chromium.open(page)
             chromium.wait("document.getElementById('clip').readyState >= 2")
+            if participant == 1:
+                assert_in_view(chromium, opened=True)
+                chromium.wait("!document.getElementById('clip').paused && document.getElementById('clip').muted")
             assert chromium.run("document.getElementById('clip').videoWidth") == 80
             text = "document.getElementById('{}').textContent"
             for place, number in enumerate(key["participants"][participant - 1]):
                 chromium.wait(text.format("heading") + f" === 'Question {place + 1} of 6'")
                 assert chromium.run(text.format("fine")).startswith("<b>fine</b>")
+                if place:
+                    assert_in_view(chromium, opened=False)
                 if place == 1:  # exporting too early names what is open, and stays there
                     chromium.run("document.getElementById('export').click()")
                     assert "Open: question 2, 3, 4, 5, 6." in chromium.run(text.format("message"))
@@ -272,7 +321,11 @@ def test_a_study_is_filled_in_exported_and_imported(small_study, tmp_path, capsy
     assert main(["study", "import", *exports, "--study", str(folder)]) == 0
     assert "R_s_percent  100.00" in capsys.readouterr().out
     summary = json.loads((folder / "summary.json").read_text())
-    assert summary["answers"] == 18 and summary["agreement"]["accuracy"]["alpha"] == pytest.approx(1)
+    assert (
+        summary["answers"] == 18
+        and summary["missing"] == summary["left_out"] == []
+        and summary["agreement"]["accuracy"]["alpha"] == pytest.approx(1)
+    )
     wanted = np.mean([1 + row["question"] % 5 for row in key["questions"]])
     assert summary["measures"]["S_total"]["value"] == pytest.approx(wanted)
     tampered = json.loads(Path(exports[0]).read_text())

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from verified.common.bootstrap import mean_interval
+from verified.common.errors import InputError
 from verified.common.seeds import generator
 from verified.study.agreement import krippendorff_alpha
 from verified.study.sample import GRADES
@@ -30,14 +31,26 @@ def verdicts(matrix: np.ndarray, per_answer: bool) -> np.ndarray:
     return np.nanmean(matrix, axis=0) if per_answer else np.nanmedian(matrix, axis=0)
 
 
-def summarise(answers: list[dict], key: Mapping, per_answer: bool = False) -> dict:
-    """Measures with 95 % bootstrap intervals over captions, and Krippendorff's alpha of each of the three questions.
+def summarise(answers: list[dict], key: Mapping, per_answer: bool = False, raters: int | None = None) -> dict:
+    """What those captions say that have grades of at least `raters` people (the study's own number if None).
+
+    Measures with 95 % bootstrap intervals over captions, and Krippendorff's alpha of each of the three questions.
 
     R_s is the share (%) of statics captions said to tell richer static information, R_d likewise for dynamics; S is
-    the mean accuracy grade of statics, of dynamics, and of all.
+    the mean accuracy grade of statics, of dynamics, and of all. `missing` lists the participants without answers,
+    `left_out` the questions that so have too few. Raises InputError where that is all of them.
     """
-    types = np.array([row["type"] for row in key["questions"]])
-    matrices = {grade: grade_matrix(answers, key, grade) for grade in GRADES}
+    wanted_raters = raters or key["raters"]
+    whole = {grade: grade_matrix(answers, key, grade) for grade in GRADES}
+    given = (~np.isnan(whole[GRADES[0]])).sum(axis=1)
+    kept = (~np.isnan(whole[GRADES[0]])).sum(axis=0) >= wanted_raters
+    if not kept.any():
+        raise InputError(
+            f"no caption has the grades of {wanted_raters} people yet",
+            remedy="import the files of more participants, or lower --raters",
+        )
+    types = np.array([row["type"] for row in key["questions"]])[kept]
+    matrices = {grade: matrix[:, kept] for grade, matrix in whole.items()}
     values = {grade: verdicts(matrix, per_answer) for grade, matrix in matrices.items()}
     everything = np.ones(len(types), dtype=bool)
     wanted = {
@@ -53,8 +66,10 @@ def summarise(answers: list[dict], key: Mapping, per_answer: bool = False) -> di
         "study": key["study"],
         "verdict": "answer" if per_answer else "caption",
         "participants": len(key["participants"]),
-        "raters": key["raters"],
-        "answers": len(answers),
+        "missing": [int(place) + 1 for place in np.flatnonzero(given == 0)],
+        "raters": wanted_raters,
+        "left_out": [row["question"] for row, enough in zip(key["questions"], kept) if not enough],
+        "answers": int((~np.isnan(matrices[GRADES[0]])).sum()),
         "measures": {name: _measure(of[chosen], key["seed"]) for name, (of, chosen) in wanted.items()},
         "agreement": {grade: _agreement(matrices[grade], LEVELS[grade], key["seed"]) for grade in GRADES},
     }

@@ -70,8 +70,8 @@ def _whole(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def collect(paths: Iterable[str | Path], key: Mapping) -> list[dict]:
-    """Every answer of the study with its participant. Raises InputError for a participant twice or missing."""
+def collect(paths: Iterable[str | Path], key: Mapping) -> tuple[list[dict], list[int]]:
+    """Every answer with its participant, and who is missing. Raises InputError for a participant who is there twice."""
     files: dict[int, object] = {}
     rows = []
     for path in paths:
@@ -82,11 +82,4 @@ def collect(paths: Iterable[str | Path], key: Mapping) -> list[dict]:
         rows += [{"participant": participant, **{name: answer[name] for name in ("question", *GRADES)}}
                  for answer in answers]  # fmt: skip
     missing = [number for number in range(1, len(key["participants"]) + 1) if number not in files]
-    if missing:
-        questions = sorted({number for person in missing for number in key["participants"][person - 1]})
-        raise InputError(
-            f"no answers of participant {', '.join(map(str, missing))}; open questions: "
-            f"{', '.join(map(str, questions))}",
-            remedy=f"import all {len(key['participants'])} files together",
-        )
-    return rows
+    return rows, missing

@@ -1,32 +1,84 @@
-"""`verified study import FILES...`: check the answers of a study and aggregate them."""
+"""`verified study pages` and `verified study import FILES...`: the pages of a study, and what people answered."""
 
 import argparse
+import subprocess
+import sys
 from pathlib import Path
+
+from verified.config.commands import add_configfiles
+
+PROJECT = Path(__file__).resolve().parents[3]
 
 
 def add_parser(subparsers) -> None:
     """Add the subcommand to an argparse subparsers object."""
-    study = subparsers.add_parser("study", help="aggregate the answers of a user study")
+    study = subparsers.add_parser("study", help="the pages of a user study, and what people answered")
     actions = study.add_subparsers(required=True, metavar="ACTION")
+    pages = actions.add_parser("pages", help="write a page for each participant, and say where they are")
+    add_configfiles(pages)
+    pages.add_argument("--cores", default="all", help="cores that jobs may use (default all)")
+    pages.add_argument("options", nargs="*", metavar="OPTION", help="further options of Snakemake, after --")
+    pages.set_defaults(run=run_pages)
     parser = actions.add_parser("import", help="check all answer files of a study and write its summary")
     parser.add_argument("files", nargs="+", metavar="FILE", help="files that the participants exported")
     parser.add_argument("--study", type=Path, default=Path("results/demo/study"), metavar="FOLDER",
                         help="the study's folder, which holds key.json (default results/demo/study)")  # fmt: skip
     parser.add_argument("--per-answer", action="store_true",
                         help="let every answer count instead of one verdict per caption")  # fmt: skip
+    parser.add_argument(
+        "--raters",
+        type=int,
+        metavar="NUMBER",
+        help="count captions with the grades of so many people (default: as many as the study asks)",
+    )
     parser.set_defaults(run=run)
+
+
+def run_pages(arguments: argparse.Namespace) -> int:
+    """Build the pages of every data set with videos and print which there are."""
+    from verified.config import read
+    from verified.config.folders import dataset_folder, datasets_with
+
+    settings = read(*arguments.configfile)
+    command = [sys.executable, "-m", "snakemake", "--snakefile", str(PROJECT / "Snakefile")]
+    command += ["--configfile", *map(str, arguments.configfile), "--cores", arguments.cores]
+    run = subprocess.run([*command, *arguments.options, "--", "study"])
+    if run.returncode:
+        return run.returncode
+    for name in datasets_with(settings, "has_videos", "annotated_here"):
+        print(told(Path(dataset_folder(settings, name), "study")))
+    return 0
+
+
+def told(folder: Path) -> str:
+    """The pages of a study, and what to do with them."""
+    from verified.common.jsonl import read_json
+
+    key, pages = read_json(folder / "key.json"), sorted((folder / "pages").glob("participant-*.html"))
+    return "\n".join(
+        [
+            f"{key['title']}: {len(key['questions'])} captions, {key['raters']} grades each, for {len(pages)} people.",
+            "Give each of them one page, which works from a file and needs no network:",
+            *(f"  {page}" for page in pages),
+            f"Then: verified study import FILES... --study {folder}",
+        ]
+    )
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Write summary.json and answers.jsonl into the study's folder and print the measures."""
+    from verified.common.errors import InputError
     from verified.common.jsonl import read_json, write_json, write_jsonl
     from verified.common.seals import seal_built
     from verified.study.aggregate import summarise
     from verified.study.answers import collect
 
     key = read_json(arguments.study / "key.json")
-    answers = collect(arguments.files, key)
-    summary = summarise(answers, key, arguments.per_answer)
+    if arguments.raters is not None and arguments.raters < 1:
+        raise InputError("--raters must be at least 1")
+    answers, missing = collect(arguments.files, key)
+    print("\n".join(absent(missing, key)), end="\n" if missing else "")
+    summary = summarise(answers, key, arguments.per_answer, arguments.raters)
     write_jsonl(arguments.study / "answers.jsonl", answers)
     write_json(arguments.study / "summary.json", summary)
     for name in ("answers.jsonl", "summary.json"):
@@ -34,9 +86,20 @@ def run(arguments: argparse.Namespace) -> None:
     print("\n".join(lines(summary)))
 
 
+def absent(missing: list[int], key: dict) -> list[str]:
+    """Who has not answered, and which questions wait for them."""
+    waiting = {number: ", ".join(map(str, sorted(key["participants"][number - 1]))) for number in missing}
+    return [f"no answers of participant {number}; open questions: {text}" for number, text in waiting.items()]
+
+
 def lines(summary: dict) -> list[str]:
     """The summary for a terminal."""
-    out = [f"{summary['title']}: {summary['answers']} answers of {summary['participants']} participants"]
+    came = summary["participants"] - len(summary["missing"])
+    out = [f"{summary['title']}: {summary['answers']} answers of {came} of {summary['participants']} participants"]
+    if summary["left_out"]:
+        few = len(summary["left_out"])
+        total = few + summary["measures"]["S_total"]["captions"]
+        out.append(f"  {few} of {total} captions are left out: fewer than {summary['raters']} people graded them")
     for name, measure in summary["measures"].items():
         shown = "no captions of this type" if measure["value"] is None else _interval(measure["value"], measure)
         out.append(f"  {name:12} {shown}  ({measure['captions']} captions)")

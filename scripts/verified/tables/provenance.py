@@ -79,10 +79,19 @@ def studies(settings: dict, collection: Collection) -> list[str]:
             )
             counted = "one verdict per caption" if study["verdict"] == "caption" else "every answer counts"
             lines.append(
-                f"{values['title']}: study {study['study']}, {study['answers']} answers of {study['participants']} "
-                f"participants, {counted}; Krippendorff's alpha: {alphas}."
+                f"{values['title']}: study {study['study']}, {study['answers']} answers of "
+                f"{_who(study)}, {counted}; Krippendorff's alpha: {alphas}."
             )
     return lines
+
+
+def _who(study: dict) -> str:
+    """The participants who answered, and the captions left out for it. Older summaries needed all of them."""
+    missing, few = study.get("missing", []), study.get("left_out", [])
+    who = f"{study['participants']} participants"
+    if missing:
+        who = f"{study['participants'] - len(missing)} of {who}"
+    return f"{who} (left out, with grades of fewer than {study['raters']}: {len(few)} captions)" if few else who
 
 
 def _role(role: dict, locked: dict) -> str:

@@ -38,6 +38,7 @@ function show() {
   byId("coarse").textContent = question.coarse;
   byId("fine").textContent = question.fine;
   const clip = byId("clip");
+  clip.autoplay = !matchMedia("(prefers-reduced-motion: reduce)").matches;
   clip.src = JSON.parse(byId(`clip-${question.question}`).textContent);
   clip.setAttribute("aria-label", `Clip of question ${at + 1}`);
   const given = answers[question.question] || {};
@@ -63,6 +64,7 @@ function steps() {
 }
 
 function go(number) {
+  if (number !== at) byId("instructions").open = false; // read by now, and in the way of what is to be judged
   at = number;
   show();
   byId("question").focus();
