@@ -1,5 +1,6 @@
 from verified.evaluator.architecture import job_needs
 from verified.evaluator.paths import (
+    backbone_weights,
     clip_ending,
     described_datasets,
     fine_tuning,
@@ -43,7 +44,9 @@ rule gather_clips:
 
 
 rule pretrain_evaluator:
-    """The demo's stand-in for UMT's pre-training: clips of a separate world with full true captions."""
+    """A stand-in for UMT's pre-training: clips of a separate world with full true captions."""
+    input:
+        backbone=backbone_weights(settings),
     output:
         checkpoint=f"{EVALUATOR}/pretrained.safetensors",
         record=f"{EVALUATOR}/pretraining.jsonl",

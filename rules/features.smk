@@ -1,4 +1,4 @@
-from verified.features.paths import CAPTIONS, caption_files, caption_key, clip_seconds
+from verified.features.paths import CAPTIONS, caption_files, caption_key, clip_seconds, shipped_network
 from verified.weights.paths import text_records, video_records
 
 
@@ -11,6 +11,7 @@ rule extract_video_features:
     input:
         videos="results/{dataset}/corpus/shards/{shard}.videos.jsonl",
         weights=video_records(settings),
+        network=shipped_network(settings),
     output:
         features="results/{dataset}/features/video/{shard}.h5",
     log:

@@ -5,16 +5,20 @@ import json
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import save_file
 from small_dataset import FRAMES, MOMENTS, PIXELS, SETTINGS, start, write_dataset
 
 from verified.common.errors import InputError
 from verified.common.jsonl import read_json, read_jsonl, write_jsonl
+from verified.common.tensor_file import KEY, read_tensor_file
 from verified.evaluator.architecture import architecture
-from verified.evaluator.checkpoint import load_checkpoint, save_checkpoint
+from verified.evaluator.checkpoint import WORDS, load_checkpoint, save_checkpoint
 from verified.evaluator.finetune import FineTuning, run_finetuning
 from verified.evaluator.inputs import read_tuples
 from verified.evaluator.score import score_candidates
-from verified.evaluator.tiny.pretrain import pretrain
+from verified.evaluator.tiny.pretrain import Pretraining, pretrain, run_pretraining
+from verified.evaluator.tiny.small_resnet import small_resnet
+from verified.evaluator.tokens import encode
 
 
 @pytest.fixture
@@ -100,9 +104,31 @@ def test_scores_of_all_candidates(dataset, tmp_path):
         assert row["probability"] == pytest.approx(1 / (1 + np.exp(-row["margin"])), abs=1e-5)
 
 
-def test_pretraining_is_the_same_twice():
-    size = architecture("tiny", FRAMES, PIXELS)
-    runs = [pretrain(size, clips=8, batch=4, learning_rate=1e-3, seed=3) for _ in range(2)]
+def test_pretraining_is_the_same_twice(tmp_path):
+    small_resnet().save_pretrained(tmp_path)
+    size, plan = architecture("tiny", FRAMES, PIXELS), Pretraining(8, 4, 1e-3, 3, str(tmp_path))
+    runs = [pretrain(size, plan) for _ in range(2)]
     assert json.dumps(runs[0][1]) == json.dumps(runs[1][1])
     for one, other in zip(runs[0][0].parameters(), runs[1][0].parameters()):
         assert torch.equal(one, other)
+
+
+def test_a_compact_checkpoint_holds_the_words_that_occurred(tmp_path):
+    small_resnet().save_pretrained(tmp_path)
+    size, plan = architecture("tiny", FRAMES, PIXELS), Pretraining(8, 4, 1e-3, 3, str(tmp_path))
+    files = [tmp_path / name for name in ("whole.safetensors", "compact.safetensors")]
+    run_pretraining(size, plan, 60.0, files[1], tmp_path / "log.jsonl")
+    step, _ = pretrain(size, plan)
+    save_checkpoint(files[0], step.model.state_dict(), size, "the same")
+    assert 5 * files[1].stat().st_size < files[0].stat().st_size
+    whole, compact = (load_checkpoint(file).eval() for file in files)
+    caption, unread = encode(["a small red ball moves"])[:2], encode(["bureaucracy"])[0]
+    with torch.inference_mode():
+        expected, found = (model.encode_text(*caption)[1] for model in (whole, compact))
+        assert torch.allclose(expected, found, atol=2e-3)
+        assert not compact.text.embeddings.word_embeddings.weight[unread[0, 1]].any()
+    tensors, header = read_tensor_file(files[1])
+    tensors[WORDS] = tensors[WORDS][:-1]
+    save_file(tensors, files[1], metadata={KEY: json.dumps(header)})
+    with pytest.raises(InputError, match=r"damaged: \[\d+\] words for \[\d+, 96\] embeddings"):
+        load_checkpoint(files[1])

@@ -8,8 +8,9 @@ from torch.nn.functional import normalize
 from verified.evaluator.architecture import architecture
 from verified.evaluator.model import NoiseEvaluator
 from verified.evaluator.tiny.alignment import WordAlignment
-from verified.evaluator.tiny.motion_stem import MotionStem
+from verified.evaluator.tiny.motion_stem import TOKENS
 from verified.evaluator.tiny.pretrain import bags_of_words, initialise, world_batch
+from verified.evaluator.tiny.stem import TinyStem
 from verified.evaluator.tiny.world import world_item
 from verified.evaluator.tokens import encode, wordpiece
 
@@ -43,14 +44,34 @@ def test_bags_hold_each_caption_s_words():
 
 @pytest.mark.parametrize("picture", ["black", "noise", "one frame"])
 def test_stem_gives_finite_tokens(picture):
-    stem = MotionStem(SIZE)
+    stem = TinyStem(SIZE)
     pixels = torch.zeros(2, 1 if picture == "one frame" else 8, 3, 64, 64)
     if picture == "noise":
         pixels = torch.randn_like(pixels)
     tokens = stem(pixels)
-    assert tokens.shape == (2, pixels.shape[1] * SIZE.patches_per_frame, SIZE.vision_width)
+    assert tokens.shape == (2, pixels.shape[1] * SIZE.tokens_per_frame, SIZE.vision_width)
     tokens.sum().backward()
     assert all(torch.isfinite(parameter.grad).all() for parameter in stem.parameters() if parameter.grad is not None)
+
+
+def test_the_image_network_stays_as_it_was_trained():
+    stem = TinyStem(SIZE).train()
+    before = {name: value.clone() for name, value in stem.network.state_dict().items()}
+    stem(torch.randn(2, 8, 3, 64, 64)).square().mean().backward()
+    assert stem.motion.training and not stem.network.training
+    assert all(parameter.grad is None for parameter in stem.network.parameters())
+    assert all(torch.equal(before[name], value) for name, value in stem.network.state_dict().items())
+
+
+def test_the_frames_that_are_looked_at_are_every_second_one():
+    stem = TinyStem(SIZE).eval()
+    pixels = torch.randn(1, 8, 3, 64, 64)
+    looks = stem(pixels).unflatten(1, (8, -1))[:, :, TOKENS:]
+    pixels[:, 4] += 1.0
+    assert torch.equal(stem(pixels).unflatten(1, (8, -1))[:, :, TOKENS:], looks)
+    pixels[:, 5] += 1.0
+    changed = (stem(pixels).unflatten(1, (8, -1))[:, :, TOKENS:] != looks).flatten(2).any(2)[0]
+    assert changed.tolist() == [False] * 4 + [True] * 2 + [False] * 2
 
 
 def test_alignment_learns_which_words_fit():
@@ -94,4 +115,4 @@ def test_a_world_batch_has_true_and_disturbed_captions():
 def test_tiny_is_small():
     model = NoiseEvaluator(SIZE)
     words = model.text.embeddings.word_embeddings.weight.numel()
-    assert sum(parameter.numel() for parameter in model.parameters()) - words < 1_000_000
+    assert sum(parameter.numel() for parameter in model.parameters()) - words < 2_000_000

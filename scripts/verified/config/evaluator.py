@@ -6,6 +6,13 @@ from pydantic import Field, model_validator
 
 from verified.config.base import Section
 
+STAND_IN = "stand-in"
+
+
+def imported_checkpoint(checkpoint: str | None, umt_file: str | None) -> str | None:
+    """See `Evaluator.imported`."""
+    return umt_file if checkpoint in (None, STAND_IN) else checkpoint
+
 
 class Evaluator(Section):
     """Architecture, pre-training stand-in, fine-tuning and scoring."""
@@ -16,17 +23,18 @@ class Evaluator(Section):
     """tiny (the demo's), L/16 (UMT's, the paper's) or mini/16: UMT's arrangement at toy size, for rehearsals."""
     threads: int = Field(1, ge=1)
     """Compute threads of its jobs."""
-    checkpoint: str | None = None
-    """Checkpoint to start from, as `verified import-umt` writes it; null: what `umt_file` becomes."""
+    checkpoint: str | None = STAND_IN
+    """Checkpoint to start from, as `verified import-umt` writes it; stand-in: the one of size tiny that comes with the
+    workflow; null: what `umt_file` becomes, or for size tiny one that is pre-trained in the run."""
     umt_file: str | None = Field(None, pattern=r"\.pth$")
-    """UMT's own checkpoint (.pth), which the workflow converts; with neither, the demo's stand-in is pre-trained."""
+    """UMT's own checkpoint (.pth), which the workflow converts."""
     umt_url: str | None = None
     """Address that `umt_file` is fetched from where it is not there."""
     umt_sha256: str | None = Field(None, pattern=r"^[0-9a-f]{64}$")
     """SHA-256 that `umt_file` must have; null: the lock file pins the first one that comes."""
     frames: int = Field(8, ge=2)
     """Frames per moment (20 in the paper)."""
-    image_size: int = Field(64, ge=16)
+    image_size: int = Field(112, ge=16)
     """Frame size in pixels (224 in the paper)."""
     frames_per_interval: int = Field(1, ge=1)
     """Frames kept of each of the moment's intervals, from which training draws one; scoring takes the middle one."""
@@ -46,11 +54,19 @@ class Evaluator(Section):
     """Model of the GPUs that its jobs ask for, as the cluster spells it (a100 in the paper); empty: any."""
     save_seconds: float = Field(60.0, ge=0)
     """Least time between two states of its trainings on disk, from which a killed one goes on (L/16: 8 GB each)."""
-    pretrain_clips: int = Field(20000, ge=1)
+    backbone_frames: int = Field(150_000, ge=1)
+    """Frames of the separate world that the image network in the tiny stem is trained on, where it is trained."""
+    backbone_batch: int = Field(64, ge=2)
+    """Frames per step of that training."""
+    backbone_learning_rate: float = Field(2e-3, gt=0)
+    """Peak learning rate of that training."""
+    backbone: Literal["stand-in"] | None = "stand-in"
+    """That image network, which pre-training reads: the one that comes with the workflow; null: trained in the run."""
+    pretrain_clips: int = Field(30_000, ge=1)
     """Clips of the separate world that the tiny size is pre-trained on, each seen once."""
-    pretrain_batch: int = Field(20, ge=2)
+    pretrain_batch: int = Field(24, ge=2)
     """Clips per step of pre-training."""
-    pretrain_learning_rate: float = Field(3e-3, gt=0)
+    pretrain_learning_rate: float = Field(1.5e-3, gt=0)
     """Peak learning rate of pre-training."""
     ablation: bool = False
     """Also fine-tune without disturbed negatives and compare, into ablation.json beside its checkpoint."""
@@ -73,6 +89,14 @@ class Evaluator(Section):
     confidence: Literal["z1", "margin", "similarity"] = "margin"
     """Confidence score: z1 or the margin z1 - z0 of the match head, or the contrastive similarity."""
 
+    @model_validator(mode="before")
+    @classmethod
+    def no_stand_in_for_others(cls, values: dict) -> dict:
+        """The stand-in is of size tiny: other sizes, and a file of UMT's, do not start from it unless told to."""
+        if isinstance(values, dict) and (values.get("size", "tiny") != "tiny" or values.get("umt_file")):
+            return {"checkpoint": None, **values}
+        return values
+
     @model_validator(mode="after")
     def startable(self) -> "Evaluator":
         if self.size == "L/16" and not (self.checkpoint or self.umt_file):
@@ -87,6 +111,11 @@ class Evaluator(Section):
         if self.image_size % 16:
             raise ValueError(f"image_size {self.image_size} is not a multiple of the patch size 16")
         return self
+
+    @property
+    def imported(self) -> str | None:
+        """The checkpoint of the user's that it starts from; null for the stand-in and for a pre-training of ours."""
+        return imported_checkpoint(self.checkpoint, self.umt_file)
 
     @property
     def processes(self) -> int:

@@ -10,9 +10,9 @@ from verified.config.base import Section
 class Features(Section):
     """Backbones, rates and number formats."""
 
-    video_backbone: str = "grid-conv"
-    """Image backbone: grid-conv (the small seeded network of the demo), a hub name (microsoft/resnet-152, or a CLIP
-    such as openai/clip-vit-base-patch32), a folder."""
+    video_backbone: str = "small-resnet"
+    """Image backbone: small-resnet (trained on the demo's separate world), grid-conv (small, seeded, untrained), a hub
+    name (microsoft/resnet-152, or a CLIP such as openai/clip-vit-base-patch32), a folder."""
     video_revision: str = ""
     """Branch, tag or commit of a hub model in `video_backbone`; empty: its main branch. The lock pins the commit."""
     fps: float = Field(4.0, gt=0)

@@ -19,7 +19,7 @@ def untrusted(source: type[SourceSection] | SourceSection, start: str | None) ->
 
 def confidence_warning(settings: Config, dataset: str) -> str:
     """`NOT_TRUSTED` where it holds for a data set, else nothing."""
-    start = settings.evaluator.checkpoint or settings.evaluator.umt_file
+    start = settings.evaluator.imported
     return NOT_TRUSTED if untrusted(settings.datasets[dataset].source, start) else ""
 
 

@@ -9,6 +9,8 @@ from typing import Literal, get_args
 from verified.common.errors import InputError
 from verified.common.jsonl import finite
 
+TINY_TOKENS = 16 + 4
+"""Tokens of one frame from the tiny stem, whatever the frame's size: of motion, and of looks."""
 SIZES: dict[str, dict] = tomllib.loads(Path(__file__).with_name("sizes.toml").read_text(encoding="utf-8"))
 
 
@@ -17,9 +19,9 @@ class Architecture:
     """Every number that decides the shape or the arithmetic of the network.
 
     `stem`: how frames become tokens. ``patches`` is UMT's linear projection of 16×16 patches with a fixed sine-cosine
-    table over the flattened (time, row, column) index. ``motion`` is for the tiny size, which has neither the data nor
-    the hours to discover motion: three convolutions over the frame and its differences to both neighbours, with
-    learned codes for place and time apart.
+    table over the flattened (time, row, column) index. ``tiny`` is for the tiny size, which has neither the data nor
+    the hours to discover motion and shapes: convolutions over small frames and their differences to both neighbours,
+    beside what an image network, trained before, says of every second frame (see tiny/stem.py).
 
     `may_read_nothing`: cross-attention also has a key and value of zero. A word that finds nothing like itself in the
     video then reads nothing, and the match head sees the lack at once; without, the tiny size did not learn to match
@@ -30,7 +32,7 @@ class Architecture:
     frames: int
     image_size: int
     patch_size: int = 16
-    stem: Literal["patches", "motion"] = "patches"
+    stem: Literal["patches", "tiny"] = "patches"
     vision_width: int = 1024
     vision_layers: int = 24
     vision_heads: int = 16
@@ -48,9 +50,9 @@ class Architecture:
     text_dropout: float = 0.1
 
     @property
-    def patches_per_frame(self) -> int:
+    def tokens_per_frame(self) -> int:
         """Tokens of one frame."""
-        return (self.image_size // self.patch_size) ** 2
+        return TINY_TOKENS if self.stem == "tiny" else (self.image_size // self.patch_size) ** 2
 
     def as_dict(self) -> dict:
         """Plain values, for the header of a checkpoint."""

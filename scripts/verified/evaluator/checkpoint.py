@@ -13,15 +13,32 @@ from verified.evaluator.architecture import Architecture, from_header
 from verified.evaluator.model import NoiseEvaluator
 
 FORMAT, VERSION = "evaluator", 1
+TABLE = "text.embeddings.word_embeddings.weight"
+WORDS = "text.embeddings.words"
+"""In a compact checkpoint: the ids of the words that the rows of TABLE belong to."""
 
 
 def save_checkpoint(path: str | Path, tensors: dict[str, torch.Tensor], size: Architecture, origin: str) -> None:
     """Write float32 tensors with a header; `origin` says in words where the weights come from."""
+    _write(path, {name: tensor.detach().float() for name, tensor in tensors.items()}, size, origin)
+
+
+def _write(path: str | Path, tensors: dict[str, torch.Tensor], size: Architecture, origin: str) -> None:
     header = {"format": FORMAT, "version": VERSION, "architecture": size.as_dict(), "origin": origin}
-    plain = {name: tensor.detach().float().cpu().contiguous() for name, tensor in tensors.items()}
+    plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     with atomic_path(path) as temporary:
         # One key: the library writes several in an order of its own, and equal runs must give equal bytes.
         save_file(plain, temporary, metadata={tensor_file.KEY: json.dumps(header)})
+
+
+def save_compact(path: str | Path, model: NoiseEvaluator, words: torch.Tensor, origin: str) -> None:
+    """Write a small checkpoint: half precision, and of the word embeddings the rows of `words` (boolean [vocabulary]).
+
+    The words that are left out are vectors of zeros when it is loaded: they say nothing.
+    """
+    tensors = {name: t.half() if t.is_floating_point() else t for name, t in model.state_dict().items()}
+    tensors |= {TABLE: tensors[TABLE][words], WORDS: torch.nonzero(words)[:, 0].int()}
+    _write(path, tensors, model.size, origin)
 
 
 def read_header(path: str | Path) -> tuple[Architecture, str]:
@@ -54,7 +71,7 @@ def load_checkpoint(path: str | Path, wanted: Architecture | None = None) -> Noi
     """
     stored_size, _ = read_header(path)
     size = wanted or stored_size
-    tensors, _ = tensor_file.read_tensor_file(path)
+    tensors = _spread(tensor_file.read_tensor_file(path)[0], size.vocabulary, path)
     try:
         with torch.device("meta"):
             expected = {name: tensor.shape for name, tensor in NoiseEvaluator(size).state_dict().items()}
@@ -69,6 +86,18 @@ def load_checkpoint(path: str | Path, wanted: Architecture | None = None) -> Noi
     model = NoiseEvaluator(size)
     model.load_state_dict(tensors)
     return model
+
+
+def _spread(tensors: dict[str, torch.Tensor], vocabulary: int, path: str | Path) -> dict[str, torch.Tensor]:
+    """The tensors of a compact checkpoint as the network holds them; those of any other as they are."""
+    if WORDS not in tensors or TABLE not in tensors:
+        return tensors
+    words, rows = tensors.pop(WORDS).long(), tensors[TABLE]
+    if words.ndim != 1 or rows.ndim != 2 or len(words) != len(rows):
+        raise InputError(f"damaged: {list(words.shape)} words for {list(rows.shape)} embeddings", file=path)
+    if len(words) and not 0 <= int(words.min()) <= int(words.max()) < vocabulary:
+        raise InputError(f"damaged: a word outside the vocabulary of {vocabulary}", file=path)
+    return tensors | {TABLE: rows.new_zeros(vocabulary, rows.shape[1]).index_copy(0, words, rows)}
 
 
 def misfit(found: dict[str, torch.Size], expected: dict[str, torch.Size]) -> str | None:

@@ -152,7 +152,7 @@ def estimate(size: Architecture, clips: int, tokens: int = 64) -> dict[str, floa
     """
     with torch.device("meta"):
         parameters = sum(p.numel() for p in NoiseEvaluator(size).parameters())
-    video = clips * size.frames * size.patches_per_frame
+    video = clips * size.frames * size.tokens_per_frame
     stored = video * size.vision_width * size.vision_layers
     stored += clips * 4 * tokens * size.text_width * size.text_layers
     stored += clips * 8 * tokens * size.text_width * size.fusion_layers

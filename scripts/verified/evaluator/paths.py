@@ -6,15 +6,25 @@ from pathlib import Path
 from verified.common.folders import key_of
 from verified.common.shards import shard_names
 from verified.config import Config
-from verified.config.folders import dataset_folder, evaluator_folder, taught_by
+from verified.config.evaluator import STAND_IN
+from verified.config.folders import dataset_folder, evaluator_folder, home, taught_by
+from verified.stand_ins.paths import shipped_backbone, shipped_evaluator
 
 
 def starting_checkpoint(settings: Config) -> str:
-    """The checkpoint that fine-tuning starts from: a given one, UMT's converted, or the demo's own pre-training."""
+    """The checkpoint that fine-tuning starts from: a given one, the stand-in, UMT's, or one pre-trained in the run."""
     evaluator = settings.evaluator
+    if evaluator.checkpoint == STAND_IN:
+        return shipped_evaluator()
     if not evaluator.checkpoint and evaluator.umt_file:
         return str(Path(evaluator.umt_file).with_suffix(".safetensors"))
     return evaluator.checkpoint or f"{evaluator_folder(settings)}/pretrained.safetensors"
+
+
+def backbone_weights(settings: Config) -> str:
+    """The image network that pre-training puts into the stem."""
+    folder = shipped_backbone() if settings.evaluator.backbone else f"{home(settings)}/image-backbone"
+    return f"{folder}/model.safetensors"
 
 
 def tuple_files(settings: Config, kind: str) -> list[str]:
@@ -48,6 +58,21 @@ def described_datasets(settings: Config) -> list[dict]:
         }
         for place, name in enumerate(names)
     ]
+
+
+PRETRAINING_KEYS = {
+    "size",
+    "frames",
+    "image_size",
+    "threads",
+    "backbone_frames",
+    "backbone_batch",
+    "backbone_learning_rate",
+    "pretrain_clips",
+    "pretrain_batch",
+    "pretrain_learning_rate",
+}
+"""Keys of the section `evaluator` that decide the pre-training of size tiny."""
 
 
 def fine_tuning(settings: Config, **changes: object) -> dict:

@@ -21,8 +21,8 @@ FLOOR = 0.01
 """Smallest learning rate, as a share of the peak."""
 
 
-def adamw(model: nn.Module, learning_rate: float) -> torch.optim.AdamW:
-    """AdamW, betas (0.9, 0.999), weight decay 0.02, none for biases and other one-dimensional tensors.
+def adamw(model: nn.Module, learning_rate: float, beta2: float = 0.999) -> torch.optim.AdamW:
+    """AdamW, betas (0.9, beta2), weight decay 0.02, none for biases and other one-dimensional tensors.
 
     The scalar temperature has no dimension, so UMT's rule misses it and it does decay; kept.
     """
@@ -31,7 +31,7 @@ def adamw(model: nn.Module, learning_rate: float) -> torch.optim.AdamW:
         if parameter.requires_grad:
             (bare if parameter.ndim == 1 or name.endswith(".bias") else plain).append(parameter)
     groups = [{"params": plain, "weight_decay": WEIGHT_DECAY}, {"params": bare, "weight_decay": 0.0}]
-    return torch.optim.AdamW(groups, lr=learning_rate, betas=(0.9, 0.999))
+    return torch.optim.AdamW(groups, lr=learning_rate, betas=(0.9, beta2))
 
 
 def rate_share(step: int, steps: int, warmup: int) -> float:
@@ -58,6 +58,9 @@ class Schedule:
     seed: int
     every: int = 10
     precision: str = "float32"
+    beta2: float = 0.999
+    largest_gradient: float | None = None
+    """Norm to which gradients are cut; null: as they are."""
 
 
 def train(
@@ -77,7 +80,7 @@ def train(
     """
     rank, world = processes()
     step.to(device).train()
-    optimiser = adamw(step, schedule.learning_rate)
+    optimiser = adamw(step, schedule.learning_rate, schedule.beta2)
     reached = state.restore(step, optimiser) if state else Reached()
     rows = reached.rows
     wrapped = nn.parallel.DistributedDataParallel(step) if world > 1 else step
@@ -99,6 +102,8 @@ def train(
             )
         optimiser.zero_grad(set_to_none=True)
         loss.backward()
+        if schedule.largest_gradient:
+            nn.utils.clip_grad_norm_(step.parameters(), schedule.largest_gradient)
         optimiser.step()
         if number % schedule.every == 0 or number == schedule.steps - 1:
             terms = {name: round(value.item(), 6) for name, value in seen.items()}

@@ -8,7 +8,7 @@ from transformers import VideoMAEConfig
 from transformers.models.videomae.modeling_videomae import VideoMAELayer, VideoMAEPatchEmbeddings
 
 from verified.evaluator.architecture import Architecture
-from verified.evaluator.tiny.motion_stem import MotionStem
+from verified.evaluator.tiny.stem import TinyStem
 
 MEAN = (0.485, 0.456, 0.406)
 DEVIATION = (0.229, 0.224, 0.225)
@@ -59,7 +59,7 @@ class PatchStem(nn.Module):
     def __init__(self, size: Architecture, config: VideoMAEConfig):
         super().__init__()
         self.projection = VideoMAEPatchEmbeddings(config).projection
-        table = sine_cosine_table(size.frames * size.patches_per_frame, size.vision_width)
+        table = sine_cosine_table(size.frames * size.tokens_per_frame, size.vision_width)
         self.register_buffer("positions", table, persistent=False)
 
     def forward(self, pixels: Tensor) -> Tensor:
@@ -74,7 +74,7 @@ class VideoEncoder(nn.Module):
     def __init__(self, size: Architecture):
         super().__init__()
         config = layer_config(size)
-        self.stem = MotionStem(size) if size.stem == "motion" else PatchStem(size, config)
+        self.stem = TinyStem(size) if size.stem == "tiny" else PatchStem(size, config)
         self.layers = nn.ModuleList(VideoMAELayer(config) for _ in range(size.vision_layers))
         self.norm = nn.LayerNorm(size.vision_width, eps=1e-6)
         self.pool_norm = nn.LayerNorm(size.vision_width, eps=1e-6)

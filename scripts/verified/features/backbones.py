@@ -4,6 +4,10 @@ from typing import Protocol
 
 import numpy as np
 
+from verified.stand_ins.paths import shipped_backbone
+
+SMALL_RESNET = "small-resnet"
+
 
 class Backbone(Protocol):
     """Turns frames, uint8 RGB [N, size, size, 3], into features, float32 [N, dim]."""
@@ -17,7 +21,13 @@ class Backbone(Protocol):
 
 
 def load_backbone(name: str, precision: str = "float32") -> Backbone:
-    """`grid-conv` (always float32), or a hub name or folder of an image model (microsoft/resnet-152) or a CLIP."""
+    """A backbone by its name.
+
+    `small-resnet` and `grid-conv` (always float32) come with the workflow; any other name is that of an image model
+    (microsoft/resnet-152) or a CLIP on the hub, or of a folder that holds one.
+    """
+    if name == SMALL_RESNET:
+        name = shipped_backbone()
     if name == "grid-conv":
         from verified.features.grid_conv import GridConv
 

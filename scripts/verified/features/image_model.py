@@ -23,7 +23,7 @@ class ImageModel:
         from transformers import AutoModel
 
         try:
-            model = AutoModel.from_pretrained(name)
+            model = AutoModel.from_pretrained(name, dtype=torch.float32)
         except (OSError, ValueError) as error:
             raise InputError(
                 f"the image backbone {name!r} cannot be loaded: {error}",

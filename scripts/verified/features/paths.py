@@ -5,9 +5,16 @@ from collections.abc import Callable
 from verified.annotations.paths import annotation_files
 from verified.config import Config
 from verified.config.folders import dataset_of
+from verified.features.backbones import SMALL_RESNET
+from verified.stand_ins.paths import shipped_backbone
 
 CAPTIONS = {"cog": ("fig", "cog_desc"), "fig": ("fig", "fig_desc"), "fig-lowest": ("fig-lowest", "fig_desc")}
 """Text features by name: the annotations they come from and the key of the caption."""
+
+
+def shipped_network(settings: Config) -> list[str]:
+    """The weights of the image backbone, where it is the one that comes with the workflow."""
+    return [f"{shipped_backbone()}/model.safetensors"] if settings.features.video_backbone == SMALL_RESNET else []
 
 
 def caption_files(settings: Config) -> Callable[[object], list[str]]:

@@ -6,6 +6,7 @@ from verified.common.folders import key_of
 from verified.config import Config
 from verified.config.datasets import DataSet
 from verified.config.folders import dataset_of, dataset_values, evaluator_folder
+from verified.evaluator.paths import starting_checkpoint
 from verified.retrieval.paths import possible_runs
 from verified.tables.layout import FOLDERS, TABLES, TITLES, Table, runs
 
@@ -40,8 +41,8 @@ def curves(settings: Config) -> Callable[[object], list[str]]:
 
 
 def evaluator_records(settings: Config) -> list[str]:
-    """Training records of the evaluator; an imported checkpoint has no pre-training of ours."""
-    stages = ["log"] if settings.evaluator.checkpoint else ["pretraining", "log"]
+    """Training records of the evaluator; of its pre-training only where that is part of the run."""
+    stages = ["pretraining", "log"] if starting_checkpoint(settings).endswith("/pretrained.safetensors") else ["log"]
     return [f"{evaluator_folder(settings)}/{stage}.jsonl" for stage in stages]
 
 

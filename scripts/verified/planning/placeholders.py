@@ -10,6 +10,7 @@ from pathlib import Path
 from verified.common.errors import InputError
 from verified.config import Config
 from verified.config.datasets import DataSet
+from verified.config.evaluator import STAND_IN
 from verified.config.folders import datasets_with
 from verified.corpus.released_source import DOWNLOADS, resolve
 from verified.corpus.sources import SOURCES, collections
@@ -64,7 +65,7 @@ def _named(config: Config) -> Iterator[tuple[str, bool]]:
             yield files["moments"], False
     yield from ((path, is_folder) for _, path, is_folder in rextime_files(config))
     evaluator = config.evaluator
-    if evaluator.checkpoint:
+    if evaluator.checkpoint and evaluator.checkpoint != STAND_IN:
         yield evaluator.checkpoint, False
     elif evaluator.umt_file and not evaluator.umt_url:
         yield evaluator.umt_file, False

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from verified.common.errors import InputError
 from verified.config import Config
 from verified.config.datasets import DataSet
+from verified.config.evaluator import STAND_IN
 from verified.config.generation import ROLES
 from verified.generation.prompts import read_prompts
 from verified.rextime.paths import given as rextime_files
@@ -69,6 +70,8 @@ def _models(settings: Config, files: str) -> Iterator[Problem]:
 
 def _evaluator(settings: Config, files: str) -> Iterator[Problem]:
     evaluator = settings.evaluator
+    if evaluator.checkpoint == STAND_IN:
+        return
     if evaluator.checkpoint and not Path(evaluator.checkpoint).is_file():
         remedy = "convert UMT's file with `verified import-umt`, or name that in evaluator.umt_file"
         yield Problem("evaluator.checkpoint", f"no file {evaluator.checkpoint}", remedy)

@@ -3,6 +3,7 @@
 import subprocess
 from pathlib import Path
 
+from verified.config.evaluator import imported_checkpoint
 from verified.config.sources import KINDS
 from verified.config.trust import NOT_TRUSTED, untrusted
 from verified.generation.prompts import prompt_set
@@ -47,7 +48,7 @@ def provenance(settings: dict, collection: Collection, project: Path) -> list[st
             + f"; prompts of {prompts['name']}, sha256 {prompts['sha256']}. "
             + f"Evaluator: {evaluator['name']}, size {evaluator['size']}."
         )  # fmt: skip
-        start = evaluator["checkpoint"] or evaluator["umt_file"]
+        start = imported_checkpoint(evaluator["checkpoint"], evaluator["umt_file"])
         doubtful = [
             values["title"]
             for values in settings["datasets"].values()

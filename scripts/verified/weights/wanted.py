@@ -8,7 +8,7 @@ from verified.config.generation import ROLES, EngineSettings
 
 LOADING_ENGINES = ("transformers", "vllm")
 """Engines that load weights themselves; the others ask an endpoint or read no weights at all."""
-BUILT_IN = ("all-MiniLM-L6-v2", "grid-conv", "evaluator")
+BUILT_IN = ("all-MiniLM-L6-v2", "small-resnet", "grid-conv", "evaluator")
 """Names that are no model of the hub: they come with the installed packages or with the workflow."""
 
 

@@ -1,12 +1,15 @@
-"""The tiny evaluator's stem: what stands out of each frame, its colour, and how it changes."""
+"""Half of the tiny evaluator's stem: what stands out of each frame, its colour, and how it changes."""
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import avg_pool2d
-
-from verified.evaluator.architecture import Architecture
+from torch.nn.functional import avg_pool2d, interpolate
 
 CHANNELS = 6
+SIDE = 64
+"""Pixels to which frames are scaled: motion needs no more."""
+PATCH = 16
+TOKENS = (SIDE // PATCH) ** 2
+"""Tokens of one frame."""
 FAINT = 0.5
 """Strength, in normalised pixel values, below which nothing counts as standing out (noise and patterns stay below)."""
 GAIN = 4.0
@@ -14,7 +17,7 @@ GAIN = 4.0
 
 
 class MotionStem(nn.Module):
-    """Frames to tokens for the tiny size.
+    """Frames to tokens of their motion.
 
     At 64×64 pixels and a few hundred steps, attention over raw patches never learns which way a thing moves, nor the
     colour of a small one. Three fixed steps put both within reach. Every pixel has a strength: how far its colour is
@@ -25,11 +28,8 @@ class MotionStem(nn.Module):
     needs more width.
     """
 
-    def __init__(self, size: Architecture):
+    def __init__(self, width: int, frames: int):
         super().__init__()
-        if size.patch_size != 16:
-            raise ValueError(f"the motion stem reduces 16-fold, not {size.patch_size}-fold")
-        width = size.vision_width
         self.convolutions = nn.Sequential(
             nn.Conv2d(CHANNELS, width // 3, 4, stride=4),
             nn.GELU(),
@@ -39,13 +39,15 @@ class MotionStem(nn.Module):
             nn.Conv2d(width // 2, width, 3, stride=2, padding=1),
         )
         self.colours = nn.Sequential(nn.Linear(7, width // 2), nn.GELU(), nn.Linear(width // 2, width))
-        self.place = nn.Parameter(torch.randn(size.patches_per_frame, width) * 0.02)
-        self.time = nn.Parameter(torch.randn(size.frames, width) * 0.02)
-        self.patch = size.patch_size
+        self.place = nn.Parameter(torch.randn(TOKENS, width) * 0.02)
+        self.time = nn.Parameter(torch.randn(frames, width) * 0.02)
         self.to(memory_format=torch.channels_last)  # nearly twice as fast on a CPU
 
     def forward(self, pixels: Tensor) -> Tensor:
-        """[B, T, 3, H, W] → [B, T·P, width]; the first and last frame stand in for their missing neighbours."""
+        """[B, T, 3, H, W] → [B, T, TOKENS, width]; the first and last frame stand in for their missing neighbours."""
+        if pixels.shape[3:] != (SIDE, SIDE):
+            small = interpolate(pixels.flatten(0, 1), size=(SIDE, SIDE), mode="area")
+            pixels = small.unflatten(0, pixels.shape[:2])
         mean = pixels.mean(dim=(3, 4), keepdim=True)
         colour = pixels - mean
         strength = colour.square().mean(dim=2, keepdim=True).sqrt()
@@ -57,12 +59,12 @@ class MotionStem(nn.Module):
         maps = self.convolutions(stacked.contiguous(memory_format=torch.channels_last))
         tokens = maps.flatten(2).transpose(1, 2).unflatten(0, pixels.shape[:2])
         tokens = tokens + self.colours(self._patch_colours(pixels, strength, mean))
-        return (tokens + self.place + self.time[: pixels.shape[1], None]).flatten(1, 2)
+        return tokens + self.place + self.time[: pixels.shape[1], None]
 
     def _patch_colours(self, pixels: Tensor, strength: Tensor, mean: Tensor) -> Tensor:
         """[B, T, P, 7]: each patch's colour averaged by squared strength, the frame's mean colour, the strength."""
         weight = strength.square()
-        sums = avg_pool2d(torch.cat([pixels * weight, weight], dim=2).flatten(0, 1), self.patch)
+        sums = avg_pool2d(torch.cat([pixels * weight, weight], dim=2).flatten(0, 1), PATCH)
         sums = sums.flatten(2).transpose(1, 2).unflatten(0, pixels.shape[:2])
         colour, weight = sums[..., :3] / (sums[..., 3:] + 1e-6), sums[..., 3:]
         frame = mean[..., 0, 0][:, :, None].expand_as(colour)

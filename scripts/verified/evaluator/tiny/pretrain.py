@@ -10,9 +10,10 @@ from torch import Tensor, nn
 from verified.common.digest import modules_digest
 from verified.common.jsonl import write_jsonl
 from verified.common.seeds import derive_seed
+from verified.common.tensor_file import read_tensor_file
 from verified.common.training_state import TrainingState, fingerprint
 from verified.evaluator.architecture import Architecture
-from verified.evaluator.checkpoint import save_checkpoint
+from verified.evaluator.checkpoint import save_compact
 from verified.evaluator.inputs import make_batch
 from verified.evaluator.model import NoiseEvaluator
 from verified.evaluator.step import Batch, TrainingStep
@@ -25,7 +26,7 @@ from verified.evaluator.vision import normalised
 LABEL = "pre-training"
 DISTURBED = 3
 """Disturbed captions of each kind that the word alignment sees; Equations 9 to 11 see the first of each."""
-ALONE = 0.4
+ALONE = 0.2
 """Share of the steps with the word alignment alone, which cost half as much."""
 
 
@@ -45,50 +46,67 @@ class PretrainingStep(TrainingStep):
         self.alignment = WordAlignment(model.size.vocabulary)
         self.alone = alone
         self.register_buffer("taken", torch.tensor(0))  # steps so far; a buffer, so that a kept state holds it
+        self.register_buffer("read", torch.zeros(model.size.vocabulary, dtype=torch.bool))  # words that occurred
 
     def forward(self, batch: WorldBatch) -> tuple[Tensor, dict[str, Tensor]]:
         tokens, videos = self.model.encode_video(normalised(batch.frames))
         embeddings = self.model.text.embeddings.word_embeddings.weight
         alignment = self.alignment(tokens, embeddings, batch.words, batch.bags)
         self.taken += 1
+        self.read[batch.ids] = True
+        self.read[batch.words] = True
         if self.taken <= self.alone:
             return alignment, {"loss": alignment.detach(), "alignment": alignment.detach()}
         objective, seen = self.losses(batch, tokens, videos)
         return objective + alignment, {**seen, "alignment": alignment.detach()}
 
 
-def run_pretraining(
-    size: Architecture, clips: int, batch: int, learning_rate: float, seed: int, save_seconds: float, checkpoint: str,
-    record: str,
-) -> None:  # fmt: skip
+@dataclass(frozen=True)
+class Pretraining:
+    """Clips in all, each seen once, clips a step, the peak learning rate, the seed, and the folder with the weights of
+    the image network in the stem."""
+
+    clips: int
+    batch: int
+    learning_rate: float
+    seed: int
+    backbone: str
+
+
+def run_pretraining(size: Architecture, plan: Pretraining, save_seconds: float, checkpoint: str, record: str) -> None:
     """Pre-train and write the checkpoint and its log. While it runs, its state stands beside `checkpoint`."""
-    plan = (clips, batch, learning_rate, seed)
-    owner = fingerprint(modules_digest("evaluator.tiny.pretrain"), [size.as_dict(), *plan], [])
+    given = [Path(plan.backbone) / "model.safetensors"]
+    values = [size.as_dict(), plan.clips, plan.batch, plan.learning_rate, plan.seed]
+    owner = fingerprint(modules_digest("evaluator.tiny.pretrain"), values, given)
     state = TrainingState(Path(checkpoint).with_name("unfinished-pre-training.safetensors"), owner, save_seconds)
-    model, rows = pretrain(size, *plan, state)
+    step, rows = pretrain(size, plan, state)
     write_jsonl(record, rows)
-    save_checkpoint(
-        checkpoint, model.state_dict(), size,
-        f"pre-trained on {clips} clips of the demo's separate world, seed {seed}",
-    )  # fmt: skip
+    origin = f"pre-trained on {plan.clips} clips of the demo's separate world, seed {plan.seed}"
+    save_compact(checkpoint, step.model, step.read, origin)
     state.remove()
 
 
-def pretrain(
-    size: Architecture, clips: int, batch: int, learning_rate: float, seed: int, state: TrainingState | None = None
-) -> tuple[NoiseEvaluator, list[dict]]:
-    """Train a fresh network on `clips` clips, each seen once; returns it and the log rows."""
-    torch.manual_seed(derive_seed(seed, "evaluator weights"))
+def pretrain(size: Architecture, plan: Pretraining, state: TrainingState | None = None) -> tuple:
+    """Train a fresh network; returns its PretrainingStep and the log rows."""
+    torch.manual_seed(derive_seed(plan.seed, "evaluator weights"))
     model = NoiseEvaluator(size)
     initialise(model)
-    steps = max(1, clips // batch)
+    look(model, plan.backbone)
+    steps = max(1, plan.clips // plan.batch)
     step = PretrainingStep(model, round(ALONE * steps))
 
     def batch_of(number: int) -> WorldBatch:
-        return world_batch(seed, number * batch, batch, size)
+        return world_batch(plan.seed, number * plan.batch, plan.batch, size)
 
-    schedule = Schedule(steps, max(1, steps // 20), learning_rate, seed)
-    return model, train(step, batch_of, schedule, LABEL, torch.device("cpu"), state)
+    warmup = max(1, steps // 20)
+    schedule = Schedule(steps, warmup, plan.learning_rate, plan.seed, every=50, beta2=0.98, largest_gradient=5.0)
+    return step, train(step, batch_of, schedule, LABEL, torch.device("cpu"), state)
+
+
+def look(model: NoiseEvaluator, folder: str) -> None:
+    """Give the stem's image network the weights of `folder`."""
+    weights, _ = read_tensor_file(Path(folder) / "model.safetensors")
+    model.vision.stem.network.load_state_dict(weights)
 
 
 def initialise(model: NoiseEvaluator) -> None:

@@ -1,0 +1,71 @@
+from verified.evaluator.paths import PRETRAINING_KEYS
+
+BACKBONE = f"{HOME}/image-backbone"
+
+
+rule train_image_backbone:
+    """The small image network of the demo: a classifier of single frames of the separate world, without its heads."""
+    output:
+        weights=f"{BACKBONE}/model.safetensors",
+        settings=f"{BACKBONE}/config.json",
+        accuracy=f"{BACKBONE}/accuracy.json",
+        record=f"{HOME}/image-backbone.log.jsonl",
+    log:
+        f"logs/{settings.name}/train_image_backbone.log",
+    benchmark:
+        f"logs/{settings.name}/train_image_backbone.tsv"
+    conda:
+        "../envs/evaluator.yaml"
+    threads: settings.evaluator.threads
+    resources:
+        mem_mb=growing(3000),
+        runtime=growing(240),
+        disk_mb=100,
+    params:
+        threads=settings.evaluator.threads,
+        frames=settings.evaluator.backbone_frames,
+        batch=settings.evaluator.backbone_batch,
+        learning_rate=settings.evaluator.backbone_learning_rate,
+        save_seconds=settings.evaluator.save_seconds,
+        seed=settings.seed,
+    script:
+        "../scripts/train_image_backbone.py"
+
+
+rule describe_stand_ins:
+    """The card: what both tell apart on frames and events that they never saw, their digests, how they were made."""
+    input:
+        backbone=rules.train_image_backbone.output.weights,
+        settings=rules.train_image_backbone.output.settings,
+        accuracy=rules.train_image_backbone.output.accuracy,
+        backbone_log=rules.train_image_backbone.output.record,
+        evaluator=f"{EVALUATOR}/pretrained.safetensors",
+        evaluator_log=f"{EVALUATOR}/pretraining.jsonl",
+    output:
+        card=f"{HOME}/card.json",
+    log:
+        f"logs/{settings.name}/describe_stand_ins.log",
+    benchmark:
+        f"logs/{settings.name}/describe_stand_ins.tsv"
+    conda:
+        "../envs/evaluator.yaml"
+    threads: settings.evaluator.threads
+    resources:
+        mem_mb=growing(2000),
+        runtime=growing(30),
+        disk_mb=10,
+    params:
+        threads=settings.evaluator.threads,
+        plan={
+            "command": "make stand-ins",
+            "seed": settings.seed,
+            **settings.evaluator.model_dump(mode="json", include=PRETRAINING_KEYS),
+        },
+    script:
+        "../scripts/describe_stand_ins.py"
+
+
+rule stand_ins:
+    """Everything that comes with the workflow as pre-trained weights."""
+    input:
+        rules.describe_stand_ins.output.card,

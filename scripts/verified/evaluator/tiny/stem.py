@@ -1,0 +1,45 @@
+"""The tiny evaluator's stem: tokens of motion for every frame, beside tokens of looks for every second one."""
+
+import torch
+from torch import Tensor, nn
+
+from verified.evaluator.architecture import TINY_TOKENS, Architecture
+from verified.evaluator.tiny.motion_stem import TOKENS, MotionStem
+from verified.evaluator.tiny.small_resnet import STAGES, small_resnet
+
+LOOKS = TINY_TOKENS - TOKENS
+
+
+class TinyStem(nn.Module):
+    """Frames to tokens for the tiny size.
+
+    A thing's shape and texture are a matter of a few pixels, and captions are too weak a signal to find them by. So
+    they are seen by an image network that was trained before and stays as it is, frames' pooled features becoming a few
+    tokens each. They change little within a clip: every second frame is looked at, and stands for its neighbour too.
+    """
+
+    def __init__(self, size: Architecture):
+        super().__init__()
+        self.motion = MotionStem(size.vision_width, size.frames)
+        self.network = small_resnet().to(memory_format=torch.channels_last).requires_grad_(False).eval()
+        self.norm = nn.LayerNorm(STAGES[-1])
+        self.looks = nn.Linear(STAGES[-1], LOOKS * size.vision_width)
+        self.slot = nn.Parameter(torch.randn(LOOKS, size.vision_width) * 0.02)
+
+    def train(self, mode: bool = True) -> "TinyStem":
+        """The image network keeps its statistics also in training."""
+        super().train(mode)
+        self.network.eval()
+        return self
+
+    def forward(self, pixels: Tensor) -> Tensor:
+        """[B, T, 3, H, W] → [B, T·TINY_TOKENS, width]."""
+        batch, frames = pixels.shape[:2]
+        seen = torch.arange(1, frames + 1, 2).clamp_max(frames - 1)
+        with torch.no_grad():
+            pictures = pixels[:, seen].flatten(0, 1).contiguous(memory_format=torch.channels_last)
+            features = self.network(pictures).pooler_output.flatten(1)
+        looks = self.looks(self.norm(features)).view(batch, len(seen), LOOKS, -1)
+        looks = looks.repeat_interleave(2, dim=1)[:, :frames]
+        looks = looks + self.slot + self.motion.time[:frames, None]
+        return torch.cat([self.motion(pixels), looks], dim=2).flatten(1, 2)
