@@ -31,13 +31,16 @@ def read_tensors(source: str | Path) -> dict:
         target = Path(folder, "tensors.safetensors")
         done = subprocess.run(
             [sys.executable, "-m", "verified.common.foreign", source, target],
-            capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(PACKAGE_ROOT)},
-        )  # fmt: skip
+            capture_output=True,
+            text=True,
+            env={**os.environ, "PYTHONPATH": str(PACKAGE_ROOT)},
+        )
         if done.returncode:
             raise InputError(
                 f"not readable as plain tensors: {done.stderr.strip() or f'the reader died ({done.returncode})'}",
-                file=source, remedy="only files of tensors and plain data are accepted; nothing of it was run",
-            )  # fmt: skip
+                file=source,
+                remedy="only files of tensors and plain data are accepted; nothing of it was run",
+            )
         return load_file(target)
 
 

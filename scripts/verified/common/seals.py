@@ -92,10 +92,11 @@ def check(path: str | os.PathLike) -> None:
     if written is None:
         if path.parts[0] == BUILT:
             raise InputError(
-                "has no seal: it was changed from outside, or the job that writes it did not end", file=path,
+                "has no seal: it was changed from outside, or the job that writes it did not end",
+                file=path,
                 remedy=f"rebuild it: {rebuild_command([path])}; after an update of the workflow, once: verified verify"
                 f" --adopt; keep files of your own outside {BUILT}/",
-            )  # fmt: skip
+            )
         return
     if problem := _difference(path, written):
         raise InputError(f"damaged: {problem}", file=path, remedy=f"rebuild it: {rebuild_command([path])}")

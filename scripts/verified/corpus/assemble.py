@@ -71,8 +71,10 @@ def write_corpus(corpus: Corpus, splits: dict, folder: str | os.PathLike) -> Non
             log.warning(
                 "warning: no moment is in the split %r: %d of %r are held out for it, with their videos"
                 " (spans.held_out_share holds out another share, spans.selection_split names another split)",
-                splits["selection_split"], found[splits["selection_split"]], splits["train_split"],
-            )  # fmt: skip
+                splits["selection_split"],
+                found[splits["selection_split"]],
+                splits["train_split"],
+            )
     for role in ("train_split", "selection_split", "test_split"):
         if splits[role] not in found:
             log.warning("warning: no moment is in the split %r (spans.%s)", splits[role], role)
@@ -83,8 +85,18 @@ def write_corpus(corpus: Corpus, splits: dict, folder: str | os.PathLike) -> Non
     counts = corpus.counts
     log.info(
         "%d of %d rows are moments, in %d of %d videos; what is left out stands with its reason in %s",
-        len(moments), counts["rows"], counts["videos"], counts["videos_found"], folder / "exclusions.jsonl",
-    )  # fmt: skip
+        len(moments),
+        counts["rows"],
+        counts["videos"],
+        counts["videos_found"],
+        folder / "exclusions.jsonl",
+    )
     for split, part in counts.get("published", {}).items():
-        log.info("published split %s: %d of %d videos and %d of %d moments are at hand", split,
-                 part["videos_at_hand"], part["videos"], part["moments_at_hand"], part["moments"])  # fmt: skip
+        log.info(
+            "published split %s: %d of %d videos and %d of %d moments are at hand",
+            split,
+            part["videos_at_hand"],
+            part["videos"],
+            part["moments_at_hand"],
+            part["moments"],
+        )

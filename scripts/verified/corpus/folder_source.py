@@ -56,9 +56,14 @@ class Shard(NamedTuple):
 
 
 def read_shard(
-    videos: str | os.PathLike, moments: str | os.PathLike, default_split: str, shard: int, shards: int,
-    threads: int = 1, published: bool = False,
-) -> Shard:  # fmt: skip
+    videos: str | os.PathLike,
+    moments: str | os.PathLike,
+    default_split: str,
+    shard: int,
+    shards: int,
+    threads: int = 1,
+    published: bool = False,
+) -> Shard:
     """Probe the used videos of one shard of a folder, `threads` at a time, and finish its moments."""
     rows = read_moments_file(moments)
     folder = open_folder(videos, rows, published)
@@ -70,9 +75,13 @@ def read_shard(
 
 
 def read_folder(
-    videos: str | os.PathLike, moments: str | os.PathLike, default_split: str, threads: int = 1,
-    probes: Probes | None = None, published: bool = False,
-) -> Corpus:  # fmt: skip
+    videos: str | os.PathLike,
+    moments: str | os.PathLike,
+    default_split: str,
+    threads: int = 1,
+    probes: Probes | None = None,
+    published: bool = False,
+) -> Corpus:
     """Read a folder of videos and a moments file; with `published` names, a video may lie in any subfolder.
 
     `probes` hold what `read_shard` found in all shards; without them each used video is probed here, `threads` at a

@@ -84,9 +84,16 @@ def draw_direction(rng: random.Random, motion: str) -> tuple[str | None, str | N
 
 
 def place(
-    rng: random.Random, motion: str, direction: str | None, speed: str | None, count: int, size: str, seconds: float,
-    shape: str, target: str,
-) -> Placed | None:  # fmt: skip
+    rng: random.Random,
+    motion: str,
+    direction: str | None,
+    speed: str | None,
+    count: int,
+    size: str,
+    seconds: float,
+    shape: str,
+    target: str,
+) -> Placed | None:
     """Draw a path of `motion` for `count` actors that stays in view for `seconds`; None if the drawn one does not fit.
 
     `target` is the shape of the bystander, which `meets` needs to know when the outlines touch.

@@ -40,15 +40,21 @@ def parse_caption(slots: Mapping[str, str], text: str, count: int, cut: bool) ->
 
 def _schema(_count: int) -> dict:
     text = {"type": "string", "minLength": 1}
-    return {
-        "type": "object", "properties": {"caption": text}, "required": ["caption"], "additionalProperties": False,
-    }  # fmt: skip
+    return {"type": "object", "properties": {"caption": text}, "required": ["caption"], "additionalProperties": False}
 
 
-register({
-    TASK: Task(("duration", "frame_number"), "video_lmm", parse_caption, _schema, 15,
-               Parsed(items=("a person does something",), positions=(0,)))
-})  # fmt: skip
+register(
+    {
+        TASK: Task(
+            ("duration", "frame_number"),
+            "video_lmm",
+            parse_caption,
+            _schema,
+            15,
+            Parsed(items=("a person does something",), positions=(0,)),
+        )
+    }
+)
 
 
 def caption_scenes(videos: Iterable[dict], dynamics: Mapping, session: Session) -> list[dict]:
@@ -59,8 +65,9 @@ def caption_scenes(videos: Iterable[dict], dynamics: Mapping, session: Session) 
     """
     dynamics = {**dynamics, "max_frames": dynamics["max_frames"] or MOST_FRAMES}
     known = {row["video"]: row for row in videos if row["scenes"]}
-    moments = [{"video": video, "start": start, "end": end} for video, row in known.items()
-               for start, end in row["scenes"]]  # fmt: skip
+    moments = [
+        {"video": video, "start": start, "end": end} for video, row in known.items() for start, end in row["scenes"]
+    ]
     moments = [moments[place] for place in by_video(moments)]
     calls: list[Call] = []
     clips = Clips(moments, known, dynamics, session.settings.frame_side, lambda n: not session.known(calls[n]))

@@ -23,8 +23,12 @@ def published_rows(source: PublishedSource) -> Iterator[dict]:
         for row in read_release(source, split):
             start, end = row["time"]
             moment = {
-                "desc_id": row["desc_id"], "video": row["video"], "start": start, "end": end, "split": split,
+                "desc_id": row["desc_id"],
+                "video": row["video"],
+                "start": start,
+                "end": end,
+                "split": split,
                 "caption": row["cog_desc"],
-            }  # fmt: skip
+            }
             spans = row.get("annotator_times") if source.annotators == "all" else None
             yield moment | ({"annotator_times": spans} if spans else {})

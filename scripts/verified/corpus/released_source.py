@@ -140,12 +140,26 @@ def moments_of(rows: Iterable[Mapping], split: str) -> tuple[list[dict], list[di
         elif start >= row["duration"]:
             reason, detail = "starts-after-the-end", f"starts at {start} s, the video has {row['duration']} s"
         if reason:
-            exclusions.append({"row": number, "video": row["video"], "desc_id": row["desc_id"], "reason": reason,
-                               "detail": f"split {split}: {detail}"})  # fmt: skip
+            exclusions.append(
+                {
+                    "row": number,
+                    "video": row["video"],
+                    "desc_id": row["desc_id"],
+                    "reason": reason,
+                    "detail": f"split {split}: {detail}",
+                }
+            )
             continue
         clamped += end > row["duration"]
-        moments.append({
-            "desc_id": row["desc_id"], "video": row["video"], "start": start, "end": min(end, row["duration"]),
-            "duration": row["duration"], "split": split, "caption": row["cog_desc"],
-        })  # fmt: skip
+        moments.append(
+            {
+                "desc_id": row["desc_id"],
+                "video": row["video"],
+                "start": start,
+                "end": min(end, row["duration"]),
+                "duration": row["duration"],
+                "split": split,
+                "caption": row["cog_desc"],
+            }
+        )
     return moments, exclusions, clamped

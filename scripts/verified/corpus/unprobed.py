@@ -36,9 +36,10 @@ def unprobed_rows(source: FolderSource | PublishedSource, corpus: str) -> Unprob
         rows = list(enumerate(published_rows(source), start=1))
     elif source.proposes_moments and not Path(files["moments"]).is_file():
         raise InputError(
-            "no moments are proposed yet", file=files["moments"],
+            "no moments are proposed yet",
+            file=files["moments"],
             remedy=f"run: snakemake --cores all {files['moments']} --configfile …, or go on: a run begins with it",
-        )  # fmt: skip
+        )
     else:
         rows = read_moments_file(files["moments"])
     folder = open_folder(files["videos"], rows, source.published)

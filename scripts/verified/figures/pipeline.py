@@ -58,17 +58,23 @@ def _lines(row: dict, material: Material) -> dict[str, list[Line]]:
     captions = {kind: [] for kind in TYPES}
     for entry in material.scores[ident]:
         captions[entry["type"]].append((f"• {entry['caption']}", entry["type"], False))
-    described = [(f"{frame['time']:.1f} s: {frame['description']}", "soft", False)
-                 for frame in statics.get("keyframes", ())]  # fmt: skip
-    asked = [(f"{question} {answer}", "soft", False)
-             for question, answer in zip(dynamics.get("questions", ()), dynamics.get("answers", ()))]  # fmt: skip
+    described = [
+        (f"{frame['time']:.1f} s: {frame['description']}", "soft", False) for frame in statics.get("keyframes", ())
+    ]
+    asked = [
+        (f"{question} {answer}", "soft", False)
+        for question, answer in zip(dynamics.get("questions", ()), dynamics.get("answers", ()))
+    ]
     selected = material.perturbations.get(ident, {}).get("selected", {})
     disturbed = [
         (f"{said}: {selected[name]}", colour, False)
-        for name, said, colour in (("positive", "same meaning", "none"), ("statics", "statics disturbed", "false"),
-                                   ("dynamics", "dynamics disturbed", "false"))
+        for name, said, colour in (
+            ("positive", "same meaning", "none"),
+            ("statics", "statics disturbed", "false"),
+            ("dynamics", "dynamics disturbed", "false"),
+        )
         if selected.get(name)
-    ]  # fmt: skip
+    ]
     ranked = sorted(material.scores[ident], key=lambda entry: -entry["score"])
     chosen = (row["fig_desc_type"], row["fig_desc"])
     scored = [
@@ -138,8 +144,16 @@ def _write(figure, lines: list[Line], box: tuple) -> None:
         blocks = [fitted(text, inside[0], share, (size,), bold)[0] for text, _, bold in texts]
     top = bottom + height - PAD
     for block, (_, colour, bold) in zip(blocks, texts):
-        figure.text((left + PAD) / SLIDE[0], top / SLIDE[1], literal_lines(block), size=size, color=COLOURS[colour],
-                    va="top", linespacing=1.15, weight="bold" if bold else "normal")  # fmt: skip
+        figure.text(
+            (left + PAD) / SLIDE[0],
+            top / SLIDE[1],
+            literal_lines(block),
+            size=size,
+            color=COLOURS[colour],
+            va="top",
+            linespacing=1.15,
+            weight="bold" if bold else "normal",
+        )
         top -= line_height(size) * (block.count("\n") + 1) + 0.05
 
 

@@ -33,12 +33,13 @@ def draw_recalls(cells: list[dict], table: str, title: str, paths: Iterable[str 
         for axis, task in zip(axes, tasks):
             for number, (name, (colour, marker, _)) in enumerate(zip(names, cycle(SERIES))):
                 shift = (number - (len(names) - 1) / 2) * 0.7 / max(len(names), 2)
-                rows = [row for row in shown
-                        if row["task"] == task and row["method" if by_method else "train"] == name]  # fmt: skip
+                rows = [row for row in shown if row["task"] == task and row["method" if by_method else "train"] == name]
                 at = [metrics[task].index(row["metric"]) + shift for row in rows]
                 values = [float(row["value"]) for row in rows]
-                spread = [[value - float(row["low"] or value) for value, row in zip(values, rows)],
-                          [float(row["high"] or value) - value for value, row in zip(values, rows)]]  # fmt: skip
+                spread = [
+                    [value - float(row["low"] or value) for value, row in zip(values, rows)],
+                    [float(row["high"] or value) - value for value, row in zip(values, rows)],
+                ]
                 spread = [[max(0.0, width) for width in side] for side in spread]
                 axis.errorbar(values, at, xerr=spread, fmt=marker, color=colour, markersize=5, capsize=2, label=name)
             axis.set_yticks(range(len(metrics[task])), metrics[task])

@@ -87,8 +87,15 @@ def draw_rows(rows: list[MomentRow], paths: Iterable[str | os.PathLike]) -> None
                 figure.add_artist(rule)
             for position, (text, colour, bold) in enumerate(row.lines):
                 below = top - GAP - position * line_height(SIZE)
-                figure.text(GAP / width, below / height, text, color=COLOURS[colour], va="top", size=SIZE,
-                            weight="bold" if bold else "normal")  # fmt: skip
+                figure.text(
+                    GAP / width,
+                    below / height,
+                    text,
+                    color=COLOURS[colour],
+                    va="top",
+                    size=SIZE,
+                    weight="bold" if bold else "normal",
+                )
             left = GAP + TEXT + GAP
             for time, image in row.frames:
                 box = (left, top - GAP - LABEL - FRAME, _width(image), FRAME)

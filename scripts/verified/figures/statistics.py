@@ -31,8 +31,18 @@ def confidence(figure, values: dict) -> None:
         mean = "" if part["mean"] is None else f", mean {part['mean']:.2f}"
         label = f"{'all captions' if name == 'total' else name}: {part['captions']}{mean}"
         colour = COLOURS["soft" if name == "total" else name]
-        axis.bar(left, part["counts"], width, bottom=below, align="edge", color=colour, label=label,
-                 hatch=HATCHES.get(name), edgecolor="white", linewidth=0.3)  # fmt: skip
+        axis.bar(
+            left,
+            part["counts"],
+            width,
+            bottom=below,
+            align="edge",
+            color=colour,
+            label=label,
+            hatch=HATCHES.get(name),
+            edgecolor="white",
+            linewidth=0.3,
+        )
         below = [low + count for low, count in zip(below, part["counts"], strict=True)]
     axis.set_xlabel("confidence score")
     axis.set_ylabel("captions")

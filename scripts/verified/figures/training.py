@@ -21,8 +21,14 @@ def draw_retrieval(logs: Mapping[tuple[str, str], list[dict]], paths: Iterable[s
         for (loss, selection), model in zip(axes, models):
             runs = [(trained, records) for (name, trained), records in logs.items() if name == model]
             for (trained, records), (colour, marker, line) in zip(runs, cycle(SERIES)):
-                style = {"color": colour, "linestyle": line, "marker": marker, "markersize": 3,
-                         "markevery": max(1, len(records) // 8), "label": NAMES.get(trained, trained)}  # fmt: skip
+                style = {
+                    "color": colour,
+                    "linestyle": line,
+                    "marker": marker,
+                    "markersize": 3,
+                    "markevery": max(1, len(records) // 8),
+                    "label": NAMES.get(trained, trained),
+                }
                 loss.plot([row["epoch"] for row in records], [row["total"] for row in records], **style)
                 tested = [row for row in records if row.get("selection") is not None]
                 selection.plot([row["epoch"] for row in tested], [row["selection"] for row in tested], **style)
@@ -41,9 +47,15 @@ def draw_evaluator(stages: Mapping[str, list[dict]], paths: Iterable[str | os.Pa
             names = [name for name in ("contrastive_plus", "matching_plus") if any(name in row for row in records)]
             for name, (colour, marker, line) in zip(names, cycle(SERIES)):
                 points = [(row["step"], row[name]) for row in records if name in row]
-                axis.plot(*zip(*points), color=colour, linestyle=line, marker=marker, markersize=3,
-                          markevery=max(1, len(points) // 8),
-                          label=name.replace("_plus", ", hard negatives"))  # fmt: skip
+                axis.plot(
+                    *zip(*points),
+                    color=colour,
+                    linestyle=line,
+                    marker=marker,
+                    markersize=3,
+                    markevery=max(1, len(points) // 8),
+                    label=name.replace("_plus", ", hard negatives"),
+                )
             axis.set_title(stage)
             axis.locator_params(axis="x", integer=True)
             axis.set_xlabel("step")

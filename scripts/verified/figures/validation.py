@@ -51,9 +51,13 @@ def _calibration(axis, bins: list[dict]) -> None:
     colour, marker, line = SERIES[1]
     axis.plot([0, 1], [0, 1], color=COLOURS["soft"], linewidth=0.8, label="calibrated")
     axis.plot(
-        [entry["mean_probability"] for entry in filled], [entry["faithful_share"] for entry in filled],
-        color=colour, marker=marker, linestyle=line, label="match head",
-    )  # fmt: skip
+        [entry["mean_probability"] for entry in filled],
+        [entry["faithful_share"] for entry in filled],
+        color=colour,
+        marker=marker,
+        linestyle=line,
+        label="match head",
+    )
     axis.set(title="calibration", xlabel="match probability", ylabel="share faithful", xlim=(0, 1), ylim=(0, 1))
     axis.legend(fontsize=8)
 
@@ -61,8 +65,15 @@ def _calibration(axis, bins: list[dict]) -> None:
 def _precision(axis, graded: dict) -> None:
     colour, marker, line = SERIES[0]
     rows = graded["precision_coverage"]
-    axis.plot([row["coverage"] for row in rows], [row["precision"] for row in rows],
-              color=colour, marker=marker, linestyle=line, markersize=3, label="best scores kept")  # fmt: skip
+    axis.plot(
+        [row["coverage"] for row in rows],
+        [row["precision"] for row in rows],
+        color=colour,
+        marker=marker,
+        linestyle=line,
+        markersize=3,
+        label="best scores kept",
+    )
     captions = graded["captions"]
     if rows:
         share = captions["faithful"] / sum(captions.values())

@@ -288,9 +288,20 @@ class Asker:
                 call.request.task, call.request.slots, row["text"], call.count, cut=row["finish"] == "length"
             )
         return Outcome(
-            row["key"], row["status"], row["reason"], row["detail"], row["text"], parsed, row["attempts"],
-            row["tokens_in"], row["tokens_out"], row["seconds"], row["cost"], json.loads(row["notes"]), known,
-        )  # fmt: skip
+            row["key"],
+            row["status"],
+            row["reason"],
+            row["detail"],
+            row["text"],
+            parsed,
+            row["attempts"],
+            row["tokens_in"],
+            row["tokens_out"],
+            row["seconds"],
+            row["cost"],
+            json.loads(row["notes"]),
+            known,
+        )
 
 
 def _why(reply: Reply, parsed: Parsed) -> str:

@@ -108,8 +108,10 @@ def _forget(arguments: argparse.Namespace) -> None:
         raise InputError("no such ledger", file=arguments.ledger)
     with Ledger(arguments.ledger) as ledger:
         count = ledger.forget(arguments.status, arguments.reason)
-    print(f"{count} calls forgotten. To ask them again, name their rules: snakemake ... --forcerun caption_statics "
-          "caption_dynamics write_perturbations")  # fmt: skip
+    print(
+        f"{count} calls forgotten. To ask them again, name their rules: snakemake ... --forcerun caption_statics "
+        "caption_dynamics write_perturbations"
+    )
 
 
 def _quote(arguments: argparse.Namespace) -> None:

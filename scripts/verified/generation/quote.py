@@ -192,9 +192,14 @@ def _size(folder: str) -> tuple[int, int]:
 
 
 def _counted(
-    name: str, tasks: tuple[str, ...], config: Config, generation: Generation, seen: set[str],
-    walk: Callable[[Session], None], size: tuple[int, int] = USUAL_SIZE,
-) -> list[dict]:  # fmt: skip
+    name: str,
+    tasks: tuple[str, ...],
+    config: Config,
+    generation: Generation,
+    seen: set[str],
+    walk: Callable[[Session], None],
+    size: tuple[int, int] = USUAL_SIZE,
+) -> list[dict]:
     """One row per task of the calls that `walk` would ask in its session."""
     roles = sorted({role_of(task) for task in tasks})
     engines = {role: _engine(getattr(generation, role), generation) for role in roles}

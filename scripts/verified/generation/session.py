@@ -73,10 +73,15 @@ class Session:
             if settings.cassette:
                 load(self.ledger, settings.cassette)
             self.askers[role] = Asker(
-                engine, self.ledger, generation.attempts, (settings.price_in, settings.price_out), budget,
-                replay=before or settings.engine == "cassette", go_on=generation.incomplete == "allow",
+                engine,
+                self.ledger,
+                generation.attempts,
+                (settings.price_in, settings.price_out),
+                budget,
+                replay=before or settings.engine == "cassette",
+                go_on=generation.incomplete == "allow",
                 make_room=partial(self._make_room, engine),
-            )  # fmt: skip
+            )
         self.unanswered: dict[str, Counter] = {task: Counter() for task in self.prompts}
         self.counts: dict[str, Counter] = {task: Counter() for task in self.prompts}
         self.reasons: dict[str, Counter] = {task: Counter() for task in self.prompts}
@@ -132,8 +137,9 @@ class Session:
             answered = sum(outcome is not None and not outcome.passes for outcome in outcomes)
             raise InputError(
                 f"{stop.problem}; {answered} of {total} calls of the task {task} are answered",
-                file=stop.file, remedy=stop.remedy,
-            ) from None  # fmt: skip
+                file=stop.file,
+                remedy=stop.remedy,
+            ) from None
         progress.finish(note=f"{asker.asked} asked so far" if asker.asked else "all in the ledger")
         return outcomes
 

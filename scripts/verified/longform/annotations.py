@@ -28,8 +28,10 @@ def read_mad(path: str | os.PathLike, split: str, times: Times = "ext_timestamps
     """
     path = Path(path)
     values = _object(path)
-    return [{"id": name, **_row(value, times, path, f"annotation {name!r}"), "split": split}
-            for name, value in values.items()]  # fmt: skip
+    return [
+        {"id": name, **_row(value, times, path, f"annotation {name!r}"), "split": split}
+        for name, value in values.items()
+    ]
 
 
 def _object(path: Path) -> dict:

@@ -67,8 +67,10 @@ def _evaluate(arguments: argparse.Namespace) -> None:
     if arguments.json:
         print(json.dumps({**score, "ks": KS, "ious": IOUS, "annotations": counts}))
         return
-    print(f"{score['queries']} queries, {score['films']} films; annotations: "
-          + ", ".join(f"{count} {name}" for name, count in counts.items()))  # fmt: skip
+    print(
+        f"{score['queries']} queries, {score['films']} films; annotations: "
+        + ", ".join(f"{count} {name}" for name, count in counts.items())
+    )
     for name in ("missing", "unknown", "more_than_100"):
         if score[name]:
             print(f"{name.replace('_', ' ')}: {score[name]}")
@@ -129,8 +131,17 @@ def _locate(arguments: argparse.Namespace) -> None:
     for row in iterate_jsonl(arguments.pairs, ("clip", "film")):
         found = locate_clip(films[row["film"]], clips[row["clip"]])
         start = None if found.first is None else round(found.first / arguments.fps, 3)
-        print(json.dumps({**row, "start": start, "agreement": found.agreement,
-                          "similarity": round(found.similarity, 4), "reason": found.reason}))  # fmt: skip
+        print(
+            json.dumps(
+                {
+                    **row,
+                    "start": start,
+                    "agreement": found.agreement,
+                    "similarity": round(found.similarity, 4),
+                    "reason": found.reason,
+                }
+            )
+        )
 
 
 def _chance(arguments: argparse.Namespace) -> None:
@@ -147,5 +158,7 @@ def _chance(arguments: argparse.Namespace) -> None:
     found = baselines(cut, Grid(tail=arguments.tail), "gt", 100, 1000, 0)
     print("Oracle\n" + _recalls(found["oracle"]))
     print("Random Chance (expectation)\n" + _recalls(found["chance"]))
-    print(f"not covered at ends: {found['tail']['seconds']:.1f} s of {found['tail']['videos']} videos,"
-          f" {found['tail']['without_windows']} without a proposal")  # fmt: skip
+    print(
+        f"not covered at ends: {found['tail']['seconds']:.1f} s of {found['tail']['videos']} videos,"
+        f" {found['tail']['without_windows']} without a proposal"
+    )

@@ -49,8 +49,16 @@ def render_films(source: dict, fps: int, seed: int, folder: str | Path) -> None:
             sentence = word(describe(facts(event, fps), rng), rng.getrandbits(32))
             sentence = f"{sentence[0].upper()}{sentence[1:]}."
             span = {"start": event.first / fps, "end": event.last / fps}
-            events.append({"id": f"{name}-{number:04d}", "film": name, "sentence": sentence,
-                           "duration": float(seconds), **span, "split": splits[name]})  # fmt: skip
+            events.append(
+                {
+                    "id": f"{name}-{number:04d}",
+                    "film": name,
+                    "sentence": sentence,
+                    "duration": float(seconds),
+                    **span,
+                    "split": splits[name],
+                }
+            )
         rows[splits[name]] += events
         if splits[name] == "train":
             files = [f"tracks/{name}{ending}" for ending in (".wav", ".described.wav", ".json", ".srt")]
@@ -94,10 +102,13 @@ def _describe_film(events: list[dict], seconds: int, other_cut: bool, seed: int,
     write_wave(paths[0], own, TRACK_RATE)
     write_wave(paths[1], described, TRACK_RATE)
     write_text(paths[2], json.dumps({"segments": segments}) + "\n")
-    write_text(paths[3], "".join(
-        f"{number}\n{_clock(start)} --> {_clock(end)}\n{text}\n\n"
-        for number, (start, end, text) in enumerate(subtitles or [(0.0, 0.1, SOUNDS[0])], start=1)
-    ))  # fmt: skip
+    write_text(
+        paths[3],
+        "".join(
+            f"{number}\n{_clock(start)} --> {_clock(end)}\n{text}\n\n"
+            for number, (start, end, text) in enumerate(subtitles or [(0.0, 0.1, SOUNDS[0])], start=1)
+        ),
+    )
     return {"delay": delay / TRACK_RATE, "other_cut": other_cut, "spoken_over": spoken_over, "events": events}
 
 

@@ -75,9 +75,15 @@ def test_rows(path: str | Path, split: str) -> list[dict]:
 
 
 def measure_baselines(
-    rows: Sequence[dict], grid: Grid, lengths: Iterable[float | None], straddling: str, comparison: str,
-    runs: int, resamples: int, seed: int,
-) -> dict:  # fmt: skip
+    rows: Sequence[dict],
+    grid: Grid,
+    lengths: Iterable[float | None],
+    straddling: str,
+    comparison: str,
+    runs: int,
+    resamples: int,
+    seed: int,
+) -> dict:
     """Oracle and Random Chance at each length; sampled in `runs` runs for whole films and the first length."""
     found = []
     for seconds in lengths:
@@ -87,9 +93,18 @@ def measure_baselines(
 
 
 def measure_ranker(
-    rows: Sequence[dict], grid: Grid, features: LongFeatures, ranker: Ranker, lengths: Iterable[float | None],
-    straddling: str, comparison: str, resamples: int, seed: int, label: str, submission: str | Path | None = None,
-) -> dict:  # fmt: skip
+    rows: Sequence[dict],
+    grid: Grid,
+    features: LongFeatures,
+    ranker: Ranker,
+    lengths: Iterable[float | None],
+    straddling: str,
+    comparison: str,
+    resamples: int,
+    seed: int,
+    label: str,
+    submission: str | Path | None = None,
+) -> dict:
     """Recall of one method at each length; the predictions over whole films go to `submission`."""
     found = []
     for seconds in lengths:
@@ -169,8 +184,13 @@ def train_vlg_net(
     }
     rows = mixed_rows(mixture, seed)
     size = sizes(settings, grid, features[rows[0]["source"]], rows[0])
-    plan = Plan(seed=seed, **{key: settings[key] for key in (
-        "epochs", "batch", "learning_rate", "halve_every", "negative_share", "jitter", "negatives")})  # fmt: skip
+    plan = Plan(
+        seed=seed,
+        **{
+            key: settings[key]
+            for key in ("epochs", "batch", "learning_rate", "halve_every", "negative_share", "jitter", "negatives")
+        },
+    )
     state = start(size, grid, plan)
     inputs = [part[kind] for part in mixture.values() for kind in ("rows", "frames", "tokens")]
     owner = fingerprint(code, [asdict(size), asdict(plan), asdict(grid), dict(mixture)], inputs)

@@ -56,8 +56,15 @@ def draw_lengths(
         for axis, k in zip(axes, (1, 5)):
             for number, (title, lengths, values) in enumerate(curves):
                 colour, marker, style = SERIES[number % len(SERIES)]
-                axis.plot(range(len(lengths)), values[k], color=colour, marker=marker, linestyle=style,
-                          label=literal(title), markersize=4)  # fmt: skip
+                axis.plot(
+                    range(len(lengths)),
+                    values[k],
+                    color=colour,
+                    marker=marker,
+                    linestyle=style,
+                    label=literal(title),
+                    markersize=4,
+                )
             shown = ["film" if seconds is None else f"{seconds:g} s" for seconds in curves[0][1]] if curves else []
             axis.set_xticks(range(len(shown)), shown, rotation=45, fontsize=7)
             axis.set_xlabel("length of the video")

@@ -33,8 +33,12 @@ def read_manifest(path: str | os.PathLike) -> list[dict]:
     table = csv.DictReader(lines)
     missing = [name for name in COLUMNS if name not in (table.fieldnames or ())]
     if missing:
-        raise InputError(f"missing column {', '.join(missing)}", file=path, row=1,
-                         remedy=f"needed are {', '.join(COLUMNS)}, and if you like split")  # fmt: skip
+        raise InputError(
+            f"missing column {', '.join(missing)}",
+            file=path,
+            row=1,
+            remedy=f"needed are {', '.join(COLUMNS)}, and if you like split",
+        )
     rows: dict[str, dict] = {}
     for number, row in enumerate(table, start=2):
         if empty := [name for name in COLUMNS if not (row[name] or "").strip()]:

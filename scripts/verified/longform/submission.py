@@ -18,10 +18,14 @@ from verified.longform.recall import DEPTH, Comparison, first_hits, recall, reca
 def write_submission(path: str | os.PathLike, ids: Iterable[str], predictions: Iterable[np.ndarray]) -> int:
     """Write spans [n, 2 or 3] per query, rounded to a millisecond; returns how many queries."""
     rows = (
-        {"id": name, "spans": [[round(float(start), 3), round(float(end), 3), *map(_score, rest)]
-                               for start, end, *rest in spans]}
+        {
+            "id": name,
+            "spans": [
+                [round(float(start), 3), round(float(end), 3), *map(_score, rest)] for start, end, *rest in spans
+            ],
+        }
         for name, spans in zip(ids, predictions, strict=True)
-    )  # fmt: skip
+    )
     return write_jsonl(path, rows)
 
 

@@ -61,9 +61,11 @@ def _times(line: str, path: Path, row: int) -> tuple[float, float]:
     match = TIMING.fullmatch(line)
     if not match:
         raise InputError(
-            f"{line.strip()!r:.60} is no line of times", file=path, row=row,
+            f"{line.strip()!r:.60} is no line of times",
+            file=path,
+            row=row,
             remedy="expected 00:01:02,345 --> 00:01:04,000 below a number, or an empty line between subtitles",
-        )  # fmt: skip
+        )
     numbers = [int(part) for part in match.groups()]
     # Milliseconds may be cut short: ,5 is half a second.
     digits = [match.group(4), match.group(8)]

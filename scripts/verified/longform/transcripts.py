@@ -49,9 +49,10 @@ def read_transcript(path: str | os.PathLike) -> list[Word]:
         words = _azure(results, path, "NBest", "Words", "Word", "Offset", "Duration")
     else:
         raise InputError(
-            "no transcript that is known here", file=path,
+            "no transcript that is known here",
+            file=path,
             remedy="give Whisper's JSON with word timestamps, or Azure's batch or detailed JSON",
-        )  # fmt: skip
+        )
     # Phrases of two speakers may overlap: sorted as a whole, their words would mix.
     return [word for phrase in sorted(filter(None, words), key=lambda phrase: phrase[0].start) for word in phrase]
 

@@ -45,9 +45,10 @@ def load(path: str | Path, grid: Grid) -> VLGNet:
     wanted = json.loads(json.dumps(asdict(grid)))
     if other := [key for key in WINDOW if header["grid"][key] != wanted[key]]:
         raise InputError(
-            f"trained with {other[0]} {header['grid'][other[0]]}, not {wanted[other[0]]}", file=path,
+            f"trained with {other[0]} {header['grid'][other[0]]}, not {wanted[other[0]]}",
+            file=path,
             remedy="train again, or set longform.grid as it was",
-        )  # fmt: skip
+        )
     model = VLGNet(VLGSettings(**header["size"]), grid.anchors)
     model.load_state_dict(tensors)
     return model.to("cuda" if torch.cuda.is_available() else "cpu").eval()

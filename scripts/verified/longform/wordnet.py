@@ -43,10 +43,11 @@ def wordnet_digest(folder: str | os.PathLike) -> str:
         path = Path(folder, name)
         if not path.is_file():
             raise InputError(
-                "WordNet's database file is not there", file=path,
+                "WordNet's database file is not there",
+                file=path,
                 remedy="unpack NLTK's corpus wordnet (WordNet 3.0) and name its folder in longform.wordnet, or write"
                 f" `wordnet: {PUBLISHED}` to have it fetched",
-            )  # fmt: skip
+            )
         digest.update(name.encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()
 
@@ -87,6 +88,8 @@ def _check_offsets(folder: Path, part: str) -> None:
         fields = [] if line.startswith(b" ") else line.split()
         if fields and not synsets.issuperset(fields[-int(fields[2]) :]):
             raise InputError(
-                f"data.{part} has no synset where index.{part} says", file=folder / f"index.{part}", row=number,
+                f"data.{part} has no synset where index.{part} says",
+                file=folder / f"index.{part}",
+                row=number,
                 remedy="unpack WordNet 3.0 again, whole",
-            )  # fmt: skip
+            )

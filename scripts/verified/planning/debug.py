@@ -38,9 +38,18 @@ def _as_scripts_see(job):
     for path in (*job.output, *job.log):
         Path(path).parent.mkdir(parents=True, exist_ok=True)
     return Snakemake(
-        job.input, job.output, job.params, job.wildcards, job.threads, job.resources, job.log,
-        job.rule.workflow.config, job.rule.name, None, str(PROJECT / "scripts"),
-    )  # fmt: skip
+        job.input,
+        job.output,
+        job.params,
+        job.wildcards,
+        job.threads,
+        job.resources,
+        job.log,
+        job.rule.workflow.config,
+        job.rule.name,
+        None,
+        str(PROJECT / "scripts"),
+    )
 
 
 def _workflow(configfiles: Sequence[str | Path], folder: Path):

@@ -40,11 +40,22 @@ def plan(arguments: list[str]) -> tuple[list[Row], float]:
     """
     started = time.monotonic()
     run = subprocess.run(
-        [sys.executable, "-m", "snakemake", "--snakefile", str(PROJECT / "Snakefile"), "--dry-run", "--nocolor",
-         "--cores", "1024",  # of a plan: no rule gets fewer threads than it asks for
-         *arguments],
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-    )  # fmt: skip
+        [
+            sys.executable,
+            "-m",
+            "snakemake",
+            "--snakefile",
+            str(PROJECT / "Snakefile"),
+            "--dry-run",
+            "--nocolor",
+            "--cores",
+            "1024",  # of a plan: no rule gets fewer threads than it asks for
+            *arguments,
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
     seconds = time.monotonic() - started
     if run.returncode:
         raise InputError(f"Snakemake cannot plan this run:\n{run.stdout[-2000:].strip()}")
@@ -90,12 +101,30 @@ def table(rows: list[Row]) -> str:
     """The rows as plain text with a line of totals."""
     columns = ("stage", "rule", "jobs", "gpu", "threads", "mem_mb", "hours a job", "GPU-hours", "core-hours")
     cells = [
-        (row.stage, row.rule, row.jobs, row.gpu, row.threads, row.mem_mb, f"{row.hours / row.jobs:.1f}",
-         f"{row.gpu_hours:.0f}", f"{row.core_hours:.0f}")
+        (
+            row.stage,
+            row.rule,
+            row.jobs,
+            row.gpu,
+            row.threads,
+            row.mem_mb,
+            f"{row.hours / row.jobs:.1f}",
+            f"{row.gpu_hours:.0f}",
+            f"{row.core_hours:.0f}",
+        )
         for row in rows
-    ]  # fmt: skip
-    total = ("all", "", sum(row.jobs for row in rows), "", "", "", "", f"{sum(row.gpu_hours for row in rows):.0f}",
-             f"{sum(row.core_hours for row in rows):.0f}")  # fmt: skip
+    ]
+    total = (
+        "all",
+        "",
+        sum(row.jobs for row in rows),
+        "",
+        "",
+        "",
+        "",
+        f"{sum(row.gpu_hours for row in rows):.0f}",
+        f"{sum(row.core_hours for row in rows):.0f}",
+    )
     lines = [[str(cell) for cell in line] for line in (columns, *cells, total)]
     widths = [max(len(line[place]) for line in lines) for place in range(len(columns))]
     return "\n".join(

@@ -87,9 +87,12 @@ def continuation(span: tuple[float, float], option: str) -> str:
 
 
 def score_options(
-    questions: list[dict], spans: Mapping[str, tuple[float, float] | None], videos: Mapping[str, dict], frames: int,
+    questions: list[dict],
+    spans: Mapping[str, tuple[float, float] | None],
+    videos: Mapping[str, dict],
+    frames: int,
     session: Session,
-) -> dict[str, str | None]:  # fmt: skip
+) -> dict[str, str | None]:
     """The letter of the option with the largest mean log-probability, by question; None where none was scored."""
     items, slots, places = [], [], []
     for row in questions:

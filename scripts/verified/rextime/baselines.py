@@ -58,13 +58,17 @@ def reached(start: np.ndarray, end: np.ndarray, threshold: float) -> np.ndarray:
     length = end - start
     with np.errstate(divide="ignore", invalid="ignore"):
         before = _area(
-            np.maximum(0, end - length / threshold), start, 1 - length / threshold,
+            np.maximum(0, end - length / threshold),
+            start,
+            1 - length / threshold,
             lambda u: np.minimum(1, u + length / threshold) - (start + threshold * (end - u)),
-        )  # fmt: skip
+        )
         within = _area(
-            start, end - threshold * length, end - threshold * (1 - start),
+            start,
+            end - threshold * length,
+            end - threshold * (1 - start),
             lambda u: np.minimum(1, start + (end - u) / threshold) - (u + threshold * length),
-        )  # fmt: skip
+        )
     return np.where(length > 0, 2 * (before + within), 0.0)
 
 

@@ -27,9 +27,11 @@ def _add_evaluate(actions) -> None:
     )
     parser.add_argument("submission", metavar="SUBMISSION", help="JSONL: qid, pred_relevant_windows, ans")
     parser.add_argument(
-        "--mode", choices=("both", "grounding", "vqa", "first-row"), default="both",
+        "--mode",
+        choices=("both", "grounding", "vqa", "first-row"),
+        default="both",
         help="what the rows hold; first-row guesses as the official evaluator does (default: both)",
-    )  # fmt: skip
+    )
     parser.add_argument("--partial", action="store_true", help="score the questions that both files have")
     parser.add_argument("--last-of-equal-ids", action="store_true", help="an id that comes twice: the last row counts")
     parser.add_argument("--against", metavar="OTHER", help="another submission: differences, with tests")

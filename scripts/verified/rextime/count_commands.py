@@ -33,9 +33,11 @@ def add_parsers(actions) -> None:
     count.add_argument("file", metavar="FILE", help="Ego4D NLQ annotations (JSON) or NExT-GQA questions (CSV)")
     count.add_argument("--spans", metavar="FILE", help="JSONL with id, question_span and, if known, answer_span (s)")
     count.add_argument(
-        "--contained", choices=("either", "question", "answer", "none"), default="either",
+        "--contained",
+        choices=("either", "question", "answer", "none"),
+        default="either",
         help="which span must contain the other for an item to be left out (default either)",
-    )  # fmt: skip
+    )
     count.set_defaults(run=run_count)
     cost = actions.add_parser(
         "cost", help="what 1,000 samples cost", description="The arithmetic of section C.3 as a function of prices."

@@ -35,9 +35,13 @@ def ground(questions: list[dict], files: Mapping[str, str], settings: dict) -> d
     videos = Videos(files["video"], moments.videos, type(model), model.config.context_clips, spans["clip_seconds"])
     queries = Queries(moments, type(model), model.config.query_tokens, files["text"], tokeniser)
     searching = SearchSettings(
-        min_clips=spans["min_pred_clips"], max_clips=spans["max_pred_clips"], videos=1, rows=1,
-        memory_mb=settings["memory_mb"], device=settings["device"],
-    )  # fmt: skip
+        min_clips=spans["min_pred_clips"],
+        max_clips=spans["max_pred_clips"],
+        videos=1,
+        rows=1,
+        memory_mb=settings["memory_mb"],
+        device=settings["device"],
+    )
     # Only the given video matters here, so a two-stage model is told to look into it and nowhere else.
     given = Ranked(moments.desc_id, moments.video[:, None], np.ones((len(moments), 1), np.float32), moments.videos)
     found = search(model, videos, queries, moments, searching, given).svmr

@@ -57,7 +57,7 @@ def read_next_gqa(path: str | os.PathLike) -> list[dict]:
     return [
         {"id": f"{row.get('video_id') or ''}/{row.get('qid') or number}", "text": row["question"], "type": row["type"]}
         for number, row in enumerate(rows, start=1)
-    ]  # fmt: skip
+    ]
 
 
 def with_spans(items: list[dict], path: str | os.PathLike) -> list[dict]:

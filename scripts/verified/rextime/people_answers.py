@@ -29,8 +29,11 @@ def read_answers(path: str | Path, key: Mapping) -> tuple[int, list[dict], list[
     if not isinstance(values, dict) or not {"task", "annotator", "answers"} <= values.keys():
         raise InputError("not an answer file of an annotation page", file=path, remedy=AGAIN)
     if values["task"] != key["task"]:
-        raise InputError(f"belongs to task {values['task']}, not to {key['task']}", file=path,
-                         remedy="import it with the key.json it was made for")  # fmt: skip
+        raise InputError(
+            f"belongs to task {values['task']}, not to {key['task']}",
+            file=path,
+            remedy="import it with the key.json it was made for",
+        )
     annotator, answers = values["annotator"], values["answers"]
     whole = isinstance(annotator, int) and not isinstance(annotator, bool)
     if not whole or not 1 <= annotator <= len(key["annotators"]):

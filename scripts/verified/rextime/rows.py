@@ -52,9 +52,13 @@ def read_questions(path: str | os.PathLike) -> list[Question]:
         if row["qid"] in questions:
             raise InputError(f"'qid' {row['qid']} stands in an earlier row too", file=path, row=number)
         questions[row["qid"]] = Question(
-            row["qid"], row["query"], row["vid"], float(row["duration"]),
-            tuple((float(start), float(end)) for start, end in row["relevant_windows"]), row.get("ans"),
-        )  # fmt: skip
+            row["qid"],
+            row["query"],
+            row["vid"],
+            float(row["duration"]),
+            tuple((float(start), float(end)) for start, end in row["relevant_windows"]),
+            row.get("ans"),
+        )
     if not questions:
         raise InputError("the file holds no questions", file=path)
     return list(questions.values())
@@ -100,9 +104,11 @@ def read_submission(
             raise InputError(f"'qid' must be a text, found {qid!r:.80}", file=path, row=number)
         if qid in predictions and not last_of_equal_ids:
             raise InputError(
-                f"'qid' {qid} stands in an earlier row too", file=path, row=number,
+                f"'qid' {qid} stands in an earlier row too",
+                file=path,
+                row=number,
                 remedy="keep one row per question, or let the last one win with --last-of-equal-ids",
-            )  # fmt: skip
+            )
         predictions[qid] = Prediction(
             _window(row, path, number) if mode != "vqa" else None,
             _letter(row, path, number) if mode != "grounding" else None,
@@ -125,25 +131,32 @@ def _window(row: dict, path: str | os.PathLike, number: int) -> tuple[float, flo
     windows = row.get("pred_relevant_windows")
     if windows is None:
         raise InputError(
-            f"'qid' {row['qid']} has no pred_relevant_windows", file=path, row=number,
+            f"'qid' {row['qid']} has no pred_relevant_windows",
+            file=path,
+            row=number,
             remedy=f"{NOT_PARSED}; --mode vqa scores letters alone",
-        )  # fmt: skip
+        )
     if windows == []:
         raise InputError(f"'qid' {row['qid']} has an empty list of windows", file=path, row=number, remedy=NOT_PARSED)
     if not isinstance(windows, list) or not _is_window(windows[0]):
         raise InputError(
             f"'qid' {row['qid']}: pred_relevant_windows must be a list of [start, end] in seconds, best first, "
-            f"found {windows!r:.80}", file=path, row=number, remedy=NOT_PARSED,
-        )  # fmt: skip
+            f"found {windows!r:.80}",
+            file=path,
+            row=number,
+            remedy=NOT_PARSED,
+        )
     return float(windows[0][0]), float(windows[0][1])
 
 
 def _letter(row: dict, path: str | os.PathLike, number: int) -> str | None:
     if "ans" not in row:
         raise InputError(
-            f"'qid' {row['qid']} has no ans", file=path, row=number,
+            f"'qid' {row['qid']} has no ans",
+            file=path,
+            row=number,
             remedy="give a letter (null for no answer), or score windows alone with --mode grounding",
-        )  # fmt: skip
+        )
     if row["ans"] is not None and not isinstance(row["ans"], str):
         raise InputError(f"'ans' must be a letter or null, found {row['ans']!r:.80}", file=path, row=number)
     return row["ans"]

@@ -65,10 +65,18 @@ def released_statistics(files: Mapping[str, str]) -> dict:
     found = {}
     for name, path in files.items():
         rows = [
-            {"split": name, "vid": row.video, "kind": "", "direction": "", "duration": row.duration, "ans": row.answer,
-             "relevant_windows": row.windows, "question_windows": ()}
+            {
+                "split": name,
+                "vid": row.video,
+                "kind": "",
+                "direction": "",
+                "duration": row.duration,
+                "ans": row.answer,
+                "relevant_windows": row.windows,
+                "question_windows": (),
+            }
             for row in read_questions(path)
-        ]  # fmt: skip
+        ]
         found |= benchmark_statistics(rows)
         found[name] |= {"kinds": None, "directions": None}
     return found

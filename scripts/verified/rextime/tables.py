@@ -39,9 +39,17 @@ def questions_table(statistics: Mapping[str, dict]) -> SimpleTable:
     """Numbers, lengths and overlap of the questions, a row per split."""
     kinds = ("sequential", "cause_effect", "means_to_an_end")
     header = (
-        "Split", "Questions", *(kind.replace("_", " ") for kind in kinds), "Videos", "Video (s)", "Answer span (s)",
-        "With question span", "Certificate length (s)", "Hull (s)", "Question–answer IoU",
-    )  # fmt: skip
+        "Split",
+        "Questions",
+        *(kind.replace("_", " ") for kind in kinds),
+        "Videos",
+        "Video (s)",
+        "Answer span (s)",
+        "With question span",
+        "Certificate length (s)",
+        "Hull (s)",
+        "Question–answer IoU",
+    )
     rows = []
     for split, found in statistics.items():
         by_kind = found["kinds"]
@@ -105,8 +113,18 @@ def cost_table(prices: Prices) -> SimpleTable:
         "Printed: 35 for the model and 6 an hour; 60 samples reviewed or 20 pairs written in an hour. The supplement "
         "gives the share for train only as a bit more than 10 %.",
     )
-    header = ("Samples", "Model", "Review", "Total", "By hand", "Percent of by hand", "Printed total",
-              "Printed by hand", "Printed percent", "Verdict")  # fmt: skip
+    header = (
+        "Samples",
+        "Model",
+        "Review",
+        "Total",
+        "By hand",
+        "Percent of by hand",
+        "Printed total",
+        "Printed by hand",
+        "Printed percent",
+        "Verdict",
+    )
     return SimpleTable("rextime-cost", "cost of 1,000 samples", header, rows, notes)
 
 

@@ -58,20 +58,33 @@ _PAIR = {
 register(
     {
         "rextime/event_pair": Task(
-            ("captions",), "llm", replies.event_pair,
-            _schema(_WHY | _EVENTS | {name.capitalize(): SCORE for name in replies.SCORES}), 260,
+            ("captions",),
+            "llm",
+            replies.event_pair,
+            _schema(_WHY | _EVENTS | {name.capitalize(): SCORE for name in replies.SCORES}),
+            260,
             Parsed(sections=_PAIR),
         ),
         "rextime/related_event": Task(
-            ("query", "frame_number"), "video_lmm", replies.related_event, _schema({"explain": TEXT} | _SIDES), 140,
-            Parsed(sections={
-                f"{side}{part}": value
-                for side in ("cause", "effect")
-                for part, value in (("", WORDS), ("_relevant", "yes"), ("_alignment", "high"))
-            }),
+            ("query", "frame_number"),
+            "video_lmm",
+            replies.related_event,
+            _schema({"explain": TEXT} | _SIDES),
+            140,
+            Parsed(
+                sections={
+                    f"{side}{part}": value
+                    for side in ("cause", "effect")
+                    for part, value in (("", WORDS), ("_relevant", "yes"), ("_alignment", "high"))
+                }
+            ),
         ),
         "rextime/sequential": Task(
-            ("captions",), "llm", replies.sequential_pair, _schema(_WHY | _PRE_POST | _TWO_QUESTIONS), 200,
+            ("captions",),
+            "llm",
+            replies.sequential_pair,
+            _schema(_WHY | _PRE_POST | _TWO_QUESTIONS),
+            200,
             Parsed(sections=_SEQUENTIAL | _ASKED),
         ),
         "rextime/cause_effect": Task(
@@ -81,30 +94,47 @@ register(
             ("event1", "event2"), "llm", replies.question_pair, _schema(_QUESTIONS), 140, Parsed(sections=_ASKED)
         ),
         "rextime/verification": Task(
-            ("question1", "answer1", "question2", "answer2"), "llm", replies.verification,
-            _schema(_WHY | {"case_1_score": SCORE, "case_2_score": SCORE}), 140,
+            ("question1", "answer1", "question2", "answer2"),
+            "llm",
+            replies.verification,
+            _schema(_WHY | {"case_1_score": SCORE, "case_2_score": SCORE}),
+            140,
             Parsed(sections={"case_1_score": "3", "case_2_score": "3"}),
         ),
         "rextime/options": Task(
-            ("question", "answer"), "llm", replies.options,
-            _schema(_WHY | {"correct_answer": TEXT} | {f"wrong_answer_{number}": TEXT for number in (1, 2, 3)}), 120,
+            ("question", "answer"),
+            "llm",
+            replies.options,
+            _schema(_WHY | {"correct_answer": TEXT} | {f"wrong_answer_{number}": TEXT for number in (1, 2, 3)}),
+            120,
             Parsed(sections={f"wrong_answer_{number}": f"{WORDS} {number}" for number in (1, 2, 3)}),
         ),
         "rextime/answer_with_span": Task(
-            ("question", "options", "duration", "frame_number"), "video_lmm", replies.answer_with_span,
-            _schema({"relevant_span": TIMES, "answer": {"enum": ["A", "B", "C", "D"]}}), 60,
+            ("question", "options", "duration", "frame_number"),
+            "video_lmm",
+            replies.answer_with_span,
+            _schema({"relevant_span": TIMES, "answer": {"enum": ["A", "B", "C", "D"]}}),
+            60,
             Parsed(sections={"answer": "A", "span": "0 1"}),
         ),
         SCORING: Task(
-            ("question", "continuation", "frame_number"), "video_lmm", replies.scored,
-            _schema({"mean_log_probability": {"type": "number"}}), 1, Parsed(sections={"mean_log_probability": "-1"}),
+            ("question", "continuation", "frame_number"),
+            "video_lmm",
+            replies.scored,
+            _schema({"mean_log_probability": {"type": "number"}}),
+            1,
+            Parsed(sections={"mean_log_probability": "-1"}),
         ),
         "rextime/locate": Task(
-            ("question", "duration", "frame_number"), "video_lmm", replies.located, _schema({"span": TEXT}), 20,
+            ("question", "duration", "frame_number"),
+            "video_lmm",
+            replies.located,
+            _schema({"span": TEXT}),
+            20,
             Parsed(sections={"span": "0 1"}),
         ),
     }
-)  # fmt: skip
+)
 
 GENERATION = (
     "rextime/event_pair", "rextime/related_event", *(f"rextime/{kind}" for kind in KINDS), "rextime/verification",

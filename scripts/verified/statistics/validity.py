@@ -21,8 +21,16 @@ def row(check: str, value: float, low: float, high: float, units: int, unit: str
     """One row of the validity table; not-a-number becomes None. `aim`: a comparison and a bound, (">=", 0.95)."""
     plain = [None if np.isnan(number) else round(float(number), 6) for number in (value, low, high)]
     met = None if aim is None or plain[0] is None else bool(COMPARISONS[aim[0]](plain[0], aim[1]))
-    return {"check": check, "value": plain[0], "low": plain[1], "high": plain[2], "units": units, "unit": unit,
-            "aim": f"{aim[0]} {aim[1]}" if aim else "", "met": met}  # fmt: skip
+    return {
+        "check": check,
+        "value": plain[0],
+        "low": plain[1],
+        "high": plain[2],
+        "units": units,
+        "unit": unit,
+        "aim": f"{aim[0]} {aim[1]}" if aim else "",
+        "met": met,
+    }
 
 
 def ratio_row(check: str, parts: np.ndarray, unit: str, resamples: int, seed: int, aim: Aim = None) -> dict:
@@ -79,9 +87,7 @@ def _tiou(one: tuple[float, float], other: tuple[float, float]) -> float:
     return shared / (one[1] - one[0] + other[1] - other[0] - shared)
 
 
-def caption_accuracy(
-    truth: list[dict], captions: list[dict], facts_of, resamples: int, seed: int
-) -> list[dict]:  # fmt: skip
+def caption_accuracy(truth: list[dict], captions: list[dict], facts_of, resamples: int, seed: int) -> list[dict]:
     """Share of the attributes that captions state which are true, per attribute and over all of a kind.
 
     `captions` are rows with desc_id and caption; `facts_of` extracts {attribute: value} from an English caption.

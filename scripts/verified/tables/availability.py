@@ -15,10 +15,14 @@ def availability_tables(settings: dict, collection: Collection) -> list[SimpleTa
     """Table `availability` of all published data sets, and `availability-recall` where retrieval models were tested."""
     published = {name: found for name in settings["datasets"] if (found := _published(collection, name))}
     rows = [
-        (settings["datasets"][name]["title"], split, *(counts[key] for key in
-         ("videos", "videos_at_hand", "moments", "moments_at_hand")))
-        for name, splits in published.items() for split, counts in splits.items()
-    ]  # fmt: skip
+        (
+            settings["datasets"][name]["title"],
+            split,
+            *(counts[key] for key in ("videos", "videos_at_hand", "moments", "moments_at_hand")),
+        )
+        for name, splits in published.items()
+        for split, counts in splits.items()
+    ]
     header = ("Data set", "Split", "Videos", "Videos at hand", "Moments", "Moments at hand")
     note = "What is not at hand is listed with its reason in corpus/exclusions.jsonl of the data set."
     tables = [SimpleTable("availability", "published annotations and what is at hand", header, rows, (note,))]

@@ -47,7 +47,7 @@ def provenance(settings: dict, collection: Collection, project: Path) -> list[st
             + ", ".join(f"{role} {_role(generation[role], locked)}" for role in ("llm", "image_lmm", "video_lmm"))
             + f"; prompts of {prompts['name']}, sha256 {prompts['sha256']}. "
             + f"Evaluator: {evaluator['name']}, size {evaluator['size']}."
-        )  # fmt: skip
+        )
         start = imported_checkpoint(evaluator["checkpoint"], evaluator["umt_file"])
         doubtful = [
             values["title"]

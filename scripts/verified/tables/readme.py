@@ -9,9 +9,9 @@ from verified.tables.forms import markdown_row
 from verified.tables.simple import GAP
 
 TABLE = "main-4"
-COLUMNS = tuple(
-    ("VCMR", metric) for metric in ("0.5/r1", "0.5/r10", "0.5/r100", "0.7/r1", "0.7/r10")
-) + tuple(("VR", metric) for metric in ("r1", "r10", "r100"))  # fmt: skip
+COLUMNS = tuple(("VCMR", metric) for metric in ("0.5/r1", "0.5/r10", "0.5/r100", "0.7/r1", "0.7/r10")) + tuple(
+    ("VR", metric) for metric in ("r1", "r10", "r100")
+)
 HEADER = ("Method", *(f"{task} {metric}" for task, metric in COLUMNS))
 NUMBER = re.compile(rf"{GAP}|(\d+\.\d\d)(?: ±\d+\.\d\d)?")
 """What a cell may hold: a gap, or percent with the standard deviation over trainings where there are several."""

@@ -63,11 +63,15 @@ def sheet(table: Table, blocks: list[Block]) -> Sheet:
         return [label + row for label, row in zip(stubs, numbers)]
 
     return Sheet(
-        table.key, table.title, headings(table), texts(True), labels,
+        table.key,
+        table.title,
+        headings(table),
+        texts(True),
+        labels,
         bold=[[False] * labels + [cell.best for cell in cells] for cells in lines],
         hints=[[""] * labels + [cell.note for cell in cells] for cells in lines],
         short=texts(False),
-    )  # fmt: skip
+    )
 
 
 def values(table: Table, blocks: list[Block]) -> pd.DataFrame:

@@ -172,5 +172,11 @@ def _row(figure: Mapping, ours: float | None, verdict: str, note: str, tolerance
     difference = None if ours is None else round(ours - float(figure["value"]), 6)
     shown = None if ours is None else round(ours, 6)
     rounded = None if tolerance is None else round(tolerance, 6)
-    return {**{key: figure[key] for key in KEYS}, "ours": shown, "difference": difference, "tolerance": rounded,
-            "verdict": verdict, "note": note}  # fmt: skip
+    return {
+        **{key: figure[key] for key in KEYS},
+        "ours": shown,
+        "difference": difference,
+        "tolerance": rounded,
+        "verdict": verdict,
+        "note": note,
+    }

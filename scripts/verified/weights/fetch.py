@@ -30,9 +30,13 @@ def fetch_model(wanted: Wanted, weights: Weights) -> dict:
         log.info("%s: commit %s, as %s says", wanted.key, commit, weights.lock)
     size = sum(facts["bytes"] for facts in files.values())
     return {
-        "model": wanted.name, "revision": wanted.revision, "commit": commit, "folder": str(folder), "bytes": size,
+        "model": wanted.name,
+        "revision": wanted.revision,
+        "commit": commit,
+        "folder": str(folder),
+        "bytes": size,
         "files": files,
-    }  # fmt: skip
+    }
 
 
 def _first_time(wanted: Wanted, weights: Weights) -> tuple[str, dict[str, dict], Path]:

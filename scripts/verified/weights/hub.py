@@ -93,9 +93,10 @@ def check_against_hub(at: Path, found: Published, wanted: Wanted) -> dict[str, d
         if wrong:
             path.unlink()
             raise InputError(
-                f"{name} of {wanted.key} arrived with other bytes than the hub has published", file=path,
+                f"{name} of {wanted.key} arrived with other bytes than the hub has published",
+                file=path,
                 remedy="it was removed; run the same command again",
-            )  # fmt: skip
+            )
         facts[name] = {"bytes": path.stat().st_size, "sha256": digest}
     return facts
 
@@ -110,7 +111,7 @@ def explained(error: Exception, wanted: Wanted) -> Exception:
             f"{name} is gated: its owner gives it to those who accept the terms",
             remedy=f"accept them at {PAGE}/{name} with your account, make a token at {PAGE}/settings/tokens,"
             " and run again with that token in the environment variable HF_TOKEN",
-        )  # fmt: skip
+        )
     if isinstance(error, errors.RevisionNotFoundError):
         return InputError(f"{name} has no revision {wanted.revision!r}", remedy=f"see {PAGE}/{name}/commits/main")
     if isinstance(error, errors.RepositoryNotFoundError):
@@ -127,5 +128,5 @@ def explained(error: Exception, wanted: Wanted) -> Exception:
             f"{wanted.key} could not be fetched from {where}: {reason}",
             remedy="run again: what has arrived is kept; without a way to the hub, set weights.hub to a folder that"
             " holds the models",
-        )  # fmt: skip
+        )
     return error

@@ -13,9 +13,10 @@ def folder_of(wanted: Wanted, hub: Path) -> Path:
     folder = hub / wanted.name
     if not folder.is_dir():
         raise InputError(
-            f"no folder for {wanted.name}", file=folder,
+            f"no folder for {wanted.name}",
+            file=folder,
             remedy="put the model's files there, or set weights.hub to null to fetch it from the hub",
-        )  # fmt: skip
+        )
     return folder
 
 

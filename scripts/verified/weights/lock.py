@@ -29,9 +29,10 @@ def read_lock(path: str | Path) -> dict:
     problem = _problem(content)
     if problem:
         raise InputError(
-            f"not a lock file: {problem}", file=path,
+            f"not a lock file: {problem}",
+            file=path,
             remedy="restore it from version control, or remove it to pin what is published today",
-        )  # fmt: skip
+        )
     return {"models": content.get("models", {}), "files": content.get("files", {})}
 
 

@@ -17,9 +17,10 @@ def read_records(paths: Iterable[str | Path]) -> dict[Wanted, dict]:
         record = read_json(path)
         if not Path(record["folder"]).is_dir():
             raise InputError(
-                f"{record['model']} is gone from {record['folder']}", file=path,
+                f"{record['model']} is gone from {record['folder']}",
+                file=path,
                 remedy=f"fetch it again: remove {path} and run the workflow",
-            )  # fmt: skip
+            )
         found[Wanted(record["model"], record["revision"])] = record
     return found
 

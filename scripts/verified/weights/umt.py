@@ -46,8 +46,9 @@ def check_umt(evaluator: Evaluator, lock: str, at: Path | None = None) -> dict:
         if meant and meant != found["sha256"]:
             raise InputError(
                 f"this is not the checkpoint that {who} names: {found['bytes']} bytes, SHA-256 {found['sha256']}",
-                file=path, remedy=f"expected SHA-256 {meant}; remove the file to fetch it again from {key}",
-            )  # fmt: skip
+                file=path,
+                remedy=f"expected SHA-256 {meant}; remove the file to fetch it again from {key}",
+            )
     if not locked:
         add_to_lock(lock, "files", key, found)
         log.info("%s: SHA-256 %s, now in %s", path, found["sha256"], lock)

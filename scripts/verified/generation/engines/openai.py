@@ -54,9 +54,12 @@ class OpenAI:
         keep_secret(key)
         self.limits = Limits()
         self.client = openai.OpenAI(
-            api_key=key or "none", base_url=settings.base_url, timeout=settings.timeout_seconds, max_retries=0,
+            api_key=key or "none",
+            base_url=settings.base_url,
+            timeout=settings.timeout_seconds,
+            max_retries=0,
             http_client=guarded_client(self.limits),
-        )  # fmt: skip
+        )
         self.errors, self.refused = openai, Refused
         self.first_wait, self.longest_wait, self.free_at = first_wait, longest_wait, 0.0
         self.lock, self.stopped = threading.Lock(), threading.Event()
