@@ -55,6 +55,7 @@ include: "rules/validity.smk"
 include: "rules/report.smk"
 include: "rules/search.smk"
 include: "rules/study.smk"
+include: "rules/review.smk"
 include: "rules/export.smk"
 
 

@@ -1,5 +1,6 @@
 from verified.annotations.origins import generation_facts
 from verified.annotations.paths import annotated_splits, annotation_files, card_facts, compared_candidates
+from verified.annotations.paths import selection_files, settled_review
 
 
 rule compare_candidates:
@@ -36,9 +37,11 @@ rule choose_annotations:
         moments="results/{dataset}/corpus/moments.jsonl",
         scores=expand("results/{{dataset}}/evaluator/scores/{shard}.jsonl", shard=SHARDS),
         similarities=compared_candidates(settings),
+        review=settled_review(settings),
     output:
         fig="results/{dataset}/annotations/fig/{split}.jsonl",
         lowest="results/{dataset}/annotations/fig-lowest/{split}.jsonl",
+        selection="results/{dataset}/annotations/selection/{split}.json",
     log:
         "logs/{dataset}/choose_annotations/{split}.log",
     benchmark:
@@ -54,6 +57,7 @@ rule choose_annotations:
     params:
         choose_by=settings.annotations.choose_by,
         seed=settings.seed,
+        selection=settings.annotations.model_dump(include={"min_score", "min_precision", "best", "otherwise"}),
     script:
         "../scripts/choose_annotations.py"
 
@@ -68,6 +72,7 @@ rule export_annotations:
         dynamics=expand("results/{{dataset}}/captions/dynamics/{shard}.jsonl", shard=SHARDS),
         fig=annotation_files(settings, "fig"),
         lowest=annotation_files(settings, "fig-lowest"),
+        selections=selection_files(settings),
     output:
         candidates="results/{dataset}/annotations/candidates.parquet",
         counts="results/{dataset}/annotations/counts.json",

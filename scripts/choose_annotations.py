@@ -3,9 +3,12 @@
 from verified.common.job import job
 
 with job(snakemake) as log:
+    import math
+
     from verified.annotations.choose import SCORE_KEYS, annotate, candidates_by_moment, chosen_by
+    from verified.annotations.select import precision_threshold, select
     from verified.common.fig import write_fig
-    from verified.common.jsonl import read_jsonl
+    from verified.common.jsonl import read_json, read_jsonl, write_json
 
     moments = read_jsonl(snakemake.input.moments)
     scores = [row for path in snakemake.input.scores for row in read_jsonl(path, SCORE_KEYS)]
@@ -14,8 +17,19 @@ with job(snakemake) as log:
     groups = chosen_by(groups, snakemake.params.choose_by, snakemake.params.seed, similarities)
     split = [moment for moment in moments if moment["split"] == snakemake.wildcards.split]
     highest, lowest, reasons = annotate(split, groups)
+    settings, settled = snakemake.params.selection, {"outcomes": {}, "judged": []}
+    for path in snakemake.input.review:
+        settled = read_json(path)
+    least = settings["min_score"]
+    if settings["min_precision"]:
+        least = max(precision_threshold(settled["judged"], settings["min_precision"]), least or -math.inf)
+    outcomes = {int(moment): outcome for moment, outcome in settled["outcomes"].items()}
+    highest, left_out, counts = select(highest, groups, outcomes, least, settings["best"], settings["otherwise"])
+    lowest = [row for row in lowest if row["desc_id"] not in left_out]
+    write_json(snakemake.output.selection, {"min_score": least, "counts": counts, "left_out": left_out})
     write_fig(snakemake.output.fig, highest)
     write_fig(snakemake.output.lowest, lowest)
+    log.info("%s: %s", snakemake.wildcards.split, ", ".join(f"{count} {name}" for name, count in counts.items()))
     log.info(
         "%s: %d of %d moments annotated%s",
         snakemake.wildcards.split,

@@ -3,17 +3,23 @@
 from verified.common.job import job
 
 with job(snakemake):
+    from collections import Counter
+
     from verified.annotations.choose import SCORE_KEYS, candidates_by_moment, chosen_by
     from verified.annotations.export import count, write_candidates, write_card
     from verified.annotations.origins import origins
-    from verified.common.jsonl import iterate_jsonl, read_jsonl, write_json
+    from verified.common.jsonl import iterate_jsonl, read_json, read_jsonl, write_json
 
     moments = read_jsonl(snakemake.input.moments)
     scores = [row for path in snakemake.input.scores for row in read_jsonl(path, SCORE_KEYS)]
     similarities = [row for path in snakemake.input.similarities for row in read_jsonl(path)]
     groups = candidates_by_moment(moments, scores)
     groups = chosen_by(groups, snakemake.params.choose_by, snakemake.params.seed, similarities)
-    counts = count(moments, groups, snakemake.params.splits)
+    selections = [read_json(path) for path in snakemake.input.selections]
+    left_out = {int(moment): reason for part in selections for moment, reason in part["left_out"].items()}
+    types = {row["desc_id"]: row["fig_desc_type"] for path in snakemake.input.fig for row in iterate_jsonl(path)}
+    counts = count(moments, groups, snakemake.params.splits, types, left_out)
+    counts["selection"] = dict(sum((Counter(part["counts"]) for part in selections), Counter()))
     statics = (row for path in snakemake.input.statics for row in iterate_jsonl(path))
     dynamics = (row for path in snakemake.input.dynamics for row in iterate_jsonl(path))
     origin = origins(statics, dynamics, snakemake.params.generation)

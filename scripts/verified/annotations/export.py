@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from verified.annotations.choose import choose
+from verified.common.fig import TYPES
 from verified.common.files import atomic_path, write_text
 from verified.common.jsonl import finite
 
@@ -49,10 +50,15 @@ LOWEST = {
 }
 
 
-def count(moments: Iterable[dict], groups: dict[int, list[dict]], splits: Iterable[str]) -> dict:
+def count(
+    moments: Iterable[dict], groups: dict[int, list[dict]], splits: Iterable[str],
+    given: Mapping[int, str] | None = None, left_out: Mapping[int, str] | None = None,
+) -> dict:  # fmt: skip
     """Counts that reconcile: moments = annotated + without (by reason), over all splits and for each.
 
-    A moment of a split that the configuration does not name counts as ``split-not-annotated``.
+    A moment of a split that the configuration does not name counts as ``split-not-annotated``. `given` are the types of
+    the captions that were given out and `left_out` why others were not, by desc_id (see `select`); without them, the
+    highest caption of each moment counts. Captions of the type coarse are annotated and neither statics nor dynamics.
     """
     splits = tuple(splits)
     per_split = {split: {"moments": 0, "annotated": 0, "statics": 0, "dynamics": 0} for split in splits}
@@ -65,11 +71,14 @@ def count(moments: Iterable[dict], groups: dict[int, list[dict]], splits: Iterab
         row = per_split[moment["split"]]
         row["moments"] += 1
         chosen = choose(groups[moment["desc_id"]])
-        if isinstance(chosen, str):
-            without[chosen] += 1
-        else:
-            row["annotated"] += 1
-            row[chosen[0]["type"]] += 1
+        reason = chosen if isinstance(chosen, str) else (left_out or {}).get(moment["desc_id"])
+        if reason:
+            without[reason] += 1
+            continue
+        row["annotated"] += 1
+        kind = chosen[0]["type"] if given is None else given[moment["desc_id"]]
+        if kind in TYPES:
+            row[kind] += 1
     candidates = [row for group in groups.values() for row in group]
     return {
         "moments": total,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from verified.common.errors import InputError
-from verified.common.fig import COG_KEYS, FIG_KEYS, value_problem
+from verified.common.fig import COARSE, COG_KEYS, FIG_KEYS, value_problem
 from verified.config.annotations import Annotations
 from verified.generation.refusal import COMPILED, FORBIDDEN, same
 
@@ -134,7 +134,7 @@ def _row_findings(row: dict, caption: str, settings: Annotations) -> Iterator[tu
             yield check, f"{spoken[0]!r} in: {caption}"
     if PERSONAL.search(caption):
         yield "personal_data", caption
-    if fine and same(caption) == same(row["cog_desc"]):
+    if fine and row.get("fig_desc_type") != COARSE and same(caption) == same(row["cog_desc"]):
         yield "equals_coarse", caption
     if fine and row["fig_desc_score"] < settings.low_score_below:
         yield "low_score", str(row["fig_desc_score"])

@@ -75,6 +75,25 @@ def annotation_files(settings: Config, kind: str) -> Callable[[object], list[str
     return files
 
 
+def selection_files(settings: Config) -> Callable[[object], list[str]]:
+    """An input function: what was given out and left out in each split of ``wildcards.dataset``."""
+
+    def files(wildcards) -> list[str]:
+        splits = annotation_splits(settings, key_of(wildcards.dataset))
+        return [f"results/{wildcards.dataset}/annotations/selection/{split}.json" for split in splits]
+
+    return files
+
+
+def settled_review(settings: Config) -> Callable[[object], list[str]]:
+    """An input function: what reviewers' decisions come to, where the configuration names files of them."""
+
+    def files(wildcards) -> list[str]:
+        return [f"results/{wildcards.dataset}/annotations/review/settled.json"] if settings.annotations.review else []
+
+    return files
+
+
 def annotated_splits(settings: Config) -> Callable[[object], list[str]]:
     """A params function: `annotation_splits` of ``wildcards.dataset``."""
 

@@ -21,6 +21,8 @@ COG_KEYS = ("video", "time", "desc_id", "duration", "cog_desc")
 FIG_KEYS = (*COG_KEYS, "fig_desc", "fig_desc_score")
 OWN_KEYS = (*FIG_KEYS, "fig_desc_type", "lineage")
 TYPES = ("statics", "dynamics")
+COARSE = "coarse"
+"""Type of a fine caption that is the coarse one: none was good enough (`annotations.otherwise`)."""
 
 log = logging.getLogger("verified")
 
@@ -116,5 +118,5 @@ def value_problem(key: str, value: object) -> str | None:
     if key in ("duration", "fig_desc_score"):
         return None if finite(value) else "must be a finite number"
     if key == "fig_desc_type":
-        return None if value in TYPES else f"must be one of {', '.join(TYPES)}"
+        return None if value in (*TYPES, COARSE) else f"must be one of {', '.join((*TYPES, COARSE))}"
     return None

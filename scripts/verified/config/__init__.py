@@ -18,6 +18,7 @@ from verified.config.generation import Generation
 from verified.config.layers import layered
 from verified.config.longform import Longform
 from verified.config.retrieval import Retrieval
+from verified.config.review import Review
 from verified.config.rextime import Rextime
 from verified.config.search import Search
 from verified.config.statistics import Statistics
@@ -53,6 +54,7 @@ class Config(Section):
     search: Search = Search()
     statistics: Statistics = Statistics()
     study: Study = Study()
+    review: Review = Review()
     export: Export = Export()
     longform: Longform = Longform()
     rextime: Rextime = Rextime()

@@ -64,6 +64,16 @@ class Annotations(Section):
     choose_by: Literal["confidence", "encoder", "random"] = "confidence"
     """What makes a candidate the caption of its moment: the evaluator's confidence (the paper's), the cosine of
     `generation.sentence_encoder` to the coarse caption, or a seeded draw. The lowest caption is by the same."""
+    review: tuple[str, ...] = ()
+    """Files of decisions that reviewers saved from the review pages (JSON Lines), merged into the annotations."""
+    min_score: float | None = None
+    """Smallest confidence of a caption that nobody has reviewed; null: any."""
+    min_precision: float | None = Field(None, gt=0, le=1)
+    """Share of captions that shall be right: the smallest confidence is then measured on the reviewed captions."""
+    best: int = Field(1, ge=1)
+    """Captions of a moment, at most; those after the first stand under `further` in its row, and in exports."""
+    otherwise: Literal["leave-out", "coarse"] = "leave-out"
+    """What becomes of a moment whose caption is rejected or too low: left out, or the coarse caption in its place."""
     lint: Lint = Lint()
     low_score_below: float = 0.0
     """Confidence below which a caption counts as low-scored."""

@@ -7,6 +7,7 @@ from verified.config import Config
 from verified.config.folders import dataset_folder, dataset_values, evaluator_folder, shown_datasets
 from verified.longform.paths import table_files as longform_tables
 from verified.retrieval.paths import possible_runs
+from verified.review.paths import table_files as review_tables
 from verified.rextime.paths import table_files as rextime_tables
 from verified.tables.layout import runs
 
@@ -23,7 +24,7 @@ def run_files(settings: Config, name: str) -> list[str]:
 
 def stage_tables(settings: Config) -> list[str]:
     """Tables that stages outside the paper's contribute (tables/simple.py): a line per stage, its files if it is on."""
-    return [*rextime_tables(settings), *longform_tables(settings)]
+    return [*rextime_tables(settings), *longform_tables(settings), *review_tables(settings)]
 
 
 def finished_studies(settings: Config) -> Callable[[object], list[str]]:

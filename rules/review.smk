@@ -1,0 +1,69 @@
+from verified.annotations.paths import compared_candidates
+from verified.report.pages import page_digest
+from verified.report.paths import title_of
+from verified.review.paths import page_folders, score_files
+
+
+rule review:
+    """Pages on which people review captions, for every data set that is annotated here."""
+    input:
+        page_folders(settings),
+
+
+rule prepare_review:
+    """Review pages: each moment with its clip, its candidates and their scores; decisions are saved from the page."""
+    input:
+        moments="results/{dataset}/corpus/moments.jsonl",
+        videos="results/{dataset}/corpus/videos.jsonl",
+        scores=score_files(settings),
+        similarities=compared_candidates(settings),
+    output:
+        pages=directory("results/{dataset}/review/pages"),
+    log:
+        "logs/{dataset}/prepare_review.log",
+    benchmark:
+        "logs/{dataset}/prepare_review.tsv"
+    wildcard_constraints:
+        dataset=datasets("annotated_here"),
+    conda:
+        "../envs/study.yaml"
+    threads: 1
+    resources:
+        mem_mb=growing(4000),
+        runtime=growing(240),
+    params:
+        review=settings.review.model_dump(mode="json"),
+        title=title_of(settings),
+        choose_by=settings.annotations.choose_by,
+        seed=settings.seed,
+        page=page_digest("review"),
+    script:
+        "../scripts/prepare_review.py"
+
+
+rule settle_review:
+    """What reviewers' decisions come to, what became of each, and how far reviewers agree."""
+    input:
+        review=list(settings.annotations.review),
+        moments="results/{dataset}/corpus/moments.jsonl",
+        scores=score_files(settings),
+    output:
+        settled="results/{dataset}/annotations/review/settled.json",
+        tables="results/{dataset}/annotations/review/tables.json",
+    log:
+        "logs/{dataset}/settle_review.log",
+    benchmark:
+        "logs/{dataset}/settle_review.tsv"
+    wildcard_constraints:
+        dataset=datasets("annotated_here"),
+    conda:
+        "../envs/study.yaml"
+    threads: 1
+    resources:
+        mem_mb=growing(2000),
+        runtime=growing(15),
+    params:
+        datasets=list(settings.datasets),
+        title=title_of(settings),
+    script:
+        "../scripts/settle_review.py"

@@ -1,0 +1,31 @@
+"""What the decisions of all reviewers come to (see rules/review.smk)."""
+
+from verified.common.job import job
+
+with job(snakemake) as log:
+    from verified.annotations.choose import SCORE_KEYS, candidates_by_moment
+    from verified.common.errors import InputError
+    from verified.common.folders import key_of
+    from verified.common.jsonl import read_jsonl, write_json
+    from verified.review.agreement import agreement
+    from verified.review.decisions import read_decisions
+    from verified.review.settle import settle
+    from verified.review.tables import review_tables
+    from verified.tables.simple import write_table_json
+
+    given, settings = snakemake.input, snakemake.params
+    moments = read_jsonl(given.moments)
+    groups = candidates_by_moment(moments, [row for path in given.scores for row in read_jsonl(path, SCORE_KEYS)])
+    decisions = read_decisions(given.review)
+    for row in decisions:
+        if row["dataset"] not in settings.datasets:
+            known = ", ".join(settings.datasets)
+            raise InputError(f"a decision on data set {row['dataset']!r}", file=row["file"], row=row["row"],
+                             remedy=f"known: {known}; take the file out of annotations.review")  # fmt: skip
+    own = [row for row in decisions if row["dataset"] == key_of(snakemake.wildcards.dataset)]
+    settled = settle(own, moments, groups)
+    settled["agreement"] = agreement(settled["decisions"])
+    write_json(snakemake.output.settled, settled)
+    write_table_json(snakemake.output.tables, review_tables(settings.title, settled, settled["agreement"]))
+    log.info("%d decisions on %d moments, %d conflicts, %d flags", len(own), len(settled["outcomes"]),
+             len(settled["conflicts"]), len(settled["flags"]))  # fmt: skip

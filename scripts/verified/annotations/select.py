@@ -1,0 +1,101 @@
+"""From the highest-scored caption to the annotation that is given out: what people decided, and what is good enough.
+
+A decision of people stands whatever the score. Where nobody has decided, a caption below the smallest score allowed,
+like one that people rejected, is left out or falls back to the coarse one (`annotations.otherwise`), and is counted.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from verified.common.errors import InputError
+from verified.common.fig import COARSE
+from verified.common.jsonl import finite
+from verified.generation.refusal import same
+
+REJECTED, BELOW = "rejected", "below-min-score"
+ENOUGH_JUDGED = 10
+"""Judged captions at or above a score from which the precision there is believed."""
+
+
+def precision_threshold(judged: Iterable[tuple[float, bool]], wanted: float) -> float:
+    """The lowest score at or above which at least a share `wanted` of the judged captions is right.
+
+    Raises InputError where no score with at least ENOUGH_JUDGED captions at or above it reaches that.
+    """
+    listed = sorted(judged, reverse=True)
+    found, right = None, 0
+    for count, (score, true) in enumerate(listed, start=1):
+        right += true
+        last = count == len(listed) or listed[count][0] < score  # captions of one score stand or fall together
+        if last and count >= ENOUGH_JUDGED and right / count >= wanted:
+            found = score
+    if found is None:
+        raise InputError(
+            f"no score keeps {wanted:.0%} of the reviewed captions right ({len(listed)} are judged, "
+            f"{sum(true for _, true in listed)} of them right; {ENOUGH_JUDGED} are the least above a score)",
+            remedy="review more captions, lower annotations.min_precision, or set annotations.min_score by hand",
+        )
+    return found
+
+
+def select(
+    rows: Iterable[dict], groups: Mapping[int, list[dict]], outcomes: Mapping[int, dict], least: float | None,
+    best: int = 1, otherwise: str = "leave-out",
+) -> tuple[list[dict], dict[int, str], Counter]:  # fmt: skip
+    """FIG rows that are given out, why other moments have none (by desc_id), and counts of what was done.
+
+    `rows` are the machine's FIG rows, `outcomes` those of `review.settle`. `least` is the smallest score allowed. With
+    `best` above 1, a row gets up to so many captions: the others, in falling order of choice, under ``further``.
+    Counts: accepted, chosen, edited (by people), kept (by the machine), rejected, below-min-score, and, of these last
+    two, fell-back and left-out.
+    """
+    chosen, left_out, counts = [], {}, Counter()
+    for row in rows:
+        outcome, group = outcomes.get(row["desc_id"]), groups[row["desc_id"]]
+        new, done = _decided(row, outcome, group) if outcome else _graded(row, least)
+        counts[done] += 1
+        if done in (REJECTED, BELOW):
+            counts["left-out" if otherwise == "leave-out" else "fell-back"] += 1
+            if otherwise == "leave-out":
+                left_out[row["desc_id"]] = done
+                continue
+            new = {**new, "fig_desc": row["cog_desc"], "fig_desc_type": COARSE}
+        elif best > 1:
+            new = {**new, "further": _further(new, row, outcome, group, least, best - 1)}
+        chosen.append(new)
+    return chosen, left_out, counts
+
+
+def _decided(row: dict, outcome: Mapping, group: list[dict]) -> tuple[dict, str]:
+    """A row after people's decision on it, which it carries under ``review``, and what was done."""
+    review = {key: outcome[key] for key in ("decision", "reviewers", "when", "reason") if key in outcome}
+    if outcome["decision"] == "reject":
+        return {**row, "review": review}, REJECTED
+    found = next(c for c in group if (c["type"], c["caption"]) == (outcome["type"], outcome["original"]))
+    if outcome["caption"] != found["caption"]:
+        review["edited_from"] = found["caption"]
+    score = found["score"] if finite(found["score"]) else row["fig_desc_score"]
+    new = {**row, "fig_desc": outcome["caption"], "fig_desc_score": score, "fig_desc_type": found["type"],
+           "lineage": found["lineage"], "review": review}  # fmt: skip
+    return new, {"accept": "accepted", "choose": "chosen", "edit": "edited"}[outcome["decision"]]
+
+
+def _graded(row: dict, least: float | None) -> tuple[dict, str]:
+    return row, BELOW if least is not None and row["fig_desc_score"] < least else "kept"
+
+
+def _further(
+    new: Mapping, row: Mapping, outcome: Mapping | None, group: list[dict], least: float | None, most: int
+) -> list[dict]:
+    """The next best candidates that say something else; not the machine's caption where people put another in its
+    place."""
+    taken = {same(new["fig_desc"])} | ({same(row["fig_desc"])} if outcome else set())
+    found = []
+    for entry in sorted((c for c in group if finite(c["score"])), key=lambda c: -c["choice"]):
+        if len(found) == most or (least is not None and entry["score"] < least):
+            continue
+        if same(entry["caption"]) not in taken:
+            taken.add(same(entry["caption"]))
+            found.append({"fig_desc": entry["caption"], "fig_desc_score": entry["score"],
+                          "fig_desc_type": entry["type"], "lineage": entry["lineage"]})  # fmt: skip
+    return found

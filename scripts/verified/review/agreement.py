@@ -1,0 +1,37 @@
+"""How far reviewers agree: what each made of a moment, and Krippendorff's alpha."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from itertools import combinations
+
+import numpy as np
+
+from verified.review.settle import APPLIED, OPEN, OUTVOTED
+from verified.study.agreement import krippendorff_alpha
+
+KEPT, CHANGED, REJECTED = range(3)
+CODE = {"accept": KEPT, "choose": CHANGED, "edit": CHANGED, "reject": REJECTED}
+
+
+def agreement(decisions: Iterable[dict]) -> dict:
+    """Of the decisions that count (see `settle`): reviewers, moments with two or more of them, the share of pairs of
+    decisions that are of one kind (kept as it is, changed, rejected), and alpha (None where nothing is to agree about).
+    """
+    by_moment: dict[int, dict[str, int]] = defaultdict(dict)
+    for row in decisions:
+        if row["state"] in (APPLIED, OUTVOTED, OPEN):
+            by_moment[row["desc_id"]][row["reviewer"]] = CODE[row["decision"]]
+    reviewers = sorted({name for given in by_moment.values() for name in given})
+    pairs = [one == two for given in by_moment.values() for one, two in combinations(given.values(), 2)]
+    matrix = np.full((max(1, len(reviewers)), max(1, len(by_moment))), np.nan)
+    for unit, given in enumerate(by_moment.values()):
+        for name, code in given.items():
+            matrix[reviewers.index(name), unit] = code
+    alpha = krippendorff_alpha(matrix, "nominal")
+    return {
+        "reviewers": reviewers,
+        "moments_reviewed": len(by_moment),
+        "moments_with_several": sum(len(given) > 1 for given in by_moment.values()),
+        "pairs_alike": float(np.mean(pairs)) if pairs else None,
+        "alpha": None if np.isnan(alpha) else alpha,
+    }

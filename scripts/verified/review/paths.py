@@ -1,0 +1,29 @@
+"""What the rules of the review read and write."""
+
+from collections.abc import Callable
+
+from verified.common.shards import shard_names
+from verified.config import Config
+from verified.config.folders import dataset_folder, datasets_with
+
+
+def table_files(settings: Config) -> list[str]:
+    """The tables of the review of each data set, where the configuration names files of decisions."""
+    if not settings.annotations.review:
+        return []
+    return [f"{dataset_folder(settings, name)}/annotations/review/tables.json"
+            for name in datasets_with(settings, "annotated_here")]  # fmt: skip
+
+
+def page_folders(settings: Config) -> Callable[[object], list[str]]:
+    """An input function: the review pages of every data set that the workflow annotates."""
+
+    def folders(wildcards) -> list[str]:
+        return [f"{dataset_folder(settings, name)}/review/pages" for name in datasets_with(settings, "annotated_here")]
+
+    return folders
+
+
+def score_files(settings: Config, dataset: str = "{dataset}") -> list[str]:
+    """Scores of all shards."""
+    return [f"results/{dataset}/evaluator/scores/{shard}.jsonl" for shard in shard_names(settings.shards)]

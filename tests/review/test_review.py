@@ -1,0 +1,209 @@
+"""Reviewers' decisions: what they come to, what is refused, and which captions are given out after them."""
+
+import json
+
+import pytest
+
+from verified.annotations.choose import annotate, candidates_by_moment
+from verified.annotations.export import count
+from verified.annotations.select import precision_threshold, select
+from verified.common.errors import InputError
+from verified.common.fig import read_fig, write_fig
+from verified.common.jsonl import write_jsonl
+from verified.export.collection import collect
+from verified.review.agreement import agreement
+from verified.review.decisions import read_decisions
+from verified.review.settle import settle
+from verified.review.tables import review_tables
+
+MOMENTS = [
+    {"desc_id": n, "video": f"v{n}", "start": 0.5, "end": 2.5, "duration": 9.0, "split": "test", "caption": f"c {n}"}
+    for n in range(1, 9)
+]
+SCORES = [
+    {"desc_id": n, "type": kind, "candidate": k, "caption": f"{kind} {k} of {n}", "lineage": f"{kind}{k}{n}",
+     "score": n + k + (0.5 if kind == "dynamics" else 0.0)}
+    for n in range(1, 9) for kind in ("statics", "dynamics") for k in range(3)
+]  # fmt: skip
+GROUPS = candidates_by_moment(MOMENTS, SCORES)
+
+
+def decision(n: int, what: str, reviewer: str = "ann", when: int = 0, **more) -> dict:
+    row = {
+        "dataset": "kitchen", "desc_id": n, "video": f"v{n}", "start": 0.5, "end": 2.5, "decision": what,
+        "type": "dynamics", "candidate": 2, "caption": f"dynamics 2 of {n}", "reviewer": reviewer,
+        "when": f"2026-01-01T00:00:{when:02d}Z", "file": "a.jsonl", "row": 1,
+    }  # fmt: skip
+    return row | more
+
+
+def other(n: int, kind: str = "statics", k: int = 0) -> dict:
+    return {"type": kind, "candidate": k, "caption": f"{kind} {k} of {n}"}
+
+
+def settled(*rows) -> dict:
+    return settle(rows, MOMENTS, GROUPS)
+
+
+def states(found: dict) -> list[str]:
+    return [row["state"] for row in found["decisions"]]
+
+
+def test_the_latest_decision_of_a_reviewer_counts_and_earlier_ones_are_kept():
+    found = settled(decision(1, "reject", when=1, reason="wrong"), decision(1, "accept", when=2))
+    assert states(found) == ["superseded", "applied"] and found["outcomes"][1]["decision"] == "accept"
+    found = settled(decision(1, "accept", when=1), decision(1, "withdraw", when=2))
+    assert states(found) == ["withdrawn", "withdrawn"] and not found["outcomes"]
+
+
+def test_reviewers_who_differ_are_a_conflict_and_a_majority_wins():
+    two = decision(1, "accept"), decision(1, "reject", "bob", reason="wrong")
+    found = settled(*two)
+    assert found["conflicts"] == [1] and not found["outcomes"] and states(found) == ["open conflict"] * 2
+    found = settled(*two, decision(1, "accept", "eve"))
+    assert found["conflicts"] == [1] and found["outcomes"][1]["reviewers"] == ["ann", "eve"]
+    assert states(found) == ["applied", "outvoted", "applied"]
+
+
+def test_accepting_a_caption_and_choosing_it_are_one_outcome():
+    accepted = decision(1, "accept", "bob", **other(1))
+    found = settled(decision(1, "choose", instead=other(1)), accepted)
+    assert not found["conflicts"] and found["outcomes"][1]["caption"] == "statics 0 of 1"
+
+
+@pytest.mark.parametrize(
+    "change, why",
+    [
+        ({"caption": "what it said before"}, "candidate is not there any more: what it said before"),
+        ({"video": "v9"}, "another video or other times"),
+        ({"end": 2.6}, "another video or other times"),
+    ],
+)
+def test_a_decision_on_what_has_changed_is_stale_and_named(change, why):
+    found = settled(decision(1, "accept", **change))
+    assert states(found) == ["stale"] and why in found["decisions"][0]["why"] and not found["outcomes"]
+
+
+def test_a_candidate_that_only_changed_its_number_is_the_same():
+    assert settled(decision(1, "accept", candidate=0))["outcomes"][1]["decision"] == "accept"
+
+
+def test_flags_and_unknown_moments_are_kept_apart():
+    found = settled(decision(2, "flag", reason="look"), decision(77, "accept"))
+    assert found["flags"] == [2] and states(found) == ["flagged", "unknown moment"] and not found["outcomes"]
+    found = settled(decision(2, "flag", when=1), decision(2, "withdraw", when=2), decision(3, "flag", when=3))
+    assert found["flags"] == [3] and states(found) == ["withdrawn", "withdrawn", "flagged"]
+
+
+def test_agreement_is_told_where_two_people_looked():
+    rows = [decision(n, "accept", name) for n in range(1, 5) for name in ("ann", "bob")]
+    rows += [decision(5, "accept"), decision(5, "reject", "bob", reason="x"), decision(6, "accept")]
+    rows += [decision(7, "reject", name, reason="x") for name in ("ann", "bob")]
+    found = agreement(settled(*rows)["decisions"])
+    assert (found["moments_reviewed"], found["moments_with_several"]) == (7, 6)
+    assert found["pairs_alike"] == pytest.approx(5 / 6) and 0 < found["alpha"] < 1
+    alone = agreement(settled(decision(1, "accept"))["decisions"])
+    assert alone["alpha"] is None and alone["pairs_alike"] is None
+
+
+def test_tables_name_conflicts_and_stale_decisions():
+    found = settled(decision(1, "accept"), decision(1, "reject", "bob", reason="x"), decision(2, "accept", video="v9"))
+    made, became, still_open = review_tables("Kitchen-FIG", found, agreement(found["decisions"]))
+    assert dict(zip(made.header, made.rows[0]))["accept"] == 2 and dict(became.rows)["stale"] == 1
+    assert [row[3] for row in still_open.rows] == ["open conflict", "open conflict", "stale"]
+    assert still_open.rows[2][5] == "a.jsonl, row 1"
+
+
+REFUSED = {
+    "another word": ({"decision": "maybe"}, "'maybe' is none of accept"),
+    "no reviewer": ({"reviewer": " "}, "'reviewer' must be a text"),
+    "no time": ({"when": "yesterday"}, "'when' is no time"),
+    "no reason": ({"decision": "reject"}, "'reason' must be a text"),
+    "no text": ({"decision": "edit", "text": ""}, "'text' must be a text"),
+    "a text that turns": ({"decision": "edit", "text": "a \u202e b"}, "'text' holds the control character"),
+    "nothing chosen": ({"decision": "choose"}, "'instead' does not say"),
+    "another type": ({"type": "coarse"}, "'type' is none of"),
+    "no number": ({"desc_id": True}, "'desc_id' is no whole number"),
+    "no seconds": ({"start": "0"}, "not seconds"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_rows_that_no_page_writes_are_refused_with_file_and_row(case, tmp_path):
+    change, message = REFUSED[case]
+    path = tmp_path / "decisions.jsonl"
+    path.write_text(json.dumps(decision(1, "accept")) + "\n" + json.dumps(decision(1, "accept") | change) + "\n")
+    with pytest.raises(InputError) as refusal:
+        read_decisions([path])
+    assert message in str(refusal.value) and "decisions.jsonl, row 2" in str(refusal.value)
+
+
+def test_a_file_given_twice_counts_once(tmp_path):
+    rows = [{k: v for k, v in decision(1, "accept").items() if k not in ("file", "row")}]
+    write_jsonl(tmp_path / "a.jsonl", rows)
+    write_jsonl(tmp_path / "b.jsonl", rows)
+    assert len(read_decisions([tmp_path / "a.jsonl", tmp_path / "b.jsonl"])) == 1
+
+
+def test_what_people_decided_stands_in_the_annotations_with_who_and_when(tmp_path):
+    rows, _, _ = annotate(MOMENTS, GROUPS)
+    found = settled(
+        decision(1, "accept"), decision(2, "choose", instead=other(2)), decision(3, "edit", text="a better one"),
+        decision(4, "reject", reason="wrong"),
+    )  # fmt: skip
+    given, left_out, counts = select(rows, GROUPS, found["outcomes"], least=8.0)
+    by_id = {row["desc_id"]: row for row in given}
+    review = {"decision": "accept", "reviewers": ["ann"], "when": "2026-01-01T00:00:00Z"}
+    assert by_id[1]["review"] == review and by_id[1]["fig_desc"] == "dynamics 2 of 1"  # below 8, and still there
+    assert by_id[2]["fig_desc"] == "statics 0 of 2"
+    assert (by_id[2]["fig_desc_score"], by_id[2]["lineage"]) == (2.0, "statics02")
+    assert by_id[3]["fig_desc"] == "a better one" and by_id[3]["review"]["edited_from"] == "dynamics 2 of 3"
+    assert left_out == {4: "rejected", 5: "below-min-score"} and "review" not in by_id[6]
+    assert counts == {"accepted": 1, "chosen": 1, "edited": 1, "rejected": 1, "below-min-score": 1, "left-out": 2,
+                      "kept": 3}  # fmt: skip
+    types = {row["desc_id"]: row["fig_desc_type"] for row in given}
+    counted = count(MOMENTS, GROUPS, ["test"], types, left_out)
+    assert counted["annotated"] == 6 and counted["without"] == {"below-min-score": 1, "rejected": 1}
+    write_fig(tmp_path / "test.jsonl", given)
+    assert read_fig(tmp_path / "test.jsonl") == given
+    exported = collect([{**row, "split": "test"} for row in given], ["test"], {}).splits["test"]
+    assert [row["decision"] for row in exported[:3]] == ["accept", "choose", "edit"]
+
+
+def test_the_coarse_caption_takes_the_place_of_one_that_is_not_good_enough(tmp_path):
+    rows, _, _ = annotate(MOMENTS, GROUPS)
+    given, left_out, counts = select(rows, GROUPS, {}, least=9.0, otherwise="coarse")
+    assert len(given) == 8 and not left_out and counts == {"below-min-score": 6, "fell-back": 6, "kept": 2}
+    assert (given[0]["fig_desc"], given[0]["fig_desc_type"]) == ("c 1", "coarse")
+    write_fig(tmp_path / "test.jsonl", given)
+    from verified.annotations.lint import lint
+    from verified.config.annotations import Annotations
+
+    assert "equals_coarse" not in lint(tmp_path / "test.jsonl", Annotations())["findings"]
+
+
+def test_several_captions_a_moment_are_the_next_best_that_say_something_else():
+    rows, _, _ = annotate(MOMENTS[:2], GROUPS)
+    found = settled(decision(2, "choose", instead=other(2)))
+    first, second = select(rows, GROUPS, found["outcomes"], least=None, best=3)[0]
+    assert [entry["fig_desc"] for entry in first["further"]] == ["statics 2 of 1", "dynamics 1 of 1"]
+    assert [entry["fig_desc"] for entry in second["further"]] == ["statics 2 of 2", "dynamics 1 of 2"]
+    least = select(rows, GROUPS, {}, least=3.0, best=6)[0][0]
+    assert [entry["fig_desc_score"] for entry in least["further"]] == [3.0]
+
+
+def test_the_smallest_score_is_measured_on_reviewed_captions():
+    judged = [(float(score), score >= 5) for score in range(20)]
+    assert precision_threshold(judged, 1.0) == 5.0
+    assert precision_threshold(judged, 0.8) == 2.0  # 15 of 18
+    assert precision_threshold([(1.0, True)] * 8 + [(0.0, True)] * 8, 0.9) == 0.0  # of one score: all or none
+    with pytest.raises(InputError, match=r"no score keeps 90% .* \(9 are judged, 9 of them right"):
+        precision_threshold([(1.0, True)] * 9, 0.9)
+
+
+def test_judged_are_the_captions_that_an_outcome_calls_right_or_wrong():
+    found = settled(
+        decision(1, "accept"), decision(2, "choose", instead=other(2)), decision(3, "edit", text="x y"),
+        decision(4, "reject", reason="wrong"),
+    )  # fmt: skip
+    assert sorted(found["judged"]) == [[2.0, True], [3.5, True], [4.5, False], [5.5, False], [6.5, False]]

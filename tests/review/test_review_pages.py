@@ -1,0 +1,143 @@
+"""The review page in a browser, by keyboard alone, and what its saved decisions become."""
+
+import numpy as np
+import pytest
+from browser import browser
+
+from verified.annotations.choose import annotate, candidates_by_moment
+from verified.annotations.select import select
+from verified.common.jsonl import read_jsonl
+from verified.corpus.encode import write_video
+from verified.review.decisions import read_decisions
+from verified.review.pages import queue, write_pages
+from verified.review.settle import settle
+
+COUNT = 6
+MOMENTS = [
+    {"desc_id": n, "video": "<v>", "start": n / 4, "end": n / 4 + 1, "duration": 4.0, "split": "test",
+     "caption": f"<i>coarse</i> {n}"}
+    for n in range(1, COUNT + 1)
+]  # fmt: skip
+SCORES = [
+    {"desc_id": n, "type": kind, "candidate": 0, "caption": f"<b>{kind}</b> of {n}", "lineage": f"{kind}{n}",
+     "score": (n if kind == "dynamics" else -n) / 2}
+    for n in range(1, COUNT + 1) for kind in ("statics", "dynamics")
+]  # fmt: skip
+GROUPS = candidates_by_moment(MOMENTS, SCORES)
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("review")
+    frames = np.random.default_rng(0).integers(0, 255, (32, 48, 64, 3), dtype=np.uint8)
+    write_video(folder / "v.mp4", frames, 8)
+    videos = [{"video": "<v>", "path": str(folder / "v.mp4")}]
+    assert write_pages(folder / "pages", "kitchen", "Kitchen", queue(MOMENTS, GROUPS, "doubt"), videos, 5, 64) == 2
+    return folder / "pages"
+
+
+def test_what_the_evaluator_doubts_most_comes_first():
+    assert [item["desc_id"] for item in queue(reversed(MOMENTS), GROUPS, "doubt")] == list(range(1, COUNT + 1))
+    assert [item["desc_id"] for item in queue(reversed(MOMENTS), GROUPS, "corpus")] == list(range(COUNT, 0, -1))
+    unscored = candidates_by_moment(MOMENTS, [{**SCORES[0], "score": float("nan")}])
+    assert queue(MOMENTS, unscored, "doubt") == []  # nothing to judge
+
+
+def test_pages_hold_so_many_moments_and_no_address_of_the_network(pages):
+    names = sorted(path.name for path in pages.iterdir())
+    assert names == ["page-001.html", "page-002.html"]
+    text = (pages / "page-001.html").read_text(encoding="utf-8")
+    assert "http://" not in text and "https://" not in text and "<b>statics" not in text
+
+
+def content(chromium, name: str) -> str:
+    return chromium.run(f"document.getElementById('{name}').textContent")
+
+
+def key(chromium, letter: str, condition: str) -> None:
+    """One letter on the keyboard, and wait for what it does."""
+    chromium.press(letter, ord(letter.upper()), letter)
+    chromium.wait(condition)
+
+
+def heading(desc_id: int, place: int) -> str:
+    return f"document.getElementById('heading').textContent === 'Moment {desc_id} ({place} of 5)'"
+
+
+def saved(chromium, name: str):
+    chromium.run("document.getElementById('save').click()")
+    path = chromium.folder / name
+    for _ in range(200):
+        if path.exists():
+            return path
+        chromium.run("new Promise((resolve) => setTimeout(resolve, 50))")
+    raise AssertionError(content(chromium, "message"))
+
+
+def test_a_page_is_worked_through_by_keyboard_left_and_gone_on_with(pages, tmp_path):
+    with browser(tmp_path / "first") as chromium:
+        chromium.open(pages / "page-001.html")
+        chromium.wait("document.getElementById('clip').readyState >= 2")
+        assert content(chromium, "judged") == "<b>dynamics</b> of 1" and content(chromium, "coarse").startswith("<i>")
+        chromium.run("document.getElementById('moment').focus()")
+        chromium.press("a", 65, "a")  # without a name nothing is decided
+        chromium.wait("document.getElementById('message').textContent.includes('your name first')")
+        chromium.type("Ann Ä.")
+        chromium.run("document.getElementById('reviewer').blur()")
+        chromium.wait("document.activeElement === document.body")
+        key(chromium, "a", heading(2, 2))
+        key(chromium, "1", heading(3, 3))
+        key(chromium, "e", "document.activeElement.id === 'text'")
+        chromium.run("document.getElementById('text').value = '  a noisy \\n picture '")
+        chromium.call("Input.dispatchKeyEvent", type="keyDown", key="Enter", windowsVirtualKeyCode=13, modifiers=2)
+        chromium.wait(heading(4, 4))
+        key(chromium, "r", "document.activeElement.id === 'reason'")
+        chromium.type("wrong object")
+        chromium.press("Enter", 13, "\r")
+        chromium.wait(heading(5, 5))
+        key(chromium, "f", "document.activeElement.id === 'reason'")
+        chromium.press("Escape", 27)
+        chromium.wait("document.getElementById('rejecting').hidden")
+        key(chromium, "f", "document.activeElement.id === 'reason'")
+        chromium.type("too dark")
+        chromium.press("Enter", 13, "\r")
+        chromium.wait("document.getElementById('decided').textContent === 'Flagged: too dark'")
+        assert content(chromium, "progress") == "4 of 5 decided"
+        chromium.screenshot("review")
+        chromium.screenshot("review-narrow", 400, 1000)
+        chromium.open(pages / "page-001.html")  # begun again: it goes on where it was
+        chromium.wait(heading(5, 5))
+        key(chromium, "p", heading(4, 4))
+        key(chromium, "u", "document.getElementById('decided').textContent === ''")
+        assert content(chromium, "progress") == "3 of 5 decided"
+        first = saved(chromium, "review-kitchen-001-Ann-Ä-.jsonl")
+        assert chromium.messages == []
+
+    rows = read_jsonl(first)
+    assert [row["decision"] for row in rows] == ["accept", "choose", "edit", "reject", "flag", "withdraw"]
+    found = settle(read_decisions([first]), MOMENTS, GROUPS)
+    assert {n: outcome["caption"] for n, outcome in found["outcomes"].items()} == {
+        1: "<b>dynamics</b> of 1", 2: "<b>statics</b> of 2", 3: "a noisy picture"
+    }  # fmt: skip
+    assert found["flags"] == [5] and rows[4]["reason"] == "too dark"
+    assert [row["state"] for row in found["decisions"]][3] == "withdrawn"
+    annotations, _, _ = annotate(MOMENTS, GROUPS)
+    given, _, counts = select(annotations, GROUPS, found["outcomes"], None)
+    assert counts == {"accepted": 1, "chosen": 1, "edited": 1, "kept": 3}
+    assert given[2]["review"]["reviewers"] == ["Ann Ä."]
+
+    with browser(tmp_path / "second") as chromium:  # another computer: it goes on from the saved file
+        chromium.open(pages / "page-001.html")
+        node = chromium.call("DOM.getDocument")["root"]["nodeId"]
+        field = chromium.call("DOM.querySelector", nodeId=node, selector="#load")["nodeId"]
+        chromium.call("DOM.setFileInputFiles", nodeId=field, files=[str(first)])
+        chromium.wait("document.getElementById('message').textContent.includes('are here again')")
+        assert content(chromium, "progress") == "3 of 5 decided"
+        chromium.run("document.getElementById('moment').focus()")
+        key(chromium, "o", heading(4, 4))
+        key(chromium, "a", heading(5, 5))
+        again = read_jsonl(saved(chromium, "review-kitchen-001-Ann-Ä-.jsonl"))
+        assert again[: len(rows)] == rows and again[-1]["decision"] == "accept"
+        assert chromium.messages == []
+    both = settle(read_decisions([first, chromium.folder / "review-kitchen-001-Ann-Ä-.jsonl"]), MOMENTS, GROUPS)
+    assert len(both["decisions"]) == len(rows) + 1 and both["outcomes"][4]["decision"] == "accept"
