@@ -95,7 +95,8 @@ def reached(script: Path) -> set[str]:
     """Top-level names of all third-party packages that a script imports, itself or through the package.
 
     Imports of optional engines stand inside functions of modules below generation/engines and need their own
-    environments; they are left out here. So is the look of seals into HDF5 files: only the stages that have them do it.
+    environments; they are left out here. So are the look of seals into HDF5 files, which only the stages that have them
+    take, and the second reader of videos, which is used where somebody installs it.
     """
     seen, waiting, foreign = set(), [script], set()
     while waiting:
@@ -104,7 +105,7 @@ def reached(script: Path) -> set[str]:
             continue
         seen.add(path)
         own, outside = imports(path)
-        foreign |= outside - ({"h5py"} if path.name == "seals.py" else set())
+        foreign |= outside - {"seals.py": {"h5py"}, "decord_reader.py": {"decord"}}.get(path.name, set())
         for name in own:
             base = SCRIPTS.joinpath(*name.split("."))
             waiting += [file for file in (base.with_suffix(".py"), base / "__init__.py") if file.is_file()]
