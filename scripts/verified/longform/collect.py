@@ -44,18 +44,18 @@ def collect_film(
     """
     own, described = tracks
     duration = len(own) / rate
-    found: Alignment = align_tracks(own, described, rate, **alignment)
+    located: Alignment = align_tracks(own, described, rate, **alignment)
     report = {
         "film": film,
         "duration": round(duration, 6),
-        "delay": found.delay,
-        "reason": found.reason,
-        "delays": [None if delay != delay else round(delay, 6) for delay in found.delays],
-        "peaks": [None if peak != peak else round(peak, 6) for peak in found.peaks],
+        "delay": located.delay,
+        "reason": located.reason,
+        "delays": [None if delay != delay else round(delay, 6) for delay in located.delays],
+        "peaks": [None if peak != peak else round(peak, 6) for peak in located.peaks],
     }
-    if found.delay is None:
+    if located.delay is None:
         return [], report | {"spoken": len(spoken), "dialogue": 0, "outside": 0, "kept": 0}
-    kept, counts = described_sentences(spoken, found.delay, voices, duration)
+    kept, counts = described_sentences(spoken, located.delay, voices, duration)
     rows = [
         {
             "id": f"{film}-{number:05d}",

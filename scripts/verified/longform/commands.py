@@ -93,11 +93,15 @@ def _align(arguments: argparse.Namespace) -> int:
     from verified.longform.audio import read_track
 
     tracks = [read_track(path, arguments.rate) for path in (arguments.film, arguments.described)]
-    found = align_tracks(*tracks, arguments.rate, arguments.window, arguments.most)
-    for number, (delay, peak) in enumerate(zip(found.delays, found.peaks), start=1):
+    alignment = align_tracks(*tracks, arguments.rate, arguments.window, arguments.most)
+    for number, (delay, peak) in enumerate(zip(alignment.delays, alignment.peaks), start=1):
         print(f"window {number:2}: {delay:+.3f} s, correlation {peak:.2f}")
-    print(f"refused: {found.reason}" if found.delay is None else f"the description is {found.delay:+.4f} s late")
-    return 1 if found.delay is None else 0
+    print(
+        f"refused: {alignment.reason}"
+        if alignment.delay is None
+        else f"the description is {alignment.delay:+.4f} s late"
+    )
+    return 1 if alignment.delay is None else 0
 
 
 def _collect(arguments: argparse.Namespace) -> None:
@@ -129,16 +133,16 @@ def _locate(arguments: argparse.Namespace) -> None:
 
     films, clips = FeatureFile(arguments.films), FeatureFile(arguments.clips)
     for row in iterate_jsonl(arguments.pairs, ("clip", "film")):
-        found = locate_clip(films[row["film"]], clips[row["clip"]])
-        start = None if found.first is None else round(found.first / arguments.fps, 3)
+        located = locate_clip(films[row["film"]], clips[row["clip"]])
+        start = None if located.first is None else round(located.first / arguments.fps, 3)
         print(
             json.dumps(
                 {
                     **row,
                     "start": start,
-                    "agreement": found.agreement,
-                    "similarity": round(found.similarity, 4),
-                    "reason": found.reason,
+                    "agreement": located.agreement,
+                    "similarity": round(located.similarity, 4),
+                    "reason": located.reason,
                 }
             )
         )
@@ -155,10 +159,10 @@ def _chance(arguments: argparse.Namespace) -> None:
     if not rows:
         return
     cut = cut_films(rows, arguments.seconds)
-    found = baselines(cut, Grid(tail=arguments.tail), "gt", 100, 1000, 0)
-    print("Oracle\n" + _recalls(found["oracle"]))
-    print("Random Chance (expectation)\n" + _recalls(found["chance"]))
+    measured = baselines(cut, Grid(tail=arguments.tail), "gt", 100, 1000, 0)
+    print("Oracle\n" + _recalls(measured["oracle"]))
+    print("Random Chance (expectation)\n" + _recalls(measured["chance"]))
     print(
-        f"not covered at ends: {found['tail']['seconds']:.1f} s of {found['tail']['videos']} videos,"
-        f" {found['tail']['without_windows']} without a proposal"
+        f"not covered at ends: {measured['tail']['seconds']:.1f} s of {measured['tail']['videos']} videos,"
+        f" {measured['tail']['without_windows']} without a proposal"
     )

@@ -140,11 +140,11 @@ def write_sentence_features(
 ) -> None:
     """Write float16 token features [L, dim] and sentence features [1, dim] per annotation id; equal texts once."""
     texts = sorted({row["sentence"] for row in rows}, key=lambda text: (len(text), text))
-    found: dict[str, tuple[np.ndarray, np.ndarray]] = {}
+    features: dict[str, tuple[np.ndarray, np.ndarray]] = {}
     progress = Progress("sentence features", len(texts), "sentences")
     for start in range(0, len(texts), batch):
         part = texts[start : start + batch]
-        found |= {
+        features |= {
             text: (states.astype(np.float16), whole[None].astype(np.float16))
             for text, (states, whole) in zip(part, encoder.sentences(part), strict=True)
         }
@@ -152,4 +152,4 @@ def write_sentence_features(
     progress.finish()
     attributes = {"backbone": name, "dim": encoder.dim}
     for place, path in enumerate((tokens, sentences)):
-        write_features(path, attributes, ((row["id"], found[row["sentence"]][place], {}) for row in rows))
+        write_features(path, attributes, ((row["id"], features[row["sentence"]][place], {}) for row in rows))

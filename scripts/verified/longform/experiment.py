@@ -44,8 +44,8 @@ def collect_rows(films: Mapping, files: Mapping) -> tuple[list[dict], list[dict]
         rows = [row for path in files["fine"] for row in from_fig(read_jsonl(path), Path(path).stem, "fig_desc")]
     else:
         folders = [Path(files[name]) for name in ("collected", "rendered") if name in files]
-        found = [(split, folder / f"{split}.json") for folder in folders for split in SPLITS]
-        rows = [row for split, path in found if path.is_file() for row in read_mad(path, split)]
+        files_of_splits = [(split, folder / f"{split}.json") for folder in folders for split in SPLITS]
+        rows = [row for split, path in files_of_splits if path.is_file() for row in read_mad(path, split)]
     seen: set[str] = set()
     for row in rows:
         if row["id"] in seen:
@@ -85,11 +85,11 @@ def measure_baselines(
     seed: int,
 ) -> dict:
     """Oracle and Random Chance at each length; sampled in `runs` runs for whole films and the first length."""
-    found = []
+    measures = []
     for seconds in lengths:
         cut = cut_films(list(rows), seconds, straddling)
-        found.append({"seconds": seconds, **baselines(cut, grid, comparison, runs, resamples, seed)})
-    return {**_facts(rows, comparison), "lengths": found}
+        measures.append({"seconds": seconds, **baselines(cut, grid, comparison, runs, resamples, seed)})
+    return {**_facts(rows, comparison), "lengths": measures}
 
 
 def measure_ranker(
@@ -106,15 +106,15 @@ def measure_ranker(
     submission: str | Path | None = None,
 ) -> dict:
     """Recall of one method at each length; the predictions over whole films go to `submission`."""
-    found = []
+    measures = []
     for seconds in lengths:
         cut = cut_films(list(rows), seconds, straddling)
         shown = f"{label}, {'whole films' if seconds is None else f'{seconds:g} s'}"
         predictions = rank_rows(cut, grid, features.film, ranker, shown)
-        found.append({"seconds": seconds, **measured(cut, predictions, comparison, resamples, seed)})
+        measures.append({"seconds": seconds, **measured(cut, predictions, comparison, resamples, seed)})
         if seconds is None and submission:
             write_submission(submission, [row["id"] for row in rows], predictions)
-    return {**_facts(rows, comparison), "lengths": found}
+    return {**_facts(rows, comparison), "lengths": measures}
 
 
 def _facts(rows: Sequence[dict], comparison: str) -> dict:

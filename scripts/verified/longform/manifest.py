@@ -67,7 +67,7 @@ def collect(manifest: Iterable[dict], settings: dict) -> tuple[dict[str, list[di
         tracks = tuple(read_track(film[name], settings["rate"]) for name in ("track", "described"))
         spoken = sentences(read_transcript(film["transcript"]), settings["pause_seconds"])
         voices = voice_activity(read_srt(film["subtitles"]))
-        found, report = collect_film(
+        collected, report = collect_film(
             film["film"],
             tracks,
             settings["rate"],
@@ -77,7 +77,7 @@ def collect(manifest: Iterable[dict], settings: dict) -> tuple[dict[str, list[di
             window_seconds=settings["window_seconds"],
             most_seconds=settings["most_seconds"],
         )
-        rows[film["split"]] += found
+        rows[film["split"]] += collected
         reports.append(report)
         if report["reason"]:
             log.warning("%s is refused: %s", film["film"], report["reason"])
@@ -94,14 +94,14 @@ def against_truth(rows: list[dict], reports: list[dict], truth: dict) -> dict:
 
     accepted = {report["film"]: report for report in reports if report["delay"] is not None}
     errors = [abs(report["delay"] - truth[film]["delay"]) for film, report in accepted.items()]
-    found: set[str] = set()
+    right_ids: set[str] = set()
     right = 0
     for row in rows:
         for event in truth[row["film"]]["events"]:
             overlap = float(iou(np.array([row["start"], row["end"]]), event["start"], event["end"]))
             if event["sentence"] == row["sentence"] and overlap > 0.5:
                 right += 1
-                found.add(event["id"])
+                right_ids.add(event["id"])
                 break
     wanted = {
         event["id"]
@@ -117,5 +117,5 @@ def against_truth(rows: list[dict], reports: list[dict], truth: dict) -> dict:
         "rows": len(rows),
         "right": right,
         "wanted": len(wanted),
-        "missed": len(wanted - found),
+        "missed": len(wanted - right_ids),
     }

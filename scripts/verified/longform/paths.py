@@ -130,10 +130,10 @@ def trainings(settings: Config) -> dict[str, dict[str, float]]:
     """Every training of VLG-Net by its name: {data set: share of its training rows}."""
     if "vlg-net" not in settings.longform.models:
         return {}
-    found = {name: {name: 1.0} for name in film_sets(settings)}
+    shares = {name: {name: 1.0} for name in film_sets(settings)}
     for mixture in settings.longform.mixtures:
-        found[mixture_name(mixture)] = dict(mixture)
-    return found
+        shares[mixture_name(mixture)] = dict(mixture)
+    return shares
 
 
 def mixture_name(mixture: dict[str, float]) -> str:
@@ -196,19 +196,19 @@ def comparison(settings: Config, model: str) -> str:
 def result_files(settings: Config) -> list[str]:
     """Measures of every method on every data set of films, mixtures included."""
     own = folder(settings)
-    found = []
+    files = []
     for name in film_sets(settings):
-        found.append(f"{own}/{name}/baselines.json")
+        files.append(f"{own}/{name}/baselines.json")
         if "zero-shot" in settings.longform.models:
-            found.append(f"{own}/{name}/zero-shot/metrics.json")
+            files.append(f"{own}/{name}/zero-shot/metrics.json")
         if "vlg-net" in settings.longform.models:
-            found.append(f"{own}/{name}/vlg-net/{name}/metrics.json")
+            files.append(f"{own}/{name}/vlg-net/{name}/metrics.json")
     if trainings(settings):
         tested = settings.longform.mixture_test
-        found += [
+        files += [
             f"{own}/{tested}/vlg-net/{mixture_name(mixture)}/metrics.json" for mixture in settings.longform.mixtures
         ]
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(files))
 
 
 def statistics_files(settings: Config) -> list[str]:
@@ -216,9 +216,9 @@ def statistics_files(settings: Config) -> list[str]:
     from verified.config.folders import shown_datasets
 
     own = folder(settings)
-    found = [f"{own}/{name}/statistics.json" for name in film_sets(settings)]
-    found += [f"{own}/datasets/{name}.json" for name in shown_datasets(settings)]
-    return found + [f"{own}/published/{name}.json" for name in settings.longform.published]
+    files = [f"{own}/{name}/statistics.json" for name in film_sets(settings)]
+    files += [f"{own}/datasets/{name}.json" for name in shown_datasets(settings)]
+    return files + [f"{own}/published/{name}.json" for name in settings.longform.published]
 
 
 def wordnet_folder(settings: Config) -> str:

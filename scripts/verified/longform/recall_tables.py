@@ -35,12 +35,12 @@ def recall_table(
 
 
 def _methods(results: Mapping, seconds: float | None) -> dict[str, Mapping]:
-    found = {}
+    measures = {}
     for name in ("baselines", "zero-shot", "vlg-net"):
         if name in results:
             part = next(one for one in results[name]["lengths"] if one["seconds"] == seconds)
-            found |= {"oracle": part["oracle"], "chance": part["chance"]} if name == "baselines" else {name: part}
-    return found
+            measures |= {"oracle": part["oracle"], "chance": part["chance"]} if name == "baselines" else {name: part}
+    return measures
 
 
 def _cell(part: Mapping, column: int, k: int, method: str) -> Estimate | None:
@@ -105,8 +105,8 @@ def retrieval_table(results: Mapping, layout: Mapping, printed: Mapping) -> Simp
     """Table 6's task, text-to-clip retrieval: what can be had without training, and the printed rows."""
     rows: list[tuple] = []
     for name, films in layout["sets"].items():
-        if found := results[name].get("zero-shot", {}).get("clip_retrieval"):
-            rows.append((films["title"], "mean pooling, zero-shot", "this run", *(found[str(k)] for k in (1, 5, 10))))
+        if recalls := results[name].get("zero-shot", {}).get("clip_retrieval"):
+            rows.append((films["title"], "mean pooling, zero-shot", "this run", *(recalls[str(k)] for k in (1, 5, 10))))
     if any(films["kind"] == "mad" for films in layout["sets"].values()):
         for row in dict.fromkeys(place for table, place, _ in printed if table == "mad-6"):
             figures = [float(printed["mad-6", row, f"R@{k}"]) for k in (1, 5, 10)]

@@ -104,13 +104,13 @@ def overlap(train: Mapping[str, int], other: Mapping[str, int]) -> dict:
 
 def merged(parts: Iterable[Mapping]) -> dict:
     """The vocabulary of several sets of sentences together."""
-    found: dict = {"tokens": Counter(), "lengths": Counter(), **{name: set() for name in PARTS.values()}}
+    together: dict = {"tokens": Counter(), "lengths": Counter(), **{name: set() for name in PARTS.values()}}
     for part in parts:
-        found["tokens"] += part["tokens"]
-        found["lengths"] += part["lengths"]
+        together["tokens"] += part["tokens"]
+        together["lengths"] += part["lengths"]
         for name in PARTS.values():
-            found[name] |= part[name]
-    return found
+            together[name] |= part[name]
+    return together
 
 
 def measure_splits(rows: Sequence[dict], tagger, processes: int = 1) -> dict:
@@ -123,15 +123,15 @@ def measure_splits(rows: Sequence[dict], tagger, processes: int = 1) -> dict:
     words = {
         name: vocabulary((row["sentence"] for row in own), tagger, processes, name) for name, own in groups.items()
     }
-    found = {"all": describe(rows, merged(words.values()))}
-    found |= {name: describe(own, words[name]) for name, own in groups.items()}
+    measures = {"all": describe(rows, merged(words.values()))}
+    measures |= {name: describe(own, words[name]) for name, own in groups.items()}
     if len(groups) == 2:
-        found["overlap"] = overlap(words["train"]["tokens"], words["val/test"]["tokens"])
-    found["splits"] = {
+        measures["overlap"] = overlap(words["train"]["tokens"], words["val/test"]["tokens"])
+    measures["splits"] = {
         split: {
             "videos": len({row["film"] for row in rows if row["split"] == split}),
             "queries": sum(row["split"] == split for row in rows),
         }
         for split in ("train", "val", "test")
     }
-    return found
+    return measures

@@ -36,10 +36,10 @@ def _score(value: float) -> float:
 def read_submission(path: str | os.PathLike) -> dict[str, np.ndarray]:
     """Query id → spans [n, 2] in seconds, best first. Raises InputError with file, row and reason."""
     path = Path(path)
-    found: dict[str, np.ndarray] = {}
+    predictions: dict[str, np.ndarray] = {}
     for number, row in enumerate(iterate_jsonl(path, ("id", "spans")), start=1):
         name = str(row["id"])
-        if name in found:
+        if name in predictions:
             raise InputError(f"query {name!r} stands there twice", file=path, row=number)
         if not isinstance(row["spans"], list):
             raise InputError("'spans' must be a list of [start, end]", file=path, row=number)
@@ -48,8 +48,8 @@ def read_submission(path: str | os.PathLike) -> dict[str, np.ndarray]:
                 raise InputError(f"span {span!r:.80} is not [start, end] in seconds", file=path, row=number)
             if span[1] < span[0]:
                 raise InputError(f"span {span!r:.80} ends before it starts", file=path, row=number)
-        found[name] = np.array([span[:2] for span in row["spans"]], np.float64).reshape(-1, 2)
-    return found
+        predictions[name] = np.array([span[:2] for span in row["spans"]], np.float64).reshape(-1, 2)
+    return predictions
 
 
 def evaluate(

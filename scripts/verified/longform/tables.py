@@ -157,11 +157,11 @@ def comparison_table(statistics: Sequence[Mapping], uniqueness: Mapping[str, Map
             f" {whole['word_deviation']:.1f}; {whole['frequent']['1000']} words occur more than 1000 times,"
             f" {whole['frequent']['50']} more than 50 times."
         )
-        if found := uniqueness.get(one["title"]):
-            shares = ", ".join(f"{share:.1f} % below {limit}" for limit, share in found["unique"].items())
+        if measured := uniqueness.get(one["title"]):
+            shares = ", ".join(f"{share:.1f} % below {limit}" for limit, share in measured["unique"].items())
             notes.append(
                 f"{one['title']}: METEOR with every other sentence of the film is {shares} of the sentences"
-                f" (WordNet {found['wordnet_sha256'][:12]})."
+                f" (WordNet {measured['wordnet_sha256'][:12]})."
             )
         else:
             notes.append(f"{one['title']}: uniqueness by METEOR was not measured (longform.wordnet names no WordNet).")
@@ -241,10 +241,10 @@ def all_tables(
     """Every table of the stage, in the paper's order; without films, the statistics alone."""
     films = [one for one in statistics if one["kind"] == "films"]
     short = layout["short_seconds"]
-    found = [statistics_table(statistics, printed), verdicts_table(statistics, printed)]
+    tables = [statistics_table(statistics, printed), verdicts_table(statistics, printed)]
     if not films:
-        return [table for table in found if table is not None]
-    found += [
+        return [table for table in tables if table is not None]
+    tables += [
         recall_table("mad-2", "MAD Table 2: grounding in whole films", None, KS, results, layout, printed),
         recall_table(
             "mad-3", f"MAD Table 3: grounding in stretches of {short:g} s", short, (1, 5), results, layout, printed
@@ -257,4 +257,4 @@ def all_tables(
         collection_table(checks),
         annotations_table(counts),
     ]
-    return [table for table in found if table is not None]
+    return [table for table in tables if table is not None]

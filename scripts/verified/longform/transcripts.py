@@ -74,7 +74,7 @@ def _whisper(segments: object, path: Path) -> list[list[Word]]:
 def _azure(
     phrases: object, path: Path, best: str, words_key: str, word_key: str, offset: str, duration: str
 ) -> list[list[Word]]:
-    found = []
+    heard = []
     for number, phrase in enumerate(_list(phrases, path, "phrases"), start=1):
         where = f"phrase {number}"
         options = _list(_key(phrase, best, path, where), path, f"{where}: {best}")
@@ -91,8 +91,8 @@ def _azure(
             text = shown[place] if len(shown) == len(own) else _key(word, word_key, path, where)
             last = place == len(own) - 1
             words.append(_word(text, first / TICKS, (first + length) / TICKS, last, path, where))
-        found.append(words)
-    return found
+        heard.append(words)
+    return heard
 
 
 def _word(text: object, start: object, end: object, last: bool, path: Path, where: str) -> Word:
@@ -121,17 +121,17 @@ def sentences(words: list[Word], pause: float = 1.5) -> list[Sentence]:
     A sentence without its own gets a capital and a full stop: the paper restored punctuation with a tool (Punctuator)
     that is not part of this.
     """
-    found, current = [], []
+    cut, current = [], []
     for word in words:
         if current and word.start - current[-1].end > pause:
-            found.append(_sentence(current))
+            cut.append(_sentence(current))
             current = []
         if word.text:
             current.append(word)
         if current and (word.last or END_OF_SENTENCE.search(word.text)):
-            found.append(_sentence(current))
+            cut.append(_sentence(current))
             current = []
-    return found + ([_sentence(current)] if current else [])
+    return cut + ([_sentence(current)] if current else [])
 
 
 def _sentence(words: list[Word]) -> Sentence:

@@ -85,15 +85,15 @@ def _partners(words: list[str], place: dict[str, int], wordnet) -> np.ndarray:
     stems: dict[str, list[int]] = {}
     for word in words:
         stems.setdefault(stem(word), []).append(place[word])
-    found = np.eye(len(words), dtype=np.float32)
+    partners = np.eye(len(words), dtype=np.float32)
     for numbers in stems.values():
-        found[np.ix_(numbers, numbers)] = 1
+        partners[np.ix_(numbers, numbers)] = 1
     for word in words:  # a hypothesis word's synonyms are looked up
         for synset in wordnet.synsets(word):
             for lemma in synset.lemmas():
                 if lemma.name() in place:
-                    found[place[lemma.name()], place[word]] = 1
-    return found
+                    partners[place[lemma.name()], place[word]] = 1
+    return partners
 
 
 def measure_uniqueness(films: dict[str, list[str]], folder: str, direction: str = "max", processes: int = 1) -> dict:

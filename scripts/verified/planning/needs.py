@@ -88,24 +88,24 @@ def _moments(config: Config, name: str, assumed: list[str]) -> int:
 
 def _downloads(config: Config, assumed: list[str]) -> dict[str, float]:
     """GB by model; none where a folder stands in for the hub."""
-    found: dict[str, float] = {}
+    sizes: dict[str, float] = {}
     if config.weights.hub:
-        return found
+        return sizes
     locked = read_lock(config.weights.lock)["models"]
     for wanted in wanted_models(config):
         entry = locked.get(wanted.key)
         if entry:
-            found[wanted.key] = sum(facts["bytes"] for facts in entry["files"].values()) / 1e9
+            sizes[wanted.key] = sum(facts["bytes"] for facts in entry["files"].values()) / 1e9
         elif wanted.name in PUBLISHED_GB:
-            found[wanted.key] = PUBLISHED_GB[wanted.name]
+            sizes[wanted.key] = PUBLISHED_GB[wanted.name]
             assumed.append(f"{wanted.name}: by its parameters")
         else:
             assumed.append(f"{wanted.name}: size not known before `verified fetch-models --dry-run`")
     evaluator = config.evaluator
     if evaluator.umt_file and evaluator.umt_url and not Path(evaluator.umt_file).is_file():
-        found[Path(evaluator.umt_file).name] = UMT_GB
+        sizes[Path(evaluator.umt_file).name] = UMT_GB
         assumed.append("UMT's file: by its parameters and its teacher's")
-    return found
+    return sizes
 
 
 def lines(found: Needs) -> list[str]:

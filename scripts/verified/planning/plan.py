@@ -72,8 +72,8 @@ def rows_of(dry_run: str) -> list[Row]:
         if rule not in stages:
             continue
         row = rows.setdefault(rule, Row(stages[rule], rule))
-        found = _RESOURCES.search(text)
-        asked = dict(part.split("=", 1) for part in found[1].split(", ") if "=" in part) if found else {}
+        resources = _RESOURCES.search(text)
+        asked = dict(part.split("=", 1) for part in resources[1].split(", ") if "=" in part) if resources else {}
         threads = _THREADS.search(text)
         row.jobs += 1
         row.gpu = max(row.gpu, int(asked.get("gpu", 0)))

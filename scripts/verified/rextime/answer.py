@@ -102,11 +102,11 @@ def score_options(
             text = continuation(spans[row["qid"]] or NOT_PARSED, option)
             slots.append({"question": row["query"], "continuation": text, "frame_number": str(frames)})
     calls: Iterable[Call] = whole_video_calls(SCORING, items, slots, videos, session, frames)
-    found: dict[str, list[tuple[float, str]]] = {}
+    likelihoods: dict[str, list[tuple[float, str]]] = {}
     for (qid, letter), outcome in zip(places, session.ask(SCORING, calls, len(items))):
         if outcome.status == "ok":
-            found.setdefault(qid, []).append((float(outcome.parsed.sections["mean_log_probability"]), letter))
-    best = {qid: max(scores, key=lambda score: score[0])[1] for qid, scores in found.items() if len(scores) == 4}
+            likelihoods.setdefault(qid, []).append((float(outcome.parsed.sections["mean_log_probability"]), letter))
+    best = {qid: max(scores, key=lambda score: score[0])[1] for qid, scores in likelihoods.items() if len(scores) == 4}
     return {row["qid"]: best.get(row["qid"]) for row in questions}
 
 

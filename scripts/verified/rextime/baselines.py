@@ -24,12 +24,12 @@ def whole_video(questions: Iterable[Question]) -> dict[str, Prediction]:
 
 def uniform_random(questions: Iterable[Question], seed: int) -> dict[str, Prediction]:
     """A random span and a random letter for each question; a function of seed and id."""
-    found = {}
+    predictions = {}
     for question in questions:
         draw = random.Random(derive_seed(seed, "rextime random", question.qid))
         start, end = sorted(draw.uniform(0, question.duration) for _ in range(2))
-        found[question.qid] = Prediction((start, end), draw.choice(LETTERS))
-    return found
+        predictions[question.qid] = Prediction((start, end), draw.choice(LETTERS))
+    return predictions
 
 
 def expected_random(questions: Iterable[Question]) -> dict[str, float]:

@@ -62,9 +62,11 @@ def run_evaluate(arguments: argparse.Namespace) -> int:
         print(json.dumps(shown | ({"comparison": comparison} if comparison is not None else {}), indent=1))
         return 0
     print(f"{len(evaluation.scores)} questions, 95 % bootstrap intervals over questions")
-    for name, found in intervals.items():
+    for name, interval in intervals.items():
         digits = 4 if name.startswith("VQA") else 2
-        print(f"{name:14} {found['value']:8.{digits}f}  [{found['low']:.{digits}f}, {found['high']:.{digits}f}]")
+        print(
+            f"{name:14} {interval['value']:8.{digits}f}  [{interval['low']:.{digits}f}, {interval['high']:.{digits}f}]"
+        )
     if comparison is not None:
         _print_comparison(comparison, arguments.against)
     return 0

@@ -27,12 +27,12 @@ class Evaluation:
 
     def intervals(self, resamples: int = RESAMPLES, seed: int = 2024) -> dict[str, dict[str, float]]:
         """95 % bootstrap interval over questions of each measure."""
-        found = measures(self.scores)
-        values = np.column_stack(list(found.values()))
+        estimates = measures(self.scores)
+        values = np.column_stack(list(estimates.values()))
         low, high = interval(resampled_means(values, resamples, seed))
         return {
             name: {"value": float(values[:, place].mean()), "low": float(low[place]), "high": float(high[place])}
-            for place, name in enumerate(found)
+            for place, name in enumerate(estimates)
         }
 
 

@@ -81,8 +81,8 @@ def _pairs(
         if (problem := _failed(outcome)) is not None:
             _fate(fates, item["item"], f"related-event-{problem}")
             continue
-        found = accepted_sides(item, outcome.parsed.sections, outcome.key, settings)
-        _fate(fates, item["item"], found) if isinstance(found, str) else pairs.extend(found)
+        sides = accepted_sides(item, outcome.parsed.sections, outcome.key, settings)
+        _fate(fates, item["item"], sides) if isinstance(sides, str) else pairs.extend(sides)
     return pairs
 
 
@@ -127,14 +127,14 @@ def _drafts(pairs: list[Pair], session: Session, settings: Rextime, fates: list[
             if (problem := _failed(outcome)) is not None:
                 _fate(fates, pair.item["item"], f"questions-{problem}")
                 continue
-            found = outcome.parsed.sections
+            sections = outcome.parsed.sections
             spans = pair.spans
             if pair.item["form"] == "captions" and kind == "sequential":  # this listing chooses its events anew
-                spans = span_of(found["pre_event_span"]), span_of(found["post_event_span"])
+                spans = span_of(sections["pre_event_span"]), span_of(sections["post_event_span"])
                 if (reason := pair.problem_of(spans)) is not None:
                     _fate(fates, pair.item["item"], f"questions-{reason}")
                     continue
-            drafts.append(_draft(pair, spans, found, outcome, settings))
+            drafts.append(_draft(pair, spans, sections, outcome, settings))
     return drafts
 
 

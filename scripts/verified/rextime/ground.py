@@ -44,9 +44,9 @@ def ground(questions: list[dict], files: Mapping[str, str], settings: dict) -> d
     )
     # Only the given video matters here, so a two-stage model is told to look into it and nowhere else.
     given = Ranked(moments.desc_id, moments.video[:, None], np.ones((len(moments), 1), np.float32), moments.videos)
-    found = search(model, videos, queries, moments, searching, given).svmr
+    ranked = search(model, videos, queries, moments, searching, given).svmr
     predictions = {}
-    for row, video, start, end in zip(questions, found.video[:, 0], found.start[:, 0], found.end[:, 0]):
+    for row, video, start, end in zip(questions, ranked.video[:, 0], ranked.start[:, 0], ranked.end[:, 0]):
         window = (float(start), min(float(end), row["duration"])) if video >= 0 else (0.0, float(row["duration"]))
         predictions[row["qid"]] = Prediction(window, None)
     return predictions

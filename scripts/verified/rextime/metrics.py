@@ -68,16 +68,16 @@ def ceiling(questions: list[Question]) -> tuple[float, list[str]]:
 
 def measures(scores: Scores) -> dict[str, np.ndarray]:
     """Every measure as numbers per question [n], in the unit of the official output (% for mIoU and R@1)."""
-    found: dict[str, np.ndarray] = {}
+    values: dict[str, np.ndarray] = {}
     if scores.iou is not None:
-        found["mIoU"] = 100 * scores.iou
-        found |= {f"R1@{threshold:g}": 100.0 * (scores.iou >= threshold) for threshold in THRESHOLDS}
+        values["mIoU"] = 100 * scores.iou
+        values |= {f"R1@{threshold:g}": 100.0 * (scores.iou >= threshold) for threshold in THRESHOLDS}
     if scores.right is not None:
-        found["VQA"] = scores.right.astype(np.float64)
+        values["VQA"] = scores.right.astype(np.float64)
     if scores.mode == "both":
         for threshold in JOINT_THRESHOLDS:
-            found[f"VQA,mIoU@{threshold:g}"] = (scores.right & (scores.iou >= threshold)).astype(np.float64)
-    return found
+            values[f"VQA,mIoU@{threshold:g}"] = (scores.right & (scores.iou >= threshold)).astype(np.float64)
+    return values
 
 
 def official_result(scores: Scores) -> dict:

@@ -140,10 +140,10 @@ def annotated_questions(questions: Iterable[dict], rows: Iterable[Mapping], tool
 
     `verify` replaces the window of the answer, `question-span` gives that of the question.
     """
-    found = {row["qid"]: row for row in rows}
+    marked = {row["qid"]: row for row in rows}
     kept, bad = [], []
     for question in questions:
-        row = found.get(question["qid"])
+        row = marked.get(question["qid"])
         if row is None:
             kept.append(question)
         elif row["bad"]:
@@ -157,8 +157,8 @@ def annotated_questions(questions: Iterable[dict], rows: Iterable[Mapping], tool
 def human_submissions(answers: list[dict], key: Mapping) -> dict[int, list[dict]]:
     """A submission per annotator, in the form that the evaluator reads."""
     qids = {item["item"]: item["qid"] for item in key["items"]}
-    found: dict[int, list[dict]] = {}
+    rows: dict[int, list[dict]] = {}
     for answer in answers:
         row = {"qid": qids[answer["item"]], "pred_relevant_windows": [[answer["start"], answer["end"]]]}
-        found.setdefault(answer["annotator"], []).append(row | {"ans": answer["answer"]})
-    return found
+        rows.setdefault(answer["annotator"], []).append(row | {"ans": answer["answer"]})
+    return rows

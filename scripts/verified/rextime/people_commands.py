@@ -101,12 +101,12 @@ def _performance(submissions: dict[int, list[dict]], key: dict, folder: Path) ->
         Question(item["qid"], item["query"], item["video"], item["duration"], (tuple(item["window"]),), item["ans"])
         for item in truth
     ]
-    found = {}
+    measured = {}
     for annotator, rows in submissions.items():
         write_jsonl(folder / f"annotator-{annotator:02d}.jsonl", rows)
         predictions = {row["qid"]: Prediction(tuple(row["pred_relevant_windows"][0]), row["ans"]) for row in rows}
         asked = [question for question in questions if question.qid in predictions]
         if asked:
             brief = official_result(score(asked, predictions, "both"))["brief"]
-            found[f"annotator {annotator}"] = {"questions": len(asked), **brief}
-    return found
+            measured[f"annotator {annotator}"] = {"questions": len(asked), **brief}
+    return measured

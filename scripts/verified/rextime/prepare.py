@@ -22,19 +22,19 @@ def read_sources(suite: Rextime, corpora: Mapping[str, str]) -> tuple[list[dict]
         given = list(_given(source, corpora))
         if source.form == "captions":
             kept, rejected = filter_captions(given, suite.captions, name)
-            found = {
+            tallies = {
                 "videos": count("video", len(given), rejected),
                 "events": count("event", sum(len(video.events) for video in given), rejected),
             }
         else:
             kept, rejected = filter_queries(given, suite.queries, name)
-            found = {
+            tallies = {
                 "queries": count("query", len(given), rejected),
                 "videos": {"given": len({q.video for q in given}), "kept": len({item["video"] for item in kept})},
             }
         items += [item | {"split": source.split} for item in kept]
         rejections += [{"source": name, **one.row()} for one in rejected]
-        counts[name] = {"form": source.form, "split": source.split, **found}
+        counts[name] = {"form": source.form, "split": source.split, **tallies}
     _check_unique(items)
     return items, rejections, counts
 

@@ -25,7 +25,7 @@ def objects(text: str) -> list[dict]:
     """The outermost JSON objects of a reply, in their order, keys normalised, comments and trailing commas removed."""
     text = STRING_OR_COMMENT.sub(lambda match: match.group(1) or " ", text)
     text = re.sub(r",(\s*[}\]])", r"\1", text)
-    decoder, found, position = json.JSONDecoder(strict=False), [], 0
+    decoder, values, position = json.JSONDecoder(strict=False), [], 0
     for _ in range(MOST_BRACES):
         position = text.find("{", position)
         if position < 0:
@@ -35,8 +35,8 @@ def objects(text: str) -> list[dict]:
         except (json.JSONDecodeError, RecursionError, ValueError):
             position += 1
             continue
-        found.append(_normalised(value))
-    return found
+        values.append(_normalised(value))
+    return values
 
 
 def _normalised(value: dict) -> dict:
@@ -47,8 +47,8 @@ def _normalised(value: dict) -> dict:
 def best_object(text: str, wanted: Iterable[str]) -> dict:
     """The object with most of the `wanted` keys, the last of equals; empty if there is none."""
     wanted = set(wanted)
-    found = [(len(wanted & value.keys()), place, value) for place, value in enumerate(objects(text))]
-    count, _, value = max(found, key=lambda one: one[:2], default=(0, 0, {}))
+    candidates = [(len(wanted & value.keys()), place, value) for place, value in enumerate(objects(text))]
+    count, _, value = max(candidates, key=lambda one: one[:2], default=(0, 0, {}))
     return value if count else {}
 
 
@@ -110,9 +110,9 @@ def _parsed(found: dict[str, str | None], form: str = "json") -> Parsed:
 def event_pair(_slots: dict, text: str, _count: int, _cut: bool) -> Parsed:
     """Two events with their times and five scores (C.8.1)."""
     value = best_object(text, ("event1", "event2", *SCORES))
-    found = {name: sentence(value.get(name)) for name in ("event1", "event2")}
-    found |= {f"{name}_span": span(value.get(f"{name}_timestamp")) for name in ("event1", "event2")}
-    return _parsed(found | {name: score(value.get(name)) for name in SCORES})
+    pair = {name: sentence(value.get(name)) for name in ("event1", "event2")}
+    pair |= {f"{name}_span": span(value.get(f"{name}_timestamp")) for name in ("event1", "event2")}
+    return _parsed(pair | {name: score(value.get(name)) for name in SCORES})
 
 
 def related_event(_slots: dict, text: str, _count: int, _cut: bool) -> Parsed:
@@ -126,15 +126,15 @@ def related_event(_slots: dict, text: str, _count: int, _cut: bool) -> Parsed:
         if re.search(r"\bnone\b", text, re.I):
             return Parsed(sections={"none": "none"}, form="none-said")
         return Parsed(missing=2)
-    found: dict[str, str | None] = {}
+    events: dict[str, str | None] = {}
     for side in sides:
         event = sentence(value.get(side))
         relevant = _word(value.get(f"{side}_relevant"), RELEVANT)
         aligned = _word(value.get(f"{side}_alignment"), ALIGNED)
         if event is None or re.fullmatch(r"(?:none|n/?a|null)\.?", event, re.I) or relevant == "no":
             event, relevant, aligned = event or "none", "no", aligned or "low"
-        found |= {side: event, f"{side}_relevant": relevant, f"{side}_alignment": aligned}
-    return _parsed(found)
+        events |= {side: event, f"{side}_relevant": relevant, f"{side}_alignment": aligned}
+    return _parsed(events)
 
 
 def _word(value: object, words: tuple[str, ...]) -> str | None:
@@ -143,15 +143,15 @@ def _word(value: object, words: tuple[str, ...]) -> str | None:
 
 
 def _two_questions(value: dict) -> dict[str, str | None]:
-    found: dict[str, str | None] = {}
+    questions: dict[str, str | None] = {}
     for number in ("1", "2"):
         inner = value.get(f"type{number}", value.get(f"type_{number}"))
         inner = _normalised(inner) if isinstance(inner, dict) else {}
-        found |= {
+        questions |= {
             f"question{number}": sentence(inner.get("question")),
             f"answer{number}": sentence(inner.get("answer")),
         }
-    return found
+    return questions
 
 
 def question_pair(_slots: dict, text: str, _count: int, _cut: bool) -> Parsed:
@@ -163,9 +163,9 @@ def sequential_pair(_slots: dict, text: str, _count: int, _cut: bool) -> Parsed:
     """Two events with their times, and a question in both directions (C.8.3)."""
     names = ("pre_event", "post_event")
     value = best_object(text, (*names, "type1", "type2", "type_1", "type_2"))
-    found = {name: sentence(value.get(name)) for name in names}
-    found |= {f"{name}_span": span(value.get(f"{name}_timestamp")) for name in names}
-    return _parsed(found | _two_questions(value))
+    pair = {name: sentence(value.get(name)) for name in names}
+    pair |= {f"{name}_span": span(value.get(f"{name}_timestamp")) for name in names}
+    return _parsed(pair | _two_questions(value))
 
 
 def verification(_slots: dict, text: str, _count: int, _cut: bool) -> Parsed:
@@ -179,13 +179,13 @@ def options(slots: dict, text: str, _count: int, _cut: bool) -> Parsed:
     """Three wrong answers (C.8.7), different from one another and from the right one."""
     names = tuple(f"wrong_answer_{number}" for number in (1, 2, 3))
     value = best_object(text, names)
-    found = {name: sentence(value.get(name)) for name in names}
+    texts = {name: sentence(value.get(name)) for name in names}
     seen = {_plain(slots["answer"])}
-    for name, wrong in found.items():
+    for name, wrong in texts.items():
         if wrong is not None and _plain(wrong) in seen:
-            found[name] = None
+            texts[name] = None
         seen.add(_plain(wrong or ""))
-    return _parsed(found)
+    return _parsed(texts)
 
 
 def _plain(text: str) -> str:
@@ -197,8 +197,8 @@ def answer_with_span(_slots: dict, text: str, _count: int, _cut: bool) -> Parsed
     value = best_object(text, ("relevant_span", "answer"))
     letter = value.get("answer") if value else text
     match = LETTER.search(letter) if isinstance(letter, str) else None
-    found = {"answer": match.group(1).upper() if match else None}
-    return _parsed(found | {"span": span(value.get("relevant_span")) or span_in_words(text)})
+    answer = {"answer": match.group(1).upper() if match else None}
+    return _parsed(answer | {"span": span(value.get("relevant_span")) or span_in_words(text)})
 
 
 def located(_slots: dict, text: str, _count: int, _cut: bool) -> Parsed:

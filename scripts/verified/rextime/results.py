@@ -59,7 +59,7 @@ def submissions_of(questions: list[Question], takers: Mapping[str, Mapping], nam
     others; of any other taker, what it says of these questions is taken, and it is left out where that is nothing.
     """
     asked = {question.qid for question in questions}
-    found = {}
+    submissions = {}
     for taker_name, taker in takers.items():
         if taker.get("questions", name) != name:
             continue
@@ -69,5 +69,5 @@ def submissions_of(questions: list[Question], takers: Mapping[str, Mapping], nam
         if "questions" not in taker:
             predictions = {qid: prediction for qid, prediction in predictions.items() if qid in asked}
         if predictions or "questions" in taker:
-            found[taker_name] = Taker(taker["mode"], predictions, partial="questions" not in taker)
-    return found
+            submissions[taker_name] = Taker(taker["mode"], predictions, partial="questions" not in taker)
+    return submissions

@@ -62,7 +62,7 @@ def benchmark_statistics(rows: Iterable[Mapping]) -> dict:
 
 def released_statistics(files: Mapping[str, str]) -> dict:
     """The same of given files of questions, by name; they name no kinds and no question spans."""
-    found = {}
+    statistics = {}
     for name, path in files.items():
         rows = [
             {
@@ -77,9 +77,9 @@ def released_statistics(files: Mapping[str, str]) -> dict:
             }
             for row in read_questions(path)
         ]
-        found |= benchmark_statistics(rows)
-        found[name] |= {"kinds": None, "directions": None}
-    return found
+        statistics |= benchmark_statistics(rows)
+        statistics[name] |= {"kinds": None, "directions": None}
+    return statistics
 
 
 def _mean(values: np.ndarray) -> float | None:

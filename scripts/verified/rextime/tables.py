@@ -22,13 +22,13 @@ NOT_ATTEMPTED = "not attempted: the test set and the model's weights are not at 
 def sources_table(counts: Mapping[str, dict]) -> SimpleTable:
     """What the filters kept and rejected, by source; kept and rejected add up to given."""
     rows = []
-    for source, found in counts.items():
+    for source, count in counts.items():
         for what in ("videos", "events", "queries"):
-            if what in found:
-                number = found[what]
-                rows.append([source, found["form"], what, "given", number["given"]])
-                rows.append([source, found["form"], what, "kept", number["kept"]])
-                rows += [[source, found["form"], what, reason, n] for reason, n in number.get("rejected", {}).items()]
+            if what in count:
+                number = count[what]
+                rows.append([source, count["form"], what, "given", number["given"]])
+                rows.append([source, count["form"], what, "kept", number["kept"]])
+                rows += [[source, count["form"], what, reason, n] for reason, n in number.get("rejected", {}).items()]
     return SimpleTable("rextime-sources", "what the filters of the sources kept", _SOURCES, rows)
 
 
@@ -51,12 +51,12 @@ def questions_table(statistics: Mapping[str, dict]) -> SimpleTable:
         "Question–answer IoU",
     )
     rows = []
-    for split, found in statistics.items():
-        by_kind = found["kinds"]
+    for split, measures in statistics.items():
+        by_kind = measures["kinds"]
         numbers = [None if by_kind is None else by_kind.get(kind, 0) for kind in kinds]
         names = ("videos", "duration", "answer_length", "with_question_span")
         names += ("certificate_length", "certificate_hull", "question_answer_iou")
-        rows.append([split, found["questions"], *numbers, *(found[name] for name in names)])
+        rows.append([split, measures["questions"], *numbers, *(measures[name] for name in names)])
     notes = ("Certificate length is the union of question span and answer span; the hull also counts what is between.",)
     return SimpleTable("rextime-questions", "the questions across time", header, rows, notes)
 
@@ -65,8 +65,8 @@ def generation_table(counts: Mapping[str, dict]) -> SimpleTable:
     """What became of items, questions and calls."""
     rows: list[list[Value]] = [["items", name.replace("_", " "), n] for name, n in counts["items"].items()]
     rows += [["items and questions", reason, number] for reason, number in counts["fates"].items()]
-    for task, found in counts["calls"].items():
-        rows += [[task, f"calls {status}", number] for status, number in found["outcomes"].items() if number]
+    for task, count in counts["calls"].items():
+        rows += [[task, f"calls {status}", number] for status, number in count["outcomes"].items() if number]
     return SimpleTable(
         "rextime-generation", "what became of items, questions and calls", ("Of", "Fate", "Number"), rows
     )
@@ -76,12 +76,12 @@ def results_table(results: Mapping[str, dict], printed: Iterable[Mapping]) -> Si
     """Everybody who took the test in this run, then the printed rows of the supplement's Tables 1 and 2."""
     header = ("Test", "Method", "Questions", "mIoU", "R1@0.3", "R1@0.5", "Accuracy", "Accuracy@IoU≥0.5", "Verdict")
     rows: list[list[Value]] = []
-    for split, found in results.items():
-        for name, taker in found["takers"].items():
+    for split, measures in results.items():
+        for name, taker in measures["takers"].items():
             values = [_estimate(taker["intervals"].get(measure), scale) for measure, scale in MEASURES.items()]
             rows.append([f"this run, {split}", name, taker["questions"], *values, "this run"])
-        expected = [found["expected_random"][measure] * scale for measure, scale in MEASURES.items()]
-        rows.append([f"this run, {split}", "random, expected", found["questions"], *expected, "computed exactly"])
+        expected = [measures["expected_random"][measure] * scale for measure, scale in MEASURES.items()]
+        rows.append([f"this run, {split}", "random, expected", measures["questions"], *expected, "computed exactly"])
     for row in printed:
         tuning = {"1": "zero-shot", "2": "fine-tuned"}[row["table"]]
         name = f"supplement Table {row['table']} ({tuning}), {row['test']} test"
@@ -107,8 +107,8 @@ def cost_table(prices: Prices) -> SimpleTable:
         ("val and test", True, (135.0, 300.0, 45.0)),
         ("train", False, (35.0, 300.0, None)),
     ):
-        found = cost_per_1000(prices, reviewed)
-        rows.append([name, *found.values(), *printed, _verdict(found, printed)])
+        costs = cost_per_1000(prices, reviewed)
+        rows.append([name, *costs.values(), *printed, _verdict(costs, printed)])
     notes = (
         "Printed: 35 for the model and 6 an hour; 60 samples reviewed or 20 pairs written in an hour. The supplement "
         "gives the share for train only as a bit more than 10 %.",

@@ -26,13 +26,13 @@ def true_answers(question: Mapping, answer: str, events: list[dict]) -> list[dic
     """The events of corpus/truth.jsonl (those of one video) that bear out `answer` as an answer to the question."""
     events = sorted(events, key=lambda event: event["start"])
     asked, answered = caption_facts(question["query"]), caption_facts(answer)
-    found = []
+    answers = []
     for first, second in itertools.pairwise(events):
         named, told = (first, second) if question["direction"] == "forward" else (second, first)
         claim = relation(first["facts"], second["facts"], second["start"] - first["end"])
         if claim in CLAIMED[question["kind"]] and _fits(asked, named) and _fits(answered, told):
-            found.append(told)
-    return found
+            answers.append(told)
+    return answers
 
 
 def _fits(stated: dict, event: dict) -> bool:
@@ -48,24 +48,24 @@ def judge(questions: Iterable[Mapping], dropped: Iterable[Mapping], truth: Mappi
     rows = []
     for question in questions:
         events = truth[question["vid"]]
-        found = true_answers(question, question["answer"], events)
+        bearing = true_answers(question, question["answer"], events)
         window = question["relevant_windows"][0]
-        right = max((best_iou(window, [(event["start"], event["end"])]) for event in found), default=0.0)
+        right = max((best_iou(window, [(event["start"], event["end"])]) for event in bearing), default=0.0)
         wrong = [text for letter, text in zip(LETTERS, question["options"]) if letter != question["ans"]]
         rows.append(
             {
                 "qid": question["qid"],
                 "kind": question["kind"],
                 "kept": True,
-                "true": bool(found),
-                "window": right >= WINDOW_IOU if found else None,
+                "true": bool(bearing),
+                "window": right >= WINDOW_IOU if bearing else None,
                 "options_false": [not true_answers(question, text, events) for text in wrong],
             }
         )
     for fate in dropped:
-        found = true_answers(fate, fate["answer"], truth[fate["vid"]])
+        bearing = true_answers(fate, fate["answer"], truth[fate["vid"]])
         rows.append(
-            {"qid": fate["question"], "kind": fate["kind"], "kept": False, "true": bool(found), "window": None}
+            {"qid": fate["question"], "kind": fate["kind"], "kept": False, "true": bool(bearing), "window": None}
             | {"options_false": [], "reason": fate["reason"]}
         )
     return rows

@@ -42,10 +42,10 @@ def fetch_model(wanted: Wanted, weights: Weights) -> dict:
 def _first_time(wanted: Wanted, weights: Weights) -> tuple[str, dict[str, dict], Path]:
     if weights.hub:
         return local_hub.describe(wanted, Path(weights.hub))
-    found = hub.published(wanted)
-    log.info("%s: %.2f GB in %d files", wanted.key, found.bytes / 1e9, len(found.sizes))
-    folder = hub.bring(wanted, found.commit, found.sizes, Path(weights.folder))
-    return found.commit, hub.check_against_hub(folder, found, wanted), folder
+    repository = hub.published(wanted)
+    log.info("%s: %.2f GB in %d files", wanted.key, repository.bytes / 1e9, len(repository.sizes))
+    folder = hub.bring(wanted, repository.commit, repository.sizes, Path(weights.folder))
+    return repository.commit, hub.check_against_hub(folder, repository, wanted), folder
 
 
 def _as_locked(wanted: Wanted, commit: str, files: dict[str, dict], weights: Weights) -> Path:

@@ -51,9 +51,9 @@ def first_difference(folder: Path, files: Mapping[str, dict]) -> tuple[str, str]
         if path.stat().st_size != facts["bytes"]:
             return name, f"it has {path.stat().st_size} bytes, not {facts['bytes']}"
     for name, facts in files.items():
-        found = sha256_of(folder / name)
-        if found != facts["sha256"]:
-            return name, f"its SHA-256 is {found}, not {facts['sha256']}"
+        digest = sha256_of(folder / name)
+        if digest != facts["sha256"]:
+            return name, f"its SHA-256 is {digest}, not {facts['sha256']}"
     return None
 
 

@@ -33,14 +33,14 @@ def published(wanted: Wanted, commit: str | None = None) -> Published:
     from huggingface_hub import HfApi
 
     try:
-        found = HfApi().model_info(wanted.name, revision=commit or wanted.revision or None, files_metadata=True)
+        repository = HfApi().model_info(wanted.name, revision=commit or wanted.revision or None, files_metadata=True)
     except Exception as error:
         raise explained(error, wanted) from None
-    known = {file.rfilename: file for file in found.siblings or ()}
+    known = {file.rfilename: file for file in repository.siblings or ()}
     names = needed(known)
     large = {name: known[name].lfs.sha256 for name in names if known[name].lfs}
     blobs = {name: known[name].blob_id for name in names if known[name].blob_id and name not in large}
-    return Published(found.sha, {name: known[name].size for name in names}, large, blobs)
+    return Published(repository.sha, {name: known[name].size for name in names}, large, blobs)
 
 
 def bring(wanted: Wanted, commit: str, sizes: Mapping[str, int | None], folder: Path) -> Path:

@@ -21,8 +21,8 @@ def all_records(settings: Config) -> list[str]:
 
 def role_records(settings: Config, *roles: str) -> list[str]:
     """The records behind roles of text generation; none for roles that load no model of the hub."""
-    found = {of_role(getattr(settings.generation, role)) for role in roles}
-    return [record_file(settings, wanted) for wanted in sorted(found - {None})]
+    models = {of_role(getattr(settings.generation, role)) for role in roles}
+    return [record_file(settings, wanted) for wanted in sorted(models - {None})]
 
 
 def sentence_records(settings: Config) -> list[str]:

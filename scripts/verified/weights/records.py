@@ -12,7 +12,7 @@ from verified.weights.wanted import Wanted, from_hub, of_role
 
 def read_records(paths: Iterable[str | Path]) -> dict[Wanted, dict]:
     """Records by model. Raises InputError for a record whose folder is gone."""
-    found = {}
+    records = {}
     for path in paths:
         record = read_json(path)
         if not Path(record["folder"]).is_dir():
@@ -21,8 +21,8 @@ def read_records(paths: Iterable[str | Path]) -> dict[Wanted, dict]:
                 file=path,
                 remedy=f"fetch it again: remove {path} and run the workflow",
             )
-        found[Wanted(record["model"], record["revision"])] = record
-    return found
+        records[Wanted(record["model"], record["revision"])] = record
+    return records
 
 
 def located(generation: Generation, paths: Iterable[str | Path]) -> Generation:

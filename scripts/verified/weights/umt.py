@@ -28,28 +28,28 @@ def fetch_umt(evaluator: Evaluator, lock: str, pause: float = 2.0) -> dict:
     partial = path.with_name(path.name + ".part")
     download_part(evaluator.umt_url, partial, None, f"fetch it by hand and save it as {path}", pause)
     try:
-        found = check_umt(evaluator, lock, partial)
+        checked = check_umt(evaluator, lock, partial)
     except InputError:
         partial.unlink()
         raise
     partial.replace(path)
-    return found
+    return checked
 
 
 def check_umt(evaluator: Evaluator, lock: str, at: Path | None = None) -> dict:
     """{"bytes", "sha256"} of the checkpoint at `at` (default `umt_file`). Raises InputError for another one's bytes."""
     path = at or Path(evaluator.umt_file)
     key = evaluator.umt_url or evaluator.umt_file
-    found = {"bytes": path.stat().st_size, "sha256": sha256_of(path)}
+    facts = {"bytes": path.stat().st_size, "sha256": sha256_of(path)}
     locked = read_lock(lock)["files"].get(key)
     for meant, who in ((evaluator.umt_sha256, "evaluator.umt_sha256"), (locked and locked["sha256"], lock)):
-        if meant and meant != found["sha256"]:
+        if meant and meant != facts["sha256"]:
             raise InputError(
-                f"this is not the checkpoint that {who} names: {found['bytes']} bytes, SHA-256 {found['sha256']}",
+                f"this is not the checkpoint that {who} names: {facts['bytes']} bytes, SHA-256 {facts['sha256']}",
                 file=path,
                 remedy=f"expected SHA-256 {meant}; remove the file to fetch it again from {key}",
             )
     if not locked:
-        add_to_lock(lock, "files", key, found)
-        log.info("%s: SHA-256 %s, now in %s", path, found["sha256"], lock)
-    return found
+        add_to_lock(lock, "files", key, facts)
+        log.info("%s: SHA-256 %s, now in %s", path, facts["sha256"], lock)
+    return facts

@@ -73,8 +73,8 @@ def wanted_models(settings: Config) -> dict[Wanted, list[str]]:
     for model in settings.retrieval.models:
         if (start := initial_weights(settings, model)) and from_hub(start):
             named.append((Wanted(start), f"retrieval.training.{model}.model.roberta"))
-    found: dict[Wanted, list[str]] = {}
+    keys: dict[Wanted, list[str]] = {}
     for wanted, key in named:
         if wanted:
-            found.setdefault(wanted, []).append(key)
-    return found
+            keys.setdefault(wanted, []).append(key)
+    return keys
