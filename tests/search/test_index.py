@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from small_index import CONTEXT, SPANS, random_videos, write_corpus, write_video_features
@@ -16,7 +17,8 @@ from verified.retrieval.search import SearchSettings, encode_corpus, search_enco
 from verified.retrieval.tokens import load_tokeniser
 from verified.search.ask import Index, stretch
 from verified.search.encoders import ModelEncoder
-from verified.search.store import SMALL_SEGMENTS, describe, present, read_manifest
+from verified.search.export import export
+from verified.search.store import SMALL_SEGMENTS, changing, describe, present, read_manifest
 from verified.search.update import remove_videos, update
 from verified.search.vectors import ClipVectors, build, spool
 
@@ -225,3 +227,49 @@ def test_the_stretch_around_the_best_clip():
     assert stretch(np.array([0.0, 0.1, 0.9, 1.0, 0.8, 0.1]), 6) == (2, 4)
     assert stretch(np.array([0.0, 0.1, 0.9, 1.0, 0.8, 0.1]), 2) == (2, 3)
     assert stretch(np.array([0.5]), 4) == (0, 0)
+
+
+def test_a_change_that_breaks_off_leaves_the_index_as_it_was(tmp_path, monkeypatch):
+    videos = random_videos(8)
+    files, settings = write_corpus(tmp_path, dict(list(videos.items())[:5]))
+    folder = tmp_path / "index"
+    before = update(folder, files, settings)
+    write_video_features(files["features"], videos)
+
+    def killed(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("verified.search.update.write_manifest", killed)
+        with pytest.raises(KeyboardInterrupt):
+            update(folder, files, settings)
+    assert read_manifest(folder) == before and len(Index(folder).place) == 5
+    assert update(folder, files, settings)["videos"] == 8
+    assert {path.name for path in (folder / "segments").iterdir() if path.is_dir()} == {"000001", "000002"}
+
+
+def test_one_change_at_a_time(tmp_path):
+    files, settings = write_corpus(tmp_path, random_videos(3))
+    with changing(tmp_path / "index"), pytest.raises(InputError, match="another process"):
+        update(tmp_path / "index", files, settings)
+
+
+def test_an_export_holds_what_the_index_holds(tmp_path):
+    videos = random_videos(6)
+    files, settings = write_corpus(tmp_path, videos)
+    folder = tmp_path / "index"
+    update(folder, files, settings)
+    remove_videos(folder, ["v0002"])
+    rows = sum(len(clips) for name, clips in videos.items() if name != "v0002")
+    assert export(folder, tmp_path / "out", rows_per_file=20) == rows
+    parts = sorted((tmp_path / "out").glob("*.npy"))
+    vectors = np.concatenate([np.load(part) for part in parts])
+    table = pd.concat([pd.read_parquet(part) for part in sorted((tmp_path / "out").glob("*.parquet"))])
+    assert len(parts) > 1 and vectors.dtype == np.float16 and len(vectors) == len(table) == rows
+    index = Index(folder)
+    (number, window), *_ = index.windows("v0003")
+    own = (table["video"] == "v0003").to_numpy()
+    assert (vectors[own] == index.segments[number].search_vectors(window).astype(np.float16)).all()
+    assert table["start"][own].tolist() == [float(second) for second in range(len(videos["v0003"]))]
+    with pytest.raises(InputError, match="not empty"):
+        export(folder, tmp_path / "out")

@@ -34,6 +34,9 @@ def test_a_page_is_refreshed_by_its_own_commands(index, tmp_path, capsys):
     assert main(["search", "--refresh", str(page)]) == 0
     text = page.read_text(encoding="utf-8")
     assert "former" not in text and "nearest annotated caption" in text and text.endswith("```\nEnd.\n")
+    page.write_text(f"<!-- output of: {command} -->\nEnd.\n", encoding="utf-8")  # not shown yet
+    assert main(["search", "--refresh", str(page)]) == 0
+    assert page.read_text(encoding="utf-8") == text.removeprefix("Text.\n\n")
     page.write_text("nothing here", encoding="utf-8")
     assert main(["search", "--refresh", str(page)]) == 2
     assert "shows no search" in capsys.readouterr().err
@@ -46,7 +49,7 @@ def test_a_page_is_refreshed_by_its_own_commands(index, tmp_path, capsys):
         (["search", " ", "--index", "INDEX"], "empty query"),
         (["search", "x", "--index", "nowhere"], "no index here"),
         (["search", "x", "--index", "INDEX", "--video", "other"], "no video 'other'"),
-        (["index", "--index", "INDEX"], "give --add or --remove"),
+        (["index", "--index", "INDEX"], "give --add, --remove or"),
         (["index", "--index", "INDEX", "--remove", "other"], "no video 'other'"),
     ],
 )

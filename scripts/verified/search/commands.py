@@ -5,12 +5,15 @@ import json
 import os
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 from verified.common.errors import InputError
 from verified.config.commands import add_configfiles
 
 PROJECT = Path(__file__).resolve().parents[3]
+LONGEST_CAPTION = 100
+"""Characters of a caption in a list on the terminal; `--json` has all of it."""
 
 
 def add_parser(subparsers) -> None:
@@ -54,6 +57,12 @@ def _add_index(subparsers) -> None:
         "--add", nargs="+", type=Path, metavar="VIDEO", help="add video files to the index that is there"
     )
     change.add_argument("--remove", nargs="+", metavar="ID", help="remove videos from the index that is there")
+    change.add_argument(
+        "--export",
+        type=Path,
+        metavar="FOLDER",
+        help="write its vectors (npy) and their rows (parquet) for another engine",
+    )
     parser.set_defaults(run=run_index)
 
 
@@ -63,6 +72,11 @@ def run_index(arguments: argparse.Namespace) -> int:
     from verified.search.store import describe, read_manifest
 
     folder = place_of(arguments)
+    if arguments.export:
+        from verified.search.export import export
+
+        print(f"{arguments.export}: {export(folder, arguments.export):,} vectors")
+        return 0
     if arguments.add or arguments.remove:
         from verified.search.update import add_files, remove_videos
 
@@ -71,7 +85,9 @@ def run_index(arguments: argparse.Namespace) -> int:
         else:
             remove_videos(folder, arguments.remove)
     elif arguments.index:
-        raise InputError("--index names an index that is there", remedy="give --add or --remove, or a --configfile")
+        raise InputError(
+            "--index names an index that is there", remedy="give --add, --remove or --export, or a --configfile"
+        )
     else:
         command = [sys.executable, "-m", "snakemake", "--snakefile", str(PROJECT / "Snakefile")]
         command += ["--configfile", *map(str, arguments.configfile), "--cores", arguments.cores]
@@ -193,7 +209,7 @@ def shown(index, answer) -> str:
         caption = moment.caption
         text = ""
         if caption:
-            text = caption["fine"] or caption["coarse"]
+            text = textwrap.shorten(caption["fine"] or caption["coarse"], LONGEST_CAPTION, placeholder=" …")
             text += "" if caption["overlap"] > 0 else f" (at {caption['start']:g}–{caption['end']:g} s)"
         lines.append(
             f"{rank:>3}  {moment.video:{width}}  {moment.start:8.2f}  {moment.end:8.2f}  {moment.score:9.3g}  {text}"

@@ -15,7 +15,7 @@ from pathlib import Path
 from verified.common.errors import InputError
 from verified.common.files import write_text
 
-BLOCK = re.compile(r"(<!-- output of: verified (search .+?) -->\n```text\n)(.*?)(^```$)", re.DOTALL | re.MULTILINE)
+BLOCK = re.compile(r"(<!-- output of: verified (search .+?) -->\n)(```text\n.*?^```\n)?", re.DOTALL | re.MULTILINE)
 
 
 def refresh(page: Path) -> int:
@@ -34,7 +34,7 @@ def refresh(page: Path) -> int:
         arguments = parser().parse_args(shlex.split(match[2]))
         with contextlib.redirect_stdout(io.StringIO()) as out:
             arguments.run(arguments)
-        return match[1] + out.getvalue() + match[4]
+        return f"{match[1]}```text\n{out.getvalue()}```\n"
 
     text, count = BLOCK.subn(output, text)
     if not count:

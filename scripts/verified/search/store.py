@@ -130,4 +130,15 @@ def describe(manifest: dict) -> list[str]:
         )  # fmt: skip
         gone = f", {len(entry['removed'])} of them removed" if entry["removed"] else ""
         lines.append(f"segment {entry['name']}: {entry['videos']:,} videos{gone}, {entry['rows']:,} clips: {how}")
-    return lines
+    return [*lines, _presence(manifest["here"])]
+
+
+def _presence(here: dict | None) -> str:
+    if here is None:
+        return "whether a sentence is here at all: unknown, too few known queries"
+    low, high = here["auroc_interval"]
+    told = "" if here["tells"] else ", so it cannot be told"
+    return (
+        f"whether a sentence is here at all: AUROC {here['auroc']:.2f} [{low:.2f}, {high:.2f}] on {here['queries']}"
+        f" queries, by {here['known_by']}{told}"
+    )

@@ -80,7 +80,7 @@ def build(folder: Path, dim: int, owner: np.ndarray, exact_clips: int, queries: 
 def _probes(vectors: "ClipVectors", owner: np.ndarray, queries: np.ndarray) -> dict:
     """The fewest lists (a power of two) with which the first half of the queries reaches `AIM`; the second half says
     how much that is worth."""
-    exact = _exact_videos(vectors.vectors, owner, queries)
+    exact = exact_videos(vectors.vectors, owner, queries)
     tuned = slice(0, len(queries) // 2)
     probes = 4
     while True:
@@ -96,7 +96,7 @@ def _probes(vectors: "ClipVectors", owner: np.ndarray, queries: np.ndarray) -> d
             "recall_queries": len(queries) - tuned.stop}  # fmt: skip
 
 
-def _exact_videos(rows: np.ndarray, owner: np.ndarray, queries: np.ndarray) -> list[np.ndarray]:
+def exact_videos(rows: np.ndarray, owner: np.ndarray, queries: np.ndarray) -> list[np.ndarray]:
     """The `DEPTH` videos with the best clips for each query, by looking at every clip."""
     best = np.full((len(queries), int(owner.max()) + 1), -np.inf, np.float32)
     for at in range(0, len(rows), BLOCK):

@@ -1,0 +1,59 @@
+"""An index as plain files, for another engine: vectors in row order and a table that says what each row is."""
+
+from pathlib import Path
+
+import numpy as np
+
+from verified.common.errors import InputError
+from verified.common.files import atomic_path
+from verified.search.store import opened, read_manifest
+
+ROWS_PER_FILE = 1_000_000
+
+
+def export(folder: Path, output: Path, rows_per_file: int = ROWS_PER_FILE) -> int:
+    """Write `vectors-00000.npy` (float16 [rows, D], length 1) and `rows-00000.parquet` (video, start, end in seconds; a
+    row per vector, in the same order), and further pairs of at most `rows_per_file` rows; returns how many rows.
+
+    Removed videos are left out. Vectors are to be compared by their inner product; a video's score is the largest of
+    its rows'. Raises InputError for an output folder that is not empty.
+    """
+    segments = opened(folder, read_manifest(folder))
+    if output.exists() and any(output.iterdir()):
+        raise InputError("is not empty", file=output, remedy="name a folder that is not there")
+    output.mkdir(parents=True, exist_ok=True)
+    vectors, names, spans = [], [], []
+    count = files = held = 0
+
+    def write() -> None:
+        nonlocal files, held
+        _write(output, files, np.concatenate(vectors), np.concatenate(names), np.concatenate(spans))
+        files, held = files + 1, 0
+        for part in (vectors, names, spans):
+            part.clear()
+
+    for segment in segments:
+        for window in np.flatnonzero(segment.kept):
+            part = segment.search_vectors(int(window)).astype(np.float16)
+            if held and held + len(part) > rows_per_file:
+                write()
+            seconds = segment.seconds[window]
+            starts = segment.offset[window] + np.arange(len(part)) * seconds
+            vectors.append(part)
+            names.append(np.full(len(part), segment.videos[segment.video[window]]["video"], object))
+            spans.append(np.stack([starts, starts + seconds], axis=1))
+            held, count = held + len(part), count + len(part)
+    if held:
+        write()
+    return count
+
+
+def _write(output: Path, number: int, vectors: np.ndarray, names: np.ndarray, spans: np.ndarray) -> None:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    with atomic_path(output / f"vectors-{number:05d}.npy") as temporary, temporary.open("wb") as out:
+        np.save(out, vectors)
+    table = pa.table({"video": pa.array(names.tolist(), pa.string()), "start": spans[:, 0], "end": spans[:, 1]})
+    with atomic_path(output / f"rows-{number:05d}.parquet") as temporary:
+        parquet.write_table(table, temporary)
