@@ -20,6 +20,19 @@ PARENT = "VERIFIED_SNAKEMAKE"
 READER = "VERIFIED_VIDEO_READER"
 """Names the library that decodes videos in this process and its children (see `video.decord_reader`)."""
 
+ENVIRONMENT = {
+    "OMP_WAIT_POLICY": "passive",
+    "KMP_BLOCKTIME": "0",
+    "MALLOC_MMAP_THRESHOLD_": str(32 * 2**20),
+    "MALLOC_TRIM_THRESHOLD_": str(512 * 2**20),
+}
+"""What a job's interpreter must find when it starts, for its libraries read it only then. No byte depends on it.
+
+A compute thread that waits sleeps instead of spinning (GNU's and LLVM's OpenMP): on a shared processor the spinning
+thread is what keeps the awaited one from running. And glibc keeps freed memory up to these sizes, the first being the
+largest that it takes: frames and tensors of some megabytes are otherwise mapped, cleared and given back one by one.
+"""
+
 
 class _Redacting(logging.Formatter):
     """Lines and tracebacks without the secrets of this process."""
@@ -54,8 +67,13 @@ def set_threads(threads: int) -> None:
 
 
 def announce_parent() -> None:
-    """Tell the jobs of this process, a Snakemake on whatever machine, whose they are."""
+    """Tell the jobs of this process, a Snakemake on whatever machine, whose they are, and give them `ENVIRONMENT`.
+
+    What the user has set stands.
+    """
     os.environ[PARENT] = str(os.getpid())
+    for name, value in ENVIRONMENT.items():
+        os.environ.setdefault(name, value)
 
 
 def die_with_parent() -> None:
