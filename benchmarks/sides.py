@@ -50,6 +50,7 @@ def child(script: str, *arguments: str, environment: dict[str, str] | None = Non
 
 
 def here(file: str) -> str:
-    """Put the package on the path of a benchmark, and return the benchmark's own path."""
-    sys.path.insert(0, str(Path(file).resolve().parents[1] / "scripts"))
-    return str(Path(file).resolve())
+    """Put the package beside a benchmark on its path, and return the benchmark's own path."""
+    path = Path(file).resolve()
+    sys.path.insert(0, str(path.parents[1] / "scripts"))
+    return str(path)

@@ -24,8 +24,10 @@ def encode(texts: Sequence[str], model: str = PACKAGED, threads: int = 1) -> np.
     """
     import torch
 
+    from verified.common.linear import through_onednn
+
     torch.set_num_threads(threads)
-    encoder = _load(model)
+    encoder = through_onednn(_load(model))
     ordered = sorted(set(texts), key=lambda text: (len(text), text))
     if not ordered:
         return np.zeros((0, encoder.get_embedding_dimension()), np.float32)

@@ -6,6 +6,7 @@ from torch import Tensor
 
 from verified.common.complete import check_complete
 from verified.common.fig import TYPES
+from verified.common.linear import through_onednn
 from verified.common.precision import computing
 from verified.common.progress import Progress
 from verified.evaluator.clips import CodedClips
@@ -50,7 +51,7 @@ def score_candidates(
     expected = [entry["desc_id"] for entry in index]
     for kind, rows in zip(TYPES, captions, strict=True):
         check_complete(expected, {row["desc_id"] for row in rows}, f"{kind} captions")
-    model.to(device).eval()
+    through_onednn(model).to(device).eval()
     by_moment: dict[int, list[tuple[str, int, dict]]] = {}
     for rows in captions:
         for row in rows:

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from verified.common.errors import InputError
 from verified.common.files import atomic_path
+from verified.common.linear import through_onednn
 from verified.common.tensor_file import KEY, read_tensor_file
 from verified.retrieval.contract import RetrievalModel
 from verified.retrieval.registry import model_class
@@ -55,4 +56,4 @@ def load_model(path: str | Path, device: str = "cpu") -> tuple[RetrievalModel, d
     except (TypeError, ValueError, RuntimeError, ArithmeticError, AssertionError, AttributeError) as error:
         detail = " ".join(str(error).split())[:400]
         raise InputError(f"does not fit the model {name!r}: {detail}", file=path) from None
-    return model.to(torch.device(device)).eval(), header
+    return through_onednn(model).to(torch.device(device)).eval(), header

@@ -77,6 +77,8 @@ def build_model(name: str, sizes: dict, options: dict | None = None) -> "Retriev
 
     Raises InputError for an option that the model's config does not have.
     """
+    from verified.common.linear import through_onednn
+
     model = model_class(name)
     options = options or {}
     known = {field.name for field in fields(model.Config)}
@@ -85,4 +87,4 @@ def build_model(name: str, sizes: dict, options: dict | None = None) -> "Retriev
             near = difflib.get_close_matches(option, sorted(known), n=1, cutoff=0.4)
             hint = f"did you mean {near[0]!r}? " if near else ""
             raise InputError(f"{name} has no option {option!r}", remedy=f"{hint}known: {', '.join(sorted(known))}")
-    return model(model.Config(**sizes, **options))
+    return through_onednn(model(model.Config(**sizes, **options)))

@@ -16,6 +16,8 @@ Softmaxes of the loss run over the ground-truth video and the negatives (all the
 listed video weighs softmax(video scores of the list); a moment scores weight · p_start(i) · p_end(j).
 
 Differences from the official code
+- Features made here are cast to float32 before they are normalised; officially float16 files are normalised in float16,
+  which changes ranks. That is done for given features, and wherever `retrieval.feature_cast` is `official`.
 - Negatives come from one pool (rank of the ground truth + 500). The official pool shrinks to rank + 50 for queries
   whose noun and verb co-occur often, by tables made for TVR; the flag behind it never reached the loss.
 - The similarity is computed token by token without the [L, T, 3D] concatenation, for real clips and tokens only.
@@ -31,6 +33,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from verified.common.linear import linear
 from verified.retrieval.contract import Batch, Encoded, ModelConfig, Recipe, RetrievalModel, Spans
 from verified.retrieval.labels import inclusive_end
 from verified.retrieval.layers import InputProjection, initialise
@@ -162,9 +165,10 @@ class Squidnet(RetrievalModel):
         """s of P pairs, [P, L, D] and [P, T, D] → [P, L, T]; what is held at once is a few [P, L, D], for one token."""
         first, _, second = self.VQMMA["sim_weight"]
         of_video, of_query, of_both = first.weight.chunk(3, dim=1)
-        video_part, query_part = video @ of_video.T, query @ of_query.T
+        video_part, query_part = linear(video, of_video), linear(query, of_query)
         scores = [
-            torch.relu((video * query[:, t, None]) @ of_both.T + video_part + query_part[:, t, None]) @ second.weight[0]
+            torch.relu(linear(video * query[:, t, None], of_both) + video_part + query_part[:, t, None])
+            @ second.weight[0]
             for t in range(query.shape[1])
         ]
         return torch.stack(scores, dim=2)

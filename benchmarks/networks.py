@@ -1,0 +1,154 @@
+"""The networks at the paper's widths with their linear maps by oneDNN, as they run, and by MKL, PyTorch's own way.
+
+    python benchmarks/networks.py                         # five turns of each, about a minute
+    python benchmarks/networks.py --work conquer hero     # some of them
+
+One thread, random weights from one seed, processor seconds, the sides in turns in one process. The largest difference
+of outputs (of training: losses and a gradient) is printed, and the limit: the multiplications of the network's matrices
+at the rate of one large product by oneDNN on this machine, measured in the same run.
+"""
+
+import argparse
+import statistics
+import sys
+from functools import partial
+
+from sides import compare, here, processor_seconds
+
+here(__file__)
+CLIPS, TOKENS, VIDEO_DIM, TEXT_DIM, HIDDEN = 48, 12, 2048, 768, 768
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--work", nargs="+", choices=sorted(WORK), default=list(WORK))
+    options = parser.parse_args()
+    import torch
+
+    torch.set_num_threads(1)
+    for work in options.work:
+        make, what, limit = WORK[work]
+        torch.manual_seed(0)
+        run, found = make(), {}
+        after = compare(f"{work}: {what}", {way: partial(side, way, run, found) for way in ("MKL", "oneDNN")})["oneDNN"]
+        difference = max((one - other).abs().max().item() for one, other in zip(*found.values(), strict=True))
+        print(f"{'':<34}largest difference {difference:.1e}")
+        if limit:
+            floor = limit / rate()
+            print(f"{'':<34}limit {floor:.3f} CPU-s ({limit / 1e9:.2f}e9 multiplications), {after / floor:.2f} of it")
+
+
+def side(way: str, run, found: dict[str, list]) -> float:
+    """Seconds of one run with linear maps by MKL, PyTorch's own way, or by oneDNN; the first run warms up."""
+    import verified.common.linear as linear
+
+    linear.HAS_ONEDNN = way == "oneDNN"
+    if way not in found:
+        found[way] = [part.detach().clone() for part in run()]
+    return processor_seconds(run)
+
+
+def rate() -> float:
+    """Multiplications a second of one large product by oneDNN, of three the median."""
+    import torch
+
+    from verified.common.linear import linear
+
+    torch.set_num_threads(1)
+    x, weight = torch.randn(2048, 3072), torch.randn(768, 3072)
+    seconds = [processor_seconds(lambda: linear(x, weight)) for _ in range(4)][1:]
+    return 2048 * 3072 * 768 / statistics.median(seconds)
+
+
+def built(name: str, **sizes):
+    """A model with random weights that computes as the trained ones do."""
+    from verified.retrieval.registry import build_model
+
+    return build_model(name, {"video_dim": VIDEO_DIM, "context_clips": CLIPS, "text_dim": TEXT_DIM, **sizes}).eval()
+
+
+def two_stage(name: str):
+    """Start and end logits of 8 pairs: 4 queries of 12 tokens and 2 videos that fill the context."""
+    import torch
+
+    model = built(name)
+    seen = torch.arange(30) < TOKENS
+    query = torch.randn(4, 30, TEXT_DIM) * seen[:, None]
+    with torch.no_grad():
+        queries = model.encode_queries(query, seen.expand(4, -1))
+        videos = model.encode_videos(torch.randn(2, CLIPS, VIDEO_DIM), torch.ones(2, CLIPS, dtype=torch.bool))
+    pairs = torch.arange(4).repeat(2), torch.arange(2).repeat_interleave(4)
+
+    def run():
+        with torch.no_grad():
+            spans = model.span_logits(queries, videos, *pairs)
+        return spans.start, spans.end
+
+    return run
+
+
+def hero():
+    """Four videos that fill the context."""
+    import torch
+
+    model = built("hero", text_dim=0, vocabulary=1000, cls_id=1)
+    video, mask = torch.randn(4, CLIPS, VIDEO_DIM), torch.ones(4, CLIPS, dtype=torch.bool)
+
+    def run():
+        with torch.no_grad():
+            encoded = model.encode_videos(video, mask)
+        return encoded["unit"], encoded["localised"]
+
+    return run
+
+
+def xml():
+    """A step of training on 64 pairs of 12 tokens and 16 to 48 clips; the losses of the first."""
+    import torch
+
+    from verified.retrieval.contract import Batch
+    from verified.retrieval.optimisers import BertAdam, parameter_groups
+
+    model = built("xml").train()
+    optimiser = BertAdam(parameter_groups(model.named_parameters(), 0.0), 0.0)
+    seen, tokens = torch.arange(CLIPS) < torch.linspace(16, CLIPS, 64).round()[:, None], torch.arange(30) < TOKENS
+    batch = Batch(
+        torch.randn(64, 30, TEXT_DIM) * tokens[:, None], tokens.expand(64, -1),
+        torch.randn(64, CLIPS, VIDEO_DIM) * seen[:, :, None], seen, torch.zeros(64, 2, dtype=torch.int64),
+    )  # fmt: skip
+
+    def run():
+        torch.manual_seed(0)
+        optimiser.zero_grad()
+        losses = model.losses(batch, epoch=0, step=0, generator=torch.Generator().manual_seed(0))
+        losses["total"].backward()
+        found = [loss.detach() for loss in losses.values()] + [model.video_query_linear.weight.grad.clone()]
+        optimiser.step()
+        return found
+
+    return run
+
+
+def sentences():
+    """Embeddings of 64 captions."""
+    import torch
+
+    from verified.common.sentences import encode
+
+    texts = [f"a man in {'dark ' * (at % 8)}red opens door {at} and walks out" for at in range(64)]
+    return lambda: [torch.from_numpy(encode(texts))]
+
+
+# The matrices of a clip, in D² multiplications: CONQUER's FC 4 + 5 + 2, three BERT layers of 12, a kernel of 5 × 128
+# twice; SQuiDNet's FC 3 + 4 + 2, the same layers and kernels, and one D² for each of 12 tokens and for the clip.
+PAIR = 8 * CLIPS * HIDDEN**2
+WORK = {
+    "conquer": (partial(two_stage, "conquer"), "8 pairs", PAIR * (11 + 36 + 10 * 128 / HIDDEN)),
+    "squidnet": (partial(two_stage, "squidnet"), "8 pairs", PAIR * (9 + 36 + 10 * 128 / HIDDEN + TOKENS + 1)),
+    "hero": (hero, "4 videos", 4 * CLIPS * HIDDEN * (9 * 12 * HIDDEN + 2 * VIDEO_DIM)),
+    "xml": (xml, "a step of 64", None),
+    "sentences": (sentences, "64 captions", None),
+}
+
+if __name__ == "__main__":
+    sys.exit(main())
