@@ -134,3 +134,21 @@ def test_one_feature_file_of_released_form_without_attributes(files):
         del file.attrs["dim"]
     assert videos_of(files).dim == VIDEO_DIM
     assert json.dumps(videos_of(files).videos[:1]) == '["video03-000"]'
+
+
+def test_the_official_cast_normalises_in_the_files_own_format(files):
+    own = np.random.default_rng(3).normal(0, 3, (9, VIDEO_DIM)).astype(np.float16)
+    edit(files.video, "video03-000", own)
+    names = read_moments(files.annotations, "fig").videos
+    official, early = (Videos(files.video, names, XML, CLIPS, 1.0, cast=cast) for cast in ("official", "float32"))
+    half = own / (np.sqrt((own * own).sum(axis=1, keepdims=True, dtype=np.float16)) + np.float16(1e-5))
+    found = official.batch([0])[0][0, :9].numpy()
+    assert found.dtype == np.float32 and np.array_equal(found, half.astype(np.float32))
+    assert not np.array_equal(found, early.batch([0])[0][0, :9].numpy())
+
+
+def test_features_too_long_for_float16_are_named(files):
+    edit(files.video, "video03-000", np.full((5, VIDEO_DIM), 200, np.float16))
+    names = read_moments(files.annotations, "fig").videos
+    with pytest.raises(InputError, match=r"'video03-000' .* infinite in float16[\s\S]*feature_cast: float32"):
+        Videos(files.video, names, XML, CLIPS, 1.0, cast="official").batch([0])

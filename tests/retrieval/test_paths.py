@@ -11,6 +11,7 @@ from verified.retrieval.paths import (
     held_out_share,
     possible_runs,
     released_features,
+    search_values,
     testing_inputs,
     training_inputs,
     training_settings,
@@ -93,3 +94,13 @@ def test_a_training_depends_on_its_own_models_settings_alone():
 def test_an_unknown_model_stops_before_any_job(section):
     with pytest.raises(InputError, match="unknown retrieval model 'xlm'; did you mean 'xml'"):
         configured(**section)
+
+
+def test_given_features_are_normalised_as_officially_and_our_own_in_float32():
+    assert {name: search_values(configured(), name)["feature_cast"] for name in ("demo", "given")} == {
+        "demo": "float32",
+        "given": "official",
+    }
+    for cast in ("float32", "official"):
+        chosen = configured(feature_cast=cast)
+        assert {search_values(chosen, name)["feature_cast"] for name in ("demo", "given")} == {cast}

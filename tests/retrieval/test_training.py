@@ -26,7 +26,7 @@ SETTINGS = {
         "clip_seconds": 1.0, "min_pred_clips": 1, "max_pred_clips": 10, "max_context_clips": CLIPS,
         "nms_threshold": 0.5, "selection_split": "val", "test_split": "test",
     },
-    "text_encoder": "all-MiniLM-L6-v2", "external_score": "exp", "searched_videos": 100,
+    "text_encoder": "all-MiniLM-L6-v2", "external_score": "exp", "feature_cast": "float32", "searched_videos": 100,
     "training_list_videos": 2000, "memory_mb": 100,
     "device": "cpu", "threads": 1, "seed": 7, "bootstrap": 100,
     "recipe": {"epochs": 3, "batch": 16, "learning_rate": 1e-3}, "options": {"hidden": 32, "query_tokens": TOKENS},

@@ -127,6 +127,10 @@ class FeatureFile:
     def __getitem__(self, key: str) -> np.ndarray:
         return self._dataset(key)[()].astype(np.float32)
 
+    def stored(self, key: str) -> np.ndarray:
+        """Features of `key` in the number format of the file."""
+        return self._dataset(key)[()]
+
     def part(self, key: str, first: int, last: int) -> np.ndarray:
         """Items `first` to `last` (exclusive) of `key`, without reading the others."""
         return self._dataset(key)[first:last].astype(np.float32)

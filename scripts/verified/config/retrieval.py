@@ -44,6 +44,9 @@ class Retrieval(Section):
     """Departures from the official recipe, by model."""
     external_score: Literal["exp", "cosine"] = "exp"
     """Reading of XML's score in two-stage models: exp(20 · cosine), or the cosine itself."""
+    feature_cast: Literal["official", "float32"] | None = None
+    """Number format in which features are normalised: that of their file, as in the official code, which for float16
+    files gives other ranks, or float32. null: official for features that are given, float32 for those made here."""
     searched_videos: int = Field(100, ge=1)
     """K: videos per query that VCMR looks into, and that XML's ranked lists for selection and test hold."""
     training_list_videos: int = Field(2000, ge=1)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import torch
@@ -17,6 +18,9 @@ from verified.corpus.held_out import HELD_OUT, hold_out
 from verified.retrieval.contract import RetrievalModel
 
 log = logging.getLogger("verified")
+
+Cast = Literal["official", "float32"]
+"""Number format in which features are pooled and normalised: the file's own, as in the official code, or float32."""
 
 
 @dataclass
@@ -106,14 +110,15 @@ class Memory:
 class Videos:
     """Features of a corpus as padded tensors, in the form that a model asks for.
 
-    Raises InputError naming the file and the video where features are missing, empty, of another width or not finite.
+    Raises InputError naming the file and the video where features are missing, empty, of another width or not finite,
+    or too long for the number format that `cast` normalises them in.
     """
 
     def __init__(
         self, path: str | Path, videos: list[str], model: type[RetrievalModel], context: int, clip_seconds: float,
-        room: int = 0,
+        room: int = 0, cast: Cast = "float32",
     ):  # fmt: skip
-        self.file, self.videos, self.context = FeatureFile(path), videos, context
+        self.file, self.videos, self.context, self.cast = FeatureFile(path), videos, context, cast
         self.dim = feature_width(self.file)
         self.normalise, self.pool = model.normalise_video, model.long_videos == "pool"
         lengths = np.array([_length(self.file, video, "clips") for video in videos], dtype=np.int64)
@@ -137,10 +142,10 @@ class Videos:
         return _padded([self._read[self.videos[i]] for i in index], self.context, self.dim)
 
     def _prepared(self, video: str) -> np.ndarray:
-        clips = _finite(self.file, video, self.dim)
+        clips = _finite(self.file, video, self.dim, self.cast)
         if len(clips) > self.context:
             clips = pooled(clips, self.context) if self.pool else clips[: self.context]
-        return normalised(clips) if self.normalise else clips
+        return _normalised(clips, self.file, video) if self.normalise else clips
 
 
 class Queries:
@@ -149,8 +154,9 @@ class Queries:
     def __init__(
         self, moments: Moments, model: type[RetrievalModel], tokens: int,
         path: str | Path | None = None, ids: Callable[[list[str]], list[list[int]]] | None = None, room: int = 0,
+        cast: Cast = "float32",
     ):  # fmt: skip
-        self.tokens, self.normalise = tokens, model.normalise_query
+        self.tokens, self.normalise, self.cast = tokens, model.normalise_query, cast
         self.keys = [str(desc_id) for desc_id in moments.desc_id]
         if model.query_input == "ids":
             self.ids = [sequence[:tokens] for sequence in ids(moments.caption)]
@@ -179,8 +185,8 @@ class Queries:
         return ids, mask
 
     def _prepared(self, key: str) -> np.ndarray:
-        features = _finite(self.file, key, self.dim)[: self.tokens]
-        return normalised(features) if self.normalise else features
+        features = _finite(self.file, key, self.dim, self.cast)[: self.tokens]
+        return _normalised(features, self.file, key) if self.normalise else features
 
 
 def feature_width(file: FeatureFile) -> int:
@@ -199,8 +205,8 @@ def _length(file: FeatureFile, key: str, unit: str) -> int:
     return length
 
 
-def _finite(file: FeatureFile, key: str, dim: int) -> np.ndarray:
-    array = file[key]
+def _finite(file: FeatureFile, key: str, dim: int, cast: Cast) -> np.ndarray:
+    array = file.stored(key) if cast == "official" else file[key]
     if array.ndim != 2 or array.shape[1] != dim:
         raise InputError(f"features of {key!r} have shape {list(array.shape)}, expected [items, {dim}]", file=file.path)
     if not np.isfinite(array).all():
@@ -218,8 +224,20 @@ def _padded(arrays: list[np.ndarray], length: int, dim: int) -> tuple[Tensor, Te
 
 
 def normalised(features: np.ndarray) -> np.ndarray:
-    """Rows divided by their norm + 1e-5, as all TVR code does."""
+    """Rows divided by their norm + 1e-5, as all TVR code does; in the number format of the features."""
     return features / (np.linalg.norm(features, axis=-1, keepdims=True) + 1e-5)
+
+
+def _normalised(features: np.ndarray, file: FeatureFile, key: str) -> np.ndarray:
+    with np.errstate(over="ignore"):
+        found = normalised(features)
+    if features.dtype == np.float16 and np.any(~found.any(axis=-1) & features.any(axis=-1)):
+        raise InputError(
+            f"features of {key!r} are so long that their norm is infinite in float16",
+            file=file.path,
+            remedy="set retrieval.feature_cast: float32",
+        )
+    return found
 
 
 def pooled(clips: np.ndarray, length: int) -> np.ndarray:

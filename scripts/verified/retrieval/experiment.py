@@ -183,8 +183,9 @@ def _sizes(files: Files, settings: dict, tokeniser) -> dict[str, int]:
 def _split(model: RetrievalModel, files: Files, moments: Moments, settings: dict, tokeniser, part: str) -> SplitData:
     cls, config = type(model), model.config
     room = settings["memory_mb"] * 2**20 // 4 if part in ("train", "selection") else 0
-    videos = Videos(files["video"], moments.videos, cls, config.context_clips, settings["spans"]["clip_seconds"], room)
-    queries = Queries(moments, cls, config.query_tokens, files["text"], tokeniser, room)
+    seconds, cast = settings["spans"]["clip_seconds"], settings["feature_cast"]
+    videos = Videos(files["video"], moments.videos, cls, config.context_clips, seconds, room, cast)
+    queries = Queries(moments, cls, config.query_tokens, files["text"], tokeniser, room, cast)
     ranked = None
     if cls.two_stage:
         ranked = read_ranked(files["ranked"], part, moments.videos, settings["external_score"])

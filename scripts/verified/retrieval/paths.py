@@ -143,6 +143,8 @@ def search_values(settings: Config, dataset: str) -> dict:
         "text_revision": settings.features.text_revision,
         "held_out_share": held_out_share(settings, dataset),
         "external_score": retrieval.external_score,
+        "feature_cast": retrieval.feature_cast
+        or ("official" if settings.datasets[dataset].source.given_features else "float32"),
         "searched_videos": retrieval.searched_videos,
         "training_list_videos": retrieval.training_list_videos,
         "memory_mb": retrieval.memory_mb,

@@ -32,8 +32,9 @@ def ground(questions: list[dict], files: Mapping[str, str], settings: dict) -> d
     tokeniser = load_tokeniser(settings["text_encoder"]) if model.query_input == "ids" else None
     moments = as_moments(questions, Path(files["text"]))
     spans = settings["spans"]
-    videos = Videos(files["video"], moments.videos, type(model), model.config.context_clips, spans["clip_seconds"])
-    queries = Queries(moments, type(model), model.config.query_tokens, files["text"], tokeniser)
+    kind, config, cast = type(model), model.config, settings["feature_cast"]
+    videos = Videos(files["video"], moments.videos, kind, config.context_clips, spans["clip_seconds"], cast=cast)
+    queries = Queries(moments, kind, config.query_tokens, files["text"], tokeniser, cast=cast)
     searching = SearchSettings(
         min_clips=spans["min_pred_clips"],
         max_clips=spans["max_pred_clips"],

@@ -14,6 +14,8 @@ With `video_head` ("exclusive" setting) the list is re-scored: score = MLP(max_l
 added. Scores of moments: weight of the video · p_begin(i) · p_end(j).
 
 Differences from the official code
+- Features made here are cast to float32 before they are normalised; officially float16 files are normalised in float16,
+  which changes ranks. That is done for given features, and wherever `retrieval.feature_cast` is `official`.
 - The similarity is split into its three products, so the [L, T, 3D] concatenation never exists.
 - The video encoder does not see the query: each video is encoded once, not once per query that lists it.
 - Clips behind a video's end are computed only as far as they reach its logits (two clips, the reach of the kernels).

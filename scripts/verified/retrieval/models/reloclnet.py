@@ -13,6 +13,8 @@ Each hinge has one sampled negative per row (see XML). In VideoCL s_ii stands tw
 has one clip more than it covers (the exclusive end counts as inside); both are the published behaviour.
 
 Differences from the official code
+- Features made here are cast to float32 before they are normalised; officially float16 files are normalised in float16,
+  which changes ranks. That is done for given features, and wherever `retrieval.feature_cast` is `official`.
 - One stream: the class with subtitles, fed the video in their place with tied weights, is the same map.
 - Videos are padded to the model's context length; the official code pads to 128 whatever it is.
 - Of the published state dict, all that belongs to subtitles is dropped (`from_official`).

@@ -6,7 +6,9 @@ clip vectors: one for retrieval (video score = maximum cosine over clips), one f
 kernel-5 convolutions over the products of query and clips). Losses: 0.01 · (start + end cross entropy) and two hinge
 terms with one sampled negative per row.
 
-Differences from the official code (all without effect on the numbers at equal input):
+Differences from the official code (all without effect on the numbers at equal input, but for rounding):
+- features made here are cast to float32 before they are normalised; officially float16 files are normalised in float16,
+  which changes ranks. That is done for given features, and wherever `retrieval.feature_cast` is `official`;
 - the video-only mode alone is built: no subtitle stream, no cross attention, no merging of streams;
 - masks are boolean and videos are padded to the model's context length, with computed pads (the convolutions see them);
 - sampled ranks come from a generator of the training loop, in the official order of draws;
