@@ -6,10 +6,10 @@ import numpy as np
 import torch
 
 from verified.common.jsonl import write_jsonl
-from verified.corpus.clips import separate_world_clips
 from verified.evaluator.architecture import architecture
 from verified.evaluator.checkpoint import save_checkpoint
 from verified.evaluator.model import NoiseEvaluator
+from verified.evaluator.tiny.world import world_item
 
 FRAMES, PIXELS, MOMENTS = 4, 32, 10
 SETTINGS = {
@@ -21,7 +21,7 @@ SETTINGS = {
 
 def write_dataset(folder: Path) -> dict:
     """Ten moments: number 7 without any selected, 8 without a selected positive, 9 too short, 0 of another split."""
-    clips = list(separate_world_clips(5, MOMENTS, FRAMES, PIXELS))
+    clips = [world_item(5, number, FRAMES, PIXELS, disturbed=1) for number in range(MOMENTS)]
     np.save(folder / "clips.npy", np.stack([clip.frames for clip in clips]))
     moments, perturbations, index = [], [], []
     for number, clip in enumerate(clips):
@@ -29,7 +29,7 @@ def write_dataset(folder: Path) -> dict:
         moments.append({**name, "split": "val" if number == 0 else "test" if number < 4 else "train"})
         index.append({**name, "reason": "shorter-than-two-frames" if number == 9 else None})
         positive = None if number == 8 else f"there {clip.caption}"
-        selected = {"positive": positive, "statics": clip.static_disturbed, "dynamics": clip.dynamic_disturbed}
+        selected = {"positive": positive, "statics": clip.static[0], "dynamics": clip.dynamic[0]}
         perturbations.append({**name, "caption": clip.caption, "selected": {} if number == 7 else selected})
     for file, rows in (("moments", moments), ("perturbations", perturbations), ("index", index)):
         write_jsonl(folder / f"{file}.jsonl", rows)

@@ -6,11 +6,11 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from verified.corpus.clips import separate_world_clips
 from verified.corpus.coarse_captions import coarse_caption
 from verified.corpus.full_captions import DYNAMIC, STATIC, describe, disturb, possible, word
 from verified.corpus.vocabulary import COLOURS, SHAPES
 from verified.corpus.world import facts, make_world
+from verified.evaluator.tiny.world import world_item
 
 
 @pytest.fixture(scope="module")
@@ -95,20 +95,19 @@ def test_words_alone_do_not_betray_a_disturbance(events):
             assert abs(count - false[value]) / len(events) < 0.06, (name, value)
 
 
-def test_clips_depend_on_seed_and_number_alone():
-    some = list(separate_world_clips(1, 6, frames=4, size=32))
-    for clip, again in zip(some[2:], separate_world_clips(1, 4, frames=4, size=32, first=2)):
-        assert np.array_equal(clip.frames, again.frames)
-        assert clip[1:] == again[1:]
-    other = next(separate_world_clips(2, 1, frames=4, size=32))
-    assert not np.array_equal(some[0].frames, other.frames)
+def test_items_depend_on_seed_and_number_alone():
+    some = [world_item(1, number, 4, 32, 1) for number in range(4)]
+    again = world_item(1, 2, 4, 32, 1)
+    assert np.array_equal(some[2].frames, again.frames)
+    assert (some[2].caption, some[2].static, some[2].dynamic) == (again.caption, again.static, again.dynamic)
+    assert not np.array_equal(some[0].frames, world_item(2, 0, 4, 32, 1).frames)
 
 
-def test_clips_have_the_size_asked_for_and_show_motion():
+def test_items_have_the_size_asked_for_and_show_motion():
     moved = 0
-    for clip in separate_world_clips(3, 40, frames=8, size=64):
-        assert clip.frames.shape == (8, 64, 64, 3)
-        assert clip.frames.dtype == np.uint8
-        assert len({clip.caption, clip.static_disturbed, clip.dynamic_disturbed}) == 3
-        moved += np.abs(clip.frames[0].astype(int) - clip.frames[-1]).max() > 60
+    for number in range(40):
+        item = world_item(3, number, 8, 64, 1)
+        assert item.frames.shape == (8, 64, 64, 3) and item.frames.dtype == np.uint8
+        assert len({item.caption, *item.static, *item.dynamic}) == 3
+        moved += np.abs(item.frames[0].astype(int) - item.frames[-1]).max() > 60
     assert moved > 30
