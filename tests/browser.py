@@ -121,6 +121,10 @@ class Browser:
         """Text into the element that has the focus."""
         self.call("Input.insertText", text=text)
 
+    def scheme(self, name: str) -> None:
+        """What the reader prefers: light or dark."""
+        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": name}])
+
     def screenshot(self, name: str, width: int = 1200, height: int = 1000) -> Path:
         """A picture of the page in the folder of screenshots."""
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)

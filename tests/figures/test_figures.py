@@ -252,8 +252,10 @@ def test_statistics_give_their_counts_and_means(tmp_path):
     statistics.draw(statistics.clusters, {"points": points, "classes": 1}, [tmp_path / "k.svg"])
     assert marks(tmp_path / "k.svg", "axes_") == 1  # no empty half
     assert any("3 instances of 1 coarse classes" in text for text in texts(tmp_path / "k.svg"))
-    statistics.draw(statistics.clusters, {"points": [], "classes": 0}, [tmp_path / "n.svg"])
-    assert texts(tmp_path / "n.svg") == ["No two coarse captions are alike enough to form a class."]
+    nearest = {"points": [], "distance": 0.05, "min_samples": 16, "nearest": {"edges": [0, 0.1, 0.2], "counts": [0, 4]}}
+    statistics.draw(statistics.clusters, nearest, [tmp_path / "n.svg"])
+    said = texts(tmp_path / "n.svg")
+    assert "a class needs 16 captions within 0.05" in said and "distinct coarse captions" in said
 
 
 def settings(source: dict, models: list[str]):

@@ -216,3 +216,47 @@ def test_released_annotations_are_shown_without_frames_and_prompts(tmp_path):
         assert chromium.run("document.querySelectorAll('.frames, details').length") == 0
         chromium.screenshot("captions-released")
         assert chromium.messages == []
+
+
+LUMINANCE = """(element, name) => {
+  const channels = getComputedStyle(element)[name].match(/[\\d.]+/g).slice(0, 3).map((value) => value / 255)
+    .map((value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * channels[0] + 0.7152 * channels[1] + 0.0722 * channels[2];
+}"""
+
+
+def contrast(chromium, selector: str, behind: str) -> float:
+    """WCAG's contrast of an element's text with the background of another element."""
+    light = "(" + LUMINANCE + ")(document.querySelector('%s'), '%s')"
+    pair = [chromium.run(light % (selector, "color")), chromium.run(light % (behind, "backgroundColor"))]
+    return (max(pair) + 0.05) / (min(pair) + 0.05)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_small_screen_shows_captions_at_full_width_in_either_scheme(built, tmp_path, scheme):
+    path = built(40)
+    with browser(tmp_path / "browser") as chromium:
+        chromium.scheme(scheme)
+        chromium.open(path)
+        chromium.wait("document.querySelectorAll('article img').length === 20")
+        chromium.screenshot(f"captions-{scheme}-1500", 1500, 1100)
+        chromium.screenshot(f"captions-{scheme}-400", 400, 1100)
+        width = "document.querySelector('{}').getBoundingClientRect().width"
+        assert chromium.run("document.documentElement.scrollWidth") <= 400
+        assert chromium.run(width.format("td.text")) > 300
+        assert chromium.run(width.format("article img")) >= 160
+        shown = chromium.run("getComputedStyle(document.body).backgroundColor")
+        assert (shown == "rgb(255, 255, 255)") == (scheme == "light")
+        for selector, behind in (
+            ("body", "body"),
+            ("td.statics", "body"),
+            ("td.dynamics", "body"),
+            ("h2 a", "body"),
+            (".soft", "body"),
+            ("tr.chosen .caption", "tr.chosen"),
+            ("button", "button"),
+        ):
+            assert contrast(chromium, selector, behind) >= 4.5, selector
+        head = chromium.run("document.querySelector('article header .soft').textContent")
+        assert head == "video-0, 1.0–3.5 s, train", "one decimal, as keyframes have it"
+        assert chromium.messages == []

@@ -42,6 +42,7 @@ def tables(tmp_path):
     )
     (folder / "reproduction.csv").write_text(
         f"# Configuration <b>demo</b>\n{HEAD}main-4,A,XML,,,VR,r1,1.0,,,,not attempted,<script>alert(1)</script>\n"
+        "main-1,A,,,,statistics,words,6.2,6.2,0.0,0.05,reproduced,\n"
     )
     return folder
 
@@ -61,3 +62,12 @@ def test_what_is_not_to_be_trusted_stands_first(tables, tmp_path):
     write_summary(tables, tmp_path / "summary.html", tmp_path / "verdicts.html", "main-4", "Not to be <trusted>.")
     summary = (tmp_path / "summary.html").read_text()
     assert summary.index('<p class="warning">Not to be &lt;trusted&gt;.</p>') < summary.index("<table>")
+
+
+def test_a_corpus_that_the_paper_knows_nothing_of_does_not_lead_with_what_was_not_attempted(tables, tmp_path):
+    listed = f"{HEAD}main-4,A,XML,,,VR,r1,1.0,,,,not attempted,A is not part of this run\n"
+    (tables / "reproduction.csv").write_text(listed)
+    write_summary(tables, tmp_path / "summary.html", tmp_path / "verdicts.html", "main-4")
+    summary = (tmp_path / "summary.html").read_text()
+    assert "not attempted" not in summary and "None of the 1 figures that the paper prints" in summary
+    assert "A is not part of this run" in (tmp_path / "verdicts.html").read_text()

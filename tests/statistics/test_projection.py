@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from verified.figures import statistics
+from verified.statistics.clustering import nearest_distances, unit
 from verified.statistics.embeddings import Embeddings, write_embeddings
 from verified.statistics.projection import projection
 from verified.statistics.summaries import confidence, spans
@@ -37,7 +38,14 @@ def test_instances_of_coarse_classes_are_placed_before_and_after(annotations):
 
 def test_too_few_instances_are_not_placed(annotations):
     rows, embeddings = annotations
-    assert projection(rows, embeddings, 0.01, 6, seed=1)["points"] == []
+    result = projection(rows, embeddings, 0.01, 6, seed=1)
+    assert result["points"] == [] and sum(result["nearest"]["counts"]) == len(COARSE)
+    vectors = unit(embeddings.lookup(COARSE))
+    apart = [float(min(np.delete(1 - vectors @ vector, place))) for place, vector in enumerate(vectors)]
+    assert nearest_distances(vectors) == pytest.approx(apart, abs=1e-6)
+    assert result["nearest"]["edges"][-1] == pytest.approx(max(0.1, *apart), abs=1e-5)
+    assert projection(rows, embeddings, 0.01, 5, seed=1)["nearest"] is None
+    assert projection(rows[:2], embeddings, 0.01, 6, seed=1)["nearest"] is None, "a single caption has no other"
     assert projection(rows[-2:], embeddings, 0.01, 2, seed=1)["points"][0]["cog"] is None
 
 

@@ -26,7 +26,7 @@ def add_parser(subparsers) -> None:
     docs = subparsers.add_parser(
         "config-docs", help="write config/schema.json and the key table of config/README.md anew"
     )
-    docs.add_argument("--folder", type=Path, default=Path("config"))
+    docs.add_argument("--folder", type=Path, default=Path("config"), help="where the two files are (default config)")
     docs.set_defaults(run=_docs)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 def add_parser(subparsers) -> None:
     """Add the subcommand."""
     command = subparsers.add_parser("import-umt", help="convert a UMT ViT-L/16 checkpoint (.pth) to safetensors")
-    command.add_argument("file", type=Path)
+    command.add_argument("file", type=Path, help="the authors' checkpoint, which is read as plain tensors")
     command.add_argument("--out", type=Path, help="default: FILE with the ending .safetensors")
     command.add_argument("--frames", type=int, default=20, help="frames per moment, noted in the header (default: 20)")
     command.set_defaults(run=_import)

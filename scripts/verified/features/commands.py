@@ -9,7 +9,7 @@ def add_parser(subparsers) -> None:
     features = subparsers.add_parser("features", help="look into feature files")
     actions = features.add_subparsers(required=True, metavar="ACTION")
     inspect = actions.add_parser("inspect", help="describe an HDF5 feature file and check every data set in it")
-    inspect.add_argument("file", type=Path)
+    inspect.add_argument("file", type=Path, help="the feature file, such as results/demo/features/video.h5")
     inspect.add_argument("--videos", type=Path, help="videos.jsonl: also compare ids and numbers of clips with it")
     inspect.set_defaults(run=_inspect)
 

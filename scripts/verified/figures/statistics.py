@@ -67,12 +67,15 @@ def spans(figure, values: dict) -> None:
 
 
 def clusters(figure, values: dict) -> None:
-    """t-SNE of the captions that cluster when coarse: before on the left, after on the right (`clusters.json`)."""
+    """t-SNE of the captions that cluster when coarse: before on the left, after on the right (`clusters.json`).
+
+    Where too few are alike to be drawn so, how far each coarse caption is from the next, and how near a class needs it.
+    """
     sides = {"cog": "coarse", "fig": "fine"}
     points = {name: [point for point in values["points"] if point[name] is not None] for name in sides}
     shown = [name for name in sides if points[name]]
     if not shown:
-        return _say(figure.subplots(), "No two coarse captions are alike enough to form a class.")
+        return _nearest(figure.subplots(), values)
     for axis, name in zip(figure.subplots(1, len(shown), squeeze=False)[0], shown, strict=True):
         x, y = zip(*(point[name] for point in points[name]), strict=True)
         classes = [point["class"] for point in points[name]]
@@ -81,6 +84,18 @@ def clusters(figure, values: dict) -> None:
         axis.set_yticks([])
         counted = f"{len(classes)} instances of {values['classes']} coarse classes"
         axis.set_xlabel(f"{sides[name]} captions\n({counted})")
+
+
+def _nearest(axis, values: dict) -> None:
+    if values["nearest"] is None:
+        return _say(axis, "There is a single coarse caption.")
+    edges, counts = values["nearest"]["edges"], values["nearest"]["counts"]
+    axis.stairs(counts, edges, fill=True, color=COLOURS["soft"])
+    needs = f"a class needs {values['min_samples']} captions within {values['distance']:g}"
+    axis.axvline(values["distance"], color=COLOURS["false"], linestyle="--", linewidth=1.2, label=needs)
+    axis.set_xlabel("cosine distance of a coarse caption to the next one that differs")
+    axis.set_ylabel("distinct coarse captions")
+    axis.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1))
 
 
 def _say(axis, text: str) -> None:

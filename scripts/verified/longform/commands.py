@@ -13,7 +13,12 @@ def add_parser(subparsers) -> None:
     score = parts.add_parser("evaluate", help="score spans in films: R@K at IoU 0.1, 0.3, 0.5")
     score.add_argument("truth", type=Path, help="annotations in MAD's JSON")
     score.add_argument("submission", type=Path, help='JSONL, {"id": …, "spans": [[start, end], …]}, best first')
-    score.add_argument("--times", choices=("ext_timestamps", "timestamps"), default="ext_timestamps")
+    score.add_argument(
+        "--times",
+        choices=("ext_timestamps", "timestamps"),
+        default="ext_timestamps",
+        help="which of a moment's two spans to read (default ext_timestamps, as both official baselines do)",
+    )
     score.add_argument("--iou", choices=("gt", "ge"), default="gt", help="IoU exceeds (gt) or reaches (ge) a threshold")
     score.add_argument("--partial", action="store_true", help="score what is there")
     score.add_argument("--resamples", type=int, default=1000, help="bootstrap over films and queries")
@@ -21,8 +26,8 @@ def add_parser(subparsers) -> None:
     score.set_defaults(run=_evaluate)
 
     align = parts.add_parser("align", help="delay of a described track against a film's track")
-    align.add_argument("film", type=Path)
-    align.add_argument("described", type=Path)
+    align.add_argument("film", type=Path, help="a file with the film's own sound track")
+    align.add_argument("described", type=Path, help="a file with the sound track that holds the audio description")
     _alignment(align)
     align.set_defaults(run=_align)
 
@@ -42,9 +47,19 @@ def add_parser(subparsers) -> None:
 
     chance = parts.add_parser("chance", help="Oracle and Random Chance of annotations, from their times alone")
     chance.add_argument("truth", type=Path, help="annotations in MAD's JSON")
-    chance.add_argument("--times", choices=("ext_timestamps", "timestamps"), default="ext_timestamps")
+    chance.add_argument(
+        "--times",
+        choices=("ext_timestamps", "timestamps"),
+        default="ext_timestamps",
+        help="which of a moment's two spans to read (default ext_timestamps, as both official baselines do)",
+    )
     chance.add_argument("--seconds", type=float, help="cut films into stretches of this length")
-    chance.add_argument("--tail", choices=("drop", "cover"), default="drop")
+    chance.add_argument(
+        "--tail",
+        choices=("drop", "cover"),
+        default="drop",
+        help="end of a film: left out as published (default drop), or covered by one more window",
+    )
     chance.set_defaults(run=_chance)
 
 

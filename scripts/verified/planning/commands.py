@@ -45,7 +45,7 @@ def add_parser(subparsers) -> None:
     add_configfiles(graph)
     graph.set_defaults(run=_graph)
     benchmarks = subparsers.add_parser("benchmarks", help="time, memory and rate of each rule in the runs so far")
-    benchmarks.add_argument("--logs", type=Path, default=Path("logs"))
+    benchmarks.add_argument("--logs", type=Path, default=Path("logs"), help="the runs' folder of logs (default logs)")
     benchmarks.set_defaults(run=_benchmarks)
     debug = subparsers.add_parser("debug", help="run the script of one rule by hand, where breakpoints hold")
     debug.add_argument("rule", help="name of the rule, such as score_captions")

@@ -20,11 +20,13 @@ STYLE = """
 .verified .warning { border-left: 4px solid #b45309; background: #fff4e0; padding: .3rem .7rem; color: #1a1a1a; }
 .verified p { margin: .4rem 0; }
 """
+NONE_JUDGED = "<p>None of the {:,} figures that the paper prints is about what this run computed.</p>"
 FRONT = """
 .h-screen:has(.verified) { align-items: flex-start; }
 .prose:has(.verified) { max-width: min(68rem, calc(100vw - 22rem)); }
 .flex:has(> * > .prose .verified) { flex-wrap: wrap; }
 .verified { overflow-x: auto; }
+@media (max-width: 46rem) { .prose:has(.verified) { max-width: calc(100vw - 2rem); } }
 """
 """Room for the tables on Snakemake's front page, which centres what it shows: a long text would lose its top."""
 
@@ -80,27 +82,29 @@ def write_summary(tables: Path, target: Path, listing: Path, main: str, warning:
     """Write the front page's part `target` and the page `listing` of all verdicts.
 
     The part holds the plain `warning` if there is one, table `main`, the check against the demo's truth where there is
-    one, verdicts and provenance.
+    one, and verdicts, of which a corpus that the paper knows nothing of has none.
     """
     verdicts, notes = read_rows(tables / "reproduction.csv")
     parts = [f"<style>{STYLE}{FRONT}</style>", '<div class="verified">']
     if warning:
         parts.append(f'<p class="warning">{html.escape(warning)}</p>')
     parts.append(_body((tables / f"{main}.html").read_text(encoding="utf-8")))
-    parts += [verdict_table(verdicts), reasons(verdicts)]
+    judged = any(row["verdict"] != "not attempted" for row in verdicts)
     if (tables / "validity.csv").is_file():
         checks, _ = read_rows(tables / "validity.csv")
         rows = [list(row.values()) for row in checks]
         parts.append(table("The demo's stages against its truth", list(checks[0]) if checks else [], rows))
+    parts += [verdict_table(verdicts), reasons(verdicts)] if judged else [NONE_JUDGED.format(len(verdicts))]
     parts.append("</div>\n")
     write_text(target, "\n".join(parts))
     rows = [list(row.values()) for row in verdicts]
+    judged_by_table = verdict_table(verdicts) if judged else NONE_JUDGED.format(len(verdicts))
     page = [
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>Verdicts</title><style>{STYLE}'
         "body { font: 15px/1.4 system-ui, sans-serif; margin: 1rem; }</style></head>",
         '<body class="verified"><h1>A verdict for every printed figure</h1>',
         *(f"<p>{html.escape(note)}</p>" for note in notes),
-        verdict_table(verdicts),
+        judged_by_table,
         table("Every figure", list(verdicts[0]), rows),
         "</body></html>\n",
     ]

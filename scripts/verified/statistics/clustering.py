@@ -59,6 +59,19 @@ def unit(vectors: np.ndarray) -> np.ndarray:
     return vectors / lengths
 
 
+def nearest_distances(vectors: np.ndarray) -> np.ndarray:
+    """Cosine distance of each row to the nearest other one, float32 [points]; infinite where there is no other."""
+    vectors = unit(vectors)
+    nearest = np.full(len(vectors), np.inf, np.float32)
+    for row in range(0, len(vectors), TILE):
+        for column in range(0, len(vectors), TILE):
+            distances = np.float32(1) - vectors[row : row + TILE] @ vectors[column : column + TILE].T
+            if row == column:
+                np.fill_diagonal(distances, np.inf)
+            np.minimum(nearest[row : row + TILE], distances.min(axis=1), out=nearest[row : row + TILE])
+    return nearest
+
+
 def near_pairs(vectors: np.ndarray, eps: float, label: str | None = None) -> tuple[np.ndarray, np.ndarray]:
     """All pairs first < second with 1 − cosine ≤ eps in float32, as two int64 arrays; `vectors` are of unit length."""
     points = len(vectors)

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from verified.statistics.clustering import nearest_distances
 from verified.statistics.embeddings import Embeddings
 from verified.statistics.many_to_many import cluster_labels
 
@@ -15,7 +16,8 @@ def projection(rows: list[dict], embeddings: Embeddings, distance: float, min_sa
     Coarse captions are clustered with `min_samples` (16 in the paper's figure, for clarity); each instance keeps its
     coarse class. Returns ``classes, instances, min_samples, fine_classes, fine_instances`` (how many of all fine
     captions cluster by the same rule) and ``points``: ``desc_id, class, cog [x, y], fig [x, y]``; ``fig`` is None for
-    coarse collections, and both are None when there are too few captions to project.
+    coarse collections, and both are None when there are too few captions to project. Then ``nearest`` (``edges,
+    counts``) is the histogram of how far each distinct coarse caption is from the next, to be set beside ``distance``.
     """
     labels = cluster_labels([row["cog_desc"] for row in rows], embeddings, distance, min_samples)
     chosen = [(row, label) for row, label in zip(rows, labels, strict=True) if label >= 0]
@@ -32,13 +34,25 @@ def projection(rows: list[dict], embeddings: Embeddings, distance: float, min_sa
         for index, (row, label) in enumerate(chosen)
     ]
     return {
+        "distance": distance,
         "min_samples": min_samples,
         "classes": len({label for _, label in chosen}),
         "instances": len(chosen),
         "fine_classes": len(set(fine_labels)) if fine else None,
         "fine_instances": len(fine_labels) if fine else None,
         "points": points,
+        "nearest": _nearest(rows, embeddings) if places["cog"] is None else None,
     }
+
+
+def _nearest(rows: list[dict], embeddings: Embeddings) -> dict | None:
+    """Histogram of the distances of distinct coarse captions to the next most alike; None for fewer than two."""
+    texts = sorted({row["cog_desc"] for row in rows})
+    if len(texts) < 2:
+        return None
+    distances = np.clip(nearest_distances(embeddings.lookup(texts)), 0, None)
+    counts, edges = np.histogram(distances, bins=20, range=(0, max(0.1, float(distances.max()))))
+    return {"edges": np.round(edges, 6).tolist(), "counts": counts.tolist()}
 
 
 def coordinates(texts: list[str], embeddings: Embeddings, seed: int) -> list[list[float]] | None:

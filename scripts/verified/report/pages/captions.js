@@ -29,6 +29,9 @@ let found = moments;
 let page = 0;
 let only = null; // the one moment that a deep link names
 
+const seconds = (time) => time.toFixed(1); // all times on the page
+const tabular = (tag, role, ...children) => make(tag, { role }, ...children); // also where a narrow screen shows no table
+
 function make(tag, attributes, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes || {})) element.setAttribute(name, value);
@@ -140,15 +143,17 @@ function article(moment) {
   const { id, video, start, end, split, coarse, candidates, refused, missing, note } = moment;
   const heading = `moment-${id}`;
   const frames = make("div", { class: "frames" });
-  const body = make("table", {},
-    make("thead", {}, make("tr", {}, ...["Type", "No.", "Candidate", "Score", ""].map((text) => make("th", { scope: "col" }, text)))),
-    make("tbody", {}, ...candidates.map(({ type, number, caption: text, score, role }) =>
-      make("tr", role === CHOSEN ? { class: "chosen" } : {},
-        make("td", { class: TYPES[type] }, TYPES[type]),
-        make("td", {}, String(number + 1)),
-        make("td", {}, caption(text)),
-        make("td", { class: "score" }, score === null ? "not scored" : score.toFixed(3)),
-        make("td", { class: "role" }, role === CHOSEN ? "✓ chosen" : role === LOWEST ? "lowest" : "")))));
+  const cell = (name, ...children) => make("td", { class: name, role: "cell" }, ...children);
+  const heads = ["Type", "No.", "Candidate", "Score", "Role"];
+  const body = tabular("table", "table",
+    tabular("thead", "rowgroup", tabular("tr", "row", ...heads.map((text) => make("th", { scope: "col", role: "columnheader" }, text)))),
+    tabular("tbody", "rowgroup", ...candidates.map(({ type, number, caption: text, score, role }) =>
+      make("tr", { class: role === CHOSEN ? "chosen" : "", role: "row" },
+        cell(TYPES[type], TYPES[type]),
+        cell("number", String(number + 1)),
+        cell("text", caption(text)),
+        cell("score", score === null ? "not scored" : score.toFixed(3)),
+        cell("role", role === CHOSEN ? "✓ chosen" : role === LOWEST ? "lowest" : "")))));
   const remarks = [];
   if (missing) remarks.push(`${missing} missing`);
   if (refused) remarks.push(`${refused} refused`);
@@ -160,7 +165,7 @@ function article(moment) {
   const element = make("article", { "aria-labelledby": heading, tabindex: "-1" },
     make("header", {},
       make("h2", { id: heading }, make("a", { href: `#moment=${id}` }, `Moment ${id}`)),
-      make("span", { class: "soft" }, `${video}, ${start.toFixed(2)}–${end.toFixed(2)} s, ${split}`)),
+      make("span", { class: "soft" }, `${video}, ${seconds(start)}–${seconds(end)} s, ${split}`)),
     make("div", { class: "body" }, frames,
       make("div", {},
         make("div", {}, make("span", { class: "soft" }, "coarse: "), caption(coarse)),
@@ -176,8 +181,8 @@ function article(moment) {
   partOf(moment).then((part) => {
     const entry = part.moments[id];
     frames.replaceChildren(...entry.frames.map(([time, url]) => make("figure", {},
-      make("img", { src: url, alt: `Keyframe of moment ${id} at ${time.toFixed(1)} seconds` }),
-      make("figcaption", {}, `${time.toFixed(1)} s`))));
+      make("img", { src: url, alt: `Keyframe of moment ${id} at ${seconds(time)} seconds` }),
+      make("figcaption", {}, `${seconds(time)} s`))));
     if (!entry.frames.length) frames.append(make("span", { class: "soft" }, "no keyframes"));
   }).catch((error) => {
     frames.replaceChildren(make("span", { class: "soft" }, error.message));
