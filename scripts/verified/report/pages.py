@@ -13,12 +13,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent / "pages"
+PARTS = {"study": ("answering", "study"), "rextime": ("answering", "rextime")}
+"""Pages whose style and script begin with what they share with others; the other pages stand alone."""
 
 
 def page_digest(*names: str) -> str:
     """SHA-256 (first 16 hex digits) over the files of the named pages, for rules: they are not Python modules."""
     digest = hashlib.sha256()
-    for path in sorted(path for name in names for path in (FOLDER / "base.css", *FOLDER.glob(f"{name}.*"))):
+    parts = [part for name in names for part in PARTS.get(name, (name,))]
+    for path in sorted({FOLDER / "base.css", *(path for part in parts for path in FOLDER.glob(f"{part}.*"))}):
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
 
@@ -34,8 +37,9 @@ def page(name: str, title: str, data: Mapping[str, object], side_files: bool = F
     `data` are JSON values by the id of their script element; values that are strings already are taken for the result
     of `inert_json`. With `side_files` the page may also load scripts that lie beside it.
     """
-    style = (FOLDER / "base.css").read_text(encoding="utf-8") + (FOLDER / f"{name}.css").read_text(encoding="utf-8")
-    script = (FOLDER / f"{name}.js").read_text(encoding="utf-8")
+    parts = PARTS.get(name, (name,))
+    style = "".join((FOLDER / f"{part}.css").read_text(encoding="utf-8") for part in ("base", *parts))
+    script = "".join((FOLDER / f"{part}.js").read_text(encoding="utf-8") for part in parts)
     beside = " 'self' file:" if side_files else ""
     policy = (
         f"default-src 'none'; img-src data:; media-src data:; style-src {_source(style)}; "

@@ -1,8 +1,6 @@
-"use strict";
 // Texts are put on the page as text, never as markup.
-const task = JSON.parse(document.getElementById("task").textContent);
-const byId = (id) => document.getElementById(id);
-const place = `rextime-${task.task}-${task.annotator}`;
+const task = read("task");
+const NAME = `rextime-${task.task}-${task.annotator}`;
 const TITLES = {
   verify: "Check questions and mark their answers",
   "question-span": "Mark what questions speak of",
@@ -12,29 +10,6 @@ const LETTERS = ["A", "B", "C", "D"];
 let answers = {};
 let log = [];
 let at = 0;
-
-function restore() {
-  try {
-    const kept = JSON.parse(localStorage.getItem(place)) || {};
-    answers = kept.answers || {};
-    log = kept.log || [];
-  } catch {
-    answers = {};
-    log = [];
-  }
-}
-
-function keep() {
-  try {
-    localStorage.setItem(place, JSON.stringify({ answers, log }));
-  } catch {
-    say("This browser does not keep answers: please finish and export before you close the page.");
-  }
-}
-
-function say(text) {
-  byId("message").textContent = text;
-}
 
 function note(action, value) {
   log.push({ item: task.items[at].item, action, value, at: new Date().toISOString() });
@@ -61,15 +36,17 @@ function answered(item) {
   return marked && (task.tool !== "human" || answer !== undefined);
 }
 
+const done = () => task.items.map(answered);
+
 function set(name, value) {
   const item = task.items[at];
   answers[item.item] = { ...given(item), [name]: value };
   if (value === undefined) delete answers[item.item][name];
   note(name, value === undefined ? null : value);
   say("");
-  keep();
+  keepAs(NAME, { answers, log });
   fill();
-  steps();
+  showSteps(done(), at);
 }
 
 function show() {
@@ -79,7 +56,7 @@ function show() {
   byId("query").textContent = item.query;
   byId("answer").textContent = item.answer || "";
   byId("window").textContent = item.window ? `from ${item.window[0]} s to ${item.window[1]} s` : "";
-  byId("video").src = JSON.parse(byId(`video-${item.clip}`).textContent);
+  byId("video").src = read(`video-${item.clip}`);
   byId("video").setAttribute("aria-label", `Video of question ${at + 1}`);
   for (const name of ["start", "end"]) byId(name).max = item.duration;
   const options = byId("options");
@@ -96,12 +73,10 @@ function show() {
     label.append(input, ` ${LETTERS[number]}. `, words);
     options.append(label);
   });
-  byId("previous").disabled = at === 0;
-  byId("next").disabled = at === task.items.length - 1;
   note("shown", null);
-  keep();
+  keepAs(NAME, { answers, log });
   fill();
-  steps();
+  showSteps(done(), at);
 }
 
 function fill() {
@@ -116,19 +91,6 @@ function fill() {
   byId("problem").textContent = bad ? "" : problem(item);
 }
 
-function steps() {
-  task.items.forEach((item, number) => {
-    const button = byId("steps").children[number].firstChild;
-    const done = answered(item);
-    button.className = done ? "answered" : "";
-    button.setAttribute("aria-label", `Question ${number + 1}, ${done ? "answered" : "open"}`);
-    if (number === at) button.setAttribute("aria-current", "step");
-    else button.removeAttribute("aria-current");
-  });
-  const done = task.items.filter(answered).length;
-  byId("progress").textContent = `${done} of ${task.items.length} answered`;
-}
-
 function go(number) {
   if (number < 0 || number >= task.items.length) return;
   at = number;
@@ -137,9 +99,9 @@ function go(number) {
 }
 
 function begin() {
-  restore();
+  ({ answers = {}, log = [] } = kept(NAME));
   byId("instructions").open = Object.keys(answers).length === 0;
-  at = Math.max(0, task.items.findIndex((item) => !answered(item)));
+  at = Math.max(0, done().indexOf(false));
   show();
 }
 
@@ -184,13 +146,6 @@ function typed(event) {
   keys[event.key]();
 }
 
-// FNV-1a, 64 bits: the import finds answers that were changed or mixed up on the way.
-function checksum(text) {
-  let value = 0xcbf29ce484222325n;
-  for (const byte of new TextEncoder().encode(text)) value = BigInt.asUintN(64, (value ^ BigInt(byte)) * 0x100000001b3n);
-  return value.toString(16).padStart(16, "0");
-}
-
 function exported() {
   return {
     task: task.task,
@@ -207,36 +162,12 @@ function exported() {
   };
 }
 
-function save() {
-  const open = task.items.findIndex((item) => !answered(item));
-  if (open >= 0) {
-    const left = task.items.flatMap((item, number) => (answered(item) ? [] : [number + 1]));
-    go(open);
-    say(`Not complete yet. Open: question ${left.join(", ")}.`);
-    return;
-  }
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([JSON.stringify(exported(), null, 1)], { type: "application/json" }));
-  link.download = `${place}.json`;
-  link.click();
-  URL.revokeObjectURL(link.href);
-  say(`Saved as ${link.download}. Please send this file back.`);
-}
-
 document.body.classList.add(task.tool);
 byId("title").textContent = TITLES[task.tool];
 byId("who").textContent = `${task.title}, annotator ${task.annotator}`;
 byId("span-legend").textContent =
   task.tool === "question-span" ? "When is the question's event shown?" : "When is the answer shown?";
-task.items.forEach((_, number) => {
-  const button = document.createElement("button");
-  button.type = "button";
-  button.textContent = String(number + 1);
-  button.addEventListener("click", () => go(number));
-  const item = document.createElement("li");
-  item.append(button);
-  byId("steps").append(item);
-});
+buildSteps(task.items.length, go, () => saveAnswers(NAME, done(), exported, go));
 for (const name of ["start", "end"]) {
   byId(name).addEventListener("input", (event) => {
     const value = event.target.value;
@@ -247,9 +178,7 @@ byId("bad").addEventListener("change", (event) => set("bad", event.target.checke
 byId("video").addEventListener("timeupdate", () => {
   byId("now").textContent = byId("video").currentTime.toFixed(1);
 });
-byId("answers").addEventListener("submit", (event) => event.preventDefault());
 byId("previous").addEventListener("click", () => go(at - 1));
 byId("next").addEventListener("click", () => go(at + 1));
-byId("export").addEventListener("click", save);
 document.addEventListener("keydown", typed);
 begin();
