@@ -56,6 +56,7 @@ include: "rules/report.smk"
 include: "rules/search.smk"
 include: "rules/study.smk"
 include: "rules/review.smk"
+include: "rules/own_corpus.smk"
 include: "rules/export.smk"
 
 

@@ -33,6 +33,7 @@ with job(snakemake):
     rows += validity.evaluator_auroc(scores, spoiled, *draws)
     releases = {"chosen": read_splits(given.chosen), "lowest": read_splits(given.lowest)}
     rows += validity.false_captions(scores, spoiled, releases, *draws)
+    rows += validity.review_gain(scores, spoiled, releases["chosen"], *draws)
     if "cog" in recalls:
         for name in ("VR/r1", "VCMR/0.5/r5"):
             check = "XML trained on FIG minus COG, points"

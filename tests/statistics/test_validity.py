@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from verified.statistics.validity import false_captions, recall_difference
+from verified.statistics.validity import false_captions, recall_difference, review_gain
 
 
 def candidate(ident: int, kind: str, number: int) -> dict:
@@ -36,3 +36,15 @@ def test_a_difference_in_recall_is_over_all_trainings_and_says_how_many():
     one = recall_difference("fine minus coarse", {"VR/r1": better["VR/r1"][:1]}, {"VR/r1": worse["VR/r1"][:1]},
                             "VR/r1", 500, 1)  # fmt: skip
     assert one["check"] == "fine minus coarse, VR/r1"
+
+
+def test_a_review_that_begins_with_the_lowest_scores_finds_so_many_of_the_false_captions():
+    scores = [candidate(i, "statics", 0) for i in range(20)]
+    spoiled = [{"desc_id": i, "type": "statics", "candidate": 0, "kind": "static"} for i in (0, 1, 4, 19)]
+    chosen = [
+        {"desc_id": i, "fig_desc_type": "statics", "fig_desc": "statics 0", "fig_desc_score": i} for i in range(20)
+    ]
+    chosen[2] |= {"fig_desc": "what somebody wrote"}  # no candidate, and not false
+    rows = review_gain(scores, spoiled, chosen, 100, 1)
+    assert [row["value"] for row in rows] == [0.5, 0.75, 0.75] and rows[0]["units"] == 4
+    assert "10%" in rows[0]["check"] and false_captions(scores, spoiled, {"chosen": chosen}, 10, 1)[3]["units"] == 19

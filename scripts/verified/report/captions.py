@@ -95,13 +95,14 @@ def generated_rows(
 ) -> list[Moment]:
     """Index rows of moments that the workflow annotated, in the order of the corpus.
 
-    `captions` are statics and dynamics rows, `scores` one row per candidate, `annotations` the chosen captions.
+    `captions` are statics and dynamics rows, `scores` one row per candidate, `annotations` the chosen captions. One
+    that is no candidate (people wrote it, or it is the coarse one where none was good enough) stands below these.
     """
     score = {(row["desc_id"], row["type"], row["candidate"]): row["score"] for row in scores}
     made = defaultdict(dict)
     for row in captions:
         made[row["desc_id"]][row["type"]] = row
-    chosen = {row["desc_id"]: (row["fig_desc_type"], row["fig_desc"]) for row in annotations}
+    given = {row["desc_id"]: row for row in annotations}
     rows = []
     for moment in moments:
         ident = moment["desc_id"]
@@ -112,10 +113,16 @@ def generated_rows(
             if kind in by_type
             for number, entry in enumerate(by_type[kind]["candidates"])
         ]
-        candidates = _marked(candidates, chosen.get(ident))
+        row = given.get(ident)
+        candidates = _marked(candidates, (row["fig_desc_type"], row["fig_desc"]) if row else None)
+        if row and not any(candidate.role == CHOSEN for candidate in candidates):
+            candidates.append(Candidate(len(TYPES), len(candidates), row["fig_desc"], None, CHOSEN))
         refused = sum(len(row["refused"]) for row in by_type.values())
         missing = sum(row["shortfall"] for row in by_type.values())
-        reasons = "; ".join(f"{kind}: {by_type[kind]['reason']}" for kind in by_type if by_type[kind]["reason"])
+        notes = [f"{kind}: {by_type[kind]['reason']}" for kind in by_type if by_type[kind]["reason"]]
+        if row and "review" in row:
+            notes.append(f"{row['review']['decision']} by {', '.join(row['review']['reviewers'])}")
+        reasons = "; ".join(notes)
         rows.append(_index_row(moment, moment["caption"], candidates, refused, missing, reasons))
     return rows
 

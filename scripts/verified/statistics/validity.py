@@ -159,7 +159,8 @@ def false_captions(
     groups = {"candidates": [(*key[:2], false) for key, listed in candidates.items() for false in listed]}
     for release, rows in annotations.items():
         keys = [(row["desc_id"], row["fig_desc_type"], row["fig_desc"]) for row in rows]
-        groups[release] = [(*key[:2], candidates[key][0]) for key in keys]
+        # What people wrote, and coarse captions in the place of rejected ones, are no candidates.
+        groups[release] = [(*key[:2], candidates[key][0]) for key in keys if key in candidates]
     out = []
     for group, members in groups.items():
         for kind in ("all", "statics", "dynamics"):
@@ -173,6 +174,32 @@ def false_captions(
             check = f"false captions among {group}: {kind}"
             out.append(ratio_row(check, np.array(list(counts.values())), "captions", resamples, seed, aim))
     return out
+
+
+REVIEWED = (0.10, 0.25, 0.50)
+"""Shares of the moments that somebody looks at, those of the lowest scores first."""
+
+
+def review_gain(scores: list[dict], spoiled: list[dict], chosen: list[dict], resamples: int, seed: int) -> list[dict]:
+    """What a review that begins with what the evaluator doubts most finds: of the false chosen captions, the share that
+    is among the lowest-scored share of all. Somebody who looks at moments in any order finds as much as they look at.
+    """
+    wrong = {(entry["desc_id"], entry["type"], entry["candidate"]) for entry in spoiled}
+    names = {(row["desc_id"], row["type"], row["candidate"]): (row["desc_id"], row["type"], row["caption"])
+             for row in scores}  # fmt: skip
+    false = {names[name] for name in wrong if name in names}
+    ranked = sorted(chosen, key=lambda row: row["fig_desc_score"])
+    rows = []
+    for share in REVIEWED:
+        first = {row["desc_id"] for row in ranked[: round(share * len(ranked))]}
+        found = [
+            (row["desc_id"] in first, 1)
+            for row in chosen
+            if (row["desc_id"], row["fig_desc_type"], row["fig_desc"]) in false
+        ]
+        check = f"false chosen captions met by reviewing the {share:.0%} of lowest score"
+        rows.append(ratio_row(check, np.array(found), "false captions", resamples, seed))
+    return rows
 
 
 def recall_difference(

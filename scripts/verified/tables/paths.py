@@ -24,7 +24,18 @@ def run_files(settings: Config, name: str) -> list[str]:
 
 def stage_tables(settings: Config) -> list[str]:
     """Tables that stages outside the paper's contribute (tables/simple.py): a line per stage, its files if it is on."""
-    return [*rextime_tables(settings), *longform_tables(settings), *review_tables(settings)]
+    return [
+        *rextime_tables(settings),
+        *longform_tables(settings),
+        *review_tables(settings),
+        *own_corpus_tables(settings),
+    ]
+
+
+def own_corpus_tables(settings: Config) -> list[str]:
+    """What came in and out and what it took, for each data set whose source is a folder of one's own."""
+    names = [name for name in annotated_here(settings) if settings.datasets[name].source.kind == "folder"]
+    return [f"{dataset_folder(settings, name)}/annotations/tables.json" for name in names]
 
 
 def finished_studies(settings: Config) -> Callable[[object], list[str]]:

@@ -1,0 +1,29 @@
+from verified.report.paths import title_of
+
+
+rule tabulate_corpus:
+    """What came in and out of a folder of one's own, and what its captions took: calls, tokens, money, seconds."""
+    input:
+        corpus="results/{dataset}/corpus/counts.json",
+        annotations="results/{dataset}/annotations/counts.json",
+        rows=expand("results/{{dataset}}/captions/{kind}/{shard}.jsonl", kind=("statics", "dynamics"), shard=SHARDS)
+        + expand("results/{{dataset}}/perturbations/{shard}.jsonl", shard=SHARDS),
+    output:
+        "results/{dataset}/annotations/tables.json",
+    log:
+        "logs/{dataset}/tabulate_corpus.log",
+    benchmark:
+        "logs/{dataset}/tabulate_corpus.tsv"
+    wildcard_constraints:
+        dataset=datasets("annotated_here"),
+    conda:
+        "../envs/annotations.yaml"
+    threads: 1
+    resources:
+        mem_mb=growing(2000),
+        runtime=growing(15),
+    params:
+        title=title_of(settings),
+        ledger=settings.generation.ledger,
+    script:
+        "../scripts/tabulate_corpus.py"

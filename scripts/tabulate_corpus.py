@@ -1,0 +1,18 @@
+"""Tables of a data set of one's own: what came in and out, and what it took (see rules/tables.smk)."""
+
+from verified.common.job import job
+
+with job(snakemake) as log:
+    from verified.common.folders import key_of
+    from verified.common.jsonl import iterate_jsonl, read_json
+    from verified.generation.ledger import Ledger
+    from verified.tables.own_corpus import corpus_table, costs_table, lineage_of
+    from verified.tables.simple import write_table_json
+
+    given, title = snakemake.input, snakemake.params.title
+    key, annotations = key_of(snakemake.wildcards.dataset), read_json(given.annotations)
+    keys = lineage_of([row for path in given.rows for row in iterate_jsonl(path)])
+    with Ledger(snakemake.params.ledger, read_only=True) as ledger:
+        costs = costs_table(title, key, keys, ledger.get, annotations["annotated"])
+    write_table_json(snakemake.output[0], [corpus_table(title, key, read_json(given.corpus), annotations), costs])
+    log.info("%d rows of costs", len(costs.rows))

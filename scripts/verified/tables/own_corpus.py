@@ -1,0 +1,87 @@
+"""What a person with videos of their own asks of a run: what came in, what was left out, and what the captions cost."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from verified.generation.outcome import STATUSES
+from verified.tables.simple import SimpleTable, Value
+
+TOTALS = ("attempts", "tokens_in", "tokens_out", "cost", "seconds")
+
+
+def corpus_table(title: str, key: str, corpus: Mapping, annotations: Mapping) -> SimpleTable:
+    """Counts of `corpus/counts.json` and `annotations/counts.json`, with what was left out and why.
+
+    `key` becomes part of the table's file name.
+    """
+    rows: list[tuple[Value, ...]] = [
+        ("videos in the folder", corpus["videos_found"], ""),
+        *(("videos left out", count, reason) for reason, count in corpus["excluded_videos"].items()),
+        ("videos used", corpus["videos"], _with(corpus, "partial_videos", "of them damaged in part")),
+        ("rows of the moments file", corpus["rows"], ""),
+        *(("rows left out", count, reason) for reason, count in corpus["excluded_rows"].items()),
+        ("moments", corpus["moments"], _with({"n": len(corpus["clamped_ends"])}, "n", "ends cut to the video's")),
+        *((f"moments of split {split}", count, "") for split, count in corpus["splits"].items()),
+        ("candidates", annotations["candidates"], ""),
+        ("moments annotated", annotations["annotated"], ""),
+        *(("moments not annotated", count, reason) for reason, count in annotations["without"].items()),
+        *(("by selection", count, name) for name, count in annotations.get("selection", {}).items()),
+    ]
+    notes = ("Rows, videos and moments that were left out stand with their reasons in corpus/exclusions.jsonl.",)
+    return SimpleTable(f"corpus-{key}", f"What came in and what came out of {title}", ("What", "Number", "Which"),
+                       tuple(rows), notes)  # fmt: skip
+
+
+def _with(counts: Mapping, name: str, told: str) -> str:
+    return f"{counts[name]} {told}" if counts.get(name) else ""
+
+
+def lineage_of(value: object) -> Iterator[str]:
+    """Ledger keys anywhere in rows of captions and perturbations."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            if name == "lineage":
+                yield from inner.values() if isinstance(inner, dict) else (inner,)
+            else:
+                yield from lineage_of(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from lineage_of(inner)
+
+
+def costs_table(
+    title: str, key: str, keys: Iterable[str], call_of: Callable[[str], Mapping | None], annotated: int
+) -> SimpleTable:
+    """What the calls behind a data set's captions took, by task and model, and of each annotated moment.
+
+    `call_of` gives the ledger's row of a key, or None. A call counts once, with all its attempts; seconds are those of
+    the calls themselves, many of which run side by side. Calls that other data sets share are in each table.
+    """
+    sums: dict[tuple[str, str], Counter] = defaultdict(Counter)
+    missing = 0
+    for name in dict.fromkeys(keys):
+        call = call_of(name)
+        if call is None:
+            missing += 1
+            continue
+        tally = sums[call["task"], call["model"]]
+        tally["calls"] += 1
+        tally[call["status"]] += 1
+        for total in TOTALS:
+            tally[total] += call[total]
+    total = sum(sums.values(), Counter())
+    lines = [(*names, tally) for names, tally in sorted(sums.items())] + [("all", "", total)]
+    header = ("Task", "Model", "Calls", "Not ok", "Attempts", "Tokens in", "Tokens out", "Money", "Seconds")
+    rows = [
+        (task, model, tally["calls"], sum(tally[status] for status in STATUSES if status != "ok"), tally["attempts"],
+         tally["tokens_in"], tally["tokens_out"], float(tally["cost"]), float(tally["seconds"]))
+        for task, model, tally in lines
+    ]  # fmt: skip
+    each = max(1, annotated)
+    rows.append(("all, of an annotated moment", "", *(
+        float(value) / each for value in (total["calls"], rows[-1][3], *(total[name] for name in TOTALS))
+    )))  # fmt: skip
+    notes = ["Money is by the prices of the configuration (price_in, price_out); without prices it is 0."]
+    if missing:
+        notes.append(f"{missing} calls are not in the ledger any more.")
+    return SimpleTable(f"costs-{key}", f"What the captions of {title} took", header, tuple(rows), tuple(notes))
