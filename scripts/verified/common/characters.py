@@ -9,8 +9,8 @@ halves of surrogate pairs."""
 
 def hidden(text: str) -> str | None:
     """The first such character of `text` as ``U+202E``, or None."""
-    found = HIDDEN.search(text)
-    return f"U+{ord(found[0]):04X}" if found else None
+    match = HIDDEN.search(text)
+    return f"U+{ord(match[0]):04X}" if match else None
 
 
 def plain(text: str) -> str:

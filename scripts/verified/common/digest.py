@@ -87,7 +87,7 @@ def _digest(files: Iterable[Path]) -> str:
 
 def _closure(names: Iterable[str]) -> list[Path]:
     """Files of the named modules, of what they import, and of the data they name, sorted."""
-    found: set[Path] = set()
+    files: set[Path] = set()
     seen: set[str] = set()
     waiting = list(names)
     while waiting:
@@ -96,10 +96,10 @@ def _closure(names: Iterable[str]) -> list[Path]:
             continue
         seen.add(name)
         imported, data = _module(name)
-        found.update((_file(name), *data))
+        files.update((_file(name), *data))
         waiting += imported
         waiting += [name.rpartition(".")[0]] if "." in name else []
-    return sorted(found)
+    return sorted(files)
 
 
 def _counts(name: str) -> bool:

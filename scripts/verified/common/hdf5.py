@@ -110,14 +110,14 @@ class FeatureFile:
     def _dataset(self, key: str) -> h5py.Dataset:
         file, name = self._opened(), self._name(key)
         try:
-            found = file[name]
+            stored = file[name]
         except KeyError:
             link = file.get(name, getlink=True) if name in list(file) else None
             detail = f"its shard {link.filename} is gone" if isinstance(link, h5py.ExternalLink) else "is not there"
             raise InputError(f"features of {key!r}: {detail}", file=self.path) from None
-        if not isinstance(found, h5py.Dataset):
+        if not isinstance(stored, h5py.Dataset):
             raise InputError(f"features of {key!r}: a group, not a data set", file=self.path)
-        return found
+        return stored
 
     def _name(self, key: str) -> str:
         """The name under which the file has `key`: ours, or the key itself in files of others."""

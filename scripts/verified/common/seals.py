@@ -55,10 +55,10 @@ def mark_of(path: str | os.PathLike) -> Path:
 def seal(path: str | os.PathLike, temporary: bool = False) -> dict:
     """Seal a file or folder that is complete; returns the seal. `temporary`: the run will remove it."""
     path = Path(path)
-    found = {**_measured(path), **({"temporary": True} if temporary else {})}
-    write_text(seal_of(path), json.dumps(found) + "\n")
+    facts = {**_measured(path), **({"temporary": True} if temporary else {})}
+    write_text(seal_of(path), json.dumps(facts) + "\n")
     mark_of(path).unlink(missing_ok=True)
-    return found
+    return facts
 
 
 def seal_built(path: str | os.PathLike) -> None:
@@ -287,8 +287,8 @@ def rebuild_command(paths: Iterable[str | os.PathLike], configurations: str | No
 
 def marked(folder: str | os.PathLike) -> list[str]:
     """Files below `folder` that a healing removed and that are still to be built again."""
-    found = []
+    paths = []
     for base, _, names in os.walk(folder):
         marks = (name for name in names if name.startswith(".") and name.endswith(".rebuild"))
-        found += [os.path.join(base, name[1:].removesuffix(".rebuild")) for name in marks]
-    return sorted(path for path in found if not os.path.exists(path))
+        paths += [os.path.join(base, name[1:].removesuffix(".rebuild")) for name in marks]
+    return sorted(path for path in paths if not os.path.exists(path))

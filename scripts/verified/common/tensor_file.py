@@ -28,7 +28,7 @@ def _read(path: str | Path, tensors: bool, device: str = "cpu") -> tuple[dict, d
     try:
         with safe_open(path, "pt", device=device) as stored:
             text = (stored.metadata() or {}).get(KEY)
-            found = {name: stored.get_tensor(name) for name in stored.keys()} if tensors else {}  # noqa: SIM118
+            tensors_read = {name: stored.get_tensor(name) for name in stored.keys()} if tensors else {}  # noqa: SIM118
         header = None if text is None else json.loads(text)
     # A crafted file makes the library, torch or the JSON parser fail in any of these ways.
     except (SafetensorError, OSError, ValueError, TypeError, LookupError, RuntimeError, AttributeError) as error:
@@ -36,4 +36,4 @@ def _read(path: str | Path, tensors: bool, device: str = "cpu") -> tuple[dict, d
         raise InputError(f"damaged, or no tensor file (safetensors): {detail}", file=path) from None
     if header is not None and not isinstance(header, dict):
         raise InputError("damaged: its header is no JSON object", file=path)
-    return found, header
+    return tensors_read, header

@@ -28,7 +28,7 @@ def write_shard(source: dict, files: dict[str, str], shard: str, shards: int, ou
 
     The moments lack the key `split`: what a shard's jobs do does not depend on it, so a changed split re-runs none.
     """
-    found = read_shard(
+    read = read_shard(
         files["videos"],
         files["moments"],
         source["default_split"],
@@ -36,12 +36,12 @@ def write_shard(source: dict, files: dict[str, str], shard: str, shards: int, ou
         shards,
         published=source["published"],
     )
-    write_jsonl(output["moments"], ({k: v for k, v in row.items() if k != "split"} for row in found.moments))
-    write_jsonl(output["videos"], found.videos)
-    readable = ({"video": video, "probe": row} for video, row in found.probes.found.items())
+    write_jsonl(output["moments"], ({k: v for k, v in row.items() if k != "split"} for row in read.moments))
+    write_jsonl(output["videos"], read.videos)
+    readable = ({"video": video, "probe": row} for video, row in read.probes.found.items())
     unreadable = (
         {"video": video, "reason": error.reason, "path": error.path, "detail": error.detail}
-        for video, error in found.probes.unreadable.items()
+        for video, error in read.probes.unreadable.items()
     )
     write_jsonl(output["probes"], (*readable, *unreadable))
 
@@ -63,25 +63,25 @@ def write_corpus(corpus: Corpus, splits: dict, folder: str | os.PathLike) -> Non
     """
     folder = Path(folder)
     moments = hold_out(corpus.moments, splits["train_split"], splits["held_out_share"])
-    found = Counter(row["split"] for row in moments)
-    if splits["selection_split"] not in found:
+    sizes = Counter(row["split"] for row in moments)
+    if splits["selection_split"] not in sizes:
         moments = hold_out_unasked(moments, splits["train_split"], splits["selection_split"])
-        found = Counter(row["split"] for row in moments)
-        if splits["selection_split"] in found:
+        sizes = Counter(row["split"] for row in moments)
+        if splits["selection_split"] in sizes:
             log.warning(
                 "warning: no moment is in the split %r: %d of %r are held out for it, with their videos"
                 " (spans.held_out_share holds out another share, spans.selection_split names another split)",
                 splits["selection_split"],
-                found[splits["selection_split"]],
+                sizes[splits["selection_split"]],
                 splits["train_split"],
             )
     for role in ("train_split", "selection_split", "test_split"):
-        if splits[role] not in found:
+        if splits[role] not in sizes:
             log.warning("warning: no moment is in the split %r (spans.%s)", splits[role], role)
     write_jsonl(folder / "moments.jsonl", moments)
     write_jsonl(folder / "videos.jsonl", corpus.videos)
     write_jsonl(folder / "exclusions.jsonl", corpus.exclusions)
-    write_json(folder / "counts.json", corpus.counts | {"splits": dict(sorted(found.items()))})
+    write_json(folder / "counts.json", corpus.counts | {"splits": dict(sorted(sizes.items()))})
     counts = corpus.counts
     log.info(
         "%d of %d rows are moments, in %d of %d videos; what is left out stands with its reason in %s",

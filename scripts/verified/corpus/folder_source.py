@@ -219,9 +219,9 @@ def _counts(rows: int, moments: list[dict], videos: list[dict], exclusions: list
 def availability(rows: list[tuple[int, dict]], moments: list[dict]) -> dict[str, dict[str, int]]:
     """Of published annotations, by split: videos and moments, and how many of them are at hand."""
     kept = {moment["desc_id"] for moment in moments}
-    found: dict[str, dict] = {}
+    at_hand: dict[str, dict] = {}
     for _, row in rows:
-        split = found.setdefault(row["split"], {"videos": set(), "moments": 0, "videos_at_hand": set(), "at_hand": 0})
+        split = at_hand.setdefault(row["split"], {"videos": set(), "moments": 0, "videos_at_hand": set(), "at_hand": 0})
         split["videos"].add(row["video"])
         split["moments"] += 1
         if row["desc_id"] in kept:
@@ -234,5 +234,5 @@ def availability(rows: list[tuple[int, dict]], moments: list[dict]) -> dict[str,
             "moments": split["moments"],
             "moments_at_hand": split["at_hand"],
         }
-        for name, split in found.items()
+        for name, split in at_hand.items()
     }

@@ -146,5 +146,5 @@ def _with_target(rng: random.Random, placed: Placed, shape: str, target: str) ->
     distance = travelled + contact_distance(shape, path.radius, target, radius, placed.direction)
     middle, reach = (dx * distance, dy * distance), REACH * radius
     extra = (middle[0] - reach, middle[1] - reach, middle[0] + reach, middle[1] + reach)
-    found = _moved_into_view(rng, placed, extra)
-    return found and replace(found, target=(found.path.x + middle[0], found.path.y + middle[1], radius))
+    moved = _moved_into_view(rng, placed, extra)
+    return moved and replace(moved, target=(moved.path.x + middle[0], moved.path.y + middle[1], radius))

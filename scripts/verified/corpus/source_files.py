@@ -24,8 +24,8 @@ def source_files(settings: Config) -> Callable[[object], dict[str, str]]:
 
     def files(wildcards) -> dict[str, str]:
         source = dataset_of(settings, wildcards).source
-        found = source.files(f"results/{wildcards.dataset}/corpus")
-        return found if source.rendered else {**found, "videos": ancient(found["videos"])}
+        given = source.files(f"results/{wildcards.dataset}/corpus")
+        return given if source.rendered else {**given, "videos": ancient(given["videos"])}
 
     return files
 
@@ -37,10 +37,10 @@ def shard_source(settings: Config) -> Callable[[object], dict[str, str]]:
     given = source_files(settings)
 
     def files(wildcards) -> dict[str, str]:
-        source, found = dataset_of(settings, wildcards).source, given(wildcards)
+        source, own_files = dataset_of(settings, wildcards).source, given(wildcards)
         # A moments file that a rule makes changes with its source alone, and then all shards are to be read again.
         own = not (source.rendered or source.published or source.proposes_moments)
-        return {**found, "moments": ancient(found["moments"])} if own else found
+        return {**own_files, "moments": ancient(own_files["moments"])} if own else own_files
 
     return files
 
@@ -119,8 +119,8 @@ def scene_state(settings: Config) -> Callable[[object], str | None]:
         source = dataset_of(settings, wildcards).source
         if source.rendered:
             return None
-        found = _videos_by_shard(source, settings.shards)[shard_index(wildcards.shard)]
-        states = "".join(f"{path}\0{file_state(path)}\n" for path in found)
+        videos = _videos_by_shard(source, settings.shards)[shard_index(wildcards.shard)]
+        states = "".join(f"{path}\0{file_state(path)}\n" for path in videos)
         return hashlib.sha256(states.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
     return state
@@ -128,28 +128,28 @@ def scene_state(settings: Config) -> Callable[[object], str | None]:
 
 def _videos_by_shard(source: FolderSource | PublishedSource, shards: int) -> list[dict[Path, list[dict]]]:
     """For each shard the videos that belong to it, by their id or by their published name."""
-    found = [{} for _ in range(shards)]
+    by_shard = [{} for _ in range(shards)]
     try:
         folder = VideoFolder(source.videos)
     except InputError:  # the job says so
-        return found
+        return by_shard
     for video, path in folder.paths.items():
-        found[shard_of(path.stem if source.published else video, shards)][path] = []
-    return found
+        by_shard[shard_of(path.stem if source.published else video, shards)][path] = []
+    return by_shard
 
 
 def _rows_by_shard(source: FolderSource, shards: int) -> list[dict[Path, list[dict]]]:
     """For each shard {path of a video: its usable rows, without their splits}."""
-    found = [{} for _ in range(shards)]
+    by_shard = [{} for _ in range(shards)]
     try:
         folder, rows = VideoFolder(source.videos), read_moments_file(source.moments)
     except InputError:  # the job that builds the corpus says so, with the file's name
-        return found
+        return by_shard
     kept, _ = usable_rows(rows, folder, source.default_split)
     by_video: dict[str, list[dict]] = {}
     for _, row in kept:
         del row["split"]
         by_video.setdefault(row["video"], []).append(row)
     for video, rows in by_video.items():
-        found[shard_of(video, shards)][folder.paths[video]] = rows
-    return found
+        by_shard[shard_of(video, shards)][folder.paths[video]] = rows
+    return by_shard

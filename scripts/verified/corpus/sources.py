@@ -52,12 +52,12 @@ def read_sources(path: Path = SOURCES) -> tuple[SourceFile, ...]:
 
 def collections(path: Path = SOURCES) -> dict[str, dict[str, tuple[SourceFile, ...]]]:
     """Collection → split → its files, in the order of the list; files that belong to no split are left out."""
-    found: dict[str, dict[str, tuple[SourceFile, ...]]] = {}
+    listed: dict[str, dict[str, tuple[SourceFile, ...]]] = {}
     for file in read_sources(path):
         if file.split:
-            splits = found.setdefault(file.collection, {})
+            splits = listed.setdefault(file.collection, {})
             splits[file.split] = (*splits.get(file.split, ()), file)
-    return found
+    return listed
 
 
 def verify(path: str | os.PathLike, source: SourceFile) -> None:
@@ -68,10 +68,10 @@ def verify(path: str | os.PathLike, source: SourceFile) -> None:
     with path.open("rb") as file:
         head = file.read(512).lstrip()
         file.seek(0)
-        found = hashlib.file_digest(file, "sha256").hexdigest()
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
     size = path.stat().st_size
-    if (source.sha256 and found != source.sha256) or (source.bytes is not None and size != source.bytes):
-        kind = "it is a web page" if head.startswith(b"<") else f"it has {size} bytes and SHA-256 {found}"
+    if (source.sha256 and digest != source.sha256) or (source.bytes is not None and size != source.bytes):
+        kind = "it is a web page" if head.startswith(b"<") else f"it has {size} bytes and SHA-256 {digest}"
         raise InputError(f"this is not the published {source.place}: {kind}", file=path, remedy=how_to_get(source))
 
 

@@ -75,8 +75,10 @@ def _rows(path: Path, columns: tuple[str, ...]) -> Iterator[dict]:
             names = file.schema_arrow.names
             version = (file.schema_arrow.metadata or {}).get(b"verified.ledger.schema_version", b"none")
             if version != str(SCHEMA_VERSION).encode():
-                found = version.decode("utf-8", "replace")[:20]
-                raise InputError(f"cassette of schema version {found}, this program reads {SCHEMA_VERSION}", file=path)
+                claimed = version.decode("utf-8", "replace")[:20]
+                raise InputError(
+                    f"cassette of schema version {claimed}, this program reads {SCHEMA_VERSION}", file=path
+                )
             if absent := [name for name in COLUMNS if names.count(name) != 1]:
                 raise InputError(f"not a cassette: it lacks the column {absent[0]}, or has it twice", file=path)
             for batch in file.iter_batches(BATCH, columns=list(columns)):

@@ -82,16 +82,16 @@ def _verify(arguments: argparse.Namespace) -> int:
     from verified.generation.ledger_check import faults
 
     with Ledger(arguments.ledger, read_only=True) as ledger:
-        found = 0
+        faulty = 0
         for fault in faults(ledger):
-            found += 1
+            faulty += 1
             print(fault)
         try:
             count = f"{ledger.totals()['calls']} calls"
         except InputError:
             count = "calls cannot be counted"
-    print(f"{count}, {found} faults")
-    return 1 if found else 0
+    print(f"{count}, {faulty} faults")
+    return 1 if faulty else 0
 
 
 def _rescue(arguments: argparse.Namespace) -> None:

@@ -88,13 +88,13 @@ def rescue(damaged: str | os.PathLike, new: str | os.PathLike) -> tuple[int, int
 
 def _readable(source: sqlite3.Connection, prefix: str) -> tuple[dict[str, dict], bool]:
     """Rows by key whose keys begin with `prefix`, and whether these are all."""
-    found: dict[str, dict] = {}
+    rows: dict[str, dict] = {}
     for order in ("ASC", "DESC"):
         query = f"SELECT * FROM calls WHERE key >= ? AND key < ? ORDER BY key {order}"
         try:
             for row in source.execute(query, (prefix, prefix + "g")):
-                found[row["key"]] = dict(row)
+                rows[row["key"]] = dict(row)
         except sqlite3.DatabaseError:
             continue
-        return found, True
-    return found, False
+        return rows, True
+    return rows, False

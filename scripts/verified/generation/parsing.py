@@ -60,15 +60,15 @@ def _captions(items: list[str], form: str, coarse: str, count: int) -> Parsed:
 
 def _items(text: str, count: int, cut: bool) -> tuple[list[str], str]:
     """All numbered items of an answer, and the form they were found in."""
-    if found := _json_items(text):
-        return [cleaned(item) for item in found], "json"
-    if found := _json_pairs(text):
-        return [cleaned(item) for item in found], "json-pieces"
-    found = numbered(text)
-    if found:
+    if items := _json_items(text):
+        return [cleaned(item) for item in items], "json"
+    if items := _json_pairs(text):
+        return [cleaned(item) for item in items], "json-pieces"
+    items = numbered(text)
+    if items:
         if cut:
-            found = found[:-1]
-        return [cleaned(item) for item in found], "numbered"
+            items = items[:-1]
+        return [cleaned(item) for item in items], "numbered"
     return _single(text, count, cut)
 
 
@@ -120,16 +120,16 @@ def json_value(text: str) -> dict | list | None:
 
 def _json_pairs(text: str) -> list[str]:
     """Values of numbered keys in JSON that is broken: a missing quote or comma, or the end cut off."""
-    found = {}
+    pairs = {}
     for line in re.finditer(
         r'(?m)["\'“”]?\b(\d{1,2})["\'“”]?\s*:\s*(["“\'])(.*?)(?:\2\s*(?:,|\}|$)|”\s*,?\s*$|,?\s*$)', text
     ):
         number, value = int(line.group(1)), line.group(3)
         closed = line.group(0).rstrip().rstrip(",}").rstrip().endswith(('"', "'", "”"))
         ended = value.rstrip().endswith((".", "!", "?"))
-        if (closed or ended) and number not in found:
-            found[number] = value
-    return [found[number] for number in sorted(found)] if found and min(found) == 1 else []
+        if (closed or ended) and number not in pairs:
+            pairs[number] = value
+    return [pairs[number] for number in sorted(pairs)] if pairs and min(pairs) == 1 else []
 
 
 def numbered(text: str) -> list[str]:
@@ -210,22 +210,24 @@ def _keyframe(text: str, cut: bool) -> Parsed:
     """Background, object attributes and description of one keyframe (listing 2)."""
     value = json_value(text)
     if isinstance(value, dict):
-        found = dict.fromkeys(SECTIONS, "")
+        sections = dict.fromkeys(SECTIONS, "")
         for key, inner in value.items():
             for name, label in SECTIONS.items():
-                if re.fullmatch(label, str(key).replace("_", " ").strip(), re.I) and not found[name]:
-                    found[name] = cleaned(inner if isinstance(inner, str) else json.dumps(inner, ensure_ascii=False))
+                if re.fullmatch(label, str(key).replace("_", " ").strip(), re.I) and not sections[name]:
+                    sections[name] = cleaned(inner if isinstance(inner, str) else json.dumps(inner, ensure_ascii=False))
         form = "json"
     else:
-        found, form = _labelled(text), "sections"
+        sections, form = _labelled(text), "sections"
         if cut:
             last = max(
-                (name for name in found if found[name]), key=lambda name: text.rfind(found[name][-20:]), default=None
+                (name for name in sections if sections[name]),
+                key=lambda name: text.rfind(sections[name][-20:]),
+                default=None,
             )
             if last:
-                found[last] = _whole_sentences(found[last])
-    missing = sum(not part for part in found.values())
-    return Parsed(sections=found, missing=missing, form=form if missing < len(found) else "none")
+                sections[last] = _whole_sentences(sections[last])
+    missing = sum(not part for part in sections.values())
+    return Parsed(sections=sections, missing=missing, form=form if missing < len(sections) else "none")
 
 
 def _labelled(text: str) -> dict[str, str]:
@@ -237,10 +239,10 @@ def _labelled(text: str) -> dict[str, str]:
             marks.append((match.start(), match.end(), name))
     marks.sort()
     ends = [start for start, _, _ in marks[1:]] + [len(text)]
-    found = dict.fromkeys(SECTIONS, "")
+    sections = dict.fromkeys(SECTIONS, "")
     for (_, start, name), end in zip(marks, ends):
-        found[name] = cleaned(_first_paragraph(text[start:end]) if name == "description" else text[start:end])
-    return found
+        sections[name] = cleaned(_first_paragraph(text[start:end]) if name == "description" else text[start:end])
+    return sections
 
 
 def _whole_sentences(text: str) -> str:

@@ -129,8 +129,8 @@ class _Counting(Session):
     """A session whose calls are counted only: no line about each task, as nobody is asked."""
 
     def ask(self, task: str, calls: Iterable[Call], total: int) -> list[Outcome]:
-        found = dict(self.askers[role_of(task)].ask(calls))
-        return [found[place] for place in range(total)]
+        outcomes = dict(self.askers[role_of(task)].ask(calls))
+        return [outcomes[place] for place in range(total)]
 
 
 def _stand_in(call: Call) -> Parsed:
@@ -208,9 +208,11 @@ def _counted(
             role: Planner(engine, session, getattr(generation, role), seen, size) for role, engine in engines.items()
         }
         walk(session)
-        found = {task: row for planner in session.askers.values() for task, row in planner.rows.items()}
+        counted = {task: row for planner in session.askers.values() for task, row in planner.rows.items()}
     return [
-        {"dataset": name, **_priced(found[task], getattr(generation, role_of(task)))} for task in tasks if task in found
+        {"dataset": name, **_priced(counted[task], getattr(generation, role_of(task)))}
+        for task in tasks
+        if task in counted
     ]
 
 

@@ -74,13 +74,13 @@ def mp4_url(frames: np.ndarray, times: Sequence[float]) -> str:
 
 def pictures(request: Request) -> list[Image.Image]:
     """Images, then frames of a request, decoded, RGB. Raises OSError or ValueError for one that cannot be decoded."""
-    found = []
+    images = []
     for image in request.images:
         with Image.open(io.BytesIO(image)) as opened:
-            found.append(opened.convert("RGB"))
+            images.append(opened.convert("RGB"))
     if request.frames is not None:
-        found += [Image.fromarray(frame) for frame in request.frames]
-    return found
+        images += [Image.fromarray(frame) for frame in request.frames]
+    return images
 
 
 def without_control_tokens(text: str, tokens: Iterable[str]) -> str:
