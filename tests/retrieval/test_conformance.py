@@ -7,8 +7,8 @@ import torch
 from torch import nn
 
 from verified.__main__ import main
-from verified.retrieval import conformance
-from verified.retrieval.conformance import CHECKS, Trial, failures
+from verified.retrieval import search as engine
+from verified.retrieval.conformance import CHECKS, failures
 from verified.retrieval.contract import Spans
 from verified.retrieval.metrics import Lists
 from verified.retrieval.registry import is_two_stage, model_class, model_names, model_of_file
@@ -19,7 +19,7 @@ EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "mean_pooling.py"
 @pytest.mark.parametrize("check", CHECKS)
 @pytest.mark.parametrize("name", model_names())
 def test_model_keeps_the_contract(name, check):
-    CHECKS[check](Trial(model_class(name)))
+    assert dict(failures(model_class(name), only=(check,)))[check] is None
 
 
 @pytest.mark.parametrize("name", model_names())
@@ -123,7 +123,7 @@ def test_a_broken_model_fails_with_the_reason(example, fault, check, reason):
 
 @pytest.mark.parametrize("task", ["VR", "VCMR"])
 def test_a_search_that_lets_the_true_video_in_is_found_out(task, monkeypatch):
-    search = conformance.engine.search
+    search = engine.search
 
     def leaking(model, videos, queries, moments, settings, ranked=None):
         found = search(model, videos, queries, moments, settings, ranked)
@@ -132,19 +132,19 @@ def test_a_search_that_lets_the_true_video_in_is_found_out(task, monkeypatch):
         setattr(found, task.lower(), Lists(lists.video, lists.start, lists.end, lists.score + 9.0 * own[:, None]))
         return found
 
-    monkeypatch.setattr(conformance.engine, "search", leaking)
+    monkeypatch.setattr(engine, "search", leaking)
     reason = dict(failures(model_class("xml"), only=("no_leak",)))["no_leak"]
     assert f"{task}: lists change with the true video" in reason
 
 
 def test_svmr_must_look_into_the_true_video(monkeypatch):
-    search = conformance.engine.search
+    search = engine.search
 
     def astray(model, videos, queries, moments, settings, ranked=None):
         other = videos.moments((moments.video + 1) % videos.count)
         return search(model, videos, queries, other, settings, ranked)
 
-    monkeypatch.setattr(conformance.engine, "search", astray)
+    monkeypatch.setattr(engine, "search", astray)
     assert "does not look into the true video" in dict(failures(model_class("xml"), only=("no_leak",)))["no_leak"]
 
 

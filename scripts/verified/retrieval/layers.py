@@ -11,6 +11,14 @@ MASKED = -10000.0
 """Added to the attention scores of positions that must not be seen."""
 
 
+def without_pads(x: Tensor, mask: Tensor) -> Tensor:
+    """Zeros behind the last real position, whatever stands there; [N, S, D] and [N, S] → [N, S, D].
+
+    First step of every encoder: attention and convolutions see pads, so what they hold must be the same each time.
+    """
+    return x.masked_fill(~mask.unsqueeze(-1), 0.0)
+
+
 class InputProjection(nn.Module):
     """LayerNorm → dropout → Linear → ReLU; [..., in] → [..., out]. Keys ``LayerNorm`` and ``net.1``."""
 

@@ -14,7 +14,7 @@ from verified.retrieval.data import Moments, normalised
 from verified.retrieval.ranked import Ranked
 from verified.retrieval.search import SearchSettings
 
-COUNT, CLIPS, TOKENS, VIDEO_DIM, TEXT_DIM, WORDS = 8, 12, 5, 16, 14, 30
+COUNT, CLIPS, TOKENS, VIDEO_DIM, TEXT_DIM, WORDS = 8, 12, 8, 16, 14, 30
 
 
 class _Queries:
@@ -31,7 +31,10 @@ class _Queries:
 
 
 class Toy:
-    """Eight videos of 7 to 12 clips and eight queries of 2 to 5 tokens; query i is about a part of video i."""
+    """Eight videos of 3 to 12 clips and eight queries of 1 to 8 tokens; query i is about a part of video i.
+
+    The shortest and the longest of both are among them, and moments that begin or end with their video.
+    """
 
     count = COUNT
     context = CLIPS
@@ -40,12 +43,13 @@ class Toy:
     def __init__(self, cls: type[RetrievalModel]):
         self.cls = cls
         draw = np.random.default_rng(11)
-        lengths, starts = draw.integers(7, CLIPS + 1, COUNT), draw.integers(0, 4, COUNT)
-        self.times = np.stack([starts, starts + 3], axis=1).astype(float)
+        lengths = np.array([12, 3, 12, 7, 8, 9, 10, 11])
+        starts, ends = np.array([0, 0, 8, 2, 5, 1, 3, 4]), np.array([3, 3, 12, 6, 8, 4, 8, 7])
+        self.times = np.stack([starts, ends], axis=1).astype(float)
         clips = draw.normal(size=(COUNT, CLIPS, VIDEO_DIM))
         meaning = draw.normal(size=(COUNT, VIDEO_DIM))
-        for video, start in enumerate(starts):
-            clips[video, start : start + 3] += 2 * meaning[video]
+        for video, (start, end) in enumerate(zip(starts, ends)):
+            clips[video, start:end] += 2 * meaning[video]
         self._mask = torch.from_numpy(np.arange(CLIPS)[None] < lengths[:, None])
         clips = (normalised(clips) if cls.normalise_video else clips).astype(np.float32)
         self._clips = torch.from_numpy(clips) * self._mask[:, :, None]
@@ -57,7 +61,8 @@ class Toy:
         self.ranked = self._ranked(draw) if cls.two_stage else None
 
     def _make_queries(self, draw: np.random.Generator) -> _Queries:
-        mask = torch.from_numpy(np.arange(TOKENS)[None] < draw.integers(2, TOKENS + 1, COUNT)[:, None])
+        lengths = np.array([1, 8, 2, 5, 8, 3, 4, 6])
+        mask = torch.from_numpy(np.arange(TOKENS)[None] < lengths[:, None])
         if self.cls.query_input == "ids":
             ids = torch.from_numpy(draw.integers(2, WORDS, (COUNT, TOKENS)))
             ids[:, 0] = self.sizes["cls_id"]
@@ -98,9 +103,14 @@ class Toy:
         """All queries with their videos and, for two-stage models, negatives that `seed` draws."""
         if not self.cls.two_stage:
             return Batch(*self.all_queries, *self.all_videos, self.span)
+        slots = self.slots(seed)
+        return Batch(*self.all_queries, self._clips[slots], self._mask[slots], self.span)
+
+    def slots(self, seed: int = 0) -> Tensor:
+        """[8, 1 + negatives] videos of each query in `training_batch(seed)` of a two-stage model, its own first."""
         draw = np.random.default_rng(seed)
-        slots = [[i, *draw.permutation([j for j in range(COUNT) if j != i])[: self.negatives]] for i in range(COUNT)]
-        return Batch(*self.all_queries, self._clips[np.array(slots)], self._mask[np.array(slots)], self.span)
+        rows = [[i, *draw.permutation([j for j in range(COUNT) if j != i])[: self.negatives]] for i in range(COUNT)]
+        return torch.tensor(np.array(rows))
 
     def moments(self, true_video: np.ndarray) -> Moments:
         """The queries as moments, with `true_video` [8] as their videos."""

@@ -33,7 +33,7 @@ from torch import Tensor, nn
 
 from verified.retrieval.contract import Batch, Encoded, ModelConfig, Recipe, RetrievalModel, Spans
 from verified.retrieval.labels import inclusive_end
-from verified.retrieval.layers import InputProjection, initialise
+from verified.retrieval.layers import InputProjection, initialise, without_pads
 from verified.retrieval.query_video import (
     Contextual,
     Transformer,
@@ -143,12 +143,12 @@ class Conquer(RetrievalModel):
         missing = self.config.query_tokens - query.shape[1]
         query, mask = F.pad(query, (0, 0, 0, missing)), F.pad(mask, (0, missing))
         encoder = self.encoder["queryEncoder"]
-        return {"tokens": encoder["transformer"](encoder["linear"](query), mask), "mask": mask}
+        return {"tokens": encoder["transformer"](encoder["linear"](without_pads(query, mask)), mask), "mask": mask}
 
     def encode_videos(self, video: Tensor, mask: Tensor) -> Encoded:
         """Tokens [V, L, D]."""
         encoder = self.encoder["videoEncoder"]
-        return {"tokens": encoder["transformer"](encoder["linear"](video), mask), "mask": mask}
+        return {"tokens": encoder["transformer"](encoder["linear"](without_pads(video, mask)), mask), "mask": mask}
 
     def query_aware(self, video: Tensor, video_mask: Tensor, query: Tensor, query_mask: Tensor) -> Tensor:
         """QAL of P pairs: tokens [P, L, D] and [P, T, D] with their masks → [P, L, 4D]."""

@@ -40,6 +40,7 @@ from verified.retrieval.layers import (
     LearnedPositions,
     attention_pooling,
     initialise,
+    without_pads,
 )
 from verified.retrieval.registry import register
 from verified.retrieval.scoring import OneVectorTail, unit
@@ -212,6 +213,7 @@ class Hero(OneVectorTail, RetrievalModel):
 
     def frame_embeddings(self, video: Tensor, mask: Tensor) -> Tensor:
         """Frames in time; [V, L, F] → [V, L, D]."""
+        video = without_pads(video, mask)
         seen = self.cross_modal(video, mask)[:, : mask.shape[1]].masked_fill(~mask.unsqueeze(2), 0.0)
         temporal = self.v_encoder["c_encoder"]
         return temporal.encoder(temporal.embeddings(seen + self.v_encoder["frame_transform"](video)), mask)

@@ -39,6 +39,7 @@ from verified.retrieval.layers import (
     SelfAttention,
     attention_pooling,
     initialise,
+    without_pads,
 )
 from verified.retrieval.registry import register
 from verified.retrieval.scoring import OneVectorTail, max_over_clips, sampled_hinge, unit
@@ -111,14 +112,15 @@ class ReLoCLNet(OneVectorTail, RetrievalModel):
         return state | {"modular_vector_mapping.weight": state["modular_vector_mapping.weight"][:1]}
 
     def encode_queries(self, query: Tensor, mask: Tensor) -> Encoded:
-        tokens = self.query_encoder(self.query_pos_embed(self.query_input_proj(query)), mask)
+        tokens = self.query_encoder(self.query_pos_embed(self.query_input_proj(without_pads(query, mask))), mask)
         tokens = self.query_encoder1(tokens, mask)
         vector = attention_pooling(tokens, self.modular_vector_mapping(tokens).squeeze(2), mask)
         return {"vector": vector, "unit": unit(vector), "localiser": self.video_query_linear(vector)}
 
     def video_features(self, video: Tensor, mask: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Clips after block 1, after block 2 (M) and after block 3 (F); [V, L, F] → each [V, L, D]."""
-        first = self.video_encoder1(self.ctx_pos_embed(self.video_input_proj(video)), mask)
+        clips = self.ctx_pos_embed(self.video_input_proj(without_pads(video, mask)))
+        first = self.video_encoder1(clips, mask)
         pairs = mask[:, :, None] & mask[:, None, :]
         attended = self.video_cross_layernorm(self.video_cross_att(first, pairs) + first)
         middle = self.video_encoder2(attended, mask)

@@ -36,7 +36,7 @@ from torch import Tensor, nn
 from verified.common.linear import linear
 from verified.retrieval.contract import Batch, Encoded, ModelConfig, Recipe, RetrievalModel, Spans
 from verified.retrieval.labels import inclusive_end
-from verified.retrieval.layers import InputProjection, initialise
+from verified.retrieval.layers import InputProjection, initialise, without_pads
 from verified.retrieval.query_video import (
     Contextual,
     Transformer,
@@ -154,12 +154,12 @@ class Squidnet(RetrievalModel):
         missing = self.config.query_tokens - query.shape[1]
         query, mask = F.pad(query, (0, 0, 0, missing)), F.pad(mask, (0, missing))
         encoder = self.MMAencoder["text_enc"]
-        return {"tokens": encoder["transformer"](encoder["linear"](query), mask), "mask": mask}
+        return {"tokens": encoder["transformer"](encoder["linear"](without_pads(query, mask)), mask), "mask": mask}
 
     def encode_videos(self, video: Tensor, mask: Tensor) -> Encoded:
         """Tokens [V, L, D]."""
         encoder = self.MMAencoder["vsMMA"]
-        return {"tokens": encoder["transformer"](encoder["img_linear"](video), mask), "mask": mask}
+        return {"tokens": encoder["transformer"](encoder["img_linear"](without_pads(video, mask)), mask), "mask": mask}
 
     def similarity(self, video: Tensor, query: Tensor) -> Tensor:
         """s of P pairs, [P, L, D] and [P, T, D] → [P, L, T]; what is held at once is a few [P, L, D], for one token."""

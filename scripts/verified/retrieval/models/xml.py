@@ -32,6 +32,7 @@ from verified.retrieval.layers import (
     LearnedPositions,
     attention_pooling,
     initialise,
+    without_pads,
 )
 from verified.retrieval.registry import register
 from verified.retrieval.scoring import OneVectorTail, sampled_hinge, unit
@@ -89,7 +90,7 @@ class XML(OneVectorTail, RetrievalModel):
 
     def query_tokens(self, query: Tensor, mask: Tensor) -> Tensor:
         """Token vectors before pooling; [Q, T, E] → [Q, T, D]."""
-        return self.query_encoder(self.query_pos_embed(self.query_input_proj(query)), mask)
+        return self.query_encoder(self.query_pos_embed(self.query_input_proj(without_pads(query, mask))), mask)
 
     def encode_queries(self, query: Tensor, mask: Tensor) -> Encoded:
         tokens = self.query_tokens(query, mask)
@@ -98,7 +99,8 @@ class XML(OneVectorTail, RetrievalModel):
 
     def video_features(self, video: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
         """Clip vectors for retrieval and for localisation; [V, L, F] → twice [V, L, D]."""
-        first = self.video_encoder1(self.ctx_pos_embed(self.video_input_proj(video)), mask)
+        clips = self.ctx_pos_embed(self.video_input_proj(without_pads(video, mask)))
+        first = self.video_encoder1(clips, mask)
         return first, self.video_encoder3(self.video_encoder2(first, mask), mask)
 
     def encode_videos(self, video: Tensor, mask: Tensor) -> Encoded:

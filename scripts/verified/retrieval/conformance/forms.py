@@ -1,0 +1,87 @@
+"""Shapes, losses, weights of videos, labels: what a model returns has the form of the contract."""
+
+from dataclasses import replace
+
+import torch
+
+from verified.retrieval.conformance.trial import Trial, close, require
+from verified.retrieval.contract import Batch
+from verified.retrieval.toy import CLIPS
+
+
+def check_shapes(trial: Trial) -> None:
+    """Encodings, scores and logits have the shapes of the contract, and are finite."""
+    model, toy = trial.model(), trial.toy
+    few = toy.count - 3
+    queries, videos = trial.encoded(model, tuple(part[:few] for part in toy.all_queries))
+    for name, tensor in queries.items():
+        require(len(tensor) == few, f"encode_queries: {name!r} has {len(tensor)} rows for {few} queries")
+    for name, tensor in videos.items():
+        require(len(tensor) == toy.count, f"encode_videos: {name!r} has {len(tensor)} rows for {toy.count} videos")
+    if not trial.cls.two_stage:
+        scores = model.video_scores(queries, videos)
+        require(scores.shape == (few, toy.count), f"video_scores: shape {tuple(scores.shape)}, not [Q, V]")
+        require(torch.isfinite(scores).all(), "video_scores: not finite")
+    spans = trial.spans(model, queries, videos, [(0, 1), (1, 1), (2, 7)])
+    for name in ("start", "end"):
+        logits = getattr(spans, name)
+        require(logits.shape == (3, CLIPS), f"span_logits: {name} has shape {tuple(logits.shape)}, not [P, L]")
+        require(torch.isfinite(logits).all(), f"span_logits: {name} is not finite")
+    given = spans.score is not None
+    require(given == model.rescores, f"span_logits: score given is {given}, but rescores is {model.rescores}")
+    require(not given or spans.score.shape == (3,), "span_logits: score must be [P]")
+    require(not given or torch.isfinite(spans.score).all(), "span_logits: score is not finite")
+    require(model.pair_bytes() > 0, "pair_bytes: not positive")
+
+
+def check_losses(trial: Trial) -> None:
+    """Losses are finite scalars and ``total`` is their sum: early and late, training or not, of one pair or many.
+
+    The batch stays as it was.
+    """
+    model = trial.model()
+    whole = trial.toy.training_batch()
+    single = Batch(**{name: value[:1] for name, value in vars(whole).items()})
+    for batch, epoch in ((whole, 0), (whole, 1000), (single, 0), (single, 1000)):
+        for training in (False, True):
+            kept = replace(batch, **{name: value.clone() for name, value in vars(batch).items()})
+            losses = trial.losses(model.train(training), batch, epoch=epoch)
+            _check_sum(losses, f" (a batch of {len(batch.span)})")
+            for name, value in vars(batch).items():
+                require(torch.equal(value, getattr(kept, name)), f"losses: change {name!r} of the batch in place")
+
+
+def _check_sum(losses: dict[str, torch.Tensor], where: str) -> None:
+    require("total" in losses, "losses: there is no 'total'")
+    for name, value in losses.items():
+        require(value.dim() == 0 and torch.isfinite(value), f"losses: {name!r} is not a finite scalar{where}")
+    parts = sum(value for name, value in losses.items() if name != "total")
+    require(len(losses) == 1 or close(parts, losses["total"]), "losses: 'total' is not the sum of the others")
+
+
+def check_weights(trial: Trial) -> None:
+    """A better video weighs more, weights are positive, and those of a query hang on its own list alone."""
+    model = trial.model()
+    scores = torch.tensor([[0.9, 0.5, 0.1, -0.3], [0.8, 0.7, 0.6, 0.2]])
+    if trial.cls.two_stage and not model.rescores:
+        scores = scores.exp()
+    weights = model.video_weights(scores)
+    require(weights.shape == scores.shape, f"video_weights: shape {tuple(weights.shape)}, not [Q, K]")
+    require((weights > 0).all(), "video_weights: not positive")
+    require((weights[:, 1:] <= weights[:, :-1]).all(), "video_weights: a lower score weighs more")
+    require((weights[:, 1:] < weights[:, :-1]).all(), "video_weights: a lower score weighs as much")
+    for row in range(len(scores)):
+        require(
+            close(model.video_weights(scores[row : row + 1])[0], weights[row]),
+            "video_weights: other queries change the weights of a query's videos",
+        )
+
+
+def check_labels(trial: Trial) -> None:
+    """Labels of moments anywhere in a video are clips of it, in order, and the first one holds the moment's start."""
+    for start, end in ((0.0, 1.0), (2.5, 4.5), (0.0, 6.0), (5.5, 6.0), (5.0, 99.0), (7.0, 9.0), (3.9, 5.1)):
+        for seconds in (1.0, 1.5):
+            first, last = trial.cls.label(start * seconds, end * seconds, seconds, 6)
+            where = f"label: {start}–{end} of a 6-clip video becomes clips {first}…{last}"
+            require(0 <= first <= last < 6, where)
+            require(first == min(int(start), 5), f"{where}; its start lies in clip {min(int(start), 5)}")

@@ -1,0 +1,96 @@
+"""What may change an answer and what must not: batch mates, pads, the order of a batch; tokens and clips must."""
+
+import torch
+
+from verified.retrieval.conformance.trial import Padded, Trial, close, doubled, require, require_same, taken
+from verified.retrieval.contract import Batch, Spans
+from verified.retrieval.toy import WORDS
+
+
+def check_pads(trial: Trial) -> None:
+    """Clips behind the end of a video get no probability."""
+    model = trial.model()
+    spans = trial.spans(model, *trial.encoded(model), trial.own_pairs)
+    pads = ~trial.toy.all_videos[1]
+    for name in ("start", "end"):
+        share = getattr(spans, name).softmax(dim=1)[pads].max()
+        require(share < 1e-6, f"span_logits: pads hold {share:.2g} of the {name} probability of a video")
+
+
+def check_changed_pads(trial: Trial) -> None:
+    """What stands in the pads of queries and videos, NaN included, changes no answer and no loss."""
+    model, toy = trial.model(), trial.toy
+    expected = trial.answers(model)
+    batch = toy.training_batch()
+    total = trial.losses(model, batch)["total"].detach()
+    for what, fill in (("noise", 1.0), ("large values", 1000.0), ("NaN", float("nan"))):
+        queries, videos = _refilled(toy.all_queries, fill), _refilled(toy.all_videos, fill)
+        require_same(trial.answers(model, queries), expected, f"{what} in the pads of queries changes it")
+        require_same(trial.answers(model, None, videos), expected, f"{what} in the pads of videos changes it")
+        query, _ = _refilled((batch.query, batch.query_mask), fill)
+        video, _ = _refilled((batch.video, batch.video_mask), fill)
+        changed = Batch(query, batch.query_mask, video, batch.video_mask, batch.span)
+        loss = trial.losses(model, changed)["total"].detach()
+        require((loss - total).abs() <= 1e-5 * (1 + total.abs()), f"losses: {what} in the pads changes them")
+
+
+def _refilled(padded: Padded, fill: float) -> Padded:
+    """The same with other pads: `fill` times standard normal noise, or other tokens where inputs are token ids."""
+    values, mask = padded
+    draw = torch.Generator().manual_seed(5)
+    if not values.is_floating_point():
+        return torch.where(mask, values, torch.randint(2, WORDS, values.shape, generator=draw)), mask
+    noise = fill * torch.randn(values.shape, generator=draw)
+    return torch.where(mask.unsqueeze(-1), values, noise), mask
+
+
+def check_batch_mates(trial: Trial) -> None:
+    """What a query, a video or a pair is batched with, and in which order, does not change its answers."""
+    model, toy = trial.model(), trial.toy
+    queries, videos = trial.encoded(model)
+    whole = trial.answers_of(model, queries, videos)
+    for index in range(toy.count):
+        query, _ = trial.encoded(model, taken(toy.all_queries, [index]))
+        alone = trial.answers_of(model, query, videos)
+        require_same(alone, whole.of([index]), "other queries of the batch change the answers to a query")
+        _, video = trial.encoded(model, None, taken(toy.all_videos, [index]))
+        alone = trial.answers_of(model, queries, video)
+        require_same(alone, whole.of(slice(None), [index]), "other videos of the batch change the answers of a video")
+        pair = (index, (index * 3) % toy.count)
+        for name, part in zip(Spans._fields, trial.spans(model, queries, videos, [pair])):
+            same = part is None or close(part[0], getattr(whole, name)[pair])
+            require(same, f"span_logits: other pairs of the batch change a pair's {name}")
+    order = torch.randperm(toy.count, generator=torch.Generator().manual_seed(6)).tolist()
+    mixed = trial.answers(model, taken(toy.all_queries, order), taken(toy.all_videos, order))
+    require_same(mixed, whole.of(order, order), "the order of a batch changes it")
+
+
+def check_reading(trial: Trial) -> None:
+    """Every real token and every real clip can change an answer, and each answer hangs on query and video.
+
+    Computed in float64, so that a small influence is not rounded away.
+    """
+    model = trial.model().double()
+    queries, videos = (doubled(part) for part in (trial.toy.all_queries, trial.toy.all_videos))
+    expected = trial.answers(model, queries, videos).given()
+    for side, padded, unit in (("query", queries, "token"), ("video", videos, "clip")):
+        unread = set(expected)
+        for position in range(padded[1].shape[1]):
+            changed = _changed_at(padded, position)
+            both = (changed, videos) if side == "query" else (queries, changed)
+            found = trial.answers(model, *both).given()
+            differ = {name for name, value in found.items() if not torch.equal(value, expected[name])}
+            require(differ, f"{unit} {position} of a {side} changes no answer")
+            unread -= differ
+        require(not unread, f"{', '.join(sorted(unread))}: the same whatever the {side}")
+
+
+def _changed_at(padded: Padded, position: int) -> Padded:
+    """The same with another real token or clip at `position`, in the rows that have one there."""
+    values, mask = padded
+    here = torch.zeros_like(mask)
+    here[:, position] = mask[:, position]
+    if not values.is_floating_point():
+        return torch.where(here, (values + 7) % WORDS, values), mask
+    noise = torch.randn(values.shape, generator=torch.Generator().manual_seed(position), dtype=values.dtype)
+    return torch.where(here.unsqueeze(-1), noise, values), mask

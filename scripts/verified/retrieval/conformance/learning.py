@@ -1,0 +1,58 @@
+"""Gradients reach what is trained, and a batch can be learned by heart."""
+
+import torch
+
+from verified.retrieval.conformance.trial import Trial, require
+from verified.retrieval.contract import RetrievalModel
+from verified.retrieval.optimisers import AdamW, parameter_groups
+
+OVERFIT_STEPS = 250
+LEARNED = 0.75
+"""Share of the toy moments that must be found after learning them by heart."""
+
+
+def check_gradients(trial: Trial) -> None:
+    """Some loss reaches every parameter that is trained, and gradients are finite."""
+    model = trial.model()
+    for draws in range(12):
+        trial.losses(model, trial.toy.training_batch(draws), draws, epoch=1000 * (draws % 2))["total"].backward()
+    trained = {name: parameter.grad for name, parameter in model.named_parameters() if parameter.requires_grad}
+    unreached = [name for name, gradient in trained.items() if gradient is None or not gradient.abs().max() > 0]
+    require(not unreached, f"losses: no gradient reaches {', '.join(unreached)}")
+    broken = [name for name, gradient in trained.items() if not torch.isfinite(gradient).all()]
+    require(not broken, f"losses: the gradient is not finite in {', '.join(broken)}")
+
+
+def check_overfitting(trial: Trial) -> None:
+    """One batch is learned by heart: its loss falls to under a third, and starts, ends and videos are found."""
+    model, batch = trial.model(), trial.toy.training_batch()
+    before = trial.losses(model, batch)["total"].item()
+    optimiser = AdamW(parameter_groups(model.named_parameters(), 0.0), lr=2e-3)
+    for step in range(OVERFIT_STEPS):
+        optimiser.zero_grad()
+        trial.losses(model, batch, draws=step)["total"].backward()
+        optimiser.step()
+        if step % 25 == 24:
+            after, right = trial.losses(model, batch)["total"].item(), _found(trial, model)
+            if after < before / 3 and min(right.values()) >= LEARNED:
+                return
+    learned = f"losses: {OVERFIT_STEPS} steps on one batch take the loss from {before:.3f} to {after:.3f}"
+    require(after < before / 3, learned)
+    for what, share in right.items():
+        require(share >= LEARNED, f"after learning a batch by heart only {share:.0%} of its {what} are found")
+
+
+def _found(trial: Trial, model: RetrievalModel) -> dict[str, float]:
+    """Shares of starts, ends and, where the model ranks videos, own videos that its answers put first."""
+    found = trial.answers(model)
+    own = torch.arange(trial.toy.count)
+    right = {
+        "starts": found.start[own, own].argmax(dim=1) == trial.toy.span[:, 0],
+        "ends": found.end[own, own].argmax(dim=1) == trial.toy.span[:, 1],
+    }
+    if found.video_scores is not None:
+        right["videos"] = found.video_scores.argmax(dim=1) == own
+    if found.score is not None:
+        slots = trial.toy.slots()
+        right["videos"] = found.score.gather(1, slots).argmax(dim=1) == 0
+    return {what: answers.float().mean().item() for what, answers in right.items()}
