@@ -18,6 +18,8 @@ COMMANDS = (
     "verified.evaluator.commands",
     "verified.features.commands",
     "verified.retrieval.commands",
+    "verified.board.commands",
+    "verified.comparison.commands",
     "verified.longform.commands",
     "verified.study.commands",
     "verified.export.commands",

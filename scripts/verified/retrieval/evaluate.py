@@ -1,5 +1,6 @@
 """Score a submission file against a ground-truth file (`verified evaluate`)."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -32,26 +33,46 @@ def evaluate_files(
     otherwise both are an InputError that names them. Also raises InputError when a ground-truth video has no index.
     """
     moments = read_truth(truth_file)
-    submission = read_submission(submission_file)
     evaluation = Evaluation({})
-    types = has_types(moments)
-    for task in TASKS:
-        if task not in submission.tasks:
-            evaluation.notes.append(f"{task}: not in the submission")
-            continue
-        ids = _queries(task, moments, submission, submission_file, partial, evaluation.notes)
-        truth = _truth(ids, moments, submission.video_index, truth_file, submission_file, types)
-        lists = Lists.pad([submission.tasks[task][desc_id] for desc_id in ids])
-        _describe(task, ids, lists, submission, evaluation.notes)
-        if nms is not None and task != "VR":
-            lists = suppress(lists, nms)
-        values = per_query(task, truth, lists)
-        evaluation.metrics |= tvr_summary(task, truth, values)
-        if MIOU in values:
-            evaluation.mean_overlap[task] = percentage(values[MIOU])
+    for scored in scored_tasks(moments, truth_file, submission_file, nms, partial, evaluation.notes):
+        evaluation.metrics |= tvr_summary(scored.task, scored.truth, scored.values)
+        if MIOU in scored.values:
+            evaluation.mean_overlap[scored.task] = percentage(scored.values[MIOU])
     order = [*TASKS, *(f"{task}_by_type" for task in TASKS)]
     evaluation.metrics = {name: evaluation.metrics[name] for name in order if name in evaluation.metrics}
     return evaluation
+
+
+@dataclass
+class Scored:
+    """One task of a submission, query by query."""
+
+    task: str
+    truth: Truth
+    lists: Lists
+    """[Q] lists, suppressed if that was asked for."""
+    values: dict[str, np.ndarray]
+    """Per metric a number per query, [Q], as of `metrics.per_query`."""
+
+
+def scored_tasks(
+    moments: dict[int, TrueMoment], truth_file: str | Path, submission_file: str | Path, nms: float | None,
+    partial: bool, notes: list[str],
+) -> Iterator[Scored]:  # fmt: skip
+    """Score every task that a submission holds; parameters and errors as of `evaluate_files`, notes are appended."""
+    submission = read_submission(submission_file)
+    types = has_types(moments)
+    for task in TASKS:
+        if task not in submission.tasks:
+            notes.append(f"{task}: not in the submission")
+            continue
+        ids = _queries(task, moments, submission, submission_file, partial, notes)
+        truth = _truth(ids, moments, submission.video_index, truth_file, submission_file, types)
+        lists = Lists.pad([submission.tasks[task][desc_id] for desc_id in ids])
+        _describe(task, ids, lists, submission, notes)
+        if nms is not None and task != "VR":
+            lists = suppress(lists, nms)
+        yield Scored(task, truth, lists, per_query(task, truth, lists))
 
 
 def _queries(

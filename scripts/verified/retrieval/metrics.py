@@ -108,7 +108,7 @@ def per_query(task: str, truth: Truth, lists: Lists) -> dict[str, np.ndarray]:
     if task == "VR":
         return {name: right_video[:, :rank].any(axis=1) for name, rank in zip(VIDEO_RECALLS, RANKS)}
     rank_of_row = np.cumsum(right_video, axis=1) if task == "SVMR" else np.arange(1, lists.video.shape[1] + 1)[None]
-    overlap = np.where(right_video, _agreed_overlap(truth, lists), 0)
+    overlap = np.where(right_video, agreed_overlap(truth, lists), 0)
     values = {}
     for threshold in THRESHOLDS:
         right = right_video & (overlap >= np.float32(threshold))
@@ -116,7 +116,7 @@ def per_query(task: str, truth: Truth, lists: Lists) -> dict[str, np.ndarray]:
     return {**values, MIOU: np.where(rank_of_row == 1, overlap, 0).max(axis=1)}
 
 
-def _agreed_overlap(truth: Truth, lists: Lists) -> np.ndarray:
+def agreed_overlap(truth: Truth, lists: Lists) -> np.ndarray:
     """tIoU of every row with the annotated span next to it, or next but one where two of four must agree, [Q, R]."""
     with np.errstate(over="ignore", invalid="ignore"):  # times beyond float32 overlap with nothing
         start, end = lists.start.astype(np.float32), lists.end.astype(np.float32)

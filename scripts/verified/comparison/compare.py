@@ -1,0 +1,134 @@
+"""Paired differences between runs: over all queries, by groups of them, and the queries that differ most."""
+
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from verified.common.bootstrap import interval, two_level_means, two_sided_p_value
+from verified.common.errors import InputError
+from verified.comparison.groups import Group
+from verified.comparison.runs import Run
+from verified.tables.simple import Estimate, SimpleTable
+
+METRICS = ("VCMR/0.5/r1", "VCMR/0.5/r10", "VCMR/0.7/r1", "SVMR/0.5/r1", "VR/r1")
+SHOWN = 5
+"""Queries shown of those in which one run is ahead of another."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One metric of two runs over the same queries; percent, and points of it."""
+
+    first: float
+    second: float
+    points: Estimate
+    p_value: float
+    wins: int
+    """Queries that the first run answers better (on the mean over trainings)."""
+    losses: int
+    equal: int
+
+
+def difference(first: Run, second: Run, metric: str, queries: np.ndarray, resamples: int, seed: int) -> Difference:
+    """The first run minus the second over `queries` [Q] bool, queries resampled in pairs and trainings on their own."""
+    means, resampled = [], []
+    for run in (first, second):
+        values = 100 * run.values[metric][:, queries]
+        means.append(values.mean(axis=0))
+        resampled.append(two_level_means(values[:, :, None], resamples, seed, run.name)[:, 0])
+    ahead = resampled[0] - resampled[1]
+    low, high = interval(ahead)
+    points = Estimate(round(float((means[0] - means[1]).mean()), 2), round(float(low), 2), round(float(high), 2))
+    better = means[0] - means[1]
+    counts = [int((np.sign(better) == sign).sum()) for sign in (1, -1, 0)]
+    p_value = two_sided_p_value(ahead) if better.any() else 1.0
+    return Difference(float(means[0].mean()), float(means[1].mean()), points, p_value, *counts)
+
+
+def common_metrics(runs: list[Run], wanted: tuple[str, ...]) -> list[str]:
+    """`wanted`, or where nothing is, those of `METRICS` that all runs have.
+
+    Raises InputError for a wanted metric that a run has not.
+    """
+    known = set.intersection(*(set(run.values) for run in runs))
+    for metric in wanted:
+        if metric not in known:
+            raise InputError(f"not every run has the metric {metric!r}", remedy=f"known: {', '.join(sorted(known))}")
+    return list(wanted) or [metric for metric in METRICS if metric in known]
+
+
+def overall_table(runs: list[Run], metrics: list[str], resamples: int, seed: int) -> SimpleTable:
+    """Every pair of runs in every metric."""
+    everything = np.ones(len(runs[0].first), dtype=bool)
+    rows = []
+    for first, second in combinations(runs, 2):
+        for metric in metrics:
+            found = difference(first, second, metric, everything, resamples, seed)
+            rows.append((first.name, second.name, _shown(metric), *_numbers(found)))
+    header = ("First", "Second", "Metric", "First %", "Second %", "First minus second", "p", "Wins", "Losses", "Equal")
+    notes = [
+        f"{len(everything)} queries; {', '.join(_trainings(run) for run in runs)}.",
+        "In brackets: 95 % interval by resampling queries in pairs"
+        " and, where there are several, trainings. p: two-sided, of that difference; not corrected for"
+        " the number of comparisons.",
+        "Wins, losses: queries that the first run answers better or worse, on the mean over its trainings.",
+    ]
+    return SimpleTable(
+        "comparison", "paired differences between runs", header, rows, notes, (0,) * 3 + (2, 2, 2, 3, 0, 0, 0)
+    )
+
+
+def groups_table(runs: list[Run], metric: str, groups: list[Group], resamples: int, seed: int) -> SimpleTable:
+    """Every pair of runs in one metric, by groups of queries."""
+    rows = []
+    for first, second in combinations(runs, 2):
+        for group in groups:
+            found = difference(first, second, metric, group.queries, resamples, seed)
+            rows.append(
+                (first.name, second.name, group.by, group.label, int(group.queries.sum()), *_numbers(found)[:6])
+            )
+    header = (
+        "First",
+        "Second",
+        "By",
+        "Queries",
+        "Number",
+        "First %",
+        "Second %",
+        "First minus second",
+        "p",
+        "Wins",
+        "Losses",
+    )
+    notes = [f"{_shown(metric)}. Many groups are compared: of twenty differences without cause one has p below 0.05."]
+    digits = (0, 0, 0, 0, 0, 2, 2, 2, 3, 0, 0)
+    return SimpleTable(
+        "comparison-groups", f"differences in {_shown(metric)} by groups of queries", header, rows, notes, digits
+    )
+
+
+def most_different(first: Run, second: Run) -> tuple[list[int], list[int]]:
+    """Queries (positions) in which the first run is furthest ahead of the second, and the other way round.
+
+    Ahead by 1 / rank of the first VCMR row that is right at tIoU 0.5, on the mean over trainings; ties by position.
+    """
+    ahead = first.reciprocal.mean(axis=0) - second.reciprocal.mean(axis=0)
+    order = np.argsort(-ahead, kind="stable")
+    back = np.argsort(ahead, kind="stable")
+    return (
+        [int(query) for query in order[:SHOWN] if ahead[query] > 0],
+        [int(query) for query in back[:SHOWN] if ahead[query] < 0],
+    )
+
+
+def _numbers(found: Difference) -> tuple:
+    return (found.first, found.second, found.points, found.p_value, found.wins, found.losses, found.equal)
+
+
+def _shown(metric: str) -> str:
+    return metric.replace("/", " ", 1)
+
+
+def _trainings(run: Run) -> str:
+    return f"{run.name}: {len(run.files)} training{'s' if len(run.files) > 1 else ''}"

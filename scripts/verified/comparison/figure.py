@@ -1,0 +1,38 @@
+"""The differences between runs by groups of queries, as a picture: a dot and its interval for each pair and group."""
+
+import os
+from collections.abc import Iterable
+from itertools import cycle
+
+from verified.figures.canvas import SERIES, drawing, literal
+from verified.tables.simple import SimpleTable
+
+PAIRS = 6
+"""Pairs of runs that are drawn; beyond, the table tells more."""
+
+
+def draw_groups(table: SimpleTable, paths: Iterable[str | os.PathLike]) -> None:
+    """Draw the first `PAIRS` pairs of a table of `compare.groups_table`."""
+    pairs = list(dict.fromkeys((row[0], row[1]) for row in table.rows))[:PAIRS]
+    places = list(dict.fromkeys((row[2], row[3]) for row in table.rows))
+    with drawing(paths, 7.2, max(2.0, 0.8 + (0.22 + 0.07 * len(pairs)) * len(places))) as figure:
+        axis = figure.subplots()
+        for number, (pair, (colour, marker, _)) in enumerate(zip(pairs, cycle(SERIES))):
+            rows = [row for row in table.rows if (row[0], row[1]) == pair]
+            shift = (number - (len(pairs) - 1) / 2) * 0.7 / max(len(pairs), 2)
+            at = [places.index((row[2], row[3])) + shift for row in rows]
+            points = [row[7] for row in rows]
+            spread = [
+                [max(0.0, point.value - point.low) for point in points],
+                [max(0.0, point.high - point.value) for point in points],
+            ]
+            name = literal(f"{pair[0]} minus {pair[1]}")
+            values = [point.value for point in points]
+            axis.errorbar(values, at, xerr=spread, fmt=marker, color=colour, markersize=4, capsize=2, label=name)
+        axis.axvline(0, color="#5a5a5a", linewidth=0.8)
+        axis.set_yticks(range(len(places)), [f"{by}: {label}" for by, label in places], fontsize=8)
+        axis.set_ylim(len(places) - 0.4, -0.6)
+        axis.grid(axis="x", color="#dddddd", linewidth=0.6)
+        axis.set_axisbelow(True)
+        axis.set_xlabel("points by which the first is ahead, with 95 % interval")
+        axis.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=2, fontsize=8)

@@ -1,0 +1,88 @@
+"""Runs to be compared: submission files, or folders of a retrieval run with one submission for each training."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from verified.common.errors import InputError
+from verified.retrieval.evaluate import Scored, scored_tasks
+from verified.retrieval.metrics import DEPTH, THRESHOLDS, agreed_overlap
+from verified.retrieval.submission import TrueMoment, read_submission
+
+SUBMISSION = "submission.json.gz"
+Prediction = tuple[str, float, float]
+"""Video, start and end in seconds."""
+
+
+@dataclass
+class Run:
+    """What one model answered, by query; S trainings, Q queries in the order of the ground truth."""
+
+    name: str
+    files: list[Path]
+    values: dict[str, np.ndarray]
+    """{TASK/METRIC: [S, Q]} float64."""
+    reciprocal: np.ndarray
+    """[S, Q] 1 / rank of the first VCMR row that is right at tIoU 0.5; 0 where none of 100 is."""
+    first: list[Prediction | None]
+    """[Q] the first VCMR row of the first training."""
+
+
+def read_run(argument: str, moments: dict[int, TrueMoment], truth: Path, tested_on: str, nms: float | None) -> Run:
+    """The run that an argument names: PATH or NAME=PATH, a submission or a folder of trainings.
+
+    Raises InputError where there is no submission, or one does not answer every query of the ground truth in VCMR.
+    """
+    name, separator, path = argument.partition("=")
+    if not separator or "/" in name:
+        name, path = "", argument
+    files = submissions(Path(path), tested_on)
+    values, ranks, first = [], [], []
+    for file in files:
+        tasks = {scored.task: scored for scored in scored_tasks(moments, truth, file, nms, False, [])}
+        if "VCMR" not in tasks:
+            raise InputError("holds no VCMR lists, which a comparison needs", file=file)
+        values.append({f"{task}/{metric}": v for task, one in tasks.items() for metric, v in one.values.items()})
+        ranks.append(_reciprocal(tasks["VCMR"]))
+        first = first or _first(tasks["VCMR"], file)
+    common = [metric for metric in values[0] if all(metric in other for other in values)]
+    stacked = {metric: np.stack([one[metric].astype(np.float64) for one in values]) for metric in common}
+    return Run(name or _name(Path(path)), files, stacked, np.stack(ranks), first)
+
+
+def submissions(path: Path, tested_on: str) -> list[Path]:
+    """The submission itself, or those below the folder of a run: one for each seed. InputError where there is none."""
+    if not path.is_dir():
+        return [path]
+    for pattern in (SUBMISSION, f"{tested_on}/{SUBMISSION}", f"seed-*/{tested_on}/{SUBMISSION}"):
+        found = sorted(path.glob(pattern))
+        if found:
+            return found
+    raise InputError(
+        f"no {SUBMISSION} in it, nor in seed-*/{tested_on}", file=path,
+        remedy="name a submission, or a folder such as results/NAME/retrieval/xml/fig",
+    )  # fmt: skip
+
+
+def _name(path: Path) -> str:
+    """XML's folder …/retrieval/xml/fig is called "xml fig", a file by its name."""
+    parts = path.resolve().parts
+    if "retrieval" in parts:
+        return " ".join(part for part in parts[parts.index("retrieval") + 1 :] if part != SUBMISSION)
+    return path.name.removesuffix(".gz").removesuffix(".json")
+
+
+def _reciprocal(scored: Scored) -> np.ndarray:
+    lists, truth = scored.lists.top(DEPTH), scored.truth
+    right = (lists.video == truth.video[:, None]) & (agreed_overlap(truth, lists) >= np.float32(THRESHOLDS[0]))
+    return np.where(right.any(axis=1), 1 / (1 + right.argmax(axis=1)), 0.0)
+
+
+def _first(scored: Scored, file: Path) -> list[Prediction | None]:
+    names = {number: name for name, number in read_submission(file).video_index.items()}
+    lists = scored.lists
+    return [
+        (names[int(video)], float(start), float(end)) if count and int(video) in names else None
+        for count, video, start, end in zip(lists.counts(), lists.video[:, 0], lists.start[:, 0], lists.end[:, 0])
+    ]

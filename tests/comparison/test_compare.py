@@ -1,0 +1,162 @@
+"""`verified compare`: differences in pairs, groups of queries, the queries that differ most, and what it refuses."""
+
+import csv
+import io
+import json
+import tarfile
+
+import numpy as np
+import pytest
+
+from verified.__main__ import main
+from verified.comparison.compare import difference, most_different
+from verified.comparison.groups import Query, alike, groups_of
+from verified.comparison.runs import read_run
+from verified.keyframes.archive import encode_jpeg
+from verified.retrieval.submission import read_truth
+
+COUNT = 12
+CAPTIONS = ("a red ball rolls & <stops>", "a dog runs", "a cat sleeps on a warm and very soft old sofa")
+
+
+@pytest.fixture
+def truth(tmp_path):
+    """Twelve queries in four videos of 30 s; every third caption the same."""
+    rows = [
+        {
+            "video": f"v{index % 4}", "time": [float(index), index + 2.0 + index % 3], "desc_id": index,
+            "duration": 30.0, "cog_desc": "x", "fig_desc": CAPTIONS[index % 3], "fig_desc_score": 1.0,
+            "fig_desc_type": ("statics", "dynamics")[index % 2],
+        }
+        for index in range(COUNT)
+    ]  # fmt: skip
+    path = tmp_path / "truth.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def submission(path, truth, rank_of):
+    """A submission whose list holds the true span at rank_of(desc_id), counted from 0, among spans of other videos."""
+    lists = []
+    for line in truth.read_text().splitlines():
+        row = json.loads(line)
+        own = int(row["video"][1:])
+        rows = [[(own + 1) % 4, 0.0, 1.0 + n, 1.0 - n / 10] for n in range(4)]
+        rank = rank_of(row["desc_id"])
+        if rank is not None:
+            rows.insert(rank, [own, *row["time"], 0.95])
+        lists.append({"desc_id": row["desc_id"], "predictions": rows})
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({"video2idx": {f"v{n}": n for n in range(4)}, "VCMR": lists, "VR": lists}))
+    return path
+
+
+@pytest.fixture
+def runs(tmp_path, truth):
+    """One model is right first in all queries but one, the other in every other query; another one has two seeds."""
+    good = submission(tmp_path / "good.json", truth, lambda n: None if n == 5 else 0)
+    half = submission(tmp_path / "half.json", truth, lambda n: 0 if n % 2 else 3)
+    seeds = tmp_path / "results" / "demo" / "retrieval" / "xml" / "fig"
+    for seed in (1, 2):
+        submission(seeds / f"seed-{seed}" / "fig" / "submission.json.gz", truth, lambda n, seed=seed: n % (seed + 1))
+    return good, half, seeds
+
+
+def both(runs, truth):
+    moments = read_truth(truth)
+    return [read_run(str(run), moments, truth, "fig", None) for run in runs]
+
+
+def test_wins_losses_and_the_difference_are_those_of_the_queries(runs, truth):
+    good, half, seeds = both(runs, truth)
+    found = difference(good, half, "VCMR/0.5/r1", np.ones(COUNT, dtype=bool), 200, 1)
+    assert (found.wins, found.losses, found.equal) == (6, 1, 5)
+    assert (round(found.first, 2), round(found.second, 2)) == (91.67, 50.0)
+    assert found.points.value == 41.67 and found.points.low < 41.67 < found.points.high
+    assert (seeds.name, len(seeds.files)) == ("xml fig", 2)
+    assert seeds.values["VCMR/0.5/r1"].shape == (2, COUNT)
+
+
+def test_a_run_is_not_different_from_itself(runs, truth):
+    first, second = both((runs[2], f"again={runs[2]}"), truth)
+    everything = np.ones(COUNT, dtype=bool)
+    single = difference(*both((runs[0], f"again={runs[0]}"), truth), "VCMR/0.5/r1", everything, 200, 1)
+    assert (single.points.value, single.points.low, single.points.high, single.p_value) == (0, 0, 0, 1.0)
+    assert difference(first, second, "VCMR/0.5/r1", everything, 200, 1).points.value == 0
+    assert most_different(first, second) == ([], [])
+
+
+def test_the_queries_that_differ_most_are_named_in_both_directions(runs, truth):
+    good, half, _ = both(runs, truth)
+    ahead, behind = most_different(good, half)
+    assert ahead == [0, 2, 4, 6, 8] and behind == [5]
+
+
+def test_groups_divide_the_queries(truth):
+    queries = [
+        Query(
+            n, f"v{n}", 10.0 * (n % 3), 10.0 * (n % 3) + 1 + n, CAPTIONS[n % 3], "statics" if n < 4 else "dynamics", 30
+        )
+        for n in range(9)
+    ]
+    groups = groups_of(queries)
+    by = {group.by for group in groups}
+    assert by == {"length of the moment", "length of the caption", "caption", "position in the video"}
+    for name in by:
+        assert np.sum([group.queries for group in groups if group.by == name], axis=0).tolist() == [1] * 9
+    assert alike([*CAPTIONS, CAPTIONS[0]], ["a", "b", "c", "d"]).tolist() == [1, 0, 0, 1]
+    assert alike([CAPTIONS[0]] * 2, ["a", "a"]).tolist() == [0, 0]
+
+
+def test_a_property_that_the_ground_truth_does_not_tell_makes_no_group():
+    queries = [Query(n, "v", 0.0, 2.0, "", None, None) for n in range(4)]
+    assert groups_of(queries) == []
+
+
+def test_the_command_writes_table_figure_and_page(runs, truth, tmp_path, capsys):
+    archive = tmp_path / "keyframes" / "shard-00.tar"
+    archive.parent.mkdir()
+    with tarfile.open(archive, "w") as tar:
+        index = json.dumps({"desc_id": 0, "keyframes": [{"time": 1.0, "file": "0.jpg"}]}).encode()
+        for name, data in (("index.jsonl", index), ("0.jpg", encode_jpeg(np.zeros((8, 8, 3), np.uint8)))):
+            member = tarfile.TarInfo(name)
+            member.size = len(data)
+            tar.addfile(member, io.BytesIO(data))
+    out = tmp_path / "out"
+    arguments = [str(truth), str(runs[0]), f"other={runs[1]}", "--output", str(out), "--resamples", "100"]
+    assert main(["compare", *arguments, "--keyframes", str(archive.parent)]) == 0
+    assert "| good | other | VCMR 0.5/r1 | 91.67 | 50.00 | 41.67 [" in capsys.readouterr().out
+    with (out / "comparison-groups.csv").open() as lines:
+        rows = list(csv.DictReader(line for line in lines if not line.startswith("# ")))
+    assert {row["By"] for row in rows} >= {"caption", "length of the moment", "position in the video"}
+    page = (out / "index.html").read_text()
+    assert "a red ball rolls &amp; &lt;stops&gt;" in page and page.count("data:image/jpeg") == 1
+    assert "right span at rank 1" in page and "right span at not among 100" in page
+    assert (out / "comparison-groups.svg").stat().st_size > 1000
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda good, half, folder: [str(good)], "nothing to be compared with"),
+        (lambda good, half, folder: [str(good), str(good)], "two runs are called 'good'"),
+        (lambda good, half, folder: [str(good), str(folder)], "no submission.json.gz in it"),
+        (lambda good, half, folder: [str(good), str(half), "--metric", "VCMR/r1"], "not every run has the metric"),
+        (lambda good, half, folder: [str(good), str(half), "--keyframes", str(folder)], "no keyframe archive"),
+        (lambda good, half, folder: [str(good), str(half), "--resamples", "5"], "too few"),
+        (lambda good, half, folder: [str(good), str(half), "--nms", "2"], "is no tIoU"),
+    ],
+)
+def test_what_cannot_be_compared_is_said(change, message, runs, truth, tmp_path, capsys):
+    folder = tmp_path / "empty"
+    folder.mkdir()
+    assert main(["compare", str(truth), *change(runs[0], runs[1], folder), "--output", str(tmp_path / "out")]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_submission_that_lacks_a_query_is_refused(runs, truth, tmp_path, capsys):
+    document = json.loads(runs[1].read_text())
+    document["VCMR"].pop()
+    (tmp_path / "short.json").write_text(json.dumps(document))
+    assert main(["compare", str(truth), str(runs[0]), str(tmp_path / "short.json")]) == 2
+    assert "lacks desc_id 11" in capsys.readouterr().err
