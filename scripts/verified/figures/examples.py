@@ -96,10 +96,10 @@ def widest_gaps(annotations: list[dict], scores: Mapping[int, list[dict]]) -> li
         values = [entry["score"] for entry in scores[row["desc_id"]] if entry["score"] is not None]
         return max(values) - min(values) if values else -1.0
 
-    chosen = {}
+    picks = {}
     for row in sorted(annotations, key=lambda row: (-gap(row), row["desc_id"])):
-        chosen.setdefault(row["video"], row)
-    return list(chosen.values())[:EXAMPLES]
+        picks.setdefault(row["video"], row)
+    return list(picks.values())[:EXAMPLES]
 
 
 def _head(row: dict, frames: Frames) -> MomentRow:
@@ -121,9 +121,9 @@ def task(rows: list[dict], frames: Frames, material: Material) -> list[MomentRow
 
 def _candidates(line: MomentRow, row: dict, material: Material) -> None:
     for entry in sorted(material.scores[row["desc_id"]], key=lambda entry: -entry["score"]):
-        chosen = (entry["type"], entry["caption"]) == (row["fig_desc_type"], row["fig_desc"])
-        mark = "chosen " if chosen else ""
-        line.add(f"{mark}{entry['type']} {entry['score']:.2f}: {entry['caption']}", entry["type"], chosen)
+        is_chosen = (entry["type"], entry["caption"]) == (row["fig_desc_type"], row["fig_desc"])
+        mark = "chosen " if is_chosen else ""
+        line.add(f"{mark}{entry['type']} {entry['score']:.2f}: {entry['caption']}", entry["type"], is_chosen)
 
 
 def annotations(rows: list[dict], frames: Frames, material: Material) -> list[MomentRow]:

@@ -64,13 +64,13 @@ def align_tracks(
     if len(heard) < len(delays):
         reason = f"{len(delays) - len(heard)} of {len(delays)} windows are silent or beyond the description's end"
     else:
-        off = [(abs(delay - middle), place) for place, delay in enumerate(delays)]
-        distance, place = max(off)
+        off = [(abs(delay - middle), window) for window, delay in enumerate(delays)]
+        distance, window = max(off)
         if distance > tolerance + 1e-9:
             count = sum(delta > tolerance + 1e-9 for delta, _ in off)
             reason = (
                 f"{count} of {len(delays)} windows disagree with the median delay of {middle:.3f} s:"
-                f" window {place + 1} finds {delays[place]:.3f} s"
+                f" window {window + 1} finds {delays[window]:.3f} s"
             )
     return Alignment(None if reason else middle, tuple(delays), tuple(peaks), reason)
 

@@ -42,9 +42,9 @@ def collect_film(
 
     tracks: the film's and the described one, samples at `rate`. alignment: further arguments of `align_tracks`.
     """
-    own, described = tracks
-    duration = len(own) / rate
-    located: Alignment = align_tracks(own, described, rate, **alignment)
+    film_track, described = tracks
+    duration = len(film_track) / rate
+    located: Alignment = align_tracks(film_track, described, rate, **alignment)
     report = {
         "film": film,
         "duration": round(duration, 6),

@@ -96,8 +96,8 @@ def _recalls(score: dict) -> str:
     from verified.longform.recall import IOUS, KS
 
     lines = ["R@K %   " + "".join(f"{f'IoU={threshold:g}':>24}" for threshold in IOUS)]
-    for place, k in enumerate(KS[: len(score["recall"])]):
-        values = zip(score["recall"][place], score["low"][place], score["high"][place])
+    for row, k in enumerate(KS[: len(score["recall"])]):
+        values = zip(score["recall"][row], score["low"][row], score["high"][row])
         cells = [f"{f'{value:.2f} [{low:.2f}, {high:.2f}]':>24}" for value, low, high in values]
         lines.append(f"R@{k:<6}" + "".join(cells))
     return "\n".join(lines)
@@ -131,9 +131,9 @@ def _collect(arguments: argparse.Namespace) -> None:
         "pause_seconds": arguments.pause,
     }
     rows, reports = collect(read_manifest(arguments.manifest), settings)
-    for split, own in rows.items():
+    for split, split_rows in rows.items():
         path = arguments.output / f"{split}.json"
-        print(f"{path}: {write_mad(path, own)} sentences")
+        print(f"{path}: {write_mad(path, split_rows)} sentences")
     write_json(arguments.output / "report.json", reports)
     refused = [report for report in reports if report["reason"]]
     print(f"{len(reports) - len(refused)} films aligned, {len(refused)} refused")

@@ -73,9 +73,9 @@ def render_films(source: dict, fps: int, seed: int, folder: str | Path) -> None:
 def _describe_film(events: list[dict], seconds: int, other_cut: bool, seed: int, name: str, paths: list[Path]) -> dict:
     """Write the film's track, the described one, its transcript and the subtitles; returns what is planted."""
     random = generator(seed, "longform track", name)
-    own = _sound(random, seconds)
+    film_sound = _sound(random, seconds)
     delay = int(random.integers(-MOST_DELAY * TRACK_RATE, MOST_DELAY * TRACK_RATE + 1))
-    described = _moved(own, delay)
+    described = _moved(film_sound, delay)
     if other_cut:
         middle = len(described) // 2
         inserted = _sound(random, INSERTED)
@@ -99,7 +99,7 @@ def _describe_film(events: list[dict], seconds: int, other_cut: bool, seed: int,
             spoken_over.append(event["id"])
         elif draw < 0.2:
             subtitles.append((start, end, SOUNDS[int(random.integers(len(SOUNDS)))]))
-    write_wave(paths[0], own, TRACK_RATE)
+    write_wave(paths[0], film_sound, TRACK_RATE)
     write_wave(paths[1], described, TRACK_RATE)
     write_text(paths[2], json.dumps({"segments": segments}) + "\n")
     write_text(

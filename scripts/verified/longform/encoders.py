@@ -151,5 +151,5 @@ def write_sentence_features(
         progress.step(len(part))
     progress.finish()
     attributes = {"backbone": name, "dim": encoder.dim}
-    for place, path in enumerate((tokens, sentences)):
-        write_features(path, attributes, ((row["id"], features[row["sentence"]][place], {}) for row in rows))
+    for kind, path in enumerate((tokens, sentences)):
+        write_features(path, attributes, ((row["id"], features[row["sentence"]][kind], {}) for row in rows))

@@ -58,8 +58,10 @@ def collect_rows(films: Mapping, files: Mapping) -> tuple[list[dict], list[dict]
         if name in files:
             # MAD publishes sentence features of the test split only: the other splits need none.
             file = FeatureFile(files[name])
-            own = {row["id"] for row in rows if row["id"] in file or (name == "sentences" and row["split"] != "test")}
-            texts = own if texts is None else texts & own
+            with_features = {
+                row["id"] for row in rows if row["id"] in file or (name == "sentences" and row["split"] != "test")
+            }
+            texts = with_features if texts is None else texts & with_features
     kept, excluded, counts = checked(rows, frame_counts(FeatureFile(files["frames"])), texts)
     if not kept:
         raise InputError(f"no usable annotation of {films['title']}: {counts}", remedy="see its exclusions.jsonl")
@@ -146,8 +148,8 @@ def retrieve_clips(rows: Sequence[dict], features: LongFeatures, fps: float, ks:
     hits = np.zeros(len(ks))
     for begin in range(0, len(queries), 256):
         scores = queries[begin : begin + 256] @ gallery.T
-        own = scores[np.arange(len(scores)), begin + np.arange(len(scores))]
-        ranks = (scores > own[:, None]).sum(axis=1)
+        matching = scores[np.arange(len(scores)), begin + np.arange(len(scores))]
+        ranks = (scores > matching[:, None]).sum(axis=1)
         hits += [(ranks < k).sum() for k in ks]
     return {str(k): float(100 * hit / len(queries)) for k, hit in zip(ks, hits, strict=True)}
 
@@ -156,16 +158,16 @@ def mixed_rows(mixture: Mapping[str, Mapping], seed: int) -> list[dict]:
     """Training rows of a mixture; of each data set, films are drawn until its share of the rows is reached."""
     rows = []
     for name, part in mixture.items():
-        own = [row for row in read_jsonl(part["rows"]) if row["split"] == part["split"]]
+        split_rows = [row for row in read_jsonl(part["rows"]) if row["split"] == part["split"]]
         if part["share"] < 1:
-            films = sorted({row["film"] for row in own})
-            wanted, chosen = part["share"] * len(own), []
-            for place in generator(seed, "mixture", name).permutation(len(films)):
-                if len(chosen) >= wanted:
+            films = sorted({row["film"] for row in split_rows})
+            wanted, drawn = part["share"] * len(split_rows), []
+            for film in generator(seed, "mixture", name).permutation(len(films)):
+                if len(drawn) >= wanted:
                     break
-                chosen += [row for row in own if row["film"] == films[place]]
-            own = chosen
-        rows += [{**row, "source": name} for row in own]
+                drawn += [row for row in split_rows if row["film"] == films[film]]
+            split_rows = drawn
+        rows += [{**row, "source": name} for row in split_rows]
     if not rows:
         raise InputError(f"no training row in {', '.join(mixture)}", remedy="set train_split of the data sets")
     return rows

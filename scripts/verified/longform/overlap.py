@@ -23,15 +23,15 @@ def suppress(spans: np.ndarray, threshold: float, keep: int) -> np.ndarray:
     spans, threshold = np.asarray(spans, np.float32), np.float32(threshold)
     kept = []
     alive = np.ones(len(spans), bool)
-    place = 0
+    current = 0
     while len(kept) < keep:
-        rest = np.flatnonzero(alive[place:])
+        rest = np.flatnonzero(alive[current:])
         if not len(rest):
             break
-        place += int(rest[0])
-        kept.append(place)
-        alive[place:] &= iou(spans[place:], *spans[place]) <= threshold
-        alive[place] = False
+        current += int(rest[0])
+        kept.append(current)
+        alive[current:] &= iou(spans[current:], *spans[current]) <= threshold
+        alive[current] = False
     return np.array(kept, np.int64)
 
 

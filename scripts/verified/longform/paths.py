@@ -60,7 +60,7 @@ def annotation_inputs(settings: Config) -> Callable[[object], dict[str, str | li
 
     def files(wildcards) -> dict[str, str | list[str]]:
         name = wildcards.films
-        source, own = film_sets(settings)[name].source, f"{folder(settings)}/{name}"
+        source, films_folder = film_sets(settings)[name].source, f"{folder(settings)}/{name}"
         if source.kind == "mad":
             given = {kind: getattr(source, kind) for kind in KINDS if getattr(source, kind)}
             return {"annotations": list(source.annotations.values()), **given}
@@ -70,8 +70,8 @@ def annotation_inputs(settings: Config) -> Callable[[object], dict[str, str | li
                 return {"moments": f"{corpus}/corpus/moments.jsonl"}
             wildcard = dataset_wildcard(settings, source.dataset)
             return {"fine": annotation_files(settings, "fig")(SimpleNamespace(dataset=wildcard))}
-        extra = {"rendered": f"{own}/source"} if source.rendered else {}
-        return {"collected": f"{own}/collected", **extra}
+        extra = {"rendered": f"{films_folder}/source"} if source.rendered else {}
+        return {"collected": f"{films_folder}/collected", **extra}
 
     return files
 
@@ -189,24 +189,24 @@ def lengths(settings: Config) -> list[float | None]:
 
 def comparison(settings: Config, model: str) -> str:
     """``gt`` or ``ge`` for one method."""
-    chosen = settings.longform.iou_cmp
-    return chosen if chosen != "published" else "ge" if model == "vlg-net" else "gt"
+    setting = settings.longform.iou_cmp
+    return setting if setting != "published" else "ge" if model == "vlg-net" else "gt"
 
 
 def result_files(settings: Config) -> list[str]:
     """Measures of every method on every data set of films, mixtures included."""
-    own = folder(settings)
+    stage = folder(settings)
     files = []
     for name in film_sets(settings):
-        files.append(f"{own}/{name}/baselines.json")
+        files.append(f"{stage}/{name}/baselines.json")
         if "zero-shot" in settings.longform.models:
-            files.append(f"{own}/{name}/zero-shot/metrics.json")
+            files.append(f"{stage}/{name}/zero-shot/metrics.json")
         if "vlg-net" in settings.longform.models:
-            files.append(f"{own}/{name}/vlg-net/{name}/metrics.json")
+            files.append(f"{stage}/{name}/vlg-net/{name}/metrics.json")
     if trainings(settings):
         tested = settings.longform.mixture_test
         files += [
-            f"{own}/{tested}/vlg-net/{mixture_name(mixture)}/metrics.json" for mixture in settings.longform.mixtures
+            f"{stage}/{tested}/vlg-net/{mixture_name(mixture)}/metrics.json" for mixture in settings.longform.mixtures
         ]
     return list(dict.fromkeys(files))
 
@@ -215,10 +215,10 @@ def statistics_files(settings: Config) -> list[str]:
     """Statistics of the data sets of films, of the configuration's other data sets, and of published ones."""
     from verified.config.folders import shown_datasets
 
-    own = folder(settings)
-    files = [f"{own}/{name}/statistics.json" for name in film_sets(settings)]
-    files += [f"{own}/datasets/{name}.json" for name in shown_datasets(settings)]
-    return files + [f"{own}/published/{name}.json" for name in settings.longform.published]
+    stage = folder(settings)
+    files = [f"{stage}/{name}/statistics.json" for name in film_sets(settings)]
+    files += [f"{stage}/datasets/{name}.json" for name in shown_datasets(settings)]
+    return files + [f"{stage}/published/{name}.json" for name in settings.longform.published]
 
 
 def wordnet_folder(settings: Config) -> str:

@@ -18,18 +18,18 @@ def rank_rows(
 ) -> list[np.ndarray]:
     """Predictions of each row of `cut_films`, in their order; a film's frames are read once per film or stretch."""
     by_film: dict[str, list[int]] = {}
-    for place, row in enumerate(rows):
-        by_film.setdefault(row["film"], []).append(place)
+    for number, row in enumerate(rows):
+        by_film.setdefault(row["film"], []).append(number)
     predictions: list[np.ndarray] = [np.zeros((0, 3))] * len(rows)
     progress = Progress(label, len(rows), "queries")
     for places in by_film.values():
-        own = [rows[place] for place in places]
-        name, begin = own[0]["origin"]
-        whole = name == own[0]["film"]
+        film_rows = [rows[number] for number in places]
+        name, begin = film_rows[0]["origin"]
+        whole = name == film_rows[0]["film"]
         first = round(begin * grid.fps)
-        last = None if whole else first + grid.frames_of(own[0]["duration"])
-        for place, spans in zip(places, ranker(film(name, first, last), own), strict=True):
-            predictions[place] = spans
+        last = None if whole else first + grid.frames_of(film_rows[0]["duration"])
+        for number, spans in zip(places, ranker(film(name, first, last), film_rows), strict=True):
+            predictions[number] = spans
         progress.step(len(places))
     progress.finish()
     return predictions

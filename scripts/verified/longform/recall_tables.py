@@ -108,7 +108,7 @@ def retrieval_table(results: Mapping, layout: Mapping, printed: Mapping) -> Simp
         if recalls := results[name].get("zero-shot", {}).get("clip_retrieval"):
             rows.append((films["title"], "mean pooling, zero-shot", "this run", *(recalls[str(k)] for k in (1, 5, 10))))
     if any(films["kind"] == "mad" for films in layout["sets"].values()):
-        for row in dict.fromkeys(place for table, place, _ in printed if table == "mad-6"):
+        for row in dict.fromkeys(trained_on for table, trained_on, _ in printed if table == "mad-6"):
             figures = [float(printed["mad-6", row, f"R@{k}"]) for k in (1, 5, 10)]
             rows.append((f"LSMDC16, trained on {row}", "CLIP4Clip", "printed", *figures))
     note = f"{NOT_RUN}; its starting point, pooled features without training, is shown."
@@ -122,10 +122,12 @@ def lengths_table(results: Mapping, layout: Mapping) -> SimpleTable:
     for name, films in layout["sets"].items():
         for part in results[name]["baselines"]["lengths"]:
             seconds = part["seconds"]
-            for method, own in _methods(results[name], seconds).items():
+            for method, measure in _methods(results[name], seconds).items():
                 if method != "oracle":
                     shown = "whole films" if seconds is None else f"{seconds:g} s"
-                    rows.append((films["title"], METHODS[method], shown, *(_cell(own, 2, k, method) for k in (0, 1))))
+                    rows.append(
+                        (films["title"], METHODS[method], shown, *(_cell(measure, 2, k, method) for k in (0, 1)))
+                    )
     return SimpleTable(
         "mad-figure-4",
         "MAD Figure 4: recall by length of the video, IoU=0.5",

@@ -16,13 +16,13 @@ def cut_films(rows: list[dict], seconds: float | None, moments: Moments = "keep"
     """
     cut = []
     for row in rows:
-        place = 0 if seconds is None else _place(row, seconds)
-        first = place * (seconds or 0.0)
+        stretch = 0 if seconds is None else _place(row, seconds)
+        first = stretch * (seconds or 0.0)
         length = row["duration"] if seconds is None else min(seconds, row["duration"] - first)
         start, end = row["start"] - first, row["end"] - first
         if moments == "clip":
             start, end = max(start, 0.0), min(end, length)
-        name = row["film"] if seconds is None else f"{row['film']}#{place}"
+        name = row["film"] if seconds is None else f"{row['film']}#{stretch}"
         where = {"film": name, "duration": length, "origin": (row["film"], first)}
         cut.append({**row, **where, "start": start, "end": end})
     return cut
@@ -32,7 +32,7 @@ def _place(row: dict, seconds: float) -> int:
     first = int(row["start"] // seconds)
     last = max(first, math.ceil(row["end"] / seconds) - 1)
     overlap = {
-        place: min(row["end"], (place + 1) * seconds) - max(row["start"], place * seconds)
-        for place in range(first, last + 1)
+        stretch: min(row["end"], (stretch + 1) * seconds) - max(row["start"], stretch * seconds)
+        for stretch in range(first, last + 1)
     }
-    return max(overlap, key=lambda place: (round(overlap[place], 9), -place))
+    return max(overlap, key=lambda stretch: (round(overlap[stretch], 9), -stretch))

@@ -119,12 +119,12 @@ def measure_splits(rows: Sequence[dict], tagger, processes: int = 1) -> dict:
         "train": [row for row in rows if row["split"] == "train"],
         "val/test": [row for row in rows if row["split"] != "train"],
     }
-    groups = {name: own for name, own in groups.items() if own}
+    groups = {name: group for name, group in groups.items() if group}
     words = {
-        name: vocabulary((row["sentence"] for row in own), tagger, processes, name) for name, own in groups.items()
+        name: vocabulary((row["sentence"] for row in group), tagger, processes, name) for name, group in groups.items()
     }
     measures = {"all": describe(rows, merged(words.values()))}
-    measures |= {name: describe(own, words[name]) for name, own in groups.items()}
+    measures |= {name: describe(group, words[name]) for name, group in groups.items()}
     if len(groups) == 2:
         measures["overlap"] = overlap(words["train"]["tokens"], words["val/test"]["tokens"])
     measures["splits"] = {

@@ -37,19 +37,19 @@ def read_srt(path: str | os.PathLike) -> list[Cue]:
             f"not UTF-8 ({error.reason} at byte {error.start})", file=path, remedy="save the subtitles as UTF-8"
         ) from None
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    cues, place = [], 0
-    while place < len(lines):
-        if not lines[place].strip():
-            place += 1
+    cues, line = [], 0
+    while line < len(lines):
+        if not lines[line].strip():
+            line += 1
             continue
-        if lines[place].strip().isdigit() and place + 1 < len(lines) and "-->" in lines[place + 1]:
-            place += 1
-        start, end = _times(lines[place], path, place + 1)
+        if lines[line].strip().isdigit() and line + 1 < len(lines) and "-->" in lines[line + 1]:
+            line += 1
+        start, end = _times(lines[line], path, line + 1)
         body = []
-        place += 1
-        while place < len(lines) and lines[place].strip():
-            body.append(lines[place])
-            place += 1
+        line += 1
+        while line < len(lines) and lines[line].strip():
+            body.append(lines[line])
+            line += 1
         words = TAG.sub("", "\n".join(body)).strip()
         cues.append(Cue(start, end, " ".join(words.split()), _kind(words)))
     if not cues:

@@ -47,8 +47,8 @@ def statistics_table(statistics: Sequence[Mapping], printed: Mapping) -> SimpleT
     """Table 1: a row of ours per data set, and the printed row below it where there is one."""
     rows = []
     for one in statistics:
-        own = [_shown(name, one["all"].get(name), _comparable(one)) for name in FIGURES]
-        rows.append((one["title"], "this run", *own, _percent(one["all"].get("coverage"))))
+        figures_here = [_shown(name, one["all"].get(name), _comparable(one)) for name in FIGURES]
+        rows.append((one["title"], "this run", *figures_here, _percent(one["all"].get("coverage"))))
         if _comparable(one) and ("mad-1", one["title"], "hours") in printed:
             figures = [printed["mad-1", one["title"], name] for name in FIGURES]
             rows.append((one["title"], "printed", *figures, None))
@@ -127,8 +127,8 @@ def splits_table(statistics: Sequence[Mapping], printed: Mapping) -> SimpleTable
     headings = [f"{split.capitalize()} {what}" for what in ("videos", "queries") for split in splits]
     rows = []
     for one in statistics:
-        own = [one["splits"][split][what] for what in ("videos", "queries") for split in splits]
-        rows.append((one["title"], "this run", *map(str, own)))
+        counts = [one["splits"][split][what] for what in ("videos", "queries") for split in splits]
+        rows.append((one["title"], "this run", *map(str, counts)))
         if _comparable(one) and ("mad-4", one["title"], "train videos") in printed:
             rows.append((one["title"], "printed", *(printed["mad-4", one["title"], name.lower()] for name in headings)))
     return SimpleTable("mad-4", "MAD Table 4: splits", ("Data set", "Figures", *headings), rows)
@@ -140,8 +140,8 @@ def comparison_table(statistics: Sequence[Mapping], uniqueness: Mapping[str, Map
     for one in statistics:
         for split in ("train", "val/test"):
             if split in one:
-                own = [_shown(name, one[split].get(name), _comparable(one)) for name in FIGURES]
-                rows.append((one["title"], split, "this run", *own))
+                figures_here = [_shown(name, one[split].get(name), _comparable(one)) for name in FIGURES]
+                rows.append((one["title"], split, "this run", *figures_here))
                 if _comparable(one) and one["title"] == "MAD":
                     rows.append((one["title"], split, "printed", *(printed["mad-7", split, name] for name in FIGURES)))
         if meet := one.get("overlap"):

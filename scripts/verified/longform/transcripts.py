@@ -61,12 +61,12 @@ def _whisper(segments: object, path: Path) -> list[list[Word]]:
     phrases = []
     for number, segment in enumerate(_list(segments, path, "segments"), start=1):
         where = f"segment {number}"
-        own = _key(segment, "words", path, where, "transcribe with word_timestamps=True")
-        own = _list(own, path, f"{where}: words")
+        words_heard = _key(segment, "words", path, where, "transcribe with word_timestamps=True")
+        words_heard = _list(words_heard, path, f"{where}: words")
         words = []
-        for place, word in enumerate(own):
+        for place, word in enumerate(words_heard):
             start, end = (_key(word, key, path, where) for key in ("start", "end"))
-            words.append(_word(_key(word, "word", path, where), start, end, place == len(own) - 1, path, where))
+            words.append(_word(_key(word, "word", path, where), start, end, place == len(words_heard) - 1, path, where))
         phrases.append(words)
     return phrases
 
@@ -80,16 +80,16 @@ def _azure(
         options = _list(_key(phrase, best, path, where), path, f"{where}: {best}")
         if not options:
             continue
-        own = _list(_key(options[0], words_key, path, where, "ask for word-level timestamps"), path, where)
+        words_heard = _list(_key(options[0], words_key, path, where, "ask for word-level timestamps"), path, where)
         words = []
         shown = str(options[0].get("display", options[0].get("Display", ""))).split()
-        for place, word in enumerate(own):
+        for place, word in enumerate(words_heard):
             first, length = (_key(word, key, path, where) for key in (offset, duration))
             if not finite(first) or not finite(length):
                 raise InputError(f"{where}: a word's time is {first!r:.40}, {length!r:.40}", file=path)
             # The lexical words carry no punctuation; the display form does, word by word where both have as many.
-            text = shown[place] if len(shown) == len(own) else _key(word, word_key, path, where)
-            last = place == len(own) - 1
+            text = shown[place] if len(shown) == len(words_heard) else _key(word, word_key, path, where)
+            last = place == len(words_heard) - 1
             words.append(_word(text, first / TICKS, (first + length) / TICKS, last, path, where))
         heard.append(words)
     return heard

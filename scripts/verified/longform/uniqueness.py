@@ -40,12 +40,12 @@ def film_scores(sentences: Sequence[str], wordnet, direction: str = "max", floor
 def _candidates(tokens: Sequence[Sequence[str]], wordnet, floor: float, direction: str) -> Iterator[tuple[int, int]]:
     """Pairs (first < second) whose METEOR may reach `floor`."""
     words = sorted({word for sentence in tokens for word in sentence})
-    place = {word: number for number, word in enumerate(words)}
-    partners = _partners(words, place, wordnet)
+    columns = {word: number for number, word in enumerate(words)}
+    partners = _partners(words, columns, wordnet)
     holds = np.zeros((len(tokens), len(words)), np.float32)
     for row, sentence in enumerate(tokens):
         for word in sentence:
-            holds[row, place[word]] += 1
+            holds[row, columns[word]] += 1
     served = (holds @ partners > 0).astype(np.float32)  # words of a hypothesis that some word of the sentence serves
     serving = (holds @ partners.T > 0).astype(np.float32)
     sizes = holds.sum(axis=1)
@@ -105,7 +105,7 @@ def measure_uniqueness(films: dict[str, list[str]], folder: str, direction: str 
             scored = list(pool.map(_scores_of, work))
     else:
         scored = [_scores_of(one) for one in work]
-    scores = np.array([score for own in scored for score in own])
+    scores = np.array([score for of_film in scored for score in of_film])
     return {
         "sentences": len(scores),
         "films": len(films),

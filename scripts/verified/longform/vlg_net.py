@@ -77,8 +77,8 @@ class MomentPooling(nn.Module):
         super().__init__()
         self.conv1d = nn.Conv1d(2 * width, 1, 1)
         self.conv1d_lang = nn.Conv1d(width, 1, 1)
-        place = torch.arange(clips)
-        inside = (place >= anchors[:, :1]) & (place < anchors[:, 1:])  # [A, N]
+        clip = torch.arange(clips)
+        inside = (clip >= anchors[:, :1]) & (clip < anchors[:, 1:])  # [A, N]
         self.register_buffer("outside", ~inside, persistent=False)
 
     def forward(self, video: Tensor, query: Tensor, words: Tensor) -> Tensor:

@@ -133,9 +133,9 @@ def _batches(
     random = generator(plan.seed, "vlg-net windows", epoch)
     order = random.permutation(len(rows))
     for begin in range(0, len(order), plan.batch):
-        chosen = [rows[place] for place in order[begin : begin + plan.batch]]
+        batch = [rows[number] for number in order[begin : begin + plan.batch]]
         frames, tokens, wanted, positives = [], [], [], 0
-        for row in chosen:
+        for row in batch:
             source, length = features[row["source"]], lengths[row["film"]]
             first, last = round(row["start"] * grid.fps), round(row["end"] * grid.fps)
             drawn = draw_window(

@@ -42,8 +42,8 @@ def draw_window(
             return Drawn(int(random.integers(0, latest + 1)), False)
         before, after = max(0, first - window), max(0, latest - last)  # places 0 … first−W−1 and last+1 … latest
         if before + after:
-            place = int(random.integers(0, before + after))
-            return Drawn(place if place < before else last + 1 + place - before, False)
+            offset = int(random.integers(0, before + after))
+            return Drawn(offset if offset < before else last + 1 + offset - before, False)
     return Drawn(_around(random, first, last, latest, window, jitter), True)
 
 

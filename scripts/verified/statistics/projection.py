@@ -20,24 +20,24 @@ def projection(rows: list[dict], embeddings: Embeddings, distance: float, min_sa
     counts``) is the histogram of how far each distinct coarse caption is from the next, to be set beside ``distance``.
     """
     labels = cluster_labels([row["cog_desc"] for row in rows], embeddings, distance, min_samples)
-    chosen = [(row, label) for row, label in zip(rows, labels, strict=True) if label >= 0]
+    clustered = [(row, label) for row, label in zip(rows, labels, strict=True) if label >= 0]
     fine = "fig_desc" in rows[0] if rows else False
     fine_texts = [row["fig_desc"] for row in rows] if fine else []
     fine_labels = [label for label in cluster_labels(fine_texts, embeddings, distance, min_samples) if label >= 0]
     places = {
-        name: coordinates([row[key] for row, _ in chosen], embeddings, seed) if name == "cog" or fine else None
+        name: coordinates([row[key] for row, _ in clustered], embeddings, seed) if name == "cog" or fine else None
         for name, key in (("cog", "cog_desc"), ("fig", "fig_desc"))
     }
     points = [
         {"desc_id": row["desc_id"], "class": label}
-        | {name: None if place is None else place[index] for name, place in places.items()}
-        for index, (row, label) in enumerate(chosen)
+        | {name: None if index_of is None else index_of[index] for name, index_of in places.items()}
+        for index, (row, label) in enumerate(clustered)
     ]
     return {
         "distance": distance,
         "min_samples": min_samples,
-        "classes": len({label for _, label in chosen}),
-        "instances": len(chosen),
+        "classes": len({label for _, label in clustered}),
+        "instances": len(clustered),
         "fine_classes": len(set(fine_labels)) if fine else None,
         "fine_instances": len(fine_labels) if fine else None,
         "points": points,

@@ -115,8 +115,8 @@ class Collection:
         if column.task == "VR" and int(column.metric.removeprefix("r")) >= videos:
             return Cell(None, note=f"{column.metric} cannot be other than 100: the corpus has {videos} videos")
         low, high = (round(float(bound), 2) for bound in interval(self.resampled(row, dataset, column)))
-        place = column.task, column.metric
-        return Cell(run.mean(*place), low, high, run.spread(*place), len(run.metrics))
+        metric = column.task, column.metric
+        return Cell(run.mean(*metric), low, high, run.spread(*metric), len(run.metrics))
 
     def _mark_best(self, table: Table, column: Column, dataset: str, cells: dict) -> None:
         for first, *others in ranked_rivals(table, column, cells):

@@ -85,8 +85,8 @@ def readme_table(text: str) -> dict[tuple[str, str, str], str]:
 def readme_problems(text: str, rows: list[dict]) -> list[str]:
     """What a README's table says that a run does not: figures outside the run's intervals, gaps, methods."""
     ours, problems = _cells(rows), []
-    for place, cell in readme_table(text).items():
-        known, name = ours.get(place), " ".join(place)
+    for cell_name, cell in readme_table(text).items():
+        known, name = ours.get(cell_name), " ".join(cell_name)
         if known is None:
             problems.append(f"{name}: not in this run")
         elif (cell == GAP) != (not known["value"]):

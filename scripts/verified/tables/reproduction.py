@@ -47,18 +47,18 @@ def reproduction(settings: Mapping, collection: Collection, printed: list[dict])
     known = set(_places())
     rows = []
     for figure in printed:
-        place = _place(figure)
-        if place not in known:
+        cell = _place(figure)
+        if cell not in known:
             raise InputError(f"the printed figure {figure} has no place in the tables")
         elif figure["task"] == "user-study" and not _was_graded(figure, cells):
             rows.append(_row(figure, None, "not attempted", RATERS))
         elif figure["dataset"] not in names:
             rows.append(_row(figure, None, "not attempted", f"{figure['dataset']} is not part of this run"))
-        elif figure["method"] and released[figure["dataset"]] and cells[figure["dataset"]][place].value is None:
+        elif figure["method"] and released[figure["dataset"]] and cells[figure["dataset"]][cell].value is None:
             rows.append(_row(figure, None, "not attempted", FEATURES))
         else:
             values = collection.statistics.get((names[figure["dataset"]], _SOURCES.get(figure["task"], "")), {})
-            rows.append(_judge(figure, cells[figure["dataset"]][place], values, settings["seed"]))
+            rows.append(_judge(figure, cells[figure["dataset"]][cell], values, settings["seed"]))
     return rows
 
 

@@ -81,20 +81,20 @@ def tidy_rows(table: SimpleTable) -> list[dict]:
     out = []
     counted = [any(not isinstance(row[n], str | None) for row in table.rows) for n in range(len(table.header))]
     for row in table.rows:
-        place = {"table": table.key}
+        columns = {"table": table.key}
         others = []
         for heading, text in zip(table.header[: table.labels], row):
             if heading in LABELS:
-                place[LABELS[heading]] = text
+                columns[LABELS[heading]] = text
             else:
                 others.append(text)
-        place["task"] = "; ".join(others)
+        columns["task"] = "; ".join(others)
         rest = list(zip(table.header, row, counted))[table.labels :]
         note = "; ".join(f"{heading}: {value}" for heading, value, _ in rest if isinstance(value, str) and value)
         for heading, value, number in rest:
             if number and not isinstance(value, str):
                 bounds = vars(value) if isinstance(value, Estimate) else {"value": value}
-                out.append({**place, "metric": heading, **bounds, "note": note})
+                out.append({**columns, "metric": heading, **bounds, "note": note})
     return out
 
 
