@@ -12,7 +12,7 @@ with job(snakemake, snakemake.params.threads):
 
     params, given = snakemake.params, snakemake.input
     set_threads(params.threads)
-    plan = {**params.plan, "commit": commit(Path(verified.__file__).parents[2])}
+    plan = {**params.plan, "commit": commit(Path(verified.__file__).parents[2]).removeprefix("commit ")}
     folder = Path(given.backbone).parent
     files = [Path(name) for name in (given.backbone_log, given.evaluator, given.evaluator_log)]
     write_card(folder, *files, plan, Path(snakemake.output.card))
