@@ -103,7 +103,7 @@ def hero():
 
 
 def xml():
-    """A step of training on 64 pairs of 12 tokens and 16 to 48 clips; the losses of the first."""
+    """A step of training on 32 pairs of 12 tokens and 16 to 48 clips; the losses of the first."""
     import torch
 
     from verified.retrieval.contract import Batch
@@ -111,10 +111,10 @@ def xml():
 
     model = built("xml").train()
     optimiser = BertAdam(parameter_groups(model.named_parameters(), 0.0), 0.0)
-    seen, tokens = torch.arange(CLIPS) < torch.linspace(16, CLIPS, 64).round()[:, None], torch.arange(30) < TOKENS
+    seen, tokens = torch.arange(CLIPS) < torch.linspace(16, CLIPS, 32).round()[:, None], torch.arange(30) < TOKENS
     batch = Batch(
-        torch.randn(64, 30, TEXT_DIM) * tokens[:, None], tokens.expand(64, -1),
-        torch.randn(64, CLIPS, VIDEO_DIM) * seen[:, :, None], seen, torch.zeros(64, 2, dtype=torch.int64),
+        torch.randn(32, 30, TEXT_DIM) * tokens[:, None], tokens.expand(32, -1),
+        torch.randn(32, CLIPS, VIDEO_DIM) * seen[:, :, None], seen, torch.zeros(32, 2, dtype=torch.int64),
     )  # fmt: skip
 
     def run():
@@ -146,7 +146,7 @@ WORK = {
     "conquer": (partial(two_stage, "conquer"), "8 pairs", PAIR * (11 + 36 + 10 * 128 / HIDDEN)),
     "squidnet": (partial(two_stage, "squidnet"), "8 pairs", PAIR * (9 + 36 + 10 * 128 / HIDDEN + TOKENS + 1)),
     "hero": (hero, "4 videos", 4 * CLIPS * HIDDEN * (9 * 12 * HIDDEN + 2 * VIDEO_DIM)),
-    "xml": (xml, "a step of 64", None),
+    "xml": (xml, "a step of 32", None),
     "sentences": (sentences, "64 captions", None),
 }
 

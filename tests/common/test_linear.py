@@ -63,3 +63,20 @@ def test_a_model_keeps_its_parameters_and_its_own_kinds_of_maps():
     assert [type(part) for part in model] == [Linear, Own, nn.ReLU]
     assert before.keys() == model.state_dict().keys()
     assert all(torch.equal(value, model.state_dict()[name]) for name, value in before.items())
+
+
+@onednn
+def test_what_lies_in_pieces_is_put_together_first(monkeypatch):
+    whole, rows = drawn(320, 768), drawn(4, 6, 512)
+    given = []
+
+    def product(x, weight, *rest):
+        given.extend([x, weight])
+        return F.linear(x, weight, rest[0])
+
+    monkeypatch.setattr(torch.ops.mkldnn, "_linear_pointwise", product)
+    x, weight = rows[:, ::2, :256].requires_grad_(), whole[:, 256:512].requires_grad_()
+    linear(x, weight).sum().backward()  # the gradient of a sum is one number, expanded
+    assert len(given) == 6
+    assert all(part.is_contiguous() or part.T.is_contiguous() for part in given)
+    torch.testing.assert_close(weight.grad, x.detach().sum((0, 1)).expand(320, -1), rtol=1e-5, atol=1e-4)
