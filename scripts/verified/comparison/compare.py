@@ -39,8 +39,8 @@ def difference(first: Run, second: Run, metric: str, queries: np.ndarray, resamp
         resampled.append(two_level_means(values[:, :, None], resamples, seed, run.name)[:, 0])
     ahead = resampled[0] - resampled[1]
     low, high = interval(ahead)
-    points = Estimate(round(float((means[0] - means[1]).mean()), 2), round(float(low), 2), round(float(high), 2))
     better = means[0] - means[1]
+    points = Estimate(*(round(float(number), 2) + 0.0 for number in (better.mean(), low, high)))  # + 0.0: no "-0.00"
     counts = [int((np.sign(better) == sign).sum()) for sign in (1, -1, 0)]
     p_value = two_sided_p_value(ahead) if better.any() else 1.0
     return Difference(float(means[0].mean()), float(means[1].mean()), points, p_value, *counts)
