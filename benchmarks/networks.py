@@ -1,6 +1,6 @@
 """The networks at the paper's widths with their linear maps by oneDNN, as they run, and by MKL, PyTorch's own way.
 
-    python benchmarks/networks.py                         # five turns of each, about a minute
+    python benchmarks/networks.py                         # five turns of each, about half a minute
     python benchmarks/networks.py --work conquer hero     # some of them
 
 One thread, random weights from one seed, processor seconds, the sides in turns in one process. The largest difference
