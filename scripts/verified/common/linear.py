@@ -1,7 +1,7 @@
 """Linear maps of float32 on the CPU by oneDNN instead of MKL.
 
-PyTorch gives float32 matrix products on x86 to MKL, which uses half of the vector width on processors that are not
-Intel's; oneDNN, in the same build, uses all of it (`benchmarks/networks.py`). The result differs by rounding alone.
+PyTorch gives float32 matrix products on x86 to MKL; oneDNN, in the same build, takes half of its time on an AMD EPYC
+(`benchmarks/networks.py`; Intel's were not measured). The result differs by rounding alone.
 Nothing else changes: names and values of parameters, other devices, autocast and other number formats are PyTorch's.
 """
 
