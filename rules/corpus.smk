@@ -7,12 +7,8 @@ from verified.corpus.source_files import (
     source_files,
     source_reading,
     split_settings,
+    video_folder,
 )
-
-
-def scene_source(wildcards):
-    """The folder of videos alone: scenes are looked for before there are moments."""
-    return {"videos": source_files(settings)(wildcards)["videos"]}
 
 
 rule render_demo:
@@ -97,7 +93,7 @@ rule probe_videos:
 rule detect_scenes:
     """Scenes of the videos of one shard: moments for videos that have none, and a check of this on the demo."""
     input:
-        unpack(scene_source),
+        unpack(video_folder(settings)),
     output:
         scenes="results/{dataset}/corpus/scenes/{shard}.jsonl",
     log:

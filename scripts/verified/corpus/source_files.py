@@ -30,6 +30,12 @@ def source_files(settings: Config) -> Callable[[object], dict[str, str]]:
     return files
 
 
+def video_folder(settings: Config) -> Callable[[object], dict[str, str]]:
+    """An input function: the folder of videos alone, in which scenes are looked for before there are moments."""
+    given = source_files(settings)
+    return lambda wildcards: {"videos": given(wildcards)["videos"]}
+
+
 def shard_source(settings: Config) -> Callable[[object], dict[str, str]]:
     """An input function: the same files for the jobs of a shard, to whom `shard_state` says when to run again."""
     from snakemake.io import ancient
