@@ -88,9 +88,9 @@ def test_ids_come_back_from_every_format(tmp_path_factory, videos):
     assert read_submission(folder / "submission.json.gz").video_index == {video: n for n, video in enumerate(names)}
 
     moments = [{**row, "start": 0.0, "end": 1.0, "split": "train", "caption": "a"} for row in rows]
-    candidate = {"type": "statics", "candidate": 0, "caption": "b", "lineage": "", "score": 0.5}
+    candidate = {"type": "statics", "candidate": 0, "caption": "b", "lineage": "", "score": 0.5, "choice": 0.5}
     groups = {row["desc_id"]: [candidate] for row in rows}
-    write_candidates(folder / "c.parquet", moments, groups, lambda desc_id, kind: {})
+    write_candidates(folder / "c.parquet", moments, groups, lambda desc_id, kind: {}, {})
     assert pyarrow.parquet.read_table(folder / "c.parquet").column("video").to_pylist() == names
 
 

@@ -89,7 +89,7 @@ def test_json_lines_and_fig_files_hold_one_row_per_line(chosen, tmp_path):
 
 def test_parquet_holds_them_unchanged(chosen, tmp_path):
     moments, groups, _ = chosen
-    write_candidates(tmp_path / "c.parquet", moments, groups, lambda desc_id, kind: {})
+    write_candidates(tmp_path / "c.parquet", moments, groups, lambda desc_id, kind: {}, {})
     found = pyarrow.parquet.read_table(tmp_path / "c.parquet").to_pylist()
     assert {row["caption"] for row in found} == set(TEXTS)
 

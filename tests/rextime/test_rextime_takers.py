@@ -182,7 +182,9 @@ def test_a_retrieval_model_grounds_questions_in_their_own_videos(name, tmp_path)
     write_features(tmp_path / "text.h5", {"dim": 10}, tokens)
     files = {"checkpoint": tmp_path / "model.safetensors", "video": tmp_path / "video.h5", "text": tmp_path / "text.h5"}
     spans = {"clip_seconds": 1.0, "min_pred_clips": 2, "max_pred_clips": 8}
-    found = ground(rows, files, {"spans": spans, "text_encoder": "", "memory_mb": 500, "device": "cpu"})
+    found = ground(
+        rows, files, {"spans": spans, "text_encoder": "", "feature_cast": "float32", "memory_mb": 500, "device": "cpu"}
+    )
     assert set(found) == {"q1", "q2"}
     for row in rows:
         start, end = found[row["qid"]].window
