@@ -20,7 +20,7 @@ from verified.features.backbones import load_backbone
 from verified.stand_ins.card import EVENTS, UNSEEN, graded
 from verified.stand_ins.image_backbone import Schedule, batches, train
 from verified.stand_ins.labelled_frames import CLASSES, UNKNOWN, labelled_frame
-from verified.stand_ins.paths import SHIPPED
+from verified.stand_ins.paths import SHIPPED, shipped_backbone
 
 CARD = read_json(SHIPPED / "card.json")
 
@@ -113,3 +113,17 @@ def test_the_rules_make_all_of_it(tmp_path):
     assert "48 clips" in read_header(checkpoint)[1]
     assert read_jsonl(built / "image-backbone.log.jsonl")[-1]["step"] == 7
     assert world_item(card["seed"], 0, 8, 32, 1).caption
+
+
+def test_a_run_outside_the_project_can_be_moved(tmp_path, monkeypatch):
+    """Snakemake tells inputs by their names: the same file under another name would make the evaluator again."""
+    names = []
+    for folder in (tmp_path / "a", tmp_path / "deep" / "b"):
+        folder.mkdir(parents=True)
+        monkeypatch.chdir(folder)
+        names.append(
+            starting_checkpoint(load({"name": "a", "datasets": {"a": {"title": "A", "source": {"kind": "demo"}}}}))
+        )
+    assert names[0] == names[1]
+    monkeypatch.chdir(PROJECT)
+    assert shipped_backbone() == "scripts/verified/stand_ins/weights/image-backbone"

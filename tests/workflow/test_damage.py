@@ -10,7 +10,7 @@ from running import digests, snakemake
 
 from verified.__main__ import main
 from verified.common.errors import InputError
-from verified.common.seals import check, seal_of
+from verified.common.seals import TIMESTAMP, check, seal_of
 from verified.integrity.verify import verify
 
 CASES = 200
@@ -31,7 +31,8 @@ def sealed_files(folder: Path) -> dict[str, list[Path]]:
     for place in sorted((folder / "results").rglob(".*.seal")):
         path = place.with_name(place.name[1:].removesuffix(".seal")).relative_to(folder)
         if path.is_dir():
-            kinds.setdefault("folder", []).extend(sorted(file for file in path.rglob("*") if file.is_file()))
+            inside = (file for file in path.rglob("*") if file.is_file() and file.name != TIMESTAMP)
+            kinds.setdefault("folder", []).extend(sorted(inside))
         elif path.exists():
             kinds.setdefault("".join(path.suffixes), []).append(path)
     return kinds

@@ -1,16 +1,24 @@
-"""Where the stand-ins lie that come with the workflow."""
+"""Where the stand-ins lie that come with the workflow.
 
-import os
+Below the working folder they are named from there, so that a project that is moved with its results stays what it is.
+For a run elsewhere they are named from the root, so that such a run can be moved.
+"""
+
 from pathlib import Path
 
 SHIPPED = Path(__file__).with_name("weights")
 
 
 def shipped_backbone() -> str:
-    """The folder of the image backbone, seen from the working folder, so that a moved run stays what it is."""
-    return os.path.relpath(SHIPPED / "image-backbone")
+    """The folder of the image backbone."""
+    return _named(SHIPPED / "image-backbone")
 
 
 def shipped_evaluator() -> str:
-    """The evaluator's checkpoint, likewise."""
-    return os.path.relpath(SHIPPED / "evaluator.safetensors")
+    """The evaluator's checkpoint."""
+    return _named(SHIPPED / "evaluator.safetensors")
+
+
+def _named(path: Path) -> str:
+    path, here = path.resolve(), Path.cwd().resolve()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)
