@@ -4,7 +4,7 @@ from verified.common.job import job
 
 with job(snakemake) as log:
     from verified.common.jsonl import read_jsonl
-    from verified.corpus.proposals import write_proposals
+    from verified.corpus.proposed import write_proposals
 
     rows = [row for path in snakemake.input for row in read_jsonl(path)]
     settings = snakemake.params

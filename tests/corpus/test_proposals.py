@@ -14,7 +14,8 @@ from verified.common.jsonl import read_jsonl
 from verified.config import load
 from verified.corpus.demo_source import render_demo
 from verified.corpus.folder_source import read_folder
-from verified.corpus.proposals import TASK, caption_scenes, parse_caption, write_proposals
+from verified.corpus.proposals import TASK, caption_scenes, parse_caption
+from verified.corpus.proposed import write_proposals
 from verified.corpus.scenes import detect_scenes, scene_spans
 from verified.corpus.unprobed import unprobed_moments
 from verified.generation.session import Session

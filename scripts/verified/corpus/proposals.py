@@ -1,14 +1,10 @@
-"""A first coarse caption for each scene of videos without moments, and the moments file that people can correct."""
+"""A first coarse caption for each scene of videos without moments."""
 
-import csv
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 
 from verified.captions.clips import Clips, by_video, clip_digest, frames_given
 from verified.common.characters import plain
-from verified.common.files import atomic_path
-from verified.common.seeds import derive_seed
 from verified.generation.asking import Call
 from verified.generation.further import Task, register
 from verified.generation.outcome import Parsed
@@ -18,7 +14,6 @@ from verified.generation.session import Session
 
 TASK = "corpus/coarse_caption"
 MOST_FRAMES = 64
-COLUMNS = ("video", "start", "end", "caption", "split")
 
 
 def parse_caption(slots: Mapping[str, str], text: str, count: int, cut: bool) -> Parsed:
@@ -98,28 +93,3 @@ def _calls(moments: list[dict], known: Mapping, dynamics: Mapping, session: Sess
             return clips.load(position)
 
         yield session.call(TASK, slots, media=(digest,), load=load)
-
-
-def write_proposals(path: str | Path, rows: Iterable[dict], shares: Mapping, splits: Mapping, seed: int) -> dict:
-    """Write a moments file (CSV) of all scenes, in the order of videos and times; returns counts.
-
-    Each video goes whole into one split: a drawn order of the videos gives the first `train_share` of them the train
-    split's name, the next `val_share` the selection split's, the rest the test split's. A scene without a caption keeps
-    its row with an empty one: somebody may write it, and until then it is left out and counted.
-    """
-    rows = sorted(rows, key=lambda row: (row["video"], row["start"]))
-    order = sorted({row["video"] for row in rows}, key=lambda video: (derive_seed(seed, "split of", video), video))
-    names = (splits["train_split"], splits["selection_split"], splits["test_split"])
-    edges = round(shares["train_share"] * len(order)), round((shares["train_share"] + shares["val_share"]) * len(order))
-    split = {video: names[sum(place >= edge for edge in edges)] for place, video in enumerate(order)}
-    with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as out:
-        writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(COLUMNS)
-        for row in rows:
-            writer.writerow([row["video"], row["start"], row["end"], row["caption"] or "", split[row["video"]]])
-    return {
-        "videos": len(order),
-        "moments": len(rows),
-        "without_caption": sum(not row["caption"] for row in rows),
-        "splits": {name: sum(split[row["video"]] == name for row in rows) for name in dict.fromkeys(names)},
-    }
