@@ -37,7 +37,7 @@ def test_every_figure_is_there_as_svg_and_png(reported):
 
 def test_the_report_holds_its_story_and_its_parts_in_one_file(reported):
     text = (reported / "results" / "report.html").read_text(encoding="utf-8")
-    for part in ("configuration nano", "printed figures", "stages against its truth", "caption browser", "Ranked predictions", "supp-6"):
+    for part in ("configuration nano", "stages against its truth", "caption browser", "Ranked predictions", "supp-6"):
         assert part in text
 
 
