@@ -61,7 +61,7 @@ def _named(config: Config) -> Iterator[tuple[str, bool]]:
         yield files["videos"], True
         if source.published:
             yield from ((path, False) for path in _annotation_files(config.datasets[name]))
-        else:
+        elif not source.proposes_moments:
             yield files["moments"], False
     yield from ((path, is_folder) for _, path, is_folder in rextime_files(config))
     evaluator = config.evaluator
