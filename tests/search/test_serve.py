@@ -122,7 +122,11 @@ def test_hostile_text_travels_as_json_under_a_strict_policy(client):
 def test_a_loopback_address_answers_to_its_own_name_only(corpus):
     app = application(corpus[0] / "index")
     assert TestClient(app, base_url="http://localhost:8017").get("/").status_code == 200
+    assert TestClient(app, base_url="http://[::1]:8017").get("/").status_code == 200
     assert TestClient(app, base_url="http://evil.example").get("/api/about").status_code == 400
+    other = application(corpus[0] / "index", host="127.0.0.2")
+    assert TestClient(other, base_url="http://127.0.0.2:8017").get("/").status_code == 200
+    assert TestClient(other, base_url="http://evil.example").get("/").status_code == 400
 
 
 def test_another_address_needs_a_token(corpus):
@@ -132,9 +136,12 @@ def test_another_address_needs_a_token(corpus):
             check_address(host, "")
     with pytest.raises(InputError, match="5 characters"):
         check_address("127.0.0.1", "short")
+    for odd in ("длинный пароль", "two\nlines of it"):
+        with pytest.raises(InputError, match="cookie"):
+            check_address("0.0.0.0", odd)
     check_address("127.0.0.1", "")
     check_address("0.0.0.0", token)
-    client = TestClient(application(corpus[0] / "index", token, loopback=False), base_url="http://lab.example")
+    client = TestClient(application(corpus[0] / "index", token, host="0.0.0.0"), base_url="http://lab.example")
     for path in ("/", "/api/search?q=x", "/media?video=v0001", "/thumbnail?video=v0001&number=0", "/?token=wrong",
                  "/api/about?token=wrong", f"/media?video=v0001&token={token}"):  # fmt: skip
         assert client.get(path).status_code == 401, path

@@ -169,11 +169,11 @@ def run_serve(arguments: argparse.Namespace) -> int:
 
     import uvicorn
 
-    from verified.search.serve import application, check_address, is_loopback
+    from verified.search.serve import application, check_address
 
     check_address(arguments.host, arguments.token)
     quiet()
-    app = application(place_of(arguments), arguments.token, is_loopback(arguments.host))
+    app = application(place_of(arguments), arguments.token, arguments.host)
     family = socket.AF_INET6 if ":" in arguments.host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as listening:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -61,6 +61,8 @@ def check_address(host: str, token: str) -> None:
         raise InputError(f"{host} can be reached from other machines", remedy="give a --token, or serve on 127.0.0.1")
     if token and len(token) < LEAST_TOKEN:
         raise InputError(f"a token of {len(token)} characters", remedy=f"at least {LEAST_TOKEN}")
+    if token and not (token.isascii() and token.isprintable()):
+        raise InputError("a cookie cannot keep this token", remedy="letters, digits and signs of ASCII alone")
 
 
 class Shelf:
@@ -94,8 +96,8 @@ class Shelf:
         return path
 
 
-def application(folder: Path, token: str = "", loopback: bool = True) -> Starlette:
-    """The web application that serves the index in `folder`."""
+def application(folder: Path, token: str = "", host: str = "127.0.0.1") -> Starlette:
+    """The web application that serves the index in `folder` on the address `host`."""
     shelf = Shelf(folder)
     with shelf.lock:
         shelf.index()
@@ -170,8 +172,9 @@ def application(folder: Path, token: str = "", loopback: bool = True) -> Starlet
         routes.append(Route(f"/api/{path}", endpoint))
     routes += [Route("/media", media), Route("/thumbnail", thumbnail)]
     guards = [Middleware(BaseHTTPMiddleware, dispatch=_guarded(token))]
-    if loopback:
-        guards.insert(0, Middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost", "[::1]"]))
+    if is_loopback(host):
+        names = {"127.0.0.1", "localhost", "[::1]", f"[{host}]" if ":" in host else host}
+        guards.insert(0, Middleware(TrustedHostMiddleware, allowed_hosts=sorted(names)))
     return Starlette(routes=routes, middleware=guards)
 
 
