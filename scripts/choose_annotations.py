@@ -3,10 +3,8 @@
 from verified.common.job import job
 
 with job(snakemake) as log:
-    import math
-
     from verified.annotations.choose import SCORE_KEYS, annotate, candidates_by_moment, chosen_by
-    from verified.annotations.select import precision_threshold, select
+    from verified.annotations.select import select, smallest_score
     from verified.common.fig import write_fig
     from verified.common.jsonl import read_json, read_jsonl, write_json
 
@@ -20,9 +18,7 @@ with job(snakemake) as log:
     settings, settled = snakemake.params.selection, {"outcomes": {}, "judged": []}
     for path in snakemake.input.review:
         settled = read_json(path)
-    least = settings["min_score"]
-    if settings["min_precision"]:
-        least = max(precision_threshold(settled["judged"], settings["min_precision"]), least or -math.inf)
+    least = smallest_score(settled["judged"], settings["min_score"], settings["min_precision"])
     outcomes = {int(moment): outcome for moment, outcome in settled["outcomes"].items()}
     highest, left_out, counts = select(highest, groups, outcomes, least, settings["best"], settings["otherwise"])
     lowest = [row for row in lowest if row["desc_id"] not in left_out]

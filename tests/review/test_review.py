@@ -6,10 +6,12 @@ import pytest
 
 from verified.annotations.choose import annotate, candidates_by_moment
 from verified.annotations.export import count
-from verified.annotations.select import precision_threshold, select
+from verified.annotations.lint import lint
+from verified.annotations.select import precision_threshold, select, smallest_score
 from verified.common.errors import InputError
 from verified.common.fig import read_fig, write_fig
 from verified.common.jsonl import write_jsonl
+from verified.config.annotations import Annotations
 from verified.export.collection import collect
 from verified.review.agreement import agreement
 from verified.review.decisions import read_decisions
@@ -176,9 +178,6 @@ def test_the_coarse_caption_takes_the_place_of_one_that_is_not_good_enough(tmp_p
     assert len(given) == 8 and not left_out and counts == {"below-min-score": 6, "fell-back": 6, "kept": 2}
     assert (given[0]["fig_desc"], given[0]["fig_desc_type"]) == ("c 1", "coarse")
     write_fig(tmp_path / "test.jsonl", given)
-    from verified.annotations.lint import lint
-    from verified.config.annotations import Annotations
-
     assert "equals_coarse" not in lint(tmp_path / "test.jsonl", Annotations())["findings"]
 
 
@@ -199,6 +198,19 @@ def test_the_smallest_score_is_measured_on_reviewed_captions():
     assert precision_threshold([(1.0, True)] * 8 + [(0.0, True)] * 8, 0.9) == 0.0  # of one score: all or none
     with pytest.raises(InputError, match=r"no score keeps 90% .* \(9 are judged, 9 of them right"):
         precision_threshold([(1.0, True)] * 9, 0.9)
+    below = [(score - 10, right) for score, right in judged]
+    assert smallest_score(below, None, 1.0) == -5.0 and smallest_score(below, 0.0, 1.0) == 0.0
+    assert smallest_score(below, -7.0, 1.0) == -5.0
+    assert smallest_score([], 0.5, None) == 0.5 and smallest_score([], None, None) is None
+
+
+def test_an_edit_that_is_the_coarse_caption_is_of_the_type_coarse(tmp_path):
+    rows, _, _ = annotate(MOMENTS, GROUPS)
+    found = settled(decision(1, "edit", text="C 1."))
+    given, _, counts = select(rows, GROUPS, found["outcomes"], least=None)
+    assert (given[0]["fig_desc"], given[0]["fig_desc_type"]) == ("C 1.", "coarse") and counts["edited"] == 1
+    write_fig(tmp_path / "test.jsonl", given)
+    assert "equals_coarse" not in lint(tmp_path / "test.jsonl", Annotations())["findings"]
 
 
 def test_judged_are_the_captions_that_an_outcome_calls_right_or_wrong():

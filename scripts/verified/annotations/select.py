@@ -38,6 +38,15 @@ def precision_threshold(judged: Iterable[tuple[float, bool]], wanted: float) -> 
     return found
 
 
+def smallest_score(
+    judged: Iterable[tuple[float, bool]], min_score: float | None, min_precision: float | None
+) -> float | None:
+    """The smallest score allowed: `min_score`, or what `min_precision` asks for where that is higher; None: any."""
+    least = [] if min_score is None else [min_score]
+    least += [precision_threshold(judged, min_precision)] if min_precision else []
+    return max(least, default=None)
+
+
 def select(
     rows: Iterable[dict], groups: Mapping[int, list[dict]], outcomes: Mapping[int, dict], least: float | None,
     best: int = 1, otherwise: str = "leave-out",
@@ -75,7 +84,8 @@ def _decided(row: dict, outcome: Mapping, group: list[dict]) -> tuple[dict, str]
     if outcome["caption"] != found["caption"]:
         review["edited_from"] = found["caption"]
     score = found["score"] if finite(found["score"]) else row["fig_desc_score"]
-    new = {**row, "fig_desc": outcome["caption"], "fig_desc_score": score, "fig_desc_type": found["type"],
+    kind = COARSE if same(outcome["caption"]) == same(row["cog_desc"]) else found["type"]
+    new = {**row, "fig_desc": outcome["caption"], "fig_desc_score": score, "fig_desc_type": kind,
            "lineage": found["lineage"], "review": review}  # fmt: skip
     return new, {"accept": "accepted", "choose": "chosen", "edit": "edited"}[outcome["decision"]]
 
