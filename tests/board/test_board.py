@@ -80,6 +80,26 @@ def test_a_run_on_another_ground_truth_does_not_join(board, run, capsys):
     assert "is another ground truth" in capsys.readouterr().err
 
 
+def test_a_run_with_fewer_seeds_takes_the_place_of_its_earlier_entry(board, run, tmp_path):
+    (run / "retrieval" / "xml" / "fig" / "seed-2" / "fig" / "metrics.json").unlink()
+    assert main(["board-add", str(run), str(board / "demo")]) == 0
+    assert sorted(path.name for path in (board / "demo" / "xml").iterdir()) == ["card.json", "seed-1.json.gz"]
+    assert main(["board", str(board), "--output", str(tmp_path / "out")]) == 0
+
+
+def test_trainings_of_different_settings_are_no_entry(run, tmp_path, capsys):
+    metrics = run / "retrieval" / "xml" / "fig" / "seed-2" / "fig" / "metrics.json"
+    metrics.write_text(metrics.read_text().replace("0.6", "0.5"))
+    assert main(["board-add", str(run), str(tmp_path / "submissions" / "demo")]) == 2
+    assert "trainings of xml with different settings" in capsys.readouterr().err
+
+
+def test_a_data_set_whose_name_makes_no_file_name_is_named(board, tmp_path, capsys):
+    (board / "demo").rename(board / "my data")
+    assert main(["board", str(board), "--output", str(tmp_path / "out")]) == 2
+    assert "no name for a data set" in capsys.readouterr().err
+
+
 def test_a_run_whose_annotations_changed_since_its_test_does_not_join(run, tmp_path, capsys):
     truth = run / "annotations" / "fig" / "test.jsonl"
     truth.write_text(truth.read_text().replace("4.0", "5.0"))

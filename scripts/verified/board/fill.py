@@ -16,7 +16,7 @@ CAPTIONS = "fig"
 
 
 def add_run(run: Path, folder: Path, command: str, commit: str) -> list[str]:
-    """Add each model of `run` (results/NAME) to the board `folder`; returns the models' names.
+    """Add each model of `run` (results/NAME) to the board `folder`, in place of its earlier entry; returns the names.
 
     Raises InputError where the run has no tested model, or was tested on another ground truth than the board's.
     """
@@ -41,6 +41,11 @@ def add_run(run: Path, folder: Path, command: str, commit: str) -> list[str]:
     for path, known in zip(tested, facts):
         models.setdefault(known["model"], []).append((path, known))
     for model, trainings in models.items():
+        if len({(known["nms_threshold"], known.get("parameters")) for _, known in trainings}) > 1:
+            raise InputError(
+                f"holds trainings of {model} with different settings", file=run / "retrieval" / model,
+                remedy="remove those that an earlier configuration left",
+            )  # fmt: skip
         seeds = sorted(known["seed"] for _, known in trainings)
         card = {
             "model": model, "features": features, "trained_on": f"{trainings[0][1]['dataset']}, {CAPTIONS} captions",
@@ -49,6 +54,8 @@ def add_run(run: Path, folder: Path, command: str, commit: str) -> list[str]:
         for path, known in trainings:
             _copy(path.with_name("submission.json.gz"), file_of(folder / model, known["seed"]))
         write_text(folder / model / CARD, json.dumps(card, indent=1, ensure_ascii=False) + "\n")
+        for earlier in set((folder / model).glob("seed-*.json.gz")) - {file_of(folder / model, seed) for seed in seeds}:
+            earlier.unlink()
     return sorted(models)
 
 

@@ -1,5 +1,6 @@
 """The board of a data set: every submission scored on the same ground truth, best first."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +27,10 @@ COLUMNS = (
 
 def board_table(folder: Path, resamples: int, seed: int) -> SimpleTable:
     """The board of a data set's folder. Raises InputError, naming it, for any submission that cannot be scored."""
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9-]*", folder.name):
+        raise InputError(
+            "no name for a data set of a board", file=folder, remedy="call it by letters, digits and hyphens of ASCII"
+        )
     truth = folder / TRUTH
     moments = read_truth(truth)
     rows = []
