@@ -15,6 +15,8 @@ with job(snakemake, snakemake.params.settings["threads"]) as log:
     for name in ("annotations", "queries"):
         files[name] = [files[name]] if isinstance(files[name], str) else list(files[name])
     settings["text_encoder"], _ = source_of(settings["text_encoder"], settings["text_revision"], weights)
+    if seen := settings["features"]:
+        settings["features"] = {**seen, "backbone": source_of(seen["backbone"], seen["revision"], weights)[0]}
     folder = Path(snakemake.output.record).with_suffix("")
     manifest = update(folder, files, settings)
     for line in describe(manifest):

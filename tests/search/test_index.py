@@ -163,6 +163,9 @@ def test_inverted_lists_find_what_an_exact_search_finds(tmp_path):
         wanted = np.argsort(-scores)[:100]
         shares.append(len(np.intersect1d(found.owners(query, owner, 200)[0], wanted)) / 100)
     assert np.mean(shares) >= 0.99
+    (tmp_path / "few").mkdir()
+    spool(tmp_path / "few", [vectors[:40]])
+    assert build(tmp_path / "few", dim, owner[:40], 10, queries[:0], seed=1)["kind"] == "inverted lists"
 
 
 def test_an_index_of_inverted_lists_answers_nearly_as_an_exact_one(tmp_path):

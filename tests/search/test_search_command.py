@@ -24,6 +24,8 @@ def test_a_search_prints_moments_as_text_and_as_json(index, capsys):
     answer = json.loads(capsys.readouterr().out)
     assert len(answer["moments"]) == 2 and answer["here"] is None and "cannot be told" in answer["hint"]
     assert answer["moments"][0]["caption"]["overlap"] >= 0
+    assert main(["search", "a red thing", "--index", str(index), "--video", "v0001"]) == 0
+    assert "cannot be told" not in capsys.readouterr().out  # one video is not judged
 
 
 def test_a_page_is_refreshed_by_its_own_commands(index, tmp_path, capsys):

@@ -11,7 +11,7 @@ from verified.common.errors import InputError
 from verified.common.fig import write_fig
 from verified.common.jsonl import read_jsonl
 from verified.search.serve import application, check_address
-from verified.search.update import add_files, update
+from verified.search.update import add_files, remove_videos, update
 
 HOSTILE = "</script><script>window.caught = true</script><img src=x onerror='window.caught = true'>"
 
@@ -181,3 +181,15 @@ def test_video_files_are_added_by_themselves_and_stay(tmp_path):
     assert update(tmp_path / "index", files, settings)["videos"] == 4  # the workflow leaves it in
     other, _ = write_corpus(tmp_path, videos, "reloclnet")
     assert update(tmp_path / "index", other, {**settings, "model": "reloclnet"})["videos"] == 4
+    (kept,) = (tmp_path / "index" / "added").glob("*.npy")
+    before = kept.read_bytes()
+    slower = {**settings, "features": {**settings["features"], "fps": 1.0}}
+    assert update(tmp_path / "index", files, slower)["videos"] == 4
+    assert kept.read_bytes() != before  # extracted as those of the corpus are now
+    (tmp_path / "extra one.mp4").unlink()
+    with pytest.raises(InputError, match="--remove extra one"):
+        update(tmp_path / "index", files, settings)
+    remove_videos(tmp_path / "index", ["extra one"])
+    update(tmp_path / "index", files, {**settings, "features": None})
+    with pytest.raises(InputError, match="were given"):
+        add_files(tmp_path / "index", [tmp_path / "video.h5"])

@@ -130,12 +130,10 @@ def run_search(arguments: argparse.Namespace) -> int:
         raise InputError("no sentence to search for", remedy='verified search "a person opens the fridge"')
     index = open_quietly(place_of(arguments))
     answer = index.ask(arguments.query, arguments.top, arguments.video)
-    if arguments.json:
-        from verified.search.here import hint
+    from verified.search.here import hint
 
-        print(json.dumps({**answer.plain(), "hint": hint(index.manifest["here"], answer.here)}, indent=1))
-        return 0
-    print(shown(index, answer))
+    told = "" if arguments.video else hint(index.manifest["here"], answer.here)  # of one video nothing is judged
+    print(json.dumps({**answer.plain(), "hint": told}, indent=1) if arguments.json else shown(answer, told))
     return 0
 
 
@@ -196,11 +194,9 @@ def quiet() -> None:
     logging.disable_progress_bar()
 
 
-def shown(index, answer) -> str:
-    """An answer as a table of text."""
-    from verified.search.here import hint
-
-    lines = [line for line in [hint(index.manifest["here"], answer.here)] if line]
+def shown(answer, hint: str) -> str:
+    """An answer as a table of text, behind its hint, if there is one."""
+    lines = [hint] if hint else []
     if not answer.moments:
         return "\n".join([*lines, "no moment was found"])
     width = max(len(moment.video) for moment in answer.moments)

@@ -69,6 +69,7 @@ def index_inputs(settings: Config) -> Callable[[object], dict]:
             }
         if dataset.source.has_videos:
             inputs["videos"] = f"{root}/corpus/videos.jsonl"
+            inputs["weights"] = sorted({*inputs["weights"], *video_records(settings)})  # for videos that are added
         if isinstance(dataset.source, DemoSource):
             inputs["truth"] = f"{root}/corpus/truth.jsonl"
         return inputs
@@ -96,10 +97,13 @@ def index_settings(settings: Config) -> Callable[[object], dict]:
             "text_revision": features.video_revision if joint else features.text_revision,
             "features": {
                 "backbone": features.video_backbone,
+                "revision": features.video_revision,
                 "fps": features.fps,
                 "precision": features.precision,
                 "batch": features.batch,
-            },
+            }
+            if dataset.source.has_videos
+            else None,
             "exact_clips": settings.search.exact_clips,
             "thumbnails": settings.search.thumbnails,
             "searched_videos": retrieval.searched_videos,

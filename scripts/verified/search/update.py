@@ -87,34 +87,18 @@ def add_files(folder: Path, paths: Iterable[Path], thumbnails_per_video: int = 1
     """Add video files to an index by themselves; returns their ids, the names of the files without ending.
 
     Their features are kept in the index, for the day on which its model changes. Raises InputError for a file that
-    cannot be read, and for an id that the index has.
+    cannot be read, for an id that the index has, and for an index of features that were given.
     """
-    from verified.common.video import VideoError, probe
-    from verified.features.backbones import load_backbone
-    from verified.features.video import encode_videos
-
     with changing(folder):
         manifest = read_manifest(folder)
+        _extraction(folder, manifest)
         rows, there = [], present(folder, manifest)
         for path in map(Path, paths):
             if path.stem in {*there, *(row["video"] for row in rows)}:
                 raise InputError(f"the index has a video {path.stem!r}", file=path, remedy="remove it first: --remove")
-            try:
-                rows.append({"video": path.stem, "path": str(path.resolve()), **probe(path)})
-            except VideoError as error:
-                raise InputError(f"cannot be added: {error}", file=path) from None
-        seen = manifest["features"]
-        backbone = load_backbone(seen["backbone"], seen["precision"])
-        encoder, failed = encoder_of(folder, manifest), {}
-        (folder / ADDED).mkdir(exist_ok=True)
-        for video, features in encode_videos(
-            rows, backbone, seen["fps"], manifest["clip_seconds"], seen["batch"], failed
-        ):
-            with atomic_path(_kept_features(folder, video)) as temporary, temporary.open("wb") as out:
-                np.save(out, features.astype(np.float16))
-            seal(_kept_features(folder, video))
-        if failed:
-            raise InputError(f"{sum(failed.values())} files cannot be decoded: {', '.join(failed)}")
+            rows.append(_probed(path.stem, path.resolve(), "give another file"))
+        _extract(folder, manifest, rows)
+        encoder = encoder_of(folder, manifest)
         added = [
             {**_row(row, "", "added"), "features": str(_kept_features(folder, row["video"])), "size": _size(row)}
             for row in rows
@@ -128,6 +112,43 @@ def add_files(folder: Path, paths: Iterable[Path], thumbnails_per_video: int = 1
         )  # fmt: skip
         write_manifest(folder, tidied(folder, manifest, 0))
         return [row["video"] for row in rows]
+
+
+def _probed(video: str, path: Path, remedy: str) -> dict:
+    """What is known of a video file that is added. Raises InputError for one that cannot be read."""
+    from verified.common.video import VideoError, probe
+
+    try:
+        return {"video": video, "path": str(path), **probe(path)}
+    except VideoError as error:
+        raise InputError(f"cannot be added: {error}", file=path, remedy=remedy) from None
+
+
+def _extraction(folder: Path, manifest: dict) -> dict:
+    """How the features of the corpus were extracted. Raises InputError where they were given, and nobody knows."""
+    if manifest["features"] is None:
+        remedy = "add it to these features, and bring the index up to date"
+        raise InputError("the features of this index were given, a video cannot join them", file=folder, remedy=remedy)
+    return manifest["features"]
+
+
+def _extract(folder: Path, manifest: dict, rows: list[dict]) -> None:
+    """Keep the features of video files in the index, extracted as those of its corpus are.
+
+    Raises InputError as `_extraction` does, and for files that cannot be decoded.
+    """
+    from verified.features.backbones import load_backbone
+    from verified.features.video import encode_videos
+
+    seen = _extraction(folder, manifest)
+    backbone, failed = load_backbone(seen["backbone"], seen["precision"]), {}
+    (folder / ADDED).mkdir(exist_ok=True)
+    for video, features in encode_videos(rows, backbone, seen["fps"], manifest["clip_seconds"], seen["batch"], failed):
+        with atomic_path(_kept_features(folder, video)) as temporary, temporary.open("wb") as out:
+            np.save(out, features.astype(np.float16))
+        seal(_kept_features(folder, video))
+    if failed:
+        raise InputError(f"{sum(failed.values())} files cannot be decoded: {', '.join(failed)}")
 
 
 def remove_videos(folder: Path, videos: Iterable[str]) -> None:
@@ -213,15 +234,19 @@ def _load(path: Path) -> np.ndarray:
 
 
 def _added(folder: Path, manifest: dict) -> list[Item]:
-    """Videos that were added by hand to the index that is given up."""
+    """Videos that were added by hand to the index that is given up.
+
+    Where features are extracted otherwise now, theirs are too; raises InputError for a file that is gone by then.
+    """
     if not (folder / MANIFEST).is_file():
         return []
-    rows = present(folder, read_manifest(folder)).values()
-    return [
-        (row, _load(_kept_features(folder, row["video"])), manifest["clip_seconds"], 12)
-        for row in rows
-        if row["origin"] == "added"
-    ]
+    old = read_manifest(folder)
+    rows = [row for row in present(folder, old).values() if row["origin"] == "added"]
+    if rows and any(old[key] != manifest[key] for key in ("features", "clip_seconds")):
+        away = f"or take it out: verified index --index {folder} --remove"
+        probed = [_probed(row["video"], Path(row["path"]), f"put it back, {away} {row['video']}") for row in rows]
+        _extract(folder, manifest, probed)
+    return [(row, _load(_kept_features(folder, row["video"])), manifest["clip_seconds"], 12) for row in rows]
 
 
 def _encoded(items: Iterable[Item], encoder: Encoder) -> Iterator[tuple]:

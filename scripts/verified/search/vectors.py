@@ -72,7 +72,7 @@ def build(folder: Path, dim: int, owner: np.ndarray, exact_clips: int, queries: 
     progress.finish()
     faiss.write_index(index, str(folder / CODES))
     if len(queries) < 20:
-        queries = rows[np.sort(random.choice(len(rows), 200, replace=False))].astype(np.float32)
+        queries = rows[np.sort(random.choice(len(rows), min(200, len(rows)), replace=False))].astype(np.float32)
     facts = {"kind": LISTS, "rows": len(owner), "dim": dim, "lists": lists}
     return {**facts, **_probes(ClipVectors(folder, {**facts, "probes": 1}), owner, queries[:400])}
 
