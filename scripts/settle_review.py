@@ -22,10 +22,11 @@ with job(snakemake) as log:
             known = ", ".join(settings.datasets)
             raise InputError(f"a decision on data set {row['dataset']!r}", file=row["file"], row=row["row"],
                              remedy=f"known: {known}; take the file out of annotations.review")  # fmt: skip
-    own = [row for row in decisions if row["dataset"] == key_of(snakemake.wildcards.dataset)]
+    key = key_of(snakemake.wildcards.dataset)
+    own = [row for row in decisions if row["dataset"] == key]
     settled = settle(own, moments, groups)
     settled["agreement"] = agreement(settled["decisions"])
     write_json(snakemake.output.settled, settled)
-    write_table_json(snakemake.output.tables, review_tables(settings.title, settled, settled["agreement"]))
+    write_table_json(snakemake.output.tables, review_tables(settings.title, key, settled, settled["agreement"]))
     log.info("%d decisions on %d moments, %d conflicts, %d flags", len(own), len(settled["outcomes"]),
              len(settled["conflicts"]), len(settled["flags"]))  # fmt: skip

@@ -110,7 +110,8 @@ def test_agreement_is_told_where_two_people_looked():
 
 def test_tables_name_conflicts_and_stale_decisions():
     found = settled(decision(1, "accept"), decision(1, "reject", "bob", reason="x"), decision(2, "accept", video="v9"))
-    made, became, still_open = review_tables("Kitchen-FIG", found, agreement(found["decisions"]))
+    made, became, still_open = review_tables("厨房", "kitchen", found, agreement(found["decisions"]))
+    assert (made.key, still_open.key) == ("review-kitchen", "review-kitchen-open")  # whatever the title
     assert dict(zip(made.header, made.rows[0]))["accept"] == 2 and dict(became.rows)["stale"] == 1
     assert [row[3] for row in still_open.rows] == ["open conflict", "open conflict", "stale"]
     assert still_open.rows[2][5] == "a.jsonl, row 1"

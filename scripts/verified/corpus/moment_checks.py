@@ -32,11 +32,14 @@ def check_complete(row: dict) -> None:
 
 
 def desc_id(value: object, seen: set[int]) -> int:
-    """An integer id from 0 to 2**63 - 1 that is not in `seen`; text of digits counts."""
+    """An integer id that is not in `seen`, from 0 to 2**53 - 1: pages and submissions hold larger ones inexactly.
+
+    Text of digits counts.
+    """
     digits = re.fullmatch(r"\s*([0-9]{1,19})\s*", value) if isinstance(value, str) else None
     number = int(digits[1]) if digits else value
-    if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number < 2**63:
-        raise RowRefused("invalid-id", "desc_id must be a whole number from 0 to 2^63 - 1")
+    if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number < 2**53:
+        raise RowRefused("invalid-id", "desc_id must be a whole number from 0 to 2^53 - 1")
     if number in seen:
         raise RowRefused("duplicate-id", f"desc_id {number} stands in an earlier row")
     return number

@@ -11,11 +11,10 @@ SHOWN = 50
 """Decisions that need a look, listed in a table; all of them are in settled.json."""
 
 
-def review_tables(title: str, settled: Mapping, agreed: Mapping) -> list[SimpleTable]:
+def review_tables(title: str, key: str, settled: Mapping, agreed: Mapping) -> list[SimpleTable]:
     """Three tables of one data set; `settled` as `settle` gives it, `agreed` as `agreement` does."""
     counts = Counter((row["reviewer"], row["decision"]) for row in settled["decisions"])
     reviewers = sorted({name for name, _ in counts})
-    key = "-".join("".join(c if c.isascii() and c.isalnum() else " " for c in title.lower()).split()) or "data-set"
     made = SimpleTable(
         f"review-{key}",
         f"Review of {title}: decisions by reviewer",

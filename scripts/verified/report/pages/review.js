@@ -3,7 +3,7 @@
 const review = JSON.parse(document.getElementById("review").textContent);
 const byId = (id) => document.getElementById(id);
 const items = review.items;
-const NAME = `review-${review.dataset}-reviewer`;
+const NAME = `reviewer-of-${review.dataset}`; // no name that a reviewer's own decisions could have
 const KEYS = ["dataset", "desc_id", "video", "start", "end", "decision", "type", "candidate", "caption", "reviewer", "when",
   "instead", "text", "reason"];
 const TOLD = { accept: "Right", choose: "Another candidate", edit: "Edited", reject: "Rejected", flag: "Flagged" };
