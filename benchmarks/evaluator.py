@@ -37,9 +37,20 @@ def time_scoring(repeats: int) -> None:
     torch.set_num_threads(1)
     torch.manual_seed(0)
     size = Architecture(
-        "shortened", FRAMES, 224, vision_width=256, vision_layers=5, vision_heads=4, vision_feedforward=1024,
-        text_width=256, text_layers=4, fusion_layers=1, text_heads=4, text_feedforward=1024, vocabulary=1000,
-    )  # fmt: skip
+        "shortened",
+        FRAMES,
+        224,
+        vision_width=256,
+        vision_layers=5,
+        vision_heads=4,
+        vision_feedforward=1024,
+        text_width=256,
+        text_layers=4,
+        fusion_layers=1,
+        text_heads=4,
+        text_feedforward=1024,
+        vocabulary=1000,
+    )
     model = NoiseEvaluator(size).eval()
     pixels = torch.randn(1, FRAMES, 3, 224, 224)
     ids, mask = torch.randint(5, 1000, (CAPTIONS, WORDS)), torch.ones(CAPTIONS, WORDS, dtype=torch.int64)

@@ -68,8 +68,10 @@ def measure_asking(folder: Path, requests: int, rate: float) -> None:
             if number in (requests // 10, requests):
                 marks.append(peak_mb())
         whole = requests / (time.perf_counter() - started)
-    print(f"asking     {whole:8.1f}/s of {bare:.1f}/s bare, ratio {whole / bare:.3f}; "
-          f"peak memory {marks[0]:.0f} MB after a tenth, {marks[-1]:.0f} MB at the end")  # fmt: skip
+    print(
+        f"asking     {whole:8.1f}/s of {bare:.1f}/s bare, ratio {whole / bare:.3f}; "
+        f"peak memory {marks[0]:.0f} MB after a tenth, {marks[-1]:.0f} MB at the end"
+    )
 
 
 def measure_unpaced(folder: Path, requests: int) -> None:

@@ -113,9 +113,12 @@ def xml():
     optimiser = BertAdam(parameter_groups(model.named_parameters(), 0.0), 0.0)
     seen, tokens = torch.arange(CLIPS) < torch.linspace(16, CLIPS, 32).round()[:, None], torch.arange(30) < TOKENS
     batch = Batch(
-        torch.randn(32, 30, TEXT_DIM) * tokens[:, None], tokens.expand(32, -1),
-        torch.randn(32, CLIPS, VIDEO_DIM) * seen[:, :, None], seen, torch.zeros(32, 2, dtype=torch.int64),
-    )  # fmt: skip
+        torch.randn(32, 30, TEXT_DIM) * tokens[:, None],
+        tokens.expand(32, -1),
+        torch.randn(32, CLIPS, VIDEO_DIM) * seen[:, :, None],
+        seen,
+        torch.zeros(32, 2, dtype=torch.int64),
+    )
 
     def run():
         torch.manual_seed(0)

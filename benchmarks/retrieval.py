@@ -188,10 +188,12 @@ def time_steps(name: str, threads: int) -> None:
     model = build_model("xml", {"video_dim": VIDEO_DIM, "text_dim": TEXT_DIM, "context_clips": clips}).train()
     optimiser = BertAdam(parameter_groups(model.named_parameters(), 0.01), 1e-4)
     batch = Batch(
-        torch.randn(BATCH, 30, TEXT_DIM), torch.arange(30)[None].expand(BATCH, 30) < TOKENS,
-        torch.randn(BATCH, clips, VIDEO_DIM), torch.ones(BATCH, clips, dtype=torch.bool),
+        torch.randn(BATCH, 30, TEXT_DIM),
+        torch.arange(30)[None].expand(BATCH, 30) < TOKENS,
+        torch.randn(BATCH, clips, VIDEO_DIM),
+        torch.ones(BATCH, clips, dtype=torch.bool),
         torch.zeros(BATCH, 2, dtype=torch.int64),
-    )  # fmt: skip
+    )
     generator = torch.Generator()
     for turn in range(4):
         if turn == 1:

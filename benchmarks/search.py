@@ -68,15 +68,29 @@ def build(folder: Path, videos: int, exact_clips: int) -> dict:
     def items():
         for number in range(videos):
             clips = corpus.clips(number).astype(np.float16)
-            row = {"video": f"video-{number:06d}", "windows": [[0.0, 1.0]], "origin": "corpus", "digest": "",
-                   "duration": float(PER_VIDEO)}  # fmt: skip
+            row = {
+                "video": f"video-{number:06d}",
+                "windows": [[0.0, 1.0]],
+                "origin": "corpus",
+                "digest": "",
+                "duration": float(PER_VIDEO),
+            }
             yield row, [Vectors(clips, np.concatenate([clips, clips[:2]]))], []
 
     manifest = {
-        "format": FORMAT, "identity": "", "model": "xml", "title": "made-up videos", "clip_seconds": 1.0, "next": 0,
-        "exact_clips": exact_clips, "segments": [], "dropped": [], "here": None, "searched_videos": 100,
+        "format": FORMAT,
+        "identity": "",
+        "model": "xml",
+        "title": "made-up videos",
+        "clip_seconds": 1.0,
+        "next": 0,
+        "exact_clips": exact_clips,
+        "segments": [],
+        "dropped": [],
+        "here": None,
+        "searched_videos": 100,
         "spans": {"min_pred_clips": 2, "max_pred_clips": 16, "nms_threshold": 0.5},
-    }  # fmt: skip
+    }
     write_manifest(folder, add_segment(folder, manifest, items(), DIM, corpus.queries(200, 1), 1))
     return read_manifest(folder)
 
@@ -144,12 +158,19 @@ def measured(clips: int) -> dict:
             sentences.append(1000 * (time.process_time() - start))
     facts = manifest["segments"][0]
     return {
-        "clips": clips, "videos": corpus.videos, "build_s": built, "peak_mb": memory, "size_mb": size / 1e6,
+        "clips": clips,
+        "videos": corpus.videos,
+        "build_s": built,
+        "peak_mb": memory,
+        "size_mb": size / 1e6,
         "kind": "exact" if facts["kind"] == EXACT else f"{facts['probes']} of {facts['lists']} lists",
-        "recall": share, "open_s": opened, "query_ms": float(np.median(times)),
-        "query_p95_ms": float(np.quantile(times, 0.95)), "query_wall_ms": float(np.median(walls)),
+        "recall": share,
+        "open_s": opened,
+        "query_ms": float(np.median(times)),
+        "query_p95_ms": float(np.quantile(times, 0.95)),
+        "query_wall_ms": float(np.median(walls)),
         "sentence_ms": float(np.median(sentences)),
-    }  # fmt: skip
+    }
 
 
 def table(rows: list[dict]) -> str:
@@ -159,11 +180,18 @@ def table(rows: list[dict]) -> str:
     lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
     for row in rows:
         cells = [
-            f"{row['clips']:,}", f"{row['videos']:,}", row["kind"], f"{row['build_s']:.0f}", f"{row['peak_mb']:,.0f}",
-            f"{row['size_mb']:,.0f}", f"{row['open_s']:.2f}", f"{row['recall']:.4f}",
-            f"{row['query_ms']:.1f} ({row['query_p95_ms']:.1f})", f"{row['query_wall_ms']:.1f}",
+            f"{row['clips']:,}",
+            f"{row['videos']:,}",
+            row["kind"],
+            f"{row['build_s']:.0f}",
+            f"{row['peak_mb']:,.0f}",
+            f"{row['size_mb']:,.0f}",
+            f"{row['open_s']:.2f}",
+            f"{row['recall']:.4f}",
+            f"{row['query_ms']:.1f} ({row['query_p95_ms']:.1f})",
+            f"{row['query_wall_ms']:.1f}",
             f"{row['sentence_ms']:.1f}",
-        ]  # fmt: skip
+        ]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 

@@ -14,6 +14,12 @@ with job(snakemake, snakemake.params.threads):
         f"hard_negatives {params.hard_negatives}": given.checkpoint,
     }
     ablate(
-        checkpoints, params.datasets, params.captions, params.confidence, params.precision, params.seed,
-        params.resamples, snakemake.output.ablation,
-    )  # fmt: skip
+        checkpoints,
+        params.datasets,
+        params.captions,
+        params.confidence,
+        params.precision,
+        params.seed,
+        params.resamples,
+        snakemake.output.ablation,
+    )

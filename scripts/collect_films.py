@@ -10,8 +10,9 @@ with job(snakemake) as log:
     from verified.longform.manifest import collect, read_manifest
 
     manifest, folder = Path(snakemake.input.manifest), Path(snakemake.output.rows)
-    rows, reports = collect(read_manifest(manifest / "manifest.csv" if manifest.is_dir() else manifest),
-                            snakemake.params.settings)  # fmt: skip
+    rows, reports = collect(
+        read_manifest(manifest / "manifest.csv" if manifest.is_dir() else manifest), snakemake.params.settings
+    )
     for split, own in rows.items():
         log.info("%s: %d rows", split, write_mad(folder / f"{split}.json", own))
     write_json(folder / "report.json", reports)

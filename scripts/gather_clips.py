@@ -11,8 +11,14 @@ with job(snakemake, snakemake.params.threads) as log:
     moments = rows_of_shard(read_jsonl(snakemake.input.moments), snakemake.wildcards.shard, params.shards)
     videos = read_jsonl(snakemake.input.videos)
     counts = gather_clips(
-        moments, videos, params.frames, params.per_interval, params.image_size, params.clip_side,
-        snakemake.output.clips, snakemake.output.index,
-    )  # fmt: skip
+        moments,
+        videos,
+        params.frames,
+        params.per_interval,
+        params.image_size,
+        params.clip_side,
+        snakemake.output.clips,
+        snakemake.output.index,
+    )
     for reason, count in sorted(counts.items()):
         log.info("%d moments %s", count, f"without a clip: {reason}" if reason else "with a clip")

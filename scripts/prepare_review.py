@@ -16,6 +16,12 @@ with job(snakemake) as log:
     similarities = [row for path in given.similarities for row in read_jsonl(path)]
     shown = queue(moments, chosen_by(groups, settings.choose_by, settings.seed, similarities), settings.review["order"])
     size = settings.review["moments"], settings.review["clip_side"]
-    pages = write_pages(Path(snakemake.output.pages), key_of(snakemake.wildcards.dataset), settings.title, shown,
-                        read_jsonl(given.videos), *size)  # fmt: skip
+    pages = write_pages(
+        Path(snakemake.output.pages),
+        key_of(snakemake.wildcards.dataset),
+        settings.title,
+        shown,
+        read_jsonl(given.videos),
+        *size,
+    )
     log.info("%d moments on %d pages", len(shown), pages)

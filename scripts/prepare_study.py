@@ -15,10 +15,21 @@ with job(snakemake) as log:
     given, made, settings = snakemake.input, snakemake.output, snakemake.params
     size = settings.study
     dataset = key_of(snakemake.wildcards.dataset)
-    key = plan(dataset, settings.title, read_splits(given.annotations), size["captions"], size["questions"],
-               size["raters"], settings.seed)  # fmt: skip
+    key = plan(
+        dataset,
+        settings.title,
+        read_splits(given.annotations),
+        size["captions"],
+        size["questions"],
+        size["raters"],
+        settings.seed,
+    )
     clips = clips_of(key["questions"], read_jsonl(given.videos), size["clip_side"])
     write_pages(Path(made.pages), key, clips)
     write_json(made.key, key)
-    log.info("%d captions of %d wanted, %d participants", len(key["questions"]), 2 * size["captions"],
-             len(key["participants"]))  # fmt: skip
+    log.info(
+        "%d captions of %d wanted, %d participants",
+        len(key["questions"]),
+        2 * size["captions"],
+        len(key["participants"]),
+    )

@@ -20,13 +20,22 @@ with job(snakemake) as log:
     for row in decisions:
         if row["dataset"] not in settings.datasets:
             known = ", ".join(settings.datasets)
-            raise InputError(f"a decision on data set {row['dataset']!r}", file=row["file"], row=row["row"],
-                             remedy=f"known: {known}; take the file out of annotations.review")  # fmt: skip
+            raise InputError(
+                f"a decision on data set {row['dataset']!r}",
+                file=row["file"],
+                row=row["row"],
+                remedy=f"known: {known}; take the file out of annotations.review",
+            )
     key = key_of(snakemake.wildcards.dataset)
     own = [row for row in decisions if row["dataset"] == key]
     settled = settle(own, moments, groups)
     settled["agreement"] = agreement(settled["decisions"])
     write_json(snakemake.output.settled, settled)
     write_table_json(snakemake.output.tables, review_tables(settings.title, key, settled, settled["agreement"]))
-    log.info("%d decisions on %d moments, %d conflicts, %d flags", len(own), len(settled["outcomes"]),
-             len(settled["conflicts"]), len(settled["flags"]))  # fmt: skip
+    log.info(
+        "%d decisions on %d moments, %d conflicts, %d flags",
+        len(own),
+        len(settled["outcomes"]),
+        len(settled["conflicts"]),
+        len(settled["flags"]),
+    )

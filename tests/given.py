@@ -15,10 +15,25 @@ retrieval:
 
 def annotations(first: int) -> bytes:
     rows = [
-        {"video": f"v{i // 2}", "time": [0.0, 5.5], "desc_id": i, "duration": 5.0 if i == 3 else 20.0,
-         "cog_desc": "a ball moves", "fig_desc": f"A {colour} ball \u2192 {place}.", "fig_desc_score": i / 8}
+        {
+            "video": f"v{i // 2}",
+            "time": [0.0, 5.5],
+            "desc_id": i,
+            "duration": 5.0 if i == 3 else 20.0,
+            "cog_desc": "a ball moves",
+            "fig_desc": f"A {colour} ball \u2192 {place}.",
+            "fig_desc_score": i / 8,
+        }
         for i, (colour, place) in enumerate(
-            [("red", "rolls down a stairway"), ("blue", "floats in a dark pool"), ("green", "is kicked by a child"),
-             ("white", "hits the window"), ("small", "bounces on sand"), ("striped", "spins on a table")], start=first)
-    ]  # fmt: skip
+            [
+                ("red", "rolls down a stairway"),
+                ("blue", "floats in a dark pool"),
+                ("green", "is kicked by a child"),
+                ("white", "hits the window"),
+                ("small", "bounces on sand"),
+                ("striped", "spins on a table"),
+            ],
+            start=first,
+        )
+    ]
     return "".join(json.dumps(row) + "\n" for row in rows).encode()

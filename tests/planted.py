@@ -60,10 +60,15 @@ def plant(folder: Path, videos: int, events: int = 3, seed: int = 0, world: int 
             caption = " ".join(WORDS[word] for word in words)
             rows.append(
                 {
-                    "video": video, "time": [float(start), float(end)], "desc_id": desc_id, "duration": float(length),
-                    "cog_desc": caption, "fig_desc": caption, "fig_desc_score": 0.5,
+                    "video": video,
+                    "time": [float(start), float(end)],
+                    "desc_id": desc_id,
+                    "duration": float(length),
+                    "cog_desc": caption,
+                    "fig_desc": caption,
+                    "fig_desc_score": 0.5,
                 }
-            )  # fmt: skip
+            )
             vectors = read[words] + 0.1 * draw.normal(size=(3, TEXT_DIM))
             tokens.append((str(desc_id), vectors.astype(np.float16), {}))
         clips.append((video, features.astype(np.float16), {}))

@@ -13,16 +13,29 @@ def snakemake(folder: Path, *arguments: str, config: Path = NANO, **options) -> 
     """Run Snakemake on the project with `folder` as working directory; output as text, standard error included."""
     return subprocess.run(
         command(folder, *arguments, config=config),
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options,
-    )  # fmt: skip
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        **options,
+    )
 
 
 def command(folder: Path, *arguments: str, config: Path = NANO) -> list[str]:
     """The command line of `snakemake` above."""
     return [
-        sys.executable, "-m", "snakemake", "--snakefile", str(PROJECT / "Snakefile"), "--directory", str(folder),
-        "--workflow-profile", str(PROJECT / "profiles" / "default"), "--configfile", str(config), *arguments,
-    ]  # fmt: skip
+        sys.executable,
+        "-m",
+        "snakemake",
+        "--snakefile",
+        str(PROJECT / "Snakefile"),
+        "--directory",
+        str(folder),
+        "--workflow-profile",
+        str(PROJECT / "profiles" / "default"),
+        "--configfile",
+        str(config),
+        *arguments,
+    ]
 
 
 def digests(folder: Path) -> dict[str, str]:

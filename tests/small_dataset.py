@@ -13,10 +13,21 @@ from verified.evaluator.tiny.world import world_item
 
 FRAMES, PIXELS, MOMENTS = 4, 32, 10
 SETTINGS = {
-    "size": "tiny", "frames": FRAMES, "image_size": PIXELS, "epochs": 1, "warmup_epochs": 0.5, "batch": 4,
-    "learning_rate": 1e-4, "splits": ["train", "test"], "hard_negatives": "all", "matching_normaliser": "batch",
-    "gpus": 0, "processes": 1, "crop_share": None, "precision": "float32",
-}  # fmt: skip
+    "size": "tiny",
+    "frames": FRAMES,
+    "image_size": PIXELS,
+    "epochs": 1,
+    "warmup_epochs": 0.5,
+    "batch": 4,
+    "learning_rate": 1e-4,
+    "splits": ["train", "test"],
+    "hard_negatives": "all",
+    "matching_normaliser": "batch",
+    "gpus": 0,
+    "processes": 1,
+    "crop_share": None,
+    "precision": "float32",
+}
 
 
 def write_dataset(folder: Path) -> dict:
@@ -34,9 +45,12 @@ def write_dataset(folder: Path) -> dict:
     for file, rows in (("moments", moments), ("perturbations", perturbations), ("index", index)):
         write_jsonl(folder / f"{file}.jsonl", rows)
     return {
-        "name": "small", "moments": folder / "moments.jsonl", "perturbations": [folder / "perturbations.jsonl"],
-        "clips": [folder / "clips.npy"], "indices": [folder / "index.jsonl"],
-    }  # fmt: skip
+        "name": "small",
+        "moments": folder / "moments.jsonl",
+        "perturbations": [folder / "perturbations.jsonl"],
+        "clips": [folder / "clips.npy"],
+        "indices": [folder / "index.jsonl"],
+    }
 
 
 def start(path: Path) -> Path:

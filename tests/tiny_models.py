@@ -33,9 +33,15 @@ def _tokenizer(special: list[str]):
 
 
 TEXT = {
-    "hidden_size": 64, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 2,
-    "num_key_value_heads": 1, "bos_token_id": 256, "eos_token_id": 257, "pad_token_id": 257,
-}  # fmt: skip
+    "hidden_size": 64,
+    "intermediate_size": 48,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+    "num_key_value_heads": 1,
+    "bos_token_id": 256,
+    "eos_token_id": 257,
+    "pad_token_id": 257,
+}
 
 
 def mistral(folder: Path, context: int = 4096) -> str:
@@ -138,18 +144,26 @@ def qwen_vl(folder: Path) -> str:
     torch.manual_seed(0)
     config = Qwen2_5_VLConfig(
         vision_config={
-            "depth": 2, "hidden_size": 16, "intermediate_size": 24, "num_heads": 2, "patch_size": 14,
-            "out_hidden_size": 64, "fullatt_block_indexes": [1], "window_size": 56,
+            "depth": 2,
+            "hidden_size": 16,
+            "intermediate_size": 24,
+            "num_heads": 2,
+            "patch_size": 14,
+            "out_hidden_size": 64,
+            "fullatt_block_indexes": [1],
+            "window_size": 56,
         },
         text_config={
-            **TEXT, "vocab_size": len(tokenizer), "max_position_embeddings": 8192,
+            **TEXT,
+            "vocab_size": len(tokenizer),
+            "max_position_embeddings": 8192,
             "rope_scaling": {"type": "mrope", "rope_type": "default", "mrope_section": [4, 6, 6]},
         },
         image_token_id=number("<|image_pad|>"),
         video_token_id=number("<|video_pad|>"),
         vision_start_token_id=number("<|vision_start|>"),
         vision_end_token_id=number("<|vision_end|>"),
-    )  # fmt: skip
+    )
     Qwen2_5_VLForConditionalGeneration(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     Qwen2VLImageProcessorPil(min_pixels=28 * 28, max_pixels=56 * 56).save_pretrained(folder)
@@ -175,14 +189,18 @@ def idefics3(folder: Path) -> str:
     torch.manual_seed(0)
     config = Idefics3Config(
         vision_config={
-            "hidden_size": 64, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 2,
-            "image_size": 28, "patch_size": 14,
+            "hidden_size": 64,
+            "intermediate_size": 48,
+            "num_hidden_layers": 2,
+            "num_attention_heads": 2,
+            "image_size": 28,
+            "patch_size": 14,
         },
         text_config=LlamaConfig(vocab_size=len(tokenizer), max_position_embeddings=4096, **TEXT),
         image_token_id=tokenizer.convert_tokens_to_ids("<image>"),
         scale_factor=2,
         tie_word_embeddings=False,
-    )  # fmt: skip
+    )
     Idefics3ForConditionalGeneration(config).save_pretrained(folder)
     images = Idefics3ImageProcessorPil(
         size={"longest_edge": 28}, max_image_size={"longest_edge": 28}, do_image_splitting=False

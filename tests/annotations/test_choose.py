@@ -22,9 +22,17 @@ MOMENT = {
 
 def candidate(kind: str, index: int, score: float, desc_id: int = 7) -> dict:
     return {
-        "desc_id": desc_id, "video": "v", "type": kind, "candidate": index, "caption": f"{kind} {index}",
-        "lineage": f"{kind}-{index}", "z1": score, "margin": score, "probability": 0.5, "score": score,
-    }  # fmt: skip
+        "desc_id": desc_id,
+        "video": "v",
+        "type": kind,
+        "candidate": index,
+        "caption": f"{kind} {index}",
+        "lineage": f"{kind}-{index}",
+        "z1": score,
+        "margin": score,
+        "probability": 0.5,
+        "score": score,
+    }
 
 
 def test_highest_and_lowest_over_both_types():

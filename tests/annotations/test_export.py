@@ -23,10 +23,22 @@ MOMENTS = [
     for i, split in enumerate(["train", "train", "test", "other"])
 ]
 SCORES = [
-    {"desc_id": i, "video": f"v{i}", "type": kind, "candidate": k, "caption": f"caption {kind} {k}", "lineage": "abc",
-     "z1": 1.0, "margin": 2.0, "probability": 0.7, "score": float(k)}
-    for i in (0, 2) for kind in ("statics", "dynamics") for k in range(3)
-]  # fmt: skip
+    {
+        "desc_id": i,
+        "video": f"v{i}",
+        "type": kind,
+        "candidate": k,
+        "caption": f"caption {kind} {k}",
+        "lineage": "abc",
+        "z1": 1.0,
+        "margin": 2.0,
+        "probability": 0.7,
+        "score": float(k),
+    }
+    for i in (0, 2)
+    for kind in ("statics", "dynamics")
+    for k in range(3)
+]
 ABOUT = {
     "name": "demo",
     "title": "Demo-FIG",
@@ -45,12 +57,16 @@ FACTS = {
     "prompts_sha256": "0f",
 }
 STATICS = [
-    {"desc_id": i, "reason": None, "keyframes": [
-        {"time": 0.5, "foreground": "a ball", "description": "a ball"},
-        {"time": 1.5, "foreground": "", "description": ""},
-    ]}
+    {
+        "desc_id": i,
+        "reason": None,
+        "keyframes": [
+            {"time": 0.5, "foreground": "a ball", "description": "a ball"},
+            {"time": 1.5, "foreground": "", "description": ""},
+        ],
+    }
     for i in (0, 2)
-]  # fmt: skip
+]
 DYNAMICS = [{"desc_id": i, "reason": "short", "frames": 20, "thinned": True} for i in (0, 2)]
 ORIGIN = origins(STATICS, DYNAMICS, FACTS)
 

@@ -10,15 +10,22 @@ from verified.common.errors import InputError
 from verified.config.annotations import Annotations
 
 ROW = {
-    "video": "v", "time": [2.0, 6.0], "desc_id": 0, "duration": 10.0, "cog_desc": "a ball moves",
-    "fig_desc": "A large red ball moves to the left.", "fig_desc_score": 1.5,
-}  # fmt: skip
+    "video": "v",
+    "time": [2.0, 6.0],
+    "desc_id": 0,
+    "duration": 10.0,
+    "cog_desc": "a ball moves",
+    "fig_desc": "A large red ball moves to the left.",
+    "fig_desc_score": 1.5,
+}
 
 
 def report(tmp_path, *rows, settings: Annotations | None = None) -> dict:
     path = tmp_path / "test.jsonl"
-    lines = [row if isinstance(row, bytes) else json.dumps({"desc_id": number, **row}).encode() + b"\n"
-             for number, row in enumerate(rows)]  # fmt: skip
+    lines = [
+        row if isinstance(row, bytes) else json.dumps({"desc_id": number, **row}).encode() + b"\n"
+        for number, row in enumerate(rows)
+    ]
     path.write_bytes(b"".join(lines))
     return lint(path, settings or Annotations())
 
@@ -61,8 +68,11 @@ def test_each_finding_alone(tmp_path, row, check):
 
 def test_a_clean_row_passes(tmp_path):
     assert report(tmp_path, changed()) == {
-        "file": str(tmp_path / "test.jsonl"), "rows": 1, "passed": True, "findings": {}
-    }  # fmt: skip
+        "file": str(tmp_path / "test.jsonl"),
+        "rows": 1,
+        "passed": True,
+        "findings": {},
+    }
 
 
 def test_rows_and_counts(tmp_path):

@@ -59,8 +59,9 @@ def test_keyframes_calls_candidates_and_decision(run, capsys, tmp_path):
     write_jsonl(f"{base}/captions/statics/shard-00.spoiled.jsonl", [])
     scores = [
         {"desc_id": 101, "type": kind, "candidate": number, "score": number / 10 + 0.05}
-        for kind in ("statics", "dynamics") for number in range(3)
-    ]  # fmt: skip
+        for kind in ("statics", "dynamics")
+        for number in range(3)
+    ]
     write_jsonl(f"{base}/evaluator/scores/shard-00.jsonl", scores)
     fig = {"desc_id": 101, "fig_desc": "a cat sits by the sea", "fig_desc_score": 0.25, "fig_desc_type": "statics"}
     write_jsonl(f"{base}/annotations/fig/train.jsonl", [fig])

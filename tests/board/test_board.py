@@ -66,8 +66,9 @@ def test_the_board_is_ordered_and_means_run_over_seeds(board, tmp_path, capsys):
     with (tmp_path / "out" / "board-demo.csv").open() as text:
         rows = list(csv.DictReader(line for line in text if not line.startswith("# ")))
     assert [(row["Submission"], row["Seeds"], float(row["VCMR/0.5/r1"])) for row in rows] == [
-        ("xml", "2", 60.0), ("hero", "1", 20.0)
-    ]  # fmt: skip
+        ("xml", "2", 60.0),
+        ("hero", "1", 20.0),
+    ]
     low, high = (float(rows[0][f"VCMR/0.5/r1 {side}"]) for side in ("low", "high"))
     assert 0 <= low < 60 < high <= 100
     assert "# board-demo: submissions on demo" in capsys.readouterr().out

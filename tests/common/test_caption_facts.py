@@ -13,31 +13,52 @@ CASES = [
     (
         "a pair of tiny dotted stars hop up and down on the grass",
         {
-            "shape": "star", "count": 2, "size": "small", "texture": "dotted", "motion": "bounces",
+            "shape": "star",
+            "count": 2,
+            "size": "small",
+            "texture": "dotted",
+            "motion": "bounces",
             "backgrounds": ["field"],
         },
     ),
     (
         "three large green squares with dark stripes rapidly slide upwards against a grey wall",
         {
-            "shape": "box", "count": 3, "size": "large", "texture": "striped", "colour": "green", "motion": "moves",
-            "direction": "up", "speed": "fast", "backgrounds": ["wall"],
+            "shape": "box",
+            "count": 3,
+            "size": "large",
+            "texture": "striped",
+            "colour": "green",
+            "motion": "moves",
+            "direction": "up",
+            "speed": "fast",
+            "backgrounds": ["wall"],
         },
     ),
     (
         "over green grass, a white triangle does not move while a red ball rests nearby, then the background changes"
         " to the night sky and then to a brick wall",
         {
-            "shape": "triangle", "count": 1, "colour": "white", "motion": "stays",
-            "backgrounds": ["field", "sky", "bricks"], "bystander": {"shape": "ball", "colour": "red"},
+            "shape": "triangle",
+            "count": 1,
+            "colour": "white",
+            "motion": "stays",
+            "backgrounds": ["field", "sky", "bricks"],
+            "bystander": {"shape": "ball", "colour": "red"},
         },
     ),
     (
         "an orange cross glides to the left at a slow pace until it touches a blue box,"
         " and the camera pans to the right",
         {
-            "shape": "cross", "count": 1, "colour": "orange", "motion": "meets", "direction": "left", "speed": "slow",
-            "bystander": {"shape": "box", "colour": "blue"}, "pan": "right",
+            "shape": "cross",
+            "count": 1,
+            "colour": "orange",
+            "motion": "meets",
+            "direction": "left",
+            "speed": "slow",
+            "bystander": {"shape": "box", "colour": "blue"},
+            "pan": "right",
         },
     ),
     (
@@ -45,7 +66,7 @@ CASES = [
         {"shape": "ring", "count": 1, "motion": "circles", "direction": "anticlockwise"},
     ),
     ("a man opens the door", {}),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("caption", "facts"), CASES)
@@ -55,25 +76,42 @@ def test_facts_of_a_caption(caption, facts):
 
 def test_attributes_hold_one_value_each():
     assert attributes("a red ball grows over sand, then the background changes to light blue water") == {
-        "colour": "red", "shape": "ball", "count": 1, "motion": "grows", "background": "sand",
-    }  # fmt: skip
+        "colour": "red",
+        "shape": "ball",
+        "count": 1,
+        "motion": "grows",
+        "background": "sand",
+    }
 
 
 def test_agreement_judges_what_is_stated():
     truth = {
-        "shape": "ball", "colour": "red", "size": None, "texture": "plain", "count": 1, "motion": "grows",
-        "direction": None, "speed": None,
+        "shape": "ball",
+        "colour": "red",
+        "size": None,
+        "texture": "plain",
+        "count": 1,
+        "motion": "grows",
+        "direction": None,
+        "speed": None,
         "scenes": [
             {"background": "sand", "pan": None, "bystander": None},
             {"background": "sky", "pan": "left", "bystander": {"shape": "box", "colour": "blue"}},
         ],
-    }  # fmt: skip
+    }
     said = caption_facts("a large blue ball grows to the left over sand, as a blue box stands by")
     assert agreement(said, truth) == {
-        "shape": True, "colour": False, "count": True, "motion": True, "direction": False, "background": True,
+        "shape": True,
+        "colour": False,
+        "count": True,
+        "motion": True,
+        "direction": False,
+        "background": True,
         "bystander": True,
-    }  # fmt: skip
+    }
     said = caption_facts("a ball grows on the water, as a red box stands by, and the camera pans to the right")
     assert {name: agreement(said, truth)[name] for name in ("background", "bystander", "pan")} == {
-        "background": False, "bystander": False, "pan": False,
-    }  # fmt: skip
+        "background": False,
+        "bystander": False,
+        "pan": False,
+    }

@@ -7,9 +7,17 @@ from verified.corpus.moment_checks import caption
 from verified.generation.parsing import parse
 
 ACTING = {
-    "escape": "\x1b[2J", "nul": "\x00", "bell": "\x07", "backspace": "\x08", "delete": "\x7f", "c1": "\x9b31m",
-    "next line": "\x85", "right to left": "\u202e", "isolate": "\u2066", "half a pair": "\ud83d",
-}  # fmt: skip
+    "escape": "\x1b[2J",
+    "nul": "\x00",
+    "bell": "\x07",
+    "backspace": "\x08",
+    "delete": "\x7f",
+    "c1": "\x9b31m",
+    "next line": "\x85",
+    "right to left": "\u202e",
+    "isolate": "\u2066",
+    "half a pair": "\ud83d",
+}
 
 
 @pytest.mark.parametrize("name", ACTING)

@@ -12,9 +12,14 @@ from verified.common.errors import InputError
 from verified.common.fig import COG_KEYS, FIG_KEYS, read_fig, read_splits, write_fig
 
 ROW = {
-    "video": "3MSZA", "time": [24.3, 30.4], "desc_id": 7, "duration": 30.96, "cog_desc": "person turns a light on.",
-    "fig_desc": "A person in a red shirt turns a light on \u2192 off.", "fig_desc_score": 0.391357421875,
-}  # fmt: skip
+    "video": "3MSZA",
+    "time": [24.3, 30.4],
+    "desc_id": 7,
+    "duration": 30.96,
+    "cog_desc": "person turns a light on.",
+    "fig_desc": "A person in a red shirt turns a light on \u2192 off.",
+    "fig_desc_score": 0.391357421875,
+}
 
 
 def written(tmp_path, *lines: str, ending: str = "\n", encoding: str = "utf-8"):
@@ -43,11 +48,16 @@ numbers = st.one_of(st.integers(0, 10**6), st.floats(allow_nan=False, allow_infi
             lambda video, time, duration, coarse, fine, score: dict(
                 zip(FIG_KEYS, (video, list(time), 0, duration, coarse, fine, score))
             ),
-            captions, st.tuples(numbers, numbers), numbers, captions, captions, numbers,
+            captions,
+            st.tuples(numbers, numbers),
+            numbers,
+            captions,
+            captions,
+            numbers,
         ),
         max_size=5,
     )
-)  # fmt: skip
+)
 def test_any_rows_survive_the_round_trip(tmp_path_factory, rows):
     path = tmp_path_factory.mktemp("fig") / "rows.jsonl"
     rows = [{**row, "desc_id": index} for index, row in enumerate(rows)]

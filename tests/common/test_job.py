@@ -36,8 +36,11 @@ sys.stdin.read()
 def test_a_job_dies_with_its_parent(late):
     with subprocess.Popen(
         [sys.executable, "-c", PARENT, JOB.format(late=late)],
-        stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-    ) as parent:  # fmt: skip
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as parent:
         assert parent.stderr.readline() == "started\n"
         if not late:
             assert parent.stderr.readline() == "at work\n"
@@ -72,9 +75,23 @@ def test_a_job_may_start_processes_of_its_own_without_running_its_script_again(t
     (tmp_path / "spawning.py").write_text(SPAWNING)
     (tmp_path / "Snakefile").write_text('rule spawn:\n    output: "names"\n    log: "l"\n    script: "spawning.py"\n')
     run = subprocess.run(
-        [sys.executable, "-m", "snakemake", "--cores", "1", "--directory", str(tmp_path), "--snakefile",
-         str(tmp_path / "Snakefile"), "--workflow-profile", "none"],
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120,
-    )  # fmt: skip
+        [
+            sys.executable,
+            "-m",
+            "snakemake",
+            "--cores",
+            "1",
+            "--directory",
+            str(tmp_path),
+            "--snakefile",
+            str(tmp_path / "Snakefile"),
+            "--workflow-profile",
+            "none",
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=120,
+    )
     assert run.returncode == 0, run.stdout
     assert (tmp_path / "names").read_text() == "shard-00 shard-01 shard-02"

@@ -49,9 +49,14 @@ def files(tmp_path, monkeypatch):
 
 
 ROWS = {
-    "rows.jsonl": (7, "lines"), "clips.npy": (5, "rows"), "hits.npz": (2, "arrays"), "frames.tar": (2, "members"),
-    "shard.h5": (3, "data sets"), "linked.h5": (1, "data sets"), "model.safetensors": (2, "tensors"),
-}  # fmt: skip
+    "rows.jsonl": (7, "lines"),
+    "clips.npy": (5, "rows"),
+    "hits.npz": (2, "arrays"),
+    "frames.tar": (2, "members"),
+    "shard.h5": (3, "data sets"),
+    "linked.h5": (1, "data sets"),
+    "model.safetensors": (2, "tensors"),
+}
 
 
 def test_what_was_sealed_holds_and_its_rows_are_counted(files):
@@ -68,10 +73,16 @@ def test_any_damage_to_any_kind_is_named_with_file_and_command(files):
         target = name / draw.choice(["main.csv", "main.md"]) if name.is_dir() else name
         content = target.read_bytes()
         at = draw.randrange(len(content))
-        changed = draw.choice([
-            content[:at], content[:at] + bytes([content[at] ^ 1 << draw.randrange(8)]) + content[at + 1 :],
-            content + b"\n", b"", content[at:] + content[:at] if at else content + b" ", None,
-        ])  # fmt: skip
+        changed = draw.choice(
+            [
+                content[:at],
+                content[:at] + bytes([content[at] ^ 1 << draw.randrange(8)]) + content[at + 1 :],
+                content + b"\n",
+                b"",
+                content[at:] + content[:at] if at else content + b" ",
+                None,
+            ]
+        )
         if changed is None:
             target.unlink()
         elif changed != content:

@@ -216,9 +216,15 @@ def test_probe_describes_a_whole_video(steady):
     described = probe(steady)
     digest = described.pop("sha256")
     assert described == {
-        "duration": 10.0, "fps": 8.0, "width": 64, "height": 48, "frames": 80,
-        "rotation": 0, "codec": "h264", "state": "whole",
-    }  # fmt: skip
+        "duration": 10.0,
+        "fps": 8.0,
+        "width": 64,
+        "height": 48,
+        "frames": 80,
+        "rotation": 0,
+        "codec": "h264",
+        "state": "whole",
+    }
     assert len(digest) == 64
 
 

@@ -24,12 +24,17 @@ def truth(tmp_path):
     """Twelve queries in four videos of 30 s; every third caption the same."""
     rows = [
         {
-            "video": f"v{index % 4}", "time": [float(index), index + 2.0 + index % 3], "desc_id": index,
-            "duration": 30.0, "cog_desc": "x", "fig_desc": CAPTIONS[index % 3], "fig_desc_score": 1.0,
+            "video": f"v{index % 4}",
+            "time": [float(index), index + 2.0 + index % 3],
+            "desc_id": index,
+            "duration": 30.0,
+            "cog_desc": "x",
+            "fig_desc": CAPTIONS[index % 3],
+            "fig_desc_score": 1.0,
             "fig_desc_type": ("statics", "dynamics")[index % 2],
         }
         for index in range(COUNT)
-    ]  # fmt: skip
+    ]
     path = tmp_path / "truth.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return path

@@ -49,9 +49,18 @@ def fetch(tmp_path):
         servers.append(server)
         threading.Thread(target=server.serve_forever, daemon=True).start()
         source = SourceFile(
-            "set", "test", "1", "fig", "set/test.jsonl", f"http://127.0.0.1:{server.server_port}/test.jsonl",
-            hashlib.sha256(DATA).hexdigest(), len(DATA), 1, "MIT", "open",
-        )  # fmt: skip
+            "set",
+            "test",
+            "1",
+            "fig",
+            "set/test.jsonl",
+            f"http://127.0.0.1:{server.server_port}/test.jsonl",
+            hashlib.sha256(DATA).hexdigest(),
+            len(DATA),
+            1,
+            "MIT",
+            "open",
+        )
         download(source, tmp_path / "set" / "test.jsonl", pause=0.01)
         return server
 

@@ -56,11 +56,25 @@ def reconcile(corpus: Corpus, rows: int, videos: int) -> None:
 def test_a_clean_folder_is_used_whole(folder):
     corpus = read(folder, [GOOD, GOOD | {"video": "b/c.mp4", "split": "train"}])
     assert corpus.moments == [
-        {"desc_id": 1, "video": "a", "start": 0.5, "end": 1.5, "duration": 2.0, "split": "test",
-         "caption": "a ball moves"},
-        {"desc_id": 2, "video": "b/c", "start": 0.5, "end": 1.5, "duration": 2.0, "split": "train",
-         "caption": "a ball moves"},
-    ]  # fmt: skip
+        {
+            "desc_id": 1,
+            "video": "a",
+            "start": 0.5,
+            "end": 1.5,
+            "duration": 2.0,
+            "split": "test",
+            "caption": "a ball moves",
+        },
+        {
+            "desc_id": 2,
+            "video": "b/c",
+            "start": 0.5,
+            "end": 1.5,
+            "duration": 2.0,
+            "split": "train",
+            "caption": "a ball moves",
+        },
+    ]
     assert [row["path"] for row in corpus.videos] == [str(folder / "a.mp4"), str(folder / "b" / "c.mp4")]
     assert corpus.counts["identical_videos"] == 1
     reconcile(corpus, rows=2, videos=2)
@@ -308,7 +322,7 @@ anything = (
         max_size=8,
     )
 )
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])  # fmt: skip
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_counts_reconcile_whatever_the_rows(folder, rows):
     """Rows of any content are used or left out with a reason; one good row keeps the corpus from being empty."""
     corpus = read(

@@ -68,10 +68,17 @@ def test_ids_come_back_from_every_format(tmp_path_factory, videos):
     assert inspect_features(folder / "zero.h5")[1] == []
 
     rows = [
-        {"video": video, "time": [0.0, 1.0], "desc_id": place, "duration": 2.0, "cog_desc": "a", "fig_desc": "b",
-         "fig_desc_score": 0.5}
+        {
+            "video": video,
+            "time": [0.0, 1.0],
+            "desc_id": place,
+            "duration": 2.0,
+            "cog_desc": "a",
+            "fig_desc": "b",
+            "fig_desc_score": 0.5,
+        }
         for place, video in enumerate(names)
-    ]  # fmt: skip
+    ]
     write_jsonl(folder / "fig.jsonl", rows)
     assert [row["video"] for row in read_fig(folder / "fig.jsonl")] == names
     page = inert_json(released_rows([{**row, "split": "train"} for row in rows]))

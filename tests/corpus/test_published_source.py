@@ -51,11 +51,14 @@ def charades(tmp_path_factory) -> Path:
     """Annotations in the form of Charades-STA; videos in subfolders, one missing, one there twice, one of no moment."""
     folder = tmp_path_factory.mktemp("charades")
     lengths = "id,length\n" + "".join(f"{video * 5},2.0\n" for video in "ABCDE")
-    publish(folder / "published", {
-        ("charades-sta", split, form): text
-        for split, moments in STA.items()
-        for form, text in (("charades-sta", moments), ("charades-csv", lengths))
-    })  # fmt: skip
+    publish(
+        folder / "published",
+        {
+            ("charades-sta", split, form): text
+            for split, moments in STA.items()
+            for form, text in (("charades-sta", moments), ("charades-csv", lengths))
+        },
+    )
     video = media.write_video(folder / "one.mp4", media.counted(16), fps=8)
     for name in ("AAAAA.mp4", "v1/train/CCCCC.mkv", "v1/EEEEE.mp4", "DDDDD.mp4", "again/DDDDD.mp4", "FFFFF.mp4"):
         (folder / "videos" / name).parent.mkdir(parents=True, exist_ok=True)
@@ -77,11 +80,14 @@ def built(charades) -> Path:
 def test_videos_are_found_by_their_published_names(built):
     moments = read_jsonl(built / "moments.jsonl")
     assert [(row["video"], row["start"], row["end"], row["split"]) for row in moments] == [
-        ("AAAAA", 0.5, 1.5, "train"), ("AAAAA", 0.2, 1.8, "train"), ("CCCCC", 0.0, 1.0, "test"),
-    ]  # fmt: skip
+        ("AAAAA", 0.5, 1.5, "train"),
+        ("AAAAA", 0.2, 1.8, "train"),
+        ("CCCCC", 0.0, 1.0, "test"),
+    ]
     assert {row["video"]: Path(row["path"]).name for row in read_jsonl(built / "videos.jsonl")} == {
-        "AAAAA": "AAAAA.mp4", "CCCCC": "CCCCC.mkv"
-    }  # fmt: skip
+        "AAAAA": "AAAAA.mp4",
+        "CCCCC": "CCCCC.mkv",
+    }
 
 
 def test_what_is_missing_has_a_reason_and_is_counted_by_split(built):
@@ -111,9 +117,14 @@ def test_a_split_that_is_not_at_hand_stops_before_any_job(tmp_path):
 
 
 DIDEMO = [
-    {"video": "1@N0_2_a.mov", "description": "a bug", "times": [[1, 1], [1, 1], [0, 1], [5, 5]], "annotation_id": 3,
-     "num_segments": 6},
-]  # fmt: skip
+    {
+        "video": "1@N0_2_a.mov",
+        "description": "a bug",
+        "times": [[1, 1], [1, 1], [0, 1], [5, 5]],
+        "annotation_id": 3,
+        "num_segments": 6,
+    }
+]
 
 
 def test_all_annotators_of_didemo_are_kept_when_asked_for(tmp_path):

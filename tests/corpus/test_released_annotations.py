@@ -23,8 +23,15 @@ def rows_of(collection: str, *splits: str) -> dict[str, list[dict]]:
     return {split: read_release(source(collection, *splits), split) for split in splits}
 
 
-@pytest.mark.parametrize("name", ["charades-fig/charades_fig_train", "charades-fig/charades_fig_test",
-                                  "didemo-fig/didemo_fig_val", "didemo-fig/didemo_fig_test"])  # fmt: skip
+@pytest.mark.parametrize(
+    "name",
+    [
+        "charades-fig/charades_fig_train",
+        "charades-fig/charades_fig_test",
+        "didemo-fig/didemo_fig_val",
+        "didemo-fig/didemo_fig_test",
+    ],
+)
 def test_the_round_trip_keeps_every_byte(tmp_path, name):
     path = RELEASED / f"{name}.jsonl"
     write_fig(tmp_path / "copy.jsonl", read_fig(path))
@@ -34,15 +41,27 @@ def test_the_round_trip_keeps_every_byte(tmp_path, name):
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("charades-fig/charades_fig_train", {"span_past_end": 1770, "start_past_end": 1, "double_spaces": 1,
-                                             "duplicate_caption": 147, "low_score": 2520}),
+        (
+            "charades-fig/charades_fig_train",
+            {
+                "span_past_end": 1770,
+                "start_past_end": 1,
+                "double_spaces": 1,
+                "duplicate_caption": 147,
+                "low_score": 2520,
+            },
+        ),
         ("charades-fig/charades_fig_test", {"span_past_end": 543, "duplicate_caption": 26, "low_score": 779}),
-        ("didemo-fig/didemo_fig_val", {"span_past_end": 184, "outer_blanks": 20, "double_spaces": 5,
-                                       "duplicate_caption": 2, "low_score": 904}),
-        ("didemo-fig/didemo_fig_test", {"span_past_end": 150, "outer_blanks": 14, "double_spaces": 3,
-                                        "duplicate_caption": 2, "low_score": 800}),
+        (
+            "didemo-fig/didemo_fig_val",
+            {"span_past_end": 184, "outer_blanks": 20, "double_spaces": 5, "duplicate_caption": 2, "low_score": 904},
+        ),
+        (
+            "didemo-fig/didemo_fig_test",
+            {"span_past_end": 150, "outer_blanks": 14, "double_spaces": 3, "duplicate_caption": 2, "low_score": 800},
+        ),
     ],
-)  # fmt: skip
+)
 def test_the_lint_counts_the_known_anomalies(name, expected):
     findings = lint(RELEASED / f"{name}.jsonl", Annotations())["findings"]
     talk = {"wrapper_quotes", "url", "personal_data", *(check for check in findings if check.startswith("speaks_of"))}

@@ -68,8 +68,10 @@ def test_activitynet_captions_lose_outer_blanks_and_reversed_spans(tmp_path):
     }
     rows = read_split(document(tmp_path, "activitynet-captions", videos), first_id=100)
     assert [(row["desc_id"], row["time"], row["cog_desc"]) for row in rows] == [
-        (100, [0.83, 19.86], "One."), (101, [17.37, 60.81], "Two."), (102, [0, 2], "Three."),
-    ]  # fmt: skip
+        (100, [0.83, 19.86], "One."),
+        (101, [17.37, 60.81], "Two."),
+        (102, [0, 2], "Three."),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -89,17 +91,26 @@ def test_bad_activitynet_captions(tmp_path, value, message):
 
 
 def didemo(**changes) -> dict:
-    row = {"video": "12@N0_34_ab.c.mov", "description": "a bug", "times": [[4, 4], [0, 0], [0, 1], [0, 1], [4, 4]],
-           "annotation_id": 3, "num_segments": 6}  # fmt: skip
+    row = {
+        "video": "12@N0_34_ab.c.mov",
+        "description": "a bug",
+        "times": [[4, 4], [0, 0], [0, 1], [0, 1], [4, 4]],
+        "annotation_id": 3,
+        "num_segments": 6,
+    }
     return {key: value for key, value in {**row, **changes}.items() if value is not None}
 
 
 def test_didemo_takes_the_most_frequent_interval_and_the_first_on_ties(tmp_path):
     rows = read_split(document(tmp_path, "didemo", [didemo(), didemo(annotation_id=4, times=[[1, 1], [0, 2], [0, 2]])]))
     assert rows[0] == {
-        "video": "12@N0_34_ab.c", "time": [20, 25], "desc_id": 3, "duration": 30.0, "cog_desc": "a bug",
+        "video": "12@N0_34_ab.c",
+        "time": [20, 25],
+        "desc_id": 3,
+        "duration": 30.0,
+        "cog_desc": "a bug",
         "annotator_times": [[20, 25], [0, 5], [0, 10], [0, 10], [20, 25]],
-    }  # fmt: skip
+    }
     assert rows[1]["time"] == [0, 15]
 
 

@@ -14,10 +14,17 @@ HEADER = "collection,split,version,format,place,url,sha256,bytes,rows,licence,ac
 
 def fig(first: int, count: int) -> bytes:
     rows = [
-        {"video": f"v{i}", "time": [0, 5], "desc_id": i, "duration": 20.0, "cog_desc": "a ball moves",
-         "fig_desc": f"A red ball moves past {i} boxes.", "fig_desc_score": 1.0}
+        {
+            "video": f"v{i}",
+            "time": [0, 5],
+            "desc_id": i,
+            "duration": 20.0,
+            "cog_desc": "a ball moves",
+            "fig_desc": f"A red ball moves past {i} boxes.",
+            "fig_desc_score": 1.0,
+        }
         for i in range(first, first + count)
-    ]  # fmt: skip
+    ]
     return "".join(json.dumps(row) + "\n" for row in rows).encode()
 
 
@@ -51,8 +58,9 @@ def folder(tmp_path):
 
 
 def release(collection: str, splits: tuple, folder=None) -> ReleasedSource:
-    return ReleasedSource(kind="released", collection=collection, splits=splits,
-                          released_dir=None if folder is None else str(folder))  # fmt: skip
+    return ReleasedSource(
+        kind="released", collection=collection, splits=splits, released_dir=None if folder is None else str(folder)
+    )
 
 
 def test_what_is_not_at_hand_is_left_out_with_the_way_to_get_it(listed, folder):
@@ -132,6 +140,8 @@ def test_moments_are_clamped_or_excluded_and_reconcile():
     moments, exclusions, clamped = moments_of(rows, "test")
     assert [(moment["desc_id"], moment["end"]) for moment in moments] == [(1, 5), (2, 10.0)] and clamped == 1
     assert [(row["row"], row["desc_id"], row["reason"]) for row in exclusions] == [
-        (3, 3, "starts-after-the-end"), (4, 4, "no-length"), (5, 5, "no-length"),
-    ]  # fmt: skip
+        (3, 3, "starts-after-the-end"),
+        (4, 4, "no-length"),
+        (5, 5, "no-length"),
+    ]
     assert set(moments[0]) == {"desc_id", "video", "start", "end", "duration", "split", "caption"}

@@ -12,10 +12,15 @@ from verified.corpus.source_files import folder_state, source_files, split_setti
 @pytest.fixture
 def settings(tmp_path):
     folder = {"kind": "folder", "videos": str(tmp_path), "moments": "moments.csv"}
-    return load({"name": "lab", "datasets": {
-        "world": {"title": "World", "source": {"kind": "demo"}},
-        "mine": {"title": "Mine", "source": folder, "spans": {"held_out_share": 0.2, "nms_threshold": 0.3}},
-    }})  # fmt: skip
+    return load(
+        {
+            "name": "lab",
+            "datasets": {
+                "world": {"title": "World", "source": {"kind": "demo"}},
+                "mine": {"title": "Mine", "source": folder, "spans": {"held_out_share": 0.2, "nms_threshold": 0.3}},
+            },
+        }
+    )
 
 
 def test_the_rules_know_their_data_sets(settings):

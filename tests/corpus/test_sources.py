@@ -11,10 +11,18 @@ from verified.corpus.sources import SourceFile, collections, how_to_get, read_so
 
 def source(data: bytes, access: str = "open", **changes) -> SourceFile:
     values = {
-        "collection": "set", "split": "test", "version": "1", "format": "fig", "place": "set/test.jsonl",
-        "url": "https://example.org/t", "sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data), "rows": None,
-        "licence": "MIT", "access": access,
-    }  # fmt: skip
+        "collection": "set",
+        "split": "test",
+        "version": "1",
+        "format": "fig",
+        "place": "set/test.jsonl",
+        "url": "https://example.org/t",
+        "sha256": hashlib.sha256(data).hexdigest(),
+        "bytes": len(data),
+        "rows": None,
+        "licence": "MIT",
+        "access": access,
+    }
     return SourceFile(**{**values, **changes})
 
 

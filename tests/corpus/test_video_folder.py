@@ -11,8 +11,11 @@ from hypothesis import strategies as st
 from verified.corpus.video_folder import NameRefused, VideoFolder, file_state, folder_digest
 
 stems = st.text("ab.", min_size=1, max_size=3).filter(lambda s: not s.startswith(".") and not s.endswith("."))
-names = st.builds(lambda parts, ending: "/".join(parts) + ending,
-                  st.lists(stems, min_size=1, max_size=3), st.sampled_from([".mp4", ".mkv", ".MP4"]))  # fmt: skip
+names = st.builds(
+    lambda parts, ending: "/".join(parts) + ending,
+    st.lists(stems, min_size=1, max_size=3),
+    st.sampled_from([".mp4", ".mkv", ".MP4"]),
+)
 
 
 def filled(base: str, files: set[str]) -> tuple[VideoFolder, set[str]]:

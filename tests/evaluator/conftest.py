@@ -17,13 +17,23 @@ FOLDER = Path(__file__).resolve().parents[1] / "fixtures" / "umt-evaluator"
 def fixture_size(frames: int) -> Architecture:
     config = json.loads((FOLDER / "config.json").read_text())
     return Architecture(
-        size="fixture", frames=frames, image_size=config["img"], patch_size=config["patch"],
-        vision_width=config["vd"], vision_layers=config["vdepth"], vision_heads=config["vheads"],
-        vision_feedforward=4 * config["vd"], text_width=config["td"], text_layers=config["fusion"],
-        fusion_layers=config["tlayers"] - config["fusion"], text_heads=config["theads"],
-        text_feedforward=config["tint"], vocabulary=config["vocab"], text_positions=config["maxpos"],
+        size="fixture",
+        frames=frames,
+        image_size=config["img"],
+        patch_size=config["patch"],
+        vision_width=config["vd"],
+        vision_layers=config["vdepth"],
+        vision_heads=config["vheads"],
+        vision_feedforward=4 * config["vd"],
+        text_width=config["td"],
+        text_layers=config["fusion"],
+        fusion_layers=config["tlayers"] - config["fusion"],
+        text_heads=config["theads"],
+        text_feedforward=config["tint"],
+        vocabulary=config["vocab"],
+        text_positions=config["maxpos"],
         embedding=config["embed"],
-    )  # fmt: skip
+    )
 
 
 def fixture_weights() -> dict[str, torch.Tensor]:

@@ -52,12 +52,15 @@ def test_any_number_of_frames(tmp_path, four_frames, umt_size, io):
     torch.testing.assert_close(tokens, io["T6_native_x_vis"], atol=1e-5, rtol=0)
 
 
-@pytest.mark.parametrize("change, message", [
-    (lambda w: w.pop("itm_head.bias"), r"tensor match_head\.bias \[2\] is missing"),
-    (lambda w: w.update({"temp": torch.zeros(3)}), r"tensor temperature is \[3\], not \[\]"),
-    (lambda w: w.update({"visual.proj": torch.zeros(3)}), r"'visual\.proj' \(1 such\) belongs to no known layout"),
-    (lambda w: w.update({"vision_proj.weight": torch.zeros(24, 32)}), r"video_projection\.weight is \[24, 32\]"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        (lambda w: w.pop("itm_head.bias"), r"tensor match_head\.bias \[2\] is missing"),
+        (lambda w: w.update({"temp": torch.zeros(3)}), r"tensor temperature is \[3\], not \[\]"),
+        (lambda w: w.update({"visual.proj": torch.zeros(3)}), r"'visual\.proj' \(1 such\) belongs to no known layout"),
+        (lambda w: w.update({"vision_proj.weight": torch.zeros(24, 32)}), r"video_projection\.weight is \[24, 32\]"),
+    ],
+)
 def test_what_does_not_fit_is_named(tmp_path, monkeypatch, umt_weights, umt_size, change, message):
     change(umt_weights)
     monkeypatch.setattr("verified.evaluator.umt.read_tensors", lambda source: umt_weights)

@@ -29,10 +29,7 @@ def dataset(tmp_path):
 def test_every_moment_is_an_item_or_counted(dataset):
     tuples = read_tuples([dataset], ("train", "test"))
     assert tuples.names == [f"small/{number}" for number in range(1, 7)]
-    assert tuples.left_out == {
-        "perturbations-not-selected": 2, "shorter-than-two-frames": 1,
-        "split-not-trained-on": 1,
-    }  # fmt: skip
+    assert tuples.left_out == {"perturbations-not-selected": 2, "shorter-than-two-frames": 1, "split-not-trained-on": 1}
     assert len(tuples) + sum(tuples.left_out.values()) == MOMENTS
 
 

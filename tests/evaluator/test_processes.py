@@ -37,8 +37,18 @@ def lay_out(folder: Path) -> None:
 
 
 def finetune(folder: Path, name: str) -> subprocess.Popen:
-    command = [sys.executable, "-m", "snakemake", "--cores", "1", "--workflow-profile", "none", "--nolock",
-               "--rerun-incomplete", f"{name}/checkpoint.safetensors"]  # fmt: skip
+    command = [
+        sys.executable,
+        "-m",
+        "snakemake",
+        "--cores",
+        "1",
+        "--workflow-profile",
+        "none",
+        "--nolock",
+        "--rerun-incomplete",
+        f"{name}/checkpoint.safetensors",
+    ]
     with (folder / f"{name}.out").open("a") as out:
         return subprocess.Popen(command, cwd=folder, stdout=out, stderr=out)
 

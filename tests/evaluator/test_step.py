@@ -149,9 +149,12 @@ def _training(state, stop=None):
         order = np.random.default_rng(number).permutation(ITEMS)
         batch = batch_for()
         return dataclasses.replace(
-            batch, frames=batch.frames[order], ids=batch.ids[:, order], mask=batch.mask[:, order],
+            batch,
+            frames=batch.frames[order],
+            ids=batch.ids[:, order],
+            mask=batch.mask[:, order],
             same=batch.same[order][:, order],
-        )  # fmt: skip
+        )
 
     torch.manual_seed(2)
     size = dataclasses.replace(SIZE, text_dropout=0.1, drop_path=0.1)

@@ -127,10 +127,18 @@ def test_matching_loss_of_umt(four_frames, io):
     torch.testing.assert_close(loss, io["vtm_loss_argmax_negatives"], **CLOSE)
 
 
-@pytest.mark.parametrize("part, expected", [
-    ("vision", 303_076_352), ("text.embeddings", 31_782_912), ("text.layers", 239_328_256),
-    ("video_projection", 787_200), ("text_projection", 787_200), ("match_head", 2_050), ("", 659_747_331),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "part, expected",
+    [
+        ("vision", 303_076_352),
+        ("text.embeddings", 31_782_912),
+        ("text.layers", 239_328_256),
+        ("video_projection", 787_200),
+        ("text_projection", 787_200),
+        ("match_head", 2_050),
+        ("", 659_747_331),
+    ],
+)
 def test_parameters_of_the_paper_size(part, expected):
     with torch.device("meta"):
         model = NoiseEvaluator(architecture("L/16", frames=20, image_size=224))

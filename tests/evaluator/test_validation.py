@@ -38,13 +38,18 @@ def test_candidates_are_compared_with_their_own_kind():
 
 def test_selected_perturbations_are_not_used_for_grading():
     row = {
-        "desc_id": 4, "caption": "a ball moves", "positives": ["one ball moves", "a ball glides", "a ball moves"],
-        "statics": ["a box moves", "a ring moves"], "dynamics": ["a ball rests"],
+        "desc_id": 4,
+        "caption": "a ball moves",
+        "positives": ["one ball moves", "a ball glides", "a ball moves"],
+        "statics": ["a box moves", "a ring moves"],
+        "dynamics": ["a ball rests"],
         "selected": {"positive": "one ball moves", "statics": "a ring moves", "dynamics": None},
-    }  # fmt: skip
+    }
     assert [(item.caption, item.kind) for item in unseen_perturbations([row])] == [
-        ("a ball glides", FAITHFUL), ("a box moves", STATIC), ("a ball rests", DYNAMIC),
-    ]  # fmt: skip
+        ("a ball glides", FAITHFUL),
+        ("a box moves", STATIC),
+        ("a ball rests", DYNAMIC),
+    ]
 
 
 @pytest.fixture

@@ -22,18 +22,32 @@ from verified.keyframes import write_keyframes
 
 HOSTILE = 'she said "stop", twice; then: ##7.0 <b>ünïcode</b> =1+1, \U0001f600'
 ABOUT = {
-    "title": "Kitchen-FIG", "name": "kitchen", "licence": "CC-BY-4.0", "config": "kitchen", "version": "1.2.0",
-    "creators": ["A Lab"], "url": "https://example.org/kitchen", "models": {"Language model": "some/llm"},
+    "title": "Kitchen-FIG",
+    "name": "kitchen",
+    "licence": "CC-BY-4.0",
+    "config": "kitchen",
+    "version": "1.2.0",
+    "creators": ["A Lab"],
+    "url": "https://example.org/kitchen",
+    "models": {"Language model": "some/llm"},
     "prompts": {"name": "config/prompts", "sha256": "0123456789abcdef"},
-}  # fmt: skip
+}
 
 
 def annotation(ident: int, split: str, video: str, start: float, end: float, fine: str, **more) -> dict:
     return {
-        "video": video, "time": [start, end], "desc_id": ident, "duration": 9.75, "cog_desc": f"coarse {ident}",
-        "fig_desc": fine, "fig_desc_score": -0.1 * ident, "fig_desc_type": "statics", "lineage": f"{ident:064d}",
-        "split": split, **more,
-    }  # fmt: skip
+        "video": video,
+        "time": [start, end],
+        "desc_id": ident,
+        "duration": 9.75,
+        "cog_desc": f"coarse {ident}",
+        "fig_desc": fine,
+        "fig_desc_score": -0.1 * ident,
+        "fig_desc_type": "statics",
+        "lineage": f"{ident:064d}",
+        "split": split,
+        **more,
+    }
 
 
 REVIEW = {"decision": "accept", "reviewers": ["ann", "bob"], "when": "2026-01-02T03:04:05Z"}
@@ -71,8 +85,11 @@ def test_each_card_names_licence_splits_models_prompts_and_all_checksums(form, c
     assert manifest["licence"] == "CC-BY-4.0" and manifest["models"] == ABOUT["models"]
     assert manifest["prompts"]["sha256"] == "0123456789abcdef" and set(manifest["splits"]) == set(SPLITS)
     listed = {entry["path"]: entry["sha256"] for entry in manifest["files"]}
-    there = {path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
-             for path in folder.rglob("*") if path.is_file()}  # fmt: skip
+    there = {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
     assert there.keys() - listed.keys() == {"README.md", "manifest.json"}
     assert all(there[path] == digest for path, digest in listed.items())
     text = (folder / "README.md").read_text(encoding="utf-8")
@@ -141,8 +158,10 @@ def test_clips_and_keyframes_are_in_the_shards_where_media_are_asked_for(tmp_pat
 def test_csv_is_read_back_with_every_number(collection, tmp_path):
     folder = written("csv", tmp_path, collection)
     with (folder / "train.csv").open(encoding="utf-8", newline="") as file:
-        rows = [{name: None if value == "" else COLUMNS[name](value) for name, value in row.items()}
-                for row in csv.DictReader(file)]  # fmt: skip
+        rows = [
+            {name: None if value == "" else COLUMNS[name](value) for name, value in row.items()}
+            for row in csv.DictReader(file)
+        ]
     assert rows == collection.splits["train"]
 
 

@@ -52,10 +52,21 @@ def corpus(tmp_path_factory):
 def chosen(corpus):
     """(moments, candidates by moment, FIG rows): each hostile caption as coarse and as generated caption."""
     scores = [
-        {"desc_id": moment["desc_id"], "video": "a", "type": kind, "candidate": 0, "caption": text, "lineage": "0" * 64,
-         "z1": 0.5, "margin": 0.5, "probability": 0.5, "score": 0.5}
-        for moment, text in zip(corpus.moments, TEXTS) for kind in ("statics", "dynamics")
-    ]  # fmt: skip
+        {
+            "desc_id": moment["desc_id"],
+            "video": "a",
+            "type": kind,
+            "candidate": 0,
+            "caption": text,
+            "lineage": "0" * 64,
+            "z1": 0.5,
+            "margin": 0.5,
+            "probability": 0.5,
+            "score": 0.5,
+        }
+        for moment, text in zip(corpus.moments, TEXTS)
+        for kind in ("statics", "dynamics")
+    ]
     groups = candidates_by_moment(corpus.moments, scores)
     rows, _, _ = annotate(corpus.moments, groups)
     return corpus.moments, groups, rows

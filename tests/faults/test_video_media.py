@@ -210,8 +210,18 @@ UNUSABLE = {
     gone: "missing-file",
 }
 PARTIAL = [truncated_after_the_index, truncated_matroska, corrupt_packets, hole_of_zeros]
-WHOLE = [missing_timestamps, transport_stream, timestamps_that_jump_back, variable_rate, ten_bit_four_two_two, odd_size,
-         two_video_streams, duration_wrong_by_minutes, one_frame, a_picture]  # fmt: skip
+WHOLE = [
+    missing_timestamps,
+    transport_stream,
+    timestamps_that_jump_back,
+    variable_rate,
+    ten_bit_four_two_two,
+    odd_size,
+    two_video_streams,
+    duration_wrong_by_minutes,
+    one_frame,
+    a_picture,
+]
 
 
 @pytest.fixture(scope="module")

@@ -44,9 +44,16 @@ def test_everything_unsound_is_named(tmp_path, capsys):
     write_jsonl(tmp_path / "videos.jsonl", rows)
     assert run(tmp_path / "v.h5", "--videos", tmp_path / "videos.jsonl") == 1
     said = capsys.readouterr().out
-    for problem in ("not [items, 2]: narrow", "no items: empty", "not finite: broken", "all zero: dark",
-                    "cannot be read: gone", "videos without features: missing", "b (3 clips, 60.0 s)",
-                    "features without a video: broken, dark, empty, narrow"):  # fmt: skip
+    for problem in (
+        "not [items, 2]: narrow",
+        "no items: empty",
+        "not finite: broken",
+        "all zero: dark",
+        "cannot be read: gone",
+        "videos without features: missing",
+        "b (3 clips, 60.0 s)",
+        "features without a video: broken, dark, empty, narrow",
+    ):
         assert problem in said
 
 

@@ -106,8 +106,12 @@ def test_same_bytes_again(videos, tmp_path):
 def test_unreadable_videos_are_counted_and_the_rest_is_whole(videos, tmp_path):
     broken = tmp_path / "broken.mp4"
     broken.write_bytes(b"not a video at all" * 100)
-    rows = [videos[0], {"video": "broken", "path": str(broken), "sha256": ""}, videos[2],
-            {"video": "gone", "path": str(tmp_path / "gone.mp4"), "sha256": ""}]  # fmt: skip
+    rows = [
+        videos[0],
+        {"video": "broken", "path": str(broken), "sha256": ""},
+        videos[2],
+        {"video": "gone", "path": str(tmp_path / "gone.mp4"), "sha256": ""},
+    ]
     counts = write_video_features(rows, SETTINGS, 1.0, tmp_path / "v.h5")
     assert counts == {"ok": 2, "not-a-video": 1, "missing-file": 1}
     assert FeatureFile(tmp_path / "v.h5").keys() == ["v0", "v2"]
@@ -162,8 +166,12 @@ def test_demo_backbone_sees_colour_place_and_form():
         np.stack([frame(30, 30, red), frame(30, 80, red), frame(30, 30, blue), frame(30, 30, red, "disc")])
     )
     assert features.shape == (4, backbone.dim) and features.dtype == np.float32
-    assert np.array_equal(features, load_backbone("grid-conv")(np.stack([frame(30, 30, red), frame(30, 80, red),
-                          frame(30, 30, blue), frame(30, 30, red, "disc")])))  # fmt: skip
+    assert np.array_equal(
+        features,
+        load_backbone("grid-conv")(
+            np.stack([frame(30, 30, red), frame(30, 80, red), frame(30, 30, blue), frame(30, 30, red, "disc")])
+        ),
+    )
     base, moved, blue_one, disc = features
     for other in (moved, blue_one, disc):
         assert np.linalg.norm(other - base) > 0.05 * np.linalg.norm(base)

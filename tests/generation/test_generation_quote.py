@@ -58,9 +58,15 @@ def test_a_quote_before_and_after_the_run(tmp_path, monkeypatch):
         assert not served.bodies and not (tmp_path / "ledger.sqlite").exists()
         calls = {task: row["calls"] for task, row in before.items()}
         assert calls == {
-            "keyframe_description": 6, "statics_candidates": 2, "questions": 2, "answers": 3,
-            "dynamics_candidates": 3, "positives": 2, "static_negatives": 2, "dynamic_negatives": 2,
-        }  # fmt: skip
+            "keyframe_description": 6,
+            "statics_candidates": 2,
+            "questions": 2,
+            "answers": 3,
+            "dynamics_candidates": 3,
+            "positives": 2,
+            "static_negatives": 2,
+            "dynamic_negatives": 2,
+        }
         assert before["keyframe_description"]["images"] == 6 and before["answers"]["frames"] == 48
         answers = before["answers"]
         seconds = answers["tokens_in"] / 1000 + answers["tokens_out"] / 10

@@ -32,8 +32,9 @@ UNEVEN = (0.0, 0.1, 0.4, 0.5, 0.9, 1.3)
 
 def asked(tmp_path, times, **changes):
     """The body of the request for a clip."""
-    request = Request("answers", 'what is "a dog runs"?', {"caption": "a dog", "questions": "1. q"}, frames=FRAMES,
-                      frame_times=times)  # fmt: skip
+    request = Request(
+        "answers", 'what is "a dog runs"?', {"caption": "a dog", "questions": "1. q"}, frames=FRAMES, frame_times=times
+    )
     with endpoint() as served:
         ask(tmp_path, engine(served.url, **changes), [Call(request)], attempts=1)
     return served.bodies[0]
@@ -112,8 +113,9 @@ def test_the_context_decides_where_max_frames_is_null(tmp_path):
     moments = make_moments(["a dog runs", "a cat sits"], seconds=9.0)
     engine = StubEngine(model="seer")
     room = 768 + 1024 + 20 * 300
-    role = EngineSettings(engine="openai", model="seer", base_url="http://h/v1", tokens_per_image=300,
-                          max_context_tokens=room)  # fmt: skip
+    role = EngineSettings(
+        engine="openai", model="seer", base_url="http://h/v1", tokens_per_image=300, max_context_tokens=room
+    )
     dynamics = {"fps": 8.0, "frames": None, "max_frames": None}
     with Session(settings(tmp_path, video_lmm=role), 1, TASKS, {"llm": engine, "video_lmm": engine}) as session:
         rows = caption_dynamics(moments, make_videos(tmp_path, moments), dynamics, session)

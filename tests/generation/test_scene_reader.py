@@ -199,8 +199,15 @@ def test_the_spoiled_share_is_about_as_configured(moments):
     assert 0.15 < share < 0.45
 
 
-CAPTIONS = ("a ball moves", "the small boxes move", "two red stars circle around", "a ring grows on the grass",
-            "a striped cross moves to the left", "balls vanish", "the triangle touches something")  # fmt: skip
+CAPTIONS = (
+    "a ball moves",
+    "the small boxes move",
+    "two red stars circle around",
+    "a ring grows on the grass",
+    "a striped cross moves to the left",
+    "balls vanish",
+    "the triangle touches something",
+)
 
 
 @pytest.mark.parametrize("caption", CAPTIONS)

@@ -80,16 +80,23 @@ def test_unusable_videos_and_late_moments_are_named_and_counted(tmp_path):
     good = write_video(tmp_path / "good.mp4", counted(16))
     bad = tmp_path / "bad.mp4"
     bad.write_bytes(good.read_bytes()[:40])
-    videos = [{"video": "good", "path": str(good)}, {"video": "bad", "path": str(bad)},
-              {"video": "gone", "path": str(tmp_path / "gone.mp4")}]  # fmt: skip
-    moments = [moment(1, "good", 0, 1), moment(2, "bad", 0, 1), moment(3, "gone", 0, 1), moment(4, "good", 2.0, 3),
-               moment(5, "never", 0, 1), moment(6, "good", 1.5, 9)]  # fmt: skip
+    videos = [
+        {"video": "good", "path": str(good)},
+        {"video": "bad", "path": str(bad)},
+        {"video": "gone", "path": str(tmp_path / "gone.mp4")},
+    ]
+    moments = [
+        moment(1, "good", 0, 1),
+        moment(2, "bad", 0, 1),
+        moment(3, "gone", 0, 1),
+        moment(4, "good", 2.0, 3),
+        moment(5, "never", 0, 1),
+        moment(6, "good", 1.5, 9),
+    ]
     counts = write_keyframes(moments, videos, SETTINGS, tmp_path / "k.tar")
     rows, _ = read_archive(tmp_path / "k.tar")
     reasons = {row["desc_id"]: row["reason"] for row in rows}
-    assert reasons == {
-        1: None, 2: "not-a-video", 3: "missing-file", 4: "past-the-end", 5: "unknown-video", 6: None
-    }  # fmt: skip
+    assert reasons == {1: None, 2: "not-a-video", 3: "missing-file", 4: "past-the-end", 5: "unknown-video", 6: None}
     assert sum(counts.values()) == len(moments) and counts["ok"] == 2
     assert rows[5]["keyframes"][-1]["segment"] == [1.5, 2.0]
 

@@ -10,8 +10,13 @@ from verified.common.errors import InputError
 from verified.longform.annotations import checked, from_fig, read_mad, write_mad
 from verified.longform.short_videos import cut_films
 
-GOOD = {"movie": "0001", "sentence": "She waits.", "movie_duration": 6000.5, "timestamps": [1.5, 4.0],
-        "ext_timestamps": [1.0, 4.5]}  # fmt: skip
+GOOD = {
+    "movie": "0001",
+    "sentence": "She waits.",
+    "movie_duration": 6000.5,
+    "timestamps": [1.5, 4.0],
+    "ext_timestamps": [1.0, 4.5],
+}
 
 
 def _file(folder, values) -> str:
@@ -38,8 +43,11 @@ def test_what_is_written_is_read_back(tmp_path):
 @pytest.mark.parametrize(
     "values, said",
     [
-        ("{", "not a JSON document"), ("[" * 100_000, "not a JSON document"), ("[]", "expected one object"),
-        ('{"1": {}, "1": {}}', "'1' stands there twice"), ({"1": 3}, "annotation '1': expected an object"),
+        ("{", "not a JSON document"),
+        ("[" * 100_000, "not a JSON document"),
+        ("[]", "expected one object"),
+        ('{"1": {}, "1": {}}', "'1' stands there twice"),
+        ({"1": 3}, "annotation '1': expected an object"),
         ({"1": {**GOOD, "movie": None}}, "annotation '1': movie None"),
         ({"1": {**GOOD, "sentence": 5}}, "annotation '1': sentence 5"),
         ({"1": {**GOOD, "movie_duration": "long"}}, "movie_duration 'long'"),
@@ -49,7 +57,7 @@ def test_what_is_written_is_read_back(tmp_path):
         ({"1": {key: GOOD[key] for key in GOOD if key != "ext_timestamps"}}, "the other key"),
         ({"1": {}}, "missing key 'movie', 'sentence'"),
     ],
-)  # fmt: skip
+)
 def test_hostile_files_are_named_with_the_annotation(tmp_path, values, said):
     path = _file(tmp_path, values)
     with pytest.raises(InputError) as caught:
@@ -65,20 +73,36 @@ def test_a_missing_file_is_named(tmp_path):
 def test_bad_rows_are_named_and_counted():
     row = {"id": "1", "film": "f", "sentence": "x", "duration": 100.0, "start": 1.0, "end": 2.0}
     rows = [
-        row, row | {"id": "2", "start": 5.0, "end": 5.0}, row | {"id": "3", "start": 7.0, "end": 6.0},
-        row | {"id": "4", "start": 100.0, "end": 103.0}, row | {"id": "5", "film": "g"}, row | {"id": "6"},
-        row | {"id": "7", "sentence": " "}, row | {"id": "8", "duration": 0.0},
-        row | {"id": "9", "start": -1.0, "end": 200.0}, row | {"id": "10", "film": "empty"},
-    ]  # fmt: skip
+        row,
+        row | {"id": "2", "start": 5.0, "end": 5.0},
+        row | {"id": "3", "start": 7.0, "end": 6.0},
+        row | {"id": "4", "start": 100.0, "end": 103.0},
+        row | {"id": "5", "film": "g"},
+        row | {"id": "6"},
+        row | {"id": "7", "sentence": " "},
+        row | {"id": "8", "duration": 0.0},
+        row | {"id": "9", "start": -1.0, "end": 200.0},
+        row | {"id": "10", "film": "empty"},
+    ]
     texts = [other["id"] for other in rows if other["id"] != "6"]
     kept, excluded, counts = checked(rows, {"f": 500, "empty": 0}, texts)
     assert [(row["id"], row["start"], row["end"]) for row in kept] == [("1", 1.0, 2.0), ("9", 0.0, 100.0)]
     assert {row["id"]: row["reason"] for row in excluded} == {
-        "2": "end-before-start", "3": "end-before-start", "4": "beyond-the-film", "5": "no-film-features",
-        "6": "no-text-features", "7": "no-sentence", "8": "no-duration", "10": "no-film-features",
-    }  # fmt: skip
-    assert counts["rows"] == 10 == counts["usable"] + sum(counts[row["reason"]] for row in {
-        other["reason"]: other for other in excluded}.values())  # fmt: skip
+        "2": "end-before-start",
+        "3": "end-before-start",
+        "4": "beyond-the-film",
+        "5": "no-film-features",
+        "6": "no-text-features",
+        "7": "no-sentence",
+        "8": "no-duration",
+        "10": "no-film-features",
+    }
+    assert (
+        counts["rows"]
+        == 10
+        == counts["usable"]
+        + sum(counts[row["reason"]] for row in {other["reason"]: other for other in excluded}.values())
+    )
     assert counts["clipped"] == 1
 
 

@@ -135,12 +135,14 @@ def test_subtitles_become_voice_activity_without_closed_captions(tmp_path):
 @pytest.mark.parametrize(
     "content, said",
     [
-        (b"", "holds no subtitle"), (b"1\n00:00:01 -> 00:00:02\nHi\n", "row 1"), (b"1\nHi\n", "no line of times"),
+        (b"", "holds no subtitle"),
+        (b"1\n00:00:01 -> 00:00:02\nHi\n", "row 1"),
+        (b"1\nHi\n", "no line of times"),
         (b"1\n00:00:05,000 --> 00:00:04,000\nHi\n", "row 2: the subtitle ends at 4.000 s"),
         (b"1\n00:00:01,000 --> 00:00:02,000\nHi\n\n\xe9\n", "not UTF-8"),
         (b"1\n00:99:01,000 --> 00:00:02,000\nHi\n", "no line of times"),
     ],
-)  # fmt: skip
+)
 def test_broken_subtitles_are_named_with_their_line(tmp_path, content, said):
     path = tmp_path / "film.srt"
     path.write_bytes(content)
@@ -158,15 +160,31 @@ def _words(*texts, start=0.0):
 WHISPER = {"segments": [{"words": _words("She", "waits.", "He")}, {"words": _words("leaves", start=3.0)}]}
 AZURE = {
     "recognizedPhrases": [
-        {"nBest": [{"display": "She waits.", "words": [
-            {"word": "she", "offsetInTicks": 0, "durationInTicks": 5_000_000},
-            {"word": "waits", "offsetInTicks": 10_000_000, "durationInTicks": 5_000_000}]}]},
+        {
+            "nBest": [
+                {
+                    "display": "She waits.",
+                    "words": [
+                        {"word": "she", "offsetInTicks": 0, "durationInTicks": 5_000_000},
+                        {"word": "waits", "offsetInTicks": 10_000_000, "durationInTicks": 5_000_000},
+                    ],
+                }
+            ]
+        },
         {"nBest": []},
     ]
-}  # fmt: skip
-DETAILED = {"NBest": [{"Display": "She waits.", "Words": [
-    {"Word": "she", "Offset": 0, "Duration": 5_000_000}, {"Word": "waits", "Offset": 10_000_000, "Duration": 5_000_000}
-]}]}  # fmt: skip
+}
+DETAILED = {
+    "NBest": [
+        {
+            "Display": "She waits.",
+            "Words": [
+                {"Word": "she", "Offset": 0, "Duration": 5_000_000},
+                {"Word": "waits", "Offset": 10_000_000, "Duration": 5_000_000},
+            ],
+        }
+    ]
+}
 
 
 def _transcript(folder, value):
@@ -178,8 +196,10 @@ def _transcript(folder, value):
 def test_whisper_and_azure_give_sentences(tmp_path):
     waits = Sentence("She waits.", 0.0, 1.5)
     assert sentences(read_transcript(_transcript(tmp_path, WHISPER))) == [
-        waits, Sentence("He.", 2.0, 2.5), Sentence("Leaves.", 3.0, 3.5)
-    ]  # fmt: skip
+        waits,
+        Sentence("He.", 2.0, 2.5),
+        Sentence("Leaves.", 3.0, 3.5),
+    ]
     assert sentences(read_transcript(_transcript(tmp_path, AZURE))) == [waits]
     assert sentences(read_transcript(_transcript(tmp_path, DETAILED))) == [waits]
     assert sentences(read_transcript(_transcript(tmp_path, [DETAILED]))) == [waits]
@@ -194,13 +214,14 @@ def test_a_long_pause_ends_a_sentence(tmp_path):
 @pytest.mark.parametrize(
     "value, said",
     [
-        ({}, "no transcript that is known"), ({"segments": 3}, "expected a list"),
+        ({}, "no transcript that is known"),
+        ({"segments": 3}, "expected a list"),
         ({"segments": [{"text": "x"}]}, "segment 1: missing key 'words'"),
         ({"segments": [{"words": [{"word": "x", "start": 2, "end": 1}]}]}, "ends before it starts"),
         ({"segments": [{"words": [{"word": "x", "start": "a", "end": 1}]}]}, "segment 1"),
         ({"recognizedPhrases": [{"nBest": [{"display": "x"}]}]}, "phrase 1: missing key 'words'"),
     ],
-)  # fmt: skip
+)
 def test_broken_transcripts_are_named(tmp_path, value, said):
     with pytest.raises(InputError) as caught:
         read_transcript(_transcript(tmp_path, value))
@@ -208,14 +229,24 @@ def test_broken_transcripts_are_named(tmp_path, value, said):
 
 
 def test_sentences_that_overlap_a_voice_go_and_touching_ones_stay():
-    spoken = [Sentence(name, start, end) for name, start, end in (
-        ("touches.", 2.0, 3.0), ("overlaps.", 2.5, 3.1), ("between.", 4.0, 5.0), ("early.", -3.0, -1.0),
-        ("late.", 9.5, 12.0), ("after.", 11.0, 12.0))]  # fmt: skip
+    spoken = [
+        Sentence(name, start, end)
+        for name, start, end in (
+            ("touches.", 2.0, 3.0),
+            ("overlaps.", 2.5, 3.1),
+            ("between.", 4.0, 5.0),
+            ("early.", -3.0, -1.0),
+            ("late.", 9.5, 12.0),
+            ("after.", 11.0, 12.0),
+        )
+    ]
     shifted = [Sentence(one.text, one.start + 0.5, one.end + 0.5) for one in spoken]
     kept, counts = described_sentences(shifted, 0.5, [(3.0, 4.0), (5.0, 6.0)], 10.0)
     assert [(one.text, one.start, one.end) for one in kept] == [
-        ("touches.", 2.0, 3.0), ("between.", 4.0, 5.0), ("late.", 9.5, 10.0)
-    ]  # fmt: skip
+        ("touches.", 2.0, 3.0),
+        ("between.", 4.0, 5.0),
+        ("late.", 9.5, 10.0),
+    ]
     assert counts == {"spoken": 6, "dialogue": 1, "outside": 2, "kept": 3}
 
 

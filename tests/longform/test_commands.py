@@ -15,10 +15,17 @@ RATE = 1000
 @pytest.fixture
 def truth(tmp_path):
     rows = [
-        {"id": str(number), "film": f"f{number % 2}", "sentence": "A door opens.", "duration": 600.0, "split": "test",
-         "start": 10.0 * number, "end": 10.0 * number + 4}
+        {
+            "id": str(number),
+            "film": f"f{number % 2}",
+            "sentence": "A door opens.",
+            "duration": 600.0,
+            "split": "test",
+            "start": 10.0 * number,
+            "end": 10.0 * number + 4,
+        }
         for number in range(1, 7)
-    ]  # fmt: skip
+    ]
     write_mad(tmp_path / "truth.json", rows)
     return tmp_path / "truth.json"
 

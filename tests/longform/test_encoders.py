@@ -24,8 +24,9 @@ def test_frames_and_sentences_are_those_of_the_library(folder):
     clip, model = Clip(str(folder)), CLIPModel.from_pretrained(folder).eval()
     assert (clip.size, clip.dim) == (32, 12)
     frames = np.random.default_rng(0).integers(0, 256, (3, 32, 32, 3), dtype=np.uint8)
-    mean, deviation = (np.array(values) for values in ((0.48145466, 0.4578275, 0.40821073),
-                                                       (0.26862954, 0.26130258, 0.27577711)))  # fmt: skip
+    mean, deviation = (
+        np.array(values) for values in ((0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711))
+    )
     pixels = torch.tensor((frames / 255 - mean) / deviation, dtype=torch.float32).permute(0, 3, 1, 2)
     with torch.no_grad():
         expected = model.visual_projection(model.vision_model(pixels).pooler_output).numpy()

@@ -98,13 +98,22 @@ def _mad_files(folder, rows):
     source = {"kind": "mad", "annotations": {"train": "", "test": ""}}
     files = {name: folder / f"{name}.h5" for name in ("frames", "tokens", "sentences")}
     return {"title": "x", "source": source, "times": "timestamps"}, {
-        **files, "annotations": [folder / "train.json", folder / "test.json"]
-    }  # fmt: skip
+        **files,
+        "annotations": [folder / "train.json", folder / "test.json"],
+    }
 
 
 def _row(number, split, **other):
-    return {"id": str(number), "film": "f", "sentence": "x", "duration": 9.0, "start": 1.0, "end": 2.0,
-            "split": split, **other}  # fmt: skip
+    return {
+        "id": str(number),
+        "film": "f",
+        "sentence": "x",
+        "duration": 9.0,
+        "start": 1.0,
+        "end": 2.0,
+        "split": split,
+        **other,
+    }
 
 
 def test_published_features_say_which_annotations_can_be_used(tmp_path):
@@ -113,8 +122,10 @@ def test_published_features_say_which_annotations_can_be_used(tmp_path):
     # Sentence features are published for the test split alone: training rows need none.
     assert sorted(row["id"] for row in kept) == ["1", "2"]
     assert {row["id"]: row["reason"] for row in excluded} == {
-        "3": "no-text-features", "4": "no-film-features", "5": "no-text-features"
-    }  # fmt: skip
+        "3": "no-text-features",
+        "4": "no-film-features",
+        "5": "no-text-features",
+    }
     assert counts["rows"] == 5
 
 

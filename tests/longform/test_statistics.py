@@ -18,8 +18,15 @@ def tagger():
 
 
 def _row(number, film, start, end, split="train", duration=100.0):
-    return {"id": str(number), "film": film, "sentence": "She opens a red door.", "duration": duration, "start": start,
-            "end": end, "split": split}  # fmt: skip
+    return {
+        "id": str(number),
+        "film": film,
+        "sentence": "She opens a red door.",
+        "duration": duration,
+        "start": start,
+        "end": end,
+        "split": split,
+    }
 
 
 def test_a_few_rows_by_hand(tagger):
@@ -38,9 +45,13 @@ def test_a_few_rows_by_hand(tagger):
 
 def test_vocabularies_meet_as_the_appendix_counts():
     assert overlap(Counter(a=3, b=1), Counter(a=1, c=3)) == {
-        "shared": 1, "shared_share": 0.5, "unseen": 1, "unseen_tokens_share": 0.75, "train_only": 1,
+        "shared": 1,
+        "shared_share": 0.5,
+        "unseen": 1,
+        "unseen_tokens_share": 0.75,
+        "train_only": 1,
         "train_only_tokens_share": 0.25,
-    }  # fmt: skip
+    }
 
 
 def test_no_rows_are_no_error(tagger):
@@ -49,9 +60,15 @@ def test_no_rows_are_no_error(tagger):
 
 @pytest.mark.parametrize(
     "column, value, shown",
-    [("hours", 487.595, "487.6"), ("minutes", 1.96, "1.96"), ("queries", 71957, "72.0K"), ("tokens", 1037245, "1.0M"),
-     ("verbs", 445, "0.4K"), ("vocabulary", None, None)],
-)  # fmt: skip
+    [
+        ("hours", 487.595, "487.6"),
+        ("minutes", 1.96, "1.96"),
+        ("queries", 71957, "72.0K"),
+        ("tokens", 1037245, "1.0M"),
+        ("verbs", 445, "0.4K"),
+        ("vocabulary", None, None),
+    ],
+)
 def test_figures_take_the_printed_form(column, value, shown):
     assert as_printed(column, value) == shown
 
@@ -60,10 +77,13 @@ def _part(seconds):
     values = [[10.0, 5.0, 1.0]] * 5
     measure = {"recall": values, "low": values, "high": values}
     return {
-        "seconds": seconds, **measure, "oracle": {name: [one[0]] for name, one in measure.items()}, "chance": measure,
+        "seconds": seconds,
+        **measure,
+        "oracle": {name: [one[0]] for name, one in measure.items()},
+        "chance": measure,
         "chance_drawn": {"runs": 2, "recall": values, "error": values},
         "tail": {"videos": 1, "seconds": 3.0, "without_windows": 0, "queries_without_overlap": 1},
-    }  # fmt: skip
+    }
 
 
 def _result():
@@ -83,9 +103,13 @@ def test_printed_figures_stand_beside_the_papers_data_and_never_beside_the_demo(
     facts = {"title": "MAD", "kind": "films", "source": kind, "missing": {}}
     one = {**facts, "counts": {"rows": 3, "usable": 2, "clipped": 0}, **measure_splits(rows, tagger)}
     layout = {
-        "sets": {"mad": {"title": "MAD", "kind": kind, "test_split": "test"}}, "mixtures": {"mad": {"mad": 1.0}},
-        "mixture_test": "mad", "short_seconds": 180.0, "tail": "drop", "bootstrap": 10,
-    }  # fmt: skip
+        "sets": {"mad": {"title": "MAD", "kind": kind, "test_split": "test"}},
+        "mixtures": {"mad": {"mad": 1.0}},
+        "mixture_test": "mad",
+        "short_seconds": 180.0,
+        "tail": "drop",
+        "bootstrap": 10,
+    }
     printed = read_printed(PROJECT / "config" / "mad_tables.csv")
     results = {"mad": {"baselines": _result(), "zero-shot": _result(), "vlg-net": _result()}}
     tables = {

@@ -40,11 +40,13 @@ def test_an_empty_list_is_a_miss():
 @pytest.mark.parametrize(
     "line, said",
     [
-        ({"id": "1"}, "missing key 'spans'"), ({"id": "1", "spans": 3}, "must be a list"),
-        ({"id": "1", "spans": [[1]]}, "is not [start, end]"), ({"id": "1", "spans": [[2, 1]]}, "ends before it starts"),
+        ({"id": "1"}, "missing key 'spans'"),
+        ({"id": "1", "spans": 3}, "must be a list"),
+        ({"id": "1", "spans": [[1]]}, "is not [start, end]"),
+        ({"id": "1", "spans": [[2, 1]]}, "ends before it starts"),
         ({"id": "1", "spans": [[0, float("nan")]]}, "is not [start, end]"),
     ],
-)  # fmt: skip
+)
 def test_broken_lines_are_named(tmp_path, line, said):
     path = tmp_path / "s.jsonl"
     path.write_text(json.dumps({"id": "0", "spans": []}) + "\n" + json.dumps(line) + "\n")

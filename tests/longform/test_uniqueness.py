@@ -25,11 +25,18 @@ class SmallWordNet:
 
 
 SENTENCES = [
-    "the quick car runs down the long road today", "the fast auto runs down the long road today",
-    "the quick car runs down the long road today", "a dog sleeps", "a dog slept", "she walks home alone tonight",
-    "walking home alone tonight she", "the quick cars run down the long road today", "nothing like the others at all",
-    "", "a dog sleeps beside the long road today and the quick car runs",
-]  # fmt: skip
+    "the quick car runs down the long road today",
+    "the fast auto runs down the long road today",
+    "the quick car runs down the long road today",
+    "a dog sleeps",
+    "a dog slept",
+    "she walks home alone tonight",
+    "walking home alone tonight she",
+    "the quick cars run down the long road today",
+    "nothing like the others at all",
+    "",
+    "a dog sleeps beside the long road today and the quick car runs",
+]
 
 
 @pytest.mark.parametrize("direction", ["max", "forward"])

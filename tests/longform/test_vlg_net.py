@@ -53,9 +53,11 @@ def test_every_step_equals_the_official_code(net, stored):
     video, query = net.encode_video(stored["feats"]), net.encode_query(stored["queries"])
     fused_video, fused_query = net.clip_level_fusion(video, query, words)
     for ours, name in (
-        (video, "video_encoded"), (query, "language_encoded"), (fused_video, "fused_video"),
+        (video, "video_encoded"),
+        (query, "language_encoded"),
+        (fused_video, "fused_video"),
         (fused_query, "fused_language"),
-    ):  # fmt: skip
+    ):
         assert (ours - stored[name]).abs().max() < 1e-5, name
     table = stored["w::pos2d_encoder.pos2d"][0]
     assert (net.positions - _on_anchors(table)).abs().max() < 1e-6

@@ -21,8 +21,10 @@ FILM = ["quick car", "fast auto", "a dog sleeps in the sun"]
 def test_synonyms_are_read_from_the_files(tmp_path):
     wordnet = load_wordnet(str(write_wordnet(tmp_path / "wordnet")))
     assert {lemma.name() for synset in wordnet.synsets("car") for lemma in synset.lemmas()} == {
-        "car", "auto", "automobile"
-    }  # fmt: skip
+        "car",
+        "auto",
+        "automobile",
+    }
     assert wordnet.synsets("ran")[0].pos() == "v"
     scores = film_scores(FILM, wordnet)
     # Both words find their synonym; in one run of two words, METEOR is 1 - 0.5 (1/2)³.
@@ -50,10 +52,12 @@ def test_an_archive_without_a_file_or_that_is_none_is_named(tmp_path):
 
 @pytest.mark.parametrize(
     "name, text, said",
-    [("lexnames", "no names", "not a WordNet folder that NLTK reads"),
-     ("index.noun", "car n many\n", "not a WordNet folder that NLTK reads"),
-     ("data.noun", "", "index.noun, row 2: data.noun has no synset where index.noun says")],
-)  # fmt: skip
+    [
+        ("lexnames", "no names", "not a WordNet folder that NLTK reads"),
+        ("index.noun", "car n many\n", "not a WordNet folder that NLTK reads"),
+        ("data.noun", "", "index.noun, row 2: data.noun has no synset where index.noun says"),
+    ],
+)
 def test_files_that_are_no_wordnet_are_said(tmp_path, name, text, said):
     folder = write_wordnet(tmp_path / "wordnet")
     (folder / name).write_text(text)

@@ -16,8 +16,13 @@ def job(logs, place: str, seconds: str, megabytes: str, log: str = "") -> None:
 
 
 def test_jobs_of_a_rule_are_summed(tmp_path):
-    job(tmp_path, "demo/extract_keyframes/shard-00", "4.0", "100", "10:00:00 keyframes: 3/8 videos (38 %), 1/s\n"
-        "10:00:04 keyframes: 8/8 videos (100 %), 2.0/s, done in 4 s\n")  # fmt: skip
+    job(
+        tmp_path,
+        "demo/extract_keyframes/shard-00",
+        "4.0",
+        "100",
+        "10:00:00 keyframes: 3/8 videos (38 %), 1/s\n10:00:04 keyframes: 8/8 videos (100 %), 2.0/s, done in 4 s\n",
+    )
     job(
         tmp_path, "demo/extract_keyframes/shard-01", "1.0", "300", "keyframes: 2/2 videos (100 %), 2.0/s, done in 1 s\n"
     )
@@ -25,8 +30,9 @@ def test_jobs_of_a_rule_are_summed(tmp_path):
     job(tmp_path, "somebody/elses", "9", "9")
     rows = taken(tmp_path)
     assert [(row.stage, row.rule, row.jobs) for row in rows] == [
-        ("keyframes", "extract_keyframes", 2), ("tables", "build_tables", 1),
-    ]  # fmt: skip
+        ("keyframes", "extract_keyframes", 2),
+        ("tables", "build_tables", 1),
+    ]
     assert (rows[0].seconds, rows[0].most_mb, rows[0].rate, rows[1].rate) == (5.0, 300.0, "2 videos/s", "")
     assert table(rows).splitlines()[-1] == "| all | | 3 | 5 | 5 | 300 | |"
 

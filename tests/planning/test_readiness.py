@@ -33,7 +33,7 @@ def write(tmp_path, monkeypatch):
             "features": {"video_backbone": "org/eyes"},
             "evaluator": {"checkpoint": "start.safetensors"},
             "weights": {"lock": "lock.json", "folder": "models"},
-        }  # fmt: skip
+        }
         for key, value in changes.items():
             section, _, name = key.partition("__")
             values.setdefault(section, {})[name] = value
@@ -49,24 +49,51 @@ def test_nothing_is_missing(write, capsys):
     assert "video_backbone: org/eyes" in shown.out and not shown.err
 
 
-@pytest.mark.parametrize("change, parts", [
-    ({"features__text_encoder": "org/words"},
-     ["features.text_encoder", "org/words is not locked in lock.json", "run: verified fetch-models --configfile"]),
-    ({"weights__folder": "elsewhere"}, ["features.video_backbone", "1 of 1 files of org/eyes", "run: verified fetch"]),
-    ({"evaluator__checkpoint": "none.safetensors"},
-     ["evaluator.checkpoint: no file none.safetensors", "verified import-umt"]),
-    ({"evaluator__splits": ["train", "dev"]}, ["evaluator.splits: no split 'dev'", "known: test, train, val"]),
-    ({"datasets__d": {"title": "D", "spans": {"test_split": "held-out"},
-                      "source": {"kind": "folder", "videos": "videos", "moments": "moments.jsonl"}}},
-     ["datasets.d.spans.test_split: no split 'held-out'", "known: test, train, val"]),
-    ({"datasets__d": {"title": "D", "source": {"kind": "folder", "videos": "gone", "moments": "moments.jsonl"}}},
-     ["datasets.d.source.videos: no folder gone", "put the videos there"]),
-    ({"generation__llm": {"engine": "cassette", "cassette": "c.parquet"}},
-     ["generation.llm.cassette: no cassette c.parquet", "verified ledger export"]),
-    ({"generation__llm": {"engine": "openai", "model": "m", "api_key_variable": "NO_SUCH_KEY"}},
-     ["the environment has no NO_SUCH_KEY", "export the key"]),
-    ({"generation__prompts": "nowhere"}, ["generation.prompts", "is missing"]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "change, parts",
+    [
+        (
+            {"features__text_encoder": "org/words"},
+            [
+                "features.text_encoder",
+                "org/words is not locked in lock.json",
+                "run: verified fetch-models --configfile",
+            ],
+        ),
+        (
+            {"weights__folder": "elsewhere"},
+            ["features.video_backbone", "1 of 1 files of org/eyes", "run: verified fetch"],
+        ),
+        (
+            {"evaluator__checkpoint": "none.safetensors"},
+            ["evaluator.checkpoint: no file none.safetensors", "verified import-umt"],
+        ),
+        ({"evaluator__splits": ["train", "dev"]}, ["evaluator.splits: no split 'dev'", "known: test, train, val"]),
+        (
+            {
+                "datasets__d": {
+                    "title": "D",
+                    "spans": {"test_split": "held-out"},
+                    "source": {"kind": "folder", "videos": "videos", "moments": "moments.jsonl"},
+                }
+            },
+            ["datasets.d.spans.test_split: no split 'held-out'", "known: test, train, val"],
+        ),
+        (
+            {"datasets__d": {"title": "D", "source": {"kind": "folder", "videos": "gone", "moments": "moments.jsonl"}}},
+            ["datasets.d.source.videos: no folder gone", "put the videos there"],
+        ),
+        (
+            {"generation__llm": {"engine": "cassette", "cassette": "c.parquet"}},
+            ["generation.llm.cassette: no cassette c.parquet", "verified ledger export"],
+        ),
+        (
+            {"generation__llm": {"engine": "openai", "model": "m", "api_key_variable": "NO_SUCH_KEY"}},
+            ["the environment has no NO_SUCH_KEY", "export the key"],
+        ),
+        ({"generation__prompts": "nowhere"}, ["generation.prompts", "is missing"]),
+    ],
+)
 def test_each_fault_is_named_with_its_remedy(write, capsys, change, parts):
     assert main(["config-check", write(**change)]) == 1
     shown = capsys.readouterr().err

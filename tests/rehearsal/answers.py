@@ -74,8 +74,12 @@ def build(settings: Config, configs: tuple[str, ...]) -> None:
     """Have the workflow make what the answers are about."""
     shards = shard_names(settings.shards)
     folders = [dataset_folder(settings, name) for name in settings.datasets]
-    files = [f"{folder}/{file}" for folder in folders for shard in shards
-             for file in (f"keyframes/{shard}.tar", f"corpus/shards/{shard}.videos.jsonl")]  # fmt: skip
+    files = [
+        f"{folder}/{file}"
+        for folder in folders
+        for shard in shards
+        for file in (f"keyframes/{shard}.tar", f"corpus/shards/{shard}.videos.jsonl")
+    ]
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(PROJECT / "Snakefile"), "--cores", "2"]
     command += ["--workflow-profile", str(PROJECT / "profiles" / "default"), "--configfile", *configs, "--"]
     done = subprocess.run([*command, *all_records(settings), *files])

@@ -29,9 +29,15 @@ def roberta(folder: Path) -> None:
     PreTrainedTokenizerFast(tokenizer_object=tokens, model_max_length=512, **names).save_pretrained(folder)
     torch.manual_seed(0)
     config = RobertaConfig(
-        vocab_size=len(alphabet), hidden_size=WIDTH, num_hidden_layers=12, num_attention_heads=4, intermediate_size=96,
-        max_position_embeddings=514, pad_token_id=1, type_vocab_size=1,
-    )  # fmt: skip
+        vocab_size=len(alphabet),
+        hidden_size=WIDTH,
+        num_hidden_layers=12,
+        num_attention_heads=4,
+        intermediate_size=96,
+        max_position_embeddings=514,
+        pad_token_id=1,
+        type_vocab_size=1,
+    )
     RobertaModel(config).save_pretrained(folder)
 
 

@@ -22,16 +22,30 @@ test_model.__test__ = False
 
 SEARCHING = SearchSettings(min_clips=1, max_clips=10, quiet=True)
 SETTINGS = {
-    "held_out_share": 0.0, "spans": {
-        "clip_seconds": 1.0, "min_pred_clips": 1, "max_pred_clips": 10, "max_context_clips": CLIPS,
-        "nms_threshold": 0.5, "selection_split": "val", "test_split": "test",
+    "held_out_share": 0.0,
+    "spans": {
+        "clip_seconds": 1.0,
+        "min_pred_clips": 1,
+        "max_pred_clips": 10,
+        "max_context_clips": CLIPS,
+        "nms_threshold": 0.5,
+        "selection_split": "val",
+        "test_split": "test",
     },
-    "text_encoder": "all-MiniLM-L6-v2", "external_score": "exp", "feature_cast": "float32", "searched_videos": 100,
-    "training_list_videos": 2000, "memory_mb": 100,
-    "device": "cpu", "threads": 1, "seed": 7, "bootstrap": 100,
-    "recipe": {"epochs": 3, "batch": 16, "learning_rate": 1e-3}, "options": {"hidden": 32, "query_tokens": TOKENS},
+    "text_encoder": "all-MiniLM-L6-v2",
+    "external_score": "exp",
+    "feature_cast": "float32",
+    "searched_videos": 100,
+    "training_list_videos": 2000,
+    "memory_mb": 100,
+    "device": "cpu",
+    "threads": 1,
+    "seed": 7,
+    "bootstrap": 100,
+    "recipe": {"epochs": 3, "batch": 16, "learning_rate": 1e-3},
+    "options": {"hidden": 32, "query_tokens": TOKENS},
     "precision": "float32",
-}  # fmt: skip
+}
 
 
 @pytest.fixture(scope="module")
@@ -154,8 +168,12 @@ def test_a_killed_run_goes_on_only_with_the_same_code_settings_and_files(
     with caplog.at_level("INFO", "verified"):
         again = run(tmp_path / "killed", source)
     assert again == run(tmp_path / "fresh", source), "as if it had never been killed"
-    reason = {"code": "with other code;", "features": "with other inputs;", "layer": "does not fit the model (added.",
-              "none": "going on with a saved state: 2 done"}[change]  # fmt: skip
+    reason = {
+        "code": "with other code;",
+        "features": "with other inputs;",
+        "layer": "does not fit the model (added.",
+        "none": "going on with a saved state: 2 done",
+    }[change]
     assert reason in caplog.text
     assert not list((tmp_path / "killed").glob("unfinished*"))
 
@@ -203,9 +221,14 @@ def run(planted, tmp_path_factory):
     tested["test"] = str(test.annotations)
     facts = {"dataset": "d", "model": "xml", "trained_on": "fig", "tested_on": "fig", "seed": 2018, "split": "test"}
     test_model(
-        tested, facts, SETTINGS, read_jsonl(folder / "one" / "l.jsonl"),
-        str(folder / "submission.json.gz"), str(folder / "metrics.json"), str(folder / "per_query.npz"),
-    )  # fmt: skip
+        tested,
+        facts,
+        SETTINGS,
+        read_jsonl(folder / "one" / "l.jsonl"),
+        str(folder / "submission.json.gz"),
+        str(folder / "metrics.json"),
+        str(folder / "per_query.npz"),
+    )
     return folder
 
 

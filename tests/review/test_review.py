@@ -23,19 +23,37 @@ MOMENTS = [
     for n in range(1, 9)
 ]
 SCORES = [
-    {"desc_id": n, "type": kind, "candidate": k, "caption": f"{kind} {k} of {n}", "lineage": f"{kind}{k}{n}",
-     "score": n + k + (0.5 if kind == "dynamics" else 0.0)}
-    for n in range(1, 9) for kind in ("statics", "dynamics") for k in range(3)
-]  # fmt: skip
+    {
+        "desc_id": n,
+        "type": kind,
+        "candidate": k,
+        "caption": f"{kind} {k} of {n}",
+        "lineage": f"{kind}{k}{n}",
+        "score": n + k + (0.5 if kind == "dynamics" else 0.0),
+    }
+    for n in range(1, 9)
+    for kind in ("statics", "dynamics")
+    for k in range(3)
+]
 GROUPS = candidates_by_moment(MOMENTS, SCORES)
 
 
 def decision(n: int, what: str, reviewer: str = "ann", when: int = 0, **more) -> dict:
     row = {
-        "dataset": "kitchen", "desc_id": n, "video": f"v{n}", "start": 0.5, "end": 2.5, "decision": what,
-        "type": "dynamics", "candidate": 2, "caption": f"dynamics 2 of {n}", "reviewer": reviewer,
-        "when": f"2026-01-01T00:00:{when:02d}Z", "file": "a.jsonl", "row": 1,
-    }  # fmt: skip
+        "dataset": "kitchen",
+        "desc_id": n,
+        "video": f"v{n}",
+        "start": 0.5,
+        "end": 2.5,
+        "decision": what,
+        "type": "dynamics",
+        "candidate": 2,
+        "caption": f"dynamics 2 of {n}",
+        "reviewer": reviewer,
+        "when": f"2026-01-01T00:00:{when:02d}Z",
+        "file": "a.jsonl",
+        "row": 1,
+    }
     return row | more
 
 
@@ -151,9 +169,11 @@ def test_a_file_given_twice_counts_once(tmp_path):
 def test_what_people_decided_stands_in_the_annotations_with_who_and_when(tmp_path):
     rows, _, _ = annotate(MOMENTS, GROUPS)
     found = settled(
-        decision(1, "accept"), decision(2, "choose", instead=other(2)), decision(3, "edit", text="a better one"),
+        decision(1, "accept"),
+        decision(2, "choose", instead=other(2)),
+        decision(3, "edit", text="a better one"),
         decision(4, "reject", reason="wrong"),
-    )  # fmt: skip
+    )
     given, left_out, counts = select(rows, GROUPS, found["outcomes"], least=8.0)
     by_id = {row["desc_id"]: row for row in given}
     review = {"decision": "accept", "reviewers": ["ann"], "when": "2026-01-01T00:00:00Z"}
@@ -162,8 +182,15 @@ def test_what_people_decided_stands_in_the_annotations_with_who_and_when(tmp_pat
     assert (by_id[2]["fig_desc_score"], by_id[2]["lineage"]) == (2.0, "statics02")
     assert by_id[3]["fig_desc"] == "a better one" and by_id[3]["review"]["edited_from"] == "dynamics 2 of 3"
     assert left_out == {4: "rejected", 5: "below-min-score"} and "review" not in by_id[6]
-    assert counts == {"accepted": 1, "chosen": 1, "edited": 1, "rejected": 1, "below-min-score": 1, "left-out": 2,
-                      "kept": 3}  # fmt: skip
+    assert counts == {
+        "accepted": 1,
+        "chosen": 1,
+        "edited": 1,
+        "rejected": 1,
+        "below-min-score": 1,
+        "left-out": 2,
+        "kept": 3,
+    }
     types = {row["desc_id"]: row["fig_desc_type"] for row in given}
     counted = count(MOMENTS, GROUPS, ["test"], types, left_out)
     assert counted["annotated"] == 6 and counted["without"] == {"below-min-score": 1, "rejected": 1}
@@ -216,7 +243,9 @@ def test_an_edit_that_is_the_coarse_caption_is_of_the_type_coarse(tmp_path):
 
 def test_judged_are_the_captions_that_an_outcome_calls_right_or_wrong():
     found = settled(
-        decision(1, "accept"), decision(2, "choose", instead=other(2)), decision(3, "edit", text="x y"),
+        decision(1, "accept"),
+        decision(2, "choose", instead=other(2)),
+        decision(3, "edit", text="x y"),
         decision(4, "reject", reason="wrong"),
-    )  # fmt: skip
+    )
     assert sorted(found["judged"]) == [[2.0, True], [3.5, True], [4.5, False], [5.5, False], [6.5, False]]

@@ -14,15 +14,29 @@ from verified.review.settle import settle
 
 COUNT = 6
 MOMENTS = [
-    {"desc_id": n, "video": "<v>", "start": n / 4, "end": n / 4 + 1, "duration": 4.0, "split": "test",
-     "caption": f"<i>coarse</i> {n}"}
+    {
+        "desc_id": n,
+        "video": "<v>",
+        "start": n / 4,
+        "end": n / 4 + 1,
+        "duration": 4.0,
+        "split": "test",
+        "caption": f"<i>coarse</i> {n}",
+    }
     for n in range(1, COUNT + 1)
-]  # fmt: skip
+]
 SCORES = [
-    {"desc_id": n, "type": kind, "candidate": 0, "caption": f"<b>{kind}</b> of {n}", "lineage": f"{kind}{n}",
-     "score": (n if kind == "dynamics" else -n) / 2}
-    for n in range(1, COUNT + 1) for kind in ("statics", "dynamics")
-]  # fmt: skip
+    {
+        "desc_id": n,
+        "type": kind,
+        "candidate": 0,
+        "caption": f"<b>{kind}</b> of {n}",
+        "lineage": f"{kind}{n}",
+        "score": (n if kind == "dynamics" else -n) / 2,
+    }
+    for n in range(1, COUNT + 1)
+    for kind in ("statics", "dynamics")
+]
 GROUPS = candidates_by_moment(MOMENTS, SCORES)
 
 
@@ -117,8 +131,10 @@ def test_a_page_is_worked_through_by_keyboard_left_and_gone_on_with(pages, tmp_p
     assert [row["decision"] for row in rows] == ["accept", "choose", "edit", "reject", "flag", "withdraw"]
     found = settle(read_decisions([first]), MOMENTS, GROUPS)
     assert {n: outcome["caption"] for n, outcome in found["outcomes"].items()} == {
-        1: "<b>dynamics</b> of 1", 2: "<b>statics</b> of 2", 3: "a noisy picture"
-    }  # fmt: skip
+        1: "<b>dynamics</b> of 1",
+        2: "<b>statics</b> of 2",
+        3: "a noisy picture",
+    }
     assert found["flags"] == [5] and rows[4]["reason"] == "too dark"
     assert [row["state"] for row in found["decisions"]][3] == "withdrawn"
     annotations, _, _ = annotate(MOMENTS, GROUPS)

@@ -45,11 +45,17 @@ def truth(tmp_path_factory) -> Path:
     write_jsonl(
         path,
         (
-            {"qid": row["qid"], "query": "?", "duration": 150, "vid": "v", "ans": row["ans"],
-             "relevant_windows": row["pred_relevant_windows"]}
+            {
+                "qid": row["qid"],
+                "query": "?",
+                "duration": 150,
+                "vid": "v",
+                "ans": row["ans"],
+                "relevant_windows": row["pred_relevant_windows"],
+            }
             for row in rows_of("perfect")
         ),
-    )  # fmt: skip
+    )
     return path
 
 

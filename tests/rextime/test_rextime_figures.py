@@ -25,9 +25,12 @@ def test_the_whole_video_and_always_a_on_the_released_questions():
     questions = read_questions(DATA)
     brief = evaluate(questions, whole_video(questions)).result["brief"]
     assert brief == {
-        "VQA": pytest.approx(0.2693, abs=5e-5), "MR-full-R1@0.3": 43.97, "MR-full-R1@0.5": 32.14,
-        "MR-full-mIoU": 37.25, "VQA,mIoU@0.5": pytest.approx(0.0901, abs=5e-5),
-    }  # fmt: skip
+        "VQA": pytest.approx(0.2693, abs=5e-5),
+        "MR-full-R1@0.3": 43.97,
+        "MR-full-R1@0.5": 32.14,
+        "MR-full-mIoU": 37.25,
+        "VQA,mIoU@0.5": pytest.approx(0.0901, abs=5e-5),
+    }
 
 
 def test_random_spans_score_on_average_what_is_computed_exactly():
@@ -66,8 +69,16 @@ def test_a_baseline_is_a_submission():
 
 
 def row(split="test", kind="sequential", answer=(0.0, 4.0), asked=(6.0, 10.0), **more):
-    return {"split": split, "kind": kind, "direction": "backward", "vid": "v", "duration": 20.0, "ans": "A",
-            "relevant_windows": [list(answer)], "question_windows": [list(asked)] if asked else []} | more  # fmt: skip
+    return {
+        "split": split,
+        "kind": kind,
+        "direction": "backward",
+        "vid": "v",
+        "duration": 20.0,
+        "ans": "A",
+        "relevant_windows": [list(answer)],
+        "question_windows": [list(asked)] if asked else [],
+    } | more
 
 
 def test_certificate_length_and_question_answer_iou():
@@ -84,11 +95,17 @@ def test_certificate_length_and_question_answer_iou():
 
 
 def test_items_across_time_in_the_manner_of_other_data_sets():
-    ego = [{"text": "What did I pick up before the cup?"}, {"text": "Where is the aftershave?"},
-           {"text": "What did I do AFTER that?", "question_span": [0, 9], "answer_span": [2, 3]}]  # fmt: skip
+    ego = [
+        {"text": "What did I pick up before the cup?"},
+        {"text": "Where is the aftershave?"},
+        {"text": "What did I do AFTER that?", "question_span": [0, 9], "answer_span": [2, 3]},
+    ]
     assert count_across_time(ego, "before_after") == {
-        "items": 3, "asks_across": 2, "left_out_as_contained": 1, "across_time": 1
-    }  # fmt: skip
+        "items": 3,
+        "asks_across": 2,
+        "left_out_as_contained": 1,
+        "across_time": 1,
+    }
     assert count_across_time(ego, "before_after", "answer")["across_time"] == 2
     assert count_across_time(ego, "before_after", "none")["across_time"] == 2
     nextgqa = [{"text": "x", "type": "TN"}, {"text": "before", "type": "CW"}, {"text": "y", "type": "temporal"}]
@@ -112,8 +129,11 @@ def test_other_data_sets_are_read_in_their_published_forms(tmp_path, capsys):
     (tmp_path / "spans.jsonl").write_text('{"id": "a/0", "question_span": [0.0, 5.0]}\n')
     assert main(["rextime", "count", "ego4d-nlq", str(tmp_path / "nlq.json")]) == 0
     assert json.loads(capsys.readouterr().out) == {
-        "items": 2, "asks_across": 1, "left_out_as_contained": 0, "across_time": 1
-    }  # fmt: skip
+        "items": 2,
+        "asks_across": 1,
+        "left_out_as_contained": 0,
+        "across_time": 1,
+    }
     spans = ["--spans", str(tmp_path / "spans.jsonl")]
     assert main(["rextime", "count", "ego4d-nlq", str(tmp_path / "nlq.json"), *spans]) == 0
     assert json.loads(capsys.readouterr().out)["left_out_as_contained"] == 1

@@ -136,8 +136,10 @@ def test_the_filters_on_the_real_queries():
     queries = list(read_queries(DATA / "qvhighlights/highlight_val_release.jsonl"))
     items, rejected = filter_queries(queries, QueryFilters())
     assert count("query", len(queries), rejected) == {
-        "given": 1550, "kept": 968, "rejected": {"several-windows": 530, "whole-clip": 52}
-    }  # fmt: skip
+        "given": 1550,
+        "kept": 968,
+        "rejected": {"several-windows": 530, "whole-clip": 52},
+    }
     assert (len({query.video for query in queries}), len({item["video"] for item in items})) == (1519, 952)
 
 
@@ -153,8 +155,9 @@ def test_every_released_question_is_explained_against_the_filters():
         counts = audit_counts(rows)
         assert len(rows) == 921
         assert {name: (found["questions"], found["videos"]) for name, found in counts.items()} == {
-            "queries": (180, 152), "captions": (741, 544)
-        }  # fmt: skip
+            "queries": (180, 152),
+            "captions": (741, 544),
+        }
         assert counts["captions"]["videos_by_rule"] == {"long-event": 39, "too-few-events": 11}  # and none is sparse
         assert counts["queries"]["questions_kept"] == 180
     dropped = audit_rows(questions, captioned, queries, CaptionFilters(long_event="drop_video"), QueryFilters())

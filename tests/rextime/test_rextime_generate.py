@@ -113,9 +113,14 @@ def test_a_question_of_the_wrong_order_or_relation_is_not_true():
 
 @pytest.mark.parametrize(
     "scores, kind",
-    [((3, 3, 3, 3, 2), "similar"), ((2, 2, 0, 2, 1), "means_to_an_end"), ((2, 2, 1, 1, 0), "cause_effect"),
-     ((3, 1, 3, 3, 0), "sequential"), ((0, 0, 0, 0, 3), "similar")],
-)  # fmt: skip
+    [
+        ((3, 3, 3, 3, 2), "similar"),
+        ((2, 2, 0, 2, 1), "means_to_an_end"),
+        ((2, 2, 1, 1, 0), "cause_effect"),
+        ((3, 1, 3, 3, 0), "sequential"),
+        ((0, 0, 0, 0, 3), "similar"),
+    ],
+)
 def test_scores_decide_the_kind_by_the_configured_thresholds(scores, kind):
     named = dict(zip(("directness", "necessity", "intentionality", "purpose", "similarity"), scores))
     assert route(named, Routing()) == kind
@@ -124,10 +129,15 @@ def test_scores_decide_the_kind_by_the_configured_thresholds(scores, kind):
 
 @pytest.mark.parametrize(
     "spans, problem",
-    [(((0, 5), (5, 9)), None), (((0, 5), (0, 5)), "same-span"), (((6, 9), (0, 5)), "not-in-order"),
-     (((0, 0), (1, 2)), "span-without-length"), (((0, 5), (8, 12)), "span-outside"),
-     (((-1, 5), (8, 9)), "span-outside")],
-)  # fmt: skip
+    [
+        (((0, 5), (5, 9)), None),
+        (((0, 5), (0, 5)), "same-span"),
+        (((6, 9), (0, 5)), "not-in-order"),
+        (((0, 0), (1, 2)), "span-without-length"),
+        (((0, 5), (8, 12)), "span-outside"),
+        (((-1, 5), (8, 9)), "span-outside"),
+    ],
+)
 def test_spans_that_cannot_be_are_named(spans, problem):
     assert spans_problem(spans, 10.5) == problem
 

@@ -14,11 +14,20 @@ from verified.rextime.people import plan, read_items
 from verified.rextime.people_answers import aggregate, agreement, answer_checksum, collect, read_answers
 
 QUESTIONS = [
-    {"qid": f"q/{number}", "query": f"<b>What</b> happens after {number}?", "answer": f"Thing {number}.",
-     "vid": "one" if number < 3 else "two", "duration": 4.0, "relevant_windows": [[1.0, 2.5]],
-     "question_windows": [], "options": [f"Thing {k}." for k in range(4)], "ans": "B", "kind": "sequential"}
+    {
+        "qid": f"q/{number}",
+        "query": f"<b>What</b> happens after {number}?",
+        "answer": f"Thing {number}.",
+        "vid": "one" if number < 3 else "two",
+        "duration": 4.0,
+        "relevant_windows": [[1.0, 2.5]],
+        "question_windows": [],
+        "options": [f"Thing {k}." for k in range(4)],
+        "ans": "B",
+        "kind": "sequential",
+    }
     for number in (1, 2, 3)
-]  # fmt: skip
+]
 
 
 @pytest.fixture
@@ -29,10 +38,19 @@ def questions(tmp_path):
 
 def key_of(tool="verify", raters=1, most=20):
     items = [
-        {"qid": row["qid"], "query": row["query"], "video": row["vid"], "kind": row["kind"], "duration": 4.0,
-         "window": [1.0, 2.5], "answer": row["answer"], "options": row["options"], "ans": "B"}
+        {
+            "qid": row["qid"],
+            "query": row["query"],
+            "video": row["vid"],
+            "kind": row["kind"],
+            "duration": 4.0,
+            "window": [1.0, 2.5],
+            "answer": row["answer"],
+            "options": row["options"],
+            "ans": "B",
+        }
         for row in QUESTIONS
-    ]  # fmt: skip
+    ]
     return plan(tool, "Test", items, raters, most, 1)
 
 

@@ -40,7 +40,7 @@ def config(tmp_path, monkeypatch):
             "generation": {"prompts": prompts, "llm": PRICES, "scene_reader": {"spoiled_share": 0}},
             "rextime": {"sources": {"captions": {"form": "captions", "annotations": "captions.json"}}},
         }
-    )  # fmt: skip
+    )
 
 
 def calls(rows: list[dict], name: str = "calls") -> dict[str, int]:
@@ -82,7 +82,9 @@ def test_files_that_are_not_there_are_named_and_planned_around(config, tmp_path)
     }
     settings = load(wanted)
     assert [problem.key for problem in problems(settings, "c.yaml") if problem.key.startswith("rextime")] == [
-        "rextime.sources.queries.annotations", "rextime.sources.queries.videos", "rextime.released.given",
+        "rextime.sources.queries.annotations",
+        "rextime.sources.queries.videos",
+        "rextime.released.given",
         "rextime.submissions.mine.file",
-    ]  # fmt: skip
+    ]
     assert set(missing(settings, tmp_path)) == {"queries.jsonl", "clips", "given.jsonl", "mine.jsonl"}

@@ -13,13 +13,27 @@ from verified.generation.schemas import answer_schema, structured_ending
 from verified.rextime import replies, tasks
 
 PAIR = {
-    "event1": "a man kneels", "event1_timestamp": [0, 4.5], "event2": "he stands up", "event2_timestamp": [5, 9],
-    "Directness": 2, "Necessity": 1, "Intentionality": 0, "Purpose": 3, "Similarity": 0,
-}  # fmt: skip
+    "event1": "a man kneels",
+    "event1_timestamp": [0, 4.5],
+    "event2": "he stands up",
+    "event2_timestamp": [5, 9],
+    "Directness": 2,
+    "Necessity": 1,
+    "Intentionality": 0,
+    "Purpose": 3,
+    "Similarity": 0,
+}
 READ = {
-    "event1": "a man kneels", "event1_span": "0 4.5", "event2": "he stands up", "event2_span": "5 9",
-    "directness": "2", "necessity": "1", "intentionality": "0", "purpose": "3", "similarity": "0",
-}  # fmt: skip
+    "event1": "a man kneels",
+    "event1_span": "0 4.5",
+    "event2": "he stands up",
+    "event2_span": "5 9",
+    "directness": "2",
+    "necessity": "1",
+    "intentionality": "0",
+    "purpose": "3",
+    "similarity": "0",
+}
 
 
 def written(**changes) -> str:
@@ -49,9 +63,18 @@ def test_event_pairs_are_read_through_what_models_do_to_json(text):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "I cannot.", "{", written(Directness=4), written(Purpose=True), written(event1=" "), written()[:-40],
-     written(event2_timestamp=[5]), written(event2_timestamp=[5, "soon"])],
-)  # fmt: skip
+    [
+        "",
+        "I cannot.",
+        "{",
+        written(Directness=4),
+        written(Purpose=True),
+        written(event1=" "),
+        written()[:-40],
+        written(event2_timestamp=[5]),
+        written(event2_timestamp=[5, "soon"]),
+    ],
+)
 def test_an_answer_that_lacks_something_gives_nothing_and_is_asked_for_again(text):
     parsed = parse("rextime/event_pair", {}, text, 1)
     assert parsed.missing > 0 and not parsed.usable
@@ -63,8 +86,15 @@ def test_a_comment_mark_inside_a_text_is_text():
 
 
 def test_related_events_may_be_one_sided_or_none():
-    both = {"explain": "e", "cause": "it rains", "cause-relevant": "Yes.", "cause-alignment": "HIGH",
-            "effect": "none", "effect-relevant": "no", "effect-alignment": "low"}  # fmt: skip
+    both = {
+        "explain": "e",
+        "cause": "it rains",
+        "cause-relevant": "Yes.",
+        "cause-alignment": "HIGH",
+        "effect": "none",
+        "effect-relevant": "no",
+        "effect-alignment": "low",
+    }
     sections = parse("rextime/related_event", {}, json.dumps(both), 1).sections
     assert (sections["cause_relevant"], sections["cause_alignment"]) == ("yes", "high")
     assert sections["effect_relevant"] == "no"
@@ -83,8 +113,9 @@ def test_questions_scores_and_options_are_read():
     found = parse("rextime/sequential", {}, json.dumps(events | questions), 1).sections
     assert found == expected | {"pre_event": "x", "pre_event_span": "0 1", "post_event": "y", "post_event_span": "1 2"}
     assert parse("rextime/verification", {}, '{"case_1_score": 3, "case_2_score": "0"}', 1).sections == {
-        "case_1_score": "3", "case_2_score": "0"
-    }  # fmt: skip
+        "case_1_score": "3",
+        "case_2_score": "0",
+    }
     options = {"correct_answer": "yes", **{f"wrong_answer_{n}": f"w{n}" for n in (1, 2, 3)}}
     assert parse("rextime/options", {"answer": "yes"}, json.dumps(options), 1).missing == 0
     for same in ({"wrong_answer_2": "Yes!"}, {"wrong_answer_3": "W1."}):

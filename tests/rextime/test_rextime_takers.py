@@ -30,8 +30,15 @@ from verified.rextime.rows import Prediction, Question
 
 
 def question(qid, video, text, window, options, letter="A", duration=16.0):
-    return {"qid": qid, "query": text, "vid": video, "duration": duration, "relevant_windows": [list(window)],
-            "options": options, "ans": letter}  # fmt: skip
+    return {
+        "qid": qid,
+        "query": text,
+        "vid": video,
+        "duration": duration,
+        "relevant_windows": [list(window)],
+        "options": options,
+        "ans": letter,
+    }
 
 
 @pytest.fixture(scope="module")
@@ -46,9 +53,17 @@ def watched(tmp_path_factory):
         path = folder / f"{name}.mp4"
         videos[name] = {"video": name, "path": str(path), "sha256": name, **probe(path)}
         first, second = (facts(event, 8) for event in world.events[:2])
-        verbs = {"moves": "moves", "meets": "touches something", "grows": "grows", "shrinks": "shrinks",
-                 "bounces": "bounces", "circles": "circles around", "appears": "appears", "vanishes": "vanishes",
-                 "stays": "stays still"}  # fmt: skip
+        verbs = {
+            "moves": "moves",
+            "meets": "touches something",
+            "grows": "grows",
+            "shrinks": "shrinks",
+            "bounces": "bounces",
+            "circles": "circles around",
+            "appears": "appears",
+            "vanishes": "vanishes",
+            "stays": "stays still",
+        }
         right = f"A {second['colour']} {second['shape']} {verbs[second['motion']]}."
         others = [verb for motion, verb in verbs.items() if motion != second["motion"]][:3]
         wrong = [f"A {second['colour']} {second['shape']} {verb}." for verb in others]

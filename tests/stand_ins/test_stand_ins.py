@@ -101,9 +101,14 @@ def test_a_training_of_the_image_network_learns_and_is_the_same_twice():
 def test_the_rules_make_all_of_it(tmp_path):
     small = ["backbone_frames=128", "backbone_batch=16", "pretrain_clips=48", "pretrain_batch=8"]
     run = snakemake(
-        tmp_path, "--cores", "1", "stand_ins", "--config", f"evaluator={{{', '.join(small).replace('=', ': ')}}}",
+        tmp_path,
+        "--cores",
+        "1",
+        "stand_ins",
+        "--config",
+        f"evaluator={{{', '.join(small).replace('=', ': ')}}}",
         config=PROJECT / "config" / "stand-ins.yaml",
-    )  # fmt: skip
+    )
     assert run.returncode == 0, run.stdout[-3000:]
     built = tmp_path / "results" / "stand-ins"
     card = read_json(built / "card.json")

@@ -24,9 +24,13 @@ def rows(*captions_and_videos: tuple[str, str]) -> list[dict]:
 
 def test_classes_and_instances_with_their_videos(embeddings):
     captions = rows(
-        ("a box grows", "v1"), ("a ball moves", "v1"), ("a ball is moving", "v2"), ("a ball moves", "v3"),
-        ("a star circles", "v1"), ("a box grows", "v1"),
-    )  # fmt: skip
+        ("a box grows", "v1"),
+        ("a ball moves", "v1"),
+        ("a ball is moving", "v2"),
+        ("a ball moves", "v3"),
+        ("a star circles", "v1"),
+        ("a box grows", "v1"),
+    )
     result = many_to_many(captions, "cog_desc", embeddings, 0.01, 2)
     assert (result["classes"], result["instances"], result["classes_over_videos"]) == (2, 5, 1)
     assert (result["captions"], result["distinct"]) == (6, 4)

@@ -18,10 +18,18 @@ def annotations(tmp_path):
     rng = np.random.default_rng(0)
     texts = [COARSE[0]] * 5 + [COARSE[1]] * 5 + [COARSE[2]] * 2
     rows = [
-        {"desc_id": i, "video": f"v{i}", "time": [0, 5], "duration": 9.0, "cog_desc": text, "fig_desc": f"{text} {i}",
-         "fig_desc_score": float(i), "fig_desc_type": ("statics", "dynamics")[i % 2]}
+        {
+            "desc_id": i,
+            "video": f"v{i}",
+            "time": [0, 5],
+            "duration": 9.0,
+            "cog_desc": text,
+            "fig_desc": f"{text} {i}",
+            "fig_desc_score": float(i),
+            "fig_desc_type": ("statics", "dynamics")[i % 2],
+        }
         for i, text in enumerate(texts)
-    ]  # fmt: skip
+    ]
     captions = [*COARSE, *(row["fig_desc"] for row in rows)]
     write_embeddings(tmp_path / "e.npz", captions, rng.normal(size=(len(captions), 16)), "stand-in", "0", "float32")
     return rows, Embeddings(tmp_path / "e.npz")

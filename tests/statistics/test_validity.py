@@ -33,8 +33,9 @@ def test_a_difference_in_recall_is_over_all_trainings_and_says_how_many():
     expected = 100 * (better["VR/r1"].mean() - worse["VR/r1"].mean())
     assert row["value"] == pytest.approx(expected, abs=1e-6) and row["low"] < expected < row["high"]
     assert row["check"] == "fine minus coarse, VR/r1, 3 trainings each" and row["met"] and row["units"] == 200
-    one = recall_difference("fine minus coarse", {"VR/r1": better["VR/r1"][:1]}, {"VR/r1": worse["VR/r1"][:1]},
-                            "VR/r1", 500, 1)  # fmt: skip
+    one = recall_difference(
+        "fine minus coarse", {"VR/r1": better["VR/r1"][:1]}, {"VR/r1": worse["VR/r1"][:1]}, "VR/r1", 500, 1
+    )
     assert one["check"] == "fine minus coarse, VR/r1"
 
 

@@ -29,10 +29,16 @@ NAN = float("nan")
 def annotations(statics: int, dynamics: int) -> list[dict]:
     kinds = ["statics"] * statics + ["dynamics"] * dynamics
     return [
-        {"desc_id": ident, "video": f"v{ident % 3}", "time": [0.5, 1.5], "cog_desc": f"coarse {ident}",
-         "fig_desc": f"<b>fine</b> {ident}", "fig_desc_type": kind}
+        {
+            "desc_id": ident,
+            "video": f"v{ident % 3}",
+            "time": [0.5, 1.5],
+            "cog_desc": f"coarse {ident}",
+            "fig_desc": f"<b>fine</b> {ident}",
+            "fig_desc_type": kind,
+        }
         for ident, kind in enumerate(kinds, start=1)
-    ]  # fmt: skip
+    ]
 
 
 def study(statics: int = 60, dynamics: int = 70, captions: int = 50, questions: int = 30, raters: int = 3) -> dict:
@@ -150,9 +156,15 @@ def test_who_does_not_answer_is_named_and_blocks_only_what_then_has_too_few_grad
 
 
 def test_measures_are_majorities_and_medians_per_caption():
-    key = {"dataset": "d", "title": "D", "study": "0", "seed": 1, "raters": 3,
-           "questions": [{"question": 1, "type": "statics"}, {"question": 2, "type": "dynamics"}],
-           "participants": [[1, 2]] * 3}  # fmt: skip
+    key = {
+        "dataset": "d",
+        "title": "D",
+        "study": "0",
+        "seed": 1,
+        "raters": 3,
+        "questions": [{"question": 1, "type": "statics"}, {"question": 2, "type": "dynamics"}],
+        "participants": [[1, 2]] * 3,
+    }
     grades = {1: [(1, 0, 5), (1, 0, 4), (0, 0, 1)], 2: [(0, 1, 2), (0, 0, 3), (1, 0, 3)]}
     answers = [
         {"participant": person + 1, "question": number, "statics": s, "dynamics": d, "accuracy": a}
@@ -161,8 +173,12 @@ def test_measures_are_majorities_and_medians_per_caption():
     ]
     measures = summarise(answers, key)["measures"]
     assert {name: found["value"] for name, found in measures.items()} == {
-        "R_s_percent": 100, "S_statics": 4, "R_d_percent": 0, "S_dynamics": 3, "S_total": 3.5
-    }  # fmt: skip
+        "R_s_percent": 100,
+        "S_statics": 4,
+        "R_d_percent": 0,
+        "S_dynamics": 3,
+        "S_total": 3.5,
+    }
     per_answer = summarise(answers, key, per_answer=True)["measures"]
     assert per_answer["R_s_percent"]["value"] == pytest.approx(200 / 3)
     assert per_answer["S_total"]["value"] == pytest.approx(18 / 6)
@@ -204,8 +220,13 @@ def test_simulated_raters_recover_the_alpha_they_were_made_with(guessing):
             guesses = random.choice(values, len(places), p=shares)
             matrix[person, places] = np.where(random.random(len(places)) < guessing, guesses, truth[places])
         grades[name] = matrix
-    for name, level in (("statics", "nominal"), ("dynamics", "nominal"), ("accuracy", "ordinal"),
-                        ("accuracy", "interval"), ("accuracy", "nominal")):  # fmt: skip
+    for name, level in (
+        ("statics", "nominal"),
+        ("dynamics", "nominal"),
+        ("accuracy", "ordinal"),
+        ("accuracy", "interval"),
+        ("accuracy", "nominal"),
+    ):
         assert krippendorff_alpha(grades[name], level) == pytest.approx((1 - guessing) ** 2, abs=0.03)
 
 

@@ -5,17 +5,36 @@ from verified.tables.own_corpus import corpus_table, costs_table, lineage_of
 from verified.tables.paths import own_corpus_tables
 
 CORPUS = {
-    "rows": 9, "moments": 7, "excluded_rows": {"empty-caption": 2}, "splits": {"test": 7}, "videos_found": 4,
+    "rows": 9,
+    "moments": 7,
+    "excluded_rows": {"empty-caption": 2},
+    "splits": {"test": 7},
+    "videos_found": 4,
     "videos": 3,
-    "excluded_videos": {"no-decoder": 1}, "partial_videos": 1, "identical_videos": 0, "clamped_ends": [{"desc_id": 1}],
-}  # fmt: skip
-ANNOTATIONS = {"candidates": 30, "annotated": 5, "without": {"rejected": 1, "no-candidate": 1},
-               "selection": {"accepted": 2, "kept": 3}}  # fmt: skip
+    "excluded_videos": {"no-decoder": 1},
+    "partial_videos": 1,
+    "identical_videos": 0,
+    "clamped_ends": [{"desc_id": 1}],
+}
+ANNOTATIONS = {
+    "candidates": 30,
+    "annotated": 5,
+    "without": {"rejected": 1, "no-candidate": 1},
+    "selection": {"accepted": 2, "kept": 3},
+}
 
 
 def call(task: str, status: str = "ok", **more) -> dict:
-    row = {"task": task, "model": "m", "status": status, "attempts": 1, "tokens_in": 10, "tokens_out": 4, "cost": 0.5,
-           "seconds": 2.0}  # fmt: skip
+    row = {
+        "task": task,
+        "model": "m",
+        "status": status,
+        "attempts": 1,
+        "tokens_in": 10,
+        "tokens_out": 4,
+        "cost": 0.5,
+        "seconds": 2.0,
+    }
     return row | more
 
 
@@ -35,8 +54,12 @@ def test_costs_count_each_call_once_and_tell_them_of_a_moment():
     ]
     keys = list(lineage_of(rows))
     assert sorted(set(keys)) == ["a", "b", "c", "d", "gone"]
-    ledger = {"a": call("questions"), "b": call("answers", attempts=3, status="blocked"), "c": call("questions"),
-              "d": call("describe")}  # fmt: skip
+    ledger = {
+        "a": call("questions"),
+        "b": call("answers", attempts=3, status="blocked"),
+        "c": call("questions"),
+        "d": call("describe"),
+    }
     table = costs_table("Kitchen", "kitchen", keys, ledger.get, 2)
     rows = {row[0]: row[2:] for row in table.rows}
     assert rows["questions"] == (2, 0, 2, 20, 8, 1.0, 4.0) and rows["answers"][:3] == (1, 1, 3)

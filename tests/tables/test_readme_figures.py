@@ -13,10 +13,19 @@ from verified.tables.write import TIDY
 @pytest.fixture
 def frame(tmp_path):
     rows = [
-        {"table": "main-4", "method": method, "task": task, "metric": metric, "value": 20.5, "low": 18, "high": 23,
-         "spread": 1.234 if method == "XML" else None}
-        for method in ("HERO", "XML") for task, metric in COLUMNS
-    ]  # fmt: skip
+        {
+            "table": "main-4",
+            "method": method,
+            "task": task,
+            "metric": metric,
+            "value": 20.5,
+            "low": 18,
+            "high": 23,
+            "spread": 1.234 if method == "XML" else None,
+        }
+        for method in ("HERO", "XML")
+        for task, metric in COLUMNS
+    ]
     rows[7].update(value=None, low=None, high=None, spread=None)
     task = "XML trained on FIG; XML trained on COG; VCMR 0.5/r5"
     rows.append({"table": "gains", "task": task, "test": "FIG", "metric": "Gain", "value": 16, "low": 11, "high": 21})

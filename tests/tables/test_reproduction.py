@@ -45,8 +45,14 @@ def collection(
     fine = {"captions": captions, "vocab": None, "words": None, "nouns": None, "verbs": None, "adjectives": None}
     members = [{"size": 2}] * 192 + [{"size": 19}, {"size": 19}]
     clusters = {"captions": captions, "classes": 1393, "instances": instances, "members": members}
-    scores = {"span_seconds": 8.2298, "statics_count": None, "statics_confidence": None, "dynamics_count": None,
-              "dynamics_confidence": None, "total_confidence": 1.3208}  # fmt: skip
+    scores = {
+        "span_seconds": 8.2298,
+        "statics_count": None,
+        "statics_confidence": None,
+        "dynamics_count": None,
+        "dynamics_confidence": None,
+        "total_confidence": 1.3208,
+    }
     files = {
         "language": {
             **head,

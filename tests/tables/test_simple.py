@@ -21,10 +21,13 @@ from verified.tables.simple import Estimate, SimpleTable, read_table_json, write
 from verified.tables.write import tidy_rows, write_simple, write_tables
 
 TABLE = SimpleTable(
-    "long-form", "Recall in films", ("Data set", "Window", "R@1", "Queries", "Remark"),
+    "long-form",
+    "Recall in films",
+    ("Data set", "Window", "R@1", "Queries", "Remark"),
     [["Films", "180 s", Estimate(12.345, 10.0, 14.5), 200, "small"], ["Films", "60 s", None, 0, ""]],
-    notes=["Windows overlap by half."], digits=(0, 0, 1, 0, 0),
-)  # fmt: skip
+    notes=["Windows overlap by half."],
+    digits=(0, 0, 1, 0, 0),
+)
 HOSTILE = ["=1+1|<b>&\\cmd{x}_%$#^~", "[2em]", "a\nb\r\nc", "</script><script>", "%", "\\", "–†±", "\\[4pt]", "'", '"']
 
 
@@ -45,10 +48,21 @@ def test_every_form_shows_what_the_table_says(tmp_path):
 def test_its_numbers_are_rows_of_the_tidy_frame(tmp_path):
     rows = tidy_rows(TABLE)
     assert [(row["metric"], row["value"]) for row in rows] == [
-        ("R@1", 12.345), ("Queries", 200), ("R@1", None), ("Queries", 0)
-    ]  # fmt: skip
-    assert rows[0] == {"table": "long-form", "dataset": "Films", "task": "180 s", "metric": "R@1", "value": 12.345,
-                       "low": 10.0, "high": 14.5, "note": "Remark: small"}  # fmt: skip
+        ("R@1", 12.345),
+        ("Queries", 200),
+        ("R@1", None),
+        ("Queries", 0),
+    ]
+    assert rows[0] == {
+        "table": "long-form",
+        "dataset": "Films",
+        "task": "180 s",
+        "metric": "R@1",
+        "value": 12.345,
+        "low": 10.0,
+        "high": 14.5,
+        "note": "Remark: small",
+    }
 
 
 def test_it_travels_as_json(tmp_path):
@@ -56,8 +70,10 @@ def test_it_travels_as_json(tmp_path):
     assert read_table_json(tmp_path / "tables.json") == [TABLE, TABLE]
 
 
-@pytest.mark.parametrize("content", [[], {}, {"tables": [{"key": "a"}]}, {"tables": [1]}, {"tables": [{**vars(TABLE),
-                         "rows": [[1]], "notes": []}]}])  # fmt: skip
+@pytest.mark.parametrize(
+    "content",
+    [[], {}, {"tables": [{"key": "a"}]}, {"tables": [1]}, {"tables": [{**vars(TABLE), "rows": [[1]], "notes": []}]}],
+)
 def test_a_file_of_something_else_is_named(content, tmp_path):
     (tmp_path / "tables.json").write_text(json.dumps(content))
     with pytest.raises(InputError, match=r"tables\.json: not a file of tables"):
@@ -96,8 +112,12 @@ def no_data_sets() -> dict:
 def test_a_configuration_without_corpora_for_retrieval_has_its_own_tables_alone(tmp_path):
     write_tables(tmp_path / "t", no_data_sets(), Collection([], [], 100, 1), tmp_path, [], [TABLE])
     assert sorted(path.name for path in (tmp_path / "t").iterdir()) == [
-        "all.csv", "long-form.csv", "long-form.html", "long-form.md", "long-form.tex"
-    ]  # fmt: skip
+        "all.csv",
+        "long-form.csv",
+        "long-form.html",
+        "long-form.md",
+        "long-form.tex",
+    ]
     assert "long-form,Films,,,,180 s,R@1,12.345,10.0,14.5,,,," in (tmp_path / "t" / "all.csv").read_text()
 
 
@@ -138,8 +158,23 @@ def test_any_text_stays_text(text):
     sheet, notes = hostile_sheet(text), [text]
     page = Cells()
     page.feed(html_page(sheet, notes))
-    assert page.tags <= {"html", "head", "meta", "title", "style", "body", "table", "caption", "thead", "tbody", "tr",
-                         "th", "td", "p", "br"}  # fmt: skip
+    assert page.tags <= {
+        "html",
+        "head",
+        "meta",
+        "title",
+        "style",
+        "body",
+        "table",
+        "caption",
+        "thead",
+        "tbody",
+        "tr",
+        "th",
+        "td",
+        "p",
+        "br",
+    }
     assert len(page.cells) == 4
     lines = markdown(sheet, notes).splitlines()
     assert all(len(re.findall(r"(?<!\\)\|", line)) == 3 for line in lines[2:6])
@@ -148,8 +183,17 @@ def test_any_text_stays_text(text):
     for line in (line for line in body if not line.endswith("rule")):
         cells = line.removesuffix(r" \\").split(" & ")
         assert len(cells) == 2 and not cells[0].lstrip().startswith("[")
-        for command in (r"\textbackslash ", r"\textasciitilde ", r"\textasciicircum ", r"$\pm$", r"$^\dagger$",
-                        r"\bfseries ", "{[}", r"\textbackslash", r"\space"):  # fmt: skip
+        for command in (
+            r"\textbackslash ",
+            r"\textasciitilde ",
+            r"\textasciicircum ",
+            r"$\pm$",
+            r"$^\dagger$",
+            r"\bfseries ",
+            "{[}",
+            r"\textbackslash",
+            r"\space",
+        ):
             line = line.replace(command, "")
         assert not re.search(r"(?<!\\)[&%$#_{}]|\\(?![&%$#_{}])|[~^]", "".join(line.removesuffix(r" \\").split(" & ")))
     rows = list(csv.reader(io.StringIO(csv_text(pd.DataFrame([[text, 1]], columns=["t", "n"]), ["c"]), newline="")))

@@ -58,11 +58,19 @@ def made_run(folder: Path, model: str, right: float, videos: int = 30, seed: int
     path.write_text(
         json.dumps(
             {
-                "dataset": "demo", "model": model, "trained_on": trained_on, "tested_on": "fig", "seed": seed,
-                "split": "test", "queries": 200, "videos": videos, "ground_truth_sha256": "0" * 64, "metrics": metrics,
+                "dataset": "demo",
+                "model": model,
+                "trained_on": trained_on,
+                "tested_on": "fig",
+                "seed": seed,
+                "split": "test",
+                "queries": 200,
+                "videos": videos,
+                "ground_truth_sha256": "0" * 64,
+                "metrics": metrics,
             }
         )
-    )  # fmt: skip
+    )
     return str(path)
 
 
@@ -221,11 +229,19 @@ def test_hostile_texts_stay_texts():
 
 
 def test_a_finished_study_fills_its_tables_and_one_that_is_open_says_so(tmp_path):
-    measures = {name: {"value": 4.5, "low": 4.0, "high": 5.0, "captions": 50} for name in
-                ("R_s_percent", "S_statics", "R_d_percent", "S_dynamics", "S_total")}  # fmt: skip
+    measures = {
+        name: {"value": 4.5, "low": 4.0, "high": 5.0, "captions": 50}
+        for name in ("R_s_percent", "S_statics", "R_d_percent", "S_dynamics", "S_total")
+    }
     measures["S_statics"] = {"value": None, "low": None, "high": None, "captions": 0}
-    summary = {"study": "0123", "answers": 300, "participants": 10, "verdict": "caption", "measures": measures,
-               "agreement": {"statics": {"alpha": 0.5}, "accuracy": {"alpha": None}}}  # fmt: skip
+    summary = {
+        "study": "0123",
+        "answers": 300,
+        "participants": 10,
+        "verdict": "caption",
+        "measures": measures,
+        "agreement": {"statics": {"alpha": 0.5}, "accuracy": {"alpha": None}},
+    }
     path = tmp_path / "results" / "demo" / "study" / "summary.json"
     path.parent.mkdir(parents=True)
     path.write_text(json.dumps(summary))
@@ -241,8 +257,18 @@ def test_a_finished_study_fills_its_tables_and_one_that_is_open_says_so(tmp_path
 
 def test_printed_figures_stand_beside_ours_only_where_the_data_set_is_the_papers(tmp_path):
     settings = demo_settings(["xml"])
-    printed = [{"table": "main-2", "dataset": "Demo-FIG", "method": "", "train": "COG", "test": "",
-                "task": "many-to-many", "metric": "classes", "value": "7"}]  # fmt: skip
+    printed = [
+        {
+            "table": "main-2",
+            "dataset": "Demo-FIG",
+            "method": "",
+            "train": "COG",
+            "test": "",
+            "task": "many-to-many",
+            "metric": "classes",
+            "value": "7",
+        }
+    ]
     path = tmp_path / "results" / "demo" / "statistics" / "many_to_many.json"
     path.parent.mkdir(parents=True)
     path.write_text(json.dumps({kind: {"classes": 9, "instances": 20} for kind in ("cog", "fig")}))

@@ -32,9 +32,11 @@ def hub():
     """One for all tests: the client reads the address once."""
     with serving() as server, pytest.MonkeyPatch.context() as patch:
         for name, value in {
-            "HF_ENDPOINT": server.url, "HF_HUB_OFFLINE": "0", "HF_TOKEN": "",
+            "HF_ENDPOINT": server.url,
+            "HF_HUB_OFFLINE": "0",
+            "HF_TOKEN": "",
             "HF_HUB_DISABLE_PROGRESS_BARS": "1",
-        }.items():  # fmt: skip
+        }.items():
             patch.setenv(name, value)
         from huggingface_hub import constants
 
@@ -109,11 +111,14 @@ def test_a_killed_download_goes_on_where_it_was(hub, weights, tmp_path):
     assert asked and asked[0] and not asked[0].startswith("bytes=0-")
 
 
-@pytest.mark.parametrize("name, message", [
-    ("org/gated", r"gated.*accept them at https://huggingface\.co/org/gated.*HF_TOKEN"),
-    ("org/none", "shows no model 'org/none'.*HF_TOKEN"),
-    ("not a name", "neither a model's name on the hub nor a folder"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "name, message",
+    [
+        ("org/gated", r"gated.*accept them at https://huggingface\.co/org/gated.*HF_TOKEN"),
+        ("org/none", "shows no model 'org/none'.*HF_TOKEN"),
+        ("not a name", "neither a model's name on the hub nor a folder"),
+    ],
+)
 def test_refusals_say_what_to_do(hub, weights, name, message):
     hub.publish("org/gated", FILES)
     hub.gated.add("org/gated")
@@ -167,15 +172,19 @@ def test_jobs_load_the_locked_commit_and_nothing_else(tmp_path, weights):
 
 def test_which_models_a_configuration_needs():
     source = {"kind": "folder", "videos": "v", "moments": "m"}
-    wanted = wanted_models(load({
-        "datasets": {"d": {"title": "d", "source": source}},
-        "generation": {
-            "llm": {"engine": "vllm", "model": "org/a"},
-            "image_lmm": {"engine": "transformers", "model": "org/a", "revision": "v2"},
-            "video_lmm": {"engine": "openai", "model": "org/hosted"},
-        },
-        "features": {"video_backbone": "org/eyes", "text_encoder": "all-MiniLM-L6-v2"},
-    }))  # fmt: skip
+    wanted = wanted_models(
+        load(
+            {
+                "datasets": {"d": {"title": "d", "source": source}},
+                "generation": {
+                    "llm": {"engine": "vllm", "model": "org/a"},
+                    "image_lmm": {"engine": "transformers", "model": "org/a", "revision": "v2"},
+                    "video_lmm": {"engine": "openai", "model": "org/hosted"},
+                },
+                "features": {"video_backbone": "org/eyes", "text_encoder": "all-MiniLM-L6-v2"},
+            }
+        )
+    )
     assert wanted == {
         Wanted("org/a"): ["generation.llm.model"],
         Wanted("org/a", "v2"): ["generation.image_lmm.model"],
@@ -183,23 +192,33 @@ def test_which_models_a_configuration_needs():
     }
 
 
-@pytest.mark.parametrize("names, kept", [
-    (["model.safetensors", "pytorch_model.bin", "tf_model.h5", "README.md"], ["model.safetensors"]),
-    (["pytorch_model.bin", "flax_model.msgpack", "vocab.json"], ["pytorch_model.bin", "vocab.json"]),
-    (["model-00001-of-00002.safetensors", "consolidated.safetensors", "onnx/model.onnx", "tokenizer.model"],
-     ["model-00001-of-00002.safetensors", "tokenizer.model"]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "names, kept",
+    [
+        (["model.safetensors", "pytorch_model.bin", "tf_model.h5", "README.md"], ["model.safetensors"]),
+        (["pytorch_model.bin", "flax_model.msgpack", "vocab.json"], ["pytorch_model.bin", "vocab.json"]),
+        (
+            ["model-00001-of-00002.safetensors", "consolidated.safetensors", "onnx/model.onnx", "tokenizer.model"],
+            ["model-00001-of-00002.safetensors", "tokenizer.model"],
+        ),
+    ],
+)
 def test_one_form_of_the_weights_is_enough(names, kept):
     assert needed(names) == kept
 
 
-@pytest.mark.parametrize("text, message", [
-    ("{", "not a lock file"),
-    ('{"models": {"a": {"commit": "main", "files": {"f": {}}}}}', "commit of a is not 40"),
-    (json.dumps({"models": {"a": {"commit": "0" * 40, "files": {"../f": {"bytes": 1, "sha256": "0" * 64}}}}}),
-     "outside the model's folder"),
-    ('{"files": {"u": {"bytes": 1}}}', "SHA-256 of u is missing"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("{", "not a lock file"),
+        ('{"models": {"a": {"commit": "main", "files": {"f": {}}}}}', "commit of a is not 40"),
+        (
+            json.dumps({"models": {"a": {"commit": "0" * 40, "files": {"../f": {"bytes": 1, "sha256": "0" * 64}}}}}),
+            "outside the model's folder",
+        ),
+        ('{"files": {"u": {"bytes": 1}}}', "SHA-256 of u is missing"),
+    ],
+)
 def test_a_lock_that_cannot_be_right_is_named(tmp_path, text, message):
     (tmp_path / "lock.json").write_text(text)
     with pytest.raises(InputError, match=message):

@@ -47,14 +47,25 @@ def decisions(folder: Path) -> list[dict]:
     page = (folder / "results/kitchen/review/pages/page-001.html").read_text(encoding="utf-8")
     shown = json.loads(re.search(r'id="review">(.*?)</script>', page, re.DOTALL)[1])
     rows = []
-    for item, more in zip(shown["items"], ({"decision": "accept"}, {"decision": "edit", "text": "a thing turns round"},
-                                           {"decision": "reject", "reason": "wrong object"})):  # fmt: skip
+    for item, more in zip(
+        shown["items"],
+        (
+            {"decision": "accept"},
+            {"decision": "edit", "text": "a thing turns round"},
+            {"decision": "reject", "reason": "wrong object"},
+        ),
+    ):
         judged = item["candidates"][item["chosen"]]
-        rows.append({
-            "dataset": shown["dataset"], **{key: item[key] for key in ("desc_id", "video", "start", "end")},
-            **{key: judged[key] for key in ("type", "candidate", "caption")},
-            "reviewer": "Ann", "when": "2026-01-01T00:00:00Z", **more,
-        })  # fmt: skip
+        rows.append(
+            {
+                "dataset": shown["dataset"],
+                **{key: item[key] for key in ("desc_id", "video", "start", "end")},
+                **{key: judged[key] for key in ("type", "candidate", "caption")},
+                "reviewer": "Ann",
+                "when": "2026-01-01T00:00:00Z",
+                **more,
+            }
+        )
     return rows
 
 
@@ -65,12 +76,18 @@ def test_the_page_leads_from_a_bare_folder_to_a_reviewed_and_exported_data_set(t
     with endpoint() as served:
         role = {"engine": "openai", "model": "loop", "base_url": served.url, "api_key_variable": "MY_KEY"}
         values = {
-            "name": "kitchen", "shards": 1,
-            "datasets": {"kitchen": {"title": "Kitchen-FIG", "source": {"kind": "folder", "videos": "videos"},
-                                     "proposals": {"train_share": 0.5, "val_share": 0.25}}},
+            "name": "kitchen",
+            "shards": 1,
+            "datasets": {
+                "kitchen": {
+                    "title": "Kitchen-FIG",
+                    "source": {"kind": "folder", "videos": "videos"},
+                    "proposals": {"train_share": 0.5, "val_share": 0.25},
+                }
+            },
             "generation": {"llm": role, "image_lmm": role, "video_lmm": role},
             "evaluator": {"pretrain_clips": 64, "epochs": 1, "batch": 4},
-        }  # fmt: skip
+        }
         configuration = tmp_path / "kitchen.yaml"
         configuration.write_text(yaml.safe_dump(values))
         done, given = [], None

@@ -15,8 +15,11 @@ from verified.tables.readme import TABLE, read_rows, readme_problems
 def test_the_main_job_builds_the_demo():
     run = subprocess.run(
         [sys.executable, "-m", "snakemake", "--cores", "all", "results/tables"],
-        cwd=PROJECT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-    )  # fmt: skip
+        cwd=PROJECT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
     assert run.returncode == 0, run.stdout[-6000:]
     with (PROJECT / "results" / "tables" / "validity.csv").open(encoding="utf-8", newline="") as lines:
         checks = list(csv.DictReader(line for line in lines if not line.startswith("#")))

@@ -20,9 +20,14 @@ from verified.common.shards import shard_name, shard_of
 
 SHARDS = 3
 PER_SHARD = {
-    "probe_videos", "extract_keyframes", "caption_statics", "caption_dynamics", "write_perturbations", "gather_clips",
+    "probe_videos",
+    "extract_keyframes",
+    "caption_statics",
+    "caption_dynamics",
+    "write_perturbations",
+    "gather_clips",
     "extract_video_features",
-}  # fmt: skip
+}
 
 
 @pytest.fixture(scope="module")
@@ -112,9 +117,11 @@ def test_a_moved_project_has_nothing_to_do(finished, tmp_path):
 def test_a_second_run_at_once_is_refused_in_plain_words(tmp_path):
     with (tmp_path / "first.log").open("w") as log:
         first = subprocess.Popen(
-            command(tmp_path, "--cores", "1", "results/tables"), stdout=log, stderr=subprocess.STDOUT,
+            command(tmp_path, "--cores", "1", "results/tables"),
+            stdout=log,
+            stderr=subprocess.STDOUT,
             start_new_session=True,
-        )  # fmt: skip
+        )
         try:
             for _ in range(600):
                 if "rule render_demo" in (tmp_path / "first.log").read_text():

@@ -22,16 +22,24 @@ def run(tmp_path_factory) -> tuple[Path, Path]:
     environment = {**os.environ, "PYTHONPATH": str(PROJECT / "tests")}
     config = folder / "short.yaml"
     config.write_text(
-        yaml.safe_dump({
-            "layers": [str(PROJECT / "config" / "rehearsal.yaml")], "shards": 1, "tables": ["charades-fig"],
-            "retrieval": {"models": ["xml", "hero"]},
-        })
-    )  # fmt: skip
+        yaml.safe_dump(
+            {
+                "layers": [str(PROJECT / "config" / "rehearsal.yaml")],
+                "shards": 1,
+                "tables": ["charades-fig"],
+                "retrieval": {"models": ["xml", "hero"]},
+            }
+        )
+    )
     for command in (["prepare.py", "resources/rehearsal", str(VIDEOS)], ["answers.py", str(config)]):
         done = subprocess.run(
-            [sys.executable, str(REHEARSAL / command[0]), *command[1:]], cwd=folder, env=environment,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-        )  # fmt: skip
+            [sys.executable, str(REHEARSAL / command[0]), *command[1:]],
+            cwd=folder,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
         assert done.returncode == 0, done.stdout[-4000:]
     done = snakemake(folder, "--cores", "2", "results/tables", config=config)
     assert done.returncode == 0, done.stdout[-4000:]

@@ -15,8 +15,12 @@ def built(tmp_path_factory):
     (folder / "given" / "train.jsonl").write_bytes(annotations(0))
     (folder / "given" / "test.jsonl").write_bytes(annotations(10))
     (folder / "config.yaml").write_text(CONFIG)
-    targets = ("results/tables", "results/mine/figures/clusters.svg", "results/mine/annotations/lint.json",
-               "results/mine/corpus/moments.jsonl")  # fmt: skip
+    targets = (
+        "results/tables",
+        "results/mine/figures/clusters.svg",
+        "results/mine/annotations/lint.json",
+        "results/mine/corpus/moments.jsonl",
+    )
     run = snakemake(folder, "--cores", "2", *targets, config=folder / "config.yaml")
     assert run.returncode == 0, run.stdout[-6000:]
     return folder

@@ -35,10 +35,12 @@ def shared(tmp_path_factory):
     runs = [
         subprocess.Popen(
             command(folder, "--cores", "1", SHOWN, config=path),
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
         )
         for path in configs.values()
-    ]  # fmt: skip
+    ]
     for run in runs:
         output, _ = run.communicate(timeout=600)
         assert run.returncode == 0, output[-6000:]

@@ -51,9 +51,12 @@ LOWEST = {
 
 
 def count(
-    moments: Iterable[dict], groups: dict[int, list[dict]], splits: Iterable[str],
-    given: Mapping[int, str] | None = None, left_out: Mapping[int, str] | None = None,
-) -> dict:  # fmt: skip
+    moments: Iterable[dict],
+    groups: dict[int, list[dict]],
+    splits: Iterable[str],
+    given: Mapping[int, str] | None = None,
+    left_out: Mapping[int, str] | None = None,
+) -> dict:
     """Counts that reconcile: moments = annotated + without (by reason), over all splits and for each.
 
     A moment of a split that the configuration does not name counts as ``split-not-annotated``. `given` are the types of
@@ -111,22 +114,55 @@ def write_candidates(
         chosen = choose(group)
         highest, lowest = (None, None) if isinstance(chosen, str) else chosen
         for row in group:
-            rows.append({
-                "desc_id": moment["desc_id"], "split": moment["split"], "video": moment["video"],
-                "start": float(moment["start"]), "end": float(moment["end"]), "duration": float(moment["duration"]),
-                "cog_desc": moment["caption"], "type": row["type"], "candidate": row["candidate"],
-                "caption": row["caption"], "lineage": row["lineage"],
-                **{name: _number(row.get(name)) for name in NUMBERS},
-                "highest": row is highest, "lowest": row is lowest, **origin(moment["desc_id"], row["type"]),
-            })  # fmt: skip
+            rows.append(
+                {
+                    "desc_id": moment["desc_id"],
+                    "split": moment["split"],
+                    "video": moment["video"],
+                    "start": float(moment["start"]),
+                    "end": float(moment["end"]),
+                    "duration": float(moment["duration"]),
+                    "cog_desc": moment["caption"],
+                    "type": row["type"],
+                    "candidate": row["candidate"],
+                    "caption": row["caption"],
+                    "lineage": row["lineage"],
+                    **{name: _number(row.get(name)) for name in NUMBERS},
+                    "highest": row is highest,
+                    "lowest": row is lowest,
+                    **origin(moment["desc_id"], row["type"]),
+                }
+            )
     text, real, whole, truth = pyarrow.string(), pyarrow.float64(), pyarrow.int64(), pyarrow.bool_()
     kinds = {
-        "desc_id": whole, "split": text, "video": text, "start": real, "end": real, "duration": real, "cog_desc": text,
-        "type": text, "candidate": whole, "caption": text, "lineage": text, "z1": real, "margin": real,
-        "probability": real, "similarity": real, "score": real, "choice": real, "highest": truth, "lowest": truth,
-        "model": text, "seen_by": text, "prompts": text, "prompts_sha256": text, "frames": whole,
-        "frame_times": pyarrow.list_(real), "thinned": truth, "outcome": text,
-    }  # fmt: skip
+        "desc_id": whole,
+        "split": text,
+        "video": text,
+        "start": real,
+        "end": real,
+        "duration": real,
+        "cog_desc": text,
+        "type": text,
+        "candidate": whole,
+        "caption": text,
+        "lineage": text,
+        "z1": real,
+        "margin": real,
+        "probability": real,
+        "similarity": real,
+        "score": real,
+        "choice": real,
+        "highest": truth,
+        "lowest": truth,
+        "model": text,
+        "seen_by": text,
+        "prompts": text,
+        "prompts_sha256": text,
+        "frames": whole,
+        "frame_times": pyarrow.list_(real),
+        "thinned": truth,
+        "outcome": text,
+    }
     metadata = {f"verified.{name}": value for name, value in facts.items() if value}
     table = pyarrow.Table.from_pylist(rows, schema=pyarrow.schema(kinds, metadata))
     with atomic_path(path) as temporary:

@@ -18,9 +18,14 @@ PERSONAL = re.compile(
     r"|(?<![\w.])\+?\d(?:[ ()/-]{0,2}\d){8,}(?![\w.]\d)",  # telephone: nine digits or more, no dots as in dates
 )
 TALK = {
-    "original-caption": "speaks_of_caption", "frames": "speaks_of_frames", "time": "speaks_of_time",
-    "prompt": "speaks_of_prompt", "instructions": "speaks_of_prompt", "url": "url", "markup": "markup",
-}  # fmt: skip
+    "original-caption": "speaks_of_caption",
+    "frames": "speaks_of_frames",
+    "time": "speaks_of_time",
+    "prompt": "speaks_of_prompt",
+    "instructions": "speaks_of_prompt",
+    "url": "url",
+    "markup": "markup",
+}
 """The reasons for which generation refuses a caption, and the findings they are here."""
 
 LONGEST = 5_000

@@ -34,14 +34,22 @@ def origins(statics: Iterable[dict], dynamics: Iterable[dict], facts: dict[str, 
     for row in statics:
         seen = [keyframe["time"] for keyframe in row["keyframes"] if keyframe["description"] or keyframe["foreground"]]
         found[row["desc_id"], "statics"] = {
-            **common, "seen_by": facts["image_model"], "frames": len(seen), "frame_times": seen, "thinned": False,
+            **common,
+            "seen_by": facts["image_model"],
+            "frames": len(seen),
+            "frame_times": seen,
+            "thinned": False,
             "outcome": row["reason"] or "ok",
-        }  # fmt: skip
+        }
     for row in dynamics:
         found[row["desc_id"], "dynamics"] = {
-            **common, "seen_by": facts["video_model"], "frames": row["frames"], "frame_times": None,
-            "thinned": row["thinned"], "outcome": row["reason"] or "ok",
-        }  # fmt: skip
+            **common,
+            "seen_by": facts["video_model"],
+            "frames": row["frames"],
+            "frame_times": None,
+            "thinned": row["thinned"],
+            "outcome": row["reason"] or "ok",
+        }
 
     def of(desc_id: int, kind: str) -> dict:
         return found.get((desc_id, kind), {})

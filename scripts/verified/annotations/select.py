@@ -48,9 +48,13 @@ def smallest_score(
 
 
 def select(
-    rows: Iterable[dict], groups: Mapping[int, list[dict]], outcomes: Mapping[int, dict], least: float | None,
-    best: int = 1, otherwise: str = "leave-out",
-) -> tuple[list[dict], dict[int, str], Counter]:  # fmt: skip
+    rows: Iterable[dict],
+    groups: Mapping[int, list[dict]],
+    outcomes: Mapping[int, dict],
+    least: float | None,
+    best: int = 1,
+    otherwise: str = "leave-out",
+) -> tuple[list[dict], dict[int, str], Counter]:
     """FIG rows that are given out, why other moments have none (by desc_id), and counts of what was done.
 
     `rows` are the machine's FIG rows, `outcomes` those of `review.settle`. `least` is the smallest score allowed. With
@@ -85,8 +89,14 @@ def _decided(row: dict, outcome: Mapping, group: list[dict]) -> tuple[dict, str]
         review["edited_from"] = found["caption"]
     score = found["score"] if finite(found["score"]) else row["fig_desc_score"]
     kind = COARSE if same(outcome["caption"]) == same(row["cog_desc"]) else found["type"]
-    new = {**row, "fig_desc": outcome["caption"], "fig_desc_score": score, "fig_desc_type": kind,
-           "lineage": found["lineage"], "review": review}  # fmt: skip
+    new = {
+        **row,
+        "fig_desc": outcome["caption"],
+        "fig_desc_score": score,
+        "fig_desc_type": kind,
+        "lineage": found["lineage"],
+        "review": review,
+    }
     return new, {"accept": "accepted", "choose": "chosen", "edit": "edited"}[outcome["decision"]]
 
 
@@ -106,6 +116,12 @@ def _further(
             continue
         if same(entry["caption"]) not in taken:
             taken.add(same(entry["caption"]))
-            found.append({"fig_desc": entry["caption"], "fig_desc_score": entry["score"],
-                          "fig_desc_type": entry["type"], "lineage": entry["lineage"]})  # fmt: skip
+            found.append(
+                {
+                    "fig_desc": entry["caption"],
+                    "fig_desc_score": entry["score"],
+                    "fig_desc_type": entry["type"],
+                    "lineage": entry["lineage"],
+                }
+            )
     return found

@@ -48,13 +48,25 @@ def facts(settings: Config, desc_id: int, dataset: str | None = None) -> dict:
     steps = {step: _rows(folder / place, desc_id) for step, place in STEPS.items()}
     chosen = {
         kind: next(
-            (row for path in sorted((folder / "annotations" / kind).glob("*.jsonl"))
-             for row in iterate_jsonl(path) if row["desc_id"] == desc_id), None)
+            (
+                row
+                for path in sorted((folder / "annotations" / kind).glob("*.jsonl"))
+                for row in iterate_jsonl(path)
+                if row["desc_id"] == desc_id
+            ),
+            None,
+        )
         for kind in ("fig", "fig-lowest")
-    }  # fmt: skip
-    return {"dataset": name, "moment": moment, **steps, "decision": chosen,
-            "chosen_by": settings.annotations.choose_by, "warning": confidence_warning(settings, name),
-            "calls": _calls(Path(settings.generation.ledger), steps)}  # fmt: skip
+    }
+    return {
+        "dataset": name,
+        "moment": moment,
+        **steps,
+        "decision": chosen,
+        "chosen_by": settings.annotations.choose_by,
+        "warning": confidence_warning(settings, name),
+        "calls": _calls(Path(settings.generation.ledger), steps),
+    }
 
 
 def _rows(folder: Path, desc_id: int) -> list[dict] | None:

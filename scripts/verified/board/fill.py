@@ -48,9 +48,14 @@ def add_run(run: Path, folder: Path, command: str, commit: str) -> list[str]:
             )  # fmt: skip
         seeds = sorted(known["seed"] for _, known in trainings)
         card = {
-            "model": model, "features": features, "trained_on": f"{trainings[0][1]['dataset']}, {CAPTIONS} captions",
-            "command": command, "commit": commit, "seeds": seeds, "nms": trainings[0][1]["nms_threshold"],
-        }  # fmt: skip
+            "model": model,
+            "features": features,
+            "trained_on": f"{trainings[0][1]['dataset']}, {CAPTIONS} captions",
+            "command": command,
+            "commit": commit,
+            "seeds": seeds,
+            "nms": trainings[0][1]["nms_threshold"],
+        }
         for path, known in trainings:
             _copy(path.with_name("submission.json.gz"), file_of(folder / model, known["seed"]))
         write_text(folder / model / CARD, json.dumps(card, indent=1, ensure_ascii=False) + "\n")

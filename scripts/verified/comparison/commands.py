@@ -21,9 +21,12 @@ def add_parser(subparsers) -> None:
     )
     parser.add_argument("--output", default="comparison", metavar="FOLDER", help="where to write (comparison)")
     parser.add_argument(
-        "--metric", nargs="+", default=(), metavar="M",
+        "--metric",
+        nargs="+",
+        default=(),
+        metavar="M",
         help="metrics such as VCMR/0.5/r1; groups are compared by the first",
-    )  # fmt: skip
+    )
     parser.add_argument("--tested-on", default="fig", metavar="C", help="captions a run's folder was tested on (fig)")
     parser.add_argument("--nms", type=float, metavar="T", help="suppress spans that overlap by a tIoU above T first")
     parser.add_argument("--keyframes", metavar="FOLDER", help="keyframe archives of the data set, for the page")

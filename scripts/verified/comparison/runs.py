@@ -60,9 +60,10 @@ def submissions(path: Path, tested_on: str) -> list[Path]:
         if found:
             return found
     raise InputError(
-        f"no {SUBMISSION} in it, nor in seed-*/{tested_on}", file=path,
+        f"no {SUBMISSION} in it, nor in seed-*/{tested_on}",
+        file=path,
         remedy="name a submission, or a folder such as results/NAME/retrieval/xml/fig",
-    )  # fmt: skip
+    )
 
 
 def _name(path: Path) -> str:

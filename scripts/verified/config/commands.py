@@ -11,9 +11,13 @@ START, END = "<!-- keys: generated from scripts/verified/config, do not edit -->
 def add_configfiles(parser: argparse.ArgumentParser, default: str = "config/config.yaml") -> None:
     """Add the option --configfile: one file or several, as Snakemake takes them."""
     parser.add_argument(
-        "--configfile", type=Path, nargs="+", default=[Path(default)], metavar="FILE",
+        "--configfile",
+        type=Path,
+        nargs="+",
+        default=[Path(default)],
+        metavar="FILE",
         help=f"the run's configuration; of several files, later ones change earlier ones (default {default})",
-    )  # fmt: skip
+    )
 
 
 def add_parser(subparsers) -> None:

@@ -12,8 +12,15 @@ Form = Literal["hugging-face", "webdataset", "csv", "tvr", "qvhighlights", "acti
 class Export(Section):
     """Forms in which annotations are exported, and what stands in their cards."""
 
-    forms: tuple[Form, ...] = ("hugging-face", "webdataset", "csv", "tvr", "qvhighlights", "activitynet-captions",
-                               "charades-sta")  # fmt: skip
+    forms: tuple[Form, ...] = (
+        "hugging-face",
+        "webdataset",
+        "csv",
+        "tvr",
+        "qvhighlights",
+        "activitynet-captions",
+        "charades-sta",
+    )
     """Forms that `verified export` writes where none are named; each is a folder below results/…/export."""
     version: str = Field("1.0.0", pattern=r"^\d+\.\d+\.\d+$")
     """Version of the data set, for its cards."""

@@ -12,9 +12,26 @@ from verified.config import Config
 from verified.config.datasets import DataSet
 
 RESERVED = {
-    "annotations", "captions", "corpus", "evaluator", "export", "features", "figures", "keyframes", "longform",
-    "perturbations", "report", "retrieval", "review", "rextime", "search", "statistics", "study", "tables", "weights",
-}  # fmt: skip
+    "annotations",
+    "captions",
+    "corpus",
+    "evaluator",
+    "export",
+    "features",
+    "figures",
+    "keyframes",
+    "longform",
+    "perturbations",
+    "report",
+    "retrieval",
+    "review",
+    "rextime",
+    "search",
+    "statistics",
+    "study",
+    "tables",
+    "weights",
+}
 """Folders of stages below results/NAME: no data set may be called so."""
 
 

@@ -86,9 +86,7 @@ class RenderedFilms(Section):
     """Films of train whose description was made for another cut; collection must refuse them."""
 
 
-FilmSource = Annotated[
-    MadSource | DescribedSource | DatasetSource | RenderedFilms, Field(discriminator="kind")
-]  # fmt: skip
+FilmSource = Annotated[MadSource | DescribedSource | DatasetSource | RenderedFilms, Field(discriminator="kind")]
 
 
 class FilmSet(Section):

@@ -21,8 +21,14 @@ _VERBS = {
 }
 _DIRECTIONS = {"left": "to the left", "right": "to the right", "up": "up", "down": "down"}
 _SPEEDS = {"slow": "slowly", "fast": "fast"}
-_PLACES = {"wall": "by the wall", "sky": "at night", "sand": "on the sand", "field": "on the grass",
-           "bricks": "by the bricks", "water": "on the water"}  # fmt: skip
+_PLACES = {
+    "wall": "by the wall",
+    "sky": "at night",
+    "sand": "on the sand",
+    "field": "on the grass",
+    "bricks": "by the bricks",
+    "water": "on the water",
+}
 _NUMBERS = {2: "two", 3: "three"}
 
 

@@ -36,8 +36,14 @@ _PLACES = {
     "bricks": ("in front of a brick wall", "against bricks", "across a brick wall"),
     "water": ("on light blue water", "over water", "across light blue water"),
 }
-_NAMES = {"wall": "a grey wall", "sky": "the night sky", "sand": "a sandy floor", "field": "a green field",
-          "bricks": "a brick wall", "water": "light blue water"}  # fmt: skip
+_NAMES = {
+    "wall": "a grey wall",
+    "sky": "the night sky",
+    "sand": "a sandy floor",
+    "field": "a green field",
+    "bricks": "a brick wall",
+    "water": "light blue water",
+}
 _DIRECTIONS = {
     "left": ("to the left", "leftwards", "towards the left"),
     "right": ("to the right", "rightwards", "towards the right"),
@@ -59,9 +65,11 @@ _VERBS = {
     "stays": (("stays still", "stay still"), ("does not move", "do not move"), ("rests", "rest")),
 }
 _MEETING = (
-    ("until it touches", "until they touch"), ("and bumps into", "and bump into"), ("and reaches", "and reach"),
+    ("until it touches", "until they touch"),
+    ("and bumps into", "and bump into"),
+    ("and reaches", "and reach"),
     ("and meets", "and meet"),
-)  # fmt: skip
+)
 _WAITING = ("stays still", "rests nearby", "stands by", "does not move")
 
 
@@ -83,16 +91,32 @@ class Description:
     speed: str | None = None
 
 
-STATIC = ("shape", "colour", "count", "size", "texture", "background", "next_background", "bystander_shape",
-          "bystander_colour")  # fmt: skip
+STATIC = (
+    "shape",
+    "colour",
+    "count",
+    "size",
+    "texture",
+    "background",
+    "next_background",
+    "bystander_shape",
+    "bystander_colour",
+)
 DYNAMIC = ("motion", "direction", "speed")
 
 _VALUES = {
     "motion": MOTIONS,
-    "shape": SHAPES, "colour": tuple(COLOURS), "count": (1, 2, 3), "size": ("small", "large"), "texture": TEXTURES,
-    "background": tuple(BACKGROUNDS), "next_background": tuple(BACKGROUNDS), "bystander_shape": SHAPES,
-    "bystander_colour": tuple(COLOURS), "speed": tuple(SPEEDS),
-}  # fmt: skip
+    "shape": SHAPES,
+    "colour": tuple(COLOURS),
+    "count": (1, 2, 3),
+    "size": ("small", "large"),
+    "texture": TEXTURES,
+    "background": tuple(BACKGROUNDS),
+    "next_background": tuple(BACKGROUNDS),
+    "bystander_shape": SHAPES,
+    "bystander_colour": tuple(COLOURS),
+    "speed": tuple(SPEEDS),
+}
 
 # What moves mostly changes in direction or speed and stays a `moves`; so fewer of the other motions may become one, or
 # the word alone would tell.

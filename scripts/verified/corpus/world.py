@@ -17,8 +17,17 @@ SHORTEST_SECONDS, LONGEST_SECONDS = 2.0, 4.5
 PAN_SPEED = 10.0
 """World units per second."""
 
-MOTION_WEIGHTS = {"moves": 44, "meets": 9, "grows": 7, "shrinks": 7, "bounces": 9, "circles": 9, "appears": 5,
-                   "vanishes": 5, "stays": 5}  # fmt: skip
+MOTION_WEIGHTS = {
+    "moves": 44,
+    "meets": 9,
+    "grows": 7,
+    "shrinks": 7,
+    "bounces": 9,
+    "circles": 9,
+    "appears": 5,
+    "vanishes": 5,
+    "stays": 5,
+}
 COUNT_WEIGHTS = {1: 50, 2: 30, 3: 20}
 
 

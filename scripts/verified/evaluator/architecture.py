@@ -87,8 +87,11 @@ def from_header(values: dict, file: object) -> Architecture:
     known = {field.name for field in fields(Architecture)}
     for key in values:
         if key not in known:
-            raise InputError(f"architecture key {key!r} is unknown to this version", file=file,
-                             remedy="the checkpoint was written by a newer version; update the workflow")  # fmt: skip
+            raise InputError(
+                f"architecture key {key!r} is unknown to this version",
+                file=file,
+                remedy="the checkpoint was written by a newer version; update the workflow",
+            )
     missing = [field.name for field in fields(Architecture) if field.name not in values]
     if missing:
         raise InputError(f"architecture key {missing[0]!r} is missing from the header", file=file)

@@ -50,16 +50,18 @@ def read_header(path: str | Path) -> tuple[Architecture, str]:
     header = tensor_file.read_header(path) or {}
     if header.get("format") != FORMAT:
         raise InputError(
-            "not a checkpoint of the evaluator", file=path,
+            "not a checkpoint of the evaluator",
+            file=path,
             remedy="a .pth file of UMT is converted by: verified import-umt FILE",
-        )  # fmt: skip
+        )
     if not isinstance(header.get("version"), int) or not isinstance(header.get("origin"), str):
         raise InputError("damaged: its header lacks version or origin", file=path)
     if header["version"] > VERSION:
         raise InputError(
-            f"checkpoint format {header['version']} is newer than {VERSION}, the newest known here", file=path,
+            f"checkpoint format {header['version']} is newer than {VERSION}, the newest known here",
+            file=path,
             remedy="update the workflow",
-        )  # fmt: skip
+        )
     return from_header(header.get("architecture"), path), header["origin"]
 
 
@@ -81,8 +83,9 @@ def load_checkpoint(path: str | Path, wanted: Architecture | None = None) -> Noi
     if problem:
         raise InputError(
             f"the checkpoint does not fit size {size.size!r} with {size.frames} frames of {size.image_size} pixels:"
-            f" {problem}", file=path,
-        )  # fmt: skip
+            f" {problem}",
+            file=path,
+        )
     model = NoiseEvaluator(size)
     model.load_state_dict(tensors)
     return model

@@ -110,13 +110,18 @@ def finetune(
         captions = {role: [texts[item] for item in items] for role, texts in tuples.captions.items()}
         drawn = numpy_generator(seed, "evaluator frames", number)
         starts = drawn.integers(0, 2**63, size)
-        frames = np.stack([
-            training_view(
-                tuples.clip(item), model.size.frames, model.size.image_size, settings["crop_share"],
-                np.random.default_rng(start),
-            )
-            for item, start in list(zip(items, starts))[share(size, *processes())]
-        ])  # fmt: skip
+        frames = np.stack(
+            [
+                training_view(
+                    tuples.clip(item),
+                    model.size.frames,
+                    model.size.image_size,
+                    settings["crop_share"],
+                    np.random.default_rng(start),
+                )
+                for item, start in list(zip(items, starts))[share(size, *processes())]
+            ]
+        )
         return make_batch(frames, captions, [tuples.names[item] for item in items])
 
     steps = settings["epochs"] * per_epoch

@@ -137,11 +137,15 @@ def calibration(probability: np.ndarray, faithful: np.ndarray) -> list[dict]:
     for number in range(BINS):
         inside = place == number
         count = int(inside.sum())
-        rows.append({
-            "from": number / BINS, "to": (number + 1) / BINS, "captions": count,
-            "mean_probability": round(float(probability[inside].mean()), 6) if count else None,
-            "faithful_share": round(float(faithful[inside].mean()), 6) if count else None,
-        })  # fmt: skip
+        rows.append(
+            {
+                "from": number / BINS,
+                "to": (number + 1) / BINS,
+                "captions": count,
+                "mean_probability": round(float(probability[inside].mean()), 6) if count else None,
+                "faithful_share": round(float(faithful[inside].mean()), 6) if count else None,
+            }
+        )
     return rows
 
 
@@ -161,10 +165,13 @@ def precision_coverage(score: np.ndarray, faithful: np.ndarray) -> list[dict]:
     rows = []
     for coverage in COVERAGES if len(score) else []:
         kept = order[: max(1, round(coverage * len(score)))]
-        rows.append({
-            "coverage": round(len(kept) / len(score), 6), "threshold": round(float(score[kept[-1]]), 6),
-            "precision": round(float(faithful[kept].mean()), 6),
-        })  # fmt: skip
+        rows.append(
+            {
+                "coverage": round(len(kept) / len(score), 6),
+                "threshold": round(float(score[kept[-1]]), 6),
+                "precision": round(float(faithful[kept].mean()), 6),
+            }
+        )
     return rows
 
 
@@ -172,9 +179,15 @@ log = logging.getLogger("verified")
 
 
 def ablate(
-    checkpoints: dict[str, str], datasets: list[dict], captions: dict[str, dict], confidence: str,
-    precision: str, seed: int, resamples: int, output: str,
-) -> None:  # fmt: skip
+    checkpoints: dict[str, str],
+    datasets: list[dict],
+    captions: dict[str, dict],
+    confidence: str,
+    precision: str,
+    seed: int,
+    resamples: int,
+    output: str,
+) -> None:
     """Write rows {dataset, set, variant, static, dynamic} of AUROCs (see validation.areas).
 
     checkpoints: variant → its file. captions: data set → lists of files `captions` and `spoiled`, for data sets whose

@@ -78,9 +78,21 @@ PRETRAINING_KEYS = {
 def fine_tuning(settings: Config, **changes: object) -> dict:
     """The keys of the section `evaluator` that decide fine-tuning, as plain values, with `changes`."""
     keys = {
-        "size", "frames", "image_size", "epochs", "warmup_epochs", "batch", "learning_rate", "splits",
-        "hard_negatives", "matching_normaliser", "gpus", "confidence", "crop_share", "precision",
-    }  # fmt: skip
+        "size",
+        "frames",
+        "image_size",
+        "epochs",
+        "warmup_epochs",
+        "batch",
+        "learning_rate",
+        "splits",
+        "hard_negatives",
+        "matching_normaliser",
+        "gpus",
+        "confidence",
+        "crop_share",
+        "precision",
+    }
     values = settings.evaluator.model_dump(mode="json", include=keys)
     return values | {"processes": settings.evaluator.processes} | changes
 

@@ -24,9 +24,14 @@ def run_in_processes(count: int, cuda: bool, function: Callable, *arguments) -> 
         function(torch.device("cuda" if cuda else "cpu"), *arguments)
         return
     config = LaunchConfig(
-        min_nodes=1, max_nodes=1, nproc_per_node=count, rdzv_backend="c10d", rdzv_endpoint="localhost:0",
-        run_id=f"evaluator-{os.getpid()}", max_restarts=0,
-    )  # fmt: skip
+        min_nodes=1,
+        max_nodes=1,
+        nproc_per_node=count,
+        rdzv_backend="c10d",
+        rdzv_endpoint="localhost:0",
+        run_id=f"evaluator-{os.getpid()}",
+        max_restarts=0,
+    )
     try:
         elastic_launch(config, _member)(os.getpid(), _log_file(), cuda, function, arguments)
     except ChildFailedError as error:

@@ -74,11 +74,18 @@ def score_candidates(
             counts["truncated_captions"] += cut
             for number, (kind, position, candidate) in enumerate(candidates):
                 values = {name: round(numbers[number], 6) for name, numbers in readings.items()}
-                scored.append({
-                    "desc_id": entry["desc_id"], "video": entry["video"], "type": kind, "candidate": position,
-                    "caption": candidate["caption"], "lineage": candidate["lineage"], **values,
-                    "score": values[chosen],
-                })  # fmt: skip
+                scored.append(
+                    {
+                        "desc_id": entry["desc_id"],
+                        "video": entry["video"],
+                        "type": kind,
+                        "candidate": position,
+                        "caption": candidate["caption"],
+                        "lineage": candidate["lineage"],
+                        **values,
+                        "score": values[chosen],
+                    }
+                )
         progress.step()
     progress.finish()
     return scored, counts

@@ -82,15 +82,18 @@ def import_umt(source: Path, target: Path, size: Architecture) -> dict[str, int]
     if unknown:
         raise InputError(
             f"tensor {unknown[0]!r} ({len(unknown)} such) belongs to no known layout of UMT's retrieval or pre-training"
-            " checkpoints", file=source, remedy="is this a checkpoint of another architecture?",
-        )  # fmt: skip
+            " checkpoints",
+            file=source,
+            remedy="is this a checkpoint of another architecture?",
+        )
     with torch.device("meta"):
         expected = {name: tensor.shape for name, tensor in NoiseEvaluator(size).state_dict().items()}
     problem = misfit({name: tensor.shape for name, tensor in renamed.items()}, expected)
     if problem:
         raise InputError(
-            f"not a complete UMT checkpoint of size {size.size}: {problem}", file=source,
+            f"not a complete UMT checkpoint of size {size.size}: {problem}",
+            file=source,
             remedy="the retrieval or stage-2 pre-training checkpoint of ViT-L/16 is needed",
-        )  # fmt: skip
+        )
     save_checkpoint(target, renamed, size, f"UMT, imported from {source.name}")
     return {"kept": len(renamed), "dropped": len(dropped)}

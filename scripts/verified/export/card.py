@@ -51,11 +51,25 @@ def _readme(about: Mapping, told: str, manifest: Mapping) -> str:
     if about["prompts"]:
         facts.append(f"- Prompts: {about['prompts']['name']} (SHA-256 begins with {about['prompts']['sha256']})")
     facts.append(f"- Made by configuration {about['config']}, data set {about['name']}")
-    splits = [f"| {split} | {n['captions']} | {n['moments']} | {n['videos']} |"
-              for split, n in manifest["splits"].items()]  # fmt: skip
+    splits = [
+        f"| {split} | {n['captions']} | {n['moments']} | {n['videos']} |" for split, n in manifest["splits"].items()
+    ]
     files = [f"| {file['path']} | {file['bytes']} | `{file['sha256']}` |" for file in manifest["files"]]
-    return "\n".join([
-        f"# {about['title']}", "", "Fine-grained captions of video moments. " + told, "", *facts, "",
-        "| split | captions | moments | videos |", "|---|---|---|---|", *splits, "",
-        "| file | bytes | SHA-256 |", "|---|---|---|", *files, "",
-    ])  # fmt: skip
+    return "\n".join(
+        [
+            f"# {about['title']}",
+            "",
+            "Fine-grained captions of video moments. " + told,
+            "",
+            *facts,
+            "",
+            "| split | captions | moments | videos |",
+            "|---|---|---|---|",
+            *splits,
+            "",
+            "| file | bytes | SHA-256 |",
+            "|---|---|---|",
+            *files,
+            "",
+        ]
+    )

@@ -4,10 +4,22 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 COLUMNS = {
-    "caption_id": int, "desc_id": int, "rank": int, "video": str, "start": float, "end": float, "duration": float,
-    "cog_desc": str, "fig_desc": str, "fig_desc_score": float, "fig_desc_type": str, "lineage": str,
-    "decision": str, "reviewers": str, "reviewed": str,
-}  # fmt: skip
+    "caption_id": int,
+    "desc_id": int,
+    "rank": int,
+    "video": str,
+    "start": float,
+    "end": float,
+    "duration": float,
+    "cog_desc": str,
+    "fig_desc": str,
+    "fig_desc_score": float,
+    "fig_desc_type": str,
+    "lineage": str,
+    "decision": str,
+    "reviewers": str,
+    "reviewed": str,
+}
 """Columns of a row and the type of their values; those behind `cog_desc` may be None.
 
 `caption_id` is unique; it is the moment's `desc_id` for its first caption, and a number above all of these for a
@@ -67,10 +79,19 @@ def _row(number: int, rank: int, moment: Mapping, caption: Mapping) -> dict:
     review = moment.get("review", {}) if rank == 1 else {}
     score = caption.get("fig_desc_score")
     return {
-        "caption_id": number, "desc_id": moment["desc_id"], "rank": rank, "video": moment["video"],
-        "start": float(start), "end": float(end), "duration": float(moment["duration"]), "cog_desc": moment["cog_desc"],
-        "fig_desc": caption.get("fig_desc"), "fig_desc_score": None if score is None else float(score),
-        "fig_desc_type": caption.get("fig_desc_type"), "lineage": caption.get("lineage"),
-        "decision": review.get("decision"), "reviewers": ", ".join(review.get("reviewers", ())) or None,
+        "caption_id": number,
+        "desc_id": moment["desc_id"],
+        "rank": rank,
+        "video": moment["video"],
+        "start": float(start),
+        "end": float(end),
+        "duration": float(moment["duration"]),
+        "cog_desc": moment["cog_desc"],
+        "fig_desc": caption.get("fig_desc"),
+        "fig_desc_score": None if score is None else float(score),
+        "fig_desc_type": caption.get("fig_desc_type"),
+        "lineage": caption.get("lineage"),
+        "decision": review.get("decision"),
+        "reviewers": ", ".join(review.get("reviewers", ())) or None,
         "reviewed": review.get("when"),
-    }  # fmt: skip
+    }

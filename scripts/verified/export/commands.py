@@ -20,9 +20,13 @@ def add_parser(subparsers) -> None:
     )
     add_configfiles(export)
     export.add_argument(
-        "--form", nargs="+", choices=forms, default=[], metavar="FORM",
+        "--form",
+        nargs="+",
+        choices=forms,
+        default=[],
+        metavar="FORM",
         help=f"forms to write, of {', '.join(forms)} (default: those of export.forms)",
-    )  # fmt: skip
+    )
     export.add_argument("--cores", default="all", help="cores that jobs may use (default all)")
     export.set_defaults(run=_export)
 

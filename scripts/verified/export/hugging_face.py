@@ -13,9 +13,19 @@ from verified.export.card import COLUMNS_TOLD, write_cards
 from verified.export.collection import COLUMNS, Collection
 
 LICENCES = {
-    "mit", "apache-2.0", "cc0-1.0", "cc-by-4.0", "cc-by-sa-4.0", "cc-by-nc-4.0", "cc-by-nc-sa-4.0", "cc-by-nc-nd-4.0",
-    "cc-by-nd-4.0", "odc-by", "odbl", "pddl",
-}  # fmt: skip
+    "mit",
+    "apache-2.0",
+    "cc0-1.0",
+    "cc-by-4.0",
+    "cc-by-sa-4.0",
+    "cc-by-nc-4.0",
+    "cc-by-nc-sa-4.0",
+    "cc-by-nc-nd-4.0",
+    "cc-by-nd-4.0",
+    "odc-by",
+    "odbl",
+    "pddl",
+}
 """Licences that the hub knows under these names; any other is given as it stands."""
 TOLD = (
     "Parquet, read by `datasets.load_dataset` from this folder; `croissant.json` describes the same files."
@@ -60,10 +70,13 @@ def _head(about, folder: Path, files: dict[str, Path]) -> str:
     known = named if about["licence"] != "not stated" else {"license": "unknown"}
     parts = [{"split": name, "path": path.relative_to(folder).as_posix()} for name, path in files.items()]
     values = {
-        "pretty_name": about["title"], **known, "language": ["en"], "task_categories": ["text-retrieval"],
+        "pretty_name": about["title"],
+        **known,
+        "language": ["en"],
+        "task_categories": ["text-retrieval"],
         "tags": ["video", "moment-retrieval", "video-corpus-moment-retrieval"],
         "configs": [{"config_name": "default", "data_files": parts}],
-    }  # fmt: skip
+    }
     return f"---\n{yaml.safe_dump(values, sort_keys=False, allow_unicode=True)}---\n\n"
 
 
@@ -87,16 +100,27 @@ def croissant(about, folder: Path, files: dict[str, Path]) -> dict:
     """Croissant 1.0 of the Parquet files by split: each a file with its SHA-256, and a record set with all columns."""
     objects, records = [], []
     for split, path in files.items():
-        objects.append({
-            "@type": "cr:FileObject", "@id": f"file-{split}", "name": path.name,
-            "contentUrl": path.relative_to(folder).as_posix(), "contentSize": f"{path.stat().st_size} B",
-            "encodingFormat": "application/x-parquet", "sha256": file_digest(path),
-        })  # fmt: skip
+        objects.append(
+            {
+                "@type": "cr:FileObject",
+                "@id": f"file-{split}",
+                "name": path.name,
+                "contentUrl": path.relative_to(folder).as_posix(),
+                "contentSize": f"{path.stat().st_size} B",
+                "encodingFormat": "application/x-parquet",
+                "sha256": file_digest(path),
+            }
+        )
         fields = [
-            {"@type": "cr:Field", "@id": f"{split}/{name}", "name": name, "dataType": TYPES[kind],
-             "source": {"fileObject": {"@id": f"file-{split}"}, "extract": {"column": name}}}
+            {
+                "@type": "cr:Field",
+                "@id": f"{split}/{name}",
+                "name": name,
+                "dataType": TYPES[kind],
+                "source": {"fileObject": {"@id": f"file-{split}"}, "extract": {"column": name}},
+            }
             for name, kind in COLUMNS.items()
-        ]  # fmt: skip
+        ]
         records.append({"@type": "cr:RecordSet", "@id": split, "name": split, "field": fields})
     creators = [{"@type": "Organization", "name": name} for name in about["creators"]]
     return {

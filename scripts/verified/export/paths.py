@@ -37,9 +37,14 @@ def export_facts(settings: Config) -> Callable[[object], dict]:
 
     def facts(wildcards) -> dict:
         here = dataset_of(settings, wildcards).source.annotated_here
-        about = {**card(wildcards), "version": settings.export.version, "creators": list(settings.export.creators),
-                 "url": settings.export.url, "models": card(wildcards)["models"] if here else {},
-                 "prompts": {"name": made["prompts"], "sha256": made["prompts_sha256"]} if here else None}  # fmt: skip
+        about = {
+            **card(wildcards),
+            "version": settings.export.version,
+            "creators": list(settings.export.creators),
+            "url": settings.export.url,
+            "models": card(wildcards)["models"] if here else {},
+            "prompts": {"name": made["prompts"], "sha256": made["prompts_sha256"]} if here else None,
+        }
         cutting = {"shard_captions": settings.export.shard_captions, "clip_side": settings.export.clip_side}
         return {
             "about": about,

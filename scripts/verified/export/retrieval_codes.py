@@ -38,11 +38,20 @@ def write_tvr(folder: Path, collection: Collection) -> None:
     index = {video: number for number, video in enumerate(collection.videos)}
     lengths = {}
     for split, rows in collection.splits.items():
-        write_jsonl(folder / f"{split}.jsonl", (
-            {"vid_name": row["video"], "duration": row["duration"], "ts": [row["start"], row["end"]],
-             "desc": caption_of(row), "type": "v", "desc_id": row["caption_id"]}
-            for row in rows
-        ))  # fmt: skip
+        write_jsonl(
+            folder / f"{split}.jsonl",
+            (
+                {
+                    "vid_name": row["video"],
+                    "duration": row["duration"],
+                    "ts": [row["start"], row["end"]],
+                    "desc": caption_of(row),
+                    "type": "v",
+                    "desc_id": row["caption_id"],
+                }
+                for row in rows
+            ),
+        )
         lengths[split] = {row["video"]: [row["duration"], index[row["video"]]] for row in rows}
     write_json(folder / "video2dur_idx.json", lengths)
     write_cards(folder, "tvr", TVR, collection)
@@ -51,11 +60,19 @@ def write_tvr(folder: Path, collection: Collection) -> None:
 def write_qvhighlights(folder: Path, collection: Collection) -> None:
     """QVHighlights' JSON Lines."""
     for split, rows in collection.splits.items():
-        write_jsonl(folder / f"{split}.jsonl", (
-            {"qid": row["caption_id"], "query": caption_of(row), "duration": row["duration"], "vid": row["video"],
-             "relevant_windows": [[row["start"], row["end"]]]}
-            for row in rows
-        ))  # fmt: skip
+        write_jsonl(
+            folder / f"{split}.jsonl",
+            (
+                {
+                    "qid": row["caption_id"],
+                    "query": caption_of(row),
+                    "duration": row["duration"],
+                    "vid": row["video"],
+                    "relevant_windows": [[row["start"], row["end"]]],
+                }
+                for row in rows
+            ),
+        )
     write_cards(folder, "qvhighlights", QVHIGHLIGHTS, collection)
 
 
@@ -76,8 +93,9 @@ def write_activitynet_captions(folder: Path, collection: Collection) -> None:
 def write_charades_sta(folder: Path, collection: Collection) -> None:
     """Text lines, and the lengths of the videos as CSV."""
     for split, rows in collection.splits.items():
-        lines = [f"{_one_word(row['video'])} {row['start']!r} {row['end']!r}##{_one_line(caption_of(row))}\n"
-                 for row in rows]  # fmt: skip
+        lines = [
+            f"{_one_word(row['video'])} {row['start']!r} {row['end']!r}##{_one_line(caption_of(row))}\n" for row in rows
+        ]
         write_text(folder / f"{split}.txt", "".join(lines))
         lengths = {_one_word(row["video"]): row["duration"] for row in rows}
         with (

@@ -13,11 +13,17 @@ from verified.longform.recall_tables import lengths_table, mixtures_table, recal
 from verified.tables.simple import SimpleTable
 
 FIGURES = {
-    "hours": ("Hours", 1, ""), "minutes": ("Min / video", 2, ""), "seconds": ("s / moment", 1, ""),
-    "queries": ("Queries", 1, "K"), "words": ("Words / query", 1, ""), "tokens": ("Tokens", 1, "M"),
-    "adjectives": ("Adjectives", 1, "K"), "nouns": ("Nouns", 1, "K"), "verbs": ("Verbs", 1, "K"),
+    "hours": ("Hours", 1, ""),
+    "minutes": ("Min / video", 2, ""),
+    "seconds": ("s / moment", 1, ""),
+    "queries": ("Queries", 1, "K"),
+    "words": ("Words / query", 1, ""),
+    "tokens": ("Tokens", 1, "M"),
+    "adjectives": ("Adjectives", 1, "K"),
+    "nouns": ("Nouns", 1, "K"),
+    "verbs": ("Verbs", 1, "K"),
     "vocabulary": ("Vocabulary", 1, "K"),
-}  # fmt: skip
+}
 """Column → heading, decimals and unit as printed."""
 UNITS = {"K": 1e3, "M": 1e6, "": 1.0}
 

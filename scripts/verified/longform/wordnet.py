@@ -12,8 +12,11 @@ from verified.common.errors import InputError
 PUBLISHED = "published"
 """The setting that stands for NLTK's archive, which a rule fetches by its checksum."""
 PARTS = ("noun", "verb", "adj", "adv")
-WORDNET_FILES = (*(f"{kind}.{part}" for kind in ("data", "index") for part in PARTS),
-                 *(f"{part}.exc" for part in PARTS), "lexnames")  # fmt: skip
+WORDNET_FILES = (
+    *(f"{kind}.{part}" for kind in ("data", "index") for part in PARTS),
+    *(f"{part}.exc" for part in PARTS),
+    "lexnames",
+)
 """The database files that NLTK's reader opens."""
 
 

@@ -15,9 +15,12 @@ from verified.weights.wanted import wanted_models
 FINE = {"charades-sta": "charades-fig", "didemo": "didemo-fig", "activitynet-captions": "activitynet-fig"}
 """The released collection that tells how many captions a published split has where its own file is not public."""
 PUBLISHED_GB = {
-    "mistralai/Mistral-7B-Instruct-v0.2": 14.5, "llava-hf/llava-v1.6-mistral-7b-hf": 15.1,
-    "Qwen/Qwen2.5-VL-7B-Instruct": 16.6, "microsoft/resnet-152": 0.2, "roberta-base": 0.5,
-}  # fmt: skip
+    "mistralai/Mistral-7B-Instruct-v0.2": 14.5,
+    "llava-hf/llava-v1.6-mistral-7b-hf": 15.1,
+    "Qwen/Qwen2.5-VL-7B-Instruct": 16.6,
+    "microsoft/resnet-152": 0.2,
+    "roberta-base": 0.5,
+}
 """Parameters times two bytes (the last two: four); for models that the lock file does not name yet."""
 UMT_GB = 3.9
 """660 million parameters and the teacher's 304 million in float32: the published file was never seen by us."""

@@ -115,9 +115,15 @@ class Videos:
     """
 
     def __init__(
-        self, path: str | Path, videos: list[str], model: type[RetrievalModel], context: int, clip_seconds: float,
-        room: int = 0, cast: Cast = "float32",
-    ):  # fmt: skip
+        self,
+        path: str | Path,
+        videos: list[str],
+        model: type[RetrievalModel],
+        context: int,
+        clip_seconds: float,
+        room: int = 0,
+        cast: Cast = "float32",
+    ):
         self.file, self.videos, self.context, self.cast = FeatureFile(path), videos, context, cast
         self.dim = feature_width(self.file)
         self.normalise, self.pool = model.normalise_video, model.long_videos == "pool"
@@ -152,10 +158,15 @@ class Queries:
     """Captions as padded token features, or as padded token ids for models that read those."""
 
     def __init__(
-        self, moments: Moments, model: type[RetrievalModel], tokens: int,
-        path: str | Path | None = None, ids: Callable[[list[str]], list[list[int]]] | None = None, room: int = 0,
+        self,
+        moments: Moments,
+        model: type[RetrievalModel],
+        tokens: int,
+        path: str | Path | None = None,
+        ids: Callable[[list[str]], list[list[int]]] | None = None,
+        room: int = 0,
         cast: Cast = "float32",
-    ):  # fmt: skip
+    ):
         self.tokens, self.normalise, self.cast = tokens, model.normalise_query, cast
         self.keys = [str(desc_id) for desc_id in moments.desc_id]
         if model.query_input == "ids":

@@ -56,9 +56,13 @@ class Scored:
 
 
 def scored_tasks(
-    moments: dict[int, TrueMoment], truth_file: str | Path, submission_file: str | Path, nms: float | None,
-    partial: bool, notes: list[str],
-) -> Iterator[Scored]:  # fmt: skip
+    moments: dict[int, TrueMoment],
+    truth_file: str | Path,
+    submission_file: str | Path,
+    nms: float | None,
+    partial: bool,
+    notes: list[str],
+) -> Iterator[Scored]:
     """Score every task that a submission holds; parameters and errors as of `evaluate_files`, notes are appended."""
     submission = read_submission(submission_file)
     types = has_types(moments)
@@ -84,9 +88,10 @@ def _queries(
     if (missing or extra) and not partial:
         parts = [f"{what} {_some(ids)}" for what, ids in (("lacks", missing), ("has unknown", extra)) if ids]
         raise InputError(
-            f"{task} {' and '.join(parts)}", file=file,
+            f"{task} {' and '.join(parts)}",
+            file=file,
             remedy="give one list per query of the ground truth, or --partial to score those in both",
-        )  # fmt: skip
+        )
     if missing:
         notes.append(f"{task}: {len(missing)} queries without a list are left out: {_some(missing)}")
     if extra:

@@ -65,9 +65,10 @@ def import_checkpoint(name: str, source: str | Path, target: str | Path, options
     except (KeyError, RuntimeError, TypeError, ValueError) as error:
         detail = " ".join(str(error).split())[:400]
         raise InputError(
-            f"not a checkpoint of {name} that works without subtitles: {detail}", file=source,
+            f"not a checkpoint of {name} that works without subtitles: {detail}",
+            file=source,
             remedy="XML with subtitles lacks the third video encoder and cannot be converted",
-        ) from None  # fmt: skip
+        ) from None
     parameters = sum(parameter.numel() for parameter in model.parameters())
     facts = {
         "imported_from": source.name,

@@ -115,9 +115,15 @@ def search_encoded(
 
 
 def _search_chunk(
-    model: RetrievalModel, queries: Encoded, corpus: Encoded, videos: Videos,
-    chosen: Tensor, scores: Tensor, truth: Tensor, settings: SearchSettings,
-) -> tuple[Lists, Lists, Lists]:  # fmt: skip
+    model: RetrievalModel,
+    queries: Encoded,
+    corpus: Encoded,
+    videos: Videos,
+    chosen: Tensor,
+    scores: Tensor,
+    truth: Tensor,
+    settings: SearchSettings,
+) -> tuple[Lists, Lists, Lists]:
     pairs = torch.cat([chosen, truth.unsqueeze(1)], dim=1)
     start, end, own = localise(model, queries, corpus, pairs, settings)
     if model.rescores:

@@ -64,9 +64,11 @@ def read_truth(path: str | Path) -> dict[int, TrueMoment]:
         spans = row.get("ts", row.get("annotator_times") or row.get("time"))
         if not isinstance(video, str) or spans is None:
             raise InputError(
-                f"desc_id {reprlib.repr(row['desc_id'])} names no moment", file=path, row=number,
+                f"desc_id {reprlib.repr(row['desc_id'])} names no moment",
+                file=path,
+                row=number,
                 remedy="a row needs vid_name and ts (TVR), or video and time (FIG)",
-            )  # fmt: skip
+            )
         desc_id = _identifier(row["desc_id"], path, f"row {number}")
         truth[desc_id] = TrueMoment(video, _spans(spans, path, number), row.get("type"))
     if not truth:
@@ -188,9 +190,10 @@ def _rows(rows: list, where: str, path: Path) -> np.ndarray:
     if not good.all():
         bad = int(good.argmin())
         raise InputError(
-            f"{where}: prediction {bad} is {reprlib.repr(rows[bad])}, not finite numbers", file=path,
+            f"{where}: prediction {bad} is {reprlib.repr(rows[bad])}, not finite numbers",
+            file=path,
             remedy="a row begins with the number of a video in video2idx, a whole number from 0 on",
-        )  # fmt: skip
+        )
     return table
 
 
@@ -209,13 +212,17 @@ def write_submission(
                 "desc_id": int(desc_id),
                 "desc": captions[query],
                 "predictions": [
-                    [int(lists.video[query, row]), round(float(lists.start[query, row]), 2),
-                     round(float(lists.end[query, row]), 2), float(lists.score[query, row])]
+                    [
+                        int(lists.video[query, row]),
+                        round(float(lists.start[query, row]), 2),
+                        round(float(lists.end[query, row]), 2),
+                        float(lists.score[query, row]),
+                    ]
                     for row in range(counts[query])
                 ],
             }
             for query, desc_id in enumerate(desc_ids)
-        ]  # fmt: skip
+        ]
     text = json.dumps(document, ensure_ascii=False, allow_nan=False).encode("utf-8")
     with atomic_path(path) as temporary:
         temporary.write_bytes(gzip.compress(text, compresslevel=6, mtime=0))

@@ -122,8 +122,9 @@ def _usable(training: SplitData, recipe: Recipe) -> np.ndarray:
     if training.ranked.video.shape[1] <= recipe.negatives:
         raise InputError(
             f"lists of {training.ranked.video.shape[1]} videos are too short for {recipe.negatives} negatives",
-            file=training.ranked.file, remedy="lower retrieval.training.MODEL.negatives",
-        )  # fmt: skip
+            file=training.ranked.file,
+            remedy="lower retrieval.training.MODEL.negatives",
+        )
     return usable
 
 
@@ -137,10 +138,19 @@ def _trained(model: RetrievalModel) -> list[tuple[str, torch.nn.Parameter]]:
 
 
 def _epoch(
-    model: RetrievalModel, optimiser: torch.optim.Optimizer, training: SplitData, labels: Tensor, usable: np.ndarray,
-    recipe: Recipe, seed: int, epoch: int, per_epoch: int, total: int, device: torch.device,
+    model: RetrievalModel,
+    optimiser: torch.optim.Optimizer,
+    training: SplitData,
+    labels: Tensor,
+    usable: np.ndarray,
+    recipe: Recipe,
+    seed: int,
+    epoch: int,
+    per_epoch: int,
+    total: int,
+    device: torch.device,
     precision: str,
-) -> dict[str, float]:  # fmt: skip
+) -> dict[str, float]:
     """One pass over the usable queries; returns mean losses."""
     model.train()
     torch.manual_seed(derive_seed(seed, "dropout", epoch))
@@ -162,9 +172,10 @@ def _epoch(
                 losses = model.losses(batch, epoch=epoch, step=step, generator=generator)
             if not torch.isfinite(losses["total"]):
                 raise InputError(
-                    f"the loss of epoch {epoch} is not finite", file=training.moments.file,
+                    f"the loss of epoch {epoch} is not finite",
+                    file=training.moments.file,
                     remedy="lower retrieval.training.MODEL.learning_rate",
-                )  # fmt: skip
+                )
             (losses["total"] / recipe.accumulate).backward()
             for name, value in losses.items():
                 sums[name] = sums.get(name, 0.0) + float(value.detach())

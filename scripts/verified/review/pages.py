@@ -25,18 +25,24 @@ def queue(moments: Iterable[dict], groups: Mapping[int, list[dict]], order: str)
         if isinstance(chosen, str):
             continue
         group = groups[moment["desc_id"]]
-        shown.append({
-            **{key: moment[key] for key in ("desc_id", "video", "split")},
-            **{key: round(moment[key], 3) for key in ("start", "end")},
-            "coarse": moment["caption"],
-            "chosen": group.index(chosen[0]),
-            "score": chosen[0]["score"],
-            "candidates": [
-                {"type": row["type"], "candidate": row["candidate"], "caption": row["caption"],
-                 "score": row["score"] if finite(row["score"]) else None}
-                for row in group
-            ],
-        })  # fmt: skip
+        shown.append(
+            {
+                **{key: moment[key] for key in ("desc_id", "video", "split")},
+                **{key: round(moment[key], 3) for key in ("start", "end")},
+                "coarse": moment["caption"],
+                "chosen": group.index(chosen[0]),
+                "score": chosen[0]["score"],
+                "candidates": [
+                    {
+                        "type": row["type"],
+                        "candidate": row["candidate"],
+                        "caption": row["caption"],
+                        "score": row["score"] if finite(row["score"]) else None,
+                    }
+                    for row in group
+                ],
+            }
+        )
     return sorted(shown, key=lambda item: item["score"]) if order == "doubt" else shown
 
 

@@ -11,8 +11,10 @@ def table_files(settings: Config) -> list[str]:
     """The tables of the review of each data set, where the configuration names files of decisions."""
     if not settings.annotations.review:
         return []
-    return [f"{dataset_folder(settings, name)}/annotations/review/tables.json"
-            for name in datasets_with(settings, "annotated_here")]  # fmt: skip
+    return [
+        f"{dataset_folder(settings, name)}/annotations/review/tables.json"
+        for name in datasets_with(settings, "annotated_here")
+    ]
 
 
 def page_folders(settings: Config) -> Callable[[object], list[str]]:

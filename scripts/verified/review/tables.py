@@ -27,21 +27,29 @@ def review_tables(title: str, key: str, settled: Mapping, agreed: Mapping) -> li
     )
     states = Counter(row["state"] for row in settled["decisions"])
     became = SimpleTable(
-        f"review-{key}-states", f"Review of {title}: what became of the decisions", ("State", "decisions"),
+        f"review-{key}-states",
+        f"Review of {title}: what became of the decisions",
+        ("State", "decisions"),
         tuple((state, states[state]) for state in STATES),
-    )  # fmt: skip
+    )
     looked = [row for row in settled["decisions"] if row["state"] in (OPEN, OUTVOTED, STALE, UNKNOWN)]
     open_ = SimpleTable(
         f"review-{key}-open",
         f"Review of {title}: conflicts and stale decisions",
         ("Moment", "Reviewer", "Decision", "State", "Why", "File"),
         tuple(
-            (str(row["desc_id"]), row["reviewer"], row["decision"], row["state"],
-             row["why"] or "reviewers differ", f"{row['file']}, row {row['row']}")
+            (
+                str(row["desc_id"]),
+                row["reviewer"],
+                row["decision"],
+                row["state"],
+                row["why"] or "reviewers differ",
+                f"{row['file']}, row {row['row']}",
+            )
             for row in looked[:SHOWN]
         ),
         notes=(f"{len(looked)} decisions need a look, {min(len(looked), SHOWN)} are shown.",) if looked else (),
-    )  # fmt: skip
+    )
     return [made, became, open_]
 
 

@@ -137,7 +137,10 @@ register(
 )
 
 GENERATION = (
-    "rextime/event_pair", "rextime/related_event", *(f"rextime/{kind}" for kind in KINDS), "rextime/verification",
+    "rextime/event_pair",
+    "rextime/related_event",
+    *(f"rextime/{kind}" for kind in KINDS),
+    "rextime/verification",
     "rextime/options",
-)  # fmt: skip
+)
 """Tasks that write questions."""

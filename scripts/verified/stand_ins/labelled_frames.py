@@ -22,9 +22,16 @@ GRID = 7
 UNKNOWN = -100
 """The class of what cannot be seen; torch's cross entropy leaves it out."""
 CLASSES = {
-    "shape": len(SHAPES), "colour": len(COLOURS), "texture": len(TEXTURES), "count": 3, "size": 2, "cell": GRID**2,
-    "background": len(BACKGROUNDS), "bystander_shape": len(SHAPES) + 1, "bystander_colour": len(COLOURS) + 1,
-}  # fmt: skip
+    "shape": len(SHAPES),
+    "colour": len(COLOURS),
+    "texture": len(TEXTURES),
+    "count": 3,
+    "size": 2,
+    "cell": GRID**2,
+    "background": len(BACKGROUNDS),
+    "bystander_shape": len(SHAPES) + 1,
+    "bystander_colour": len(COLOURS) + 1,
+}
 """Label → number of classes; a bystander's last class says that there is none."""
 
 

@@ -185,8 +185,9 @@ def review_gain(scores: list[dict], spoiled: list[dict], chosen: list[dict], res
     is among the lowest-scored share of all. Somebody who looks at moments in any order finds as much as they look at.
     """
     wrong = {(entry["desc_id"], entry["type"], entry["candidate"]) for entry in spoiled}
-    names = {(row["desc_id"], row["type"], row["candidate"]): (row["desc_id"], row["type"], row["caption"])
-             for row in scores}  # fmt: skip
+    names = {
+        (row["desc_id"], row["type"], row["candidate"]): (row["desc_id"], row["type"], row["caption"]) for row in scores
+    }
     false = {names[name] for name in wrong if name in names}
     ranked = sorted(chosen, key=lambda row: row["fig_desc_score"])
     rows = []

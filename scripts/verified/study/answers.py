@@ -32,9 +32,10 @@ def read_answers(path: str | Path, key: Mapping) -> tuple[int, list[dict]]:
         raise InputError("not an answer file of a study", file=path, remedy=AGAIN)
     if values["study"] != key["study"]:
         raise InputError(
-            f"belongs to study {values['study']}, not to {key['study']}", file=path,
+            f"belongs to study {values['study']}, not to {key['study']}",
+            file=path,
             remedy="import it with the study it was made for",
-        )  # fmt: skip
+        )
     participant, answers = values["participant"], values["answers"]
     if not _whole(participant) or not 1 <= participant <= len(key["participants"]):
         raise InputError(f"the study has no participant {participant!r}", file=path, remedy=AGAIN)
@@ -79,7 +80,8 @@ def collect(paths: Iterable[str | Path], key: Mapping) -> tuple[list[dict], list
         if participant in files:
             raise InputError(f"participant {participant} is in {files[participant]} already", file=path)
         files[participant] = path
-        rows += [{"participant": participant, **{name: answer[name] for name in ("question", *GRADES)}}
-                 for answer in answers]  # fmt: skip
+        rows += [
+            {"participant": participant, **{name: answer[name] for name in ("question", *GRADES)}} for answer in answers
+        ]
     missing = [number for number in range(1, len(key["participants"]) + 1) if number not in files]
     return rows, missing

@@ -21,10 +21,16 @@ def add_parser(subparsers) -> None:
     pages.set_defaults(run=run_pages)
     parser = actions.add_parser("import", help="check all answer files of a study and write its summary")
     parser.add_argument("files", nargs="+", metavar="FILE", help="files that the participants exported")
-    parser.add_argument("--study", type=Path, default=Path("results/demo/study"), metavar="FOLDER",
-                        help="the study's folder, which holds key.json (default results/demo/study)")  # fmt: skip
-    parser.add_argument("--per-answer", action="store_true",
-                        help="let every answer count instead of one verdict per caption")  # fmt: skip
+    parser.add_argument(
+        "--study",
+        type=Path,
+        default=Path("results/demo/study"),
+        metavar="FOLDER",
+        help="the study's folder, which holds key.json (default results/demo/study)",
+    )
+    parser.add_argument(
+        "--per-answer", action="store_true", help="let every answer count instead of one verdict per caption"
+    )
     parser.add_argument(
         "--raters",
         type=int,

@@ -14,8 +14,9 @@ GRADES = ("statics", "dynamics", "accuracy")
 """The three questions: richer static information (0 or 1), richer dynamic information (0 or 1), accuracy (1 to 5)."""
 
 
-def plan(dataset: str, title: str, annotations: Iterable[dict], captions: int, questions: int, raters: int,
-         seed: int) -> dict:  # fmt: skip
+def plan(
+    dataset: str, title: str, annotations: Iterable[dict], captions: int, questions: int, raters: int, seed: int
+) -> dict:
     """The study's key: its questions with what they ask about, and the questions of each participant.
 
     `captions` statics and as many dynamics captions are drawn without replacement; a data set that has fewer gives all
@@ -36,10 +37,17 @@ def plan(dataset: str, title: str, annotations: Iterable[dict], captions: int, q
     if not drawn:
         raise InputError(f"{dataset} has no captions to ask about")
     asked = [
-        {"question": number, "desc_id": row["desc_id"], "video": row["video"], "time": row["time"],
-         "type": row["fig_desc_type"], "coarse": row["cog_desc"], "fine": row["fig_desc"]}
+        {
+            "question": number,
+            "desc_id": row["desc_id"],
+            "video": row["video"],
+            "time": row["time"],
+            "type": row["fig_desc_type"],
+            "coarse": row["cog_desc"],
+            "fine": row["fig_desc"],
+        }
         for number, row in enumerate((drawn[place] for place in _order(len(drawn), seed, dataset)), start=1)
-    ]  # fmt: skip
+    ]
     key = {
         "dataset": dataset,
         "title": title,

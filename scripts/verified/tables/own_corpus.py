@@ -28,8 +28,9 @@ def corpus_table(title: str, key: str, corpus: Mapping, annotations: Mapping) ->
         *(("by selection", count, name) for name, count in annotations.get("selection", {}).items()),
     ]
     notes = ("Rows, videos and moments that were left out stand with their reasons in corpus/exclusions.jsonl.",)
-    return SimpleTable(f"corpus-{key}", f"What came in and what came out of {title}", ("What", "Number", "Which"),
-                       tuple(rows), notes)  # fmt: skip
+    return SimpleTable(
+        f"corpus-{key}", f"What came in and what came out of {title}", ("What", "Number", "Which"), tuple(rows), notes
+    )
 
 
 def _with(counts: Mapping, name: str, told: str) -> str:
@@ -73,14 +74,27 @@ def costs_table(
     lines = [(*names, tally) for names, tally in sorted(sums.items())] + [("all", "", total)]
     header = ("Task", "Model", "Calls", "Not ok", "Attempts", "Tokens in", "Tokens out", "Money", "Seconds")
     rows = [
-        (task, model, tally["calls"], sum(tally[status] for status in STATUSES if status != "ok"), tally["attempts"],
-         tally["tokens_in"], tally["tokens_out"], float(tally["cost"]), float(tally["seconds"]))
+        (
+            task,
+            model,
+            tally["calls"],
+            sum(tally[status] for status in STATUSES if status != "ok"),
+            tally["attempts"],
+            tally["tokens_in"],
+            tally["tokens_out"],
+            float(tally["cost"]),
+            float(tally["seconds"]),
+        )
         for task, model, tally in lines
-    ]  # fmt: skip
+    ]
     each = max(1, annotated)
-    rows.append(("all, of an annotated moment", "", *(
-        float(value) / each for value in (total["calls"], rows[-1][3], *(total[name] for name in TOTALS))
-    )))  # fmt: skip
+    rows.append(
+        (
+            "all, of an annotated moment",
+            "",
+            *(float(value) / each for value in (total["calls"], rows[-1][3], *(total[name] for name in TOTALS))),
+        )
+    )
     notes = ["Money is by the prices of the configuration (price_in, price_out); without prices it is 0."]
     if missing:
         notes.append(f"{missing} calls are not in the ledger any more.")

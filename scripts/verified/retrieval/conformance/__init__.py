@@ -32,11 +32,24 @@ from verified.retrieval.contract import RetrievalModel
 CHECKS: dict[str, Callable[[Trial], None]] = {
     check.__name__.removeprefix("check_"): check
     for check in (
-        check_shapes, check_losses, check_weights, check_labels, check_round_trip, check_pads, check_changed_pads,
-        check_batch_mates, check_reading, check_repetition, check_determinism, check_precision, check_no_leak,
-        check_state, check_gradients, check_overfitting,
+        check_shapes,
+        check_losses,
+        check_weights,
+        check_labels,
+        check_round_trip,
+        check_pads,
+        check_changed_pads,
+        check_batch_mates,
+        check_reading,
+        check_repetition,
+        check_determinism,
+        check_precision,
+        check_no_leak,
+        check_state,
+        check_gradients,
+        check_overfitting,
     )
-}  # fmt: skip
+}
 """All checks by name, quick ones first."""
 
 

@@ -31,9 +31,13 @@ class _Corpus:
         rows = [row for video, length in enumerate(LENGTHS) for row in self._moments(video, length, clip_seconds)]
         names = [f"video{index}" for index in range(len(LENGTHS))]
         self.moments = Moments(
-            np.arange(len(rows)), np.array([video for video, _, _ in rows]),
-            np.array([(start, end) for _, start, end in rows]), names, names, Path("toy"),
-        )  # fmt: skip
+            np.arange(len(rows)),
+            np.array([video for video, _, _ in rows]),
+            np.array([(start, end) for _, start, end in rows]),
+            names,
+            names,
+            Path("toy"),
+        )
 
     @staticmethod
     def _moments(video: int, length: int, seconds: float) -> list[tuple[int, float, float]]:
