@@ -4,7 +4,7 @@ from verified.common.job import job
 
 with job(snakemake):
     from verified.common.jsonl import write_json
-    from verified.longform.experiment import make_grid, measure_baselines, test_rows
+    from verified.longform.experiment import make_grid, measure_baselines, measuring, test_rows
 
     settings = snakemake.params.settings
     rows = test_rows(snakemake.input.rows, snakemake.params.films["test_split"])
@@ -13,11 +13,7 @@ with job(snakemake):
         measure_baselines(
             rows,
             make_grid(settings["grid"]),
-            settings["lengths"],
-            settings["straddling"],
-            settings["iou_cmp"],
+            measuring(settings),
             settings["runs"],
-            settings["bootstrap"],
-            settings["seed"],
         ),
     )

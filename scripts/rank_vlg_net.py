@@ -5,7 +5,7 @@ from verified.common.job import job
 with job(snakemake, snakemake.params.settings["threads"]):
     from verified.common.hdf5 import FeatureFile
     from verified.common.jsonl import write_json
-    from verified.longform.experiment import make_grid, measure_ranker, test_rows, vlg_ranker
+    from verified.longform.experiment import make_grid, measure_ranker, measuring, test_rows, vlg_ranker
     from verified.longform.feature_files import LongFeatures
 
     given, settings = snakemake.input, snakemake.params.settings
@@ -17,11 +17,7 @@ with job(snakemake, snakemake.params.settings["threads"]):
         grid,
         features,
         vlg_ranker(given.checkpoint, features, grid, settings["nms"], settings["batch"]),
-        settings["lengths"],
-        settings["straddling"],
-        settings["iou_cmp"],
-        settings["bootstrap"],
-        settings["seed"],
+        measuring(settings),
         f"vlg-net trained on {snakemake.wildcards.training}",
         snakemake.output.submission,
     )

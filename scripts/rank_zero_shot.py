@@ -5,7 +5,14 @@ from verified.common.job import job
 with job(snakemake):
     from verified.common.hdf5 import FeatureFile
     from verified.common.jsonl import write_json
-    from verified.longform.experiment import make_grid, measure_ranker, retrieve_clips, test_rows, zero_shot_ranker
+    from verified.longform.experiment import (
+        make_grid,
+        measure_ranker,
+        measuring,
+        retrieve_clips,
+        test_rows,
+        zero_shot_ranker,
+    )
     from verified.longform.feature_files import LongFeatures
 
     given, settings = snakemake.input, snakemake.params.settings
@@ -17,11 +24,7 @@ with job(snakemake):
         grid,
         features,
         zero_shot_ranker(features, grid, settings["nms"]),
-        settings["lengths"],
-        settings["straddling"],
-        settings["iou_cmp"],
-        settings["bootstrap"],
-        settings["seed"],
+        measuring(settings),
         "zero-shot",
         snakemake.output.submission,
     )

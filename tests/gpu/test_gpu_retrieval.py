@@ -9,7 +9,7 @@ from planted import plant, small_model
 
 from verified.retrieval.ranked import Ranked
 from verified.retrieval.search import SearchSettings, search
-from verified.retrieval.training import SplitData, train
+from verified.retrieval.training import Run, SplitData, train
 
 MODELS = ("xml", "reloclnet", "hero", "conquer", "squidnet")
 
@@ -39,7 +39,7 @@ def trained(name, splits, folder, device):
     if type(model).two_stage:
         recipe = replace(recipe, negatives=3)
     searching = SearchSettings(min_clips=1, max_clips=12, quiet=True, device=device)
-    return model, unseen, searching, train(model, learn, unseen, recipe, 3, searching, folder / f"{device}.jsonl")
+    return model, unseen, searching, train(model, learn, unseen, recipe, searching, Run(3, folder / f"{device}.jsonl"))
 
 
 @pytest.mark.parametrize("name", MODELS)

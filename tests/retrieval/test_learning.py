@@ -7,7 +7,7 @@ import torch
 from planted import plant, small_model
 
 from verified.retrieval.search import SearchSettings
-from verified.retrieval.training import train
+from verified.retrieval.training import Run, train
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +23,7 @@ def test_a_small_model_finds_planted_words_in_unseen_videos(name, epochs, splits
     learn, unseen = (files.split(type(model)) for files in splits)
     recipe = replace(model.recipe, epochs=epochs, steps=None, batch=16, learning_rate=2e-3)
     searching = SearchSettings(min_clips=1, max_clips=12, quiet=True)
-    result = train(model, learn, unseen, recipe, 3, searching, tmp_path / "log.jsonl")
+    result = train(model, learn, unseen, recipe, searching, Run(3, tmp_path / "log.jsonl"))
     best = result.history[result.epoch]
     assert result.history[-1]["total"] < 0.6 * result.history[0]["total"]
     assert best["VR/r1"] > 30  # by chance 5

@@ -16,7 +16,7 @@ from verified.retrieval.experiment import rank_videos, test_model, train_model
 from verified.retrieval.models.xml import XML
 from verified.retrieval.ranked import read_ranked
 from verified.retrieval.search import SearchSettings
-from verified.retrieval.training import train
+from verified.retrieval.training import Run, train
 
 test_model.__test__ = False
 
@@ -61,7 +61,7 @@ def trained(planted, folder, epochs=4, **changes):
     splits = [files.split(type(model)) for files in planted]
     owner = {"settings": str(changes)}
     state = TrainingState(folder / "state.safetensors", owner, seconds=0.0)
-    return train(model, *splits, recipe, 5, SEARCHING, folder / "log.jsonl", state)
+    return train(model, *splits, recipe, SEARCHING, Run(5, folder / "log.jsonl", state))
 
 
 def same(first: dict, second: dict) -> bool:

@@ -10,7 +10,7 @@ from planted import plant, small_model
 from verified.common.errors import InputError
 from verified.retrieval.ranked import Ranked
 from verified.retrieval.search import SearchSettings, search
-from verified.retrieval.training import SplitData, train
+from verified.retrieval.training import Run, SplitData, train
 
 SEARCHING = SearchSettings(min_clips=1, max_clips=10, quiet=True)
 
@@ -41,7 +41,7 @@ def test_queries_outside_their_list_are_left_out_of_training_and_counted(name, f
     model = small_model(name)
     split = listed(files, model, kept=8, without={2, 5, 30})
     recipe = replace(model.recipe, steps=2, batch=8, negatives=2)
-    result = train(model, split, split, recipe, 5, SEARCHING, tmp_path / "log.jsonl")
+    result = train(model, split, split, recipe, SEARCHING, Run(5, tmp_path / "log.jsonl"))
     assert result.left_out == 3
     assert np.isfinite(result.history[0]["total"])
 
@@ -51,7 +51,7 @@ def test_lists_too_short_for_the_negatives_are_an_error(files, tmp_path):
     split = listed(files, model, kept=4)
     with pytest.raises(InputError, match="lists of 4 videos are too short for 5 negatives"):
         recipe = replace(model.recipe, negatives=5)
-        train(model, split, split, recipe, 5, SEARCHING, tmp_path / "log.jsonl")
+        train(model, split, split, recipe, SEARCHING, Run(5, tmp_path / "log.jsonl"))
 
 
 @pytest.mark.parametrize("name", ["conquer", "squidnet"])

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from verified.common.seeds import derive_seed
-from verified.corpus.motion import GAP, MARGIN, Placed, draw_direction, place, swept_box
+from verified.corpus.motion import GAP, MARGIN, Group, Placed, draw_direction, place_group, swept_box
 from verified.corpus.shapes import REACH
 from verified.corpus.vocabulary import BACKGROUNDS, BYSTANDER_RADII, COLOURS, EXTENT, HIDDEN, SHAPES, TEXTURES
 
@@ -154,9 +154,10 @@ def _draw_placed(rng: random.Random, most_frames: int, fps: int) -> tuple[str, s
         if motion in ("grows", "shrinks"):
             count = min(count, 2)
         size = "small" if count == 3 else rng.choice(("small", "large"))
+        group = Group(shape, motion, direction, speed, count, size)
         for _ in range(40):
             seconds = rng.randint(shortest, min(longest, most_frames)) / fps
-            placed = place(rng, motion, direction, speed, count, size, seconds, shape, target)
+            placed = place_group(rng, group, seconds, target)
             if placed:
                 return shape, target, placed
 

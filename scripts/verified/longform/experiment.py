@@ -1,8 +1,8 @@
 """Jobs of the stage: rows of a data set, trainings, and measures of each method at each length of stretches."""
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +21,28 @@ from verified.longform.zero_shot import rank_proposals
 
 log = logging.getLogger("verified")
 SPLITS = ("train", "val", "test")
+
+
+@dataclass(frozen=True)
+class Measuring:
+    """How every method of a data set is measured."""
+
+    lengths: Sequence[float | None]
+    """Seconds of the stretches that films are cut into; None for whole films."""
+    straddling: str
+    """``keep`` or ``clip``: moments across a cut are measured whole or cut off."""
+    comparison: str
+    """``published``, ``gt`` or ``ge``: how a tIoU is held against its threshold."""
+    resamples: int
+    """Draws of the bootstrap over films and queries."""
+    seed: int
+
+
+def measuring(settings: Mapping) -> Measuring:
+    """How the section `longform` measures."""
+    return Measuring(
+        settings["lengths"], settings["straddling"], settings["iou_cmp"], settings["bootstrap"], settings["seed"]
+    )
 
 
 def make_grid(settings: Mapping) -> Grid:
@@ -76,22 +98,13 @@ def test_rows(path: str | Path, split: str) -> list[dict]:
     return rows
 
 
-def measure_baselines(
-    rows: Sequence[dict],
-    grid: Grid,
-    lengths: Iterable[float | None],
-    straddling: str,
-    comparison: str,
-    runs: int,
-    resamples: int,
-    seed: int,
-) -> dict:
+def measure_baselines(rows: Sequence[dict], grid: Grid, how: Measuring, runs: int) -> dict:
     """Oracle and Random Chance at each length; sampled in `runs` runs for whole films and the first length."""
     measures = []
-    for seconds in lengths:
-        cut = cut_films(list(rows), seconds, straddling)
-        measures.append({"seconds": seconds, **baselines(cut, grid, comparison, runs, resamples, seed)})
-    return {**_facts(rows, comparison), "lengths": measures}
+    for seconds in how.lengths:
+        cut = cut_films(list(rows), seconds, how.straddling)
+        measures.append({"seconds": seconds, **baselines(cut, grid, how.comparison, runs, how.resamples, how.seed)})
+    return {**_facts(rows, how.comparison), "lengths": measures}
 
 
 def measure_ranker(
@@ -99,24 +112,20 @@ def measure_ranker(
     grid: Grid,
     features: LongFeatures,
     ranker: Ranker,
-    lengths: Iterable[float | None],
-    straddling: str,
-    comparison: str,
-    resamples: int,
-    seed: int,
+    how: Measuring,
     label: str,
     submission: str | Path | None = None,
 ) -> dict:
     """Recall of one method at each length; the predictions over whole films go to `submission`."""
     measures = []
-    for seconds in lengths:
-        cut = cut_films(list(rows), seconds, straddling)
+    for seconds in how.lengths:
+        cut = cut_films(list(rows), seconds, how.straddling)
         shown = f"{label}, {'whole films' if seconds is None else f'{seconds:g} s'}"
         predictions = rank_rows(cut, grid, features.film, ranker, shown)
-        measures.append({"seconds": seconds, **measured(cut, predictions, comparison, resamples, seed)})
+        measures.append({"seconds": seconds, **measured(cut, predictions, how.comparison, how.resamples, how.seed)})
         if seconds is None and submission:
             write_submission(submission, [row["id"] for row in rows], predictions)
-    return {**_facts(rows, comparison), "lengths": measures}
+    return {**_facts(rows, how.comparison), "lengths": measures}
 
 
 def _facts(rows: Sequence[dict], comparison: str) -> dict:

@@ -8,6 +8,7 @@ stem or stand in one synset. This bound, a matrix product, leaves few pairs to M
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,6 +18,23 @@ THRESHOLDS = (0.9, 0.99)
 BLOCK = 64
 ALPHA = 0.9
 """METEOR's weight of precision against recall in NLTK."""
+
+
+@dataclass(frozen=True)
+class _Sentences:
+    """What the bound needs of sentences, as rows: words in order of the film's vocabulary."""
+
+    holds: np.ndarray
+    """[sentences, words], how often a word stands in a sentence."""
+    served: np.ndarray
+    """[sentences, words], 1 for words of a hypothesis that some word of the sentence serves."""
+    serving: np.ndarray
+    """[sentences, words], 1 for words of a reference that some word of the sentence serves."""
+    sizes: np.ndarray
+    """[sentences], words of each."""
+
+    def __getitem__(self, rows: slice) -> "_Sentences":
+        return _Sentences(self.holds[rows], self.served[rows], self.serving[rows], self.sizes[rows])
 
 
 def film_scores(sentences: Sequence[str], wordnet, direction: str = "max", floor: float = THRESHOLDS[0]) -> list[float]:
@@ -46,19 +64,18 @@ def _candidates(tokens: Sequence[Sequence[str]], wordnet, floor: float, directio
     for row, sentence in enumerate(tokens):
         for word in sentence:
             holds[row, columns[word]] += 1
-    served = (holds @ partners > 0).astype(np.float32)  # words of a hypothesis that some word of the sentence serves
+    served = (holds @ partners > 0).astype(np.float32)
     serving = (holds @ partners.T > 0).astype(np.float32)
-    sizes = holds.sum(axis=1)
+    film = _Sentences(holds, served, serving, holds.sum(axis=1))
     for begin in range(0, len(tokens), BLOCK):
-        rows = slice(begin, begin + BLOCK)
-        bound = _bound(served[rows], serving[rows], sizes[rows], holds[rows], served, serving, sizes, holds, direction)
+        bound = _bound(film[begin : begin + BLOCK], film, direction)
         for row, column in zip(*np.nonzero(bound >= floor - 1e-6), strict=True):
             if begin + row < column:
                 yield int(begin + row), int(column)
 
 
-def _bound(served, serving, sizes, holds, all_served, all_serving, all_sizes, all_holds, direction: str) -> np.ndarray:
-    """Upper bound of METEOR [rows, all] with rows as reference, or of both directions."""
+def _bound(some: _Sentences, film: _Sentences, direction: str) -> np.ndarray:
+    """Upper bound of METEOR [some, all of the film] with the first as reference, or of both directions."""
 
     def fmean(matches: np.ndarray, hypothesis: np.ndarray, reference: np.ndarray) -> np.ndarray:
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -67,12 +84,16 @@ def _bound(served, serving, sizes, holds, all_served, all_serving, all_sizes, al
         return np.nan_to_num(value)
 
     forward = fmean(
-        np.minimum(served @ all_holds.T, holds @ all_serving.T), all_sizes[None], np.maximum(sizes, 1)[:, None]
+        np.minimum(some.served @ film.holds.T, some.holds @ film.serving.T),
+        film.sizes[None],
+        np.maximum(some.sizes, 1)[:, None],
     )
     if direction == "forward":
         return forward
     backward = fmean(
-        np.minimum(holds @ all_served.T, serving @ all_holds.T), sizes[:, None], np.maximum(all_sizes, 1)[None]
+        np.minimum(some.holds @ film.served.T, some.serving @ film.holds.T),
+        some.sizes[:, None],
+        np.maximum(film.sizes, 1)[None],
     )
     return np.maximum(forward, backward)
 

@@ -27,7 +27,7 @@ from verified.retrieval.registry import build_model, model_class
 from verified.retrieval.search import SearchSettings, encode_corpus, encode_queries, search, video_scores
 from verified.retrieval.submission import write_submission
 from verified.retrieval.tokens import load_tokeniser
-from verified.retrieval.training import SplitData, train
+from verified.retrieval.training import Run, SplitData, train
 
 log = logging.getLogger("verified")
 
@@ -62,11 +62,8 @@ def train_model(name: str, trained_on: str, seed: int, files: Files, settings: d
         data["train"],
         data["selection"],
         recipe,
-        run_seed,
         _searching(settings),
-        record,
-        state,
-        settings["precision"],
+        Run(run_seed, record, state, settings["precision"]),
     )
     facts = {
         "trained_on": trained_on,

@@ -57,22 +57,46 @@ class Trained:
     """Training queries whose video is not in their ranked list (two-stage models)."""
 
 
+@dataclass(frozen=True)
+class Run:
+    """What sets one training apart from another of the same model, data and recipe."""
+
+    seed: int
+    log_file: str | Path
+    """Gets a line per epoch."""
+    state: TrainingState | None = None
+    """Lets a training that was killed go on; whoever trains removes it once the result is safe."""
+    precision: str = "float32"
+
+
+@dataclass(frozen=True)
+class _Steps:
+    """What the steps of every epoch need."""
+
+    model: RetrievalModel
+    optimiser: torch.optim.Optimizer
+    training: SplitData
+    labels: Tensor
+    usable: np.ndarray
+    recipe: Recipe
+    run: Run
+    per_epoch: int
+    total: int
+    device: torch.device
+
+
 def train(
     model: RetrievalModel,
     training: SplitData,
     selection: SplitData,
     recipe: Recipe,
-    seed: int,
     searching: SearchSettings,
-    log_file: str | Path,
-    state: TrainingState | None = None,
-    precision: str = "float32",
+    run: Run,
 ) -> Trained:
     """Train and return the weights of the best epoch.
 
-    Writes a line per epoch to `log_file`. With `state`, a training that was killed goes on after the last epoch that it
-    kept, to the same bytes; the caller removes it once the result is safe. Raises InputError if nothing is left to
-    train on, or a loss is not finite.
+    With a state, a training that was killed goes on after the last epoch that it kept, to the same bytes. Raises
+    InputError if nothing is left to train on, or a loss is not finite.
     """
     usable = _usable(training, recipe)
     labels = torch.from_numpy(span_labels(type(model), training.moments, training.videos))
@@ -83,30 +107,29 @@ def train(
     model.to(device)
     kind = BertAdam if recipe.optimiser == "bertadam" else AdamW
     optimiser = kind(parameter_groups(_trained(model), recipe.weight_decay), recipe.learning_rate, recipe.betas)
-    reached = state.restore(model, optimiser) if state else Reached()
-    first, history = reached.finished, reached.rows
+    steps = _Steps(model, optimiser, training, labels, usable, recipe, run, per_epoch, total, device)
+    reached = run.state.restore(model, optimiser) if run.state else Reached()
+    finished, history = reached.finished, reached.rows
     best = reached.kept or {name: tensor.detach().clone() for name, tensor in model.state_dict().items()}
-    chosen = max(range(len(history)), key=lambda epoch: history[epoch]["selection"], default=0)
+    selected = max(range(len(history)), key=lambda epoch: history[epoch]["selection"], default=0)
     progress = Progress(f"train {type(model).__name__}", epochs, "epochs")
-    progress.step(first)
-    for epoch in range(first, epochs):
-        if epoch - chosen > recipe.patience:
+    progress.step(finished)
+    for epoch in range(finished, epochs):
+        if epoch - selected > recipe.patience:
             break
-        losses = _epoch(
-            model, optimiser, training, labels, usable, recipe, seed, epoch, per_epoch, total, device, precision
-        )
+        losses = _epoch(steps, epoch)
         scores = _selection_scores(model, selection, searching)
         record = {"epoch": epoch, **losses, **scores}
         history.append(record)
-        if epoch == 0 or record["selection"] > history[chosen]["selection"]:
-            chosen, best = epoch, {name: tensor.detach().clone() for name, tensor in model.state_dict().items()}
-        write_jsonl(log_file, history)
-        if state and state.due():
-            state.save(Reached(epoch + 1, history, best), model, optimiser)
-        progress.step(note=f"loss {losses['total']:.4f}, selection {record['selection']:.2f} (best {chosen})")
-    write_jsonl(log_file, history)
-    log.info("%d epochs, best %d with %.2f", len(history), chosen, history[chosen]["selection"])
-    return Trained(best, chosen, history, len(training.moments) - len(usable))
+        if epoch == 0 or record["selection"] > history[selected]["selection"]:
+            selected, best = epoch, {name: tensor.detach().clone() for name, tensor in model.state_dict().items()}
+        write_jsonl(run.log_file, history)
+        if run.state and run.state.due():
+            run.state.save(Reached(epoch + 1, history, best), model, optimiser)
+        progress.step(note=f"loss {losses['total']:.4f}, selection {record['selection']:.2f} (best {selected})")
+    write_jsonl(run.log_file, history)
+    log.info("%d epochs, best %d with %.2f", len(history), selected, history[selected]["selection"])
+    return Trained(best, selected, history, len(training.moments) - len(usable))
 
 
 def _usable(training: SplitData, recipe: Recipe) -> np.ndarray:
@@ -137,43 +160,31 @@ def _trained(model: RetrievalModel) -> list[tuple[str, torch.nn.Parameter]]:
     return [(name, parameter) for name, parameter in model.named_parameters() if parameter.requires_grad]
 
 
-def _epoch(
-    model: RetrievalModel,
-    optimiser: torch.optim.Optimizer,
-    training: SplitData,
-    labels: Tensor,
-    usable: np.ndarray,
-    recipe: Recipe,
-    seed: int,
-    epoch: int,
-    per_epoch: int,
-    total: int,
-    device: torch.device,
-    precision: str,
-) -> dict[str, float]:
+def _epoch(steps: _Steps, epoch: int) -> dict[str, float]:
     """One pass over the usable queries; returns mean losses."""
+    model, recipe = steps.model, steps.recipe
     model.train()
-    torch.manual_seed(derive_seed(seed, "dropout", epoch))
-    generator = torch.Generator().manual_seed(derive_seed(seed, "draws", epoch))
-    order = usable[torch.randperm(len(usable), generator=generator).numpy()]
+    torch.manual_seed(derive_seed(steps.run.seed, "dropout", epoch))
+    generator = torch.Generator().manual_seed(derive_seed(steps.run.seed, "draws", epoch))
+    order = steps.usable[torch.randperm(len(steps.usable), generator=generator).numpy()]
     sums: dict[str, float] = {}
-    turns = min(per_epoch, total - epoch * per_epoch)
+    turns = min(steps.per_epoch, steps.total - epoch * steps.per_epoch)
     for turn in range(turns):
-        step = epoch * per_epoch + turn
-        _set_rate(optimiser, recipe, step, total)
-        optimiser.zero_grad(set_to_none=True)
-        for part in range(recipe.accumulate):
-            at = (turn * recipe.accumulate + part) * recipe.batch
-            rows = order[at : at + recipe.batch]
+        step = epoch * steps.per_epoch + turn
+        _set_rate(steps.optimiser, recipe, step, steps.total)
+        steps.optimiser.zero_grad(set_to_none=True)
+        for accumulated in range(recipe.accumulate):
+            begin = (turn * recipe.accumulate + accumulated) * recipe.batch
+            rows = order[begin : begin + recipe.batch]
             if not len(rows):
                 break
-            batch = _batch(training, labels, rows, recipe, generator).to(device)
-            with computing(device, precision):
+            batch = _batch(steps.training, steps.labels, rows, recipe, generator).to(steps.device)
+            with computing(steps.device, steps.run.precision):
                 losses = model.losses(batch, epoch=epoch, step=step, generator=generator)
             if not torch.isfinite(losses["total"]):
                 raise InputError(
                     f"the loss of epoch {epoch} is not finite",
-                    file=training.moments.file,
+                    file=steps.training.moments.file,
                     remedy="lower retrieval.training.MODEL.learning_rate",
                 )
             (losses["total"] / recipe.accumulate).backward()
@@ -181,7 +192,7 @@ def _epoch(
                 sums[name] = sums.get(name, 0.0) + float(value.detach())
         if recipe.clip_norm is not None:
             torch.nn.utils.clip_grad_norm_(model.parameters(), recipe.clip_norm)
-        optimiser.step()
+        steps.optimiser.step()
     return {name: round(value / (turns * recipe.accumulate), 6) for name, value in sums.items()}
 
 
@@ -197,14 +208,15 @@ def _set_rate(optimiser: torch.optim.Optimizer, recipe: Recipe, step: int, total
 
 def _batch(training: SplitData, labels: Tensor, rows: np.ndarray, recipe: Recipe, generator: torch.Generator) -> Batch:
     query, query_mask = training.queries.batch(rows)
-    own = training.moments.video[rows]
+    positives = training.moments.video[rows]
     if training.ranked is None:
-        video, video_mask = training.videos.batch(own)
+        video, video_mask = training.videos.batch(positives)
     else:
+        desc_ids = training.moments.desc_id[rows]
         negatives = draw_negatives(
-            training.ranked, training.moments.desc_id[rows], own, recipe.negatives, recipe.negative_pool, generator
+            training.ranked, desc_ids, positives, recipe.negatives, recipe.negative_pool, generator
         )
-        slots = np.concatenate([own[:, None], negatives], axis=1)
+        slots = np.concatenate([positives[:, None], negatives], axis=1)
         flat, mask = training.videos.batch(slots.ravel())
         video, video_mask = flat.view(*slots.shape, *flat.shape[1:]), mask.view(*slots.shape, -1)
     return Batch(query, query_mask, video, video_mask, labels[rows])
@@ -213,10 +225,12 @@ def _batch(training: SplitData, labels: Tensor, rows: np.ndarray, recipe: Recipe
 def _selection_scores(model: RetrievalModel, selection: SplitData, searching: SearchSettings) -> dict[str, float]:
     """R@1 of the three tasks in percent, and the criterion of selection."""
     quick = replace(searching, rows=1, quiet=True)
-    found = search(model, selection.videos, selection.queries, selection.moments, quick, selection.ranked)
+    lists_by_task = search(
+        model, selection.videos, selection.queries, selection.moments, quick, selection.ranked
+    ).tasks()
     truth = selection.truth()
     scores = {}
-    for task, lists in found.tasks().items():
+    for task, lists in lists_by_task.items():
         for name, values in per_query(task, truth, lists).items():
             if name.endswith("r1") or task == "VR":
                 scores[f"{task}/{name}"] = round(float(values.mean() * 100), 4)
