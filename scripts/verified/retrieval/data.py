@@ -85,8 +85,8 @@ def _annotators(rows: list[dict]) -> np.ndarray | None:
         return None
     times = [row.get("annotator_times") or [row["time"]] for row in rows]
     spans = np.full((len(rows), max(map(len, times)), 2), np.nan)
-    for place, own in enumerate(times):
-        spans[place, : len(own)] = own
+    for number, spans_of_row in enumerate(times):
+        spans[number, : len(spans_of_row)] = spans_of_row
     return spans
 
 
@@ -241,14 +241,14 @@ def normalised(features: np.ndarray) -> np.ndarray:
 
 def _normalised(features: np.ndarray, file: FeatureFile, key: str) -> np.ndarray:
     with np.errstate(over="ignore"):
-        found = normalised(features)
-    if features.dtype == np.float16 and np.any(~found.any(axis=-1) & features.any(axis=-1)):
+        scaled = normalised(features)
+    if features.dtype == np.float16 and np.any(~scaled.any(axis=-1) & features.any(axis=-1)):
         raise InputError(
             f"features of {key!r} are so long that their norm is infinite in float16",
             file=file.path,
             remedy="set retrieval.feature_cast: float32",
         )
-    return found
+    return scaled
 
 
 def pooled(clips: np.ndarray, length: int) -> np.ndarray:

@@ -35,9 +35,9 @@ def best_spans(
     at = (best_rows // clips) * (clips + widest) + best_rows % clips + shortest
     expanded = ends.gather(1, (at.unsqueeze(2) + offsets).flatten(1)).view(*at.shape, window)
     scores = (weighted.flatten(1).gather(1, best_rows).unsqueeze(2) * expanded).flatten(1)
-    chosen = scores.topk(min(rows, scores.shape[1]), dim=1).indices.sort(dim=1).values
-    order = scores.gather(1, chosen).argsort(dim=1, descending=True, stable=True)
-    chosen = chosen.gather(1, order)
-    place = best_rows.gather(1, chosen // window)
-    first = place % clips
-    return place // clips, first, first + shortest + chosen % window, scores.gather(1, chosen)
+    best = scores.topk(min(rows, scores.shape[1]), dim=1).indices.sort(dim=1).values
+    order = scores.gather(1, best).argsort(dim=1, descending=True, stable=True)
+    best = best.gather(1, order)
+    row_start = best_rows.gather(1, best // window)
+    first = row_start % clips
+    return row_start // clips, first, first + shortest + best % window, scores.gather(1, best)

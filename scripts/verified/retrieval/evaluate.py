@@ -109,12 +109,12 @@ def _truth(
     if unknown:
         shown = ", ".join(map(repr, unknown[:5])) + (", …" if len(unknown) > 5 else "")
         raise InputError(f"video2idx lacks {len(unknown)} videos of {truth_file}: {shown}", file=file)
-    chosen = [moments[desc_id] for desc_id in ids]
-    spans = np.full((len(ids), max(len(moment.spans) for moment in chosen), 2), np.nan)
-    for row, moment in enumerate(chosen):
+    tested = [moments[desc_id] for desc_id in ids]
+    spans = np.full((len(ids), max(len(moment.spans) for moment in tested), 2), np.nan)
+    for row, moment in enumerate(tested):
         spans[row, : len(moment.spans)] = moment.spans
-    kinds = np.array([moment.kind for moment in chosen]) if types else None
-    return Truth(np.array(ids), np.array([index[moment.video] for moment in chosen]), spans, kinds)
+    kinds = np.array([moment.kind for moment in tested]) if types else None
+    return Truth(np.array(ids), np.array([index[moment.video] for moment in tested]), spans, kinds)
 
 
 def _describe(task: str, ids: list[int], lists: Lists, submission: Submission, notes: list[str]) -> None:

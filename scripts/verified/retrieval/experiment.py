@@ -48,7 +48,7 @@ def train_model(name: str, trained_on: str, seed: int, files: Files, settings: d
     torch.manual_seed(derive_seed(settings["seed"], name, trained_on, seed, "weights"))
     model = build_model(name, _sizes(files, settings, tokeniser), settings["options"])
     model.initial_weights()
-    data = {part: _split(model, files, moments, settings, tokeniser, part) for part, moments in splits.items()}
+    data = {split: _split(model, files, moments, settings, tokeniser, split) for split, moments in splits.items()}
     owner = fingerprint(
         modules_digest("retrieval.experiment", f"retrieval.models.{name}"),
         {key: value for key, value in settings.items() if key != "memory_mb"},
@@ -90,12 +90,12 @@ def rank_videos(files: Files, captions: str, settings: dict, output: str) -> Non
     """
     model, _ = load_model(files["checkpoint"], settings["device"])
     splits = _training_moments(files, captions, settings) if "train" in files else _test_moments(files, captions)
-    parts = {}
-    for part, moments in splits.items():
-        data = _split(model, files, moments, settings, None, part)
-        kept = settings["training_list_videos" if part == "train" else "searched_videos"]
-        parts[part] = _ranked(model, data, settings, kept)
-    write_ranked(output, parts)
+    ranked_lists = {}
+    for split, moments in splits.items():
+        data = _split(model, files, moments, settings, None, split)
+        kept = settings["training_list_videos" if split == "train" else "searched_videos"]
+        ranked_lists[split] = _ranked(model, data, settings, kept)
+    write_ranked(output, ranked_lists)
 
 
 @torch.no_grad()
@@ -124,10 +124,10 @@ def test_model(
     model, header = load_model(files["checkpoint"], settings["device"])
     tokeniser = load_tokeniser(settings["text_encoder"]) if model.query_input == "ids" else None
     data = _split(model, files, _test_moments(files, facts["tested_on"])["test"], settings, tokeniser, "test")
-    found = search(model, data.videos, data.queries, data.moments, _searching(settings), data.ranked).tasks()
-    write_submission(submission, data.moments.videos, data.moments.desc_id, data.moments.caption, found)
+    lists_by_task = search(model, data.videos, data.queries, data.moments, _searching(settings), data.ranked).tasks()
+    write_submission(submission, data.moments.videos, data.moments.desc_id, data.moments.caption, lists_by_task)
     threshold = settings["spans"]["nms_threshold"]
-    final = {task: lists if task == "VR" else suppress(lists, threshold) for task, lists in found.items()}
+    final = {task: lists if task == "VR" else suppress(lists, threshold) for task, lists in lists_by_task.items()}
     truth = data.truth()
     reported = _per_query(truth, final)
     write_per_query(queries_file, data.moments.desc_id, reported)
@@ -150,7 +150,7 @@ def test_model(
             "queries_outside_list": outside,
             "metrics": _percentages(reported),
             "intervals": _intervals(reported, settings["bootstrap"], settings["seed"]),
-            "without_nms": _percentages(_per_query(truth, found)),
+            "without_nms": _percentages(_per_query(truth, lists_by_task)),
         },
     )
 
@@ -177,15 +177,15 @@ def _sizes(files: Files, settings: dict, tokeniser) -> dict[str, int]:
     return {**sizes, "text_dim": feature_width(FeatureFile(files["text"]))}
 
 
-def _split(model: RetrievalModel, files: Files, moments: Moments, settings: dict, tokeniser, part: str) -> SplitData:
+def _split(model: RetrievalModel, files: Files, moments: Moments, settings: dict, tokeniser, split: str) -> SplitData:
     cls, config = type(model), model.config
-    room = settings["memory_mb"] * 2**20 // 4 if part in ("train", "selection") else 0
+    room = settings["memory_mb"] * 2**20 // 4 if split in ("train", "selection") else 0
     seconds, cast = settings["spans"]["clip_seconds"], settings["feature_cast"]
     videos = Videos(files["video"], moments.videos, cls, config.context_clips, seconds, room, cast)
     queries = Queries(moments, cls, config.query_tokens, files["text"], tokeniser, room, cast)
     ranked = None
     if cls.two_stage:
-        ranked = read_ranked(files["ranked"], part, moments.videos, settings["external_score"])
+        ranked = read_ranked(files["ranked"], split, moments.videos, settings["external_score"])
     return SplitData(moments, videos, queries, ranked)
 
 
@@ -216,12 +216,12 @@ def _nested(values: dict) -> dict[str, dict]:
     return nested
 
 
-def _percentages(found: dict[str, np.ndarray]) -> dict[str, dict[str, float]]:
-    return _nested({name: percentage(values) for name, values in found.items()})
+def _percentages(per_query_values: dict[str, np.ndarray]) -> dict[str, dict[str, float]]:
+    return _nested({name: percentage(values) for name, values in per_query_values.items()})
 
 
-def _intervals(found: dict[str, np.ndarray], resamples: int, seed: int) -> dict[str, dict[str, list[float]]]:
+def _intervals(per_query_values: dict[str, np.ndarray], resamples: int, seed: int) -> dict[str, dict[str, list[float]]]:
     """95 % bootstrap intervals over queries, in percent; one set of draws for all metrics of all runs of a corpus."""
-    low, high = interval(resampled_means(np.stack(list(found.values()), axis=1), resamples, seed))
+    low, high = interval(resampled_means(np.stack(list(per_query_values.values()), axis=1), resamples, seed))
     pairs = [[round(100 * float(a), 2), round(100 * float(b), 2)] for a, b in zip(low, high)]
-    return _nested(dict(zip(found, pairs)))
+    return _nested(dict(zip(per_query_values, pairs)))

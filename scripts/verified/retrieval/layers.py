@@ -64,8 +64,8 @@ class SelfAttention(nn.Module):
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         n, s, hidden = x.shape
         q, k, v = (
-            part(x).view(n, s, self.heads, hidden // self.heads).transpose(1, 2)
-            for part in (self.query, self.key, self.value)
+            projection(x).view(n, s, self.heads, hidden // self.heads).transpose(1, 2)
+            for projection in (self.query, self.key, self.value)
         )
         added = (~mask).to(q.dtype) * MASKED
         added = added[:, None, None, :] if mask.dim() == 2 else added[:, None]

@@ -49,11 +49,11 @@ class Lists:
 
     def top(self, rows: int) -> "Lists":
         """The first `rows` rows of each list."""
-        return Lists(*(part[:, :rows] for part in (self.video, self.start, self.end, self.score)))
+        return Lists(*(column[:, :rows] for column in (self.video, self.start, self.end, self.score)))
 
     def take(self, index: np.ndarray) -> "Lists":
         """The lists at `index`."""
-        return Lists(*(part[index] for part in (self.video, self.start, self.end, self.score)))
+        return Lists(*(column[index] for column in (self.video, self.start, self.end, self.score)))
 
     @classmethod
     def pad(cls, lists: list[np.ndarray]) -> "Lists":

@@ -16,9 +16,9 @@ def draw_negatives(
     """
     rows = ranked.at(desc_ids)
     ranks = ranked.rank_of(desc_ids, truth)
-    chosen = np.empty((len(rows), count), dtype=np.int64)
-    for at, (row, rank, own) in enumerate(zip(rows, ranks, truth)):
-        others = ranked.video[row][ranked.video[row] != own]
+    drawn = np.empty((len(rows), count), dtype=np.int64)
+    for at, (row, rank, positive) in enumerate(zip(rows, ranks, truth)):
+        others = ranked.video[row][ranked.video[row] != positive]
         others = others[: max(rank + pool, count)]
-        chosen[at] = others[torch.randperm(len(others), generator=generator)[:count].numpy()]
-    return chosen
+        drawn[at] = others[torch.randperm(len(others), generator=generator)[:count].numpy()]
+    return drawn

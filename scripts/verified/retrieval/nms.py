@@ -19,29 +19,29 @@ def suppress(lists: Lists, threshold: float, before: int | None = 100, after: in
     routine, which works video by video and merges.
     """
     lists = lists if before is None else lists.top(before)
-    parts = [_suppress(lists.take(slice(at, at + _CHUNK)), threshold) for at in range(0, len(lists), _CHUNK)]
-    if not parts:
+    chunks = [_suppress(lists.take(slice(at, at + _CHUNK)), threshold) for at in range(0, len(lists), _CHUNK)]
+    if not chunks:
         return lists
-    whole = Lists(*(np.concatenate([getattr(part, name) for part in parts]) for name in vars(lists)))
+    whole = Lists(*(np.concatenate([getattr(chunk, name) for chunk in chunks]) for name in vars(lists)))
     return whole.top(min(after, max(int(whole.counts().max()), 1)))
 
 
 def _suppress(lists: Lists, threshold: float) -> Lists:
     lists = _in_order(lists)
     # Rows of one video of one list stand side by side, best first; rows of other videos never meet.
-    place, first = _runs(lists.video)
+    grouped, first = _runs(lists.video)
     begins = np.flatnonzero(first)
     sizes = np.diff(begins, append=first.size)
-    place += np.arange(len(place))[:, None] * place.shape[1]
-    place = place.ravel()
-    video, start, end = (np.ascontiguousarray(part).ravel() for part in (lists.video, lists.start, lists.end))
-    sizes[video[place[begins]] == NO_VIDEO] = 1  # pads
+    grouped += np.arange(len(grouped))[:, None] * grouped.shape[1]
+    grouped = grouped.ravel()
+    video, start, end = (np.ascontiguousarray(column).ravel() for column in (lists.video, lists.start, lists.end))
+    sizes[video[grouped[begins]] == NO_VIDEO] = 1  # pads
     fallen = []
     bound = 1
     while bound < sizes.max(initial=0):
-        chosen = (sizes > bound) & (sizes <= 2 * bound)
-        if chosen.any():
-            fallen.append(place[_fallen(begins[chosen], sizes[chosen], place, start, end, threshold)])
+        similar = (sizes > bound) & (sizes <= 2 * bound)
+        if similar.any():
+            fallen.append(grouped[_fallen(begins[similar], sizes[similar], grouped, start, end, threshold)])
         bound *= 2
     kept = video != NO_VIDEO
     kept[np.concatenate(fallen or [np.zeros(0, np.int64)])] = False
@@ -50,12 +50,12 @@ def _suppress(lists: Lists, threshold: float) -> Lists:
     return _take_rows(whole, np.argsort(~kept, axis=1, kind="stable"))
 
 
-def _fallen(begins, sizes, place, start, end, threshold: float) -> np.ndarray:
-    """Positions in `place` of the rows that fall, of runs of about one size, all at once."""
+def _fallen(begins, sizes, grouped, start, end, threshold: float) -> np.ndarray:
+    """Positions in `grouped` of the rows that fall, of runs of about one size, all at once."""
     steps = np.arange(sizes.max())[:, None]
     inside = steps < sizes
     rows = begins + np.minimum(steps, sizes - 1)  # [longest, runs]
-    start, end, kept = start[place[rows]], end[place[rows]], inside.copy()
+    start, end, kept = start[grouped[rows]], end[grouped[rows]], inside.copy()
     for row in range(len(rows) - 1):
         later = slice(row + 1, None)
         overlap = hull_iou(start[row], end[row], start[later], end[later])
@@ -65,11 +65,11 @@ def _fallen(begins, sizes, place, start, end, threshold: float) -> np.ndarray:
 
 def _runs(video: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """[Q, R]: positions such that equal videos of a list follow each other, in their order, and where each begins."""
-    place = np.argsort(video, axis=1, kind="stable")
-    ordered = np.take_along_axis(video, place, axis=1)
+    grouped = np.argsort(video, axis=1, kind="stable")
+    ordered = np.take_along_axis(video, grouped, axis=1)
     first = np.ones(video.shape, bool)
     first[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
-    return place, first
+    return grouped, first
 
 
 def _in_order(lists: Lists) -> Lists:
@@ -86,12 +86,12 @@ def _in_order(lists: Lists) -> Lists:
 
 
 def _order_of_ties(video: np.ndarray, score: np.ndarray) -> np.ndarray:
-    place, first = _runs(video)
-    begin = np.maximum.accumulate(np.where(first, np.arange(place.shape[1]), 0), axis=1)
-    appearance = np.empty_like(place)
-    np.put_along_axis(appearance, place, np.take_along_axis(place, begin, axis=1), axis=1)
+    grouped, first = _runs(video)
+    begin = np.maximum.accumulate(np.where(first, np.arange(grouped.shape[1]), 0), axis=1)
+    appearance = np.empty_like(grouped)
+    np.put_along_axis(appearance, grouped, np.take_along_axis(grouped, begin, axis=1), axis=1)
     return np.lexsort((appearance, -score, video == NO_VIDEO), axis=1)
 
 
 def _take_rows(lists: Lists, order: np.ndarray) -> Lists:
-    return Lists(*(np.take_along_axis(part, order, axis=1) for part in vars(lists).values()))
+    return Lists(*(np.take_along_axis(column, order, axis=1) for column in vars(lists).values()))

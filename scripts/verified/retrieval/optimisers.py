@@ -16,7 +16,7 @@ def parameter_groups(parameters: Iterable[tuple[str, nn.Parameter]], weight_deca
     """Two groups, with and without decay, from named parameters."""
     decayed, undecayed = [], []
     for name, parameter in parameters:
-        (undecayed if any(part in name for part in UNDECAYED) else decayed).append(parameter)
+        (undecayed if any(word in name for word in UNDECAYED) else decayed).append(parameter)
     return [
         {"params": decayed, "weight_decay": weight_decay},
         {"params": undecayed, "weight_decay": 0.0},

@@ -54,9 +54,9 @@ def held_out_share(settings: Config, dataset: str) -> float:
 
     Corpora that the workflow annotates are divided before that; published annotations come without such a split.
     """
-    chosen = settings.datasets[dataset]
-    divided = not chosen.source.annotated_here and chosen.spans.selection_split == HELD_OUT
-    return chosen.spans.held_out_share if divided else 0.0
+    described = settings.datasets[dataset]
+    divided = not described.source.annotated_here and described.spans.selection_split == HELD_OUT
+    return described.spans.held_out_share if divided else 0.0
 
 
 def possible_runs(settings: Config, dataset: str, runs: list[tuple[str, str, str]]) -> list[tuple[str, str, str]]:
@@ -117,11 +117,13 @@ def training_settings(settings: Config) -> Callable[[object], dict]:
 
     def values(wildcards) -> dict:
         retrieval = settings.retrieval
-        own = retrieval.training.get(wildcards.model)
+        changes = retrieval.training.get(wildcards.model)
         return {
             **search_settings(settings)(wildcards),
-            "recipe": {} if own is None else own.model_dump(mode="json", exclude={"model", "seeds"}, exclude_none=True),
-            "options": {} if own is None else dict(own.model),
+            "recipe": {}
+            if changes is None
+            else changes.model_dump(mode="json", exclude={"model", "seeds"}, exclude_none=True),
+            "options": {} if changes is None else dict(changes.model),
             "precision": settings.retrieval.precision,
             "seed": settings.seed,
         }

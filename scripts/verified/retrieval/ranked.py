@@ -62,7 +62,7 @@ def write_ranked(path: str | Path, parts: dict[str, Ranked]) -> None:
             group["videos"] = np.array(ranked.videos, dtype=h5py.string_dtype())
 
 
-def read_ranked(path: str | Path, part: str, videos: list[str], external_score: str = "exp") -> Ranked:
+def read_ranked(path: str | Path, split: str, videos: list[str], external_score: str = "exp") -> Ranked:
     """One part of a file, with videos renumbered to the corpus `videos`.
 
     Raises InputError if the part is missing or ranks a video that the corpus does not have.
@@ -70,10 +70,10 @@ def read_ranked(path: str | Path, part: str, videos: list[str], external_score: 
     path = Path(path)
     try:
         with h5py.File(path, "r", locking=False) as file:
-            if part not in file:
-                raise InputError(f"holds no ranked lists of the part {part!r}", file=path)
-            group = file[part]
-            desc_id, own, cosine = (group[name][()] for name in ("desc_id", "video", "cosine"))
+            if split not in file:
+                raise InputError(f"holds no ranked lists of the part {split!r}", file=path)
+            group = file[split]
+            desc_id, numbered, cosine = (group[name][()] for name in ("desc_id", "video", "cosine"))
             names = [name.decode() for name in group["videos"][()]]
     except OSError as error:
         raise InputError(f"not a readable HDF5 file: {error}", file=path) from None
@@ -82,4 +82,4 @@ def read_ranked(path: str | Path, part: str, videos: list[str], external_score: 
     if unknown:
         raise InputError(f"ranks {len(unknown)} videos that the corpus does not have: {unknown[0]!r}", file=path)
     renumbered = np.array([position[name] for name in names], dtype=np.int64)
-    return Ranked(desc_id.astype(np.int64), renumbered[own], cosine, list(videos), path, external_score)
+    return Ranked(desc_id.astype(np.int64), renumbered[numbered], cosine, list(videos), path, external_score)

@@ -66,10 +66,10 @@ def model_of_file(path: str | Path) -> type["RetrievalModel"]:
         spec.loader.exec_module(module)
     except (OSError, SyntaxError, ImportError, NameError) as error:
         raise InputError(f"cannot be loaded: {error}", file=path) from None
-    own = [model for model in _CLASSES.values() if model.__module__ == module.__name__]
-    if not own:
+    registered = [model for model in _CLASSES.values() if model.__module__ == module.__name__]
+    if not registered:
         raise InputError("registers no model", file=path, remedy='decorate the class with @register("name")')
-    return own[-1]
+    return registered[-1]
 
 
 def build_model(name: str, sizes: dict, options: dict | None = None) -> "RetrievalModel":

@@ -55,7 +55,7 @@ class SearchSettings:
 
 
 @dataclass
-class Found:
+class TaskLists:
     """Ranked lists of Q queries; videos are positions in the corpus, times are seconds."""
 
     vcmr: Lists
@@ -75,12 +75,12 @@ def search(
     moments: Moments,
     settings: SearchSettings,
     ranked: Ranked | None = None,
-) -> Found:
+) -> TaskLists:
     """Lists of every query of `moments`; `ranked` holds the external lists, for two-stage models only."""
     training, model = model.training, model.eval()
-    found = search_encoded(model, encode_corpus(model, videos, settings), videos, queries, moments, settings, ranked)
+    lists = search_encoded(model, encode_corpus(model, videos, settings), videos, queries, moments, settings, ranked)
     model.train(training)
-    return found
+    return lists
 
 
 @torch.no_grad()
@@ -92,26 +92,26 @@ def search_encoded(
     moments: Moments,
     settings: SearchSettings,
     ranked: Ranked | None = None,
-) -> Found:
+) -> TaskLists:
     """`search` over a corpus that is encoded already."""
     kept = min(settings.videos, len(videos))
     chunk = _chunk(model, kept, videos.context, settings)
-    parts = []
+    searched = []
     progress = Progress("search", len(queries), "queries")
     for at in range(0, len(queries), chunk):
         index = np.arange(at, min(at + chunk, len(queries)))
         encoded = encode_queries(model, queries, index, settings.device)
         truth = torch.from_numpy(moments.video[index]).to(settings.device)
         if model.two_stage:
-            chosen, scores = (part.to(settings.device) for part in ranked.rows(moments.desc_id[index], kept))
+            candidates, scores = (tensor.to(settings.device) for tensor in ranked.rows(moments.desc_id[index], kept))
         else:
-            scores, chosen = video_scores(model, encoded, corpus, settings.device).topk(kept, dim=1)
-        parts.append(_search_chunk(model, encoded, corpus, videos, chosen, scores, truth, settings))
+            scores, candidates = video_scores(model, encoded, corpus, settings.device).topk(kept, dim=1)
+        searched.append(_search_chunk(model, encoded, corpus, videos, candidates, scores, truth, settings))
         if not settings.quiet:
             progress.step(len(index))
     if not settings.quiet:
         progress.finish()
-    return Found(*(_joined([part[task] for part in parts]) for task in range(3)))
+    return TaskLists(*(_joined([chunk_lists[task] for chunk_lists in searched]) for task in range(3)))
 
 
 def _search_chunk(
@@ -119,27 +119,30 @@ def _search_chunk(
     queries: Encoded,
     corpus: Encoded,
     videos: Videos,
-    chosen: Tensor,
+    candidates: Tensor,
     scores: Tensor,
     truth: Tensor,
     settings: SearchSettings,
 ) -> tuple[Lists, Lists, Lists]:
-    pairs = torch.cat([chosen, truth.unsqueeze(1)], dim=1)
-    start, end, own = localise(model, queries, corpus, pairs, settings)
+    pairs = torch.cat([candidates, truth.unsqueeze(1)], dim=1)
+    start, end, rescored = localise(model, queries, corpus, pairs, settings)
     if model.rescores:
-        scores, order = own[:, :-1].sort(dim=1, descending=True, stable=True)
-        chosen = chosen.gather(1, order)
+        scores, order = rescored[:, :-1].sort(dim=1, descending=True, stable=True)
+        candidates = candidates.gather(1, order)
         index = order.unsqueeze(2).expand(-1, -1, start.shape[2])
-        start, end = (torch.cat([part[:, :-1].gather(1, index), part[:, -1:]], dim=1) for part in (start, end))
+        start, end = (
+            torch.cat([probability[:, :-1].gather(1, index), probability[:, -1:]], dim=1)
+            for probability in (start, end)
+        )
     weights = model.video_weights(scores)
     spans = settings.min_clips, settings.max_clips, settings.rows
     vcmr = best_spans(start[:, :-1], end[:, :-1], weights, *spans)
     alone = best_spans(start[:, -1:], end[:, -1:], torch.ones_like(weights[:, :1]), *spans)
-    seconds = torch.from_numpy(videos.clip_seconds).to(chosen.device)
+    seconds = torch.from_numpy(videos.clip_seconds).to(candidates.device)
     return (
-        _lists(model, vcmr, chosen, seconds),
+        _lists(model, vcmr, candidates, seconds),
         _lists(model, alone, truth.unsqueeze(1), seconds),
-        _video_lists(chosen[:, :DEPTH], weights[:, :DEPTH]),
+        _video_lists(candidates[:, :DEPTH], weights[:, :DEPTH]),
     )
 
 
@@ -149,7 +152,7 @@ def encode_corpus(model: RetrievalModel, videos: Videos, settings: SearchSetting
     progress = Progress("encode videos", len(videos), "videos")
     for at in range(0, len(videos), ENCODED_AT_ONCE):
         index = np.arange(at, min(at + ENCODED_AT_ONCE, len(videos)))
-        clips, mask = (part.to(settings.device) for part in videos.batch(index))
+        clips, mask = (tensor.to(settings.device) for tensor in videos.batch(index))
         encoded = model.encode_videos(clips, mask)
         if not corpus:
             corpus = _allocated(encoded, len(videos), settings.memory_mb * 2**20)
@@ -179,22 +182,22 @@ def _allocated(encoded: Encoded, videos: int, room: int) -> Encoded:
 
 def encode_queries(model: RetrievalModel, queries: Queries, index: np.ndarray, device: str) -> Encoded:
     """Encodings of the queries at `index`."""
-    parts = []
+    chunks = []
     for at in range(0, len(index), ENCODED_AT_ONCE):
-        tokens, mask = (part.to(device) for part in queries.batch(index[at : at + ENCODED_AT_ONCE]))
-        parts.append(model.encode_queries(tokens, mask))
-    return {name: torch.cat([part[name] for part in parts]) for name in parts[0]}
+        tokens, mask = (tensor.to(device) for tensor in queries.batch(index[at : at + ENCODED_AT_ONCE]))
+        chunks.append(model.encode_queries(tokens, mask))
+    return {name: torch.cat([chunk[name] for chunk in chunks]) for name in chunks[0]}
 
 
 def video_scores(model: RetrievalModel, queries: Encoded, corpus: Encoded, device: str) -> Tensor:
     """[Q, V] scores of a one-stage model, block by block over the corpus."""
     count = len(next(iter(corpus.values())))
     block = max(1, SCORED_AT_ONCE // model.config.context_clips)
-    parts = []
+    scores = []
     for at in range(0, count, block):
-        part = {name: tensor[at : at + block].to(device) for name, tensor in corpus.items()}
-        parts.append(model.video_scores(queries, part))
-    return torch.cat(parts, dim=1)
+        encoded = {name: tensor[at : at + block].to(device) for name, tensor in corpus.items()}
+        scores.append(model.video_scores(queries, encoded))
+    return torch.cat(scores, dim=1)
 
 
 def localise(
@@ -206,17 +209,17 @@ def localise(
     video, query = pairs.flatten()[order], order // kept
     most = max(1, settings.memory_mb * 2**20 // (2 * model.pair_bytes()))
     start = torch.empty(count * kept, model.config.context_clips, device=pairs.device)
-    end, own = torch.empty_like(start), torch.empty(count * kept, device=pairs.device)
+    end, rescored = torch.empty_like(start), torch.empty(count * kept, device=pairs.device)
     for at in range(0, len(order), most):
-        part = slice(at, at + most)
-        block, position = _at_hand(corpus, video[part])
-        spans = model.span_logits(queries, block, query[part], position)
-        start[order[part]] = spans.start.float().softmax(dim=1)
-        end[order[part]] = spans.end.float().softmax(dim=1)
+        some = slice(at, at + most)
+        block, position = _at_hand(corpus, video[some])
+        spans = model.span_logits(queries, block, query[some], position)
+        start[order[some]] = spans.start.float().softmax(dim=1)
+        end[order[some]] = spans.end.float().softmax(dim=1)
         if spans.score is not None:
-            own[order[part]] = spans.score.float()
+            rescored[order[some]] = spans.score.float()
     shape = (count, kept, -1)
-    return start.view(shape), end.view(shape), own.view(count, kept) if model.rescores else None
+    return start.view(shape), end.view(shape), rescored.view(count, kept) if model.rescores else None
 
 
 def _at_hand(corpus: Encoded, video: Tensor) -> tuple[Encoded, Tensor]:
@@ -233,20 +236,20 @@ def _chunk(model: RetrievalModel, kept: int, clips: int, settings: SearchSetting
     return int(min(settings.chunk, max(1, settings.memory_mb * 2**20 // (2 * each))))
 
 
-def _lists(model: RetrievalModel, spans: tuple[Tensor, ...], chosen: Tensor, seconds: Tensor) -> Lists:
+def _lists(model: RetrievalModel, spans: tuple[Tensor, ...], candidates: Tensor, seconds: Tensor) -> Lists:
     slot, first, last, score = spans
-    video = chosen.gather(1, slot)
+    video = candidates.gather(1, slot)
     length = seconds[video]
     start, end = first * length, (last + model.decoded_end) * length
-    found = score > 0
-    video = torch.where(found, video, NO_VIDEO)
-    return Lists(*(part.cpu().numpy() for part in (video, start, end, score)))
+    decoded = score > 0
+    video = torch.where(decoded, video, NO_VIDEO)
+    return Lists(*(tensor.cpu().numpy() for tensor in (video, start, end, score)))
 
 
-def _video_lists(chosen: Tensor, weights: Tensor) -> Lists:
-    zeros = np.zeros(chosen.shape)
-    return Lists(chosen.cpu().numpy(), zeros, zeros, weights.cpu().numpy())
+def _video_lists(candidates: Tensor, weights: Tensor) -> Lists:
+    zeros = np.zeros(candidates.shape)
+    return Lists(candidates.cpu().numpy(), zeros, zeros, weights.cpu().numpy())
 
 
-def _joined(parts: list[Lists]) -> Lists:
-    return Lists(*(np.concatenate([getattr(part, name) for part in parts]) for name in vars(parts[0])))
+def _joined(chunks: list[Lists]) -> Lists:
+    return Lists(*(np.concatenate([getattr(chunk, name) for chunk in chunks]) for name in vars(chunks[0])))

@@ -100,11 +100,11 @@ def check_round_trip(trial: Trial) -> None:
         labels = torch.from_numpy(span_labels(trial.cls, moments, videos))
         perfect = _Perfect(model, labels, torch.from_numpy(moments.video))
         ranked = _true_first(moments) if model.two_stage else None
-        found = engine.search(perfect, videos, queries, moments, settings, ranked).tasks()
+        lists_by_task = engine.search(perfect, videos, queries, moments, settings, ranked).tasks()
         truth = Truth(moments.desc_id, moments.video, moments.time[:, None])
         for task in ("SVMR", "VCMR"):
-            right = per_query(task, truth, found[task])["0.7/r1"]
-            require(right.all(), _first_miss(task, moments, labels, found[task], right))
+            right = per_query(task, truth, lists_by_task[task])["0.7/r1"]
+            require(right.all(), _first_miss(task, moments, labels, lists_by_task[task], right))
 
 
 def _first_miss(task: str, moments: Moments, labels: Tensor, lists: Lists, right: np.ndarray) -> str:

@@ -13,7 +13,7 @@ def check_shapes(trial: Trial) -> None:
     """Encodings, scores and logits have the shapes of the contract, and are finite."""
     model, toy = trial.model(), trial.toy
     few = toy.count - 3
-    queries, videos = trial.encoded(model, tuple(part[:few] for part in toy.all_queries))
+    queries, videos = trial.encoded(model, tuple(tensor[:few] for tensor in toy.all_queries))
     for name, tensor in queries.items():
         require(len(tensor) == few, f"encode_queries: {name!r} has {len(tensor)} rows for {few} queries")
     for name, tensor in videos.items():

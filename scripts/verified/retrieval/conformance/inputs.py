@@ -57,8 +57,8 @@ def check_batch_mates(trial: Trial) -> None:
         alone = trial.answers_of(model, queries, video)
         require_same(alone, whole.of(slice(None), [index]), "other videos of the batch change the answers of a video")
         pair = (index, (index * 3) % toy.count)
-        for name, part in zip(Spans._fields, trial.spans(model, queries, videos, [pair])):
-            same = part is None or close(part[0], getattr(whole, name)[pair])
+        for name, logits in zip(Spans._fields, trial.spans(model, queries, videos, [pair])):
+            same = logits is None or close(logits[0], getattr(whole, name)[pair])
             require(same, f"span_logits: other pairs of the batch change a pair's {name}")
     order = torch.randperm(toy.count, generator=torch.Generator().manual_seed(6)).tolist()
     mixed = trial.answers(model, taken(toy.all_queries, order), taken(toy.all_videos, order))
@@ -71,15 +71,15 @@ def check_reading(trial: Trial) -> None:
     Computed in float64, so that a small influence is not rounded away.
     """
     model = trial.model().double()
-    queries, videos = (doubled(part) for part in (trial.toy.all_queries, trial.toy.all_videos))
+    queries, videos = (doubled(padded) for padded in (trial.toy.all_queries, trial.toy.all_videos))
     expected = trial.answers(model, queries, videos).given()
     for side, padded, unit in (("query", queries, "token"), ("video", videos, "clip")):
         unread = set(expected)
         for position in range(padded[1].shape[1]):
             changed = _changed_at(padded, position)
             both = (changed, videos) if side == "query" else (queries, changed)
-            found = trial.answers(model, *both).given()
-            differ = {name for name, value in found.items() if not torch.equal(value, expected[name])}
+            answers = trial.answers(model, *both).given()
+            differ = {name for name, value in answers.items() if not torch.equal(value, expected[name])}
             require(differ, f"{unit} {position} of a {side} changes no answer")
             unread -= differ
         require(not unread, f"{', '.join(sorted(unread))}: the same whatever the {side}")

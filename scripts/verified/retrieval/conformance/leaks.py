@@ -15,13 +15,13 @@ def check_no_leak(trial: Trial) -> None:
     shifted = toy.moments((toy.true_video + 3) % toy.count)
     lists = []
     for moments in (toy.moments(toy.true_video), shifted):
-        found = engine.search(model, toy, toy.queries, moments, toy.searching, toy.ranked).tasks()
-        shown = found["SVMR"].video
+        lists_by_task = engine.search(model, toy, toy.queries, moments, toy.searching, toy.ranked).tasks()
+        shown = lists_by_task["SVMR"].video
         require((shown[:, 0] == moments.video).all(), "SVMR: a list does not look into the true video")
         rest = (shown == moments.video[:, None]) | (shown == NO_VIDEO)
         require(rest.all(), "SVMR: a list holds another video than the true one")
-        lists.append(found)
+        lists.append(lists_by_task)
     for task in ("VR", "VCMR"):
-        first, second = (torch.from_numpy(found[task].score) for found in lists)
+        first, second = (torch.from_numpy(lists_by_task[task].score) for lists_by_task in lists)
         same = first.shape == second.shape and close(first.log1p(), second.log1p())
         require(same, f"{task}: lists change with the true video, which the model must not know")

@@ -44,15 +44,15 @@ def check_overfitting(trial: Trial) -> None:
 
 def _found(trial: Trial, model: RetrievalModel) -> dict[str, float]:
     """Shares of starts, ends and, where the model ranks videos, own videos that its answers put first."""
-    found = trial.answers(model)
-    own = torch.arange(trial.toy.count)
+    answers = trial.answers(model)
+    query = torch.arange(trial.toy.count)
     right = {
-        "starts": found.start[own, own].argmax(dim=1) == trial.toy.span[:, 0],
-        "ends": found.end[own, own].argmax(dim=1) == trial.toy.span[:, 1],
+        "starts": answers.start[query, query].argmax(dim=1) == trial.toy.span[:, 0],
+        "ends": answers.end[query, query].argmax(dim=1) == trial.toy.span[:, 1],
     }
-    if found.video_scores is not None:
-        right["videos"] = found.video_scores.argmax(dim=1) == own
-    if found.score is not None:
+    if answers.video_scores is not None:
+        right["videos"] = answers.video_scores.argmax(dim=1) == query
+    if answers.score is not None:
         slots = trial.toy.slots()
-        right["videos"] = found.score.gather(1, slots).argmax(dim=1) == 0
+        right["videos"] = answers.score.gather(1, slots).argmax(dim=1) == 0
     return {what: answers.float().mean().item() for what, answers in right.items()}

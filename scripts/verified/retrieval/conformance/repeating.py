@@ -24,7 +24,7 @@ def check_repetition(trial: Trial) -> None:
     model, toy = trial.model(), trial.toy
     given = {"queries": toy.all_queries[0].clone(), "videos": toy.all_videos[0].clone()}
     queries, videos = trial.encoded(model)
-    kept = [{name: tensor.clone() for name, tensor in part.items()} for part in (queries, videos)]
+    kept = [{name: tensor.clone() for name, tensor in encoded.items()} for encoded in (queries, videos)]
     first = trial.answers_of(model, queries, videos)
     for what, before, after in (("queries", kept[0], queries), ("videos", kept[1], videos)):
         for name, tensor in before.items():

@@ -46,7 +46,7 @@ class Answers(NamedTuple):
 
     def of(self, queries: list[int] | slice, videos: list[int] | slice = slice(None)) -> "Answers":
         """The answers to some queries in some videos, in that order."""
-        return Answers(*(None if part is None else part[queries][:, videos] for part in self))
+        return Answers(*(None if answer is None else answer[queries][:, videos] for answer in self))
 
 
 class Trial:
@@ -83,7 +83,7 @@ class Trial:
         with torch.no_grad():
             spans = model.span_logits(queries, videos, query, video)
         back = torch.tensor(order).argsort()
-        return Spans(*(None if part is None else part[back] for part in spans))
+        return Spans(*(None if logits is None else logits[back] for logits in spans))
 
     def answers_of(self, model: RetrievalModel, queries: Encoded, videos: Encoded) -> Answers:
         """What the model answers to encodings, each query with each video."""
@@ -93,7 +93,7 @@ class Trial:
         if not self.cls.two_stage:
             with torch.no_grad():
                 scores = model.video_scores(queries, videos)
-        grids = (None if part is None else part.view(*shape, *part.shape[1:]) for part in spans)
+        grids = (None if logits is None else logits.view(*shape, *logits.shape[1:]) for logits in spans)
         return Answers(scores, *grids)
 
     def answers(self, model: RetrievalModel, queries: Padded | None = None, videos: Padded | None = None) -> Answers:
@@ -117,7 +117,7 @@ def close(first: Tensor, second: Tensor, tolerance: float = TOLERANCE) -> bool:
     return bool(((first - second).abs() <= tolerance * (1 + second.abs())).all())
 
 
-def require_same(found: Answers, expected: Answers, reason: str, same: Callable[[Tensor, Tensor], bool] = close):
+def require_same(answers: Answers, expected: Answers, reason: str, same: Callable[[Tensor, Tensor], bool] = close):
     """Raise NonConformance, naming the answer that differs, unless all agree."""
-    for (name, first), second in zip(found.given().items(), expected.given().values()):
+    for (name, first), second in zip(answers.given().items(), expected.given().values()):
         require(first.shape == second.shape and same(first, second), f"{name}: {reason}")

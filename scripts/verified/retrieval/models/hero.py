@@ -274,13 +274,13 @@ def load_roberta(transformer: nn.Module, folder: Path) -> None:
     for key, value in transformer.state_dict().items():
         if key.startswith("img_embeddings."):
             continue
-        part, _, rest = key.removeprefix("encoder.layer.").partition(".")
-        name = f"encoder.layer.{2 * int(part) + 1}.{rest}" if part.isdecimal() else key
-        found = source.get(name)
-        if found is None or not found.ndim or found.shape[1:] != value.shape[1:]:
-            shape = "no tensor" if found is None else f"shape {list(found.shape)}"
+        layer, _, rest = key.removeprefix("encoder.layer.").partition(".")
+        name = f"encoder.layer.{2 * int(layer) + 1}.{rest}" if layer.isdecimal() else key
+        given = source.get(name)
+        if given is None or not given.ndim or given.shape[1:] != value.shape[1:]:
+            shape = "no tensor" if given is None else f"shape {list(given.shape)}"
             raise InputError(f"{shape} where {name} of shape {list(value.shape)} is needed", file=file)
         wanted[key] = (
-            found.expand_as(value) if len(found) == 1 else torch.cat([found, value[len(found) :]])[: len(value)]
+            given.expand_as(value) if len(given) == 1 else torch.cat([given, value[len(given) :]])[: len(value)]
         )
     transformer.load_state_dict(wanted, strict=False)

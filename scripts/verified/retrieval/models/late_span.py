@@ -112,8 +112,8 @@ class LateSpan(RetrievalModel):
         """Largest of the real clips within the reach of each clip; [..., N, L] and [N, L] → [..., N, L], pads 0."""
         width = 2 * self.config.reach + 1
         cosines = cosines.masked_fill(~mask, PAD)
-        found = F.max_pool1d(cosines.flatten(0, -2), width, stride=1, padding=self.config.reach)
-        return found.view(cosines.shape).masked_fill(~mask, 0.0)
+        nearest = F.max_pool1d(cosines.flatten(0, -2), width, stride=1, padding=self.config.reach)
+        return nearest.view(cosines.shape).masked_fill(~mask, 0.0)
 
     def clip_scores(self, queries: Encoded, videos: Encoded) -> Tensor:
         """a [Q, V, L] of every clip for every query, `PAD` at pads; token by token, so that no [Q, T, V, L] is held."""
@@ -152,9 +152,9 @@ class LateSpan(RetrievalModel):
         span = F.cross_entropy(spans.start, batch.span[:, 0]) + F.cross_entropy(spans.end, batch.span[:, 1])
         clips = self.clip_scores(queries, videos) / self.log_temperature.exp()
         scores = clips.amax(dim=2)
-        own = torch.arange(len(scores), device=scores.device)
+        positives = torch.arange(len(scores), device=scores.device)
         losses = {
-            "retrieval": (F.cross_entropy(scores, own) + F.cross_entropy(scores.T, own)) / 2,
+            "retrieval": (F.cross_entropy(scores, positives) + F.cross_entropy(scores.T, positives)) / 2,
             "clip": self.config.clip_weight * self.clip_loss(clips, batch.span),
             "span": self.config.span_weight * span,
         }
@@ -163,10 +163,10 @@ class LateSpan(RetrievalModel):
     def clip_loss(self, clips: Tensor, span: Tensor) -> Tensor:
         """−log of the share of the moment's clips in a softmax over all clips of all videos; a/τ [N, N, L] → scalar."""
         share = clips.flatten(1).log_softmax(dim=1).view(clips.shape)
-        own = share.diagonal().T
-        at = torch.arange(own.shape[1], device=own.device)
+        of_positives = share.diagonal().T
+        at = torch.arange(of_positives.shape[1], device=of_positives.device)
         inside = (at >= span[:, :1]) & (at <= span[:, 1:])
-        return -own.masked_fill(~inside, float("-inf")).logsumexp(dim=1).mean()
+        return -of_positives.masked_fill(~inside, float("-inf")).logsumexp(dim=1).mean()
 
     def span_logits(self, queries: Encoded, videos: Encoded, query_index: Tensor, video_index: Tensor) -> Spans:
         return localise_in_chunks(self.localise, queries, videos, query_index, video_index, CLIPS_AT_ONCE)

@@ -164,7 +164,7 @@ class Squidnet(RetrievalModel):
     def similarity(self, video: Tensor, query: Tensor) -> Tensor:
         """s of P pairs, [P, L, D] and [P, T, D] → [P, L, T]; what is held at once is a few [P, L, D], for one token."""
         first, _, second = self.VQMMA["sim_weight"]
-        of_video, of_query, of_both = (part.contiguous() for part in first.weight.chunk(3, dim=1))
+        of_video, of_query, of_both = (weight.contiguous() for weight in first.weight.chunk(3, dim=1))
         video_part, query_part = linear(video, of_video), linear(query, of_query)
         scores = [
             torch.relu(linear(video * query[:, t, None], of_both) + video_part + query_part[:, t, None])
