@@ -13,6 +13,6 @@ with job(snakemake) as log:
     rows, reports = collect(
         read_manifest(manifest / "manifest.csv" if manifest.is_dir() else manifest), snakemake.params.settings
     )
-    for split, own in rows.items():
-        log.info("%s: %d rows", split, write_mad(folder / f"{split}.json", own))
+    for split, split_rows in rows.items():
+        log.info("%s: %d rows", split, write_mad(folder / f"{split}.json", split_rows))
     write_json(folder / "report.json", reports)

@@ -21,7 +21,8 @@ with job(snakemake):
         rows = read_jsonl(snakemake.input.rows)
         rows = from_moments(rows) if params.kind == "moments" else rows
     kept, _, counts = checked(rows)
-    found = measure_splits(kept, load_tagger(params.model), params.processes)
+    measures = measure_splits(kept, load_tagger(params.model), params.processes)
     write_json(
-        snakemake.output[0], {"title": params.title, "kind": params.kind, "missing": missing, "counts": counts, **found}
+        snakemake.output[0],
+        {"title": params.title, "kind": params.kind, "missing": missing, "counts": counts, **measures},
     )

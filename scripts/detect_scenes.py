@@ -10,8 +10,8 @@ with job(snakemake) as log:
 
     wanted, settings = shard_index(snakemake.wildcards.shard), snakemake.params
     paths = VideoFolder(snakemake.input.videos).paths
-    own = {video: path for video, path in sorted(paths.items()) if shard_of(video, settings.shards) == wanted}
-    rows = detect_scenes(own, settings.proposals)
+    shard_paths = {video: path for video, path in sorted(paths.items()) if shard_of(video, settings.shards) == wanted}
+    rows = detect_scenes(shard_paths, settings.proposals)
     write_jsonl(snakemake.output.scenes, rows)
     for row in rows:
         if "reason" in row:

@@ -6,5 +6,5 @@ with job(snakemake):
     from verified.corpus.download import download
     from verified.corpus.sources import read_sources
 
-    chosen = next(file for file in read_sources() if file.place == snakemake.wildcards.place)
-    download(chosen, snakemake.output[0])
+    wanted = next(file for file in read_sources() if file.place == snakemake.wildcards.place)
+    download(wanted, snakemake.output[0])

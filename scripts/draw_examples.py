@@ -20,8 +20,8 @@ with job(snakemake):
         perturbations={row["desc_id"]: row for row in rows(given.perturbations)},
         seed=snakemake.params.seed,
     )
-    chosen = picks(material)
-    frames = keyframes_of(given.keyframes, {row["desc_id"] for picked in chosen.values() for row in picked})
+    picked_rows = picks(material)
+    frames = keyframes_of(given.keyframes, {row["desc_id"] for picked in picked_rows.values() for row in picked})
     for name, compose in FIGURES.items():
-        draw_rows(compose(chosen[name], frames, material), snakemake.output[name])
-    draw_pipeline(chosen["pipeline"][0], frames, material, snakemake.output.pipeline)
+        draw_rows(compose(picked_rows[name], frames, material), snakemake.output[name])
+    draw_pipeline(picked_rows["pipeline"][0], frames, material, snakemake.output.pipeline)

@@ -20,10 +20,10 @@ with job(snakemake):
     curves = []
     for path in map(Path, snakemake.input.results):
         result = read_json(path)
-        lengths = [part["seconds"] for part in result["lengths"]]
+        lengths = [measure["seconds"] for measure in result["lengths"]]
         name = "Random Chance" if path.name == "baselines.json" else path.parent.name
         if path.name != "baselines.json" and name != "zero-shot":
             name = f"VLG-Net, {name}"
-        recalls = [part.get("chance", part)["recall"] for part in result["lengths"]]
+        recalls = [measure.get("chance", measure)["recall"] for measure in result["lengths"]]
         curves.append((name, lengths, {1: [one[0][2] for one in recalls], 5: [one[1][2] for one in recalls]}))
     draw_lengths(curves, [output.lengths])

@@ -16,10 +16,10 @@ with job(snakemake):
     groups = candidates_by_moment(moments, scores)
     groups = chosen_by(groups, snakemake.params.choose_by, snakemake.params.seed, similarities)
     selections = [read_json(path) for path in snakemake.input.selections]
-    left_out = {int(moment): reason for part in selections for moment, reason in part["left_out"].items()}
+    left_out = {int(moment): reason for selection in selections for moment, reason in selection["left_out"].items()}
     types = {row["desc_id"]: row["fig_desc_type"] for path in snakemake.input.fig for row in iterate_jsonl(path)}
     counts = count(moments, groups, snakemake.params.splits, types, left_out)
-    counts["selection"] = dict(sum((Counter(part["counts"]) for part in selections), Counter()))
+    counts["selection"] = dict(sum((Counter(selection["counts"]) for selection in selections), Counter()))
     statics = (row for path in snakemake.input.statics for row in iterate_jsonl(path))
     dynamics = (row for path in snakemake.input.dynamics for row in iterate_jsonl(path))
     origin = origins(statics, dynamics, snakemake.params.generation)

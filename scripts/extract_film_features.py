@@ -18,10 +18,10 @@ with job(snakemake, snakemake.params.encoder["threads"]):
         rendered = Path(given.folder, "videos")
         films = VideoFolder(rendered if rendered.is_dir() else given.folder).paths
     wanted = shard_index(snakemake.wildcards.shard)
-    own = {film: path for film, path in sorted(films.items()) if shard_of(film, params.shards) == wanted}
+    shard_films = {film: path for film, path in sorted(films.items()) if shard_of(film, params.shards) == wanted}
     source, _ = source_of(params.encoder["name"], params.encoder["revision"], given.get("weights", []))
     encoder = load_encoder(source, given.get("checkpoint"))
     failed = write_film_features(
-        own, encoder, params.encoder["name"], params.fps, params.encoder["batch"], snakemake.output.features
+        shard_films, encoder, params.encoder["name"], params.fps, params.encoder["batch"], snakemake.output.features
     )
     write_json(snakemake.output.failed, failed)

@@ -12,7 +12,7 @@ with job(snakemake, snakemake.params.settings["threads"]):
     rows = test_rows(given.rows, snakemake.params.films["test_split"])
     grid = make_grid(settings["grid"])
     features = LongFeatures(FeatureFile(given.frames), FeatureFile(given.tokens))
-    found = measure_ranker(
+    metrics = measure_ranker(
         rows,
         grid,
         features,
@@ -21,4 +21,4 @@ with job(snakemake, snakemake.params.settings["threads"]):
         f"vlg-net trained on {snakemake.wildcards.training}",
         snakemake.output.submission,
     )
-    write_json(snakemake.output.metrics, found)
+    write_json(snakemake.output.metrics, metrics)

@@ -19,7 +19,7 @@ with job(snakemake):
     rows = test_rows(given.rows, snakemake.params.films["test_split"])
     grid = make_grid(settings["grid"])
     features = LongFeatures(FeatureFile(given.frames), sentences=FeatureFile(given.sentences))
-    found = measure_ranker(
+    metrics = measure_ranker(
         rows,
         grid,
         features,
@@ -28,4 +28,4 @@ with job(snakemake):
         "zero-shot",
         snakemake.output.submission,
     )
-    write_json(snakemake.output.metrics, {**found, "clip_retrieval": retrieve_clips(rows, features, grid.fps)})
+    write_json(snakemake.output.metrics, {**metrics, "clip_retrieval": retrieve_clips(rows, features, grid.fps)})

@@ -8,8 +8,8 @@ with job(snakemake):
     from verified.rextime.rows import read_questions
 
     questions = {split: read_questions(path) for split, path in snakemake.params.tested.items()}
-    found = {
+    results = {
         split: score_all(rows, submissions_of(rows, snakemake.params.takers, split), snakemake.params.seed)
         for split, rows in questions.items()
     }
-    write_json(snakemake.output.results, found)
+    write_json(snakemake.output.results, results)

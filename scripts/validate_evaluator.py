@@ -28,8 +28,8 @@ with job(snakemake, snakemake.params.threads) as log:
     result = {"dataset": key_of(snakemake.wildcards.dataset), "confidence": params.confidence, "sets": {}}
     for name, graded in sets.items():
         kept, values = confidences(model, graded, clips, indices, device, params.precision)
-        found = validation(kept, values, params.confidence, params.resamples, params.seed)
-        result["sets"][name] = found
-        for kind, area in found["auroc"].items():
+        validated = validation(kept, values, params.confidence, params.resamples, params.seed)
+        result["sets"][name] = validated
+        for kind, area in validated["auroc"].items():
             log.info("%s, %s: AUROC %s [%s, %s]", name, kind, area["value"], area["low"], area["high"])
     write_json(snakemake.output.validation, result)

@@ -97,12 +97,12 @@ def annotate(moments: Iterable[dict], groups: dict[int, list[dict]]) -> tuple[li
     """FIG rows, FIG-lowest rows (both in the order of the moments) and, by reason, how many moments have none."""
     highest, lowest, reasons = [], [], Counter()
     for moment in moments:
-        chosen = choose(groups[moment["desc_id"]])
-        if isinstance(chosen, str):
-            reasons[chosen] += 1
+        outcome = choose(groups[moment["desc_id"]])
+        if isinstance(outcome, str):
+            reasons[outcome] += 1
             continue
-        highest.append(fig_row(moment, chosen[0]))
-        lowest.append(fig_row(moment, chosen[1]))
+        highest.append(fig_row(moment, outcome[0]))
+        lowest.append(fig_row(moment, outcome[1]))
     return highest, lowest, reasons
 
 

@@ -73,13 +73,13 @@ def count(
             continue
         row = per_split[moment["split"]]
         row["moments"] += 1
-        chosen = choose(groups[moment["desc_id"]])
-        reason = chosen if isinstance(chosen, str) else (left_out or {}).get(moment["desc_id"])
+        outcome = choose(groups[moment["desc_id"]])
+        reason = outcome if isinstance(outcome, str) else (left_out or {}).get(moment["desc_id"])
         if reason:
             without[reason] += 1
             continue
         row["annotated"] += 1
-        kind = chosen[0]["type"] if given is None else given[moment["desc_id"]]
+        kind = outcome[0]["type"] if given is None else given[moment["desc_id"]]
         if kind in TYPES:
             row[kind] += 1
     candidates = [row for group in groups.values() for row in group]
@@ -111,8 +111,8 @@ def write_candidates(
     rows = []
     for moment in moments:
         group = groups[moment["desc_id"]]
-        chosen = choose(group)
-        highest, lowest = (None, None) if isinstance(chosen, str) else chosen
+        outcome = choose(group)
+        highest, lowest = (None, None) if isinstance(outcome, str) else outcome
         for row in group:
             rows.append(
                 {

@@ -41,20 +41,20 @@ def lint(path: str | os.PathLike, settings: Annotations) -> dict:
 
     Files with coarse captions only are checked as far as they go. Raises InputError only if there is no such file.
     """
-    found: dict[str, list[tuple[int, str]]] = {}
+    by_check: dict[str, list[tuple[int, str]]] = {}
     rows = 0
     for check, row, detail in _findings(Path(path), settings):
         if check == "rows":
             rows = row
         elif getattr(settings.lint, check) != "off":
-            found.setdefault(check, []).append((row, detail))
-    order = [name for name in type(settings.lint).model_fields if name in found]
+            by_check.setdefault(check, []).append((row, detail))
+    order = [name for name in type(settings.lint).model_fields if name in by_check]
     findings = {
         check: {
             "severity": getattr(settings.lint, check),
-            "count": len(found[check]),
-            "rows": [row for row, _ in found[check]],
-            "example": found[check][0][1],
+            "count": len(by_check[check]),
+            "rows": [row for row, _ in by_check[check]],
+            "example": by_check[check][0][1],
         }
         for check in order
     }

@@ -30,10 +30,10 @@ def origins(statics: Iterable[dict], dynamics: Iterable[dict], facts: dict[str, 
     ``outcome`` is ``ok``, or ``short`` where the answer held fewer candidates than were asked for.
     """
     common = {name: facts[name] for name in ("model", "prompts", "prompts_sha256")}
-    found = {}
+    facts_of = {}
     for row in statics:
         seen = [keyframe["time"] for keyframe in row["keyframes"] if keyframe["description"] or keyframe["foreground"]]
-        found[row["desc_id"], "statics"] = {
+        facts_of[row["desc_id"], "statics"] = {
             **common,
             "seen_by": facts["image_model"],
             "frames": len(seen),
@@ -42,7 +42,7 @@ def origins(statics: Iterable[dict], dynamics: Iterable[dict], facts: dict[str, 
             "outcome": row["reason"] or "ok",
         }
     for row in dynamics:
-        found[row["desc_id"], "dynamics"] = {
+        facts_of[row["desc_id"], "dynamics"] = {
             **common,
             "seen_by": facts["video_model"],
             "frames": row["frames"],
@@ -52,6 +52,6 @@ def origins(statics: Iterable[dict], dynamics: Iterable[dict], facts: dict[str, 
         }
 
     def of(desc_id: int, kind: str) -> dict:
-        return found.get((desc_id, kind), {})
+        return facts_of.get((desc_id, kind), {})
 
     return of

@@ -23,19 +23,19 @@ def precision_threshold(judged: Iterable[tuple[float, bool]], wanted: float) -> 
     Raises InputError where no score with at least ENOUGH_JUDGED captions at or above it reaches that.
     """
     listed = sorted(judged, reverse=True)
-    found, right = None, 0
+    lowest, right = None, 0
     for count, (score, true) in enumerate(listed, start=1):
         right += true
         last = count == len(listed) or listed[count][0] < score  # captions of one score stand or fall together
         if last and count >= ENOUGH_JUDGED and right / count >= wanted:
-            found = score
-    if found is None:
+            lowest = score
+    if lowest is None:
         raise InputError(
             f"no score keeps {wanted:.0%} of the reviewed captions right ({len(listed)} are judged, "
             f"{sum(true for _, true in listed)} of them right; {ENOUGH_JUDGED} are the least above a score)",
             remedy="review more captions, lower annotations.min_precision, or set annotations.min_score by hand",
         )
-    return found
+    return lowest
 
 
 def smallest_score(
@@ -62,7 +62,7 @@ def select(
     Counts: accepted, chosen, edited (by people), kept (by the machine), rejected, below-min-score, and, of these last
     two, fell-back and left-out.
     """
-    chosen, left_out, counts = [], {}, Counter()
+    selected, left_out, counts = [], {}, Counter()
     for row in rows:
         outcome, group = outcomes.get(row["desc_id"]), groups[row["desc_id"]]
         new, done = _decided(row, outcome, group) if outcome else _graded(row, least)
@@ -75,8 +75,8 @@ def select(
             new = {**new, "fig_desc": row["cog_desc"], "fig_desc_type": COARSE}
         elif best > 1:
             new = {**new, "further": _further(new, row, outcome, group, least, best - 1)}
-        chosen.append(new)
-    return chosen, left_out, counts
+        selected.append(new)
+    return selected, left_out, counts
 
 
 def _decided(row: dict, outcome: Mapping, group: list[dict]) -> tuple[dict, str]:
@@ -84,17 +84,17 @@ def _decided(row: dict, outcome: Mapping, group: list[dict]) -> tuple[dict, str]
     review = {key: outcome[key] for key in ("decision", "reviewers", "when", "reason") if key in outcome}
     if outcome["decision"] == "reject":
         return {**row, "review": review}, REJECTED
-    found = next(c for c in group if (c["type"], c["caption"]) == (outcome["type"], outcome["original"]))
-    if outcome["caption"] != found["caption"]:
-        review["edited_from"] = found["caption"]
-    score = found["score"] if finite(found["score"]) else row["fig_desc_score"]
-    kind = COARSE if same(outcome["caption"]) == same(row["cog_desc"]) else found["type"]
+    judged = next(c for c in group if (c["type"], c["caption"]) == (outcome["type"], outcome["original"]))
+    if outcome["caption"] != judged["caption"]:
+        review["edited_from"] = judged["caption"]
+    score = judged["score"] if finite(judged["score"]) else row["fig_desc_score"]
+    kind = COARSE if same(outcome["caption"]) == same(row["cog_desc"]) else judged["type"]
     new = {
         **row,
         "fig_desc": outcome["caption"],
         "fig_desc_score": score,
         "fig_desc_type": kind,
-        "lineage": found["lineage"],
+        "lineage": judged["lineage"],
         "review": review,
     }
     return new, {"accept": "accepted", "choose": "chosen", "edit": "edited"}[outcome["decision"]]
@@ -110,13 +110,13 @@ def _further(
     """The next best candidates that say something else; not the machine's caption where people put another in its
     place."""
     taken = {same(new["fig_desc"])} | ({same(row["fig_desc"])} if outcome else set())
-    found = []
+    further = []
     for entry in sorted((c for c in group if finite(c["score"])), key=lambda c: -c["choice"]):
-        if len(found) == most or (least is not None and entry["score"] < least):
+        if len(further) == most or (least is not None and entry["score"] < least):
             continue
         if same(entry["caption"]) not in taken:
             taken.add(same(entry["caption"]))
-            found.append(
+            further.append(
                 {
                     "fig_desc": entry["caption"],
                     "fig_desc_score": entry["score"],
@@ -124,4 +124,4 @@ def _further(
                     "lineage": entry["lineage"],
                 }
             )
-    return found
+    return further

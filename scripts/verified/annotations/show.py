@@ -30,23 +30,25 @@ def facts(settings: Config, desc_id: int, dataset: str | None = None) -> dict:
     wanted = [dataset] if dataset else list(settings.datasets)
     if unknown := set(wanted) - set(settings.datasets):
         raise InputError(f"no data set {unknown.pop()!r}", remedy=f"there are {', '.join(settings.datasets)}")
-    found = {}
+    moments_by_dataset = {}
     for name in wanted:
         moments = Path(dataset_folder(settings, name), "corpus", "moments.jsonl")
         if moments.is_file():
-            found.update((name, row) for row in iterate_jsonl(moments) if row["desc_id"] == desc_id)
-    if not found:
+            moments_by_dataset.update((name, row) for row in iterate_jsonl(moments) if row["desc_id"] == desc_id)
+    if not moments_by_dataset:
         raise InputError(
             f"no moment {desc_id} in {', '.join(wanted)}",
             remedy="numbers are the desc_id of corpus/moments.jsonl, which appears with the first run; "
             "corpus/exclusions.jsonl says what was left out",
         )
-    if len(found) > 1:
-        raise InputError(f"{' and '.join(found)} have a moment {desc_id}", remedy="name one with --dataset")
-    ((name, moment),) = found.items()
+    if len(moments_by_dataset) > 1:
+        raise InputError(
+            f"{' and '.join(moments_by_dataset)} have a moment {desc_id}", remedy="name one with --dataset"
+        )
+    ((name, moment),) = moments_by_dataset.items()
     folder = Path(dataset_folder(settings, name))
-    steps = {step: _rows(folder / place, desc_id) for step, place in STEPS.items()}
-    chosen = {
+    steps = {step: _rows(folder / pattern, desc_id) for step, pattern in STEPS.items()}
+    decision = {
         kind: next(
             (
                 row
@@ -62,7 +64,7 @@ def facts(settings: Config, desc_id: int, dataset: str | None = None) -> dict:
         "dataset": name,
         "moment": moment,
         **steps,
-        "decision": chosen,
+        "decision": decision,
         "chosen_by": settings.annotations.choose_by,
         "warning": confidence_warning(settings, name),
         "calls": _calls(Path(settings.generation.ledger), steps),

@@ -66,13 +66,13 @@ def architecture(size: str, frames: int, image_size: int) -> Architecture:
     """
     if size not in SIZES:
         raise InputError(f"unknown evaluator size {size!r}", remedy=f"use {', '.join(SIZES)}")
-    chosen = Architecture(size, frames, image_size, **SIZES[size]["network"])
-    if image_size % chosen.patch_size:
+    described = Architecture(size, frames, image_size, **SIZES[size]["network"])
+    if image_size % described.patch_size:
         raise InputError(
-            f"evaluator.image_size = {image_size} is not a multiple of the patch size {chosen.patch_size}",
-            remedy=f"use a multiple of {chosen.patch_size}",
+            f"evaluator.image_size = {image_size} is not a multiple of the patch size {described.patch_size}",
+            remedy=f"use a multiple of {described.patch_size}",
         )
-    return chosen
+    return described
 
 
 def job_needs(size: str) -> dict:

@@ -103,12 +103,12 @@ def _spread(tensors: dict[str, torch.Tensor], vocabulary: int, path: str | Path)
     return tensors | {TABLE: rows.new_zeros(vocabulary, rows.shape[1]).index_copy(0, words, rows)}
 
 
-def misfit(found: dict[str, torch.Size], expected: dict[str, torch.Size]) -> str | None:
+def misfit(shapes: dict[str, torch.Size], expected: dict[str, torch.Size]) -> str | None:
     """The first difference between two sets of named shapes in words, or None."""
     for name, shape in expected.items():
-        if name not in found:
+        if name not in shapes:
             return f"tensor {name} {list(shape)} is missing"
-        if found[name] != shape:
-            return f"tensor {name} is {list(found[name])}, not {list(shape)}"
-    unknown = sorted(set(found) - set(expected))
+        if shapes[name] != shape:
+            return f"tensor {name} is {list(shapes[name])}, not {list(shape)}"
+    unknown = sorted(set(shapes) - set(expected))
     return f"tensor {unknown[0]} is unknown" if unknown else None

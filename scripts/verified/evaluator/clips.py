@@ -102,34 +102,34 @@ def gather_clips(
     by_video = {video["video"]: video for video in videos}
     rows = [{"desc_id": moment["desc_id"], "video": moment["video"], "reason": None} for moment in moments]
     wanted: dict[str, list[int]] = {}
-    for place, moment in enumerate(moments):
+    for number, moment in enumerate(moments):
         video = by_video.get(moment["video"])
         if video is None:
-            rows[place]["reason"] = NO_VIDEO
+            rows[number]["reason"] = NO_VIDEO
         elif (moment["end"] - moment["start"]) * video["fps"] < 2 - 1e-6:
-            rows[place]["reason"] = TOO_SHORT
+            rows[number]["reason"] = TOO_SHORT
         else:
-            wanted.setdefault(moment["video"], []).append(place)
+            wanted.setdefault(moment["video"], []).append(number)
     progress = Progress("clips", sum(map(len, wanted.values())), "moments")
     count = frames * per_interval
     with atomic_path(clips) as temporary, _writer(temporary, clip_side, (len(moments), count, image_size)) as write:
-        for name, places in wanted.items():
+        for name, numbers in wanted.items():
             video = by_video[name]
-            spans = [(moments[place]["start"], moments[place]["end"]) for place in places]
+            spans = [(moments[number]["start"], moments[number]["end"]) for number in numbers]
             size = (image_size, image_size) if clip_side is None else _kept_size(video, clip_side)
             seen = set()
             try:
                 for span, pictures, _ in frames_of_spans(video["path"], spans, count=count, size=size):
                     if len(pictures):
-                        rows[places[span]] |= write(places[span], pictures)
+                        rows[numbers[span]] |= write(numbers[span], pictures)
                         seen.add(span)
                 failure = NO_FRAMES
             except VideoError as error:
                 failure = error.reason
-            for span, place in enumerate(places):
+            for span, number in enumerate(numbers):
                 if span not in seen:
-                    rows[place]["reason"] = failure
-            progress.step(len(places))
+                    rows[number]["reason"] = failure
+            progress.step(len(numbers))
     progress.finish()
     write_jsonl(index, rows)
     counts: dict[str, int] = {}

@@ -105,8 +105,8 @@ def finetune(
     cut_at_limit = sum(encode(texts)[2] for texts in tuples.captions.values())
 
     def batch_of(number: int) -> Batch:
-        epoch, place = divmod(number, per_epoch)
-        items = epoch_order(len(tuples), seed, epoch)[place * size : (place + 1) * size]
+        epoch, turn = divmod(number, per_epoch)
+        items = epoch_order(len(tuples), seed, epoch)[turn * size : (turn + 1) * size]
         captions = {role: [texts[item] for item in items] for role, texts in tuples.captions.items()}
         drawn = numpy_generator(seed, "evaluator frames", number)
         starts = drawn.integers(0, 2**63, size)

@@ -40,8 +40,8 @@ def spoiled_candidates(captions: list[dict], spoiled: list[dict]) -> list[Graded
     graded = []
     for row in captions:
         group = next(kind for kind, name in TYPE_OF_KIND.items() if name == row["type"])
-        for place, candidate in enumerate(row["candidates"]):
-            kind = wrong.get((row["desc_id"], row["type"], place), FAITHFUL)
+        for number, candidate in enumerate(row["candidates"]):
+            kind = wrong.get((row["desc_id"], row["type"], number), FAITHFUL)
             if kind in (FAITHFUL, group):
                 graded.append(Graded(row["desc_id"], candidate["caption"], kind, (group,)))
     return graded
@@ -99,9 +99,9 @@ HISTOGRAM_BINS = 40
 COVERAGES = np.linspace(0.05, 1.0, 20)
 
 
-def validation(graded: list[Graded], values: dict[str, np.ndarray], chosen: str, resamples: int, seed: int) -> dict:
-    """Everything about one set of graded captions; `values` as of `confidences`, `chosen` the reading used as score."""
-    score, probability = values[chosen], values["probability"]
+def validation(graded: list[Graded], values: dict[str, np.ndarray], confidence: str, resamples: int, seed: int) -> dict:
+    """Everything about one set of graded captions; `values` as of `confidences`, of which `confidence` is the score."""
+    score, probability = values[confidence], values["probability"]
     faithful = np.array([item.kind == FAITHFUL for item in graded], dtype=bool)
     return {
         "captions": {kind: sum(item.kind == kind for item in graded) for kind in (FAITHFUL, STATIC, DYNAMIC)},
@@ -115,7 +115,7 @@ def validation(graded: list[Graded], values: dict[str, np.ndarray], chosen: str,
 
 def areas(graded: list[Graded], score: np.ndarray, resamples: int, seed: int) -> dict[str, dict]:
     """AUROC of faithful against static and against dynamic captions, with 95 % intervals over moments."""
-    found = {}
+    measured = {}
     for kind in (STATIC, DYNAMIC):
         places = [
             n for n, item in enumerate(graded) if item.kind == kind or (item.kind == FAITHFUL and kind in item.group)
@@ -126,16 +126,16 @@ def areas(graded: list[Graded], score: np.ndarray, resamples: int, seed: int) ->
         numbers = (None, None, None)
         if entry["faithful"] and entry["disturbed"]:
             numbers = (round(float(n), 6) for n in auroc_interval(score[places], positive, units, resamples, seed))
-        found[kind] = {**entry, **dict(zip(("value", "low", "high"), numbers))}
-    return found
+        measured[kind] = {**entry, **dict(zip(("value", "low", "high"), numbers))}
+    return measured
 
 
 def calibration(probability: np.ndarray, faithful: np.ndarray) -> list[dict]:
     """Ten equal bins of probability: captions, their mean probability and the share that is faithful (None: empty)."""
-    place = np.minimum((probability * BINS).astype(int), BINS - 1)
+    bins = np.minimum((probability * BINS).astype(int), BINS - 1)
     rows = []
     for number in range(BINS):
-        inside = place == number
+        inside = bins == number
         count = int(inside.sum())
         rows.append(
             {
@@ -202,9 +202,9 @@ def ablate(
                 indices = [read_jsonl(file) for file in dataset["indices"]]
                 clips = [open_clips(file, index) for file, index in zip(dataset["clips"], indices)]
                 kept, values = confidences(model, graded, clips, indices, device, precision)
-                found = areas(kept, values[confidence], resamples, seed)
-                rows.append({"dataset": dataset["name"], "set": name, "variant": variant, **found})
-                log.info("%s, %s: %s", variant, name, found)
+                measured = areas(kept, values[confidence], resamples, seed)
+                rows.append({"dataset": dataset["name"], "set": name, "variant": variant, **measured})
+                log.info("%s, %s: %s", variant, name, measured)
     write_json(output, rows)
 
 

@@ -52,8 +52,8 @@ class NoiseEvaluator(nn.Module):
 
     def use_checkpointing(self, on: bool = True) -> None:
         """Recompute activations of every layer in the backward pass instead of keeping them."""
-        for part in (self.vision, self.text, self.fusion):
-            part.checkpointing = on
+        for tower in (self.vision, self.text, self.fusion):
+            tower.checkpointing = on
 
 
 def similarity(videos: Tensor, texts: Tensor) -> Tensor:

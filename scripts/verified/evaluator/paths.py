@@ -54,9 +54,9 @@ def described_datasets(settings: Config) -> list[dict]:
             "name": name,
             "test_split": settings.datasets[name].spans.test_split,
             "moments": f"{dataset_folder(settings, name)}/corpus/moments.jsonl",
-            **{kind: files[place * shards : (place + 1) * shards] for kind, files in kinds.items()},
+            **{kind: files[number * shards : (number + 1) * shards] for kind, files in kinds.items()},
         }
-        for place, name in enumerate(names)
+        for number, name in enumerate(names)
     ]
 
 
@@ -119,17 +119,17 @@ def validation_files(settings: Config) -> Callable[[object], dict[str, list[str]
 
     def files(wildcards) -> dict[str, list[str]]:
         dataset = key_of(wildcards.dataset)
-        own = next(entry for entry in described_datasets(settings) if entry["name"] == dataset)
-        chosen = {kind: own[kind] for kind in ("perturbations", "clips", "indices")}
-        return chosen | truth_files(settings, dataset)
+        described = next(entry for entry in described_datasets(settings) if entry["name"] == dataset)
+        clip_files = {kind: described[kind] for kind in ("perturbations", "clips", "indices")}
+        return clip_files | truth_files(settings, dataset)
 
     return files
 
 
 def known_truths(settings: Config) -> dict[str, dict[str, list[str]]]:
     """`truth_files` of every data set that has them."""
-    found = {name: truth_files(settings, name) for name in taught_by(settings)}
-    return {name: files for name, files in found.items() if files}
+    files_of = {name: truth_files(settings, name) for name in taught_by(settings)}
+    return {name: files for name, files in files_of.items() if files}
 
 
 def all_files(nested: dict[str, dict[str, list[str]]]) -> list[str]:

@@ -38,7 +38,7 @@ def score_candidates(
     clips: np.ndarray | CodedClips,
     index: list[dict],
     captions: list[list[dict]],
-    chosen: str,
+    confidence: str,
     device: torch.device,
     precision: str = "float32",
 ) -> tuple[list[dict], dict[str, int]]:
@@ -55,21 +55,21 @@ def score_candidates(
     by_moment: dict[int, list[tuple[str, int, dict]]] = {}
     for rows in captions:
         for row in rows:
-            for place, candidate in enumerate(row["candidates"]):
-                by_moment.setdefault(row["desc_id"], []).append((row["type"], place, candidate))
+            for number, candidate in enumerate(row["candidates"]):
+                by_moment.setdefault(row["desc_id"], []).append((row["type"], number, candidate))
     counts = {"candidates": sum(map(len, by_moment.values())), "scored": 0, "truncated_captions": 0}
     progress = Progress("scores", len(index), "moments")
     scored = []
-    for place, entry in enumerate(index):
+    for slot, entry in enumerate(index):
         candidates = by_moment.get(entry["desc_id"], [])
         if candidates and entry["reason"]:
             counts[entry["reason"]] = counts.get(entry["reason"], 0) + len(candidates)
         elif candidates:
-            frames = torch.from_numpy(scoring_view(clips[place], model.size.frames, model.size.image_size)).to(device)
-            found, cut = moment_readings(
+            frames = torch.from_numpy(scoring_view(clips[slot], model.size.frames, model.size.image_size)).to(device)
+            values_by_name, cut = moment_readings(
                 model, frames, [candidate["caption"] for _, _, candidate in candidates], precision
             )
-            readings = {name: values.tolist() for name, values in found.items()}
+            readings = {name: values.tolist() for name, values in values_by_name.items()}
             counts["scored"] += len(candidates)
             counts["truncated_captions"] += cut
             for number, (kind, position, candidate) in enumerate(candidates):
@@ -83,7 +83,7 @@ def score_candidates(
                         "caption": candidate["caption"],
                         "lineage": candidate["lineage"],
                         **values,
-                        "score": values[chosen],
+                        "score": values[confidence],
                     }
                 )
         progress.step()

@@ -56,24 +56,24 @@ class TrainingStep(nn.Module):
     def losses(self, batch: Batch, tokens: Tensor, videos: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
         """`forward` for clips that are encoded already: tokens [b, T·P, width] and unit vectors [b, T, embedding]."""
         rank, world = processes()
-        own = share(batch.ids.shape[1], rank, world)
+        my_share = share(batch.ids.shape[1], rank, world)
         with torch.no_grad():
             self.model.temperature.clamp_(*TEMPERATURE_RANGE)
         roles = [r for r in batch.roles if self.hard_negatives != "none" or r in ("caption", "positive")]
         kept = [batch.roles.index(role) for role in roles]
-        ids, mask = batch.ids[kept][:, own], batch.mask[kept][:, own]
+        ids, mask = batch.ids[kept][:, my_share], batch.mask[kept][:, my_share]
         states, texts = self.model.encode_text(ids.flatten(0, 1), mask.flatten(0, 1))
         states = states.unflatten(0, ids.shape[:2])
         videos = gather(videos)
         texts = gather(texts.unflatten(0, ids.shape[:2]).transpose(0, 1).contiguous()).transpose(0, 1)
-        sims = {role: similarity(videos, texts[place]) for place, role in enumerate(roles)}
+        sims = {role: similarity(videos, texts[number]) for number, role in enumerate(roles)}
         hard = [sims[role] for role in roles if role in ("static", "dynamic")]
         temperature = self.model.temperature
         anchors = [role for role in roles if role in ("caption", "positive")]
         contrastive = {r: contrastive_loss(sims[r], hard, temperature, self.hard_negatives) for r in anchors}
 
         negatives = draw_negatives(sims["caption"], temperature.item(), batch.same, self.generator)
-        matching = self._matching(batch, roles, anchors, tokens, states, own, negatives)
+        matching = self._matching(batch, roles, anchors, tokens, states, my_share, negatives)
 
         def terms(kind: str, values: dict[str, Tensor]) -> dict[str, Tensor]:
             plus = values.get("positive", values["caption"])
@@ -86,24 +86,24 @@ class TrainingStep(nn.Module):
         seen["loss"] = total_loss(seen)
         return total_loss(local) * world, seen
 
-    def _matching(self, batch, roles, anchors, tokens, states, own: slice, negatives) -> dict[str, Tensor]:
+    def _matching(self, batch, roles, anchors, tokens, states, my_share: slice, negatives) -> dict[str, Tensor]:
         """This process's share of Equation 10 for q and for q+: the pairs whose video it owns.
 
         Only captions' states travel between processes, never the far larger tokens of videos.
         """
         size, device = batch.ids.shape[1], tokens.device
         text_negative, video_negative = (index.to(device) for index in negatives)
-        mine = torch.arange(own.start, own.stop, device=device)
+        mine = torch.arange(my_share.start, my_share.stop, device=device)
         everyone = {role: gather(states[roles.index(role)]) for role in anchors}
         masks = {role: batch.mask[batch.roles.index(role)] for role in anchors}
         memory = self.model.fusion.memory(tokens)
 
         # Captions of our videos, side by side: own ones in every role, then the sampled caption in each anchor role.
-        reads = [states[place] for place in range(len(roles))]
-        keys = [batch.mask[batch.roles.index(role)][own] for role in roles]
+        reads = [states[number] for number in range(len(roles))]
+        keys = [batch.mask[batch.roles.index(role)][my_share] for role in roles]
         for role in anchors:
-            reads.append(everyone[role][text_negative[own]])
-            keys.append(masks[role][text_negative[own]])
+            reads.append(everyone[role][text_negative[my_share]])
+            keys.append(masks[role][text_negative[my_share]])
         logits = self.model.match(
             torch.stack(reads, dim=1).flatten(0, 1), torch.stack(keys, dim=1).flatten(0, 1), memory
         )
@@ -113,18 +113,18 @@ class TrainingStep(nn.Module):
         drawn_by = torch.nonzero((video_negative[:, None] == mine[None, :]).any(dim=1))[:, 0]
         drew = {role: margin.new_zeros(0) for role in anchors}
         if len(drawn_by):
-            places = (video_negative[drawn_by] - own.start).repeat(len(anchors))
+            positions = (video_negative[drawn_by] - my_share.start).repeat(len(anchors))
             extra = self.model.match(
                 torch.cat([everyone[role][drawn_by] for role in anchors]),
                 torch.cat([masks[role][drawn_by] for role in anchors]),
-                chosen(memory, places),
+                chosen(memory, positions),
             )
             drew = dict(zip(anchors, confidence(extra)["margin"].split(len(drawn_by))))
 
         losses = {}
         hard = [margin[:, roles.index(role)] for role in roles if role in ("static", "dynamic")]
-        for place, role in enumerate(anchors):
-            negative = torch.cat([*hard, margin[:, len(roles) + place], drew[role]])
+        for number, role in enumerate(anchors):
+            negative = torch.cat([*hard, margin[:, len(roles) + number], drew[role]])
             pairs = size * (3 + len(hard))
             positive = margin[:, roles.index(role)]
             losses[role] = matching_loss(positive, negative, size, pairs, self.matching_normaliser)

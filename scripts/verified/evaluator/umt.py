@@ -52,12 +52,12 @@ def rename(tensors: dict[str, Tensor], text_layers: int) -> tuple[dict[str, Tens
         if name.startswith(DROPPED):
             dropped.append(original)
         elif match := PACKED.match(name):
-            for part, rows in zip(("query", "key", "value"), tensor.chunk(3)):
-                renamed[f"vision.layers.{match[1]}.attention.attention.{part}.weight"] = rows
+            for projection, rows in zip(("query", "key", "value"), tensor.chunk(3)):
+                renamed[f"vision.layers.{match[1]}.attention.attention.{projection}.weight"] = rows
         elif match := TEXT_LAYER.match(name):
             layer = int(match[1])
-            place = f"text.layers.{layer}" if layer < text_layers else f"fusion.layers.{layer - text_layers}"
-            renamed[f"{place}.{match[2]}"] = tensor
+            new_layer = f"text.layers.{layer}" if layer < text_layers else f"fusion.layers.{layer - text_layers}"
+            renamed[f"{new_layer}.{match[2]}"] = tensor
         else:
             for pattern, replacement in RENAMED:
                 ours, hits = re.subn(pattern, replacement, name)

@@ -86,14 +86,19 @@ def _encode(texts: list[str], tokenizer, model, batch: int) -> Iterator[tuple[st
     # RoBERTa's positions begin behind its padding index, so it takes two tokens fewer than its table has rows.
     limit = min(tokenizer.model_max_length, model.config.max_position_embeddings - 2)
     for start in range(0, len(texts), batch):
-        part = texts[start : start + batch]
+        batch_texts = texts[start : start + batch]
         tokens = tokenizer(
-            part, padding=True, truncation=True, max_length=limit, return_special_tokens_mask=True, return_tensors="pt"
+            batch_texts,
+            padding=True,
+            truncation=True,
+            max_length=limit,
+            return_special_tokens_mask=True,
+            return_tensors="pt",
         )
         special = tokens.pop("special_tokens_mask").bool() | ~tokens["attention_mask"].bool()
         hidden = model(**tokens.to(model.device)).last_hidden_state.cpu()
-        for text, states, drop in zip(part, hidden, special, strict=True):
-            own = ~drop
-            if not own.any():
-                own[0] = True  # a caption of no known token still gets its first special token
-            yield text, states[own].numpy(), int(own.sum()) < limit - 2
+        for text, states, drop in zip(batch_texts, hidden, special, strict=True):
+            of_text = ~drop
+            if not of_text.any():
+                of_text[0] = True  # a caption of no known token still gets its first special token
+            yield text, states[of_text].numpy(), int(of_text.sum()) < limit - 2

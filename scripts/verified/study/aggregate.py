@@ -66,11 +66,11 @@ def summarise(answers: list[dict], key: Mapping, per_answer: bool = False, rater
         "study": key["study"],
         "verdict": "answer" if per_answer else "caption",
         "participants": len(key["participants"]),
-        "missing": [int(place) + 1 for place in np.flatnonzero(given == 0)],
+        "missing": [int(position) + 1 for position in np.flatnonzero(given == 0)],
         "raters": wanted_raters,
         "left_out": [row["question"] for row, enough in zip(key["questions"], kept) if not enough],
         "answers": int((~np.isnan(matrices[GRADES[0]])).sum()),
-        "measures": {name: _measure(of[chosen], key["seed"]) for name, (of, chosen) in wanted.items()},
+        "measures": {name: _measure(of[counted], key["seed"]) for name, (of, counted) in wanted.items()},
         "agreement": {grade: _agreement(matrices[grade], LEVELS[grade], key["seed"]) for grade in GRADES},
     }
 

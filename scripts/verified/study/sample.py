@@ -33,7 +33,7 @@ def plan(
     for kind in TYPES:
         of_kind = sorted((row for row in rows if row["fig_desc_type"] == kind), key=lambda row: row["desc_id"])
         order = generator(seed, "study", dataset, kind).permutation(len(of_kind))[:captions]
-        drawn += [of_kind[place] for place in order]
+        drawn += [of_kind[index] for index in order]
     if not drawn:
         raise InputError(f"{dataset} has no captions to ask about")
     asked = [
@@ -46,7 +46,7 @@ def plan(
             "coarse": row["cog_desc"],
             "fine": row["fig_desc"],
         }
-        for number, row in enumerate((drawn[place] for place in _order(len(drawn), seed, dataset)), start=1)
+        for number, row in enumerate((drawn[index] for index in _order(len(drawn), seed, dataset)), start=1)
     ]
     key = {
         "dataset": dataset,
@@ -73,8 +73,8 @@ def assign(total: int, most: int, raters: int, seed: int) -> list[list[int]]:
     rounds = np.tile(np.arange(1, total + 1), raters)
     shares = np.array_split(rounds, people)
     return [
-        [int(number) for number in generator(seed, "study", "page", place).permutation(share)]
-        for place, share in enumerate(shares, start=1)
+        [int(number) for number in generator(seed, "study", "page", participant).permutation(share)]
+        for participant, share in enumerate(shares, start=1)
     ]
 
 

@@ -134,13 +134,13 @@ def initialise(model: NoiseEvaluator) -> None:
 
 def world_batch(seed: int, first: int, count: int, size: Architecture) -> WorldBatch:
     """Items `first` to `first + count` of the separate world."""
-    items = [world_item(seed, first + place, size.frames, size.image_size, DISTURBED) for place in range(count)]
+    items = [world_item(seed, first + number, size.frames, size.image_size, DISTURBED) for number in range(count)]
     captions = {
         "caption": [item.caption for item in items],
         "static": [item.static[0] for item in items],
         "dynamic": [item.dynamic[0] for item in items],
     }
-    names = [f"world item {first + place}" for place in range(count)]
+    names = [f"world item {first + number}" for number in range(count)]
     made = make_batch(np.stack([item.frames for item in items]), captions, names)
     words, bags = bags_of_words([[item.caption, *item.static, *item.dynamic] for item in items])
     return WorldBatch(**vars(made), words=words, bags=bags)
