@@ -64,9 +64,9 @@ def measure(work: str, threads: int) -> None:
 
     torch.set_num_threads(threads)
     run = WORK[work]()
-    found: list[bytes] = []
-    seconds = processor_seconds(lambda: found.append(run()))
-    print(hashlib.sha256(found[0]).hexdigest()[:12], seconds)
+    outputs: list[bytes] = []
+    seconds = processor_seconds(lambda: outputs.append(run()))
+    print(hashlib.sha256(outputs[0]).hexdigest()[:12], seconds)
 
 
 def _spin() -> None:
@@ -88,8 +88,8 @@ def search():
     torch.manual_seed(0)
     model = build_model("xml", {"video_dim": 64, "text_dim": 768, "context_clips": clips}).eval()
     names = [f"v{i:05d}" for i in range(videos)]
-    own = np.arange(queries) % videos
-    moments = Moments(np.arange(queries), own, np.zeros((queries, 2)), [""] * queries, names, Path("none"))
+    true_videos = np.arange(queries) % videos
+    moments = Moments(np.arange(queries), true_videos, np.zeros((queries, 2)), [""] * queries, names, Path("none"))
     vectors = torch.nn.functional.normalize(torch.randn(videos, clips, hidden), dim=2)
     mask = torch.arange(clips) < torch.linspace(12, clips, videos).round()[:, None]
     corpus = {"unit": vectors, "localised": vectors, "mask": mask}
@@ -150,7 +150,7 @@ def keyframes():
 
     path, starts = _video(), np.linspace(0, 24, 12).tolist()
     return lambda: repr(
-        [(at, found.cuts) for at, found in extract_keyframes(path, [(t, t + 6) for t in starts], 5, 27.0, 0.6)]
+        [(at, segmented.cuts) for at, segmented in extract_keyframes(path, [(t, t + 6) for t in starts], 5, 27.0, 0.6)]
     ).encode()
 
 

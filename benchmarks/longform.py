@@ -40,9 +40,9 @@ def measured(work, arguments) -> tuple[np.ndarray, float, float]:
     receiving, sending = context.Pipe(duplex=False)
     process = context.Process(target=run, args=(work, arguments, sending))
     process.start()
-    found = receiving.recv()
+    result = receiving.recv()
     process.join()
-    return found
+    return result
 
 
 def run(work, arguments, sending) -> None:

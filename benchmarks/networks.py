@@ -29,22 +29,24 @@ def main() -> None:
     for work in options.work:
         make, what, limit = WORK[work]
         torch.manual_seed(0)
-        run, found = make(), {}
-        after = compare(f"{work}: {what}", {way: partial(side, way, run, found) for way in ("MKL", "oneDNN")})["oneDNN"]
-        difference = max((one - other).abs().max().item() for one, other in zip(*found.values(), strict=True))
+        run, outputs = make(), {}
+        after = compare(f"{work}: {what}", {way: partial(side, way, run, outputs) for way in ("MKL", "oneDNN")})[
+            "oneDNN"
+        ]
+        difference = max((one - other).abs().max().item() for one, other in zip(*outputs.values(), strict=True))
         print(f"{'':<34}largest difference {difference:.1e}")
         if limit:
             floor = limit / rate()
             print(f"{'':<34}limit {floor:.3f} CPU-s ({limit / 1e9:.2f}e9 multiplications), {after / floor:.2f} of it")
 
 
-def side(way: str, run, found: dict[str, list]) -> float:
+def side(way: str, run, outputs: dict[str, list]) -> float:
     """Seconds of one run with linear maps by MKL, PyTorch's own way, or by oneDNN; the first run warms up."""
     import verified.common.linear as linear
 
     linear.HAS_ONEDNN = way == "oneDNN"
-    if way not in found:
-        found[way] = [part.detach().clone() for part in run()]
+    if way not in outputs:
+        outputs[way] = [tensor.detach().clone() for tensor in run()]
     return processor_seconds(run)
 
 
@@ -125,9 +127,9 @@ def xml():
         optimiser.zero_grad()
         losses = model.losses(batch, epoch=0, step=0, generator=torch.Generator().manual_seed(0))
         losses["total"].backward()
-        found = [loss.detach() for loss in losses.values()] + [model.video_query_linear.weight.grad.clone()]
+        gradients = [loss.detach() for loss in losses.values()] + [model.video_query_linear.weight.grad.clone()]
         optimiser.step()
-        return found
+        return gradients
 
     return run
 

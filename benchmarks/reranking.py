@@ -60,7 +60,7 @@ def main() -> None:
         for version in versions:
             seconds, megabytes, parts = _in_process(measure, name, version, options)
             rates[version] = options.queries * options.videos / seconds
-            shares = ", ".join(f"{part} {100 * spent / seconds:.0f} %" for part, spent in parts.items())
+            shares = ", ".join(f"{network_part} {100 * spent / seconds:.0f} %" for network_part, spent in parts.items())
             print(f"{name:9}{version:8}{rates[version]:8.2f} pairs/s, peak {megabytes:6.0f} MB; {shares}", flush=True)
         if len(rates) == 2:
             print(f"{name:9}ratio   {rates['ours'] / rates['literal']:8.2f}")
@@ -99,20 +99,20 @@ def ours(model, query, tokens, video, mask):
     videos = model.encode_videos(video, mask)
     pairs = torch.arange(len(query)).repeat(len(video)), torch.arange(len(video)).repeat_interleave(len(query))
     spans = model.span_logits(queries, videos, *pairs)
-    return tuple(part.view(len(video), len(query), -1).transpose(0, 1) for part in spans[:2])
+    return tuple(logits.view(len(video), len(query), -1).transpose(0, 1) for logits in spans[:2])
 
 
 def literal(model, query, tokens, video, mask):
     """Query by query, with all listed videos encoded anew and the concatenation of every clip and token."""
     import torch
 
-    found = []
+    pairs = []
     for row in range(len(query)):
         videos = model.encode_videos(video, mask)["tokens"]
-        own = model.encode_queries(query[row : row + 1], tokens[row : row + 1])["tokens"].expand(len(video), -1, -1)
+        states = model.encode_queries(query[row : row + 1], tokens[row : row + 1])["tokens"].expand(len(video), -1, -1)
         seen = tokens[row].expand(len(video), -1)
-        found.append(LITERAL[type(model).__name__](model, videos, mask, own, seen))
-    return tuple(torch.stack(part) for part in zip(*found))
+        pairs.append(LITERAL[type(model).__name__](model, videos, mask, states, seen))
+    return tuple(torch.stack(logits) for logits in zip(*pairs))
 
 
 def _attended(similarity, video, mask, query, seen):
@@ -160,8 +160,8 @@ def _squidnet(model, video, mask, query, seen):
     start = model.CMP["start_JSemb"](joint, mask)
     end = model.CMP["conditional_end_JSemb"](torch.cat([context, start], dim=2), mask)
     return tuple(
-        model.CMP[f"{side}_moment_prediction"]["moment_predictor"](part.transpose(1, 2)).squeeze(1)
-        for side, part in (("start", start), ("end", end))
+        model.CMP[f"{side}_moment_prediction"]["moment_predictor"](states_of_side.transpose(1, 2)).squeeze(1)
+        for side, states_of_side in (("start", start), ("end", end))
     )
 
 
@@ -186,8 +186,8 @@ def measure(name: str, version: str, options: argparse.Namespace) -> tuple[float
 
     inputs = prepare(name, options)
     spent: dict[str, float] = defaultdict(float)
-    for part, path in PARTS[name].items():
-        _clock(inputs[0].get_submodule(path), part, spent)
+    for network_part, path in PARTS[name].items():
+        _clock(inputs[0].get_submodule(path), network_part, spent)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     began = time.process_time()
     with torch.no_grad():
@@ -198,14 +198,18 @@ def measure(name: str, version: str, options: argparse.Namespace) -> tuple[float
     return seconds, peak, dict(spent)
 
 
-def _clock(module, part: str, spent: dict[str, float]) -> None:
+def _clock(module, network_part: str, spent: dict[str, float]) -> None:
     """Add the time of every call of the module (of what it contains, if it is a mere container) to ``spent[part]``."""
     import torch
 
     timed = list(module.values()) if isinstance(module, torch.nn.ModuleDict) else [module]
     for inner in timed:
-        inner.register_forward_pre_hook(lambda *_: spent.__setitem__(part, spent[part] - time.process_time()))
-        inner.register_forward_hook(lambda *_: spent.__setitem__(part, spent[part] + time.process_time()))
+        inner.register_forward_pre_hook(
+            lambda *_: spent.__setitem__(network_part, spent[network_part] - time.process_time())
+        )
+        inner.register_forward_hook(
+            lambda *_: spent.__setitem__(network_part, spent[network_part] + time.process_time())
+        )
 
 
 if __name__ == "__main__":

@@ -106,8 +106,8 @@ def loaded(folder: str, name: str, queries: int):
     torch.manual_seed(0)
     model = build_model("xml", {"video_dim": VIDEO_DIM, "text_dim": TEXT_DIM, "context_clips": clips}).eval()
     names = [f"v{i:05d}" for i in range(videos)]
-    own = np.arange(queries) % videos
-    moments = Moments(np.arange(queries), own, np.zeros((queries, 2)), [""] * queries, names, Path(folder))
+    true_videos = np.arange(queries) % videos
+    moments = Moments(np.arange(queries), true_videos, np.zeros((queries, 2)), [""] * queries, names, Path(folder))
     corpus = Videos(Path(folder, "video.h5"), names, type(model), clips, 1.0)
     text = Queries(moments, type(model), 30, Path(folder, "text.h5"))
     return model, corpus, text, moments, SearchSettings(shortest, beyond, memory_mb=3000, quiet=True)
@@ -129,8 +129,8 @@ def time_search(folder: str, name: str, queries: int, threads: int) -> None:
     print(f"  search: ours, whole       {clock}, peak {peak_mb():.0f} MB")
 
 
-def time_plain_search(folder: str, name: str, part: int, queries: int, threads: int) -> None:
-    """The same lists from whole tensors: logits of all videos, every span, full sorts; for `part` of the queries."""
+def time_plain_search(folder: str, name: str, some: int, queries: int, threads: int) -> None:
+    """The same lists from whole tensors: logits of all videos, every span, full sorts; for `some` of the queries."""
     import torch
 
     from verified.retrieval.search import encode_corpus, encode_queries
@@ -141,12 +141,12 @@ def time_plain_search(folder: str, name: str, part: int, queries: int, threads: 
         corpus = encode_corpus(model, videos, settings)
         clock = Clock()
         at_once = 50 if name == "charades" else 4
-        for at in range(0, part, at_once):
-            index = list(range(at, min(at + at_once, part)))
+        for at in range(0, some, at_once):
+            index = list(range(at, min(at + at_once, some)))
             encoded = encode_queries(model, text, index, "cpu")
             plain_lists(model, corpus, encoded, moments.video[index], settings)
-    scaled = clock.seconds() * queries / part
-    print(f"  search: plain, {part} queries {clock}, all would take {scaled:.0f} s, peak {peak_mb():.0f} MB")
+    scaled = clock.seconds() * queries / some
+    print(f"  search: plain, {some} queries {clock}, all would take {scaled:.0f} s, peak {peak_mb():.0f} MB")
 
 
 def plain_lists(model, corpus, queries, truth, settings) -> None:
@@ -156,8 +156,8 @@ def plain_lists(model, corpus, queries, truth, settings) -> None:
 
     mask = corpus["mask"]
     scores = torch.einsum("qd,vld->qvl", queries["unit"], corpus["unit"]).masked_fill(~mask, -1e10).amax(dim=2)
-    weights, chosen = torch.exp(20 * scores).sort(dim=1, descending=True)
-    weights, chosen = weights[:, :100], chosen[:, :100]
+    weights, ranking = torch.exp(20 * scores).sort(dim=1, descending=True)
+    weights, ranking = weights[:, :100], ranking[:, :100]
     products = torch.einsum("qd,vld->qvl", queries["localiser"], corpus["localised"])
     count, videos, clips = products.shape
     probabilities = []
@@ -167,7 +167,7 @@ def plain_lists(model, corpus, queries, truth, settings) -> None:
     distance = torch.arange(clips)[None] - torch.arange(clips)[:, None]
     allowed = ((distance >= settings.min_clips) & (distance < settings.max_clips)).float()
     rows = torch.arange(count)
-    start, end = (part[rows[:, None], chosen] for part in probabilities)
+    start, end = (probability[rows[:, None], ranking] for probability in probabilities)
     for row in range(count):
         spans = torch.einsum("v,vm,vn->vmn", weights[row], start[row], end[row]) * allowed
         spans.flatten().sort(descending=True)
@@ -214,27 +214,27 @@ def time_lists(name: str, queries: int) -> None:
     clock = Clock()
     kept = suppress(lists, threshold)
     print(f"  NMS of {queries} lists of 100: ours  {clock}")
-    part = min(200, queries)
+    some = min(200, queries)
     clock = Clock()
-    for query in range(part):
+    for query in range(some):
         rows = list(zip(lists.video[query], lists.start[query], lists.end[query], lists.score[query]))
         same = plain_nms(rows, threshold)
         if [row[0] for row in same] != [video for video in kept.video[query] if video >= 0]:
             sys.exit("the two ways of suppression disagree")
-    print(f"  NMS: plain, {part} lists {clock}, all would take {clock.seconds() * queries / part:.1f} s")
+    print(f"  NMS: plain, {some} lists {clock}, all would take {clock.seconds() * queries / some:.1f} s")
     for count in (queries, 17000):
         lists, truth = random_lists(count)
         clock = Clock()
-        found = [per_query(task, truth, lists) for task in ("VCMR", "SVMR", "VR")]
+        values = [per_query(task, truth, lists) for task in ("VCMR", "SVMR", "VR")]
         print(f"  metrics of {count} × 3 lists of 100: ours  {clock}")
-    part = 200
+    some = 200
     clock = Clock()
-    for query in range(part):
+    for query in range(some):
         plain = plain_hit(lists, truth, query)
-        if plain != found[0]["0.5/r100"][query]:
+        if plain != values[0]["0.5/r100"][query]:
             sys.exit("the two ways of counting disagree")
     print(
-        f"  metrics: plain, {part} VCMR lists {clock}, 3 × 17000 would take {clock.seconds() * 3 * 17000 / part:.1f} s"
+        f"  metrics: plain, {some} VCMR lists {clock}, 3 × 17000 would take {clock.seconds() * 3 * 17000 / some:.1f} s"
     )
 
 

@@ -117,8 +117,8 @@ def recall(index, queries: np.ndarray) -> float:
 
     segment = index.segments[0]
     exact = exact_videos(segment.vectors.vectors, segment.owner, queries)
-    found = [[one.window for one in index.candidates(query, 100)] for query in queries]
-    return float(np.mean([len(np.intersect1d(a, b)) / len(b) for a, b in zip(found, exact)]))
+    windows = [[one.window for one in index.candidates(query, 100)] for query in queries]
+    return float(np.mean([len(np.intersect1d(a, b)) / len(b) for a, b in zip(windows, exact)]))
 
 
 def measured(clips: int) -> dict:

@@ -139,8 +139,8 @@ def time_resnet(name: str, depths: list[int], paths: list[Path]) -> None:
     started = time.perf_counter()
     for size in sizes:
         backbone(batch[:size])
-    own = time.perf_counter() - started
-    show(f"{name}: rate from files over the network's own", frames / spent, frames / own, "frames/s")
+    network_seconds = time.perf_counter() - started
+    show(f"{name}: rate from files over the network's own", frames / spent, frames / network_seconds, "frames/s")
     print(f"  features {shapes}")
 
 

@@ -26,4 +26,4 @@ def ask(tmp_path, asked, calls, attempts=2):
     with Ledger(tmp_path / "ledger.sqlite") as ledger:
         outcomes = dict(Asker(asked, ledger, attempts).ask(calls))
         assert len({outcome.key for outcome in outcomes.values()}) == ledger.totals()["calls"] == len(outcomes)
-    return [outcomes[place] for place in range(len(outcomes))]
+    return [outcomes[number] for number in range(len(outcomes))]

@@ -22,15 +22,15 @@ def make_moments(captions: list[str], seconds: float = 2.0, videos: int = 1) -> 
     """Moments of `seconds` one after the other, dealt to the videos in turn."""
     return [
         {
-            "desc_id": 100 + place,
-            "video": f"v{place % videos}",
-            "start": seconds * (place // videos),
-            "end": seconds * (place // videos + 1),
+            "desc_id": 100 + number,
+            "video": f"v{number % videos}",
+            "start": seconds * (number // videos),
+            "end": seconds * (number // videos + 1),
             "duration": seconds * len(captions),
             "split": "train",
             "caption": caption,
         }
-        for place, caption in enumerate(captions)
+        for number, caption in enumerate(captions)
     ]
 
 
@@ -54,8 +54,8 @@ def jpeg(shade: int) -> bytes:
 def make_tar(path: Path, moments: list[dict], images: dict[int, list[bytes]] | None = None) -> Path:
     """keyframes/SHARD.tar with two keyframes per moment unless `images` (by desc_id) says otherwise."""
     rows, files = [], []
-    for place, moment in enumerate(moments):
-        pictures = (images or {}).get(moment["desc_id"], [jpeg(10 + place), jpeg(150 + place)])
+    for number, moment in enumerate(moments):
+        pictures = (images or {}).get(moment["desc_id"], [jpeg(10 + number), jpeg(150 + number)])
         named = [(f"{moment['desc_id']}/{k}.jpg", picture) for k, picture in enumerate(pictures)]
         files += named
         keyframes = [

@@ -45,7 +45,7 @@ def refusal(status: int, code: str = "", message: str = "no", **headers: str) ->
 def prompt_of(body: dict) -> str:
     """The text that the model is given."""
     content = body["messages"][0]["content"]
-    return content if isinstance(content, str) else next(part["text"] for part in content if part["type"] == "text")
+    return content if isinstance(content, str) else next(item["text"] for item in content if item["type"] == "text")
 
 
 def images_of(body: dict) -> list[str]:

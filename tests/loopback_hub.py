@@ -63,10 +63,10 @@ class _Handler(BaseHTTPRequestHandler):
             if name in hub.gated and not self.headers.get("Authorization"):
                 return self._refuse(401, "GatedRepo")
             return self._file(hub, hub.at(name, rest[1]), "/".join(rest[2:]))
-        found = hub.at(name, rest[1] if len(rest) > 1 else "main")
-        if found is None:
+        snapshot = hub.at(name, rest[1] if len(rest) > 1 else "main")
+        if snapshot is None:
             return self._refuse(404, "RevisionNotFound")
-        entries = [self._entry(*item) for item in found[1].items()]
+        entries = [self._entry(*item) for item in snapshot[1].items()]
         if rest[0] == "tree":
             tree = [
                 {"type": "file", "path": e["rfilename"], "size": e["size"], "oid": e["blobId"]}
@@ -74,7 +74,7 @@ class _Handler(BaseHTTPRequestHandler):
                 for e in entries
             ]
             return self._json(tree)
-        return self._json({"id": name, "sha": found[0], "siblings": entries})
+        return self._json({"id": name, "sha": snapshot[0], "siblings": entries})
 
     do_HEAD = do_GET
 
@@ -86,8 +86,8 @@ class _Handler(BaseHTTPRequestHandler):
             entry["lfs"] = {"sha256": hashlib.sha256(data).hexdigest(), "size": len(data), "pointerSize": 130}
         return entry
 
-    def _file(self, hub: Hub, found: tuple[str, dict[str, bytes]], name: str):
-        commit, files = found
+    def _file(self, hub: Hub, snapshot: tuple[str, dict[str, bytes]], name: str):
+        commit, files = snapshot
         data = hub.lies.get(name, files[name])
         entry = self._entry(name, files[name])
         asked = self.headers.get("Range")

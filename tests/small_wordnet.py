@@ -17,17 +17,17 @@ def write_wordnet(folder: Path) -> Path:
     """The database files that NLTK's reader opens; returns the folder."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "lexnames").write_text("00\tadj.all\t3\n")
-    for part, synsets in SYNSETS.items():
-        letter, data, index = LETTERS[part], "  1 a head of the file\n", ["  1 a head of the file\n"]
+    for kind, synsets in SYNSETS.items():
+        letter, data, index = LETTERS[kind], "  1 a head of the file\n", ["  1 a head of the file\n"]
         for words in synsets:
             offset = f"{len(data):08d}"
             listed = " ".join(f"{word} 0" for word in words)
-            frames = "01 + 01 00 " if part == "verb" else ""
+            frames = "01 + 01 00 " if kind == "verb" else ""
             data += f"{offset} 00 {letter} {len(words):02x} {listed} 000 {frames}| what it means\n"
             index += [f"{word} {letter} 1 0 1 0 {offset}\n" for word in words]
-        (folder / f"data.{part}").write_text(data)
-        (folder / f"index.{part}").write_text("".join([index[0], *sorted(index[1:])]))
-        (folder / f"{part}.exc").write_text(EXCEPTIONS[part])
+        (folder / f"data.{kind}").write_text(data)
+        (folder / f"index.{kind}").write_text("".join([index[0], *sorted(index[1:])]))
+        (folder / f"{kind}.exc").write_text(EXCEPTIONS[kind])
     return folder
 
 

@@ -87,11 +87,11 @@ def test_scores_that_do_not_fit_the_corpus_are_refused(scores, message):
 def test_the_choice_does_not_depend_on_the_order_of_the_scores(candidates, random):
     rows = [candidate(*values) for values in candidates]
     shuffled = random.sample(rows, len(rows))
-    chosen = choose(candidates_by_moment([MOMENT], rows)[7])
-    assert chosen == choose(candidates_by_moment([MOMENT], shuffled)[7])
-    assert chosen[0]["score"] == max(row["score"] for row in rows)
-    assert chosen[1]["score"] == min(row["score"] for row in rows)
-    assert len(rows) == 1 or chosen[0] is not chosen[1]
+    extremes = choose(candidates_by_moment([MOMENT], rows)[7])
+    assert extremes == choose(candidates_by_moment([MOMENT], shuffled)[7])
+    assert extremes[0]["score"] == max(row["score"] for row in rows)
+    assert extremes[1]["score"] == min(row["score"] for row in rows)
+    assert len(rows) == 1 or extremes[0] is not extremes[1]
 
 
 CAPTIONED = {
@@ -130,8 +130,8 @@ def test_a_draw_is_the_same_for_one_seed_and_hangs_on_no_other_candidate():
         == annotate(moments, chosen_by(groups, "random", 1))[0]
         != annotate(moments, chosen_by(groups, "random", 2))[0]
     )
-    part = {number: group for number, group in groups.items() if number < 50}
-    assert annotate(moments[:50], chosen_by(part, "random", 1))[0] == drawn[:50]
+    first_groups = {number: group for number, group in groups.items() if number < 50}
+    assert annotate(moments[:50], chosen_by(first_groups, "random", 1))[0] == drawn[:50]
     taken = [[row["fig_desc"] for row in drawn].count(text) for text in CAPTIONED.values()]
     assert sum(taken) == 200 and min(taken) > 30, "each of four about as often"
 

@@ -25,13 +25,13 @@ ROW = {
 def test_any_damage_is_found_or_harmless(tmp_path, capsys):
     path = tmp_path / "test.jsonl"
     whole = b"".join(json.dumps({**ROW, "desc_id": number}).encode() + b"\n" for number in range(3))
-    found = set()
+    statuses = set()
     for case, content in enumerate(damaged(whole, 400, seed=22)):
         path.write_bytes(content)
         status = main(["lint", str(path), *(["--json"] if case % 2 else [])])
         assert "test.jsonl" in capsys.readouterr().out
-        found.add(status)
-    assert found == {0, 1}
+        statuses.add(status)
+    assert statuses == {0, 1}
 
 
 def test_any_damage_is_read_or_refused_with_file_and_row(tmp_path):

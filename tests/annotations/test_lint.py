@@ -77,9 +77,9 @@ def test_a_clean_row_passes(tmp_path):
 
 def test_rows_and_counts(tmp_path):
     late = changed(time=[11.0, 12.0])
-    found = report(tmp_path, changed(), late, late)["findings"]
-    assert found["span_past_end"]["rows"] == found["start_past_end"]["rows"] == [2, 3]
-    assert found["duplicate_caption"]["count"] == 3
+    findings = report(tmp_path, changed(), late, late)["findings"]
+    assert findings["span_past_end"]["rows"] == findings["start_past_end"]["rows"] == [2, 3]
+    assert findings["duplicate_caption"]["count"] == 3
 
 
 def test_dates_are_no_telephone_numbers(tmp_path):
@@ -95,8 +95,8 @@ def test_words_of_the_coarse_caption_may_be_used(tmp_path):
 
 def test_repeated_ids_and_line_ends(tmp_path):
     rows = [json.dumps(ROW).encode() + b"\r\n", json.dumps({**ROW, "fig_desc": "A box grows."}).encode() + b"\n"]
-    found = report(tmp_path, b"\xef\xbb\xbf" + rows[0], rows[1])["findings"]
-    assert found["duplicate_id"]["rows"] == [2] and found["encoding"]["count"] == 2
+    findings = report(tmp_path, b"\xef\xbb\xbf" + rows[0], rows[1])["findings"]
+    assert findings["duplicate_id"]["rows"] == [2] and findings["encoding"]["count"] == 2
 
 
 def test_severity_comes_from_the_configuration(tmp_path):

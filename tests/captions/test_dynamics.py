@@ -41,8 +41,8 @@ def test_the_video_model_sees_the_right_frames_and_the_stated_numbers(tmp_path):
     engine = StubEngine()
     run(tmp_path, moments, make_videos(tmp_path, moments), engine)
     answers = [request for request in engine.requests if request.task == "answers"]
-    for place, request in enumerate(answers):
-        assert [number_of(frame) for frame in request.frames] == list(range(16 * place, 16 * place + 16))
+    for number, request in enumerate(answers):
+        assert [number_of(frame) for frame in request.frames] == list(range(16 * number, 16 * number + 16))
         assert request.frame_times == pytest.approx(np.arange(16) / 8)
         assert (request.slots["duration"], request.slots["frame_number"]) == ("2", "16")
         assert request.slots["questions"].count("\n") == 4

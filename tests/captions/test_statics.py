@@ -84,7 +84,9 @@ def test_every_moment_keeps_its_row_whatever_happens(tmp_path, finish):
 
 
 def test_what_was_spoiled_is_split_off_with_the_index_of_the_kept_candidate(tmp_path):
-    spoiled = [{"candidate": place, "kind": "static", "changed": {"colour": ["red", "blue"]}} for place in (0, 2)]
+    spoiled = [
+        {"candidate": candidate, "kind": "static", "changed": {"colour": ["red", "blue"]}} for candidate in (0, 2)
+    ]
 
     def reply(request, text):
         if request.task == "statics_candidates":

@@ -40,8 +40,8 @@ def package(tmp_path, monkeypatch):
 
 
 def files_of(package, source):
-    found = digest._closure(digest._imports(source, ""))
-    return {file.relative_to(package).as_posix() for file in found if file.name != "__init__.py"}
+    files = digest._closure(digest._imports(source, ""))
+    return {file.relative_to(package).as_posix() for file in files if file.name != "__init__.py"}
 
 
 @pytest.mark.parametrize(
@@ -64,8 +64,8 @@ def test_what_a_script_uses_is_found(package, source, files):
 
 
 def test_packages_around_a_module_count(package):
-    found = digest._closure(["stage.unused"])
-    assert [file.relative_to(package).as_posix() for file in found] == ["stage/__init__.py", "stage/unused.py"]
+    files = digest._closure(["stage.unused"])
+    assert [file.relative_to(package).as_posix() for file in files] == ["stage/__init__.py", "stage/unused.py"]
 
 
 def test_any_edit_of_what_is_used_changes_the_digest(package):

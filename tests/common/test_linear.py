@@ -17,14 +17,14 @@ def drawn(*shape):
 @pytest.mark.parametrize("shape", [(7,), (3, 5), (2, 3, 4), (0,), (1,)], ids=str)
 @pytest.mark.parametrize("biased", [True, False], ids=["bias", "no bias"])
 def test_results_and_gradients_are_those_of_pytorch(shape, biased):
-    found = []
+    results = []
     for function in (linear, F.linear):
         x, weight, bias = drawn(*shape, 256).requires_grad_(), drawn(320, 256).requires_grad_(), drawn(320)
         bias = bias.requires_grad_() if biased else None
         out = function(x, weight, bias)
         (out * drawn(*out.shape)).sum().backward()
-        found.append([out.detach(), x.grad, weight.grad, *([bias.grad] if biased else [])])
-    for one, other in zip(*found):
+        results.append([out.detach(), x.grad, weight.grad, *([bias.grad] if biased else [])])
+    for one, other in zip(*results):
         torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-4)
 
 
@@ -60,7 +60,7 @@ def test_a_model_keeps_its_parameters_and_its_own_kinds_of_maps():
     model = nn.Sequential(nn.Linear(256, 256), Own(256, 256), nn.ReLU())
     before = {name: value.clone() for name, value in model.state_dict().items()}
     assert through_onednn(model) is model
-    assert [type(part) for part in model] == [Linear, Own, nn.ReLU]
+    assert [type(layer) for layer in model] == [Linear, Own, nn.ReLU]
     assert before.keys() == model.state_dict().keys()
     assert all(torch.equal(value, model.state_dict()[name]) for name, value in before.items())
 
@@ -78,5 +78,5 @@ def test_what_lies_in_pieces_is_put_together_first(monkeypatch):
     x, weight = rows[:, ::2, :256].requires_grad_(), whole[:, 256:512].requires_grad_()
     linear(x, weight).sum().backward()  # the gradient of a sum is one number, expanded
     assert len(given) == 6
-    assert all(part.is_contiguous() or part.T.is_contiguous() for part in given)
+    assert all(operand.is_contiguous() or operand.T.is_contiguous() for operand in given)
     torch.testing.assert_close(weight.grad, x.detach().sum((0, 1)).expand(320, -1), rtol=1e-5, atol=1e-4)

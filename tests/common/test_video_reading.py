@@ -65,10 +65,10 @@ spans_drawn = st.lists(
 @given(spans_drawn, st.sampled_from([0.3, 1.0, 3.0, 4.0, 8.0, 10.0]))
 def test_rate_gives_the_frames_on_the_screen(steady, spans, fps):
     stamps = [k / FPS for k in range(COUNT)]
-    found = {index: (frames, times) for index, frames, times in frames_of_spans(steady, spans, fps=fps)}
-    assert set(found) == set(range(len(spans)))
+    frames_of = {index: (frames, times) for index, frames, times in frames_of_spans(steady, spans, fps=fps)}
+    assert set(frames_of) == set(range(len(spans)))
     for index, (start, end) in enumerate(spans):
-        frames, times = found[index]
+        frames, times = frames_of[index]
         grid = [start + k / fps for k in range(max(1, math.ceil((end - start) * fps - TOLERANCE * fps)))]
         expected = expected_numbers(stamps, COUNT / FPS, grid)
         assert [number_of(frame) for frame in frames] == expected
@@ -128,7 +128,7 @@ def test_jump_that_lands_wrong_is_undone(long, monkeypatch):
     monkeypatch.setattr(
         decode.Decoder,
         "_time_of",
-        lambda self, packet, own=decode.Decoder._time_of: own(self, packet) + 5 * (packet.pts > 0),
+        lambda self, packet, time_of=decode.Decoder._time_of: time_of(self, packet) + 5 * (packet.pts > 0),
     )
     frames, times = read_frames(long, [1.0, 33.3, 58.0])
     assert times == pytest.approx([1.0, 33.3, 58.0])
@@ -136,9 +136,9 @@ def test_jump_that_lands_wrong_is_undone(long, monkeypatch):
 
 
 def test_uneven_times_are_kept(uneven):
-    found = list(iterate_frames(uneven))
-    assert [time for time, _ in found] == pytest.approx(STAMPS, abs=TOLERANCE)
-    assert [number_of(frame) for _, frame in found] == list(range(12))
+    timed_frames = list(iterate_frames(uneven))
+    assert [time for time, _ in timed_frames] == pytest.approx(STAMPS, abs=TOLERANCE)
+    assert [number_of(frame) for _, frame in timed_frames] == list(range(12))
     assert probe(uneven)["frames"] == 12
     assert 6.0 < probe(uneven)["duration"] < 6.5  # containers are of two minds about how long the last frame stays
     assert probe(uneven)["fps"] == pytest.approx(11 / 6, rel=0.01)

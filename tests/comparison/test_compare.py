@@ -45,11 +45,11 @@ def submission(path, truth, rank_of):
     lists = []
     for line in truth.read_text().splitlines():
         row = json.loads(line)
-        own = int(row["video"][1:])
-        rows = [[(own + 1) % 4, 0.0, 1.0 + n, 1.0 - n / 10] for n in range(4)]
+        true_video = int(row["video"][1:])
+        rows = [[(true_video + 1) % 4, 0.0, 1.0 + n, 1.0 - n / 10] for n in range(4)]
         rank = rank_of(row["desc_id"])
         if rank is not None:
-            rows.insert(rank, [own, *row["time"], 0.95])
+            rows.insert(rank, [true_video, *row["time"], 0.95])
         lists.append({"desc_id": row["desc_id"], "predictions": rows})
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps({"video2idx": {f"v{n}": n for n in range(4)}, "VCMR": lists, "VR": lists}))
@@ -74,10 +74,10 @@ def both(runs, truth):
 
 def test_wins_losses_and_the_difference_are_those_of_the_queries(runs, truth):
     good, half, seeds = both(runs, truth)
-    found = difference(good, half, "VCMR/0.5/r1", np.ones(COUNT, dtype=bool), 200, 1)
-    assert (found.wins, found.losses, found.equal) == (6, 1, 5)
-    assert (round(found.first, 2), round(found.second, 2)) == (91.67, 50.0)
-    assert found.points.value == 41.67 and found.points.low < 41.67 < found.points.high
+    result = difference(good, half, "VCMR/0.5/r1", np.ones(COUNT, dtype=bool), 200, 1)
+    assert (result.wins, result.losses, result.equal) == (6, 1, 5)
+    assert (round(result.first, 2), round(result.second, 2)) == (91.67, 50.0)
+    assert result.points.value == 41.67 and result.points.low < 41.67 < result.points.high
     assert (seeds.name, len(seeds.files)) == ("xml fig", 2)
     assert seeds.values["VCMR/0.5/r1"].shape == (2, COUNT)
 

@@ -62,8 +62,8 @@ def test_generated_files_are_in_step():
 def test_errors_name_key_value_and_nearest_key(values, parts):
     with pytest.raises(InputError) as caught:
         load(values)
-    for part in parts:
-        assert part in str(caught.value)
+    for words in parts:
+        assert words in str(caught.value)
 
 
 def test_a_later_file_changes_single_keys_of_earlier_ones_and_of_their_layers(tmp_path):

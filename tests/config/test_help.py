@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from verified.__main__ import parser
 
 
-def described(chosen: argparse.ArgumentParser, name: str = "verified") -> Iterator[tuple[str, str | None]]:
+def described(parser: argparse.ArgumentParser, name: str = "verified") -> Iterator[tuple[str, str | None]]:
     """(command and option, its help) of a parser and all parsers below it."""
-    for action in chosen._actions:
+    for action in parser._actions:
         if not isinstance(action, argparse._SubParsersAction):
             yield f"{name} {' '.join(action.option_strings) or action.dest}", action.help
             continue

@@ -59,9 +59,9 @@ def test_a_larger_demo_begins_with_the_same_videos(demo, tmp_path):
 
 def test_videos_are_what_the_settings_say(demo):
     for path in sorted((demo / "videos").iterdir()):
-        found = probe(path)
-        assert (found["frames"], found["fps"], found["duration"]) == (48, 8.0, 6.0)
-        assert (found["width"], found["height"], found["codec"], found["state"]) == (64, 64, "h264", "whole")
+        probed = probe(path)
+        assert (probed["frames"], probed["fps"], probed["duration"]) == (48, 8.0, 6.0)
+        assert (probed["width"], probed["height"], probed["codec"], probed["state"]) == (64, 64, "h264", "whole")
 
 
 def test_cuts_of_the_truth_are_the_jumps_in_the_frames(demo):

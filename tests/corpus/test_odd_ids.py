@@ -43,7 +43,7 @@ def accepted(video: str) -> bool:
         not hidden(video)
         and not set("\t\r\n") & set(video)
         and video.strip()
-        and all(part not in ("", ".", "..") for part in parts)
+        and all(folder not in ("", ".", "..") for folder in parts)
     )
 
 
@@ -56,10 +56,10 @@ IDS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20)
 @example(videos={"a", "a%2Fb", "a/b", "a%252Fb", "%", "%25"})
 def test_ids_come_back_from_every_format(tmp_path_factory, videos):
     folder, names = tmp_path_factory.mktemp("ids"), sorted(videos)
-    features = {video: np.full((2, 3), place, np.float32) for place, video in enumerate(names)}
+    features = {video: np.full((2, 3), number, np.float32) for number, video in enumerate(names)}
     for shard in (0, 1):
-        own = [(video, array, {}) for video, array in features.items() if shard_of(video, 2) == shard]
-        write_features(folder / f"{shard}.h5", {"dim": 3}, own)
+        of_shard = [(video, array, {}) for video, array in features.items() if shard_of(video, 2) == shard]
+        write_features(folder / f"{shard}.h5", {"dim": 3}, of_shard)
     assert link_features(folder / "all.h5", [folder / "0.h5", folder / "1.h5"], {}) == len(names)
     file = FeatureFile(folder / "all.h5")
     assert sorted(file.keys()) == names
@@ -71,13 +71,13 @@ def test_ids_come_back_from_every_format(tmp_path_factory, videos):
         {
             "video": video,
             "time": [0.0, 1.0],
-            "desc_id": place,
+            "desc_id": number,
             "duration": 2.0,
             "cog_desc": "a",
             "fig_desc": "b",
             "fig_desc_score": 0.5,
         }
-        for place, video in enumerate(names)
+        for number, video in enumerate(names)
     ]
     write_jsonl(folder / "fig.jsonl", rows)
     assert [row["video"] for row in read_fig(folder / "fig.jsonl")] == names
@@ -90,8 +90,8 @@ def test_ids_come_back_from_every_format(tmp_path_factory, videos):
     write_ranked(folder / "ranked.h5", {"test": lists})
     assert (read_ranked(folder / "ranked.h5", "test", names).video == at[:, None]).all()
     one = np.ones((len(names), 1), np.float32)
-    found = Lists(at[:, None], 0 * one, one, one)
-    write_submission(folder / "submission.json.gz", names, at, names, {"VR": found})
+    vr_lists = Lists(at[:, None], 0 * one, one, one)
+    write_submission(folder / "submission.json.gz", names, at, names, {"VR": vr_lists})
     assert read_submission(folder / "submission.json.gz").video_index == {video: n for n, video in enumerate(names)}
 
     moments = [{**row, "start": 0.0, "end": 1.0, "split": "train", "caption": "a"} for row in rows]
@@ -145,8 +145,8 @@ def test_a_group_in_a_file_of_others_is_a_problem_with_a_name(tmp_path):
         file.attrs["dim"] = 2
         file["kitchen/breakfast"] = np.ones((1, 2), np.float32)
         file["100%"] = np.ones((1, 2), np.float32)
-    found = FeatureFile(tmp_path / "others.h5")
-    assert (found["kitchen/breakfast"] == 1).all() and (found["100%"] == 1).all(), "read as others wrote them"
+    features = FeatureFile(tmp_path / "others.h5")
+    assert (features["kitchen/breakfast"] == 1).all() and (features["100%"] == 1).all(), "read as others wrote them"
     with pytest.raises(InputError, match="a group, not a data set"):
-        found["kitchen"]
+        features["kitchen"]
     assert "cannot be read: kitchen" in " ".join(inspect_features(tmp_path / "others.h5")[1])

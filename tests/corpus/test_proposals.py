@@ -41,9 +41,9 @@ def test_a_short_scene_joins_its_shorter_neighbour_and_a_long_one_is_cut_into_eq
 
 @given(st.lists(st.integers(1, 239), max_size=30), st.floats(0, 8), st.floats(8, 30))
 def test_scenes_tile_the_video_within_their_lengths(cuts, shortest, longest):
-    found = spans({cut / 4 for cut in cuts}, 60.0, shortest, longest)
-    assert found[0][0] == 0 and found[-1][1] == 60 and all(one[1] == two[0] for one, two in pairwise(found))
-    lengths = [end - start for start, end in found]
+    scenes = spans({cut / 4 for cut in cuts}, 60.0, shortest, longest)
+    assert scenes[0][0] == 0 and scenes[-1][1] == 60 and all(one[1] == two[0] for one, two in pairwise(scenes))
+    lengths = [end - start for start, end in scenes]
     assert max(lengths) <= longest + 2e-3 and (min(lengths) >= min(shortest, longest / 2) - 2e-3)
 
 

@@ -37,11 +37,11 @@ def publish(folder: Path, files: dict[tuple[str, str, str], str]) -> Path:
     folder.mkdir()
     lines = [COLUMNS]
     for (collection, split, form), text in files.items():
-        place = f"{split}.{form}"
-        (folder / place).write_text(text)
+        file_name = f"{split}.{form}"
+        (folder / file_name).write_text(text)
         digest = hashlib.sha256(text.encode()).hexdigest()
         rows = text.count("\n") if form == "charades-sta" else ""
-        lines.append(f"{collection},{split},1,{form},{place},,{digest},{len(text)},{rows},none,form\n")
+        lines.append(f"{collection},{split},1,{form},{file_name},,{digest},{len(text)},{rows},none,form\n")
     (folder / "sources.csv").write_text("".join(lines))
     return folder / "sources.csv"
 

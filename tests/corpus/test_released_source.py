@@ -64,21 +64,21 @@ def release(collection: str, splits: tuple, folder=None) -> ReleasedSource:
 
 
 def test_what_is_not_at_hand_is_left_out_with_the_way_to_get_it(listed, folder):
-    found = resolve(release("set-fig", ("train", "val", "test"), folder), listed)
-    assert found.splits == ["val", "test"] and found.kind == "fig"
-    assert list(found.missing) == ["train"]
-    assert "fetch it by hand from https://example.org/set and save it as set/train.jsonl" in found.missing["train"]
+    resolved = resolve(release("set-fig", ("train", "val", "test"), folder), listed)
+    assert resolved.splits == ["val", "test"] and resolved.kind == "fig"
+    assert list(resolved.missing) == ["train"]
+    assert "fetch it by hand from https://example.org/set and save it as set/train.jsonl" in resolved.missing["train"]
 
 
 def test_splits_that_are_not_asked_for_are_missing_too(listed, folder):
-    found = resolve(release("set-fig", ("test",), folder), listed)
-    assert found.splits == ["test"] and set(found.missing) == {"train", "val"}
+    resolved = resolve(release("set-fig", ("test",), folder), listed)
+    assert resolved.splits == ["test"] and set(resolved.missing) == {"train", "val"}
 
 
 def test_without_a_folder_open_files_are_to_be_downloaded(listed, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    found = resolve(release("set-fig", ("train", "test"), None), listed)
-    assert found.splits == ["test"] and found.paths("test") == [DOWNLOADS / "set" / "test.jsonl"]
+    resolved = resolve(release("set-fig", ("train", "test"), None), listed)
+    assert resolved.splits == ["test"] and resolved.paths("test") == [DOWNLOADS / "set" / "test.jsonl"]
 
 
 def test_nothing_at_hand_is_an_error_that_says_what_to_fetch(listed, tmp_path):

@@ -30,8 +30,8 @@ def test_every_open_file_has_all_that_is_needed_to_trust_it():
     files = read_sources()
     assert len({file.place for file in files}) == len(files)
     for file in files:
-        place = PurePosixPath(file.place)
-        assert not place.is_absolute() and ".." not in place.parts and file.licence
+        path = PurePosixPath(file.place)
+        assert not path.is_absolute() and ".." not in path.parts and file.licence
         if file.access == "open":
             assert len(file.sha256) == 64 and file.bytes > 0 and (file.rows or not file.split)
             assert file.url.startswith("https://raw.githubusercontent.com/")
@@ -67,8 +67,8 @@ def test_a_missing_form_file_says_where_to_fetch_and_how_to_check_it(tmp_path):
     wanted = source(b"{}\n", access="form")
     with pytest.raises(InputError) as raised:
         verify(tmp_path / "test.jsonl", wanted)
-    for part in ("set/test.jsonl", "https://example.org/t", wanted.sha256, "by hand"):
-        assert part in str(raised.value)
+    for words in ("set/test.jsonl", "https://example.org/t", wanted.sha256, "by hand"):
+        assert words in str(raised.value)
 
 
 def test_what_is_not_known_is_said():

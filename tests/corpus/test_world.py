@@ -81,9 +81,9 @@ def test_nothing_hides_on_a_background_of_its_colour(world):
 def moving_events(motion):
     """Events of one motion with their frame rate."""
     drawn = [make_world(3, f"video {number}", 20, 8) for number in range(150)]
-    found = [event for world in drawn for event in world.events if event.placed.path.motion == motion]
-    assert len(found) >= 10
-    return found
+    events = [event for world in drawn for event in world.events if event.placed.path.motion == motion]
+    assert len(events) >= 10
+    return events
 
 
 @pytest.mark.parametrize("motion", ["moves", "meets"])

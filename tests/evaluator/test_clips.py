@@ -55,9 +55,9 @@ def test_gathered_streams_are_the_frames_of_the_moments(tmp_path):
     clips = open_clips(file, rows)
     assert clips[0].shape == (12, 48, 64, 3), "proportions kept, shorter side as asked"
     spans = [(0.0, 2.0), (2.0, 4.0)]
-    truth = {place: frames for place, frames, _ in frames_of_spans(video["path"], spans, count=12, size=(48, 64))}
-    for row, place in ((0, 0), (3, 1)):
-        assert np.abs(clips[row].astype(int) - truth[place]).mean() < 4
+    truth = {span: frames for span, frames, _ in frames_of_spans(video["path"], spans, count=12, size=(48, 64))}
+    for row, span in ((0, 0), (3, 1)):
+        assert np.abs(clips[row].astype(int) - truth[span]).mean() < 4
     file.write_bytes(file.read_bytes()[:-5])
     with pytest.raises(InputError, match=r"but its index names .*gather it again"):
         open_clips(file, rows)
@@ -74,7 +74,7 @@ def test_training_draws_another_frame_each_time_and_scoring_the_middle():
     clip = np.arange(12, dtype=np.uint8)[:, None, None, None] * np.ones((1, 16, 16, 3), np.uint8)
     assert middle_frames(clip, 4)[:, 0, 0, 0].tolist() == [1, 4, 7, 10]
     draws = {tuple(drawn_frames(clip, 4, np.random.default_rng(seed))[:, 0, 0, 0]) for seed in range(60)}
-    assert len(draws) > 30 and all(place // 3 == number for draw in draws for number, place in enumerate(draw))
+    assert len(draws) > 30 and all(index // 3 == number for draw in draws for number, index in enumerate(draw))
 
 
 def test_random_parts_keep_to_their_shares():

@@ -97,8 +97,8 @@ def test_any_damage_to_a_checkpoints_own_header_is_survived(tmp_path, good):
     header, data = parts(content)
     path, refused = tmp_path / "c.safetensors", 0
     for text in damaged(header["__metadata__"]["verified"].encode(), 150, seed=9):
-        own = text.decode("utf-8", "replace")
-        path.write_bytes(raw({**header, "__metadata__": {"verified": own}}, data))
+        garbled = text.decode("utf-8", "replace")
+        path.write_bytes(raw({**header, "__metadata__": {"verified": garbled}}, data))
         try:
             read(path)
         except InputError as error:
@@ -122,11 +122,11 @@ def test_any_damage_to_the_list_of_tensors_is_survived(tmp_path, good):
 def test_sizes_that_only_fill_the_memory_are_refused_at_once(tmp_path, good):
     content, read = good
     header, data = parts(content)
-    own = json.loads(header["__metadata__"]["verified"])
-    sizes = own["architecture"] if "architecture" in own else own["config"]
+    stated = json.loads(header["__metadata__"]["verified"])
+    sizes = stated["architecture"] if "architecture" in stated else stated["config"]
     whole = [key for key, value in sizes.items() if isinstance(value, int) and not isinstance(value, bool)]
     for key in [key for key in whole if not key.startswith("hard_")]:  # a step or an epoch fills no memory
-        changed = json.dumps({**own, "architecture": {**sizes, key: 10**9}, "config": {**sizes, key: 10**9}})
+        changed = json.dumps({**stated, "architecture": {**sizes, key: 10**9}, "config": {**sizes, key: 10**9}})
         (tmp_path / "c.safetensors").write_bytes(raw({**header, "__metadata__": {"verified": changed}}, data))
         with pytest.raises(InputError, match=key):
             read(tmp_path / "c.safetensors")

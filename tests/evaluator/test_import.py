@@ -161,8 +161,8 @@ def large_layout():
     for layer in range(24):
         name = f"text_encoder.encoder.layer.{layer}"
         for attention in ("attention", "crossattention")[: 2 if layer >= 19 else 1]:
-            for part in ("query", "key", "value"):
-                linear(f"{name}.{attention}.self.{part}", 1024, 1024)
+            for projection in ("query", "key", "value"):
+                linear(f"{name}.{attention}.self.{projection}", 1024, 1024)
             linear(f"{name}.{attention}.output.dense", 1024, 1024), norm(f"{name}.{attention}.output.LayerNorm")
         linear(f"{name}.intermediate.dense", 4096, 1024), linear(f"{name}.output.dense", 1024, 4096)
         norm(f"{name}.output.LayerNorm")

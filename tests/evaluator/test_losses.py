@@ -12,12 +12,12 @@ Q, PLUS, STATIC, DYNAMIC = range(4)
 def matching_value(logits, role, indices, normaliser):
     """l_m (role q) or l_m+ (role q+) of the fixture: one positive and four negatives an item."""
     margin = logits[..., 1] - logits[..., 0]
-    own = torch.arange(5)
+    item = torch.arange(5)
     texts, videos = map(torch.tensor, indices)
     negative = torch.stack(
-        [margin[role, own, texts], margin[STATIC, own, own], margin[DYNAMIC, own, own], margin[role, videos, own]]
+        [margin[role, item, texts], margin[STATIC, item, item], margin[DYNAMIC, item, item], margin[role, videos, item]]
     )
-    return matching_loss(margin[role, own, own], negative, batch=5, pairs=25, normaliser=normaliser)
+    return matching_loss(margin[role, item, item], negative, batch=5, pairs=25, normaliser=normaliser)
 
 
 def indices_of(expected):

@@ -121,8 +121,8 @@ def test_a_compact_checkpoint_holds_the_words_that_occurred(tmp_path):
     whole, compact = (load_checkpoint(file).eval() for file in files)
     caption, unread = encode(["a small red ball moves"])[:2], encode(["bureaucracy"])[0]
     with torch.inference_mode():
-        expected, found = (model.encode_text(*caption)[1] for model in (whole, compact))
-        assert torch.allclose(expected, found, atol=2e-3)
+        expected, actual = (model.encode_text(*caption)[1] for model in (whole, compact))
+        assert torch.allclose(expected, actual, atol=2e-3)
         assert not compact.text.embeddings.word_embeddings.weight[unread[0, 1]].any()
     tensors, header = read_tensor_file(files[1])
     tensors[WORDS] = tensors[WORDS][:-1]

@@ -58,16 +58,16 @@ def losses_by_hand(step, batch):
         margins.append(confidence(logits.reshape(ITEMS, ITEMS, 2))["margin"])
     generator = torch.Generator().manual_seed(4)
     texts, videos = draw_negatives(sims[0], model.temperature.item(), batch.same, generator)
-    own, terms = torch.arange(ITEMS), {}
+    item, terms = torch.arange(ITEMS), {}
     hard = [2, 3] if step.hard_negatives != "none" else []
     for role, suffix in ((0, ""), (1, "_plus")):
         terms[f"contrastive{suffix}"] = contrastive_loss(
             sims[role], [sims[r] for r in hard], model.temperature, step.hard_negatives
         )
-        negative = [margins[role][own, texts], margins[role][videos, own], *(margins[r][own, own] for r in hard)]
+        negative = [margins[role][item, texts], margins[role][videos, item], *(margins[r][item, item] for r in hard)]
         pairs = ITEMS * (3 + len(hard))
         terms[f"matching{suffix}"] = matching_loss(
-            margins[role][own, own], torch.stack(negative), ITEMS, pairs, step.matching_normaliser
+            margins[role][item, item], torch.stack(negative), ITEMS, pairs, step.matching_normaliser
         )
     return terms
 
@@ -131,11 +131,13 @@ def test_one_two_and_four_processes_agree(tmp_path):
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     mp.spawn(_member, (4, str(tmp_path), (4, 2)), nprocs=4)
     for world in (2, 4):
-        seen, found = torch.load(tmp_path / f"{world}.pt")
+        seen, of_processes = torch.load(tmp_path / f"{world}.pt")
         for name, value in expected.items():
             torch.testing.assert_close(seen[name], value, atol=1e-5, rtol=1e-5, msg=f"{name}, {world} processes")
         for name, value in gradients.items():
-            torch.testing.assert_close(found[name], value, atol=1e-5, rtol=1e-4, msg=f"{name}, {world} processes")
+            torch.testing.assert_close(
+                of_processes[name], value, atol=1e-5, rtol=1e-4, msg=f"{name}, {world} processes"
+            )
 
 
 class Killed(Exception):

@@ -121,14 +121,14 @@ def test_matching_loss_of_umt(four_frames, io):
     from verified.evaluator.losses import matching_loss
 
     margin = confidence(io["match_logits"])["margin"]
-    own = torch.arange(5)
-    negative = torch.cat([margin[io["vtm_video_neg_index"], own], margin[own, io["vtm_text_neg_index"]]])
-    loss = matching_loss(margin[own, own], negative, batch=5, pairs=15, normaliser="pairs")
+    item = torch.arange(5)
+    negative = torch.cat([margin[io["vtm_video_neg_index"], item], margin[item, io["vtm_text_neg_index"]]])
+    loss = matching_loss(margin[item, item], negative, batch=5, pairs=15, normaliser="pairs")
     torch.testing.assert_close(loss, io["vtm_loss_argmax_negatives"], **CLOSE)
 
 
 @pytest.mark.parametrize(
-    "part, expected",
+    "module, expected",
     [
         ("vision", 303_076_352),
         ("text.embeddings", 31_782_912),
@@ -139,7 +139,7 @@ def test_matching_loss_of_umt(four_frames, io):
         ("", 659_747_331),
     ],
 )
-def test_parameters_of_the_paper_size(part, expected):
+def test_parameters_of_the_paper_size(module, expected):
     with torch.device("meta"):
         model = NoiseEvaluator(architecture("L/16", frames=20, image_size=224))
-    assert sum(p.numel() for p in model.get_submodule(part).parameters()) == expected
+    assert sum(p.numel() for p in model.get_submodule(module).parameters()) == expected

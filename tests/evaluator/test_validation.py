@@ -61,9 +61,9 @@ def graded():
 
 def test_areas(graded):
     score = np.array([{FAITHFUL: 2.0, STATIC: 1.0, DYNAMIC: 2.0}[item.kind] for item in graded])
-    found = areas(graded, score, 100, 1)
-    assert found[STATIC] == {"faithful": 20, "disturbed": 10, "value": 1.0, "low": 1.0, "high": 1.0}
-    assert found[DYNAMIC]["value"] == 0.5
+    measured = areas(graded, score, 100, 1)
+    assert measured[STATIC] == {"faithful": 20, "disturbed": 10, "value": 1.0, "low": 1.0, "high": 1.0}
+    assert measured[DYNAMIC]["value"] == 0.5
     only = [item for item in graded if item.kind == FAITHFUL]
     assert areas(only, np.zeros(20), 100, 1)[STATIC]["value"] is None
 
@@ -83,12 +83,12 @@ def test_precision_rises_where_coverage_falls():
 
 
 def test_histograms_hold_every_score(graded):
-    found = histogram(graded, np.random.default_rng(0).normal(size=40))
-    assert [sum(found[kind]) for kind in (FAITHFUL, STATIC, DYNAMIC)] == [20, 10, 10]
-    assert len(found["edges"]) == 41
+    counts = histogram(graded, np.random.default_rng(0).normal(size=40))
+    assert [sum(counts[kind]) for kind in (FAITHFUL, STATIC, DYNAMIC)] == [20, 10, 10]
+    assert len(counts["edges"]) == 41
 
 
 def test_nothing_to_grade_is_no_error():
     empty = {name: np.zeros(0) for name in ("z1", "margin", "probability")}
-    found = validation([], empty, "margin", 100, 1)
-    assert found["auroc"][STATIC]["value"] is None and found["precision_coverage"] == []
+    result = validation([], empty, "margin", 100, 1)
+    assert result["auroc"][STATIC]["value"] is None and result["precision_coverage"] == []

@@ -177,10 +177,10 @@ RISKY = {
 
 @pytest.mark.parametrize("pattern", RISKY, ids=RISKY.values())
 def test_the_package_has_no_such_call(pattern):
-    found = [
+    calls = [
         f"{path.relative_to(PROJECT)}: {line.strip()}"
         for path in sorted((PROJECT / "scripts").rglob("*.py"))
         for line in path.read_text(encoding="utf-8").splitlines()
         if re.search(pattern, line)
     ]
-    assert found == []
+    assert calls == []

@@ -101,8 +101,8 @@ def test_json_lines_and_fig_files_hold_one_row_per_line(chosen, tmp_path):
 def test_parquet_holds_them_unchanged(chosen, tmp_path):
     moments, groups, _ = chosen
     write_candidates(tmp_path / "c.parquet", moments, groups, lambda desc_id, kind: {}, {})
-    found = pyarrow.parquet.read_table(tmp_path / "c.parquet").to_pylist()
-    assert {row["caption"] for row in found} == set(TEXTS)
+    stored = pyarrow.parquet.read_table(tmp_path / "c.parquet").to_pylist()
+    assert {row["caption"] for row in stored} == set(TEXTS)
 
 
 @each_caption
@@ -160,10 +160,10 @@ class Scripts(html.parser.HTMLParser):
         self.inside = None
 
     def handle_starttag(self, tag, attributes):
-        found = dict(attributes)
+        given = dict(attributes)
         self.tags.append(tag)
-        self.handlers += [name for name in found if name.startswith("on")]
-        self.inside = found.get("id") if found.get("type") == "application/json" else None
+        self.handlers += [name for name in given if name.startswith("on")]
+        self.inside = given.get("id") if given.get("type") == "application/json" else None
 
     def handle_endtag(self, tag):
         self.inside = None

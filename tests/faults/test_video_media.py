@@ -117,10 +117,10 @@ def transport_stream(path):
 
 
 def timestamps_that_jump_back(path):
-    part = path.with_suffix(".ts")
-    write_video(part, textured(LENGTH // 2), 8)
-    path.write_bytes(part.read_bytes() * 2)
-    part.unlink()
+    half = path.with_suffix(".ts")
+    write_video(half, textured(LENGTH // 2), 8)
+    path.write_bytes(half.read_bytes() * 2)
+    half.unlink()
 
 
 def variable_rate(path):

@@ -21,8 +21,8 @@ def sound(path, **more):
 def run(*arguments):
     parser = argparse.ArgumentParser()
     add_parser(parser.add_subparsers())
-    chosen = parser.parse_args(["features", "inspect", *map(str, arguments)])
-    return chosen.run(chosen)
+    parsed = parser.parse_args(["features", "inspect", *map(str, arguments)])
+    return parsed.run(parsed)
 
 
 def test_a_sound_file_is_described(tmp_path, capsys):

@@ -42,18 +42,18 @@ def videos(tmp_path_factory):
 
 @pytest.mark.parametrize("batch", [1, 3, 64])
 def test_clips_are_maxima_over_their_frames(videos, batch):
-    found = dict(encode_videos(videos, Brightness(), 4.0, 1.0, batch, {}))
-    assert {video: len(clips) for video, clips in found.items()} == {"v0": 2, "v1": 3, "v2": 1, "v3": 5}
+    encoded = dict(encode_videos(videos, Brightness(), 4.0, 1.0, batch, {}))
+    assert {video: len(clips) for video, clips in encoded.items()} == {"v0": 2, "v1": 3, "v2": 1, "v3": 5}
     for row in videos:
         frames = [frame.mean() for _, frame in iterate_frames(row["path"], fps=4, size=16)]
-        for clip, feature in enumerate(found[row["video"]]):
-            own = frames[clip * 4 : clip * 4 + 4]
-            assert feature == pytest.approx([max(own), -min(own)], abs=1e-3)
+        for clip, feature in enumerate(encoded[row["video"]]):
+            of_clip = frames[clip * 4 : clip * 4 + 4]
+            assert feature == pytest.approx([max(of_clip), -min(of_clip)], abs=1e-3)
 
 
 def test_clip_length_need_not_be_a_second(videos):
-    found = dict(encode_videos(videos[:1], Brightness(), 4.0, 1.5, 8, {}))
-    assert len(found["v0"]) == 2  # 2 s of video: a clip of 1.5 s and a shorter one
+    encoded = dict(encode_videos(videos[:1], Brightness(), 4.0, 1.5, 8, {}))
+    assert len(encoded["v0"]) == 2  # 2 s of video: a clip of 1.5 s and a shorter one
 
 
 def test_shards_and_one_file_of_links(videos, tmp_path):
@@ -67,8 +67,8 @@ def test_shards_and_one_file_of_links(videos, tmp_path):
     assert link_video_features(shards, tmp_path / "videos.jsonl", tmp_path / "video.h5") == 4
     moved = tmp_path / "elsewhere"
     moved.mkdir()
-    for part in ("video", "video.h5"):
-        (tmp_path / part).rename(moved / part)
+    for moved_name in ("video", "video.h5"):
+        (tmp_path / moved_name).rename(moved / moved_name)
     linked = FeatureFile(moved / "video.h5")
     assert list(linked) == [row["video"] for row in videos] == linked.keys()
     for row in videos:

@@ -29,7 +29,7 @@ def ledger(tmp_path):
 
 def ask(asker, calls):
     outcomes = dict(asker.ask(calls))
-    return [outcomes[place] for place in range(len(outcomes))]
+    return [outcomes[number] for number in range(len(outcomes))]
 
 
 def test_outcomes_come_back_by_position_and_equal_calls_are_asked_once(ledger):

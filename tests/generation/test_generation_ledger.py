@@ -29,8 +29,8 @@ def command(*arguments):
     """Exit status of a command line."""
     parser = argparse.ArgumentParser()
     add_parser(parser.add_subparsers())
-    chosen = parser.parse_args(list(map(str, arguments)))
-    return chosen.run(chosen) or 0
+    parsed = parser.parse_args(list(map(str, arguments)))
+    return parsed.run(parsed) or 0
 
 
 WRITER = """
@@ -151,8 +151,8 @@ def test_the_cassette_round_trip(tmp_path):
         assert (replayed[6].status, replayed[6].reason) == ("error", "not-on-cassette")
         ledger.connection.execute("DELETE FROM calls WHERE key = ?", (replayed.pop(6).key,))
         export(ledger, tmp_path / "b.parquet")
-    assert {place: (o.key, o.status, o.reason, o.parsed, o.notes) for place, o in live.items()} == {
-        place: (o.key, o.status, o.reason, o.parsed, o.notes) for place, o in replayed.items()
+    assert {number: (o.key, o.status, o.reason, o.parsed, o.notes) for number, o in live.items()} == {
+        number: (o.key, o.status, o.reason, o.parsed, o.notes) for number, o in replayed.items()
     }
     assert (tmp_path / "a.parquet").read_bytes() == (tmp_path / "b.parquet").read_bytes()
 

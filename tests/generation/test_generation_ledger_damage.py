@@ -41,8 +41,8 @@ def killed_writer(path, first=0):
 def command(*arguments):
     parser = argparse.ArgumentParser()
     add_parser(parser.add_subparsers())
-    chosen = parser.parse_args(list(map(str, arguments)))
-    return chosen.run(chosen) or 0
+    parsed = parser.parse_args(list(map(str, arguments)))
+    return parsed.run(parsed) or 0
 
 
 def test_a_killed_job_loses_nothing_and_the_next_one_clears_up(tmp_path):
@@ -114,13 +114,13 @@ def test_a_foreign_wal_is_refused(tmp_path):
         Ledger(path)
 
 
-def damaged(path, place, length=4096):
-    """A ledger of 3,000 calls with some bytes overwritten at a share `place` of it."""
+def damaged(path, share, length=4096):
+    """A ledger of 3,000 calls with some bytes overwritten at a share `share` of it."""
     with Ledger(path) as ledger:
         ledger.put_many(row_of(number) for number in range(3000))
     size = path.stat().st_size
     with path.open("r+b") as file:
-        file.seek(int(size * place) // 4096 * 4096)
+        file.seek(int(size * share) // 4096 * 4096)
         file.write(bytes(random.Random(3).randrange(256) for _ in range(length)))
     return path
 

@@ -32,12 +32,12 @@ def engine(folder, **changes):
 def requests_for(kind):
     """A text for each kind, and a picture and a clip for those that see."""
     values = {"caption": "a dog runs", "count": "3"}
-    found = [Request("positives", "say it [INST] <image> <|image_pad|> anew", values, sampling=SHORT, seed=5)]
+    requests = [Request("positives", "say it [INST] <image> <|image_pad|> anew", values, sampling=SHORT, seed=5)]
     if kind != "mistral":
-        found.append(Request("keyframe_description", "look", values, images=(jpeg(40),), sampling=SHORT, seed=5))
+        requests.append(Request("keyframe_description", "look", values, images=(jpeg(40),), sampling=SHORT, seed=5))
     if kind == "qwen_vl":
-        found.append(Request("answers", "watch", values, frames=CLIP, sampling=SHORT, seed=5))
-    return found
+        requests.append(Request("answers", "watch", values, frames=CLIP, sampling=SHORT, seed=5))
+    return requests
 
 
 def test_replies(model):
@@ -63,7 +63,7 @@ def test_typed_outcomes_in_the_ledger(model, tmp_path, monkeypatch):
     kind, folder = model
     monkeypatch.chdir(Path(folder).parent)  # seeds are derived from the model's id: a name that is the same in each run
     with Ledger(tmp_path / "ledger.sqlite") as ledger:
-        calls = [Call(request, (str(place),), 3) for place, request in enumerate(requests_for(kind))]
+        calls = [Call(request, (str(number),), 3) for number, request in enumerate(requests_for(kind))]
         outcomes = dict(Asker(engine(Path(folder).name), ledger, attempts=2).ask(calls))
     assert len(outcomes) == len(calls)
     typed = {("truncated", "token-limit"), ("invalid", "unreadable"), ("invalid", "empty")}

@@ -48,7 +48,7 @@ def test_frames_go_as_one_video_with_their_times(tmp_path):
     assert head == "data:video/jpeg;base64" and text["type"] == "text"
     assert [round(float(frame.mean()), -1) for frame in shown] == [0, 40, 80, 120, 160, 200]
     facts = body["media_io_kwargs"]["video"]
-    assert [place / facts["fps"] for place in facts["frames_indices"]] == pytest.approx(UNEVEN)
+    assert [index / facts["fps"] for index in facts["frames_indices"]] == pytest.approx(UNEVEN)
     assert facts["num_frames"] == -1 and facts["do_sample_frames"] is False
 
 
@@ -72,7 +72,7 @@ def test_a_video_file_keeps_frames_and_times(tmp_path, times):
 
 def test_stills_stay_as_they_were(tmp_path):
     content = asked(tmp_path, EVEN)["messages"][0]["content"]
-    assert [part["type"] for part in content] == ["image_url"] * 6 + ["text"]
+    assert [item["type"] for item in content] == ["image_url"] * 6 + ["text"]
 
 
 def test_engines_without_a_video_part_refuse_it():

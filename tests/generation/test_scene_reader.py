@@ -40,19 +40,19 @@ class Moment:
 
     def keyframes(self) -> list[tuple[bytes, dict]]:
         """A JPEG of the middle of each of the first three scenes, with that scene."""
-        found = []
+        keyframes = []
         for scene in self.truth["scenes"][:3]:
             picture = self.frames[int(((scene["start"] + scene["end"]) / 2 - self.start) * FPS)]
             out = io.BytesIO()
             Image.fromarray(picture).save(out, "JPEG", quality=90)
-            found.append((out.getvalue(), scene))
-        return found
+            keyframes.append((out.getvalue(), scene))
+        return keyframes
 
 
 @pytest.fixture(scope="module")
 def moments(tmp_path_factory) -> list[Moment]:
     folder = tmp_path_factory.mktemp("videos")
-    found = []
+    drawn = []
     for number in range(6):
         world = make_world(5, f"reader-{number}", 20, FPS)
         path = folder / f"{number}.mp4"
@@ -62,9 +62,9 @@ def moments(tmp_path_factory) -> list[Moment]:
         rng = random.Random(number)
         for event in world.events:
             truth = facts(event, FPS)
-            found.append(Moment(frames[event.first : event.last], truth, coarse_caption(truth, rng)))
-    assert len(found) >= 30
-    return found
+            drawn.append(Moment(frames[event.first : event.last], truth, coarse_caption(truth, rng)))
+    assert len(drawn) >= 30
+    return drawn
 
 
 def ask(task: str, slots: dict, seed: int = 1, share: float = 0.3, **media):
@@ -145,9 +145,9 @@ def test_clips_are_read_from_pixels(moments):
         seen |= {name: getattr(clip.motion, name) for name in ("motion", "direction", "speed")}
         verdicts.append(agreement(seen, moment.truth))
         scenes = [(scene["background"], scene["bystander"]) for scene in moment.truth["scenes"]]
-        scenes = [(place, tuple(other.values()) if other else None) for place, other in scenes]
-        found = [(scene.background, scene.bystander) for scene in clip.scenes]
-        verdicts[-1]["scenes"] = found == [s for k, s in enumerate(scenes) if k == 0 or s != scenes[k - 1]]
+        scenes = [(background, tuple(other.values()) if other else None) for background, other in scenes]
+        read = [(scene.background, scene.bystander) for scene in clip.scenes]
+        verdicts[-1]["scenes"] = read == [s for k, s in enumerate(scenes) if k == 0 or s != scenes[k - 1]]
     assert {name: share for name, share in shares(verdicts).items() if share < 0.9} == {}
 
 
@@ -217,8 +217,8 @@ def test_rewritings_change_what_they_should(caption):
     def changed(task: str) -> list[set[str]]:
         reply, parsed = ask(task, {"caption": caption, "count": "3"})
         assert parsed.missing == 0 and not parsed.refused, reply.text
-        found = [caption_facts(text) for text in parsed.items]
-        return [{name for name in {*said, *told} if said.get(name) != told.get(name)} for said in found]
+        facts = [caption_facts(text) for text in parsed.items]
+        return [{name for name in {*said, *told} if said.get(name) != told.get(name)} for said in facts]
 
     assert changed("positives") == [set()] * 3
     for names in changed("static_negatives"):

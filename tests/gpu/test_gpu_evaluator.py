@@ -60,16 +60,18 @@ def test_scoring_at_the_papers_size(device, report):
     model = NoiseEvaluator(architecture(*SIZE)).to(device).eval()
     frames = torch.from_numpy(batch_of(1, model.size).frames.numpy()[0]).to(device)
     captions = [f"{WORDS} {number}" for number in range(6)]
-    found, seconds = {}, {}
+    readings, seconds = {}, {}
     for precision in ("float32", "bfloat16"):
         moment_readings(model, frames, captions, precision)
         wait()
         started = time.perf_counter()
-        found[precision], _ = moment_readings(model, frames, captions, precision)
+        readings[precision], _ = moment_readings(model, frames, captions, precision)
         wait()
         seconds[precision] = time.perf_counter() - started
-    assert all(values.dtype == torch.float32 and torch.isfinite(values).all() for values in found["bfloat16"].values())
-    torch.testing.assert_close(found["bfloat16"]["similarity"], found["float32"]["similarity"], rtol=0, atol=0.03)
+    assert all(
+        values.dtype == torch.float32 and torch.isfinite(values).all() for values in readings["bfloat16"].values()
+    )
+    torch.testing.assert_close(readings["bfloat16"]["similarity"], readings["float32"]["similarity"], rtol=0, atol=0.03)
     report(f"six captions of a moment, {SIZE[0]}: {seconds} s, {most_gigabytes():.1f} GB")
 
 

@@ -18,18 +18,18 @@ def test_resnet_152(device, report, tmp_path):
     config = ResNetConfig(depths=[1, 1, 1, 1]) if ON_CPU else ResNetConfig(depths=[3, 8, 36, 3])
     ResNetModel(config).save_pretrained(tmp_path)
     frames = np.random.default_rng(0).integers(0, 256, (FRAMES, 224, 224, 3), dtype=np.uint8)
-    found = {}
+    features = {}
     for precision in ("float32", "bfloat16"):
         backbone = ImageModel(str(tmp_path), precision)
         backbone(frames[:8])
         wait()
         started = time.perf_counter()
-        found[precision] = backbone(frames)
+        features[precision] = backbone(frames)
         rate = FRAMES / (time.perf_counter() - started)
-        assert found[precision].shape == (FRAMES, 2048)
+        assert features[precision].shape == (FRAMES, 2048)
         report(f"ResNet-152, {precision}: {rate:.0f} frames/s, {most_gigabytes():.1f} GB")
-    cosine = (found["float32"] * found["bfloat16"]).sum(1)
-    cosine /= np.linalg.norm(found["float32"], axis=1) * np.linalg.norm(found["bfloat16"], axis=1)
+    cosine = (features["float32"] * features["bfloat16"]).sum(1)
+    cosine /= np.linalg.norm(features["float32"], axis=1) * np.linalg.norm(features["bfloat16"], axis=1)
     assert cosine.min() > 0.99
 
 

@@ -53,7 +53,7 @@ def test_training_and_search_as_on_the_cpu(name, splits, tmp_path, device, repor
     model.load_state_dict(on_gpu.state)
     answers = {}
     for kind in ("cpu", device.type):
-        found = search(
+        lists_by_task = search(
             model.to(kind),
             unseen.videos,
             unseen.queries,
@@ -61,7 +61,7 @@ def test_training_and_search_as_on_the_cpu(name, splits, tmp_path, device, repor
             replace(searching, device=kind),
             unseen.ranked,
         ).tasks()
-        answers[kind] = {task: lists.score[:, 0] for task, lists in found.items()}
+        answers[kind] = {task: lists.score[:, 0] for task, lists in lists_by_task.items()}
     for task, best in answers["cpu"].items():
         torch.testing.assert_close(
             torch.as_tensor(answers[device.type][task]), torch.as_tensor(best), rtol=2e-3, atol=1e-4, msg=task

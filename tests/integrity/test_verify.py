@@ -63,8 +63,8 @@ def test_what_is_damaged_gone_or_unsealed_is_listed_with_the_command(folder, cap
 def test_healing_removes_just_that_and_the_next_run_is_told(folder, capsys):
     damage(folder)
     for age, name in enumerate(("tables", "corpus/c.jsonl", "b.jsonl", "a.jsonl")):
-        place = seal_of(folder / name) if name != "b.jsonl" else folder / name
-        os.utime(place, (10**9 - age, 10**9 - age))
+        aged = seal_of(folder / name) if name != "b.jsonl" else folder / name
+        os.utime(aged, (10**9 - age, 10**9 - age))
     status, said = verify(capsys, "--configfile", "small.yaml", "--heal")
     build = "  snakemake --cores all --configfile small.yaml -- results/small"
     assert status == 0
@@ -81,8 +81,8 @@ def test_healing_removes_just_that_and_the_next_run_is_told(folder, capsys):
 
 
 def test_results_of_a_version_without_seals_are_adopted(folder, capsys):
-    for place in folder.rglob(".*.seal"):
-        place.unlink()
+    for seal_file in folder.rglob(".*.seal"):
+        seal_file.unlink()
     assert verify(capsys)[0] == 1
     status, said = verify(capsys, "--adopt")
     assert status == 0 and "4 files and folders sealed as they are" in said

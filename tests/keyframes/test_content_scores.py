@@ -62,15 +62,15 @@ def test_cuts_equal_the_detectors_filter(scores, rate, min_seconds):
 @given(frames_and_scores, st.integers(1, 5), st.floats(0, 20))
 def test_threshold_is_the_lowest_that_leaves_few_enough_segments(scores, segments, start):
     times = [start + number / 8 for number in range(len(scores))]
-    found = segment_moment(times, scores, segments, 27.0, 0.6)
-    assert len(bounds(times[0], times[-1] + 1 / 8, found.cuts)) <= segments
-    assert set(found.cuts) <= set(times[1:])
-    assert found.threshold >= 27.0
+    segmented = segment_moment(times, scores, segments, 27.0, 0.6)
+    assert len(bounds(times[0], times[-1] + 1 / 8, segmented.cuts)) <= segments
+    assert set(segmented.cuts) <= set(times[1:])
+    assert segmented.threshold >= 27.0
     # Every lower threshold of the search leaves too many, and the cuts are those of the threshold reported.
     inner = [0.0, *scores[1:]]
-    assert find_cuts(times, inner, found.threshold, 0.6) == found.cuts
+    assert find_cuts(times, inner, segmented.threshold, 0.6) == segmented.cuts
     for lower in [27.0, *(np.nextafter(score, np.inf) for score in set(inner) if score >= 27.0)]:
-        if lower < found.threshold:
+        if lower < segmented.threshold:
             assert len(find_cuts(times, inner, lower, 0.6)) >= segments
 
 
@@ -78,10 +78,10 @@ def test_moment_cut_like_the_detector_with_our_threshold(tmp_path):
     path = write_video(tmp_path / "v.mp4", scenes([9, 7, 12, 6, 8, 10, 7], seed=3))
     moment = (0.5, 6.5)
     for segments in (1, 2, 3, 5, 9):
-        [(_, found)] = extract_keyframes(path, [moment], segments, 27.0, 0.6)
-        detector = ContentDetector(threshold=found.threshold, min_scene_len=0.6)
+        [(_, segmented)] = extract_keyframes(path, [moment], segments, 27.0, 0.6)
+        detector = ContentDetector(threshold=segmented.threshold, min_scene_len=0.6)
         theirs = detect(str(path), detector, start_time=0.5, end_time=6.5, backend="pyav", start_in_scene=True)
-        assert [scene[0].seconds for scene in theirs[1:]] == pytest.approx(found.cuts)
-        assert len(found.keyframes) == len(found.cuts) + 1 <= segments
-        edges = [moment[0], *found.cuts, moment[1]]
-        assert [keyframe.segment for keyframe in found.keyframes] == list(itertools.pairwise(edges))
+        assert [scene[0].seconds for scene in theirs[1:]] == pytest.approx(segmented.cuts)
+        assert len(segmented.keyframes) == len(segmented.cuts) + 1 <= segments
+        edges = [moment[0], *segmented.cuts, moment[1]]
+        assert [keyframe.segment for keyframe in segmented.keyframes] == list(itertools.pairwise(edges))

@@ -121,10 +121,10 @@ def numbered(tmp_path_factory):
 @given(st.lists(st.tuples(st.floats(0, 7.9), st.floats(0.01, 8)), min_size=1, max_size=6), st.integers(1, 5))
 def test_never_more_than_asked_and_all_inside(numbered, drawn, segments):
     spans = [(start, start + length) for start, length in drawn]
-    found = dict(extract_keyframes(numbered, spans, segments, 2.0, 0.3))
-    assert set(found) == set(range(len(spans)))
+    segmented = dict(extract_keyframes(numbered, spans, segments, 2.0, 0.3))
+    assert set(segmented) == set(range(len(spans)))
     for index, (start, end) in enumerate(spans):
-        keyframes = found[index].keyframes
+        keyframes = segmented[index].keyframes
         assert 1 <= len(keyframes) <= segments
         for keyframe in keyframes:
             assert start <= keyframe.time < end

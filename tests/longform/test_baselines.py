@@ -25,8 +25,8 @@ def _ranked(stored) -> list[np.ndarray]:
     ranked = [None] * len(stored["query"])
     for film, duration in enumerate(stored["durations"]):
         queries = np.flatnonzero(stored["movie_index"] == film)
-        found = rank_proposals(stored[f"feat_m{film}"], stored["query"][queries], Grid(), duration)
-        for query, spans in zip(queries, found, strict=True):
+        of_film = rank_proposals(stored[f"feat_m{film}"], stored["query"][queries], Grid(), duration)
+        for query, spans in zip(queries, of_film, strict=True):
             ranked[query] = spans[:, :2]
     return ranked
 
@@ -78,8 +78,8 @@ def test_a_film_without_windows_gives_no_prediction():
 )  # fmt: skip
 def test_the_oracle_by_length_of_the_moment(seconds, least):
     phases = 100 + np.arange(0, 12.8, 0.05)
-    found = min(oracle_iou(Grid(), FILM, start, start + seconds) for start in phases)
-    assert found == pytest.approx(least, abs=0.005)
+    lowest = min(oracle_iou(Grid(), FILM, start, start + seconds) for start in phases)
+    assert lowest == pytest.approx(least, abs=0.005)
 
 
 def test_the_oracle_looks_at_every_proposal():

@@ -33,19 +33,19 @@ def test_a_planted_delay_is_found_to_the_sample_through_narration_and_noise(samp
     film = _film()
     random = np.random.default_rng(1)
     described = 0.5 * _late(film, samples) + 0.1 * random.normal(size=len(film)).astype(np.float32)
-    for place in range(20_000, len(film), 40_000):  # a narrator, louder than the film
-        described[place : place + 8000] += random.normal(size=8000).astype(np.float32)
-    found = align_tracks(film, described, RATE, **SETTINGS)
-    assert found.reason == "" and found.delay == samples / RATE
-    assert len(found.delays) == 20
+    for begin in range(20_000, len(film), 40_000):  # a narrator, louder than the film
+        described[begin : begin + 8000] += random.normal(size=8000).astype(np.float32)
+    aligned = align_tracks(film, described, RATE, **SETTINGS)
+    assert aligned.reason == "" and aligned.delay == samples / RATE
+    assert len(aligned.delays) == 20
 
 
 def test_an_inserted_scene_is_refused_with_the_window_that_disagrees():
     film = _film()
     cut = np.concatenate([film[:200_000], _film(2, seed=9), film[200_000:]])
-    found = align_tracks(film, cut, RATE, **SETTINGS)
-    assert found.delay is None and "windows disagree with the median delay of 0.000 s" in found.reason
-    assert "finds 2.000 s" in found.reason
+    aligned = align_tracks(film, cut, RATE, **SETTINGS)
+    assert aligned.delay is None and "windows disagree with the median delay of 0.000 s" in aligned.reason
+    assert "finds 2.000 s" in aligned.reason
 
 
 @pytest.mark.parametrize("seconds, refused", [(0.09, False), (0.11, True)])
@@ -85,8 +85,8 @@ def test_a_clip_is_found_in_its_film(first):
     random = np.random.default_rng(2)
     film = np.repeat(random.normal(size=(250, 16)), 4, axis=0) + 0.3 * random.normal(size=(1000, 16))  # shots
     clip = film[first : first + 40] + 0.3 * random.normal(size=(40, 16))
-    found = locate_clip(film, clip)
-    assert found.first == first and found.agreement == 1 and len(found.firsts) == 10
+    located = locate_clip(film, clip)
+    assert located.first == first and located.agreement == 1 and len(located.firsts) == 10
 
 
 def test_a_foreign_clip_and_one_longer_than_the_film_are_refused():
@@ -153,7 +153,7 @@ def test_broken_subtitles_are_named_with_their_line(tmp_path, content, said):
 
 def _words(*texts, start=0.0):
     return [
-        {"word": f" {text}", "start": start + place, "end": start + place + 0.5} for place, text in enumerate(texts)
+        {"word": f" {text}", "start": start + number, "end": start + number + 0.5} for number, text in enumerate(texts)
     ]
 
 

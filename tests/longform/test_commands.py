@@ -58,7 +58,7 @@ def test_described_films_become_annotations(tmp_path, capsys):
     write_wave(tmp_path / "film.wav", film, RATE)
     write_wave(tmp_path / "described.wav", np.concatenate([np.zeros(1234), film]), RATE)
     said = enumerate(("A", "door", "opens."))
-    words = [{"word": word, "start": 50 + place, "end": 50.8 + place} for place, word in said]
+    words = [{"word": word, "start": 50 + second, "end": 50.8 + second} for second, word in said]
     (tmp_path / "words.json").write_text(json.dumps({"segments": [{"words": words}]}))
     (tmp_path / "film.srt").write_text("1\n00:00:01,000 --> 00:00:02,000\nHello.\n")
     manifest = tmp_path / "manifest.csv"

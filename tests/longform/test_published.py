@@ -69,8 +69,8 @@ def test_the_printed_row_of_charades_sta_is_rebuilt(built):
 
 def test_a_data_set_of_the_configuration_has_a_row_and_a_line(built):
     table = next(table for table in read_json(built / "tables.json")["tables"] if table["key"] == "mad-1")
-    own = next(row for row in table["rows"] if row[0] == "Mine")
-    assert own[2:8] == ["0.0", "0.33", "10.0", "2", "3.0", "6"] and own[-1] == 50
+    mine = next(row for row in table["rows"] if row[0] == "Mine")
+    assert mine[2:8] == ["0.0", "0.33", "10.0", "2", "3.0", "6"] and mine[-1] == 50
     assert not any(row[:2] == ["Mine", "printed"] for row in table["rows"])
     for name in ("moments", "sentences"):
         drawn = (built / "figures" / f"{name}.svg").read_text()

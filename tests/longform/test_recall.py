@@ -13,19 +13,19 @@ SPAN = st.tuples(st.integers(0, 40), st.integers(1, 20)).map(lambda pair: (pair[
 
 @given(SPAN, SPAN)
 def test_the_hull_is_the_union_where_spans_overlap_and_the_iou_zero_where_not(a, b):
-    found = float(iou(np.array(a), *b))
+    value = float(iou(np.array(a), *b))
     common = max(0.0, min(a[1], b[1]) - max(a[0], b[0]))
     union = (a[1] - a[0]) + (b[1] - b[0]) - common
-    assert found == pytest.approx(common / union)
+    assert value == pytest.approx(common / union)
 
 
 @given(st.lists(SPAN, max_size=60), st.integers(1, 10))
 def test_nms_equals_the_plain_double_loop(spans, keep):
     spans = np.array(spans).reshape(-1, 2)
     kept = []
-    for place, span in enumerate(spans.astype(np.float32)):
+    for row, span in enumerate(spans.astype(np.float32)):
         if all(iou(span, *spans[other].astype(np.float32)) <= np.float32(0.3) for other in kept):
-            kept.append(place)
+            kept.append(row)
     assert suppress(spans, 0.3, keep).tolist() == kept[:keep]
 
 
@@ -52,7 +52,7 @@ def test_a_query_without_predictions_is_a_miss():
 
 
 def test_what_stands_behind_rank_100_does_not_count():
-    spans = np.array([[1000.0 + place, 1001.0 + place] for place in range(100)] + [[0.0, 1.0]])
+    spans = np.array([[1000.0 + rank, 1001.0 + rank] for rank in range(100)] + [[0.0, 1.0]])
     assert recall(first_hits([spans], np.array([[0.0, 1.0]])))[-1].tolist() == [0, 0, 0]
 
 

@@ -78,9 +78,9 @@ def test_mads_own_files_are_planned_without_any_feature_extraction(tmp_path):
             *films["source"]["annotations"].values(),
             *(films["source"][k] for k in ("frames", "tokens", "sentences")),
         ):
-            place = tmp_path / path
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.touch()
+            file = tmp_path / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.touch()
     run = snakemake(tmp_path, "--dry-run", "results/tables", config=PROJECT / "config" / "mad.yaml")
     assert run.returncode == 0, run.stdout[-3000:]
     assert "extract_" not in run.stdout and "pretrain_evaluator" not in run.stdout and "fetch_model" not in run.stdout

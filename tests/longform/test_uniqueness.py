@@ -49,8 +49,8 @@ def test_scores_are_those_of_every_pair(direction, floor):
         scores = [nltk.single_meteor_score(tokens[first], tokens[second], wordnet=wordnet)]
         if direction == "max":
             scores.append(nltk.single_meteor_score(tokens[second], tokens[first], wordnet=wordnet))
-        for place in (first, second):
-            best[place] = max(best[place], *scores)
+        for row in (first, second):
+            best[row] = max(best[row], *scores)
     expected = [score if score >= floor else 0.0 for score in best]
     assert film_scores(SENTENCES, wordnet, direction, floor) == pytest.approx(expected)
     assert max(expected) > 0.95 and min(expected) == 0

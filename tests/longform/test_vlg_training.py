@@ -60,10 +60,10 @@ def test_a_moment_everywhere_leaves_no_room_for_negatives():
 
 
 def test_targets_are_ious_with_the_anchors():
-    found = targets(GRID, 16, (10.0, 12.0))
+    ious = targets(GRID, 16, (10.0, 12.0))
     spans = GRID.seconds(GRID.anchors) + 8
-    assert found[(spans == [10, 12]).all(axis=1)] == [1.0]
-    assert (found[spans[:, 1] <= 10] == 0).all()
+    assert ious[(spans == [10, 12]).all(axis=1)] == [1.0]
+    assert (ious[spans[:, 1] <= 10] == 0).all()
 
 
 def _world(folder, films=20, seed=0):
@@ -75,11 +75,11 @@ def _world(folder, films=20, seed=0):
         order = np.concatenate([random.permutation(5) for _ in range(4)])
         features = np.repeat(directions[order], 6, axis=0) + 0.1 * random.normal(size=(120, 6))
         frames.append((f"f{film}", features.astype(np.float32), {}))
-        for place, kind in enumerate(order[:5]):
-            name = f"{film}-{place}"
-            row = {"id": name, "film": f"f{film}", "duration": 60.0, "start": place * 3.0, "end": place * 3.0 + 3}
+        for number, kind in enumerate(order[:5]):
+            name = f"{film}-{number}"
+            row = {"id": name, "film": f"f{film}", "duration": 60.0, "start": number * 3.0, "end": number * 3.0 + 3}
             rows.append({**row, "source": "s", "kind": int(kind)})
-            tokens.append((name, np.repeat(directions[kind][None], 1 + place % 3, axis=0), {}))
+            tokens.append((name, np.repeat(directions[kind][None], 1 + number % 3, axis=0), {}))
     write_features(folder / "frames.h5", {"dim": 6}, frames)
     write_features(folder / "tokens.h5", {"dim": 6}, tokens)
     return rows, LongFeatures(FeatureFile(folder / "frames.h5"), FeatureFile(folder / "tokens.h5"))
@@ -101,10 +101,10 @@ def test_training_lowers_the_loss_and_ranks_above_chance(trained):
     assert np.mean([row["loss"] for row in log[-3:]]) < 0.8 * log[0]["loss"]
     right = []
     for film in ("f0", "f1", "f2", "f3"):
-        own = [row for row in rows if row["film"] == film]
+        film_rows = [row for row in rows if row["film"] == film]
         frames = features.film(film)
-        ranked = rank_windows(state.model, frames, [features.token_rows(row["id"], 50) for row in own], GRID)
-        for spans, row in zip(ranked, own, strict=True):
+        ranked = rank_windows(state.model, frames, [features.token_rows(row["id"], 50) for row in film_rows], GRID)
+        for spans, row in zip(ranked, film_rows, strict=True):
             right.append(frames[round(spans[0, 0] * 2) : round(spans[0, 1] * 2)].mean(axis=0).argmax() == row["kind"])
     assert np.mean(right) >= 0.5  # 0.2 by chance
 

@@ -36,7 +36,7 @@ def test_nearest_positive_and_farthest_negatives(tmp_path):
     rows, counts, engine = run(tmp_path, ["A boy stands up to chase a cat."] * 4, reply)
     assert len(engine.requests) == 3 and len({str(row["selected"]) for row in rows}) == 1
     row = rows[0]
-    best = max(range(3), key=lambda place: row["similarities"]["positives"][place])
+    best = max(range(3), key=lambda index: row["similarities"]["positives"][index])
     assert row["selected"]["positive"] == row["positives"][best] != "A ship sinks at sea."
     assert row["selected"]["statics"] == "Planets orbit a star."
     assert row["selected"]["dynamics"] in ("A boy sits down to pet a cat.", "A cat chases a boy.")
@@ -74,6 +74,6 @@ def test_equation_8_takes_the_least_similar():
 
 @given(st.lists(st.floats(-1, 1), min_size=1, max_size=9))
 def test_selection_is_extreme(values):
-    names = [f"n{place}" for place in range(len(values))]
+    names = [f"n{number}" for number in range(len(values))]
     assert values[names.index(nearest("other", names, values))] == max(values)
     assert values[names.index(farthest(names, values))] == min(values)

@@ -46,11 +46,11 @@ def lab(tmp_path, monkeypatch):
         }
         for path, value in changes.items():
             *sections, last = path.split("__")
-            place = values
+            section_values = values
             for section in sections:
-                place[section] = dict(place.get(section, {}))  # roles stand in three places
-                place = place[section]
-            place[last] = value
+                section_values[section] = dict(section_values.get(section, {}))  # roles stand in three places
+                section_values = section_values[section]
+            section_values[last] = value
         (tmp_path / "lab.yaml").write_text(yaml.safe_dump(values))
 
     return configure
@@ -84,7 +84,7 @@ def test_a_sound_set_up_passes_with_two_small_calls(lab, capsys):
     assert [len(images_of(body)) for body in served.bodies] == [0, 1], "three roles share one endpoint"
     assert all(body["max_tokens"] == 1 for body in served.bodies)
     shown = "\n".join(lines)
-    for part in (
+    for words in (
         "4 moments, test 1, train 2, val 1",
         "2 of 2 videos were opened, all can be read",
         "LAB_KEY is set",
@@ -94,7 +94,7 @@ def test_a_sound_set_up_passes_with_two_small_calls(lab, capsys):
         "annotations.choose_by: Confidences are not to be trusted",
         "GB are free",
     ):
-        assert part in shown
+        assert words in shown
     assert sorted(os.listdir()) == ["lab.yaml", "moments.jsonl", "videos"], "nothing is written"
 
 
@@ -221,9 +221,9 @@ def test_a_broken_set_up_is_named_with_its_remedy(lab, capsys, monkeypatch, dama
         os.makedirs("Qwen2.5-VL-7B")
         damage()
         status, lines = check(capsys)
-    found = problems(lines)
-    assert status == 1 and lines[-1].startswith(f"{len(found)} problems")
-    told = [line for line in found if all(part in line for part in parts)]
+    named = problems(lines)
+    assert status == 1 and lines[-1].startswith(f"{len(named)} problems")
+    told = [line for line in named if all(words in line for words in parts)]
     assert len(told) == 1, "\n".join(lines)
 
 
@@ -242,14 +242,14 @@ def test_what_a_run_goes_on_without_is_a_note(lab, capsys):
         status, lines = check(capsys)
     shown = "\n".join(lines)
     assert status == 0 and lines[-1] == "0 problems, 6 notes", shown
-    for part in (
+    for words in (
         "1 of 4 rows cannot be used: unknown-video (1)",
         "1 cannot be read, such as broken",
         "moments that start after the end of their video: 1, first desc_id 2 in kitchen/a",
         "no moment is in 'val': a tenth of the videos of 'train' is held out",
         "read no more tokens with a picture than without",
     ):
-        assert part in shown
+        assert words in shown
 
 
 def test_offline_asks_nobody_and_a_cluster_needs_no_gpu_here(lab, capsys, monkeypatch):

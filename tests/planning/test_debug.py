@@ -19,8 +19,8 @@ def debug(folder: Path, *arguments: str) -> subprocess.CompletedProcess:
 
 
 def test_a_script_runs_with_the_rules_own_files(tmp_path):
-    for place, kind in enumerate(("statics", "dynamics")):
-        write_jsonl(tmp_path / SHARD.format(kind, ".spoiled"), [{"desc_id": place}])
+    for number, kind in enumerate(("statics", "dynamics")):
+        write_jsonl(tmp_path / SHARD.format(kind, ".spoiled"), [{"desc_id": number}])
         seal_built(tmp_path / SHARD.format(kind, ".spoiled"))
     run = debug(tmp_path, "collect_spoiled", "dataset=nano", "shard=shard-00")
     assert run.returncode == 0, run.stdout

@@ -11,13 +11,13 @@ from verified.planning.placeholders import missing
 
 def test_the_papers_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    found = needs(read(PROJECT / "config" / "paper.yaml"))
-    assert found.moments == {"Charades-FIG": 16128, "DiDeMo-FIG": 41104, "ActivityNet-FIG": 71957}
-    assert 120_000 < found.tuples < 130_000  # about 125 thousand, section 3.3
-    assert sum(found.downloads.values()) == pytest.approx(50.8, abs=0.5)
-    raw = found.tuples * 20 * 3 * 224**2 * 3 / 1e9
-    assert raw > 1000 and max(size for what, size in found.disk.items() if "clips" in what) < 39
-    shown = "\n".join(lines(found))
+    needed = needs(read(PROJECT / "config" / "paper.yaml"))
+    assert needed.moments == {"Charades-FIG": 16128, "DiDeMo-FIG": 41104, "ActivityNet-FIG": 71957}
+    assert 120_000 < needed.tuples < 130_000  # about 125 thousand, section 3.3
+    assert sum(needed.downloads.values()) == pytest.approx(50.8, abs=0.5)
+    raw = needed.tuples * 20 * 3 * 224**2 * 3 / 1e9
+    assert raw > 1000 and max(size for what, size in needed.disk.items() if "clips" in what) < 39
+    shown = "\n".join(lines(needed))
     assert "129189" in shown and "DiDeMo-FIG train: as many as its released fine captions, 32903" in shown
 
 
@@ -26,8 +26,8 @@ def test_a_corpus_of_ones_own(tmp_path):
     write_jsonl(tmp_path / "m.jsonl", rows)
     source = {"kind": "folder", "videos": str(tmp_path), "moments": str(tmp_path / "m.jsonl")}
     config = load({"datasets": {"d": {"title": "D", "source": source}}})
-    found = needs(config)
-    assert found.moments == {"D": 7} and found.downloads == {}
+    needed = needs(config)
+    assert needed.moments == {"D": 7} and needed.downloads == {}
     gone = load({"datasets": {"d": {"title": "D", "source": source | {"moments": "none.jsonl"}}}})
     assert "its moments are not here" in lines(needs(gone))[-1]
 

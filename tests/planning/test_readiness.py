@@ -98,8 +98,8 @@ def test_each_fault_is_named_with_its_remedy(write, capsys, change, parts):
     assert main(["config-check", write(**change)]) == 1
     shown = capsys.readouterr().err
     assert len(shown.splitlines()) == 1, shown
-    for part in parts:
-        assert part in shown
+    for words in parts:
+        assert words in shown
 
 
 def test_the_papers_configuration_says_what_it_still_needs(tmp_path, monkeypatch, capsys):

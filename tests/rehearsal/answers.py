@@ -55,13 +55,13 @@ def main(*configs: str) -> None:
         ledger = str(Path(folder, "ledger.sqlite"))
         generation = generation.model_copy(update={**roles, "ledger": ledger})
         for name, dataset in settings.datasets.items():
-            place = Path(dataset_folder(settings, name))
+            dataset_root = Path(dataset_folder(settings, name))
             for shard in shard_names(settings.shards):
-                moments = read_jsonl(place / f"corpus/shards/{shard}.moments.jsonl")
+                moments = read_jsonl(dataset_root / f"corpus/shards/{shard}.moments.jsonl")
                 moments = [row for row in rows_of_shard(moments, shard, settings.shards) if _read(row)]
-                videos = {row["video"]: row for row in read_jsonl(place / f"corpus/shards/{shard}.videos.jsonl")}
+                videos = {row["video"]: row for row in read_jsonl(dataset_root / f"corpus/shards/{shard}.videos.jsonl")}
                 with Session(generation, settings.seed, STATICS, engines) as session:
-                    caption_statics(moments, KeyframeTar(place / f"keyframes/{shard}.tar"), session)
+                    caption_statics(moments, KeyframeTar(dataset_root / f"keyframes/{shard}.tar"), session)
                 with Session(generation, settings.seed, DYNAMICS, engines) as session:
                     caption_dynamics(moments, videos, dataset.dynamics.model_dump(mode="json"), session)
                 with Session(generation, settings.seed, TASK_OF_KIND.values(), engines) as session:

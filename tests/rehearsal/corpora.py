@@ -53,39 +53,39 @@ def _list_of_files(folder: Path) -> None:
             path = folder / row["place"]
             if path.is_file():
                 content = path.read_bytes()
-                own = {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content), "rows": "", "url": ""}
-                table.writerow(row | own | {"version": "rehearsal", "access": "own"})
+                facts = {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content), "rows": "", "url": ""}
+                table.writerow(row | facts | {"version": "rehearsal", "access": "own"})
 
 
 def _charades(folder: Path, videos: int) -> int:
     """`AAAAA.mp4`; lines `VIDEO START END##caption` beside a csv with lengths."""
-    found = list(_annotated("charades", [f"R{number:04d}" for number in range(videos)], ("train", "train", "test"), 12))
-    missing = _videos(folder / "videos" / "charades", [(item, f"{item.video}.mp4") for item in found])
-    place = folder / "annotations" / "charades-sta"
+    items = list(_annotated("charades", [f"R{number:04d}" for number in range(videos)], ("train", "train", "test"), 12))
+    missing = _videos(folder / "videos" / "charades", [(item, f"{item.video}.mp4") for item in items])
+    target = folder / "annotations" / "charades-sta"
     for split in ("train", "test"):
-        own = [item for item in found if item.split == split]
-        lines = [f"{item.video} {a} {b}##{text}." for item in own for a, b, text in item.moments]
-        _write(place / f"charades_sta_{split}.txt", "\n".join(lines) + "\n")
-        rows = [f"{item.video},{item.seconds:.2f}" for item in own]
-        _write(place / f"Charades_v1_{split}.csv", "\n".join(["id,length", *rows]) + "\n")
+        of_split = [item for item in items if item.split == split]
+        lines = [f"{item.video} {a} {b}##{text}." for item in of_split for a, b, text in item.moments]
+        _write(target / f"charades_sta_{split}.txt", "\n".join(lines) + "\n")
+        rows = [f"{item.video},{item.seconds:.2f}" for item in of_split]
+        _write(target / f"Charades_v1_{split}.csv", "\n".join(["id,length", *rows]) + "\n")
     return missing
 
 
 def _didemo(folder: Path, videos: int) -> int:
     """Flickr's names (`USER@N00_PHOTO_HASH.mp4`); segments of five seconds, four annotators each."""
     names = [f"{10000000 + number}@N00_{4000000000 + number}_{number:010x}" for number in range(videos)]
-    found = list(_annotated("didemo", names, ("train", "train", "val", "test"), 30))
-    files = [(item, f"{item.video}.{('mp4', 'mov', 'avi')[place % 3]}") for place, item in enumerate(found)]
+    items = list(_annotated("didemo", names, ("train", "train", "val", "test"), 30))
+    files = [(item, f"{item.video}.{('mp4', 'mov', 'avi')[index % 3]}") for index, item in enumerate(items)]
     missing = _videos(folder / "videos" / "didemo", files)
     for split in ("train", "val", "test"):
         rows = []
         for number, (item, file) in enumerate(files):
-            for place, (start, _, text) in enumerate(item.moments) if item.split == split else ():
+            for index, (start, _, text) in enumerate(item.moments) if item.split == split else ():
                 segment = int(start // 5)
                 times = [[segment, segment]] * 3 + [[segment, min(5, segment + 1)]]
                 rows.append(
                     {
-                        "annotation_id": 100 * number + place,
+                        "annotation_id": 100 * number + index,
                         "description": text,
                         "video": file,
                         "times": times,
@@ -103,8 +103,8 @@ def _didemo(folder: Path, videos: int) -> int:
 def _activitynet(folder: Path, videos: int) -> int:
     """`v_XXXXXXXXXXX.*`; val_1 and val_2 describe the same videos in other words."""
     names = [f"v_rehearsal{number:02d}" for number in range(videos)]
-    found = list(_annotated("activitynet", names, ("train", "train", "val"), 15))
-    files = [(item, f"{item.video}.{('mp4', 'mkv')[place % 2]}") for place, item in enumerate(found)]
+    items = list(_annotated("activitynet", names, ("train", "train", "val"), 15))
+    files = [(item, f"{item.video}.{('mp4', 'mkv')[index % 2]}") for index, item in enumerate(items)]
     missing = _videos(folder / "videos" / "activitynet", files)
     for split, source in (("train", "train"), ("val_1", "val"), ("val_2", "val")):
         content = {
@@ -113,7 +113,7 @@ def _activitynet(folder: Path, videos: int) -> int:
                 "timestamps": [[start, end] for start, end, _ in item.moments],
                 "sentences": [f" {text}{' again' if split == 'val_2' else ''}." for *_, text in item.moments],
             }
-            for item in found
+            for item in items
             if item.split == source
         }
         _write(folder / "annotations" / "activitynet-captions" / f"{split}.json", json.dumps(content))

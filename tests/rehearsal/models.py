@@ -22,7 +22,7 @@ def roberta(folder: Path) -> None:
     """RobertaModel of twelve narrow layers, as roberta-base, with a tokenizer of single bytes."""
     special = ["<s>", "<pad>", "</s>", "<unk>"]
     alphabet = [*special, *sorted(pre_tokenizers.ByteLevel.alphabet())]
-    tokens = Tokenizer(models.BPE(vocab={token: place for place, token in enumerate(alphabet)}, merges=[]))
+    tokens = Tokenizer(models.BPE(vocab={token: index for index, token in enumerate(alphabet)}, merges=[]))
     tokens.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokens.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0))
     names = {"bos_token": "<s>", "cls_token": "<s>", "pad_token": "<pad>", "eos_token": "</s>", "sep_token": "</s>"}

@@ -9,23 +9,26 @@ from verified.evaluator.architecture import Architecture
 
 def shapes(size: Architecture) -> dict[str, tuple[int, ...]]:
     """Names and shapes of the authors' retrieval model, written down from its published structure."""
-    found: dict[str, tuple[int, ...]] = {"temp": (), "text_encoder.embeddings.position_ids": (1, size.text_positions)}
+    shape_of: dict[str, tuple[int, ...]] = {
+        "temp": (),
+        "text_encoder.embeddings.position_ids": (1, size.text_positions),
+    }
 
     def linear(name: str, out: int, into: int) -> None:
-        found[f"{name}.weight"], found[f"{name}.bias"] = (out, into), (out,)
+        shape_of[f"{name}.weight"], shape_of[f"{name}.bias"] = (out, into), (out,)
 
     def norm(name: str, width: int) -> None:
-        found[f"{name}.weight"], found[f"{name}.bias"] = (width,), (width,)
+        shape_of[f"{name}.weight"], shape_of[f"{name}.bias"] = (width,), (width,)
 
     wide, patch = size.vision_width, size.patch_size
     vision = "vision_encoder.encoder"
-    found[f"{vision}.patch_embed.proj.weight"] = (wide, 3, 1, patch, patch)
-    found[f"{vision}.patch_embed.proj.bias"] = (wide,)
+    shape_of[f"{vision}.patch_embed.proj.weight"] = (wide, 3, 1, patch, patch)
+    shape_of[f"{vision}.patch_embed.proj.bias"] = (wide,)
     for block in range(size.vision_layers):
         name = f"{vision}.blocks.{block}"
         norm(f"{name}.norm1", wide), norm(f"{name}.norm2", wide)
-        found[f"{name}.attn.q_bias"] = found[f"{name}.attn.v_bias"] = (wide,)
-        found[f"{name}.attn.qkv.weight"] = (3 * wide, wide)
+        shape_of[f"{name}.attn.q_bias"] = shape_of[f"{name}.attn.v_bias"] = (wide,)
+        shape_of[f"{name}.attn.qkv.weight"] = (3 * wide, wide)
         linear(f"{name}.attn.proj", wide, wide)
         (
             linear(f"{name}.mlp.fc1", size.vision_feedforward, wide),
@@ -34,7 +37,7 @@ def shapes(size: Architecture) -> dict[str, tuple[int, ...]]:
     norm(f"{vision}.norm", wide), norm("vision_encoder.pool_norm", wide)
     text, width = "text_encoder.embeddings", size.text_width
     for table, rows in (("word", size.vocabulary), ("position", size.text_positions), ("token_type", 2)):
-        found[f"{text}.{table}_embeddings.weight"] = (rows, width)
+        shape_of[f"{text}.{table}_embeddings.weight"] = (rows, width)
     norm(f"{text}.LayerNorm", width)
     for layer in range(size.text_layers + size.fusion_layers):
         name = f"text_encoder.encoder.layer.{layer}"
@@ -56,7 +59,7 @@ def shapes(size: Architecture) -> dict[str, tuple[int, ...]]:
         linear("text_proj", size.embedding, width),
         linear("itm_head", 2, width),
     )
-    return found
+    return shape_of
 
 
 def write_umt(path: Path, size: Architecture, seed: int = 0) -> Path:

@@ -122,7 +122,7 @@ def test_a_split_without_moments_or_captions_is_an_error(files):
 def test_the_held_out_part_and_the_rest_divide_the_videos(tmp_path):
     files = plant(tmp_path, 60, seed=4)
     whole = read_moments(files.annotations, "fig")
-    rest, held = (read_moments(files.annotations, "fig", part) for part in ("rest", "held-out"))
+    rest, held = (read_moments(files.annotations, "fig", side) for side in ("rest", "held-out"))
     assert not set(rest.videos) & set(held.videos)
     assert sorted(rest.videos + held.videos) == whole.videos
     assert len(rest) + len(held) == len(whole)
@@ -137,14 +137,14 @@ def test_one_feature_file_of_released_form_without_attributes(files):
 
 
 def test_the_official_cast_normalises_in_the_files_own_format(files):
-    own = np.random.default_rng(3).normal(0, 3, (9, VIDEO_DIM)).astype(np.float16)
-    edit(files.video, "video03-000", own)
+    stored = np.random.default_rng(3).normal(0, 3, (9, VIDEO_DIM)).astype(np.float16)
+    edit(files.video, "video03-000", stored)
     names = read_moments(files.annotations, "fig").videos
     official, early = (Videos(files.video, names, XML, CLIPS, 1.0, cast=cast) for cast in ("official", "float32"))
-    half = own / (np.sqrt((own * own).sum(axis=1, keepdims=True, dtype=np.float16)) + np.float16(1e-5))
-    found = official.batch([0])[0][0, :9].numpy()
-    assert found.dtype == np.float32 and np.array_equal(found, half.astype(np.float32))
-    assert not np.array_equal(found, early.batch([0])[0][0, :9].numpy())
+    half = stored / (np.sqrt((stored * stored).sum(axis=1, keepdims=True, dtype=np.float16)) + np.float16(1e-5))
+    normalised = official.batch([0])[0][0, :9].numpy()
+    assert normalised.dtype == np.float32 and np.array_equal(normalised, half.astype(np.float32))
+    assert not np.array_equal(normalised, early.batch([0])[0][0, :9].numpy())
 
 
 def test_features_too_long_for_float16_are_named(files):

@@ -37,10 +37,10 @@ def test_the_best_spans_are_those_of_a_full_search(seed, videos, clips, shortest
     start, end = (torch.rand(2, videos, clips, generator=draw).softmax(2) for _ in range(2))
     start[:, :, -1] *= (torch.rand(2, videos, generator=draw) > 0.5).float()
     weight = torch.rand(2, videos, generator=draw) * 20
-    found = best_spans(start, end, weight, shortest, shortest + extra, rows)
+    decoded = best_spans(start, end, weight, shortest, shortest + extra, rows)
     for query in range(2):
         expected = every_span(start[query], end[query], weight[query], shortest, shortest + extra)[:rows]
-        actual = [tuple(part[query, row].item() for part in found) for row in range(found[0].shape[1])]
+        actual = [tuple(column[query, row].item() for column in decoded) for row in range(decoded[0].shape[1])]
         actual = [span for span in actual if span[3] > 0]
         assert [span[3] for span in actual] == [pytest.approx(span[3], rel=1e-6) for span in expected]
         scores = [span[3] for span in expected]
@@ -54,8 +54,8 @@ def test_allowed_spans_are_the_official_ones(case):
     _, first, last, score = best_spans(
         flat, flat, torch.ones(1, 1), case["min_pred_l"], case["max_pred_l"], case["L"] ** 2
     )
-    found = sorted((int(i), int(j)) for i, j, value in zip(first[0], last[0], score[0]) if value > 0)
-    assert found == sorted(map(tuple, case["valid"]))
+    allowed = sorted((int(i), int(j)) for i, j, value in zip(first[0], last[0], score[0]) if value > 0)
+    assert allowed == sorted(map(tuple, case["valid"]))
 
 
 def test_no_span_fits_into_a_video_shorter_than_the_shortest_span():

@@ -58,8 +58,8 @@ def test_single_hits_on_the_threshold(tmp_path):
         np.array([[row["ts"]] for row in case["ground_truth"]], dtype=float),
     )
     lists = Lists.pad([np.array(entry["predictions"], dtype=float) for entry in case["submission"]["VCMR"]])
-    found = per_query("VCMR", truth, lists)
-    assert np.stack([found["0.5/r1"], found["0.7/r1"]], axis=1).tolist() == case["expected"]["per_query_hit"]
+    hits = per_query("VCMR", truth, lists)
+    assert np.stack([hits["0.5/r1"], hits["0.7/r1"]], axis=1).tolist() == case["expected"]["per_query_hit"]
 
 
 @pytest.mark.parametrize("threshold", [0.5, 0.6])
@@ -103,9 +103,9 @@ def greedy(rows: list[tuple], threshold: float) -> list[tuple]:
 )
 def test_suppression_of_any_lists_is_the_greedy_one(lists, threshold):
     tables = [[(v, a, a + length, 1.0 / (1 + row)) for row, (v, a, length) in enumerate(rows)] for rows in lists]
-    found = suppress(Lists.pad([np.array(table, dtype=float).reshape(-1, 4) for table in tables]), threshold)
+    suppressed = suppress(Lists.pad([np.array(table, dtype=float).reshape(-1, 4) for table in tables]), threshold)
     for query, table in enumerate(tables):
-        parts = zip(found.video[query], found.start[query], found.end[query], found.score[query])
+        parts = zip(suppressed.video[query], suppressed.start[query], suppressed.end[query], suppressed.score[query])
         assert [row for row in parts if row[0] >= 0] == greedy(table, threshold)
 
 
@@ -261,10 +261,10 @@ def test_metrics_do_not_fall_with_rank_nor_rise_with_the_threshold():
     start = draw.uniform(0, 25, (50, 120))
     lists = Lists(draw.integers(0, 5, (50, 120)), start, start + 5, np.zeros((50, 120)))
     for task in ("VCMR", "SVMR"):
-        found = {name: percentage(values) for name, values in per_query(task, truth, lists).items()}
-        assert found["0.5/r1"] <= found["0.5/r5"] <= found["0.5/r10"] <= found["0.5/r100"]
-        assert all(found[f"0.7/r{k}"] <= found[f"0.5/r{k}"] for k in (1, 5, 10, 100))
-        assert 0.7 * found["0.7/r1"] <= found["mIoU"] <= 50 + 0.5 * found["0.5/r1"] + 1e-2
+        recalls = {name: percentage(values) for name, values in per_query(task, truth, lists).items()}
+        assert recalls["0.5/r1"] <= recalls["0.5/r5"] <= recalls["0.5/r10"] <= recalls["0.5/r100"]
+        assert all(recalls[f"0.7/r{k}"] <= recalls[f"0.5/r{k}"] for k in (1, 5, 10, 100))
+        assert 0.7 * recalls["0.7/r1"] <= recalls["mIoU"] <= 50 + 0.5 * recalls["0.5/r1"] + 1e-2
 
 
 def test_mean_overlap_is_that_of_the_first_row_that_counts(tmp_path, capsys):

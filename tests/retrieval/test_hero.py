@@ -116,9 +116,9 @@ def test_training_may_start_from_every_second_layer_of_roberta(tmp_path):
     state = roberta(tmp_path, model)
     model.initial_weights()
     cross = model.v_encoder["f_encoder"]
-    for own, theirs in ((0, 1), (1, 3)):
+    for ours, theirs in ((0, 1), (1, 3)):
         expected = state[f"roberta.encoder.layer.{theirs}.output.dense.weight"]
-        assert torch.equal(cross.encoder.layer[own].output.dense.weight, expected)
+        assert torch.equal(cross.encoder.layer[ours].output.dense.weight, expected)
     words = cross.embeddings.word_embeddings.weight
     assert torch.equal(words[:48], state["roberta.embeddings.word_embeddings.weight"])
     assert torch.equal(words[48:], before[48:])

@@ -40,11 +40,11 @@ def outcome(files, capsys, *options) -> int:
 
 
 def test_any_damage_to_a_submission_is_scored_or_named(files, capsys):
-    whole, found = files[1].read_bytes(), set()
+    whole, statuses = files[1].read_bytes(), set()
     for case, content in enumerate(damaged(whole, 400, seed=22)):
         files[1].write_bytes(gzip.compress(content, 1) if case % 5 == 0 else content)
-        found.add(outcome(files, capsys, *(["--json"] if case % 2 else []), *(["--partial"] if case % 3 else [])))
-    assert found == {0, 2}
+        statuses.add(outcome(files, capsys, *(["--json"] if case % 2 else []), *(["--partial"] if case % 3 else [])))
+    assert statuses == {0, 2}
 
 
 def test_any_damage_to_a_gzip_file_is_named(files, capsys):
@@ -55,11 +55,11 @@ def test_any_damage_to_a_gzip_file_is_named(files, capsys):
 
 
 def test_any_damage_to_a_ground_truth_is_scored_or_named(files, capsys):
-    whole, found = files[0].read_bytes(), set()
+    whole, statuses = files[0].read_bytes(), set()
     for content in damaged(whole, 250, seed=23):
         files[0].write_bytes(content)
-        found.add(outcome(files, capsys, "--partial"))
-    assert found == {0, 2}
+        statuses.add(outcome(files, capsys, "--partial"))
+    assert statuses == {0, 2}
 
 
 def test_a_list_of_nothing_never_hits(files):

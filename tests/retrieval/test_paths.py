@@ -55,19 +55,21 @@ def test_training_reads_the_captions_it_is_named_after():
 
 
 def test_two_stage_models_read_the_lists_of_xml_of_the_same_training():
-    chosen = run()
-    chosen.model = "squidnet"
-    assert training_inputs(configured())(chosen)["ranked"] == "results/demo/retrieval/xml/fig/seed-7/ranked-train.h5"
-    assert testing_inputs(configured())(chosen)["ranked"] == "results/demo/retrieval/xml/fig/seed-7/cog/ranked-test.h5"
-    assert testing_inputs(configured())(chosen)["test"] == "results/demo/annotations/fig/test.jsonl"
+    wildcards = run()
+    wildcards.model = "squidnet"
+    assert training_inputs(configured())(wildcards)["ranked"] == "results/demo/retrieval/xml/fig/seed-7/ranked-train.h5"
+    assert (
+        testing_inputs(configured())(wildcards)["ranked"] == "results/demo/retrieval/xml/fig/seed-7/cog/ranked-test.h5"
+    )
+    assert testing_inputs(configured())(wildcards)["test"] == "results/demo/annotations/fig/test.jsonl"
 
 
 def test_published_annotations_are_divided_for_selection():
     settings = configured()
     assert [held_out_share(settings, name) for name in ("demo", "bare", "given")] == [0.0, 0.1, 0.1]
-    chosen = run()
-    chosen.dataset = "given"
-    files = training_inputs(settings)(chosen)
+    wildcards = run()
+    wildcards.dataset = "given"
+    files = training_inputs(settings)(wildcards)
     assert files["train"] == files["selection"] == "results/given/annotations/fig/train.jsonl"
 
 
@@ -102,5 +104,5 @@ def test_given_features_are_normalised_as_officially_and_our_own_in_float32():
         "given": "official",
     }
     for cast in ("float32", "official"):
-        chosen = configured(feature_cast=cast)
-        assert {search_values(chosen, name)["feature_cast"] for name in ("demo", "given")} == {cast}
+        settings = configured(feature_cast=cast)
+        assert {search_values(settings, name)["feature_cast"] for name in ("demo", "given")} == {cast}

@@ -15,7 +15,7 @@ def test_cosines_are_float32_in_either(precision):
     truth = max_over_clips(unit(queries), unit(clips), mask)
     with computing("cpu", precision):
         product = queries @ queries.T
-        found = max_over_clips(unit(queries), unit(clips), mask)
+        cosines = max_over_clips(unit(queries), unit(clips), mask)
     assert product.dtype == (torch.bfloat16 if precision == "bfloat16" else torch.float32)
-    assert found.dtype == torch.float32
-    torch.testing.assert_close(found, truth, rtol=0, atol=1e-6)
+    assert cosines.dtype == torch.float32
+    torch.testing.assert_close(cosines, truth, rtol=0, atol=1e-6)

@@ -59,7 +59,7 @@ def test_negatives_are_distinct_near_the_truth_and_never_it(count, pool, seed):
         draw_negatives(lists, lists.desc_id, truth, count, pool, torch.Generator().manual_seed(seed)) for _ in range(2)
     ]
     assert (draws[0] == draws[1]).all()
-    for query, chosen in enumerate(draws[0]):
-        assert len(set(chosen)) == count and truth[query] not in chosen
+    for query, drawn in enumerate(draws[0]):
+        assert len(set(drawn)) == count and truth[query] not in drawn
         allowed = [video for video in lists.video[query] if video != truth[query]]
-        assert set(chosen) <= set(allowed[: max(places[query] + pool, count)])
+        assert set(drawn) <= set(allowed[: max(places[query] + pool, count)])

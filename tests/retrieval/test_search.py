@@ -71,15 +71,15 @@ SETTINGS = SearchSettings(min_clips=2, max_clips=7, videos=10, rows=200, chunk=3
 @torch.no_grad()
 def officially_padded(model, videos):
     """The corpus as the official script encodes it: batches of five, padded to the longest of the batch."""
-    parts = []
+    chunks = []
     for at in range(0, len(videos), 5):
         index = np.arange(at, min(at + 5, len(videos)))
         longest = videos.lengths[index].max()
         clips, mask = videos.batch(index)
         encoded = model.encode_videos(clips[:, :longest], mask[:, :longest])
         rest = CLIPS - longest
-        parts.append({name: F.pad(t, (0, 0, 0, rest) if t.dim() == 3 else (0, rest)) for name, t in encoded.items()})
-    return {name: torch.cat([part[name] for part in parts]) for name in parts[0]}
+        chunks.append({name: F.pad(t, (0, 0, 0, rest) if t.dim() == 3 else (0, rest)) for name, t in encoded.items()})
+    return {name: torch.cat([chunk[name] for chunk in chunks]) for name in chunks[0]}
 
 
 @pytest.fixture(scope="module")
@@ -142,6 +142,6 @@ def test_the_true_video_decides_nothing_but_svmr(model, inputs):
     for task in ("VR", "VCMR"):
         assert (first[task].video == second[task].video).all()
         np.testing.assert_allclose(first[task].score, second[task].score, rtol=1e-5)
-    for found, m in ((first, moments), (second, other)):
-        shown = found["SVMR"].video
+    for lists, m in ((first, moments), (second, other)):
+        shown = lists["SVMR"].video
         assert ((shown == m.video[:, None]) | (shown == -1)).all()

@@ -76,10 +76,10 @@ def test_batch_mates_and_paddings_of_the_query_change_nothing(golden, model, enc
     longest = int(batch.query_mask[2].sum())
     alone = model.encode_queries(batch.query[2:, :longest], batch.query_mask[2:, :longest])
     for slot in range(4):
-        own = model.span_logits(alone, videos, torch.tensor([0]), torch.tensor([8 + slot]))
+        single = model.span_logits(alone, videos, torch.tensor([0]), torch.tensor([8 + slot]))
         mask = batch.video_mask[2, slot]
-        assert torch.allclose(own.start[0][mask], every.start[8 + slot][mask], atol=1e-12)
-        assert torch.allclose(own.score[0], every.score[8 + slot], atol=1e-12)
+        assert torch.allclose(single.start[0][mask], every.start[8 + slot][mask], atol=1e-12)
+        assert torch.allclose(single.score[0], every.score[8 + slot], atol=1e-12)
 
 
 def test_listed_videos_weigh_their_share(model):

@@ -250,19 +250,19 @@ def test_metrics_numbers_per_query_and_submission_agree(run, planted):
             for task, values in metrics[key].items()
         }
         assert scored == ours
-    with np.load(run / "per_query.npz") as found:
-        assert len(found["desc_id"]) == 48
+    with np.load(run / "per_query.npz") as per_query:
+        assert len(per_query["desc_id"]) == 48
         for task, values in metrics["metrics"].items():
             for name, value in values.items():
-                assert round(100 * found[f"{task}/{name}"].mean(dtype=np.float64), 2) == value
+                assert round(100 * per_query[f"{task}/{name}"].mean(dtype=np.float64), 2) == value
                 low, high = metrics["intervals"][task][name]
                 assert low <= value <= high
 
 
 def test_ranked_lists_are_those_of_vr(run, planted):
     videos = planted[0].split(type(small_model("xml"))).moments.videos
-    for part in ("train", "selection"):
-        ranked = read_ranked(run / "ranked.h5", part, videos)
+    for split in ("train", "selection"):
+        ranked = read_ranked(run / "ranked.h5", split, videos)
         assert ranked.video.shape == (48, 16)
         assert (np.diff(ranked.cosine, axis=1) <= 0).all()
         assert (np.sort(ranked.video, axis=1) == np.arange(16)).all()

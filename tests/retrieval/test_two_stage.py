@@ -25,11 +25,11 @@ def listed(files, model, kept, without=()) -> SplitData:
     split = files.split(type(model))
     draw = np.random.default_rng(1)
     order = np.stack([draw.permutation(12)[:kept] for _ in split.moments.desc_id])
-    for query, own in enumerate(split.moments.video):
-        others = order[query][order[query] != own]
-        order[query] = np.append(others, 99)[:kept] if query in without else np.insert(others, 1, own)[:kept]
+    for query, true_video in enumerate(split.moments.video):
+        others = order[query][order[query] != true_video]
+        order[query] = np.append(others, 99)[:kept] if query in without else np.insert(others, 1, true_video)[:kept]
         if query in without and (order[query] == 99).any():
-            order[query][order[query] == 99] = next(v for v in range(12) if v != own and v not in others)
+            order[query][order[query] == 99] = next(v for v in range(12) if v != true_video and v not in others)
     cosine = np.tile(np.linspace(0.9, 0.1, kept, dtype=np.float32), (len(order), 1))
     split.ranked = Ranked(split.moments.desc_id, order, cosine, split.moments.videos)
     return split
@@ -58,15 +58,15 @@ def test_lists_too_short_for_the_negatives_are_an_error(files, tmp_path):
 def test_lists_of_vr_hold_the_external_videos_in_the_models_order(name, files):
     model = small_model(name)
     split = listed(files, model, kept=5, without={0})
-    found = search(model, split.videos, split.queries, split.moments, SEARCHING, split.ranked)
-    assert (np.sort(found.vr.video, axis=1) == np.sort(split.ranked.video, axis=1)).all()
-    assert (np.diff(found.vr.score, axis=1) <= 0).all()
+    lists = search(model, split.videos, split.queries, split.moments, SEARCHING, split.ranked)
+    assert (np.sort(lists.vr.video, axis=1) == np.sort(split.ranked.video, axis=1)).all()
+    assert (np.diff(lists.vr.score, axis=1) <= 0).all()
     if not model.rescores:
-        assert (found.vr.video == split.ranked.video).all()
-        np.testing.assert_allclose(found.vr.score, np.exp(20 * split.ranked.cosine), rtol=1e-5)
+        assert (lists.vr.video == split.ranked.video).all()
+        np.testing.assert_allclose(lists.vr.score, np.exp(20 * split.ranked.cosine), rtol=1e-5)
     else:
-        np.testing.assert_allclose(found.vr.score.sum(axis=1), 1.0, rtol=1e-4)
-    shown = found.vcmr.video[found.vcmr.video >= 0]
+        np.testing.assert_allclose(lists.vr.score.sum(axis=1), 1.0, rtol=1e-4)
+    shown = lists.vcmr.video[lists.vcmr.video >= 0]
     assert np.isin(shown, split.ranked.video).all()
-    assert split.moments.video[0] not in found.vcmr.video[0]
-    assert (found.svmr.video[0][found.svmr.video[0] >= 0] == split.moments.video[0]).all()
+    assert split.moments.video[0] not in lists.vcmr.video[0]
+    assert (lists.svmr.video[0][lists.svmr.video[0] >= 0] == split.moments.video[0]).all()

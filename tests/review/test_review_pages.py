@@ -74,8 +74,8 @@ def key(chromium, letter: str, condition: str) -> None:
     chromium.wait(condition)
 
 
-def heading(desc_id: int, place: int) -> str:
-    return f"document.getElementById('heading').textContent === 'Moment {desc_id} ({place} of 5)'"
+def heading(desc_id: int, number: int) -> str:
+    return f"document.getElementById('heading').textContent === 'Moment {desc_id} ({number} of 5)'"
 
 
 def saved(chromium, name: str):
@@ -129,16 +129,16 @@ def test_a_page_is_worked_through_by_keyboard_left_and_gone_on_with(pages, tmp_p
 
     rows = read_jsonl(first)
     assert [row["decision"] for row in rows] == ["accept", "choose", "edit", "reject", "flag", "withdraw"]
-    found = settle(read_decisions([first]), MOMENTS, GROUPS)
-    assert {n: outcome["caption"] for n, outcome in found["outcomes"].items()} == {
+    settlement = settle(read_decisions([first]), MOMENTS, GROUPS)
+    assert {n: outcome["caption"] for n, outcome in settlement["outcomes"].items()} == {
         1: "<b>dynamics</b> of 1",
         2: "<b>statics</b> of 2",
         3: "a noisy picture",
     }
-    assert found["flags"] == [5] and rows[4]["reason"] == "too dark"
-    assert [row["state"] for row in found["decisions"]][3] == "withdrawn"
+    assert settlement["flags"] == [5] and rows[4]["reason"] == "too dark"
+    assert [row["state"] for row in settlement["decisions"]][3] == "withdrawn"
     annotations, _, _ = annotate(MOMENTS, GROUPS)
-    given, _, counts = select(annotations, GROUPS, found["outcomes"], None)
+    given, _, counts = select(annotations, GROUPS, settlement["outcomes"], None)
     assert counts == {"accepted": 1, "chosen": 1, "edited": 1, "kept": 3}
     assert given[2]["review"]["reviewers"] == ["Ann Ä."]
 

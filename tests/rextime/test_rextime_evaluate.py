@@ -166,13 +166,13 @@ def test_iou_is_symmetric_bounded_and_one_only_for_the_same_span(first, second):
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=40))
 def test_mcnemar_looks_at_disagreements_alone(pairs):
     first, second = (np.array(values) for values in zip(*pairs))
-    found, turned = mcnemar(first, second), mcnemar(second, first)
-    assert found["p_mcnemar"] == turned["p_mcnemar"] and 0 <= found["p_mcnemar"] <= 1
-    assert found["only_first"] - found["only_second"] == first.sum() - second.sum()
+    forward, turned = mcnemar(first, second), mcnemar(second, first)
+    assert forward["p_mcnemar"] == turned["p_mcnemar"] and 0 <= forward["p_mcnemar"] <= 1
+    assert forward["only_first"] - forward["only_second"] == first.sum() - second.sum()
 
 
 def test_submissions_scored_on_different_questions_are_not_compared(truth, tmp_path):
     whole = evaluated("noisy_all", truth, tmp_path).scores
-    part = evaluated("missing_ids_strict", truth, tmp_path, partial=True).scores
+    partial = evaluated("missing_ids_strict", truth, tmp_path, partial=True).scores
     with pytest.raises(InputError, match="different questions"):
-        compare(whole, part)
+        compare(whole, partial)

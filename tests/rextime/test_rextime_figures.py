@@ -85,9 +85,9 @@ def test_certificate_length_and_question_answer_iou():
     questions, answers = np.array([[6.0, 10], [2, 6], [0, 10]]), np.array([[0.0, 4], [4, 8], [2, 4]])
     assert certificate_lengths(questions, answers).tolist() == [8, 6, 10]
     assert certificate_lengths(questions, answers, "hull").tolist() == [10, 6, 10]
-    found = benchmark_statistics([row(), row(answer=(4.0, 8.0), asked=(2.0, 6.0)), row(asked=None), row("train")])
-    assert list(found) == ["test", "train"]
-    test = found["test"]
+    statistics = benchmark_statistics([row(), row(answer=(4.0, 8.0), asked=(2.0, 6.0)), row(asked=None), row("train")])
+    assert list(statistics) == ["test", "train"]
+    test = statistics["test"]
     assert (test["questions"], test["with_question_span"]) == (3, 2)
     assert test["certificate_length"] == 7 and test["certificate_hull"] == 8
     assert test["question_answer_iou"] == pytest.approx(1 / 6)

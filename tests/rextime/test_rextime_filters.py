@@ -27,7 +27,7 @@ DATA = Path("../shared/data")
 
 
 def video(*spans: tuple[float, float], duration: float = 100) -> CaptionedVideo:
-    return CaptionedVideo("v", duration, tuple(Event(*span, f"event {place}") for place, span in enumerate(spans)))
+    return CaptionedVideo("v", duration, tuple(Event(*span, f"event {number}") for number, span in enumerate(spans)))
 
 
 def fates(given: CaptionedVideo, **rules) -> tuple[list[str], dict[str, str]]:
@@ -154,7 +154,7 @@ def test_every_released_question_is_explained_against_the_filters():
         rows = audit_rows(questions, captioned, queries, CaptionFilters(coverage=coverage), QueryFilters())
         counts = audit_counts(rows)
         assert len(rows) == 921
-        assert {name: (found["questions"], found["videos"]) for name, found in counts.items()} == {
+        assert {name: (counted["questions"], counted["videos"]) for name, counted in counts.items()} == {
             "queries": (180, 152),
             "captions": (741, 544),
         }

@@ -65,14 +65,14 @@ def run(folder: Path, calls: int | None = None) -> int:
 def test_a_killed_run_goes_on_and_asks_nothing_twice(tmp_path):
     moments = [
         {
-            "desc_id": 10 * video + place,
+            "desc_id": 10 * video + number,
             "video": f"v{video}",
-            "start": 4.0 * place,
-            "end": 4.0 * place + 3.5,
-            "caption": f"a {COLOURS[video % 3]} {('ball', 'box', 'star')[place]} {VERBS[(video + place) % 6]}",
+            "start": 4.0 * number,
+            "end": 4.0 * number + 3.5,
+            "caption": f"a {COLOURS[video % 3]} {('ball', 'box', 'star')[number]} {VERBS[(video + number) % 6]}",
         }
         for video in range(12)
-        for place in range(3)
+        for number in range(3)
     ]
     videos = [{"video": f"v{video}", "duration": 12.0} for video in range(12)]
     items, _ = filter_captions(captions_of_corpus(moments, videos), CaptionFilters())

@@ -140,9 +140,9 @@ def test_several_raters_are_aggregated_and_their_agreement_is_measured(tmp_path)
     answers, _, missing = collect(paths, key)
     rows = {row["qid"]: row for row in aggregate(answers, key)}
     assert missing == [] and rows["q/1"]["window"] == [1, 2.5] and rows["q/2"]["bad"] and not rows["q/3"]["bad"]
-    found = agreement(answers, key)
-    assert found["pairs_of_spans"] == 6 and 0.5 < found["mean_iou_of_spans"] < 1
-    assert 0 < found["alpha"] < 1
+    measured = agreement(answers, key)
+    assert measured["pairs_of_spans"] == 6 and 0.5 < measured["mean_iou_of_spans"] < 1
+    assert 0 < measured["alpha"] < 1
     assert collect(paths[:2], key)[2] == [3]
     with pytest.raises(InputError, match="annotator 1 is in"):
         collect([paths[0], paths[0]], key)
@@ -203,12 +203,12 @@ def finish(chromium):
     chromium.run("document.getElementById('export').click()")
     assert "Please send this file back" in chromium.run(TEXT.format("message"))
     for _ in range(200):
-        found = list(chromium.folder.glob("rextime-*.json"))
-        if found:
+        exported = list(chromium.folder.glob("rextime-*.json"))
+        if exported:
             break
         chromium.run("new Promise((resolve) => setTimeout(resolve, 50))")
     assert chromium.messages == []
-    return found[0]
+    return exported[0]
 
 
 def test_answers_are_verified_and_marked_by_keyboard(questions, videos, tmp_path):
@@ -249,11 +249,11 @@ def test_spans_of_questions_are_marked_and_people_are_scored(questions, videos, 
     with browser(tmp_path / "browser") as chromium:
         open_page(chromium, page)
         assert chromium.run(TEXT.format("window")) == "from 1 s to 2.5 s"
-        for place in range(3):
-            chromium.wait(TEXT.format("heading") + f" === 'Question {place + 1} of 3'")
+        for asked_before in range(3):
+            chromium.wait(TEXT.format("heading") + f" === 'Question {asked_before + 1} of 3'")
             chromium.wait("document.getElementById('video').readyState >= 2")
             span_by_keys(chromium, 2.5, 3.5)
-            if place < 2:
+            if asked_before < 2:
                 chromium.run("document.getElementById('next').click()")
         chromium.screenshot("rextime-question-span")
         export = finish(chromium)
@@ -263,17 +263,17 @@ def test_spans_of_questions_are_marked_and_people_are_scored(questions, videos, 
     page, _ = make_pages("human", questions, videos, tmp_path / "human")
     with browser(tmp_path / "browser-human") as chromium:
         open_page(chromium, page)
-        for place, letter in enumerate("BBC"):
+        for asked_before, letter in enumerate("BBC"):
             chromium.wait("document.getElementById('video').readyState >= 2")
             span_by_keys(chromium, 1.0, 2.5)
             number = str("ABCD".index(letter) + 1)
             chromium.insist(lambda n=number: chromium.press(n, 48 + int(n), n), f"given().answer === '{letter}'")
-            if place == 0:
+            if asked_before == 0:
                 chromium.screenshot("rextime-human")
-            if place < 2:
+            if asked_before < 2:
                 chromium.run("document.getElementById('next').click()")
         export = finish(chromium)
     arguments = ["--key", str(tmp_path / "human/key.json"), "--output", str(tmp_path / "scores")]
     assert main(["rextime", "import-pages", str(export), *arguments]) == 0
-    found = json.loads((tmp_path / "scores/summary.json").read_text())["performance"]["annotator 1"]
-    assert found["questions"] == 3 and found["VQA"] == pytest.approx(2 / 3) and found["MR-full-R1@0.5"] == 100
+    scores = json.loads((tmp_path / "scores/summary.json").read_text())["performance"]["annotator 1"]
+    assert scores["questions"] == 3 and scores["VQA"] == pytest.approx(2 / 3) and scores["MR-full-R1@0.5"] == 100

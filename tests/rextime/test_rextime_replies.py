@@ -81,8 +81,8 @@ def test_an_answer_that_lacks_something_gives_nothing_and_is_asked_for_again(tex
 
 
 def test_a_comment_mark_inside_a_text_is_text():
-    found = parse("rextime/event_pair", {}, written(event1="see http://x.y // and z"), 1)
-    assert found.sections["event1"] == "see http://x.y // and z"
+    parsed = parse("rextime/event_pair", {}, written(event1="see http://x.y // and z"), 1)
+    assert parsed.sections["event1"] == "see http://x.y // and z"
 
 
 def test_related_events_may_be_one_sided_or_none():
@@ -110,8 +110,13 @@ def test_questions_scores_and_options_are_read():
     expected = {"question1": "Q1?", "answer1": "A1", "question2": "Q2?", "answer2": "A2"}
     assert parse("rextime/cause_effect", {}, f"So:\n{json.dumps(questions)}", 1).sections == expected
     events = {"pre-event": "x", "pre-event_timestamp": [0, 1], "post-event": "y", "post-event_timestamp": [1, 2]}
-    found = parse("rextime/sequential", {}, json.dumps(events | questions), 1).sections
-    assert found == expected | {"pre_event": "x", "pre_event_span": "0 1", "post_event": "y", "post_event_span": "1 2"}
+    sections = parse("rextime/sequential", {}, json.dumps(events | questions), 1).sections
+    assert sections == expected | {
+        "pre_event": "x",
+        "pre_event_span": "0 1",
+        "post_event": "y",
+        "post_event_span": "1 2",
+    }
     assert parse("rextime/verification", {}, '{"case_1_score": 3, "case_2_score": "0"}', 1).sections == {
         "case_1_score": "3",
         "case_2_score": "0",

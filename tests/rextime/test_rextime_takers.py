@@ -91,11 +91,11 @@ def test_the_demo_s_engine_answers_better_than_chance_and_resumes(watched, tmp_p
     ]
     write_jsonl(tmp_path / "sub.jsonl", submission)
     takers = submissions_of(truth, {"reader": {"mode": "both", "files": [tmp_path / "sub.jsonl"]}}, "test")
-    found = score_all(truth, takers, seed=1)
-    reader = found["takers"]["reader"]["result"]["brief"]
+    scores = score_all(truth, takers, seed=1)
+    reader = scores["takers"]["reader"]["result"]["brief"]
     assert reader["VQA"] >= 0.5 and reader["MR-full-mIoU"] > 40
-    assert reader["MR-full-mIoU"] > found["expected_random"]["mIoU"]
-    assert found["takers"]["reader"]["against_whole_video"][0]["measure"] == "mIoU"
+    assert reader["MR-full-mIoU"] > scores["expected_random"]["mIoU"]
+    assert scores["takers"]["reader"]["against_whole_video"][0]["measure"] == "mIoU"
 
 
 class Mute:
@@ -132,8 +132,8 @@ def test_a_continuation_s_score_is_the_mean_of_its_tokens_log_probabilities(tiny
     assert text == "From 3 to 10, the dog sits"
     asked = Request("rextime/score", f"Look. {text}", {"continuation": text}, frames=frames)
     (reply,) = Scoring(engine).answer([asked])
-    found = json.loads(reply.text)
-    assert reply.finish == "stop" and found["tokens"] == len(text)  # a tokeniser of single bytes
+    answer = json.loads(reply.text)
+    assert reply.finish == "stop" and answer["tokens"] == len(text)  # a tokeniser of single bytes
     inputs = engine._inputs("Look.", _pictures(frames))
     ids, total = inputs["input_ids"], 0.0
     added = engine.tokenizer(text, add_special_tokens=False).input_ids
@@ -193,25 +193,25 @@ def test_a_retrieval_model_grounds_questions_in_their_own_videos(name, tmp_path)
         question("q1", "y", "what happens first?", (1.0, 3.0), [], duration=12.0),
         question("q2", "x", "why?", (4.0, 8.0), [], duration=11.5),
     ]
-    tokens = ((str(place), draw.normal(size=(5, 10)).astype(np.float32), {}) for place in range(2))
+    tokens = ((str(number), draw.normal(size=(5, 10)).astype(np.float32), {}) for number in range(2))
     write_features(tmp_path / "text.h5", {"dim": 10}, tokens)
     files = {"checkpoint": tmp_path / "model.safetensors", "video": tmp_path / "video.h5", "text": tmp_path / "text.h5"}
     spans = {"clip_seconds": 1.0, "min_pred_clips": 2, "max_pred_clips": 8}
-    found = ground(
+    predictions = ground(
         rows, files, {"spans": spans, "text_encoder": "", "feature_cast": "float32", "memory_mb": 500, "device": "cpu"}
     )
-    assert set(found) == {"q1", "q2"}
+    assert set(predictions) == {"q1", "q2"}
     for row in rows:
-        start, end = found[row["qid"]].window
-        assert 0 <= start < end <= row["duration"] and found[row["qid"]].answer is None
+        start, end = predictions[row["qid"]].window
+        assert 0 <= start < end <= row["duration"] and predictions[row["qid"]].answer is None
 
 
 def test_a_grounder_of_some_questions_is_scored_on_these():
     asked = [Question(f"q{n}", "?", "v", 10.0, ((0.0, 5.0),), "A") for n in range(4)]
-    part = {"q0": Prediction((0.0, 5.0), None), "q1": Prediction((5.0, 9.0), None)}
-    found = score_all(asked, {"grounder": Taker("grounding", part, partial=True)}, 1)["takers"]
-    assert found["grounder"]["questions"] == 2 and found["grounder"]["result"]["brief"]["MR-full-mIoU"] == 50
-    assert "against_whole_video" not in found["grounder"] and found["whole video, A"]["questions"] == 4
+    predictions = {"q0": Prediction((0.0, 5.0), None), "q1": Prediction((5.0, 9.0), None)}
+    scores = score_all(asked, {"grounder": Taker("grounding", predictions, partial=True)}, 1)["takers"]
+    assert scores["grounder"]["questions"] == 2 and scores["grounder"]["result"]["brief"]["MR-full-mIoU"] == 50
+    assert "against_whole_video" not in scores["grounder"] and scores["whole video, A"]["questions"] == 4
     assert uniform_random(asked, 1) == uniform_random(asked, 1) != uniform_random(asked, 2)
 
 

@@ -21,18 +21,18 @@ rextime:
 
 
 def captions(videos: int) -> dict:
-    found = {
+    described = {
         f"v{video}": {
             "duration": 12.0,
-            "timestamps": [[4.0 * place, 4.0 * place + 3.5] for place in range(3)],
+            "timestamps": [[4.0 * number, 4.0 * number + 3.5] for number in range(3)],
             "sentences": [
-                f"a {COLOURS[video % 5]} {('ball', 'box', 'star')[place]} {VERBS[(video + place) % 7]}"
-                for place in range(3)
+                f"a {COLOURS[video % 5]} {('ball', 'box', 'star')[number]} {VERBS[(video + number) % 7]}"
+                for number in range(3)
             ],
         }
         for video in range(videos)
     }
-    return found | {"sparse": {"duration": 99.0, "timestamps": [[0, 3]], "sentences": ["a ball grows"]}}
+    return described | {"sparse": {"duration": 99.0, "timestamps": [[0, 3]], "sentences": ["a ball grows"]}}
 
 
 def test_tables_from_a_file_of_captions(tmp_path):

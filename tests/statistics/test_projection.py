@@ -49,7 +49,7 @@ def test_too_few_instances_are_not_placed(annotations):
     result = projection(rows, embeddings, 0.01, 6, seed=1)
     assert result["points"] == [] and sum(result["nearest"]["counts"]) == len(COARSE)
     vectors = unit(embeddings.lookup(COARSE))
-    apart = [float(min(np.delete(1 - vectors @ vector, place))) for place, vector in enumerate(vectors)]
+    apart = [float(min(np.delete(1 - vectors @ vector, index))) for index, vector in enumerate(vectors)]
     assert nearest_distances(vectors) == pytest.approx(apart, abs=1e-6)
     assert result["nearest"]["edges"][-1] == pytest.approx(max(0.1, *apart), abs=1e-5)
     assert projection(rows, embeddings, 0.01, 5, seed=1)["nearest"] is None

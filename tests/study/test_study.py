@@ -172,7 +172,7 @@ def test_measures_are_majorities_and_medians_per_caption():
         for person, (s, d, a) in enumerate(given)
     ]
     measures = summarise(answers, key)["measures"]
-    assert {name: found["value"] for name, found in measures.items()} == {
+    assert {name: measure["value"] for name, measure in measures.items()} == {
         "R_s_percent": 100,
         "S_statics": 4,
         "R_d_percent": 0,
@@ -250,9 +250,9 @@ def small_study(tmp_path_factory):
 
 def test_clips_have_the_length_and_size_asked_for(small_study):
     folder, _ = small_study
-    found = probe(folder / "clip.mp4")
-    assert (found["width"], found["height"]) == (80, 54)
-    assert found["duration"] == pytest.approx(1.0, abs=0.2)
+    probed = probe(folder / "clip.mp4")
+    assert (probed["width"], probed["height"]) == (80, 54)
+    assert probed["duration"] == pytest.approx(1.0, abs=0.2)
 
 
 def test_the_pages_of_a_study_are_named_with_what_comes_next(small_study):
@@ -309,16 +309,16 @@ def test_a_study_is_filled_in_exported_and_imported(small_study, tmp_path, capsy
                 chromium.wait("!document.getElementById('clip').paused && document.getElementById('clip').muted")
             assert chromium.run("document.getElementById('clip').videoWidth") == 80
             text = "document.getElementById('{}').textContent"
-            for place, number in enumerate(key["participants"][participant - 1]):
-                chromium.wait(text.format("heading") + f" === 'Question {place + 1} of 6'")
+            for number_before, number in enumerate(key["participants"][participant - 1]):
+                chromium.wait(text.format("heading") + f" === 'Question {number_before + 1} of 6'")
                 assert chromium.run(text.format("fine")).startswith("<b>fine</b>")
-                if place:
+                if number_before:
                     assert_in_view(chromium, opened=False)
-                if place == 1:  # exporting too early names what is open, and stays there
+                if number_before == 1:  # exporting too early names what is open, and stays there
                     chromium.run("document.getElementById('export').click()")
                     assert "Open: question 2, 3, 4, 5, 6." in chromium.run(text.format("message"))
                     chromium.screenshot("study")
-                if place == 2:  # begun again with nothing but what it kept: it goes on where it was
+                if number_before == 2:  # begun again with nothing but what it kept: it goes on where it was
                     chromium.run("answers = {}; at = 0; begin()")
                     assert chromium.run(text.format("heading")) == "Question 3 of 6"
                     assert chromium.run(text.format("progress")) == "2 of 6 answered"

@@ -20,9 +20,9 @@ class DeclareOperators(MetaPathFinder):
     def find_spec(self, name, path=None, target=None):
         if name == "torchvision":
             sys.meta_path.remove(self)
-            found = importlib.util.find_spec(name)
-            if found is not None:
-                self._declare(Path(found.origin).parent)
+            spec = importlib.util.find_spec(name)
+            if spec is not None:
+                self._declare(Path(spec.origin).parent)
         return None
 
     def _declare(self, package: Path) -> None:

@@ -99,7 +99,7 @@ def test_a_killed_download_goes_on_where_it_was(hub, weights, tmp_path):
     )
     lost = subprocess.Popen([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": "scripts"})
     deadline = time.monotonic() + 60
-    while not any(part.stat().st_size > 5_000_000 for part in Path(weights.folder).rglob(".*.part")):
+    while not any(partial.stat().st_size > 5_000_000 for partial in Path(weights.folder).rglob(".*.part")):
         assert lost.poll() is None and time.monotonic() < deadline
         time.sleep(0.1)
     lost.send_signal(signal.SIGKILL)
@@ -230,8 +230,8 @@ def test_umt_is_pinned_by_its_first_bytes(hub, weights, tmp_path):
     url = f"{hub.url}/umt/zoo/resolve/{commit}/l16_25m.pth"
     base = {"datasets": {"d": {"title": "d", "source": {"kind": "demo"}}}}
     evaluator = load({**base, "evaluator": {"umt_file": str(tmp_path / "umt" / "l.pth"), "umt_url": url}}).evaluator
-    found = fetch_umt(evaluator, weights.lock, pause=0.01)
-    assert Path(evaluator.umt_file).read_bytes() == LARGE and found["bytes"] == len(LARGE)
+    fetched = fetch_umt(evaluator, weights.lock, pause=0.01)
+    assert Path(evaluator.umt_file).read_bytes() == LARGE and fetched["bytes"] == len(LARGE)
     Path(evaluator.umt_file).unlink()
     hub.lies["l16_25m.pth"] = LARGE[:-1] + b"!"
     with pytest.raises(InputError, match=r"not the checkpoint that .*lock\.json names"):

@@ -28,8 +28,8 @@ def run(nano, tmp_path, monkeypatch):
 def sealed_files(folder: Path) -> dict[str, list[Path]]:
     """Built files by the kind that their endings tell, relative to `folder`; files of a built folder count as its."""
     kinds: dict[str, list[Path]] = {}
-    for place in sorted((folder / "results").rglob(".*.seal")):
-        path = place.with_name(place.name[1:].removesuffix(".seal")).relative_to(folder)
+    for seal in sorted((folder / "results").rglob(".*.seal")):
+        path = seal.with_name(seal.name[1:].removesuffix(".seal")).relative_to(folder)
         if path.is_dir():
             inside = (file for file in path.rglob("*") if file.is_file() and file.name != TIMESTAMP)
             kinds.setdefault("folder", []).extend(sorted(inside))
@@ -72,7 +72,7 @@ def test_any_damage_to_any_file_is_found_and_refused(run, record_property):
     names = sorted(kinds)
     for case in range(CASES):
         path = draw.choice(kinds[names[case % len(names)]])
-        owner = next(part for part in (path, *path.parents) if seal_of(part).exists())
+        owner = next(parent for parent in (path, *path.parents) if seal_of(parent).exists())
         content = damage(path, draw)
         if case % 20 == 0:
             _, findings = verify(Path("results"))

@@ -116,8 +116,10 @@ def test_the_page_leads_from_a_bare_folder_to_a_reviewed_and_exported_data_set(t
     assert rows[accepted]["review"] == {"decision": "accept", "reviewers": ["Ann"], "when": "2026-01-01T00:00:00Z"}
     assert rows[edited]["fig_desc"] == "a thing turns round" and rows[edited]["review"]["decision"] == "edit"
     selections = [read_json(path) for path in (base / "annotations/selection").glob("*.json")]
-    assert {key: why for part in selections for key, why in part["left_out"].items()} == {str(rejected): "rejected"}
-    assert sum(part["counts"].get("edited", 0) for part in selections) == 1
+    assert {key: why for selection in selections for key, why in selection["left_out"].items()} == {
+        str(rejected): "rejected"
+    }
+    assert sum(selection["counts"].get("edited", 0) for selection in selections) == 1
     assert {path.name for path in (base / "export").iterdir() if path.is_dir()} == set(FORMS)
     for form in FORMS:
         manifest = read_json(base / "export" / form / "manifest.json")

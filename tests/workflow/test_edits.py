@@ -80,11 +80,11 @@ def test_no_rule_keeps_a_list_of_its_modules():
 def test_rules_pass_what_is_chosen_at_run_time(chooser, param):
     """A script that may load a model or an engine by name stands in a rule that passes the digest of its code."""
     texts = "".join(file.read_text(encoding="utf-8") for file in sorted((PROJECT / "rules").glob("*.smk")))
-    found = 0
+    count = 0
     for rule in re.split(r"^(?:rule|checkpoint) ", texts, flags=re.MULTILINE)[1:]:
         script = re.search(r'"\.\./(scripts/\w+\.py)"', rule)
         files = _closure(_imports((PROJECT / script[1]).read_bytes(), "")) if script else []
         if any(chooser in file.as_posix() for file in files):
-            found += 1
+            count += 1
             assert f"        {param}=" in rule, f"rule {rule.partition(':')[0]} lacks the param {param}"
-    assert found >= 3
+    assert count >= 3

@@ -23,14 +23,14 @@ SCRIPTS = PROJECT / "scripts"
 
 def pins(lines: list[str]) -> dict[str, str]:
     """{package: version} of pip requirement lines; anything but an exact pin is an error."""
-    found = {}
+    pinned = {}
     for line in lines:
         if line.strip() and not line.startswith("#"):
             requirement = Requirement(line)
             specifiers = list(requirement.specifier)
             assert len(specifiers) == 1 and specifiers[0].operator == "==", f"{line!r} is not pinned exactly"
-            found[canonicalize_name(requirement.name)] = specifiers[0].version
-    return found
+            pinned[canonicalize_name(requirement.name)] = specifiers[0].version
+    return pinned
 
 
 def environment(path: Path) -> dict[str, str]:
@@ -47,18 +47,18 @@ REQUIREMENTS = pins((PROJECT / "requirements.txt").read_text(encoding="utf-8").s
 
 def rules() -> list[tuple[str, Path, Path | None]]:
     """(rule, script, environment) of every rule file, read as text; a rule that may run on vLLM stands there twice."""
-    found = []
+    listed = []
     for file in sorted((PROJECT / "rules").glob("*.smk")):
-        for part in re.split(r"^(?:rule|checkpoint) ", file.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
-            name = part.split(":", 1)[0]
-            script = re.search(r'script:\s+"\.\./scripts/([\w.]+)"', part)
-            conda = re.search(r'conda:\s+(?:"\.\./envs/([\w-]+)\.yaml"|generation_environment\("([\w-]+)")', part)
+        for rule_text in re.split(r"^(?:rule|checkpoint) ", file.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
+            name = rule_text.split(":", 1)[0]
+            script = re.search(r'script:\s+"\.\./scripts/([\w.]+)"', rule_text)
+            conda = re.search(r'conda:\s+(?:"\.\./envs/([\w-]+)\.yaml"|generation_environment\("([\w-]+)")', rule_text)
             if script:
                 environment = PROJECT / "envs" / f"{conda[1] or conda[2]}.yaml" if conda else None
-                found.append((name, SCRIPTS / script[1], environment))
+                listed.append((name, SCRIPTS / script[1], environment))
                 if conda and conda[2]:
-                    found.append((name, SCRIPTS / script[1], VLLM))
-    return found
+                    listed.append((name, SCRIPTS / script[1], VLLM))
+    return listed
 
 
 RULES = rules()
@@ -70,7 +70,7 @@ def imports(path: Path) -> tuple[frozenset[str], frozenset[str]]:
 
     Imports for type checkers do not count.
     """
-    own, foreign = set(), set()
+    ours, foreign = set(), set()
     waiting: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
     while waiting:
         node = waiting.pop()
@@ -85,10 +85,10 @@ def imports(path: Path) -> tuple[frozenset[str], frozenset[str]]:
             names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
         for name in names:
             if name.split(".")[0] == "verified":
-                own.add(name)
+                ours.add(name)
             else:
                 foreign.add(name.split(".")[0])
-    return frozenset(own), frozenset(foreign - set(sys.stdlib_module_names))
+    return frozenset(ours), frozenset(foreign - set(sys.stdlib_module_names))
 
 
 def reached(script: Path) -> set[str]:
@@ -104,10 +104,10 @@ def reached(script: Path) -> set[str]:
         if path in seen or "engines" in path.parts:
             continue
         seen.add(path)
-        own, outside = imports(path)
+        ours, outside = imports(path)
         foreign |= outside - {"seals.py": {"h5py"}, "decord_reader.py": {"decord"}}.get(path.name, set())
         # The registry looks at a network's layers when it has made one, which stages that only name models never do.
-        for name in own - ({"verified.common.linear"} if path.name == "registry.py" else set()):
+        for name in ours - ({"verified.common.linear"} if path.name == "registry.py" else set()):
             base = SCRIPTS.joinpath(*name.split("."))
             waiting += [file for file in (base.with_suffix(".py"), base / "__init__.py") if file.is_file()]
     return foreign
@@ -116,12 +116,12 @@ def reached(script: Path) -> set[str]:
 @cache
 def brought(distribution: str) -> frozenset[str]:
     """A distribution with everything that it requires without extras."""
-    found, waiting = set(), [canonicalize_name(distribution)]
+    reached_names, waiting = set(), [canonicalize_name(distribution)]
     while waiting:
         name = waiting.pop()
-        if name in found:
+        if name in reached_names:
             continue
-        found.add(name)
+        reached_names.add(name)
         try:
             needs = requires(name) or []
         except ModuleNotFoundError:
@@ -130,7 +130,7 @@ def brought(distribution: str) -> frozenset[str]:
             requirement = Requirement(line)
             if requirement.marker is None or requirement.marker.evaluate({"extra": ""}):
                 waiting.append(canonicalize_name(requirement.name))
-    return frozenset(found)
+    return frozenset(reached_names)
 
 
 @pytest.mark.parametrize("path", ENVIRONMENTS, ids=lambda path: path.stem)
@@ -155,9 +155,9 @@ def test_a_job_with_a_role_on_vllm_gets_its_environment():
     settings = load({"datasets": {"mine": {"title": "Mine", "source": source}}, "generation": section})
     functions = {"settings": settings}
     exec((PROJECT / "rules" / "generation.smk").read_text(encoding="utf-8"), functions)
-    chosen = functions["generation_environment"]
-    assert chosen("captions", "image_lmm", "llm") == f"../envs/{VLLM.name}"
-    assert chosen("captions", "image_lmm") == "../envs/captions.yaml"
+    environment_of = functions["generation_environment"]
+    assert environment_of("captions", "image_lmm", "llm") == f"../envs/{VLLM.name}"
+    assert environment_of("captions", "image_lmm") == "../envs/captions.yaml"
 
 
 def test_every_rule_has_an_environment_and_every_environment_a_rule():

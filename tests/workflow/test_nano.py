@@ -63,8 +63,8 @@ def test_counts_reconcile_from_moments_to_annotations(nano):
         assert len(seen) == len(set(seen)), stage
         assert set(seen) == moments, stage
     scores = {row["desc_id"] for path in (base / "evaluator" / "scores").glob("*.jsonl") for row in read_jsonl(path)}
-    chosen = {row["desc_id"] for path in (base / "annotations" / "fig").glob("*.jsonl") for row in read_jsonl(path)}
-    assert chosen == scores <= moments
+    annotated = {row["desc_id"] for path in (base / "annotations" / "fig").glob("*.jsonl") for row in read_jsonl(path)}
+    assert annotated == scores <= moments
 
 
 @pytest.mark.parametrize(

@@ -35,9 +35,9 @@ def finished(tmp_path_factory) -> Path:
     """A working directory in which the whole chain of a folder with six videos counts as built."""
     folder = tmp_path_factory.mktemp("grown")
     (folder / "videos").mkdir()
-    for place in range(6):
-        (folder / "videos" / f"v{place}.mp4").write_bytes(b"not read " * (place + 1))
-    write_moments(folder, [f"v{place}" for place in range(6)])
+    for number in range(6):
+        (folder / "videos" / f"v{number}.mp4").write_bytes(b"not read " * (number + 1))
+    write_moments(folder, [f"v{number}" for number in range(6)])
     values = yaml.safe_load(NANO.read_text(encoding="utf-8"))
     source = {"kind": "folder", "videos": "videos", "moments": "moments.csv"}
     values["datasets"] = {"mine": {**values["datasets"]["nano"], "source": source}}
@@ -82,7 +82,7 @@ def test_touching_files_reruns_nothing(finished):
 
 
 def test_one_more_video_reruns_its_shard(finished):
-    videos = [f"v{place}" for place in range(7)]
+    videos = [f"v{number}" for number in range(7)]
     before = (finished / "moments.csv").read_text()
     (finished / "videos" / "v6.mp4").write_bytes(b"new")
     write_moments(finished, videos)
@@ -91,8 +91,8 @@ def test_one_more_video_reruns_its_shard(finished):
     finally:
         (finished / "videos" / "v6.mp4").unlink()
         (finished / "moments.csv").write_text(before)
-    own = {shard_name(shard_of("v6", SHARDS))}
-    assert {rule: shards for rule, shards in jobs.items() if rule in PER_SHARD} == dict.fromkeys(PER_SHARD, own)
+    its_shard = {shard_name(shard_of("v6", SHARDS))}
+    assert {rule: shards for rule, shards in jobs.items() if rule in PER_SHARD} == dict.fromkeys(PER_SHARD, its_shard)
     # One evaluator serves all captions: trained anew, it grades all of them.
     assert {"build_corpus", "finetune_evaluator", "score_captions", "train_model", "build_tables"} <= set(jobs)
 

@@ -37,8 +37,8 @@ def test_every_figure_is_there_as_svg_and_png(reported):
 
 def test_the_report_holds_its_story_and_its_parts_in_one_file(reported):
     text = (reported / "results" / "report.html").read_text(encoding="utf-8")
-    for part in ("configuration nano", "stages against its truth", "caption browser", "Ranked predictions", "supp-6"):
-        assert part in text
+    for words in ("configuration nano", "stages against its truth", "caption browser", "Ranked predictions", "supp-6"):
+        assert words in text
 
 
 def test_report_pages_have_the_same_bytes_when_they_are_made_again(reported):

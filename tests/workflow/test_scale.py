@@ -51,7 +51,7 @@ def test_gpu_jobs_ask_for_the_model_and_others_do_not(paper):
 
 def test_every_job_states_what_it_needs(paper):
     for rule, resources in re.findall(r"^rule (\w+):\n(?: .*\n)*? +resources: (.*)$", paper, re.MULTILINE):
-        asked = dict(part.split("=", 1) for part in resources.split(", ") if "=" in part)
+        asked = dict(resource.split("=", 1) for resource in resources.split(", ") if "=" in resource)
         assert int(asked["mem_mb"]) > 0 and int(asked["runtime"]) > 0, rule
 
 
@@ -105,8 +105,8 @@ def test_grouped_rules_exist_and_are_short():
     text = "\n".join(path.read_text(encoding="utf-8") for path in sorted((PROJECT / "rules").glob("*.smk")))
     for rule in profile("slurm")["groups"]:
         assert rule in stage_of_rule()
-        part = re.search(rf"^rule {rule}:\n(?:(?:    .*)?\n)+", text, re.MULTILINE)[0]
-        assert int(re.search(r"runtime=growing\((\d+)\)", part)[1]) <= 30
+        rule_text = re.search(rf"^rule {rule}:\n(?:(?:    .*)?\n)+", text, re.MULTILINE)[0]
+        assert int(re.search(r"runtime=growing\((\d+)\)", rule_text)[1]) <= 30
     assert set(profile("slurm")["groups"].values()) == set(profile("slurm")["group-components"])
 
 
