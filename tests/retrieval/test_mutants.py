@@ -3,7 +3,8 @@
 from dataclasses import replace
 
 import pytest
-from mutants import ALL, BEGIN, END, MUTATIONS, PAGE, killed_by, some_mutants
+from mutants import ALL, MUTATIONS, killed_by, some_mutants
+from mutants.table import BEGIN, END, PAGE
 
 from verified.retrieval.conformance import CHECKS, failures
 from verified.retrieval.registry import model_class
