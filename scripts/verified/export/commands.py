@@ -2,12 +2,9 @@
 
 import argparse
 import subprocess
-import sys
-from pathlib import Path
 
 from verified.config.commands import add_configfiles
-
-PROJECT = Path(__file__).resolve().parents[3]
+from verified.planning.running import add_run_options, configured, snakemake_command
 
 
 def add_parser(subparsers) -> None:
@@ -27,7 +24,7 @@ def add_parser(subparsers) -> None:
         metavar="FORM",
         help=f"forms to write, of {', '.join(forms)} (default: those of export.forms)",
     )
-    export.add_argument("--cores", default="all", help="cores that jobs may use (default all)")
+    add_run_options(export)
     export.set_defaults(run=_export)
 
 
@@ -36,9 +33,7 @@ def _export(arguments: argparse.Namespace) -> int:
     from verified.export.paths import export_folders
 
     folders = export_folders(read(*arguments.configfile), tuple(arguments.form))
-    command = [sys.executable, "-m", "snakemake", "--snakefile", str(PROJECT / "Snakefile"), "--cores", arguments.cores]
-    command += ["--configfile", *map(str, arguments.configfile), "--", *folders]
-    run = subprocess.run(command)
+    run = subprocess.run(snakemake_command("--cores", arguments.cores, *configured(arguments), "--", *folders))
     if run.returncode == 0:
         print("\n".join(["Exported:", *(f"  {folder}" for folder in folders)]))
     return run.returncode

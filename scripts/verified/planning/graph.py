@@ -2,13 +2,12 @@
 
 import re
 import subprocess
-import sys
 from itertools import product
 from pathlib import Path
 
 from verified.common.errors import InputError
+from verified.planning.running import PROJECT, snakemake_command
 
-PROJECT = Path(__file__).resolve().parents[3]
 GATHERED = {"released": "corpus", "outcomes": "tables", "validation": "evaluator", "validity": "tables"}
 """Rule files that are no stage of their own, and the stage that their rules serve."""
 
@@ -37,8 +36,8 @@ def stage_edges(graph: str, stages: dict[str, str]) -> set[tuple[str, str]]:
 
 def stage_graph(options: list[str]) -> str:
     """A Mermaid flowchart of the stages that `snakemake OPTIONS` would run. Raises InputError where it cannot plan."""
-    command = [sys.executable, "-m", "snakemake", "--snakefile", str(PROJECT / "Snakefile"), "--quiet"]
-    run = subprocess.run([*command, "--rulegraph", "mermaid-js", *options], capture_output=True, text=True)
+    command = snakemake_command("--quiet", "--rulegraph", "mermaid-js", *options)
+    run = subprocess.run(command, capture_output=True, text=True)
     if run.returncode:
         raise InputError(f"Snakemake cannot plan this: {(run.stdout + run.stderr)[-1000:].strip()}")
     edges = stage_edges(run.stdout, rule_stages())

@@ -2,14 +2,11 @@
 
 import re
 import subprocess
-import sys
 import time
 from dataclasses import dataclass
-from pathlib import Path
 
 from verified.common.errors import InputError
-
-PROJECT = Path(__file__).resolve().parents[3]
+from verified.planning.running import PROJECT, snakemake_command
 
 # Jobs of a group are printed indented.
 _JOB = re.compile(r"^ *(?:local)?(?:rule|checkpoint) (\w+):$", re.MULTILINE)
@@ -40,18 +37,8 @@ def plan(arguments: list[str]) -> tuple[list[Row], float]:
     """
     started = time.monotonic()
     run = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "snakemake",
-            "--snakefile",
-            str(PROJECT / "Snakefile"),
-            "--dry-run",
-            "--nocolor",
-            "--cores",
-            "1024",  # of a plan: no rule gets fewer threads than it asks for
-            *arguments,
-        ],
+        # So many cores of a plan: no rule gets fewer threads than it asks for.
+        snakemake_command("--dry-run", "--nocolor", "--cores", "1024", *arguments),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -2,12 +2,11 @@
 
 import argparse
 import subprocess
-import sys
 from pathlib import Path
 
 from verified.config.commands import add_configfiles
+from verified.planning.running import add_run_options, configured, snakemake_command
 
-PROJECT = Path(__file__).resolve().parents[3]
 SHOWN = Path("results/report.html")
 
 
@@ -17,8 +16,7 @@ def add_parser(subparsers) -> None:
         "report", help="build figures and pages of a run and gather all of it in results/NAME/report.html"
     )
     add_configfiles(report)
-    report.add_argument("--cores", default="all", help="cores that jobs may use (default all)")
-    report.add_argument("--profile", help="folder of a Snakemake profile, such as profiles/a100")
+    add_run_options(report, profile=True)
     report.add_argument("options", nargs="*", metavar="OPTION", help="further options of Snakemake, after --")
     report.set_defaults(run=_report)
 
@@ -29,12 +27,9 @@ def _report(arguments: argparse.Namespace) -> int:
     from verified.tables.closing import show
 
     target = Path(home(read(*arguments.configfile)), "report.html")
-    command = [sys.executable, "-m", "snakemake", "--snakefile", str(PROJECT / "Snakefile")]
-    command += ["--configfile", *map(str, arguments.configfile)]
-    if arguments.profile:
-        command += ["--profile", arguments.profile]
-    for own in (["--cores", arguments.cores], ["--report", str(target)]):
-        run = subprocess.run([*command, *own, *arguments.options, "--", "report_items"])
+    command = snakemake_command(*configured(arguments))
+    for step in (["--cores", arguments.cores], ["--report", str(target)]):
+        run = subprocess.run([*command, *step, *arguments.options, "--", "report_items"])
         if run.returncode:
             return run.returncode
     show(target, SHOWN)

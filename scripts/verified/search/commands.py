@@ -4,14 +4,13 @@ import argparse
 import json
 import os
 import subprocess
-import sys
 import textwrap
 from pathlib import Path
 
 from verified.common.errors import InputError
 from verified.config.commands import add_configfiles
+from verified.planning.running import add_run_options, configured, snakemake_command
 
-PROJECT = Path(__file__).resolve().parents[3]
 LONGEST_CAPTION = 100
 """Characters of a caption in a list on the terminal; `--json` has all of it."""
 
@@ -50,8 +49,7 @@ def _add_index(subparsers) -> None:
         " that is done to an index that is there.",
     )
     add_place(parser)
-    parser.add_argument("--cores", default="all", help="cores that jobs may use (default all)")
-    parser.add_argument("--profile", help="folder of a Snakemake profile, such as profiles/a100")
+    add_run_options(parser, profile=True)
     change = parser.add_mutually_exclusive_group()
     change.add_argument(
         "--add", nargs="+", type=Path, metavar="VIDEO", help="add video files to the index that is there"
@@ -89,10 +87,8 @@ def run_index(arguments: argparse.Namespace) -> int:
             "--index names an index that is there", remedy="give --add, --remove or --export, or a --configfile"
         )
     else:
-        command = [sys.executable, "-m", "snakemake", "--snakefile", str(PROJECT / "Snakefile")]
-        command += ["--configfile", *map(str, arguments.configfile), "--cores", arguments.cores]
-        command += ["--profile", arguments.profile] if arguments.profile else []
-        if status := subprocess.run([*command, "--", record_of(folder)]).returncode:
+        command = snakemake_command(*configured(arguments), "--cores", arguments.cores, "--", record_of(folder))
+        if status := subprocess.run(command).returncode:
             return status
     print("\n".join([f"{folder}:", *(f"  {line}" for line in describe(read_manifest(folder)))]))
     return 0

@@ -2,12 +2,10 @@
 
 import argparse
 import subprocess
-import sys
 from pathlib import Path
 
 from verified.config.commands import add_configfiles
-
-PROJECT = Path(__file__).resolve().parents[3]
+from verified.planning.running import add_run_options, configured, snakemake_command
 
 
 def add_parser(subparsers) -> None:
@@ -16,7 +14,7 @@ def add_parser(subparsers) -> None:
     actions = study.add_subparsers(required=True, metavar="ACTION")
     pages = actions.add_parser("pages", help="write a page for each participant, and say where they are")
     add_configfiles(pages)
-    pages.add_argument("--cores", default="all", help="cores that jobs may use (default all)")
+    add_run_options(pages)
     pages.add_argument("options", nargs="*", metavar="OPTION", help="further options of Snakemake, after --")
     pages.set_defaults(run=run_pages)
     parser = actions.add_parser("import", help="check all answer files of a study and write its summary")
@@ -46,9 +44,8 @@ def run_pages(arguments: argparse.Namespace) -> int:
     from verified.config.folders import dataset_folder, datasets_with
 
     settings = read(*arguments.configfile)
-    command = [sys.executable, "-m", "snakemake", "--snakefile", str(PROJECT / "Snakefile")]
-    command += ["--configfile", *map(str, arguments.configfile), "--cores", arguments.cores]
-    run = subprocess.run([*command, *arguments.options, "--", "study"])
+    options = [*configured(arguments), "--cores", arguments.cores, *arguments.options]
+    run = subprocess.run(snakemake_command(*options, "--", "study"))
     if run.returncode:
         return run.returncode
     for name in datasets_with(settings, "has_videos", "annotated_here"):
