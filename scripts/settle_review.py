@@ -27,14 +27,14 @@ with job(snakemake) as log:
                 remedy=f"known: {known}; take the file out of annotations.review",
             )
     key = key_of(snakemake.wildcards.dataset)
-    own = [row for row in decisions if row["dataset"] == key]
-    settled = settle(own, moments, groups)
+    dataset_decisions = [row for row in decisions if row["dataset"] == key]
+    settled = settle(dataset_decisions, moments, groups)
     settled["agreement"] = agreement(settled["decisions"])
     write_json(snakemake.output.settled, settled)
     write_table_json(snakemake.output.tables, review_tables(settings.title, key, settled, settled["agreement"]))
     log.info(
         "%d decisions on %d moments, %d conflicts, %d flags",
-        len(own),
+        len(dataset_decisions),
         len(settled["outcomes"]),
         len(settled["conflicts"]),
         len(settled["flags"]),
