@@ -1,3 +1,4 @@
+from verified.corpus.source_files import scene_captions
 from verified.report.paths import title_of
 
 
@@ -5,6 +6,7 @@ rule tabulate_corpus:
     """What came in and out of a folder of one's own, and what its captions took: calls, tokens, money, seconds."""
     input:
         corpus="results/{dataset}/corpus/counts.json",
+        scenes=scene_captions(settings),
         annotations="results/{dataset}/annotations/counts.json",
         rows=expand("results/{{dataset}}/captions/{kind}/{shard}.jsonl", kind=("statics", "dynamics"), shard=SHARDS)
         + expand("results/{{dataset}}/perturbations/{shard}.jsonl", shard=SHARDS),

@@ -11,7 +11,7 @@ with job(snakemake) as log:
 
     given, title = snakemake.input, snakemake.params.title
     key, annotations = key_of(snakemake.wildcards.dataset), read_json(given.annotations)
-    keys = lineage_of([row for path in given.rows for row in iterate_jsonl(path)])
+    keys = lineage_of([row for path in (*given.scenes, *given.rows) for row in iterate_jsonl(path)])
     with Ledger(snakemake.params.ledger, read_only=True) as ledger:
         costs = costs_table(title, key, keys, ledger.get, annotations["annotated"])
     write_table_json(snakemake.output[0], [corpus_table(title, key, read_json(given.corpus), annotations), costs])

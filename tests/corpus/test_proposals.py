@@ -3,6 +3,7 @@
 import csv
 import shutil
 from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from verified.corpus.folder_source import read_folder
 from verified.corpus.proposals import TASK, caption_scenes, parse_caption
 from verified.corpus.proposed import write_proposals
 from verified.corpus.scenes import detect_scenes, scene_spans
+from verified.corpus.source_files import scene_captions
 from verified.corpus.unprobed import unprobed_moments
 from verified.generation.session import Session
 from verified.statistics.validity import proposed_recall
@@ -114,10 +116,14 @@ def test_scenes_are_captioned_and_become_a_moments_file_that_the_corpus_reads(re
 def test_a_source_without_a_moments_file_says_where_its_moments_will_be(rendered, tmp_path):
     folder, _, _ = rendered
     values = {"kind": "folder", "videos": str(folder / "videos")}
-    source = load({"datasets": {"x": {"title": "X", "source": values}}}).datasets["x"].source
+    settings = load({"datasets": {"x": {"title": "X", "source": values}}, "name": "x", "shards": 1})
+    source = settings.datasets["x"].source
+    of_scenes = scene_captions(settings)(SimpleNamespace(dataset="x"))  # their calls are among the costs
+    assert of_scenes == ["results/x/corpus/scenes/shard-00.captions.jsonl"]
     assert source.proposes_moments and source.files("results/x/corpus")["moments"] == "results/x/corpus/proposed.csv"
     with pytest.raises(InputError, match="no moments are proposed yet"):
         unprobed_moments(source, str(tmp_path))
     shutil.copy(folder / "rendered.jsonl", tmp_path / "mine.jsonl")
     given_file = load({"datasets": {"x": {"title": "X", "source": values | {"moments": str(tmp_path / "mine.jsonl")}}}})
     assert not given_file.datasets["x"].source.proposes_moments
+    assert scene_captions(given_file)(SimpleNamespace(dataset="demo/x")) == []

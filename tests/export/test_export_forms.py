@@ -10,6 +10,7 @@ import pytest
 from PIL import Image
 
 from verified.captions.tar import KeyframeTars
+from verified.common.errors import InputError
 from verified.common.jsonl import read_json, read_jsonl
 from verified.common.video.probe import probe
 from verified.config.export import Export
@@ -109,6 +110,12 @@ def test_hugging_face_s_library_loads_the_folder(collection, tmp_path, monkeypat
 
     card = DatasetCard.load(folder / "README.md")
     assert card.data.license == "cc-by-4.0" and card.data.pretty_name == "Kitchen-FIG"
+
+
+def test_splits_of_one_name_do_not_overwrite_each_other(tmp_path):
+    rows = [annotation(1, "val-1", "a", 0, 1, "x"), annotation(2, "val_1", "b", 0, 1, "y")]
+    with pytest.raises(InputError, match="not told apart"):
+        written("hugging-face", tmp_path, collect(rows, ("val-1", "val_1"), ABOUT))
 
 
 def test_croissant_is_valid_and_its_records_are_read_back(collection, tmp_path):

@@ -12,6 +12,8 @@ from verified.comparison.runs import Run
 from verified.tables.simple import Estimate, SimpleTable
 
 METRICS = ("VCMR/0.5/r1", "VCMR/0.5/r10", "VCMR/0.7/r1", "SVMR/0.5/r1", "VR/r1")
+FEW = 20
+"""Queries below which a bootstrap sees too little of what queries are like."""
 SHOWN = 5
 """Queries shown of those in which one run is ahead of another."""
 
@@ -102,6 +104,8 @@ def groups_table(runs: list[Run], metric: str, groups: list[Group], resamples: i
         "Losses",
     )
     notes = [f"{_shown(metric)}. Many groups are compared: of twenty differences without cause one has p below 0.05."]
+    if any(group.queries.sum() < FEW for group in groups):
+        notes.append(f"Of fewer than {FEW} queries, intervals are too narrow and p too small.")
     digits = (0, 0, 0, 0, 0, 2, 2, 2, 3, 0, 0)
     return SimpleTable(
         "comparison-groups", f"differences in {_shown(metric)} by groups of queries", header, rows, notes, digits

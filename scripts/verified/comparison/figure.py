@@ -30,7 +30,7 @@ def draw_groups(table: SimpleTable, paths: Iterable[str | os.PathLike]) -> None:
             values = [point.value for point in points]
             axis.errorbar(values, at, xerr=spread, fmt=marker, color=colour, markersize=4, capsize=2, label=name)
         axis.axvline(0, color="#5a5a5a", linewidth=0.8)
-        axis.set_yticks(range(len(places)), [f"{by}: {label}" for by, label in places], fontsize=8)
+        axis.set_yticks(range(len(places)), [literal(f"{by}: {label}") for by, label in places], fontsize=8)
         axis.set_ylim(len(places) - 0.4, -0.6)
         axis.grid(axis="x", color="#dddddd", linewidth=0.6)
         axis.set_axisbelow(True)

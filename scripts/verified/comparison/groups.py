@@ -47,6 +47,7 @@ def read_queries(truth: Path, moments: dict[int, TrueMoment]) -> list[Query]:
         duration = row.get("duration")
         duration = float(duration) if isinstance(duration, int | float) and duration > 0 else None
         kind = row.get("fig_desc_type")
+        kind = kind if isinstance(kind, str) else None
         queries.append(Query(desc_id, moment.video, start, end, str(caption), kind, duration))
     return queries
 

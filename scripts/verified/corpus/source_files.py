@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from verified.common.errors import InputError
-from verified.common.shards import shard_index, shard_of
+from verified.common.shards import shard_index, shard_names, shard_of
 from verified.config import Config
 from verified.config.folders import dataset_of
 from verified.config.sources import FolderSource, PublishedSource
@@ -34,6 +34,17 @@ def video_folder(settings: Config) -> Callable[[object], dict[str, str]]:
     """An input function: the folder of videos alone, in which scenes are looked for before there are moments."""
     given = source_files(settings)
     return lambda wildcards: {"videos": given(wildcards)["videos"]}
+
+
+def scene_captions(settings: Config) -> Callable[[object], list[str]]:
+    """An input function: the first captions of scenes, where the moments of ``wildcards.dataset`` are proposed."""
+
+    def files(wildcards) -> list[str]:
+        wanted = dataset_of(settings, wildcards).source.proposes_moments
+        folder = f"results/{wildcards.dataset}/corpus/scenes"
+        return [f"{folder}/{shard}.captions.jsonl" for shard in shard_names(settings.shards)] if wanted else []
+
+    return files
 
 
 def shard_source(settings: Config) -> Callable[[object], dict[str, str]]:

@@ -14,8 +14,8 @@ COLUMNS_TOLD = """| column | meaning |
 | `video`, `start`, `end`, `duration` | where the moment is; seconds, the last of the video |
 | `cog_desc` | the coarse caption it started from |
 | `fig_desc`, `fig_desc_type` | the fine-grained caption; it adds statics or dynamics, or is the coarse one |
-| `fig_desc_score` | the evaluator's confidence (of an edited caption: before the edit) |
-| `lineage` | key of the request that wrote it |
+| `fig_desc_score` | the evaluator's confidence (of an edited or coarse caption: in what stood there before) |
+| `lineage` | key of the request that wrote it, or what stood there before |
 | `decision`, `reviewers`, `reviewed` | what people decided, who, and when (UTC); empty where nobody has looked |"""
 
 

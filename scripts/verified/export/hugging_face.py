@@ -8,6 +8,7 @@ import os
 import re
 from pathlib import Path
 
+from verified.common.errors import InputError
 from verified.common.files import atomic_path, file_digest, write_text
 from verified.export.card import COLUMNS_TOLD, write_cards
 from verified.export.collection import COLUMNS, Collection
@@ -34,9 +35,16 @@ TOLD = (
 
 
 def write_hugging_face(folder: Path, collection: Collection) -> None:
-    """data/SPLIT.parquet of each split that has captions, croissant.json, README.md with its YAML head, manifest."""
+    """data/SPLIT.parquet of each split that has captions, croissant.json, README.md with its YAML head, manifest.
+
+    Raises InputError for two splits of one such name, "val-1" and "val_1".
+    """
     files = {}
     for split, rows in collection.splits.items():
+        if rows and split_name(split) in files:
+            raise InputError(
+                f"the splits {list(collection.splits)} are not told apart by letters, digits and low lines"
+            )
         if rows:
             files[split_name(split)] = path = folder / "data" / f"{split_name(split)}.parquet"
             write_parquet(path, rows)
