@@ -57,6 +57,10 @@ def test_generated_files_are_in_step():
             {"datasets": {"d": {"title": "x", "source": {"kind": "demo"}, "dynamics": {"fps": 8, "frames": 64}}}},
             ["datasets.d.dynamics", "either fps or frames"],
         ),
+        (
+            {"datasets": {"d": {"title": "x", "source": {"kind": "demo"}, "proposals": {"val_share": 0.3}}}},
+            ["datasets.d.proposals", "more than all videos"],
+        ),
     ],
 )
 def test_errors_name_key_value_and_nearest_key(values, parts):

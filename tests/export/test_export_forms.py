@@ -9,6 +9,7 @@ import tarfile
 import pytest
 from PIL import Image
 
+from verified.__main__ import main
 from verified.captions.tar import KeyframeTars
 from verified.common.errors import InputError
 from verified.common.jsonl import read_json, read_jsonl
@@ -110,6 +111,13 @@ def test_hugging_face_s_library_loads_the_folder(collection, tmp_path, monkeypat
 
     card = DatasetCard.load(folder / "README.md")
     assert card.data.license == "cc-by-4.0" and card.data.pretty_name == "Kitchen-FIG"
+
+
+def test_nothing_to_export_is_said_and_runs_nothing(tmp_path, capsys):
+    values = {"datasets": {"demo": {"title": "D", "source": {"kind": "demo"}}}, "export": {"forms": []}}
+    (tmp_path / "c.yaml").write_text(json.dumps(values))
+    assert main(["export", "--configfile", str(tmp_path / "c.yaml")]) == 2
+    assert "nothing to export" in capsys.readouterr().err
 
 
 def test_splits_of_one_name_do_not_overwrite_each_other(tmp_path):

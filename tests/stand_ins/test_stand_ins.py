@@ -7,10 +7,12 @@ import pytest
 import torch
 from running import PROJECT, snakemake
 
+from verified.common.errors import InputError
 from verified.common.files import file_digest
 from verified.common.jsonl import read_json, read_jsonl
 from verified.common.seeds import derive_seed
 from verified.config import load
+from verified.config.evaluator import STAND_IN_FRAMES
 from verified.corpus.world import draw_event, make_world
 from verified.evaluator.checkpoint import load_checkpoint, read_header
 from verified.evaluator.paths import starting_checkpoint
@@ -58,6 +60,11 @@ def test_a_configuration_starts_from_it_unless_told_otherwise():
     assert starting_checkpoint(trained).endswith("pretrained.safetensors") and not trained.evaluator.imported
     other = load({**demo, "evaluator": {"size": "mini/16", "umt_file": "umt.pth", "image_size": 32}})
     assert other.evaluator.checkpoint is None and other.evaluator.imported
+    assert read_header(shipped)[0].frames == STAND_IN_FRAMES
+    for misfit in ({"frames": 16}, {"size": "mini/16", "checkpoint": "stand-in"}):
+        with pytest.raises(InputError, match="the stand-in is of size tiny"):
+            load({**demo, "evaluator": misfit})
+    assert load({**demo, "evaluator": {"frames": 16, "checkpoint": None}}).evaluator.frames == 16
 
 
 @pytest.mark.parametrize("seed", [CARD["seed"], 7])

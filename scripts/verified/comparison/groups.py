@@ -11,6 +11,8 @@ from verified.retrieval.submission import TrueMoment
 
 ALIKE = 0.5
 """Cosine of two captions' word weights (tf-idf) from which one may be taken for the other."""
+CELLS = 10_000_000
+"""Cosines held at once."""
 PARTS = 3
 
 
@@ -72,9 +74,10 @@ def alike(captions: list[str], videos: list[str]) -> np.ndarray:
     weights = TfidfVectorizer(token_pattern=r"\w+").fit_transform(captions)
     video = np.unique(videos, return_inverse=True)[1]
     counts = []
-    for start in range(0, len(captions), 1000):
-        block = (weights[start : start + 1000] @ weights.T).toarray() >= ALIKE
-        counts.append((block & (video[start : start + 1000, None] != video[None])).sum(axis=1))
+    rows = max(1, CELLS // len(captions))
+    for start in range(0, len(captions), rows):
+        block = (weights[start : start + rows] @ weights.T).toarray() >= ALIKE
+        counts.append((block & (video[start : start + rows, None] != video[None])).sum(axis=1))
     return np.concatenate(counts)
 
 

@@ -72,6 +72,14 @@ class Proposals(Section):
     val_share: float = Field(0.1, ge=0, le=1)
     """Share of the videos whose moments go to the selection split; the rest goes to the test split."""
 
+    @model_validator(mode="after")
+    def possible(self):
+        if self.train_share + self.val_share > 1:
+            raise ValueError("train_share and val_share are more than all videos")
+        if self.min_seconds > self.max_seconds:
+            raise ValueError("min_seconds is above max_seconds")
+        return self
+
 
 class DataSet(Section):
     """One corpus with its own source and settings."""

@@ -7,11 +7,13 @@ from pydantic import Field, model_validator
 from verified.config.base import Section
 
 STAND_IN = "stand-in"
+STAND_IN_FRAMES = 8
+"""Frames of a moment for which the stand-in's times were learnt."""
 
 
 def imported_checkpoint(checkpoint: str | None, umt_file: str | None) -> str | None:
     """See `Evaluator.imported`."""
-    return umt_file if checkpoint in (None, STAND_IN) else checkpoint
+    return None if checkpoint == STAND_IN else checkpoint or umt_file
 
 
 class Evaluator(Section):
@@ -103,6 +105,11 @@ class Evaluator(Section):
             raise ValueError(
                 "size L/16 starts from a UMT checkpoint: name the authors' file in evaluator.umt_file, or one that"
                 " `verified import-umt` wrote in evaluator.checkpoint"
+            )
+        if self.checkpoint == STAND_IN and (self.size, self.frames) != ("tiny", STAND_IN_FRAMES):
+            raise ValueError(
+                f"the stand-in is of size tiny and takes {STAND_IN_FRAMES} frames: for other frames set"
+                " evaluator.checkpoint to null, and one is pre-trained in the run; for another size name a checkpoint"
             )
         if self.batch % self.processes:
             raise ValueError(f"batch {self.batch} cannot be split evenly over {self.processes} processes")

@@ -3,6 +3,7 @@
 import argparse
 import subprocess
 
+from verified.common.errors import InputError
 from verified.config.commands import add_configfiles
 from verified.planning.running import add_run_options, configured, snakemake_command
 
@@ -33,6 +34,10 @@ def _export(arguments: argparse.Namespace) -> int:
     from verified.export.paths import export_folders
 
     folders = export_folders(read(*arguments.configfile), tuple(arguments.form))
+    if not folders:  # Snakemake without a target would run everything
+        raise InputError(
+            "nothing to export: the configuration shows no data set or names no form", remedy="give --form"
+        )
     run = subprocess.run(snakemake_command("--cores", arguments.cores, *configured(arguments), "--", *folders))
     if run.returncode == 0:
         print("\n".join(["Exported:", *(f"  {folder}" for folder in folders)]))
