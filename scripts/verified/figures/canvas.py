@@ -15,6 +15,7 @@ from verified.common.files import atomic_path
 COLOURS = {
     "statics": "#1b7837",
     "dynamics": "#2166ac",
+    "coarse": "#1a1a1a",
     "none": "#1a1a1a",
     "false": "#a50026",
     "soft": "#5a5a5a",
