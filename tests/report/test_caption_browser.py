@@ -29,18 +29,41 @@ def corpus(count: int) -> tuple[list[dict], list[dict], list[dict], list[dict]]:
     """Moments, scores, caption rows and annotations of `count` moments."""
     moments, scores, captions, annotations = [], [], [], []
     for ident in range(1, count + 1):
-        moments.append({"desc_id": ident, "video": f"video-{ident // 4}", "start": 1.0, "end": 3.5, "duration": 9.0,
-                        "split": "train" if ident % 3 else "test", "caption": f"thing {ident} moves"})  # fmt: skip
+        moments.append(
+            {
+                "desc_id": ident,
+                "video": f"video-{ident // 4}",
+                "start": 1.0,
+                "end": 3.5,
+                "duration": 9.0,
+                "split": "train" if ident % 3 else "test",
+                "caption": f"thing {ident} moves",
+            }
+        )
         for kind in ("statics", "dynamics"):
             texts = [f"{kind} {number} of thing {ident} in the harbour at dusk, seen from afar" for number in range(3)]
             if ident <= len(HOSTILE):
                 texts[0] = HOSTILE[ident - 1]
-            captions.append({
-                "desc_id": ident, "video": f"video-{ident // 4}", "type": kind, "shortfall": 0, "reason": None,
-                "candidates": [{"caption": text, "lineage": "0" * 64} for text in texts], "refused": [],
-            })  # fmt: skip
-            scores += [{"desc_id": ident, "type": kind, "candidate": number, "score": ident / 100 + number / 10 +
-                        (kind == "dynamics" and ident % 2)} for number in range(3)]  # fmt: skip
+            captions.append(
+                {
+                    "desc_id": ident,
+                    "video": f"video-{ident // 4}",
+                    "type": kind,
+                    "shortfall": 0,
+                    "reason": None,
+                    "candidates": [{"caption": text, "lineage": "0" * 64} for text in texts],
+                    "refused": [],
+                }
+            )
+            scores += [
+                {
+                    "desc_id": ident,
+                    "type": kind,
+                    "candidate": number,
+                    "score": ident / 100 + number / 10 + (kind == "dynamics" and ident % 2),
+                }
+                for number in range(3)
+            ]
         best = "dynamics" if ident % 2 else "statics"
         chosen = next(row for row in captions[-2:] if row["type"] == best)["candidates"][2]["caption"]
         annotations.append({"desc_id": ident, "fig_desc": chosen, "fig_desc_type": best})
@@ -67,18 +90,49 @@ def built(tmp_path):
     def build(count: int, embedded: int = module.EMBEDDED):
         moments, scores, captions, annotations = corpus(count)
         captions[0]["refused"] = [{"caption": "the <i>original</i> caption says", "reason": "speaks of the caption"}]
-        parts = {"task": "statics_candidates", "model": "some-model", "revision": "r1", "prompt": "one\ntwo <b>",
-                 "media": "[]", "sampling": "{}", "schema": ""}  # fmt: skip
+        parts = {
+            "task": "statics_candidates",
+            "model": "some-model",
+            "revision": "r1",
+            "prompt": "one\ntwo <b>",
+            "media": "[]",
+            "sampling": "{}",
+            "schema": "",
+        }
         key = key_of(parts)
         captions[0]["candidates"][0]["lineage"] = key
         with Ledger(tmp_path / "ledger.sqlite") as ledger:
-            ledger.put(parts | {"key": key, "engine": "test", "status": "ok", "reason": "", "detail": "",
-                                "finish": "stop", "text": "", "attempts": 1, "tokens_in": 1, "tokens_out": 1,
-                                "seconds": 0.0, "cost": 0.0, "notes": "{}", "created": 0.0})  # fmt: skip
+            ledger.put(
+                parts
+                | {
+                    "key": key,
+                    "engine": "test",
+                    "status": "ok",
+                    "reason": "",
+                    "detail": "",
+                    "finish": "stop",
+                    "text": "",
+                    "attempts": 1,
+                    "tokens_in": 1,
+                    "tokens_out": 1,
+                    "seconds": 0.0,
+                    "cost": 0.0,
+                    "notes": "{}",
+                    "created": 0.0,
+                }
+            )
             rows = generated_rows(moments, scores, captions, annotations)
             archive = keyframes(tmp_path / "shard-00.tar", [moment["desc_id"] for moment in moments[:40]])
-            write_browser(tmp_path / "captions.html", tmp_path / "captions-parts", ABOUT, rows, captions, [archive],
-                          ledger, embedded)  # fmt: skip
+            write_browser(
+                tmp_path / "captions.html",
+                tmp_path / "captions-parts",
+                ABOUT,
+                rows,
+                captions,
+                [archive],
+                ledger,
+                embedded,
+            )
         return tmp_path / "captions.html"
 
     return build
@@ -88,8 +142,13 @@ def test_rows_mark_the_chosen_and_the_lowest_candidate():
     row = generated_rows(*corpus(2))[1]
     assert row[:6] == (2, "video-0", 1.0, 3.5, "train", "thing 2 moves")
     assert [(kind, number, role) for kind, number, _, _, role in row.candidates] == [
-        (0, 0, 0), (0, 1, 0), (0, 2, 1), (1, 0, 2), (1, 1, 0), (1, 2, 0)
-    ]  # fmt: skip
+        (0, 0, 0),
+        (0, 1, 0),
+        (0, 2, 1),
+        (1, 0, 2),
+        (1, 1, 0),
+        (1, 2, 0),
+    ]
 
 
 def test_a_moment_without_candidates_or_scores_is_shown_with_its_reason():
@@ -101,8 +160,16 @@ def test_a_moment_without_candidates_or_scores_is_shown_with_its_reason():
 
 
 def test_released_annotations_have_their_one_caption():
-    row = {"desc_id": 7, "video": "v", "time": [0, 2], "duration": 5, "split": "test", "cog_desc": "c",
-           "fig_desc": "f", "fig_desc_score": 1.5}  # fmt: skip
+    row = {
+        "desc_id": 7,
+        "video": "v",
+        "time": [0, 2],
+        "duration": 5,
+        "split": "test",
+        "cog_desc": "c",
+        "fig_desc": "f",
+        "fig_desc_score": 1.5,
+    }
     assert released_rows([row])[0].candidates == [(2, 0, "f", 1.5, 1)]
     assert released_rows([{key: row[key] for key in row if not key.startswith("fig")}])[0].candidates == []
 
@@ -160,8 +227,10 @@ def test_a_reader_searches_filters_sorts_turns_pages_and_follows_links(built, tm
         assert chromium.run("document.activeElement.tagName") == "ARTICLE"
 
         def choose(field, value):
-            chromium.run(f"(() => {{ const field = document.getElementById('{field}'); field.value = '{value}';"
-                         "field.dispatchEvent(new Event('input', {bubbles: true})); })()")  # fmt: skip
+            chromium.run(
+                f"(() => {{ const field = document.getElementById('{field}'); field.value = '{value}';"
+                "field.dispatchEvent(new Event('input', {bubbles: true})); })()"
+            )
 
         choose("type", "statics")
         assert chromium.run(place) == "1–20 of 100 moments"
@@ -194,12 +263,16 @@ def test_sixteen_thousand_moments_stay_fluid(built, tmp_path):
         opened = float(chromium.run("document.documentElement.dataset.openMilliseconds"))
         times = []
         for words in ("thing 16127", "harbour", "dynamics 2", "nothing like it"):
-            chromium.run(f"(() => {{ const field = document.getElementById('query'); field.value = '{words}';"
-                         "field.dispatchEvent(new Event('input', {bubbles: true})); })()")  # fmt: skip
+            chromium.run(
+                f"(() => {{ const field = document.getElementById('query'); field.value = '{words}';"
+                "field.dispatchEvent(new Event('input', {bubbles: true})); })()"
+            )
             times.append(float(chromium.run("document.documentElement.dataset.filterMilliseconds")))
         chromium.run("document.getElementById('query').value = ''")
-        chromium.run("(() => { const sort = document.getElementById('sort'); sort.value = 'gap';"
-                     "sort.dispatchEvent(new Event('input', {bubbles: true})); })()")  # fmt: skip
+        chromium.run(
+            "(() => { const sort = document.getElementById('sort'); sort.value = 'gap';"
+            "sort.dispatchEvent(new Event('input', {bubbles: true})); })()"
+        )
         times.append(float(chromium.run("document.documentElement.dataset.filterMilliseconds")))
         print(f"opened in {opened} ms; filtered in {times} ms")
         assert chromium.run("document.querySelectorAll('article').length") == 20
@@ -207,8 +280,21 @@ def test_sixteen_thousand_moments_stay_fluid(built, tmp_path):
 
 
 def test_released_annotations_are_shown_without_frames_and_prompts(tmp_path):
-    rows = released_rows([{"desc_id": n, "video": "v", "time": [0, 2], "duration": 5, "split": "test", "cog_desc": "c",
-                           "fig_desc": f"fine {n}", "fig_desc_score": n / 10} for n in range(30)])  # fmt: skip
+    rows = released_rows(
+        [
+            {
+                "desc_id": n,
+                "video": "v",
+                "time": [0, 2],
+                "duration": 5,
+                "split": "test",
+                "cog_desc": "c",
+                "fig_desc": f"fine {n}",
+                "fig_desc_score": n / 10,
+            }
+            for n in range(30)
+        ]
+    )
     write_browser(tmp_path / "captions.html", tmp_path / "captions-parts", ABOUT, rows)
     with browser(tmp_path / "browser") as chromium:
         chromium.open(tmp_path / "captions.html", "#sort=best")

@@ -13,11 +13,15 @@ from verified.search.update import _holders
 def searches(best: np.ndarray, seed: int) -> np.ndarray:
     """Clues of searches whose best cosines are given."""
     draw = np.random.default_rng(seed)
-    return np.stack([
-        clues([SimpleNamespace(score=score) for score in (value, *draw.uniform(-0.1, 0.2, 20))],
-              [SimpleNamespace(score=float(np.exp(20 * value)))])
-        for value in best
-    ])  # fmt: skip
+    return np.stack(
+        [
+            clues(
+                [SimpleNamespace(score=score) for score in (value, *draw.uniform(-0.1, 0.2, 20))],
+                [SimpleNamespace(score=float(np.exp(20 * value)))],
+            )
+            for value in best
+        ]
+    )
 
 
 def fitted(distance: float) -> dict:

@@ -142,8 +142,15 @@ def test_another_address_needs_a_token(corpus):
     check_address("127.0.0.1", "")
     check_address("0.0.0.0", token)
     client = TestClient(application(corpus[0] / "index", token, host="0.0.0.0"), base_url="http://lab.example")
-    for path in ("/", "/api/search?q=x", "/media?video=v0001", "/thumbnail?video=v0001&number=0", "/?token=wrong",
-                 "/api/about?token=wrong", f"/media?video=v0001&token={token}"):  # fmt: skip
+    for path in (
+        "/",
+        "/api/search?q=x",
+        "/media?video=v0001",
+        "/thumbnail?video=v0001&number=0",
+        "/?token=wrong",
+        "/api/about?token=wrong",
+        f"/media?video=v0001&token={token}",
+    ):
         assert client.get(path).status_code == 401, path
     assert client.get("/api/about", headers={"Authorization": f"Bearer {token}"}).status_code == 200
     answer = client.get("/", params={"token": token, "q": "a thing"})

@@ -43,9 +43,10 @@ def add_run(run: Path, folder: Path, command: str, commit: str) -> list[str]:
     for model, trainings in models.items():
         if len({(known["nms_threshold"], known.get("parameters")) for _, known in trainings}) > 1:
             raise InputError(
-                f"holds trainings of {model} with different settings", file=run / "retrieval" / model,
+                f"holds trainings of {model} with different settings",
+                file=run / "retrieval" / model,
                 remedy="remove those that an earlier configuration left",
-            )  # fmt: skip
+            )
         seeds = sorted(known["seed"] for _, known in trainings)
         card = {
             "model": model,

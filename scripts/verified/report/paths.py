@@ -25,10 +25,11 @@ def browser_inputs(settings: Config) -> Callable[[object], dict[str, list[str]]]
             "annotations": annotations(wildcards),
             "moments": [f"{folder}/corpus/moments.jsonl"],
             "scores": [f"{folder}/evaluator/scores/{shard}.jsonl" for shard in shards],
-            "captions": [f"{folder}/captions/{kind}/{shard}.jsonl" for kind in ("statics", "dynamics")
-                         for shard in shards],
+            "captions": [
+                f"{folder}/captions/{kind}/{shard}.jsonl" for kind in ("statics", "dynamics") for shard in shards
+            ],
             "keyframes": [f"{folder}/keyframes/{shard}.tar" for shard in shards],
-        }  # fmt: skip
+        }
 
     return files
 

@@ -99,9 +99,10 @@ class Segment:
         self._rows, self._localised_rows = (np.r_[0, np.cumsum(part)] for part in (self.clips, self.localised))
         if (len(windows), len(self.videos), self._rows[-1]) != (facts["windows"], facts["videos"], facts["rows"]):
             raise InputError(
-                "damaged: it lists other videos than were written", file=folder / VIDEOS,
+                "damaged: it lists other videos than were written",
+                file=folder / VIDEOS,
                 remedy="remove the folder of the index and build it again: verified index",
-            )  # fmt: skip
+            )
         self.owner = np.repeat(np.arange(len(windows), dtype=np.int32), self.clips)
         """[rows] the window of each vector."""
         count = int(self._localised_rows[-1])
@@ -158,7 +159,8 @@ def _mapped(path: Path, kind: type, rows: int, dim: int) -> np.ndarray:
     size = rows * dim * np.dtype(kind).itemsize
     if not path.is_file() or path.stat().st_size != size:
         raise InputError(
-            f"damaged: {size} bytes were written", file=path,
+            f"damaged: {size} bytes were written",
+            file=path,
             remedy="remove the folder of the index and build it again: verified index",
-        )  # fmt: skip
+        )
     return np.memmap(path, kind, "r", shape=(rows, dim)) if rows else np.zeros((0, dim), kind)

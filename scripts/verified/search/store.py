@@ -124,10 +124,14 @@ def describe(manifest: dict) -> list[str]:
         f" {manifest['clip_seconds']:g} s, by {manifest['model']}"
     ]
     for entry in manifest["segments"]:
-        how = "exact search" if entry["kind"] == EXACT else (
-            f"{entry['probes']} of {entry['lists']} inverted lists, which find {entry['recall']:.1%} of the"
-            f" {entry['recall_at']} videos of an exact search ({entry['recall_queries']} queries)"
-        )  # fmt: skip
+        how = (
+            "exact search"
+            if entry["kind"] == EXACT
+            else (
+                f"{entry['probes']} of {entry['lists']} inverted lists, which find {entry['recall']:.1%} of the"
+                f" {entry['recall_at']} videos of an exact search ({entry['recall_queries']} queries)"
+            )
+        )
         gone = f", {len(entry['removed'])} of them removed" if entry["removed"] else ""
         lines.append(f"segment {entry['name']}: {entry['videos']:,} videos{gone}, {entry['rows']:,} clips: {how}")
     return [*lines, _presence(manifest["here"])]

@@ -85,15 +85,21 @@ def _probes(vectors: "ClipVectors", owner: np.ndarray, queries: np.ndarray) -> d
     probes = 4
     while True:
         vectors.probes = min(probes, vectors.facts["lists"])
-        shares = np.array([
-            len(np.intersect1d(vectors.owners(query, owner, 2 * len(wanted))[0], wanted)) / len(wanted)
-            for query, wanted in zip(queries, exact)
-        ])  # fmt: skip
+        shares = np.array(
+            [
+                len(np.intersect1d(vectors.owners(query, owner, 2 * len(wanted))[0], wanted)) / len(wanted)
+                for query, wanted in zip(queries, exact)
+            ]
+        )
         if shares[tuned].mean() >= AIM or probes >= vectors.facts["lists"]:
             break
         probes *= 2
-    return {"probes": vectors.probes, "recall": round(float(shares[tuned.stop :].mean()), 4), "recall_at": DEPTH,
-            "recall_queries": len(queries) - tuned.stop}  # fmt: skip
+    return {
+        "probes": vectors.probes,
+        "recall": round(float(shares[tuned.stop :].mean()), 4),
+        "recall_at": DEPTH,
+        "recall_queries": len(queries) - tuned.stop,
+    }
 
 
 def exact_videos(rows: np.ndarray, owner: np.ndarray, queries: np.ndarray) -> list[np.ndarray]:
