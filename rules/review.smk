@@ -1,7 +1,8 @@
 from verified.annotations.paths import compared_candidates
+from verified.config import outputs
 from verified.report.pages import page_digest
 from verified.report.paths import title_of
-from verified.review.paths import page_folders, score_files
+from verified.review.paths import page_folders
 
 
 rule review:
@@ -15,7 +16,7 @@ rule prepare_review:
     input:
         moments="results/{dataset}/corpus/moments.jsonl",
         videos="results/{dataset}/corpus/videos.jsonl",
-        scores=score_files(settings),
+        scores=outputs.scores("results/{dataset}", settings.shards),
         similarities=compared_candidates(settings),
     output:
         pages=directory("results/{dataset}/review/pages"),
@@ -46,7 +47,7 @@ rule settle_review:
     input:
         review=list(settings.annotations.review),
         moments="results/{dataset}/corpus/moments.jsonl",
-        scores=score_files(settings),
+        scores=outputs.scores("results/{dataset}", settings.shards),
     output:
         settled="results/{dataset}/annotations/review/settled.json",
         tables="results/{dataset}/annotations/review/tables.json",

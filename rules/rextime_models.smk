@@ -71,7 +71,7 @@ rule ground_rextime_questions:
         features=settings.features.model_dump(mode="json", exclude={"video_backbone", "video_revision", "fps"}),
         search=lambda wildcards: search_values(settings, wildcards.grounded),
         sources=lambda wildcards: suite_paths.sources_of(settings, wildcards.grounded),
-        model_code=lambda wildcards: modules_digest(f"retrieval.models.{wildcards.grounder.partition('-')[0]}"),
+        model_code=suite_paths.grounder_code,
     script:
         "../scripts/ground_rextime_questions.py"
 

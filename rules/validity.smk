@@ -1,4 +1,5 @@
 from verified.annotations.paths import annotation_files
+from verified.config import outputs
 from verified.tables.paths import demo_fps, demo_segments, validity_folders, validity_runs
 
 
@@ -7,9 +8,9 @@ rule measure_validity:
     input:
         truth="results/{dataset}/corpus/truth.jsonl",
         scenes=expand("results/{{dataset}}/corpus/scenes/{shard}.jsonl", shard=SHARDS),
-        keyframes=expand("results/{{dataset}}/keyframes/{shard}.tar", shard=SHARDS),
-        scores=expand("results/{{dataset}}/evaluator/scores/{shard}.jsonl", shard=SHARDS),
-        spoiled=expand("results/{{dataset}}/captions/spoiled/{shard}.jsonl", shard=SHARDS),
+        keyframes=outputs.keyframes("results/{dataset}", settings.shards),
+        scores=outputs.scores("results/{dataset}", settings.shards),
+        spoiled=outputs.spoiled("results/{dataset}", settings.shards),
         chosen=annotation_files(settings, "fig"),
         lowest=annotation_files(settings, "fig-lowest"),
         many_to_many="results/{dataset}/statistics/many_to_many.json",

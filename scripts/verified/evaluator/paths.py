@@ -5,7 +5,7 @@ from pathlib import Path
 
 from verified.common.folders import key_of
 from verified.common.shards import shard_names
-from verified.config import Config
+from verified.config import Config, outputs
 from verified.config.evaluator import STAND_IN
 from verified.config.folders import dataset_folder, evaluator_folder, home, taught_by
 from verified.stand_ins.paths import shipped_backbone, shipped_evaluator
@@ -21,6 +21,11 @@ def starting_checkpoint(settings: Config) -> str:
     return evaluator.checkpoint or f"{evaluator_folder(settings)}/pretrained.safetensors"
 
 
+def pretrains(settings: Config) -> bool:
+    """Whether the checkpoint that fine-tuning starts from is pre-trained in the run."""
+    return not settings.evaluator.checkpoint and not settings.evaluator.umt_file
+
+
 def backbone_weights(settings: Config) -> str:
     """The image network that pre-training puts into the stem."""
     folder = shipped_backbone() if settings.evaluator.backbone else f"{home(settings)}/image-backbone"
@@ -29,15 +34,17 @@ def backbone_weights(settings: Config) -> str:
 
 def tuple_files(settings: Config, kind: str) -> list[str]:
     """Files of one kind over all data sets and shards: moments, perturbations, clips or indices."""
-    folders = [dataset_folder(settings, name) for name in taught_by(settings)]
-    if kind == "moments":
-        return [f"{folder}/corpus/moments.jsonl" for folder in folders]
-    pattern = {
-        "perturbations": "{}/perturbations/{}.jsonl",
-        "clips": f"{{}}/evaluator/clips/{{}}{clip_ending(settings)}",
-        "indices": "{}/evaluator/clips/{}.jsonl",
-    }[kind]
-    return [pattern.format(folder, shard) for folder in folders for shard in shard_names(settings.shards)]
+    return [file for name in taught_by(settings) for file in _dataset_files(settings, name)[kind]]
+
+
+def _dataset_files(settings: Config, dataset: str) -> dict[str, list[str]]:
+    folder, shards = dataset_folder(settings, dataset), shard_names(settings.shards)
+    return {
+        "moments": [outputs.moments(folder)],
+        "perturbations": outputs.perturbations(folder, settings.shards),
+        "clips": [f"{folder}/evaluator/clips/{shard}{clip_ending(settings)}" for shard in shards],
+        "indices": [f"{folder}/evaluator/clips/{shard}.jsonl" for shard in shards],
+    }
 
 
 def clip_ending(settings: Config) -> str:
@@ -47,16 +54,14 @@ def clip_ending(settings: Config) -> str:
 
 def described_datasets(settings: Config) -> list[dict]:
     """The same files, data set by data set, as `read_tuples` takes them."""
-    names, shards = taught_by(settings), settings.shards
-    kinds = {kind: tuple_files(settings, kind) for kind in ("perturbations", "clips", "indices")}
     return [
         {
             "name": name,
             "test_split": settings.datasets[name].spans.test_split,
-            "moments": f"{dataset_folder(settings, name)}/corpus/moments.jsonl",
-            **{kind: files[number * shards : (number + 1) * shards] for kind, files in kinds.items()},
+            **_dataset_files(settings, name),
+            "moments": outputs.moments(dataset_folder(settings, name)),
         }
-        for number, name in enumerate(names)
+        for name in taught_by(settings)
     ]
 
 
@@ -106,32 +111,31 @@ def truth_files(settings: Config, dataset: str) -> dict[str, list[str]]:
     """Candidates and what is false in them, for a data set whose truth is known; empty for others."""
     if not settings.datasets[dataset].source.has_truth:
         return {}
-    folder, shards = dataset_folder(settings, dataset), shard_names(settings.shards)
-    kinds = ("statics", "dynamics")
+    folder = dataset_folder(settings, dataset)
     return {
-        "captions": [f"{folder}/captions/{kind}/{shard}.jsonl" for kind in kinds for shard in shards],
-        "spoiled": [f"{folder}/captions/spoiled/{shard}.jsonl" for shard in shards],
+        "captions": outputs.candidates(folder, settings.shards),
+        "spoiled": outputs.spoiled(folder, settings.shards),
     }
 
 
 def validation_files(settings: Config) -> Callable[[object], dict[str, list[str]]]:
     """An input function: what the evaluator is graded by on a data set."""
 
-    def files(wildcards) -> dict[str, list[str]]:
+    def graded_by(wildcards) -> dict[str, list[str]]:
         dataset = key_of(wildcards.dataset)
-        described = next(entry for entry in described_datasets(settings) if entry["name"] == dataset)
+        described = _dataset_files(settings, dataset)
         clip_files = {kind: described[kind] for kind in ("perturbations", "clips", "indices")}
         return clip_files | truth_files(settings, dataset)
 
-    return files
+    return graded_by
 
 
 def known_truths(settings: Config) -> dict[str, dict[str, list[str]]]:
     """`truth_files` of every data set that has them."""
     files_of = {name: truth_files(settings, name) for name in taught_by(settings)}
-    return {name: files for name, files in files_of.items() if files}
+    return {name: truths for name, truths in files_of.items() if truths}
 
 
 def all_files(nested: dict[str, dict[str, list[str]]]) -> list[str]:
     """Every file named in `known_truths`."""
-    return [file for files in nested.values() for names in files.values() for file in names]
+    return [file for kinds in nested.values() for names in kinds.values() for file in names]

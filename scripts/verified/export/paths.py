@@ -5,8 +5,7 @@ from collections.abc import Callable
 from verified.annotations.origins import generation_facts
 from verified.annotations.paths import annotation_files, annotation_splits, card_facts
 from verified.common.folders import key_of
-from verified.common.shards import shard_names
-from verified.config import Config
+from verified.config import Config, outputs
 from verified.config.folders import dataset_folder, dataset_of, shown_datasets
 
 
@@ -14,15 +13,15 @@ def export_inputs(settings: Config) -> Callable[[object], dict[str, list[str]]]:
     """An input function: annotations of ``wildcards.dataset``; videos and keyframes where the form holds media."""
     annotations = annotation_files(settings, "fig")
 
-    def files(wildcards) -> dict[str, list[str]]:
-        found = {"annotations": annotations(wildcards)}
+    def inputs(wildcards) -> dict[str, list[str]]:
+        given = {"annotations": annotations(wildcards)}
         if with_media(settings, wildcards):
             folder = f"results/{wildcards.dataset}"
-            found["videos"] = [f"{folder}/corpus/videos.jsonl"]
-            found["keyframes"] = [f"{folder}/keyframes/{shard}.tar" for shard in shard_names(settings.shards)]
-        return found
+            given["videos"] = [outputs.videos(folder)]
+            given["keyframes"] = outputs.keyframes(folder, settings.shards)
+        return given
 
-    return files
+    return inputs
 
 
 def with_media(settings: Config, wildcards) -> bool:

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 
 from verified.common.folders import key_of
-from verified.config import Config
+from verified.config import Config, outputs
 from verified.config.datasets import DataSet
 from verified.config.folders import dataset_of, dataset_values, evaluator_folder
-from verified.evaluator.paths import starting_checkpoint
+from verified.evaluator.paths import pretrains
 from verified.retrieval.paths import possible_runs
 from verified.tables.layout import FOLDERS, TABLES, TITLES, Table, runs
 
@@ -31,10 +31,9 @@ def curves(settings: Config) -> Callable[[object], list[str]]:
     def files(wildcards) -> list[str]:
         possible = possible_runs(settings, key_of(wildcards.dataset), runs(settings.retrieval.models))
         trained = dict.fromkeys((model, captions) for model, captions, _ in possible)
-        folder = f"results/{wildcards.dataset}/retrieval"
+        folder, seeds_of = f"results/{wildcards.dataset}", settings.retrieval.seeds_of
         return [
-            f"{folder}/{model}/{captions}/seed-{settings.retrieval.seeds_of(model)[0]}/log.jsonl"
-            for model, captions in trained
+            f"{outputs.training(folder, model, captions, seeds_of(model)[0])}/log.jsonl" for model, captions in trained
         ]
 
     return files
@@ -42,7 +41,7 @@ def curves(settings: Config) -> Callable[[object], list[str]]:
 
 def evaluator_records(settings: Config) -> list[str]:
     """Training records of the evaluator; of its pre-training only where that is part of the run."""
-    stages = ["pretraining", "log"] if starting_checkpoint(settings).endswith("/pretrained.safetensors") else ["log"]
+    stages = ["pretraining", "log"] if pretrains(settings) else ["log"]
     return [f"{evaluator_folder(settings)}/{stage}.jsonl" for stage in stages]
 
 

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 from verified.annotations.paths import annotation_files
 from verified.common.shards import shard_names
-from verified.config import Config
+from verified.config import Config, outputs
 from verified.config.folders import dataset_folder, dataset_wildcard, home
 from verified.config.longform import EVALUATOR, FilmSet
 from verified.config.sources import ReleasedSource
@@ -67,7 +67,7 @@ def annotation_inputs(settings: Config) -> Callable[[object], dict[str, str | li
         if source.kind == "dataset":
             corpus = dataset_folder(settings, source.dataset)
             if source.caption == "coarse":
-                return {"moments": f"{corpus}/corpus/moments.jsonl"}
+                return {"moments": outputs.moments(corpus)}
             wildcard = dataset_wildcard(settings, source.dataset)
             return {"fine": annotation_files(settings, "fig")(SimpleNamespace(dataset=wildcard))}
         extra = {"rendered": f"{films_folder}/source"} if source.rendered else {}
@@ -83,7 +83,7 @@ def video_inputs(settings: Config) -> Callable[[object], dict[str, str]]:
     def files(wildcards) -> dict[str, str]:
         source = film_sets(settings)[wildcards.films].source
         if source.kind == "dataset":
-            return {"videos": f"{dataset_folder(settings, source.dataset)}/corpus/videos.jsonl"}
+            return {"videos": outputs.videos(dataset_folder(settings, source.dataset))}
         if source.kind == "demo":
             return {"folder": f"{folder(settings)}/{wildcards.films}/source"}
         return {"folder": ancient(source.videos)}
@@ -281,7 +281,7 @@ def testing(settings: Config, model: str) -> dict:
 
 def moments_of(settings: Config, dataset: str) -> str:
     """Moments of a data set of the configuration."""
-    return f"{dataset_folder(settings, dataset)}/corpus/moments.jsonl"
+    return outputs.moments(dataset_folder(settings, dataset))
 
 
 PUBLISHED = {

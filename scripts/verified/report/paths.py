@@ -5,8 +5,7 @@ from collections.abc import Callable
 from verified.annotations.paths import annotation_files, release_of
 from verified.common.errors import InputError
 from verified.common.folders import key_of
-from verified.common.shards import shard_names
-from verified.config import Config
+from verified.config import Config, outputs
 from verified.config.folders import dataset_folder, dataset_of, dataset_values, datasets_with, home, shown_datasets
 from verified.config.trust import confidence_warning
 from verified.figures.paths import figures_of
@@ -17,21 +16,19 @@ def browser_inputs(settings: Config) -> Callable[[object], dict[str, list[str]]]
     """An input function: the files behind the caption browser of ``wildcards.dataset``."""
     annotations = annotation_files(settings, "fig")
 
-    def files(wildcards) -> dict[str, list[str]]:
+    def inputs(wildcards) -> dict[str, list[str]]:
         if release_of(settings, key_of(wildcards.dataset)):
             return {"annotations": annotations(wildcards)}
-        folder, shards = f"results/{wildcards.dataset}", shard_names(settings.shards)
+        folder, shards = f"results/{wildcards.dataset}", settings.shards
         return {
             "annotations": annotations(wildcards),
-            "moments": [f"{folder}/corpus/moments.jsonl"],
-            "scores": [f"{folder}/evaluator/scores/{shard}.jsonl" for shard in shards],
-            "captions": [
-                f"{folder}/captions/{kind}/{shard}.jsonl" for kind in ("statics", "dynamics") for shard in shards
-            ],
-            "keyframes": [f"{folder}/keyframes/{shard}.tar" for shard in shards],
+            "moments": [outputs.moments(folder)],
+            "scores": outputs.scores(folder, shards),
+            "captions": outputs.candidates(folder, shards),
+            "keyframes": outputs.keyframes(folder, shards),
         }
 
-    return files
+    return inputs
 
 
 def browser_facts(settings: Config) -> Callable[[object], dict]:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from verified.common.digest import modules_digest
 from verified.common.folders import key_of
-from verified.config import Config
+from verified.config import Config, outputs
 from verified.config.folders import dataset_of, dataset_pattern, datasets_with
 from verified.corpus.held_out import HELD_OUT
 from verified.features.paths import CAPTIONS
@@ -23,12 +23,14 @@ def training_inputs(settings: Config) -> Callable[[object], dict[str, str]]:
     def files(wildcards) -> dict[str, str]:
         inputs = _training_files(settings, wildcards)
         if is_two_stage(wildcards.model):
-            inputs["ranked"] = (
-                f"results/{wildcards.dataset}/retrieval/xml/{wildcards.trained_on}/seed-{wildcards.seed}/ranked-train.h5"
-            )
+            inputs["ranked"] = f"{_training_of_xml(wildcards)}/ranked-train.h5"
         return inputs
 
     return files
+
+
+def _training_of_xml(wildcards) -> str:
+    return outputs.training(f"results/{wildcards.dataset}", "xml", wildcards.trained_on, wildcards.seed)
 
 
 def ranking_inputs(settings: Config) -> Callable[[object], dict[str, str]]:
@@ -42,8 +44,8 @@ def _training_files(settings: Config, wildcards) -> dict[str, str]:
     folder = f"{root}/annotations/{CAPTIONS[wildcards.trained_on][0]}"
     selection = spans.train_split if held_out_share(settings, key_of(wildcards.dataset)) else spans.selection_split
     return {
-        "video": f"{root}/features/video.h5",
-        "text": f"{root}/features/text-{wildcards.trained_on}.h5",
+        "video": outputs.video_features(root),
+        "text": outputs.text_features(root, wildcards.trained_on),
         "train": f"{folder}/{spans.train_split}.jsonl",
         "selection": f"{folder}/{selection}.jsonl",
     }
@@ -90,13 +92,12 @@ def testing_inputs(settings: Config) -> Callable[[object], dict[str, str]]:
         spans = dataset_of(settings, wildcards).spans
         root = f"results/{wildcards.dataset}"
         inputs = {
-            "video": f"{root}/features/video.h5",
-            "text": f"{root}/features/text-{wildcards.tested_on}.h5",
+            "video": outputs.video_features(root),
+            "text": outputs.text_features(root, wildcards.tested_on),
             "test": f"{root}/annotations/{CAPTIONS[wildcards.tested_on][0]}/{spans.test_split}.jsonl",
         }
         if is_two_stage(getattr(wildcards, "model", "xml")):
-            run = f"{wildcards.trained_on}/seed-{wildcards.seed}/{wildcards.tested_on}"
-            inputs["ranked"] = f"{root}/retrieval/xml/{run}/ranked-test.h5"
+            inputs["ranked"] = f"{_training_of_xml(wildcards)}/{wildcards.tested_on}/ranked-test.h5"
         return inputs
 
     return files

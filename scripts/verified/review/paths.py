@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 
-from verified.common.shards import shard_names
 from verified.config import Config
 from verified.config.folders import dataset_folder, datasets_with
 
@@ -24,8 +23,3 @@ def page_folders(settings: Config) -> Callable[[object], list[str]]:
         return [f"{dataset_folder(settings, name)}/review/pages" for name in datasets_with(settings, "annotated_here")]
 
     return folders
-
-
-def score_files(settings: Config, dataset: str = "{dataset}") -> list[str]:
-    """Scores of all shards."""
-    return [f"results/{dataset}/evaluator/scores/{shard}.jsonl" for shard in shard_names(settings.shards)]

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 
-from verified.config import Config
+from verified.common.digest import modules_digest
+from verified.config import Config, outputs
 from verified.config.folders import dataset_folder, home
 from verified.config.rextime import Rextime
 from verified.tables.layout import runs
@@ -30,10 +31,11 @@ def datasets_used(settings: Config) -> list[str]:
 
 def source_inputs(settings: Config) -> list[str]:
     """Annotation files of the sources, and the corpora of the data sets among them."""
-    files = [source.annotations for source in settings.rextime.sources.values() if source.annotations]
+    given = [source.annotations for source in settings.rextime.sources.values() if source.annotations]
     for dataset in datasets_used(settings):
-        files += [f"{dataset_folder(settings, dataset)}/corpus/{name}.jsonl" for name in ("moments", "videos")]
-    return files
+        corpus = dataset_folder(settings, dataset)
+        given += [outputs.moments(corpus), outputs.videos(corpus)]
+    return given
 
 
 def corpora(settings: Config) -> dict[str, str]:
@@ -44,7 +46,7 @@ def corpora(settings: Config) -> dict[str, str]:
 def truths(settings: Config) -> dict[str, str]:
     """Files with what is true of the videos, where a source is rendered."""
     return {
-        dataset: f"{dataset_folder(settings, dataset)}/corpus/truth.jsonl"
+        dataset: outputs.truth(dataset_folder(settings, dataset))
         for dataset in datasets_used(settings)
         if settings.datasets[dataset].source.has_truth
     }
@@ -99,13 +101,23 @@ def grounding_files(settings: Config) -> list[str]:
 def grounding_inputs(settings: Config) -> Callable[[object], dict[str, str]]:
     """An input function: checkpoint and video features of ``wildcards.grounded`` and ``wildcards.grounder``."""
 
-    def files(wildcards) -> dict[str, str]:
-        model, _, captions = wildcards.grounder.partition("-")
-        root = dataset_folder(settings, wildcards.grounded)
-        run = f"{root}/retrieval/{model}/{captions}/seed-{settings.retrieval.seeds[0]}"
-        return {"video": f"{root}/features/video.h5", "checkpoint": f"{run}/checkpoint.safetensors"}
+    def inputs(wildcards) -> dict[str, str]:
+        folder = dataset_folder(settings, wildcards.grounded)
+        trained = outputs.trained_model(folder, *_grounder(wildcards), settings.retrieval.seeds[0])
+        return {"video": outputs.video_features(folder), "checkpoint": trained}
 
-    return files
+    return inputs
+
+
+def grounder_code(wildcards) -> str:
+    """A params function: digest of the code of the model in ``wildcards.grounder``, which imports cannot tell."""
+    return modules_digest(f"retrieval.models.{_grounder(wildcards)[0]}")
+
+
+def _grounder(wildcards) -> tuple[str, str]:
+    """Model and captions that it was trained on: ``fig-lowest`` of "xml-fig-lowest"."""
+    model, _, captions = wildcards.grounder.partition("-")
+    return model, captions
 
 
 def sources_of(settings: Config, dataset: str) -> list[str]:

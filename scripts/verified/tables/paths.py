@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from verified.config import Config
+from verified.config import Config, outputs
 from verified.config.folders import dataset_folder, dataset_values, evaluator_folder, shown_datasets
 from verified.longform.paths import table_files as longform_tables
 from verified.retrieval.paths import possible_runs
@@ -15,7 +15,7 @@ from verified.tables.layout import runs
 def run_files(settings: Config, name: str) -> list[str]:
     """File `name` of every retrieval run that the tables show."""
     return [
-        f"{dataset_folder(settings, dataset)}/retrieval/{model}/{trained}/seed-{seed}/{tested}/{name}"
+        f"{outputs.training(dataset_folder(settings, dataset), model, trained, seed)}/{tested}/{name}"
         for dataset in shown_datasets(settings)
         for model, trained, tested in possible_runs(settings, dataset, runs(settings.retrieval.models))
         for seed in settings.retrieval.seeds_of(model)
@@ -73,7 +73,7 @@ def validity_runs(settings: Config) -> dict[str, list[str]]:
     """Folders of the runs that the validity report compares, by training captions; ``{dataset}`` is to be filled in."""
     return {
         trained: [
-            f"results/{{dataset}}/retrieval/xml/{trained}/seed-{seed}/fig"
+            f"{outputs.training('results/{dataset}', 'xml', trained, seed)}/fig"
             for seed in settings.retrieval.seeds_of(model)
         ]
         for model, trained, tested in runs(settings.retrieval.models)
