@@ -32,7 +32,7 @@ def centred_scores(base):
     return {"encode_videos": encode_videos}
 
 
-@mutation("a video's encoding hangs on its position in the batch")
+@mutation("a video's encoding depends on its position in the batch")
 def position_in_the_batch(base):
     def change(x, values, mask):
         return x + 0.05 * torch.randn(len(x), *x.shape[1:], generator=torch.Generator().manual_seed(1), dtype=x.dtype)

@@ -54,7 +54,7 @@ def mutants() -> Iterator[Mutant]:
 
 
 def some_mutants() -> Iterator[Mutant]:
-    """Every mutation in two models, in turns; those that only a training shows in the quickest one."""
+    """Every mutation in two models by turns; those that only a training shows, in the quickest one."""
     for turn, entry in enumerate(MUTATIONS):
         if entry.trained:
             yield mutant(entry, entry.models[0])

@@ -20,7 +20,7 @@ DONE = "complete"
 
 
 def main(folder: Path, videos: int = 12) -> None:
-    """Write everything anew, or nothing where it stands already."""
+    """Write everything anew, or nothing where it exists already."""
     mark = folder / DONE
     if mark.is_file() and mark.read_text() == str(videos):
         print(f"{folder} stands already")

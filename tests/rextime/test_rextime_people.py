@@ -169,7 +169,7 @@ def make_pages(tool, questions, videos, folder):
 def test_pages_hold_what_an_annotator_may_see_and_nothing_else(questions, videos, tmp_path, capsys):
     page, task = make_pages("human", questions, videos, tmp_path / "human")
     assert set(task["items"][0]) == {"item", "clip", "qid", "query", "video", "duration", "options"}
-    assert page.read_text().count("data:video/mp4") == 2  # a video of two questions stands there once
+    assert page.read_text().count("data:video/mp4") == 2  # a video of two questions is embedded once
     _, task = make_pages("verify", questions, videos, tmp_path / "verify")
     assert "window" not in task["items"][0] and "ans" not in task["items"][0]
     assert "<b>" not in page.read_text().split('id="task">')[1].split("</script>")[0]

@@ -30,7 +30,7 @@ FORMS = re.findall(r"^\| `([\w-]+)` \| ", PAGE, re.MULTILINE)
 
 
 def run(folder: Path, words: list[str]) -> None:
-    """One command of the page, as it stands there, apart from the number of cores."""
+    """One command of the page, word for word but for the number of cores."""
     if words[0] == "snakemake":
         words = command(folder, "--cores", "2", *words[3:-2], config=folder / words[-1])
     elif words[0] == "verified":

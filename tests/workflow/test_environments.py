@@ -46,7 +46,7 @@ REQUIREMENTS = pins((PROJECT / "requirements.txt").read_text(encoding="utf-8").s
 
 
 def rules() -> list[tuple[str, Path, Path | None]]:
-    """(rule, script, environment) of every rule file, read as text; a rule that may run on vLLM stands there twice."""
+    """(rule, script, environment) of every rule file, read as text; a rule that may run on vLLM appears twice."""
     listed = []
     for file in sorted((PROJECT / "rules").glob("*.smk")):
         for rule_text in re.split(r"^(?:rule|checkpoint) ", file.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:

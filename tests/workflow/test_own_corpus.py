@@ -173,7 +173,7 @@ def test_from_clips_to_fine_captions(corpus):
 
 def test_what_the_models_saw_were_the_clips(corpus):
     folder, served, *_ = corpus
-    assert served.bodies, "the run of the test above is looked into here"
+    assert served.bodies, "this test examines the run of the test above"
     pictures = [images_of(body) for body in served.bodies if images_of(body)]
     sizes = {Image.open(io.BytesIO(base64.b64decode(urls[0].split(",")[1]))).size for urls in pictures}
     videos = {
@@ -202,7 +202,7 @@ def test_the_key_stands_nowhere(corpus):
 def test_a_second_configuration_in_the_folder_asks_nothing_and_leaves_the_first_alone(corpus):
     folder, served, *_ = corpus
     asked, before = len(served.bodies), digests(folder)
-    assert asked, "the run of the first test is looked into here"
+    assert asked, "this test examines the run of the first test"
     other = (folder / "kitchen.yaml").read_text(encoding="utf-8").replace("name: kitchen", "name: other")
     (folder / "other.yaml").write_text(other, encoding="utf-8")
     shard = "captions/dynamics/shard-00.jsonl"

@@ -24,7 +24,7 @@ def add_parser(subparsers) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the report; 1 if a finding of severity error stands in it, else 0."""
+    """Print the report; 1 if it has a finding of severity error, else 0."""
     from verified.annotations.lint import lint, table
 
     settings = Annotations()

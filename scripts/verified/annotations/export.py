@@ -60,7 +60,7 @@ def count(
     """Counts that reconcile: moments = annotated + without (by reason), over all splits and for each.
 
     A moment of a split that the configuration does not name counts as ``split-not-annotated``. `given` are the types of
-    the captions that were given out and `left_out` why others were not, by desc_id (see `select`); without them, the
+    the captions that were selected and `left_out` why others were not, by desc_id (see `select`); without them, the
     highest caption of each moment counts. Captions of the type coarse are annotated and neither statics nor dynamics.
     """
     splits = tuple(splits)

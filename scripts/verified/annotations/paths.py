@@ -76,7 +76,7 @@ def annotation_files(settings: Config, kind: str) -> Callable[[object], list[str
 
 
 def selection_files(settings: Config) -> Callable[[object], list[str]]:
-    """An input function: what was given out and left out in each split of ``wildcards.dataset``."""
+    """An input function: what was selected and left out in each split of ``wildcards.dataset``."""
 
     def files(wildcards) -> list[str]:
         splits = annotation_splits(settings, key_of(wildcards.dataset))

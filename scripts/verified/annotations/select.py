@@ -1,4 +1,4 @@
-"""From the highest-scored caption to the annotation that is given out: what people decided, and what is good enough.
+"""From the highest-scored caption to the annotation that is written: what people decided, and what is good enough.
 
 A decision of people stands whatever the score. Where nobody has decided, a caption below the smallest score allowed,
 like one that people rejected, is left out or falls back to the coarse one (`annotations.otherwise`), and is counted.
@@ -55,7 +55,7 @@ def select(
     best: int = 1,
     otherwise: str = "leave-out",
 ) -> tuple[list[dict], dict[int, str], Counter]:
-    """FIG rows that are given out, why other moments have none (by desc_id), and counts of what was done.
+    """FIG rows that are written, why other moments have none (by desc_id), and counts of what was done.
 
     `rows` are the machine's FIG rows, `outcomes` those of `review.settle`. `least` is the smallest score allowed. With
     `best` above 1, a row gets up to so many captions: the others, in falling order of choice, under ``further``.

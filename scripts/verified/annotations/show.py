@@ -19,7 +19,7 @@ STEPS = {
     "perturbations": "perturbations",
     "scores": "evaluator/scores",
 }
-"""Where the rows of a moment stand, below the data set's folder; scores have several."""
+"""Folders with the rows of a moment, below the data set's folder."""
 
 
 def facts(settings: Config, desc_id: int, dataset: str | None = None) -> dict:

@@ -22,7 +22,7 @@ RATE = 10
 
 
 def encoded(frames: np.ndarray) -> bytes:
-    """uint8 RGB [n, H, W, 3] (H and W even) as one H.264 stream in which each frame leans on the one before it.
+    """uint8 RGB [n, H, W, 3] (H and W even) as one H.264 stream in which each frame is coded from the one before it.
 
     One thread and plain C: more threads and x264's assembler paths change the bytes.
     """

@@ -188,7 +188,7 @@ def ablate(
     resamples: int,
     output: str,
 ) -> None:
-    """Write rows {dataset, set, variant, static, dynamic} of AUROCs (see validation.areas).
+    """Write rows {dataset, set, variant, static, dynamic} of AUROCs (see `areas`).
 
     checkpoints: variant → its file. captions: data set → lists of files `captions` and `spoiled`, for data sets whose
     truth is known.

@@ -98,7 +98,7 @@ class TrainingStep(nn.Module):
         masks = {role: batch.mask[batch.roles.index(role)] for role in anchors}
         memory = self.model.fusion.memory(tokens)
 
-        # Captions of our videos, side by side: own ones in every role, then the sampled caption in each anchor role.
+        # Captions for this process's videos: their own in every role, then the sampled one in each anchor role.
         reads = [states[number] for number in range(len(roles))]
         keys = [batch.mask[batch.roles.index(role)][my_share] for role in roles]
         for role in anchors:
@@ -109,7 +109,7 @@ class TrainingStep(nn.Module):
         )
         margin = confidence(logits.unflatten(0, (len(mine), -1)))["margin"]
 
-        # Captions that drew one of our videos as their negative, wherever they are.
+        # Captions of any process that drew one of this process's videos as their negative.
         drawn_by = torch.nonzero((video_negative[:, None] == mine[None, :]).any(dim=1))[:, 0]
         drew = {role: margin.new_zeros(0) for role in anchors}
         if len(drawn_by):

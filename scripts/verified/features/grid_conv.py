@@ -64,7 +64,7 @@ class GridConv:
         strong = (salience - 0.15).clamp(0, 0.25) * 4
         gradient = functional.conv2d(strong, self._gradients, stride=2, padding=3)
         edges = functional.conv2d(gradient, self._turns).relu()
-        # Each place speaks for its strongest orientation only.
+        # Each position counts for its strongest orientation only.
         edges = edges * (edges / (edges.amax(1, keepdim=True) + 1e-3)).pow(4)
         amount = edges.mean((2, 3))
         forms = functional.conv2d(edges, self._forms, stride=2).amax((2, 3))

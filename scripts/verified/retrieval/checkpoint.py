@@ -46,7 +46,7 @@ def load_model(path: str | Path, device: str = "cpu") -> tuple[RetrievalModel, d
         raise InputError("damaged: its header names no model or no config", file=path)
     largest = max([1000, *(size for tensor in tensors.values() for size in tensor.shape)])
     for key, value in config.items():
-        # From which step or epoch negatives are hard is no size.
+        # The step or epoch from which negatives are hard belongs to training and changes no tensor.
         if isinstance(value, int) and abs(value) > largest and not key.startswith("hard_"):
             raise InputError(f"damaged: {key} = {value} is beyond all of its tensors", file=path)
     cls = model_class(name)

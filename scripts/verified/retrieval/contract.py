@@ -49,7 +49,7 @@ class Recipe:
     batch: int
     """Items per step."""
     epochs: int
-    """Most passes over the training split."""
+    """Upper limit of passes over the training split."""
     steps: int | None = None
     """Steps of the optimiser; where given, they take the place of `epochs`."""
     patience: int

@@ -12,7 +12,7 @@ MASKED = -10000.0
 
 
 def without_pads(x: Tensor, mask: Tensor) -> Tensor:
-    """Zeros behind the last real position, whatever stands there; [N, S, D] and [N, S] → [N, S, D].
+    """Zeros behind the last real position, whatever was there; [N, S, D] and [N, S] → [N, S, D].
 
     First step of every encoder: attention and convolutions see pads, so what they hold must be the same each time.
     """

@@ -46,7 +46,7 @@ class SearchSettings:
     rows: int = DEPTH
     """Rows kept of each list of spans."""
     chunk: int = 256
-    """Most queries at a time."""
+    """Upper limit of queries that are searched at a time."""
     memory_mb: int = 2000
     """Room for the working memory of a chunk, and again for the encoded corpus (beyond it, a file takes the rest)."""
     device: str = "cpu"

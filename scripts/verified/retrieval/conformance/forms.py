@@ -60,7 +60,7 @@ def _check_sum(losses: dict[str, torch.Tensor], where: str) -> None:
 
 
 def check_weights(trial: Trial) -> None:
-    """A better video weighs more, weights are positive, and those of a query hang on its own list alone."""
+    """A better video weighs more, weights are positive, and those of a query depend on its own list alone."""
     model = trial.model()
     scores = torch.tensor([[0.9, 0.5, 0.1, -0.3], [0.8, 0.7, 0.6, 0.2]])
     if trial.cls.two_stage and not model.rescores:

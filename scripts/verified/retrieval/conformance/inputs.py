@@ -66,7 +66,7 @@ def check_batch_mates(trial: Trial) -> None:
 
 
 def check_reading(trial: Trial) -> None:
-    """Every real token and every real clip can change an answer, and each answer hangs on query and video.
+    """Every real token and every real clip can change an answer, and each answer depends on query and video.
 
     Computed in float64, so that a small influence is not rounded away.
     """

@@ -9,7 +9,7 @@ to itself in the place of the attention to subtitles. q is the query vector, M a
     VideoCL: s_ij = max_l q_i · M_jl,  log(Σ_j e^{s_ij} + Σ_j e^{s_ji}) − s_ii
     loss = 0.01 · (CE(start) + CE(end)) + hinge(video) + hinge(query) + 0.03 · FrameCL + 0.03 · VideoCL
 
-Each hinge has one sampled negative per row (see XML). In VideoCL s_ii stands twice in the sum, in FrameCL the moment
+Each hinge has one sampled negative per row (see XML). In VideoCL s_ii occurs twice in the sum, in FrameCL the moment
 has one clip more than it covers (the exclusive end counts as inside); both are the published behaviour.
 
 Differences from the official code
