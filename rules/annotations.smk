@@ -48,6 +48,7 @@ rule choose_annotations:
         "logs/{dataset}/choose_annotations/{split}.tsv"
     wildcard_constraints:
         dataset=datasets("annotated_here"),
+    priority: LONGEST_ROAD
     conda:
         "../envs/annotations.yaml"
     threads: 1

@@ -15,6 +15,7 @@ rule caption_statics:
         "logs/{dataset}/caption_statics/{shard}.log",
     benchmark:
         "logs/{dataset}/caption_statics/{shard}.tsv"
+    priority: LONGEST_ROAD - 1
     conda:
         generation_environment("captions", "image_lmm", "llm")
     threads: settings.generation.threads
@@ -56,6 +57,7 @@ rule caption_dynamics:
         "logs/{dataset}/caption_dynamics/{shard}.log",
     benchmark:
         "logs/{dataset}/caption_dynamics/{shard}.tsv"
+    priority: LONGEST_ROAD - 1
     conda:
         generation_environment("captions", "video_lmm", "llm")
     threads: settings.generation.threads

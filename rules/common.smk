@@ -11,7 +11,7 @@ from verified.common.digest import follow_imports, modules_digest, name_reader
 from verified.common.folders import key_of
 from verified.common.errors import InputError
 from verified.common.job import announce_parent
-from verified.common.resources import growing
+from verified.common.resources import LONGEST_ROAD, growing
 from verified.common.run_lock import enter
 from verified.common.seals import announce, marked
 from verified.common.shards import shard_names

@@ -25,6 +25,7 @@ rule gather_clips:
         "logs/{dataset}/gather_clips/{shard}.log",
     benchmark:
         "logs/{dataset}/gather_clips/{shard}.tsv"
+    priority: LONGEST_ROAD
     conda:
         "../envs/evaluator.yaml"
     threads: 1
@@ -54,6 +55,7 @@ rule pretrain_evaluator:
         f"logs/{settings.name}/pretrain_evaluator.log",
     benchmark:
         f"logs/{settings.name}/pretrain_evaluator.tsv"
+    priority: LONGEST_ROAD
     conda:
         "../envs/evaluator.yaml"
     threads: settings.evaluator.threads
@@ -91,6 +93,7 @@ rule finetune_evaluator:
         f"logs/{settings.name}/finetune_evaluator.log",
     benchmark:
         f"logs/{settings.name}/finetune_evaluator.tsv"
+    priority: LONGEST_ROAD
     conda:
         "../envs/evaluator.yaml"
     threads: settings.evaluator.threads
@@ -125,6 +128,7 @@ rule score_captions:
         "logs/{dataset}/score_captions/{shard}.log",
     benchmark:
         "logs/{dataset}/score_captions/{shard}.tsv"
+    priority: LONGEST_ROAD
     conda:
         "../envs/evaluator.yaml"
     threads: settings.evaluator.threads

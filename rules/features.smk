@@ -18,6 +18,7 @@ rule extract_video_features:
         "logs/{dataset}/extract_video_features/{shard}.log",
     benchmark:
         "logs/{dataset}/extract_video_features/{shard}.tsv"
+    priority: LONGEST_ROAD - 1
     conda:
         "../envs/features.yaml"
     threads: settings.features.threads
@@ -66,6 +67,7 @@ rule extract_text_features:
         "logs/{dataset}/extract_text_features/{captions}.log",
     benchmark:
         "logs/{dataset}/extract_text_features/{captions}.tsv"
+    priority: LONGEST_ROAD
     conda:
         "../envs/features.yaml"
     threads: settings.features.threads

@@ -9,6 +9,7 @@ rule extract_keyframes:
         "logs/{dataset}/extract_keyframes/{shard}.log",
     benchmark:
         "logs/{dataset}/extract_keyframes/{shard}.tsv"
+    priority: LONGEST_ROAD - 1
     conda:
         "../envs/keyframes.yaml"
     threads: 1

@@ -13,6 +13,7 @@ rule write_perturbations:
         "logs/{dataset}/write_perturbations/{shard}.log",
     benchmark:
         "logs/{dataset}/write_perturbations/{shard}.tsv"
+    priority: LONGEST_ROAD
     conda:
         generation_environment("perturbations", "llm")
     threads: settings.generation.threads

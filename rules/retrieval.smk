@@ -9,6 +9,7 @@ from verified.retrieval.paths import (
     testing_inputs,
     trained_captions,
     training_inputs,
+    training_priority,
     training_settings,
 )
 from verified.weights.paths import retrieval_records, text_records
@@ -61,6 +62,7 @@ rule train_model:
         "logs/{dataset}/train_model/{model}-{trained_on}-{seed}.log",
     benchmark:
         "logs/{dataset}/train_model/{model}-{trained_on}-{seed}.tsv"
+    priority: training_priority(settings)
     conda:
         "../envs/retrieval.yaml"
     threads: settings.retrieval.threads
@@ -87,6 +89,7 @@ rule rank_training_videos:
         "logs/{dataset}/rank_training_videos/{trained_on}-{seed}.log",
     benchmark:
         "logs/{dataset}/rank_training_videos/{trained_on}-{seed}.tsv"
+    priority: LONGEST_ROAD
     conda:
         "../envs/retrieval.yaml"
     threads: settings.retrieval.threads

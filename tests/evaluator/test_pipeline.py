@@ -17,8 +17,9 @@ from verified.evaluator.finetune import FineTuning, run_finetuning
 from verified.evaluator.inputs import read_tuples
 from verified.evaluator.score import score_candidates
 from verified.evaluator.tiny.pretrain import Pretraining, pretrain, run_pretraining
-from verified.evaluator.tiny.small_resnet import small_resnet
+from verified.evaluator.tiny.small_resnet import SmallResNet
 from verified.evaluator.tokens import encode
+from verified.stand_ins.image_backbone import save
 
 
 @pytest.fixture
@@ -102,7 +103,7 @@ def test_scores_of_all_candidates(dataset, tmp_path):
 
 
 def test_pretraining_is_the_same_twice(tmp_path):
-    small_resnet().save_pretrained(tmp_path)
+    save(SmallResNet(), tmp_path)
     size, plan = architecture("tiny", FRAMES, PIXELS), Pretraining(8, 4, 1e-3, 3, str(tmp_path))
     runs = [pretrain(size, plan) for _ in range(2)]
     assert json.dumps(runs[0][1]) == json.dumps(runs[1][1])
@@ -111,7 +112,7 @@ def test_pretraining_is_the_same_twice(tmp_path):
 
 
 def test_a_compact_checkpoint_holds_the_words_that_occurred(tmp_path):
-    small_resnet().save_pretrained(tmp_path)
+    save(SmallResNet(), tmp_path)
     size, plan = architecture("tiny", FRAMES, PIXELS), Pretraining(8, 4, 1e-3, 3, str(tmp_path))
     files = [tmp_path / name for name in ("whole.safetensors", "compact.safetensors")]
     run_pretraining(size, plan, 60.0, files[1], tmp_path / "log.jsonl")

@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+import torch
 
+from verified.common import mini_lm
 from verified.common.errors import InputError
 from verified.common.hdf5 import FeatureFile
 from verified.features.text import caption_rows, load_encoder, write_text_features
@@ -31,11 +33,18 @@ def test_batch_mates_do_not_matter(features, tmp_path):
     assert np.array_equal(features["3"], features["4"])
 
 
+def test_the_packaged_encoder_writes_the_bytes_that_transformers_would(features, tmp_path):
+    folder = {**SETTINGS, "text_encoder": str(mini_lm.folder())}
+    write_text_features(CAPTIONS, folder, tmp_path / "library.h5")
+    library = FeatureFile(tmp_path / "library.h5")
+    assert all(np.array_equal(library[name], features[name]) for name in features)
+
+
 def test_features_are_last_hidden_states(features):
-    tokenizer, model = load_encoder("all-MiniLM-L6-v2")
-    tokens = tokenizer("a ball", return_tensors="pt")
-    expected = model(**tokens).last_hidden_state[0, 1:-1].detach().numpy()
-    assert np.allclose(features["10"], expected, atol=3e-3)
+    with torch.inference_mode():
+        states, special = load_encoder(str(mini_lm.folder()))(["a ball"])
+    assert special.tolist() == [[True, False, False, True]]
+    assert np.allclose(features["10"], states[0, 1:-1], atol=3e-3)
 
 
 def test_captions_come_from_the_named_key():

@@ -16,7 +16,7 @@ from verified.config.evaluator import STAND_IN_FRAMES
 from verified.corpus.world import draw_event, make_world
 from verified.evaluator.checkpoint import load_checkpoint, read_header
 from verified.evaluator.paths import starting_checkpoint
-from verified.evaluator.tiny.small_resnet import SIZE, small_resnet
+from verified.evaluator.tiny.small_resnet import SIZE, STAGES
 from verified.evaluator.tiny.world import world_item
 from verified.features.backbones import load_backbone
 from verified.stand_ins.card import EVENTS, UNSEEN, graded
@@ -49,7 +49,7 @@ def test_the_stem_and_the_feature_backbone_are_one_network():
     backbone = load_backbone("small-resnet")
     stem = load_checkpoint(SHIPPED / "evaluator.safetensors").vision.stem.network
     assert all(torch.equal(value, stem.state_dict()[name]) for name, value in backbone._model.state_dict().items())
-    assert (backbone.size, backbone.dim) == (SIZE, small_resnet().config.hidden_sizes[-1])
+    assert (backbone.size, backbone.dim) == (SIZE, STAGES[-1])
 
 
 def test_a_configuration_starts_from_it_unless_told_otherwise():

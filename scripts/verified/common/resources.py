@@ -2,6 +2,13 @@
 
 from collections.abc import Callable
 
+LONGEST_ROAD = 2
+"""Priority of the jobs that most others wait for: of all that could start, Snakemake starts these first.
+
+They lead from the videos by way of the evaluator's fine-tuning to the retrieval models. One less is for what joins
+that road later on, 0, the default, for what only tables and figures read.
+"""
+
 
 def growing(amount: int) -> Callable[..., int]:
     """A resource function: `amount` at the first attempt, twice that at the second, and so on.

@@ -11,6 +11,7 @@ from verified.common.errors import InputError
 from verified.common.progress import Progress
 
 PACKAGED = "all-MiniLM-L6-v2"
+"""Runs without the library that loads all others, whose import alone takes five seconds (see `mini_lm`)."""
 BATCH = 128
 CHUNK = 16 * BATCH  # captions between two lines of progress
 
@@ -24,18 +25,16 @@ def encode(texts: Sequence[str], model: str = PACKAGED, threads: int = 1) -> np.
     """
     import torch
 
-    from verified.common.linear import through_onednn
-
     torch.set_num_threads(threads)
-    encoder = through_onednn(_load(model))
+    encoder = _load(model)
     ordered = sorted(set(texts), key=lambda text: (len(text), text))
     if not ordered:
-        return np.zeros((0, encoder.get_embedding_dimension()), np.float32)
+        return np.zeros((0, encoder.dim), np.float32)
     parts = []
     progress = Progress("sentence embeddings", len(ordered), "captions") if len(ordered) > CHUNK else None
     for start in range(0, len(ordered), CHUNK):
         part = ordered[start : start + CHUNK]
-        parts.append(encoder.encode(part, batch_size=BATCH, normalize_embeddings=True, show_progress_bar=False))
+        parts.append(encoder.vectors(part, BATCH))
         if progress:
             progress.step(len(part))
     if progress:
@@ -52,18 +51,39 @@ def weights_digest(model: str = PACKAGED) -> str:
             with (folder / name).open("rb") as file:
                 return hashlib.file_digest(file, "sha256").hexdigest()
     digest = hashlib.sha256()
-    for name, tensor in sorted(_load(model).state_dict().items()):
+    for name, tensor in sorted(_load(model).tensors().items()):
         digest.update(name.encode() + tensor.cpu().contiguous().numpy().tobytes())
     return digest.hexdigest()
 
 
+class LibraryEncoder:
+    """Any model that sentence-transformers loads from a folder or the hub; see `mini_lm.SentenceEncoder`."""
+
+    def __init__(self, source: str):
+        from sentence_transformers import SentenceTransformer
+
+        from verified.common.linear import through_onednn
+
+        self._model = through_onednn(SentenceTransformer(source, device="cpu"))
+        self.dim = self._model.get_embedding_dimension()
+
+    def vectors(self, texts: list[str], batch: int) -> np.ndarray:
+        """Float32 [texts, dim] of unit length."""
+        return self._model.encode(texts, batch_size=batch, normalize_embeddings=True, show_progress_bar=False)
+
+    def tensors(self) -> dict:
+        """The weights by name."""
+        return self._model.state_dict()
+
+
 @cache
 def _load(model: str):
-    from sentence_transformers import SentenceTransformer
+    if model == PACKAGED:
+        from verified.common.mini_lm import SentenceEncoder
 
-    folder = _folder(model)
+        return SentenceEncoder()
     try:
-        return SentenceTransformer(str(folder or model), device="cpu")
+        return LibraryEncoder(str(_folder(model) or model))
     except (OSError, ValueError) as error:
         raise InputError(
             f"the sentence encoder {model!r} cannot be loaded: {error}",

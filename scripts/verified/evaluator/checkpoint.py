@@ -9,6 +9,7 @@ from safetensors.torch import save_file
 from verified.common import tensor_file
 from verified.common.errors import InputError
 from verified.common.files import atomic_path
+from verified.common.undrawn import undrawn
 from verified.evaluator.architecture import Architecture, from_header
 from verified.evaluator.model import NoiseEvaluator
 
@@ -75,7 +76,7 @@ def load_checkpoint(path: str | Path, wanted: Architecture | None = None) -> Noi
     size = wanted or stored_size
     tensors = _spread(tensor_file.read_tensor_file(path)[0], size.vocabulary, path)
     try:
-        with torch.device("meta"):
+        with undrawn():
             expected = {name: tensor.shape for name, tensor in NoiseEvaluator(size).state_dict().items()}
     except (ValueError, TypeError, RuntimeError, ArithmeticError, AssertionError) as error:
         raise InputError(f"its header describes no network that can be built: {error}", file=path) from None

@@ -13,6 +13,7 @@ from verified.common.job import set_threads
 from verified.common.jsonl import write_json, write_jsonl
 from verified.common.seeds import generator as numpy_generator
 from verified.common.training_state import TrainingState, fingerprint
+from verified.common.undrawn import undrawn
 from verified.evaluator.architecture import Architecture, architecture, job_needs
 from verified.evaluator.checkpoint import load_checkpoint, read_header, save_checkpoint
 from verified.evaluator.inputs import Tuples, epoch_order, files_of, make_batch, read_tuples
@@ -155,7 +156,7 @@ def estimate(size: Architecture, clips: int, tokens: int = 64) -> dict[str, floa
     the clips, their four captions of `tokens` words and their eight pairs; and the largest block while it is computed
     again. Fused attention keeps no matrix of tokens by tokens.
     """
-    with torch.device("meta"):
+    with undrawn():
         parameters = sum(p.numel() for p in NoiseEvaluator(size).parameters())
     video = clips * size.frames * size.tokens_per_frame
     stored = video * size.vision_width * size.vision_layers

@@ -7,8 +7,6 @@ from collections.abc import Callable
 import torch
 import torch.distributed as dist
 from torch import Tensor
-from torch.distributed.elastic.multiprocessing.errors import ChildFailedError, record
-from torch.distributed.launcher.api import LaunchConfig, elastic_launch
 
 from verified.common.errors import InputError
 from verified.common.job import die_with, log_to
@@ -23,6 +21,9 @@ def run_in_processes(count: int, cuda: bool, function: Callable, *arguments) -> 
     if count == 1:
         function(torch.device("cuda" if cuda else "cpu"), *arguments)
         return
+    from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
+    from torch.distributed.launcher.api import LaunchConfig, elastic_launch
+
     config = LaunchConfig(
         min_nodes=1,
         max_nodes=1,
@@ -44,8 +45,13 @@ def _log_file() -> str | None:
     return next((handler.baseFilename for handler in files), None)
 
 
-@record
-def _member(parent: int, log_file: str | None, cuda: bool, function: Callable, arguments: tuple) -> None:
+def _member(*given) -> None:
+    from torch.distributed.elastic.multiprocessing.errors import record
+
+    record(_take_part)(*given)  # so that the first failure and its message reach the parent
+
+
+def _take_part(parent: int, log_file: str | None, cuda: bool, function: Callable, arguments: tuple) -> None:
     die_with(parent)
     local = int(os.environ["LOCAL_RANK"])
     log_to(log_file if local == 0 else None, mode="a")

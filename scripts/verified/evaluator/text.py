@@ -4,32 +4,22 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 from torch.utils.checkpoint import checkpoint
-from transformers import BertConfig
-from transformers.models.bert.modeling_bert import BertAttention, BertEmbeddings, BertLayer
 
+from verified.common.bert import BertAttention, BertEmbeddings, BertLayer, BertSize, key_mask
 from verified.evaluator.architecture import Architecture
 
 
-def layer_config(size: Architecture) -> BertConfig:
+def layer_size(size: Architecture) -> BertSize:
     """BERT-uncased settings at this size."""
-    config = BertConfig(
-        vocab_size=size.vocabulary,
-        hidden_size=size.text_width,
-        num_hidden_layers=size.text_layers,
-        num_attention_heads=size.text_heads,
-        intermediate_size=size.text_feedforward,
-        max_position_embeddings=size.text_positions,
-        hidden_dropout_prob=size.text_dropout,
-        attention_probs_dropout_prob=size.text_dropout,
-        layer_norm_eps=1e-12,
+    return BertSize(
+        width=size.text_width,
+        layers=size.text_layers,
+        heads=size.text_heads,
+        feed_forward=size.text_feedforward,
+        vocabulary=size.vocabulary,
+        positions=size.text_positions,
+        dropout=size.text_dropout,
     )
-    config._attn_implementation = "sdpa"
-    return config
-
-
-def key_mask(mask: Tensor) -> Tensor:
-    """[N, L] of ones and zeros → boolean [N, 1, 1, L] for attention: padded words are never attended to."""
-    return mask.bool()[:, None, None, :]
 
 
 class TextEncoder(nn.Module):
@@ -37,9 +27,9 @@ class TextEncoder(nn.Module):
 
     def __init__(self, size: Architecture):
         super().__init__()
-        config = layer_config(size)
-        self.embeddings = BertEmbeddings(config)
-        self.layers = nn.ModuleList(BertLayer(config) for _ in range(size.text_layers))
+        bert = layer_size(size)
+        self.embeddings = BertEmbeddings(bert)
+        self.layers = nn.ModuleList(BertLayer(bert) for _ in range(bert.layers))
         self.checkpointing = False
 
     def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
@@ -60,20 +50,18 @@ class FusionLayer(BertLayer):
     captions; UMT's authors recompute them for every pair, with the same result.
     """
 
-    def __init__(self, config: BertConfig, video_width: int, may_read_nothing: bool):
-        super().__init__(config)
+    def __init__(self, size: BertSize, video_width: int, may_read_nothing: bool):
+        super().__init__(size)
         self.may_read_nothing = may_read_nothing
-        self.crossattention = BertAttention(config, is_cross_attention=True)
-        if video_width != config.hidden_size:
-            self.crossattention.self.key = nn.Linear(video_width, config.hidden_size)
-            self.crossattention.self.value = nn.Linear(video_width, config.hidden_size)
+        self.crossattention = BertAttention(size)
+        if video_width != size.width:
+            self.crossattention.self.key = nn.Linear(video_width, size.width)
+            self.crossattention.self.value = nn.Linear(video_width, size.width)
 
     def memory(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
         """Video tokens [V, N, video width] → keys and values [V, heads, N, width / heads]."""
         attention = self.crossattention.self
-        shape = (attention.num_attention_heads, attention.attention_head_size)
-        key = attention.key(tokens).unflatten(-1, shape).transpose(1, 2)
-        value = attention.value(tokens).unflatten(-1, shape).transpose(1, 2)
+        key, value = attention.by_head(attention.key(tokens)), attention.by_head(attention.value(tokens))
         if self.may_read_nothing:
             key, value = (nn.functional.pad(one, (0, 0, 0, 1)) for one in (key, value))
         return key, value
@@ -84,16 +72,16 @@ class FusionLayer(BertLayer):
         Captions of one video are laid end to end as one long query: they do not see each other in cross-attention,
         and the video's keys and values need not be copied.
         """
-        states, _ = self.attention(states, keys)
+        states = self.attention(states, keys)
         attention = self.crossattention.self
         pairs, length, width = states.shape
         videos = memory_key.shape[0]
-        query = attention.query(states).reshape(videos, pairs // videos * length, attention.num_attention_heads, -1)
+        query = attention.query(states).reshape(videos, pairs // videos * length, attention.heads, -1)
         read = scaled_dot_product_attention(
             query.transpose(1, 2), memory_key, memory_value, dropout_p=attention.dropout.p if self.training else 0.0
         )
         read = read.transpose(1, 2).reshape(pairs, length, width)
-        return self.feed_forward_chunk(self.crossattention.output(read, states))
+        return self.fed_forward(self.crossattention.output(read, states))
 
 
 class FusionEncoder(nn.Module):
@@ -101,9 +89,8 @@ class FusionEncoder(nn.Module):
 
     def __init__(self, size: Architecture):
         super().__init__()
-        config = layer_config(size)
         self.layers = nn.ModuleList(
-            FusionLayer(config, size.vision_width, size.may_read_nothing) for _ in range(size.fusion_layers)
+            FusionLayer(layer_size(size), size.vision_width, size.may_read_nothing) for _ in range(size.fusion_layers)
         )
         self.checkpointing = False
 

@@ -3,11 +3,11 @@
 import re
 from pathlib import Path
 
-import torch
 from torch import Tensor
 
 from verified.common.errors import InputError
 from verified.common.foreign import read_tensors
+from verified.common.undrawn import undrawn
 from verified.evaluator.architecture import Architecture
 from verified.evaluator.checkpoint import misfit, save_checkpoint
 from verified.evaluator.model import NoiseEvaluator
@@ -86,7 +86,7 @@ def import_umt(source: Path, target: Path, size: Architecture) -> dict[str, int]
             file=source,
             remedy="is this a checkpoint of another architecture?",
         )
-    with torch.device("meta"):
+    with undrawn():
         expected = {name: tensor.shape for name, tensor in NoiseEvaluator(size).state_dict().items()}
     problem = misfit({name: tensor.shape for name, tensor in renamed.items()}, expected)
     if problem:

@@ -4,11 +4,10 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
-from transformers import VideoMAEConfig
-from transformers.models.videomae.modeling_videomae import VideoMAELayer, VideoMAEPatchEmbeddings
 
 from verified.evaluator.architecture import Architecture
 from verified.evaluator.tiny.stem import TinyStem
+from verified.evaluator.video_layer import VideoLayer
 
 MEAN = (0.485, 0.456, 0.406)
 DEVIATION = (0.229, 0.224, 0.225)
@@ -32,33 +31,13 @@ def sine_cosine_table(positions: int, width: int) -> Tensor:
     return torch.from_numpy(table.astype(np.float32))
 
 
-def layer_config(size: Architecture) -> VideoMAEConfig:
-    """The settings under which transformers' VideoMAE layers equal UMT's: one frame a tubelet, q and v biases only."""
-    config = VideoMAEConfig(
-        image_size=size.image_size,
-        patch_size=size.patch_size,
-        num_frames=size.frames,
-        tubelet_size=1,
-        hidden_size=size.vision_width,
-        num_hidden_layers=size.vision_layers,
-        num_attention_heads=size.vision_heads,
-        intermediate_size=size.vision_feedforward,
-        hidden_dropout_prob=0.0,
-        attention_probs_dropout_prob=0.0,
-        layer_norm_eps=1e-6,
-        qkv_bias=True,
-        use_mean_pooling=False,
-    )
-    config._attn_implementation = "sdpa"
-    return config
-
-
 class PatchStem(nn.Module):
     """UMT's tokens: a linear map of each 16×16 patch plus the fixed sine-cosine table; nothing else is learned."""
 
-    def __init__(self, size: Architecture, config: VideoMAEConfig):
+    def __init__(self, size: Architecture):
         super().__init__()
-        self.projection = VideoMAEPatchEmbeddings(config).projection
+        patch = (1, size.patch_size, size.patch_size)
+        self.projection = nn.Conv3d(3, size.vision_width, kernel_size=patch, stride=patch)
         table = sine_cosine_table(size.frames * size.tokens_per_frame, size.vision_width)
         self.register_buffer("positions", table, persistent=False)
 
@@ -73,9 +52,8 @@ class VideoEncoder(nn.Module):
 
     def __init__(self, size: Architecture):
         super().__init__()
-        config = layer_config(size)
-        self.stem = TinyStem(size) if size.stem == "tiny" else PatchStem(size, config)
-        self.layers = nn.ModuleList(VideoMAELayer(config) for _ in range(size.vision_layers))
+        self.stem = TinyStem(size) if size.stem == "tiny" else PatchStem(size)
+        self.layers = nn.ModuleList(VideoLayer(size) for _ in range(size.vision_layers))
         self.norm = nn.LayerNorm(size.vision_width, eps=1e-6)
         self.pool_norm = nn.LayerNorm(size.vision_width, eps=1e-6)
         self.drop_path = torch.linspace(0, size.drop_path, size.vision_layers, device="cpu").tolist()
@@ -97,11 +75,10 @@ class VideoEncoder(nn.Module):
         frames = tokens.unflatten(1, (pixels.shape[1], -1)).mean(dim=2)
         return tokens, self.pool_norm(frames)
 
-    def _block(self, layer: VideoMAELayer, tokens: Tensor, rate: float) -> Tensor:
-        """One pre-norm block with stochastic depth on both branches, which the stock layer lacks."""
-        tokens = tokens + self._drop(layer.attention(layer.layernorm_before(tokens)), rate)
-        hidden = layer.output.dense(layer.intermediate(layer.layernorm_after(tokens)))
-        return tokens + self._drop(hidden, rate)
+    def _block(self, layer: VideoLayer, tokens: Tensor, rate: float) -> Tensor:
+        """One layer with stochastic depth on both branches."""
+        tokens = tokens + self._drop(layer.attended(tokens), rate)
+        return tokens + self._drop(layer.fed_forward(tokens), rate)
 
     def _drop(self, branch: Tensor, rate: float) -> Tensor:
         if not self.training or rate == 0:

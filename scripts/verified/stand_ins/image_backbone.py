@@ -20,7 +20,7 @@ from verified.common.jsonl import write_json, write_jsonl
 from verified.common.progress import Progress
 from verified.common.seeds import derive_seed
 from verified.common.training_state import Reached, TrainingState, fingerprint
-from verified.evaluator.tiny.small_resnet import SIZE, STAGES, small_resnet
+from verified.evaluator.tiny.small_resnet import SIZE, STAGES, SmallResNet
 from verified.evaluator.training import set_rate
 from verified.evaluator.vision import normalised
 from verified.stand_ins.labelled_frames import CLASSES, labelled_frame
@@ -60,13 +60,13 @@ class Classifier(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.network = small_resnet().to(memory_format=torch.channels_last)
+        self.network = SmallResNet().to(memory_format=torch.channels_last)
         self.heads = nn.ModuleDict({name: nn.Linear(STAGES[-1], classes) for name, classes in CLASSES.items()})
 
     def forward(self, frames: Tensor) -> dict[str, Tensor]:
         """uint8 frames [B, size, size, 3] → logits [B, classes] by label."""
         pixels = normalised(frames[None])[0].contiguous(memory_format=torch.channels_last)
-        features = self.network(pixels).pooler_output.flatten(1)
+        features = self.network(pixels)
         return {name: head(features) for name, head in self.heads.items()}
 
 
@@ -76,7 +76,7 @@ def run_training(schedule: Schedule, save_seconds: float, folder: str, record: s
     state = TrainingState(Path(folder).with_name("unfinished-image-backbone.safetensors"), owner, save_seconds)
     model, rows = train(schedule, state)
     accuracy = graded(model, schedule.seed, GRADED, schedule.batch)
-    save(model, Path(folder))
+    save(model.network, Path(folder))
     write_json(Path(folder) / "accuracy.json", {"frames": GRADED, "accuracy": accuracy})
     write_jsonl(record, rows)
     state.remove()
@@ -139,6 +139,12 @@ def graded(model: Classifier, seed: int, frames: int, batch: int) -> dict[str, f
     return means([accuracies(model(pixels), labels) for pixels, labels in batches(seed, numbers, batch)])
 
 
-def save(model: Classifier, folder: Path) -> None:
-    """Write the network without its classifiers as transformers does, in half precision."""
-    model.network.to(memory_format=torch.contiguous_format).half().save_pretrained(folder)
+def save(network: SmallResNet, folder: Path) -> None:
+    """Write the network as transformers writes it, in half precision: a folder that transformers loads."""
+    from transformers import ResNetConfig, ResNetModel
+
+    config = ResNetConfig(embedding_size=STAGES[0], hidden_sizes=list(STAGES), depths=[1] * 4, layer_type="basic")
+    config.image_size = SIZE
+    theirs = ResNetModel(config)
+    theirs.load_state_dict(network.state_dict())
+    theirs.half().save_pretrained(folder)

@@ -5,7 +5,7 @@ from torch import Tensor, nn
 
 from verified.evaluator.architecture import TINY_TOKENS, Architecture
 from verified.evaluator.tiny.motion_stem import TOKENS, MotionStem
-from verified.evaluator.tiny.small_resnet import STAGES, small_resnet
+from verified.evaluator.tiny.small_resnet import STAGES, SmallResNet
 
 LOOKS = TINY_TOKENS - TOKENS
 
@@ -21,10 +21,10 @@ class TinyStem(nn.Module):
     def __init__(self, size: Architecture):
         super().__init__()
         self.motion = MotionStem(size.vision_width, size.frames)
-        self.network = small_resnet().to(memory_format=torch.channels_last).requires_grad_(False).eval()
+        self.network = SmallResNet().to(memory_format=torch.channels_last).requires_grad_(False).eval()
         self.norm = nn.LayerNorm(STAGES[-1])
         self.looks = nn.Linear(STAGES[-1], LOOKS * size.vision_width)
-        self.slot = nn.Parameter(torch.randn(LOOKS, size.vision_width) * 0.02)
+        self.slot = nn.Parameter(nn.init.normal_(torch.empty(LOOKS, size.vision_width), std=0.02))
 
     def train(self, mode: bool = True) -> "TinyStem":
         """The image network keeps its statistics also in training."""
@@ -38,7 +38,7 @@ class TinyStem(nn.Module):
         seen = torch.arange(1, frames + 1, 2).clamp_max(frames - 1)
         with torch.no_grad():
             pictures = pixels[:, seen].flatten(0, 1).contiguous(memory_format=torch.channels_last)
-            features = self.network(pictures).pooler_output.flatten(1)
+            features = self.network(pictures)
         looks = self.looks(self.norm(features)).view(batch, len(seen), LOOKS, -1)
         looks = looks.repeat_interleave(2, dim=1)[:, :frames]
         looks = looks + self.slot + self.motion.time[:frames, None]

@@ -1,0 +1,25 @@
+"""Networks without numbers: for the shapes of their weights, or to be filled from a file."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
+
+
+class _NothingDrawn(TorchFunctionMode):
+    """Normal draws leave a tensor as it is: for a tensor without numbers PyTorch would import its reference library."""
+
+    def __torch_function__(self, function, types, arguments=(), options=None):
+        options = options or {}
+        if function in (Tensor.normal_, nn.init.normal_):
+            return arguments[0] if arguments else options["tensor"]
+        return function(*arguments, **options)
+
+
+@contextmanager
+def undrawn() -> Iterator[None]:
+    """Modules built in this block have shapes and no numbers (device ``meta``), and draw from no generator."""
+    with torch.device("meta"), _NothingDrawn():
+        yield

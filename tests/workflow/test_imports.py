@@ -1,0 +1,83 @@
+"""What a rule's script loads before it does anything: packages that take seconds stand where they are used."""
+
+import ast
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
+SECONDS = ("matplotlib", "pandas", "scipy", "sentence_transformers", "sklearn", "spacy", "torch", "transformers")
+"""Packages whose import takes a good part of a second, or several."""
+TORCH = (
+    "ablate_evaluator", "build_search_index", "describe_stand_ins", "extract_film_features",
+    "extract_sentence_features", "extract_text_features", "finetune_evaluator", "ground_rextime_questions",
+    "import_umt", "pretrain_evaluator", "rank_videos", "score_captions", "test_model", "train_image_backbone",
+    "train_model", "validate_evaluator",
+)  # fmt: skip
+MAY_LOAD = {
+    **dict.fromkeys(TORCH, "torch"),
+    **dict.fromkeys(("check_collection", "collect_films", "score_rextime"), "scipy"),
+    **dict.fromkeys(("count_many_to_many", "project_clusters"), "scipy"),
+    "build_tables": "pandas",
+    "measure_language": "spacy",
+}
+"""Script → the one package of SECONDS that it may load; draw_*.py matplotlib, all others none."""
+LOADS = """
+import json, os, sys
+def loaded(lines, also):
+    there, back = os.pipe()
+    if os.fork():
+        os.close(back)
+        return os.fdopen(there).read()
+    try:
+        for script, line in lines:
+            exec(line, {})
+        exec(also, {})
+        found = [name for name in json.loads(sys.argv[2]) if name in sys.modules]
+    except BaseException as error:
+        found = f"{script}: {line}: {error!r}"
+    os.write(back, json.dumps(found).encode())
+    os._exit(0)
+groups = json.load(sys.stdin)
+print(json.dumps({name: json.loads(loaded(lines, sys.argv[1] if name == "torch" else "")) for name, lines in groups}))
+"""
+PACKAGED = """
+from verified.common.sentences import encode
+from verified.features.text import load_encoder
+from verified.retrieval.tokens import load_tokeniser
+encode(["a ball"]), load_encoder("all-MiniLM-L6-v2"), load_tokeniser("all-MiniLM-L6-v2")
+"""
+
+
+def imports_of(script: Path) -> list[str]:
+    """Every import of the script, also inside the block of its job, as a line of its own."""
+    nodes = ast.walk(ast.parse(script.read_text(encoding="utf-8")))
+    return [ast.unparse(node) for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
+
+
+@pytest.fixture(scope="module")
+def loaded():
+    """Package that a group of scripts may load → those of SECONDS that it does load; "" for scripts that may none."""
+    groups: dict[str, list] = {}
+    for script in sorted(SCRIPTS.glob("*.py")):
+        allowed = "matplotlib" if script.stem.startswith("draw_") else MAY_LOAD.get(script.stem, "")
+        groups.setdefault(allowed, []).extend((script.name, line) for line in imports_of(script))
+    run = subprocess.run(
+        [sys.executable, "-c", LOADS, PACKAGED, json.dumps(SECONDS)],
+        input=json.dumps(list(groups.items())), capture_output=True, text=True, cwd=SCRIPTS, timeout=300,
+    )  # fmt: skip
+    assert not run.returncode, run.stderr
+    return json.loads(run.stdout)
+
+
+@pytest.mark.parametrize("package", ["", "matplotlib", "pandas", "scipy", "torch"])
+def test_scripts_load_no_more_than_their_work_needs(loaded, package):
+    """Of torch's, also the packaged encoders in use: no library that loads any model is behind them."""
+    assert loaded[package] == ([package] if package else [])
+
+
+def test_every_name_is_a_script():
+    assert {f"{name}.py" for name in MAY_LOAD} <= {script.name for script in SCRIPTS.glob("*.py")}
