@@ -56,6 +56,7 @@ rule finetune_without_negatives:
         f"logs/{settings.name}/finetune_without_negatives.log",
     benchmark:
         f"logs/{settings.name}/finetune_without_negatives.tsv"
+    priority: LONGEST_ROAD - 1
     conda:
         "../envs/evaluator.yaml"
     threads: settings.evaluator.threads
@@ -91,6 +92,7 @@ rule ablate_evaluator:
         f"logs/{settings.name}/ablate_evaluator.log",
     benchmark:
         f"logs/{settings.name}/ablate_evaluator.tsv"
+    priority: LONGEST_ROAD - 1
     conda:
         "../envs/evaluator.yaml"
     threads: settings.evaluator.threads

@@ -14,6 +14,7 @@ from verified.retrieval.paths import (
     search_values,
     testing_inputs,
     training_inputs,
+    training_priority,
     training_settings,
 )
 
@@ -62,6 +63,14 @@ def test_two_stage_models_read_the_lists_of_xml_of_the_same_training():
         testing_inputs(configured())(wildcards)["ranked"] == "results/demo/retrieval/xml/fig/seed-7/cog/ranked-test.h5"
     )
     assert testing_inputs(configured())(wildcards)["test"] == "results/demo/annotations/fig/test.jsonl"
+
+
+def test_xml_is_trained_first_where_other_models_wait_for_its_lists():
+    waiting, alone = (training_priority(configured(models=models)) for models in (["xml", "squidnet"], ["xml", "hero"]))
+    other = run()
+    other.model = "squidnet"
+    assert waiting(run()) > waiting(other) > 0
+    assert alone(run()) == alone(other)
 
 
 def test_published_annotations_are_divided_for_selection():
