@@ -41,15 +41,33 @@ def test_what_is_printed_is_what_can_be_held_to_the_run(frame, capsys):
     assert len(readme_table(printed)) == 16
     (frame / "README.md").write_text(f"Text\n\n{printed}")
     assert main(["tables", "readme", str(frame), "--check", str(frame / "README.md")]) == 0
-    assert "all 16 figures" in capsys.readouterr().out
+    assert "bears out all 16 figures" in capsys.readouterr().out
 
 
 def test_a_figure_outside_the_interval_is_named(frame, capsys):
     text = readme_figures(read_rows(frame / "all.csv")).replace("| HERO | 20.50", "| HERO | 25.00")
     (frame / "README.md").write_text(text)
     assert main(["tables", "readme", str(frame), "--check", str(frame / "README.md")]) == 1
-    assert "HERO VCMR 0.5/r1: 25.00 there is outside [18.0, 23.0] here" in capsys.readouterr().out
+    assert "HERO VCMR 0.5/r1: 25.00 there, 20.50 [18.0, 23.0] here" in capsys.readouterr().out
     assert readme_problems(text.replace("HERO", "Other"), read_rows(frame / "all.csv"))[0].endswith("not in this run")
+
+
+@pytest.mark.parametrize(
+    "method, cell, fits",
+    [
+        ("HERO", "25.00", False),
+        ("HERO", "25.00 ±0.90", False),  # one training here: 4.303 * 0.9 * sqrt(1/3 + 1) = 4.47 points
+        ("HERO", "25.00 ±0.91", True),
+        ("XML", "25.00 ±1.20", False),  # three trainings here: 4.303 * 1.2 * sqrt(1/3 + 1/3) = 4.22 points
+        ("XML", "25.00 ±1.29", True),
+    ],
+)
+def test_a_spread_over_trainings_says_how_far_another_run_may_be(method, cell, fits, frame):
+    rows = read_rows(frame / "all.csv")
+    lines = readme_figures(rows).splitlines()
+    number = next(number for number, line in enumerate(lines) if line.startswith(f"| {method} "))
+    lines[number] = lines[number].replace("20.50 ±1.23" if method == "XML" else "20.50", cell, 1)
+    assert (readme_problems("\n".join(lines), rows) == []) == fits
 
 
 @pytest.mark.parametrize("change", [("20.50", "twenty"), ("| 20.50 ", "")])

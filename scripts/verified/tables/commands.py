@@ -1,4 +1,4 @@
-"""`verified tables readme` prints the figures that README shows of a run, or holds README to a run's intervals."""
+"""`verified tables readme` prints the figures that README shows of a run, or holds README to a run."""
 
 import argparse
 from pathlib import Path
@@ -22,9 +22,7 @@ def add_parser(subparsers) -> None:
     readme.add_argument(
         "tables", metavar="FOLDER", nargs="?", default="results/tables", help="the run's tables (results/tables)"
     )
-    readme.add_argument(
-        "--check", metavar="FILE", help="name the figures in FILE that lie outside this run's intervals"
-    )
+    readme.add_argument("--check", metavar="FILE", help="name the figures in FILE that this run does not bear out")
     readme.set_defaults(run=run_readme)
 
 
@@ -47,5 +45,5 @@ def run_readme(arguments: argparse.Namespace) -> int:
     if not shown:
         raise InputError("holds no table of the run", file=arguments.check, remedy="paste what the command prints")
     problems = readme_problems(text, rows)
-    print("\n".join(problems) or f"all {len(shown)} figures lie inside this run's intervals")
+    print("\n".join(problems) or f"this run bears out all {len(shown)} figures")
     return 1 if problems else 0
