@@ -1,4 +1,4 @@
-from verified.figures.paths import nms_threshold, shown_annotations
+from verified.figures.paths import nms_threshold, shown_annotations, tested_annotations
 from verified.report.paths import title_of
 
 
@@ -68,7 +68,7 @@ rule draw_examples:
 rule draw_predictions:
     """Ranked predictions of XML trained on coarse and on fine captions for one query (Figure 5)."""
     input:
-        annotations=shown_annotations(settings),
+        annotations=tested_annotations(settings),
         videos="results/{dataset}/corpus/videos.jsonl",
         coarse=f"results/{{dataset}}/retrieval/xml/cog/seed-{settings.retrieval.seeds_of('xml')[0]}/fig/submission.json.gz",
         fine=f"results/{{dataset}}/retrieval/xml/fig/seed-{settings.retrieval.seeds_of('xml')[0]}/fig/submission.json.gz",

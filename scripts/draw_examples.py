@@ -4,7 +4,7 @@ from verified.common.job import job
 
 with job(snakemake):
     from verified.common.jsonl import read_jsonl
-    from verified.figures.examples import FIGURES, Material, by_moment, picks
+    from verified.figures.examples import FIGURES, Material, by_moment, first_with_rows, picks
     from verified.figures.pipeline import draw_pipeline
     from verified.figures.rows import draw_rows, keyframes_of
 
@@ -13,12 +13,14 @@ with job(snakemake):
     def rows(paths):
         return [row for path in paths for row in read_jsonl(path)]
 
+    annotations, split = first_with_rows(given.annotations)
     material = Material(
-        annotations=read_jsonl(given.annotations),
+        annotations=annotations,
         scores=by_moment(rows(given.scores)),
         captions={(row["desc_id"], row["type"]): row for row in rows(given.captions)},
         perturbations={row["desc_id"]: row for row in rows(given.perturbations)},
         seed=snakemake.params.seed,
+        split=split,
     )
     picked_rows = picks(material)
     frames = keyframes_of(given.keyframes, {row["desc_id"] for picked in picked_rows.values() for row in picked})

@@ -8,19 +8,21 @@ import html
 import json
 import re
 import xml.etree.ElementTree as ElementTree
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from PIL import Image
 
 from verified.common.errors import InputError
+from verified.common.jsonl import write_jsonl
 from verified.config import load
 from verified.corpus.encode import write_video
 from verified.evaluator.grading import Graded
 from verified.evaluator.grading import validation as grade
 from verified.figures import examples, recalls, statistics, training, validation
 from verified.figures.canvas import literal
-from verified.figures.paths import figures_of
+from verified.figures.paths import figures_of, shown_annotations
 from verified.figures.pipeline import draw_pipeline
 from verified.figures.predictions import (
     choose_query,
@@ -140,6 +142,32 @@ def test_the_pipeline_shows_each_module_of_one_moment(tmp_path):
         assert picture.width * 9 == picture.height * 16
 
 
+def test_examples_come_from_the_first_split_that_has_any_and_say_which(tmp_path):
+    files = [tmp_path / f"{split}.jsonl" for split in ("test", "val", "train")]
+    for file in files:
+        file.write_text("")
+    with pytest.raises(InputError, match=r"test\.jsonl: no split has an annotation to draw"):
+        examples.first_with_rows(files)
+    row = annotation(1, "a") | {"fig_desc_type": "coarse"}  # where no fine caption was good enough
+    write_jsonl(files[2], [row])
+    assert examples.first_with_rows(files) == ([row], "train")
+    known = material([row])
+    known.split = "train"
+    known.scores[1][0]["score"] = None  # its clip could not be scored
+    drawn = {name: compose(examples.picks(known)[name], {}, known) for name, compose in examples.FIGURES.items()}
+    for name, lines in drawn.items():
+        draw_rows(lines, [tmp_path / f"{name}.svg"])
+        assert "a, 1–3 s (split train)" in texts(tmp_path / f"{name}.svg")
+    draw_pipeline(row, {}, known, [tmp_path / "pipeline.svg"])
+    assert "a, 1–3 s (split train)" in texts(tmp_path / "pipeline.svg")
+    write_jsonl(files[0], [row])
+    assert examples.first_with_rows(files) == ([row], "")
+    wildcards = SimpleNamespace(dataset="one")
+    assert shown_annotations(settings({"kind": "demo"}, []))(wildcards) == [
+        f"results/one/annotations/fig/{split}.jsonl" for split in ("test", "val", "train")
+    ]
+
+
 def test_lines_are_broken_where_they_would_leave_their_column():
     for bold in (False, True):
         row = MomentRow([])
@@ -216,16 +244,16 @@ def test_curves_name_models_training_captions_and_losses(tmp_path):
     assert "matching, hard negatives" not in said
 
 
-def test_validation_gives_the_areas_and_counts_also_where_there_is_nothing_to_tell_apart(tmp_path):
+def test_validation_gives_the_areas_and_counts_and_says_where_there_is_nothing_to_tell_apart(tmp_path):
     graded = [Graded(n, "a", "static" if n % 2 else "faithful", ("static",)) for n in range(9)]
     readings = {"z1": np.arange(9) / 9, "probability": np.linspace(0, 1, 9)}
     for name, count in (("spoiled", 9), ("perturbations", 0)):
         values = {key: numbers[:count] for key, numbers in readings.items()}
         sets = {name: grade(graded[:count], values, "z1", 20, 0)}
         validation.draw_validation({"confidence": "z1", "sets": sets}, [tmp_path / f"{name}.svg"])
+    assert texts(tmp_path / "perturbations.svg") == ["No caption was left that the evaluator could be graded by."]
     said = texts(tmp_path / "spoiled.svg")
     assert {"candidates against the truth", "faithful (5)", "static (4)", "AUROC: static 0.500"} <= set(said)
-    assert "AUROC: nothing to tell apart" in texts(tmp_path / "perturbations.svg")
 
 
 def test_recalls_have_a_dot_per_cell_and_none_for_gaps(tmp_path):
@@ -256,6 +284,15 @@ def test_statistics_give_their_counts_and_means(tmp_path):
     nearest = {"points": [], "distance": 0.05, "min_samples": 16, "nearest": {"edges": [0, 0.1, 0.2], "counts": [0, 4]}}
     statistics.draw(statistics.clusters, nearest, [tmp_path / "n.svg"])
     said = texts(tmp_path / "n.svg")
+    single = {"points": [], "nearest": None, "captions": 1200}
+    for paint, values, note in (
+        (statistics.confidence, {"scores": None, "captions": 1200}, "None of the 1,200 captions has a score."),
+        (statistics.clusters, single, "All 1,200 moments share one coarse caption: there is no distance to another."),
+    ):
+        statistics.draw(paint, values, [tmp_path / "small.svg", tmp_path / "small.png"])
+        assert texts(tmp_path / "small.svg") == [note]
+        with Image.open(tmp_path / "small.png") as sheet:
+            assert sheet.height < 60 < sheet.width < 6.4 * 120, "no larger than its line"
     assert "a class needs 16 captions within 0.05" in said and "distinct coarse captions" in said
 
 

@@ -11,6 +11,7 @@ import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
 from verified.common.files import atomic_path
+from verified.figures.text import line_height, width_of, wrapped
 
 COLOURS = {
     "statics": "#1b7837",
@@ -26,6 +27,8 @@ SERIES = (
     ("#7a7a7a", "P", "--"),
 )  # fmt: skip
 """Colour, marker and line of the first, second … series: any one of the three tells them apart."""
+NOTE_WIDTH, NOTE_SIZE, NOTE_EDGE = 6.2, 9, 0.1
+"""Of a note: its longest line in inches, points of its text, inches around it."""
 STYLE = {"svg.fonttype": "path", "svg.hashsalt": "verified", "font.size": 9, "axes.spines.top": False,
          "axes.spines.right": False, "axes.titlesize": 9, "legend.frameon": False}  # fmt: skip
 
@@ -48,6 +51,17 @@ def drawing(paths: Iterable[str | os.PathLike], width: float, height: float, pla
                     figure.savefig(temporary, dpi=120, metadata=undated)
         finally:
             plt.close(figure)
+
+
+def draw_note(paths: Iterable[str | os.PathLike], text: str) -> None:
+    """A line of text on a sheet no larger than it: what is there instead, where there is nothing to plot."""
+    lines = wrapped(text, NOTE_WIDTH, NOTE_SIZE)
+    height = line_height(NOTE_SIZE) * len(lines) + 2 * NOTE_EDGE
+    width = max(width_of(line, NOTE_SIZE) for line in lines) + 2 * NOTE_EDGE
+    with drawing(paths, width, height, placed=True) as figure:
+        for number, line in enumerate(lines):
+            top = 1 - (NOTE_EDGE + number * line_height(NOTE_SIZE)) / height
+            figure.text(NOTE_EDGE / width, top, literal(line), size=NOTE_SIZE, va="top", color=COLOURS["none"])
 
 
 def _settle(figure: Figure) -> None:

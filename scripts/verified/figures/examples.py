@@ -3,14 +3,18 @@
 Each function picks its moments and returns rows to draw; the picks follow from the data and the seed alone.
 """
 
+import os
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from pathlib import Path
 
 from PIL import Image
 
+from verified.common.errors import InputError
 from verified.common.fig import TYPES
+from verified.common.jsonl import finite, read_jsonl
 from verified.common.seeds import generator
 from verified.figures.rows import MomentRow
 
@@ -29,9 +33,27 @@ class Material:
     captions: Mapping[tuple[int, str], dict]
     perturbations: Mapping[int, dict]
     seed: int
+    split: str = ""
+    """Split of the annotations where it is not the test split, which has none then."""
+
+    def place(self, row: dict) -> str:
+        """Video and span of a moment, and its split where it is not the test split."""
+        start, end = row["time"]
+        return f"{row['video']}, {start:g}–{end:g} s" + (f" (split {self.split})" if self.split else "")
 
 
 Frames = Mapping[int, list[tuple[float, Image.Image]]]
+
+
+def first_with_rows(paths: Sequence[str | os.PathLike]) -> tuple[list[dict], str]:
+    """Annotations of the first file that has any, and its split, or "" if that is the first file, the test split's.
+
+    Raises InputError where none has any.
+    """
+    for path in paths:
+        if rows := read_jsonl(path):
+            return rows, "" if path == paths[0] else Path(path).stem
+    raise InputError("no split has an annotation to draw", file=paths[0], remedy="see annotations/counts.json")
 
 
 def by_moment(rows: list[dict]) -> dict[int, list[dict]]:
@@ -93,7 +115,7 @@ def widest_gaps(annotations: list[dict], scores: Mapping[int, list[dict]]) -> li
     """Moments of different videos whose best and worst candidates lie furthest apart."""
 
     def gap(row: dict) -> float:
-        values = [entry["score"] for entry in scores[row["desc_id"]] if entry["score"] is not None]
+        values = [entry["score"] for entry in ranked(scores[row["desc_id"]])]
         return max(values) - min(values) if values else -1.0
 
     picks = {}
@@ -102,10 +124,14 @@ def widest_gaps(annotations: list[dict], scores: Mapping[int, list[dict]]) -> li
     return list(picks.values())[:EXAMPLES]
 
 
-def _head(row: dict, frames: Frames) -> MomentRow:
+def ranked(scores: list[dict]) -> list[dict]:
+    """Scored candidates, best first; those without a score are left out."""
+    return sorted((entry for entry in scores if finite(entry["score"])), key=lambda entry: -entry["score"])
+
+
+def _head(row: dict, frames: Frames, material: Material) -> MomentRow:
     drawn = MomentRow(frames.get(row["desc_id"], []))
-    start, end = row["time"]
-    drawn.add(f"{row['video']}, {start:g}–{end:g} s", bold=True)
+    drawn.add(material.place(row), bold=True)
     drawn.add(f"coarse: {row['cog_desc']}")
     return drawn
 
@@ -114,13 +140,13 @@ def task(rows: list[dict], frames: Frames, material: Material) -> list[MomentRow
     """Figure 1: one coarse caption fits several moments; the fine ones tell them apart."""
     drawn = []
     for row in rows:
-        drawn.append(_head(row, frames))
+        drawn.append(_head(row, frames, material))
         drawn[-1].add(f"fine ({row['fig_desc_type']}): {row['fig_desc']}", row["fig_desc_type"])
     return drawn
 
 
 def _candidates(line: MomentRow, row: dict, material: Material) -> None:
-    for entry in sorted(material.scores[row["desc_id"]], key=lambda entry: -entry["score"]):
+    for entry in ranked(material.scores[row["desc_id"]]):
         is_chosen = (entry["type"], entry["caption"]) == (row["fig_desc_type"], row["fig_desc"])
         mark = "chosen " if is_chosen else ""
         line.add(f"{mark}{entry['type']} {entry['score']:.2f}: {entry['caption']}", entry["type"], is_chosen)
@@ -130,13 +156,13 @@ def annotations(rows: list[dict], frames: Frames, material: Material) -> list[Mo
     """Figure 3: the coarse caption, the chosen fine one with its score, and the best of the other type."""
     drawn = []
     for row in rows:
-        line = _head(row, frames)
+        line = _head(row, frames, material)
         score = row.get("fig_desc_score")
         kind = row["fig_desc_type"]
         line.add(f"{kind}, chosen{'' if score is None else f' ({score:.2f})'}: {row['fig_desc']}", kind, bold=True)
-        others = [entry for entry in material.scores[row["desc_id"]] if entry["type"] != kind]
+        others = [entry for entry in ranked(material.scores[row["desc_id"]]) if entry["type"] != kind]
         if others:
-            best = max(others, key=lambda entry: entry["score"])
+            best = others[0]
             line.add(f"best of {best['type']} ({best['score']:.2f}): {best['caption']}", best["type"])
         drawn.append(line)
     return drawn
@@ -146,7 +172,7 @@ def evaluator(rows: list[dict], frames: Frames, material: Material) -> list[Mome
     """After Figure 4: moments whose candidates the evaluator tells apart most clearly, all candidates in its order."""
     drawn = []
     for row in rows:
-        drawn.append(_head(row, frames))
+        drawn.append(_head(row, frames, material))
         _candidates(drawn[-1], row, material)
     return drawn
 

@@ -15,14 +15,24 @@ STATISTICS = ("confidence", "spans", "clusters")
 RECALLS = ("main-4", "main-5", "main-6", "main-7")
 
 
-def shown_annotations(settings: Config) -> Callable[[object], str]:
-    """An input function: the annotations of the test split, which examples are drawn from."""
+def shown_annotations(settings: Config) -> Callable[[object], list[str]]:
+    """An input function: the annotations that examples are drawn from, of the test, selection and train split.
 
-    def path(wildcards) -> str:
-        split = dataset_of(settings, wildcards).spans.test_split
-        return f"results/{wildcards.dataset}/annotations/fig/{split}.jsonl"
+    Examples come from the first of these files that holds any (`figures.examples.first_with_rows`).
+    """
 
-    return path
+    def files(wildcards) -> list[str]:
+        spans = dataset_of(settings, wildcards).spans
+        splits = dict.fromkeys((spans.test_split, spans.selection_split, spans.train_split))
+        return [f"results/{wildcards.dataset}/annotations/fig/{split}.jsonl" for split in splits]
+
+    return files
+
+
+def tested_annotations(settings: Config) -> Callable[[object], str]:
+    """An input function: the annotations of the test split, whose queries retrieval models were asked."""
+    files = shown_annotations(settings)
+    return lambda wildcards: files(wildcards)[0]
 
 
 def curves(settings: Config) -> Callable[[object], list[str]]:

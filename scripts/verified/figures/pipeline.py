@@ -7,7 +7,7 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
 from verified.common.fig import TYPES
 from verified.figures.canvas import COLOURS, drawing, literal
-from verified.figures.examples import Frames, Material
+from verified.figures.examples import Frames, Material, ranked
 from verified.figures.rows import add_picture
 from verified.figures.text import fitted, line_height
 
@@ -46,7 +46,7 @@ def draw_pipeline(row: dict, frames: Frames, material: Material, paths: Iterable
             _box(figure, box, HEADS[name])
         for start, end in ARROWS:
             _arrow(figure, BOXES[start], BOXES[end])
-        _moment(figure, row, frames.get(row["desc_id"], []))
+        _moment(figure, row, frames.get(row["desc_id"], []), material.place(row))
         for name, lines in _lines(row, material).items():
             left, bottom, width, height = BOXES[name]
             _write(figure, lines, (left, bottom, width, height - HEAD))
@@ -75,11 +75,10 @@ def _lines(row: dict, material: Material) -> dict[str, list[Line]]:
         )
         if selected.get(name)
     ]
-    ranked = sorted(material.scores[ident], key=lambda entry: -entry["score"])
     chosen = (row["fig_desc_type"], row["fig_desc"])
     scored = [
         (f"{entry['score']:.2f}  {entry['caption']}", entry["type"], (entry["type"], entry["caption"]) == chosen)
-        for entry in ranked
+        for entry in ranked(material.scores[ident])
     ]
     return {
         "statics": described + captions["statics"],
@@ -113,10 +112,9 @@ def _arrow(figure, start: tuple, end: tuple) -> None:
     figure.add_artist(FancyArrowPatch(*points, shrinkA=0, shrinkB=0, transform=figure.transFigure, **style))
 
 
-def _moment(figure, row: dict, frames: list) -> None:
+def _moment(figure, row: dict, frames: list, place: str) -> None:
     left, bottom, width, height = BOXES["moment"]
-    start, end = row["time"]
-    lines = [(f"“{row['cog_desc']}”", "none", True), (f"{row['video']}, {start:g}–{end:g} s", "soft", False)]
+    lines = [(f"“{row['cog_desc']}”", "none", True), (place, "soft", False)]
     _write(figure, lines, (left, bottom + height - HEAD - 1.3, width, 1.3))
     room = height - HEAD - 1.4
     side = min(width - 2 * PAD, room / max(1, len(frames)) - 0.22)

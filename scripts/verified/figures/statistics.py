@@ -4,7 +4,7 @@ captions belong to the page that shows them."""
 import os
 from collections.abc import Callable, Iterable
 
-from verified.figures.canvas import COLOURS, drawing
+from verified.figures.canvas import COLOURS, draw_note, drawing
 
 HATCHES = {"dynamics": "////"}
 """What tells them apart in grey."""
@@ -12,7 +12,14 @@ POSITIONS = {"length_seconds": COLOURS["soft"], "start": "#d95f02", "end": COLOU
 
 
 def draw(paint: Callable, values: dict, paths: Iterable[str | os.PathLike]) -> None:
-    """Call ``paint(figure, values)`` and save under each of `paths`, the format by their ending."""
+    """Call ``paint(figure, values)`` and save under each of `paths`, the format by their ending.
+
+    Where there is nothing to plot, a small sheet says so in a line.
+    """
+    nothing = NOTHING.get(paint)
+    if nothing and (note := nothing(values)):
+        draw_note(paths, note)
+        return
     with drawing(paths, 6.4, 3.2) as figure:
         paint(figure, values)
 
@@ -21,8 +28,6 @@ def confidence(figure, values: dict) -> None:
     """Histogram of the confidence scores, stacked by caption type where there are types (`confidence.json`)."""
     axis = figure.subplots()
     scores = values["scores"]
-    if scores is None:
-        return _say(axis, "These annotations have no scores.")
     parts = scores["types"] or {"total": scores["total"]}
     left = scores["edges"][:-1]
     width = scores["edges"][1] - scores["edges"][0]
@@ -87,8 +92,6 @@ def clusters(figure, values: dict) -> None:
 
 
 def _nearest(axis, values: dict) -> None:
-    if values["nearest"] is None:
-        return _say(axis, "There is a single coarse caption.")
     edges, counts = values["nearest"]["edges"], values["nearest"]["counts"]
     axis.stairs(counts, edges, fill=True, color=COLOURS["soft"])
     needs = f"a class needs {values['min_samples']} captions within {values['distance']:g}"
@@ -98,7 +101,15 @@ def _nearest(axis, values: dict) -> None:
     axis.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1))
 
 
-def _say(axis, text: str) -> None:
-    """The finding in words where there is nothing to plot."""
-    axis.axis("off")
-    axis.text(0.5, 0.5, text, ha="center", va="center", transform=axis.transAxes)
+def _without_scores(values: dict) -> str:
+    return "" if values["scores"] else f"None of the {values['captions']:,} captions has a score."
+
+
+def _one_coarse_caption(values: dict) -> str:
+    if any(point["cog"] for point in values["points"]) or values["nearest"]:
+        return ""
+    return f"All {values['captions']:,} moments share one coarse caption: there is no distance to another."
+
+
+NOTHING = {confidence: _without_scores, clusters: _one_coarse_caption}
+"""Functions that say, of the values of a picture, why there is nothing to plot; "" where there is something."""

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from verified.figures.canvas import COLOURS, SERIES, drawing
+from verified.figures.canvas import COLOURS, SERIES, draw_note, drawing
 
 SHOWN = ("spoiled", "perturbations")
 """The set to show, the first that is there: candidates whose truth is known, else perturbations never trained on."""
@@ -19,9 +19,14 @@ LOOKS = {
 def draw_validation(validation: dict, paths: Iterable[str | os.PathLike]) -> None:
     """Three panels from results/DATASET/evaluator/validation.json: score histograms of faithful, statically and
     dynamically disturbed captions; the match probability against the share that is faithful; precision over coverage.
+
+    Where the evaluator was graded by no caption, a small sheet says so.
     """
     name = next(name for name in SHOWN if name in validation["sets"])
     graded = validation["sets"][name]
+    if not sum(graded["captions"].values()):
+        draw_note(paths, "No caption was left that the evaluator could be graded by.")
+        return
     with drawing(paths, 10.2, 3.0) as figure:
         scores, calibration, precision = figure.subplots(1, 3)
         figure.suptitle({"spoiled": "candidates against the truth", "perturbations": "unseen perturbations"}[name])

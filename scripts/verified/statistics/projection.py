@@ -14,10 +14,11 @@ def projection(rows: list[dict], embeddings: Embeddings, distance: float, min_sa
     """t-SNE coordinates of the instances of all coarse classes, by coarse and by fine caption.
 
     Coarse captions are clustered with `min_samples` (16 in the paper's figure, for clarity); each instance keeps its
-    coarse class. Returns ``classes, instances, min_samples, fine_classes, fine_instances`` (how many of all fine
-    captions cluster by the same rule) and ``points``: ``desc_id, class, cog [x, y], fig [x, y]``; ``fig`` is None for
-    coarse collections, and both are None when there are too few captions to project. Then ``nearest`` (``edges,
-    counts``) is the histogram of how far each distinct coarse caption is from the next, to be set beside ``distance``.
+    coarse class. Returns ``captions`` (all), ``classes, instances, min_samples, fine_classes, fine_instances`` (how
+    many of all fine captions cluster by the same rule) and ``points``: ``desc_id, class, cog [x, y], fig [x, y]``;
+    ``fig`` is None for coarse collections, and both are None when there are too few captions to project. Then
+    ``nearest`` (``edges, counts``) is the histogram of how far each distinct coarse caption is from the next, to be set
+    beside ``distance``.
     """
     labels = cluster_labels([row["cog_desc"] for row in rows], embeddings, distance, min_samples)
     clustered = [(row, label) for row, label in zip(rows, labels, strict=True) if label >= 0]
@@ -36,6 +37,7 @@ def projection(rows: list[dict], embeddings: Embeddings, distance: float, min_sa
     return {
         "distance": distance,
         "min_samples": min_samples,
+        "captions": len(rows),
         "classes": len({label for _, label in clustered}),
         "instances": len(clustered),
         "fine_classes": len(set(fine_labels)) if fine else None,
