@@ -91,4 +91,4 @@ onstart:
 onsuccess:
     if asked_for(workflow):
         show(Path(HOME, "tables"))
-        print(closing_message(Path(HOME, "tables"), "main-4" if settings.retrieval.models else "main-2"))
+        print(closing_message(Path(HOME, "tables"), leading_tables(settings)))

@@ -22,6 +22,7 @@ from verified.rextime import paths as suite_paths
 from verified.config.layers import layered, merge
 from verified.corpus.enough import check_enough
 from verified.tables.closing import asked_for, closing_message, show, show_if_nothing_is_left
+from verified.tables.paths import leading_tables
 
 try:
     # Snakemake joins files as well, but knows nothing of the layers below them; --config stands above all files.

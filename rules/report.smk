@@ -1,6 +1,7 @@
 from verified.config.trust import any_confidence_warning
 from verified.report.pages import page_digest
 from verified.report.paths import browser_facts, browser_inputs, report_files
+from verified.tables.paths import leading_tables
 
 
 report: "../report/workflow.rst"
@@ -35,8 +36,9 @@ rule summarise_report:
         mem_mb=growing(1000),
         runtime=growing(15),
     params:
-        main="main-4" if settings.retrieval.models else "main-2",
+        leading=leading_tables(settings),
         warning=any_confidence_warning(settings),
+        page=page_digest("table"),
     script:
         "../scripts/summarise_report.py"
 

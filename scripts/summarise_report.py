@@ -9,5 +9,5 @@ with job(snakemake):
 
     given, made = snakemake.input, snakemake.output
     write_summary(
-        Path(given.tables), Path(made.summary), Path(made.verdicts), snakemake.params.main, snakemake.params.warning
+        Path(given.tables), Path(made.summary), Path(made.verdicts), snakemake.params.leading, snakemake.params.warning
     )

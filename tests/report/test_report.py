@@ -5,7 +5,8 @@ import pytest
 from verified.config import load
 from verified.config.folders import datasets_with
 from verified.report.paths import report_files
-from verified.report.summary import VERDICTS, verdict_table, write_summary
+from verified.report.summary import VERDICTS, left_out, verdict_table, write_summary
+from verified.tables.paths import leading_tables
 
 HEAD = "table,dataset,method,train,test,task,metric,value,ours,difference,tolerance,verdict,note\n"
 
@@ -44,11 +45,16 @@ def tables(tmp_path):
         f"# Configuration <b>demo</b>\n{HEAD}main-4,A,XML,,,VR,r1,1.0,,,,not attempted,<script>alert(1)</script>\n"
         "main-1,A,,,,statistics,words,6.2,6.2,0.0,0.05,reproduced,\n"
     )
+    (folder / "all.csv").write_text(
+        "table,dataset,method,train,test,task,metric,value,note\nmain-3,A,,,,user-study,S_total,,needs <people>\n"
+        "main-4,A,XML,FIG,FIG,VR,r1,1.0,\nmain-5,A,XML,FIG,FIG,SVMR,0.5/r1,,XML was not trained\n"
+        "verdicts,,,,,all,figures,2,\n"
+    )
     return folder
 
 
 def test_texts_of_the_tables_stay_text_on_the_front_page(tables, tmp_path):
-    write_summary(tables, tmp_path / "summary.html", tmp_path / "verdicts.html", "main-4")
+    write_summary(tables, tmp_path / "summary.html", tmp_path / "verdicts.html", ["main-4"])
     summary = (tmp_path / "summary.html").read_text()
     verdicts = (tmp_path / "verdicts.html").read_text()
     assert "<table><caption>x</caption></table>" in summary and "<body" not in summary
@@ -56,10 +62,24 @@ def test_texts_of_the_tables_stay_text_on_the_front_page(tables, tmp_path):
     assert "Configuration &lt;b&gt;demo" in verdicts
     assert 'class="warning"' not in summary
     assert "truth" not in summary  # there is no validity.csv
+    assert '<meta name="viewport"' in verdicts and "prefers-color-scheme: dark" in verdicts
+
+
+def test_the_front_page_leads_with_what_it_is_told_to_and_names_what_is_left_out_and_why(tables, tmp_path):
+    (tables / "corpus-a.html").write_text("<html><body><table><caption>came in</caption></table></body></html>")
+    leading = ["corpus-a", "main-4", "not-built"]
+    write_summary(tables, tmp_path / "summary.html", tmp_path / "verdicts.html", leading)
+    summary = (tmp_path / "summary.html").read_text()
+    assert summary.index("came in") < summary.index("<caption>x</caption>")
+    told = "main-3 (needs &lt;people&gt;); main-5 (no retrieval model was trained for it)."
+    assert f"<p>Left out, having no value in this run: {told}</p>" in summary
+    (tables / "main-3.html").touch()
+    (tables / "main-5.html").touch()
+    assert left_out(tables) == ""
 
 
 def test_what_is_not_to_be_trusted_stands_first(tables, tmp_path):
-    write_summary(tables, tmp_path / "summary.html", tmp_path / "verdicts.html", "main-4", "Not to be <trusted>.")
+    write_summary(tables, tmp_path / "summary.html", tmp_path / "verdicts.html", ["main-4"], "Not to be <trusted>.")
     summary = (tmp_path / "summary.html").read_text()
     assert summary.index('<p class="warning">Not to be &lt;trusted&gt;.</p>') < summary.index("<table>")
 
@@ -67,7 +87,17 @@ def test_what_is_not_to_be_trusted_stands_first(tables, tmp_path):
 def test_a_corpus_that_the_paper_knows_nothing_of_does_not_lead_with_what_was_not_attempted(tables, tmp_path):
     listed = f"{HEAD}main-4,A,XML,,,VR,r1,1.0,,,,not attempted,A is not part of this run\n"
     (tables / "reproduction.csv").write_text(listed)
-    write_summary(tables, tmp_path / "summary.html", tmp_path / "verdicts.html", "main-4")
+    write_summary(tables, tmp_path / "summary.html", tmp_path / "verdicts.html", ["main-4"])
     summary = (tmp_path / "summary.html").read_text()
     assert "not attempted" not in summary and "None of the 1 figures that the paper prints" in summary
-    assert "A is not part of this run" in (tmp_path / "verdicts.html").read_text()
+    verdicts = (tmp_path / "verdicts.html").read_text()
+    assert "A is not part of this run" in verdicts and "Every figure" not in verdicts
+
+
+def test_what_leads_is_what_came_of_ones_own_folder_then_recall_then_alike_captions():
+    folder = {"kind": "folder", "videos": "v", "moments": "m.csv"}
+    assert leading_tables(settings(**folder)) == ["corpus-one", "main-4"]
+    untrained = {"datasets": {"one": {"title": "One", "source": folder}}, "retrieval": {"models": []}}
+    assert leading_tables(load(untrained)) == ["corpus-one"]
+    assert leading_tables(settings(kind="demo")) == ["main-4"]
+    assert leading_tables(settings(kind="released", collection="charades-fig", splits=["test"])) == ["main-2"]

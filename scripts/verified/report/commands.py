@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 from verified.config.commands import add_configfiles
-from verified.planning.running import add_run_options, configured, snakemake_command
+from verified.planning.running import PROJECT, add_run_options, configured, snakemake_command
 
 SHOWN = Path("results/report.html")
 
@@ -28,7 +28,8 @@ def _report(arguments: argparse.Namespace) -> int:
 
     target = Path(home(read(*arguments.configfile)), "report.html")
     command = snakemake_command(*configured(arguments))
-    for step in (["--cores", arguments.cores], ["--report", str(target)]):
+    gathered = ["--report", str(target), "--report-stylesheet", str(PROJECT / "report" / "report.css")]
+    for step in (["--cores", arguments.cores], gathered):
         run = subprocess.run([*command, *step, *arguments.options, "--", "report_items"])
         if run.returncode:
             return run.returncode

@@ -56,6 +56,25 @@ def page(name: str, title: str, data: Mapping[str, object], side_files: bool = F
     yield f"<script>{script}</script>\n</body>\n</html>\n"
 
 
+def still_page(title: str, body: str, style: str = "") -> str:
+    """A page of tables and texts without any script, in the colours of the other pages; `body` is markup, `style` is
+    added to that of all such pages. What is wider than the screen scrolls by itself inside `wide`.
+    """
+    shared = "".join((FOLDER / f"{part}.css").read_text(encoding="utf-8") for part in ("base", "table"))
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{html.escape(title)}</title>\n<style>{shared}{style}</style>\n</head>\n"
+        f"<body>\n{body}\n</body>\n</html>\n"
+    )
+
+
+def wide(table: str) -> str:
+    """Markup of a table that scrolls to the side by itself where the screen is too narrow; reached by keyboard too."""
+    return f'<div class="wide" tabindex="0">{table}</div>\n'
+
+
 def write_page(path: Path, parts: Iterable[str]) -> None:
     """Write the parts of a page as UTF-8."""
     with path.open("w", encoding="utf-8", newline="\n") as out:

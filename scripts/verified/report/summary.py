@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from verified.common.files import write_text
+from verified.report.pages import still_page, wide
 
 VERDICTS = ("reproduced", "differs", "partial", "not attempted")
 STYLE = """
@@ -15,12 +16,14 @@ STYLE = """
 .verified th, .verified td { border-bottom: 1px solid #d0d0d0; padding: .15rem .6rem .15rem 0; text-align: left;
   vertical-align: top; }
 .verified td.number { text-align: right; font-variant-numeric: tabular-nums; }
-.verified caption { text-align: left; font-weight: 600; padding: .3rem 0; }
+.verified caption, .verified h2 { text-align: left; font-size: 1rem; font-weight: 600; margin: 0; padding: .3rem 0; }
 .verified th:first-child, .verified td:first-child { white-space: nowrap; }
 .verified .warning { border-left: 4px solid #b45309; background: #fff4e0; padding: .3rem .7rem; color: #1a1a1a; }
 .verified p { margin: .4rem 0; }
+@media (prefers-color-scheme: dark) { .verified th, .verified td { border-color: #4a4a4a; } }
 """
-NONE_JUDGED = "<p>None of the {:,} figures that the paper prints is about what this run computed.</p>"
+NONE_JUDGED = '<p class="said">None of the {:,} figures that the paper prints is about what this run computed.</p>'
+NOT_TRAINED = "no retrieval model was trained for it"
 FRONT = """
 .h-screen:has(.verified) { align-items: flex-start; }
 .prose:has(.verified) { max-width: min(68rem, calc(100vw - 22rem)); }
@@ -78,37 +81,48 @@ def reasons(verdicts: list[dict]) -> str:
     return table("Why figures were not attempted", ["Figures", "Reason"], rows) if rows else ""
 
 
-def write_summary(tables: Path, target: Path, listing: Path, main: str, warning: str = "") -> None:
+def left_out(tables: Path) -> str:
+    """A line on the tables that have no page, since they have no value in this run, and why; "" if all have one."""
+    rows, _ = read_rows(tables / "all.csv")
+    why: dict[str, str] = {}
+    for row in rows:
+        if not (tables / f"{row['table']}.html").is_file() and row["table"] != "verdicts":
+            why.setdefault(row["table"], NOT_TRAINED if row["method"] else row["note"])
+    names: dict[str, list[str]] = {}
+    for table, reason in why.items():
+        names.setdefault(reason, []).append(table)
+    told = "; ".join(f"{', '.join(group)} ({reason})" for reason, group in names.items())
+    return f"<p>Left out, having no value in this run: {html.escape(told)}.</p>" if told else ""
+
+
+def write_summary(tables: Path, target: Path, listing: Path, leading: Iterable[str], warning: str = "") -> None:
     """Write the front page's part `target` and the page `listing` of all verdicts.
 
-    The part holds the plain `warning` if there is one, table `main`, the check against the demo's truth where there is
-    one, and verdicts, of which a corpus that the paper knows nothing of has none.
+    The part holds the plain `warning` if there is one, the `leading` tables, the check against the demo's truth where
+    there is one, verdicts, of which a corpus that the paper knows nothing of has none, and which tables are left out.
     """
     verdicts, notes = read_rows(tables / "reproduction.csv")
     parts = [f"<style>{STYLE}{FRONT}</style>", '<div class="verified">']
     if warning:
         parts.append(f'<p class="warning">{html.escape(warning)}</p>')
-    parts.append(_body((tables / f"{main}.html").read_text(encoding="utf-8")))
+    pages = [tables / f"{name}.html" for name in leading]
+    parts += [_body(page.read_text(encoding="utf-8")) for page in pages if page.is_file()]
     judged = any(row["verdict"] != "not attempted" for row in verdicts)
     if (tables / "validity.csv").is_file():
         checks, _ = read_rows(tables / "validity.csv")
         rows = [list(row.values()) for row in checks]
-        parts.append(table("The demo's stages against its truth", list(checks[0]) if checks else [], rows))
-    parts += [verdict_table(verdicts), reasons(verdicts)] if judged else [NONE_JUDGED.format(len(verdicts))]
-    parts.append("</div>\n")
-    write_text(target, "\n".join(parts))
-    rows = [list(row.values()) for row in verdicts]
-    judged_by_table = verdict_table(verdicts) if judged else NONE_JUDGED.format(len(verdicts))
+        parts.append(wide(table("The demo's stages against its truth", list(checks[0]) if checks else [], rows)))
+    none = NONE_JUDGED.format(len(verdicts))
+    judgement = [wide(verdict_table(verdicts)), wide(reasons(verdicts))] if judged else [none]
+    write_text(target, "\n".join([*parts, *judgement, left_out(tables), "</div>\n"]))
     page = [
-        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>Verdicts</title><style>{STYLE}'
-        "body { font: 15px/1.4 system-ui, sans-serif; margin: 1rem; }</style></head>",
-        '<body class="verified"><h1>A verdict for every printed figure</h1>',
+        "<h1>A verdict for every printed figure</h1>",
         *(f"<p>{html.escape(note)}</p>" for note in notes),
-        judged_by_table,
-        table("Every figure", list(verdicts[0]), rows),
-        "</body></html>\n",
+        *(judgement if judged else [none, wide(reasons(verdicts))]),
     ]
-    write_text(listing, "\n".join(page))
+    if judged:
+        page.append(wide(table("Every figure", list(verdicts[0]), [list(row.values()) for row in verdicts])))
+    write_text(listing, still_page("Verdicts", "\n".join(page)))
 
 
 def _body(page: str) -> str:

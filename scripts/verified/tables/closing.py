@@ -4,6 +4,7 @@ import atexit
 import csv
 import logging
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 SHOWN = Path("results/tables")
@@ -50,13 +51,15 @@ def show(tables: Path, shown: Path = SHOWN) -> None:
     new.replace(shown)
 
 
-def closing_message(tables: Path, main: str) -> str:
-    """Table `main` aligned for a terminal and where all tables are; "" when it was not built."""
-    table = tables / f"{main}.csv"
-    if not table.is_file():
-        return ""
-    with table.open(encoding="utf-8", newline="") as lines:
+def closing_message(tables: Path, leading: Iterable[str]) -> str:
+    """The tables of these names aligned for a terminal, and where all tables are; "" when none of them was built."""
+    parts = [_aligned(tables, name) for name in leading if (tables / f"{name}.csv").is_file()]
+    return "\n".join(["", *parts, f"All tables: {tables}/\n"]) if parts else ""
+
+
+def _aligned(tables: Path, name: str) -> str:
+    with (tables / f"{name}.csv").open(encoding="utf-8", newline="") as lines:
         rows = list(csv.reader(line for line in lines if not line.startswith("#")))
     widths = [max(map(len, column)) for column in zip(*rows)]
     text = "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows)
-    return f"\n{main} (with intervals and provenance in {tables / main}.md)\n\n{text}\n\nAll tables: {tables}/\n"
+    return f"{name} (all of it, with provenance, in {tables / name}.md)\n\n{text}\n"

@@ -1,22 +1,18 @@
 """A table of texts as Markdown, CSV, LaTeX (booktabs) and HTML; every text is escaped for where it goes."""
 
 import html
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
+from verified.report.pages import still_page, wide
+
 MARK = "†"
 """Behind a value with a note, e.g. one from a part of the data set only."""
 BOLD = "font-weight: bold;"
-
-_STYLE = (
-    "body { font: 15px/1.45 system-ui, sans-serif; margin: 1rem; } table { border-collapse: collapse; } "
-    "caption { text-align: left; font-weight: 600; padding-bottom: .4rem; } "
-    "th, td { padding: .2rem .6rem; border-bottom: 1px solid #d0d0d0; text-align: right; } "
-    "th { font-weight: 600; } p { color: #444; font-size: 13px; }"
-)
 
 
 @dataclass(frozen=True)
@@ -84,13 +80,16 @@ def _latex_cell(escaped: str) -> str:
 
 def html_page(sheet: Sheet, notes: Iterable[str]) -> str:
     """A complete page with one table."""
-    left = ", ".join(f".col{n}" for n in range(sheet.labels))
-    style = _STYLE + (f" :is({left}) {{ text-align: left; }}" if left else "")
+    left = ", ".join(f".col{n}" for n in range(len(sheet.header)) if n < sheet.labels or _is_text(sheet, n))
+    style = "th, td { text-align: right; }" + (f" :is({left}) {{ text-align: left; }}" if left else "")
     below = "<br>".join(html.escape(one_line(note)) for note in notes)
-    return (
-        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{html.escape(sheet.title)}</title>\n'
-        f"<style>{style}</style></head>\n<body>\n{_html_table(sheet)}<p>{below}</p>\n</body></html>\n"
-    )
+    title = html.escape(f"{sheet.key}: {sheet.title}")  # above the table, so that it stays when that is scrolled
+    return still_page(sheet.title, f"<h2>{title}</h2>\n{wide(_html_table(sheet))}<p>{below}</p>", style)
+
+
+def _is_text(sheet: Sheet, column: int) -> bool:
+    """Whether no cell of a column is a number or a gap."""
+    return not any(re.match(r"[-+\d–]", row[column]) for row in sheet.texts)
 
 
 def _html_table(sheet: Sheet) -> str:
@@ -98,7 +97,7 @@ def _html_table(sheet: Sheet) -> str:
     if sheet.hints:
         hints = [[html.escape(hint) for hint in row] for row in sheet.hints]
         styler.set_tooltips(pd.DataFrame(hints, columns=styler.columns), as_title_attribute=True)
-    return styler.set_caption(html.escape(f"{sheet.key}: {sheet.title}")).to_html(table_uuid=sheet.key)
+    return styler.to_html(table_uuid=sheet.key)
 
 
 def _styler(sheet: Sheet, texts: list[list[str]]):

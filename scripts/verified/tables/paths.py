@@ -32,10 +32,24 @@ def stage_tables(settings: Config) -> list[str]:
     ]
 
 
+def own_corpora(settings: Config) -> list[str]:
+    """Shown data sets whose source is a folder of one's own."""
+    return [name for name in annotated_here(settings) if settings.datasets[name].source.kind == "folder"]
+
+
 def own_corpus_tables(settings: Config) -> list[str]:
-    """What came in and out and what it took, for each data set whose source is a folder of one's own."""
-    names = [name for name in annotated_here(settings) if settings.datasets[name].source.kind == "folder"]
-    return [f"{dataset_folder(settings, name)}/annotations/tables.json" for name in names]
+    """What came in and out and what it took, for each folder of one's own."""
+    return [f"{dataset_folder(settings, name)}/annotations/tables.json" for name in own_corpora(settings)]
+
+
+def leading_tables(settings: Config) -> list[str]:
+    """Tables that the report's front page and the end of a run show: what came of folders of one's own, then recall.
+
+    Many-to-many captions where there is neither.
+    """
+    wanted = runs(settings.retrieval.models)
+    tested = any(possible_runs(settings, name, wanted) for name in shown_datasets(settings))
+    return [f"corpus-{name}" for name in own_corpora(settings)] + ["main-4"] * tested or ["main-2"]
 
 
 def finished_studies(settings: Config) -> Callable[[object], list[str]]:

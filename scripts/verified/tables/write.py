@@ -36,6 +36,8 @@ def write_tables(
 ) -> None:
     """Write every table in every form and `all.csv`, the tidy frame behind them.
 
+    A table of the paper that has no value here, neither ours nor printed, gets no page: the report shows each page.
+
     `printed` are the paper's figures; they stand beside ours where the data set is the paper's, never beside the demo.
     `simple` are the tables outside the paper. Raises InputError where two tables have one name.
     """
@@ -44,9 +46,11 @@ def write_tables(
     simple = [*simple, *([gains_table(every_gain)] if every_gain else [])]
     if printed and settings["datasets"]:
         rows = reproduction(settings, collection, printed)
-        write_simple(folder, printed_table(rows), lines)  # its figures stand in the tidy frame already
-        simple = [*simple, verdict_table(rows)]
-    taken = {*(table.key for table in TABLES), "all", "reproduction"}
+        judged = any(row["ours"] is not None for row in rows)
+        write_simple(folder, printed_table(rows), lines, judged)  # its figures stand in the tidy frame already
+        write_simple(folder, verdict_table(rows), lines, judged)
+        tidy += tidy_rows(verdict_table(rows))
+    taken = {*(table.key for table in TABLES), "all", "reproduction", "verdicts"}
     for table in simple:
         if table.key in taken:
             raise InputError(f"two tables are called {table.key!r}", remedy="give one of them another key")
@@ -56,11 +60,11 @@ def write_tables(
     write_text(folder / "all.csv", csv_text(pd.DataFrame(tidy, columns=list(TIDY), dtype=object), lines))
 
 
-def write_simple(folder: Path, table: SimpleTable, provenance: list[str]) -> None:
-    """Write one simple table in every form; estimates have columns of their own in the CSV."""
+def write_simple(folder: Path, table: SimpleTable, provenance: list[str], page: bool = True) -> None:
+    """Write one simple table in every form, as a page only if asked to; estimates have own columns in the CSV."""
     below = [*table.notes, *provenance]
     shown = Sheet(table.key, table.title, list(table.header), table.texts(), table.labels)
-    _write_forms(folder, shown, below)
+    _write_forms(folder, shown, below, page)
     write_text(folder / f"{table.key}.csv", csv_text(_frame(table), below))
 
 
@@ -123,15 +127,18 @@ def _write_paper(
         graded = any(column.task == "user-study" for column in table.columns)
         below = [*lines, *studies(settings, collection)] if graded else lines
         notes = [*remarks(blocks), *explanation(table, blocks), *gain_lines(block_gains), *below]
-        _write_forms(folder, sheet(table, blocks), notes)
+        cells = [cell for block in blocks for cell in block.cells.values()]
+        page = any(cell.value is not None or cell.printed is not None for cell in cells)
+        _write_forms(folder, sheet(table, blocks), notes, page)
         write_text(folder / f"{table.key}.csv", csv_text(values(table, blocks), [*below, *remarks(blocks)]))
         tidy += [row for block in blocks for row in _tidy(table, block)]
     return tidy, every_gain
 
 
-def _write_forms(folder: Path, shown: Sheet, notes: list[str]) -> None:
+def _write_forms(folder: Path, shown: Sheet, notes: list[str], page: bool) -> None:
     for ending, form in FORMS.items():
-        write_text(folder / f"{shown.key}.{ending}", form(shown, notes))
+        if ending != "html" or page:
+            write_text(folder / f"{shown.key}.{ending}", form(shown, notes))
 
 
 def _reduced(table: Table, settings: dict) -> Table:
