@@ -1,15 +1,20 @@
 """The report and the study pages of a finished run, as `make report` and `make study` build them."""
 
+import io
 import json
 import shutil
 import subprocess
 import sys
+import tarfile
+from collections import Counter
 
+import av
 import pytest
+import yaml
 from running import NANO, digests, snakemake
 
 from verified.__main__ import main
-from verified.common.jsonl import write_json
+from verified.common.jsonl import read_json, read_jsonl, write_json, write_jsonl
 from verified.figures.paths import EXAMPLES, RECALLS, STATISTICS
 from verified.study.answers import answer_checksum
 
@@ -69,3 +74,70 @@ def test_answers_of_a_study_reach_the_tables(reported):
     assert run.returncode == 0, run.stdout[-6000:]
     table = (reported / "results" / "tables" / "main-3.md").read_text(encoding="utf-8")
     assert "4.00 [4.00, 4.00]" in table and "participants, one verdict per caption" in table
+
+
+def judgement(row: dict, score: dict, right: bool) -> dict:
+    """What a reviewer says of the caption of an annotation, whose candidate is `score`."""
+    return {
+        "dataset": "nano",
+        "desc_id": row["desc_id"],
+        "video": row["video"],
+        "start": row["time"][0],
+        "end": row["time"][1],
+        "type": score["type"],
+        "candidate": score["candidate"],
+        "caption": score["caption"],
+        "reviewer": "Ann",
+        "when": "2026-01-01T00:00:00Z",
+        **({"decision": "accept"} if right else {"decision": "reject", "reason": "wrong"}),
+    }
+
+
+# The last test of the fixture: it changes the annotations.
+def test_a_measured_threshold_selects_and_an_export_holds_clips_of_what_is_left(reported):
+    base = reported / "results" / "nano"
+    rows = [row for split in ("train", "val", "test") for row in read_jsonl(base / f"annotations/fig/{split}.jsonl")]
+    rows.sort(key=lambda row: -row["fig_desc_score"])
+    scores = {
+        (score["desc_id"], score["type"], score["caption"]): score
+        for path in sorted(base.glob("evaluator/scores/*.jsonl"))
+        for score in read_jsonl(path)
+    }
+    reviewed = [*rows[:12], *rows[-6:]]  # the best are right, the worst are not: the twelfth score is the threshold
+    decisions = [
+        judgement(row, scores[row["desc_id"], row["fig_desc_type"], row["fig_desc"]], place < 12)
+        for place, row in enumerate(reviewed)
+    ]
+    write_jsonl(reported / "ann.jsonl", decisions)
+    chosen = {"review": ["ann.jsonl"], "min_precision": 1.0, "best": 2, "otherwise": "coarse"}
+    layer = {"annotations": chosen, "export": {"forms": ["webdataset"], "media": True, "clip_side": 64}}
+    (reported / "layer.yaml").write_text(yaml.safe_dump(layer), encoding="utf-8")
+    targets = ["export", "results/nano/figures/annotations.svg"]
+    run = snakemake(reported, str(reported / "layer.yaml"), "--cores", "2", *targets)
+    assert run.returncode == 0, run.stdout[-6000:]
+
+    least = rows[11]["fig_desc_score"]
+    selections = [read_json(path) for path in sorted((base / "annotations/selection").glob("*.json"))]
+    assert [part["min_score"] for part in selections] == pytest.approx([least] * 3)
+    counts = sum((Counter(part["counts"]) for part in selections), Counter())
+    below = sum(row["fig_desc_score"] < least for row in rows[12:-6])
+    assert counts["accepted"] == 12 and counts["rejected"] == 6 and counts["below-min-score"] == below
+    assert counts["fell-back"] == 6 + below
+    selected = [
+        row for split in ("train", "val", "test") for row in read_jsonl(base / f"annotations/fig/{split}.jsonl")
+    ]
+    assert len(selected) == len(rows) and sum(row["fig_desc_type"] == "coarse" for row in selected) == 6 + below
+    further = [entry for row in selected for entry in row.get("further", ())]
+    assert all(entry["fig_desc_score"] >= least for entry in further)
+
+    members = Counter()
+    for path in (base / "export" / "webdataset").glob("*.tar"):
+        with tarfile.open(path) as archive:
+            members.update(name.partition(".")[2] for name in archive.getnames())
+            clip = next(member for member in archive if member.name.endswith(".mp4"))
+            with av.open(io.BytesIO(archive.extractfile(clip).read())) as video:
+                assert video.streams.video[0].width == 64 and next(video.decode(video=0))
+    captions = len(rows) + len(further)
+    assert members["json"] == members["txt"] == members["mp4"] == members["keyframe-0.jpg"] == captions
+    manifest = read_json(base / "export" / "webdataset" / "manifest.json")
+    assert sum(split["captions"] for split in manifest["splits"].values()) == captions
