@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from verified.__main__ import main
+from verified.common.errors import InputError
 from verified.comparison.compare import difference, most_different
 from verified.comparison.groups import Query, alike, groups_of
 from verified.comparison.runs import read_run
@@ -158,6 +159,15 @@ def test_what_cannot_be_compared_is_said(change, message, runs, truth, tmp_path,
     folder.mkdir()
     assert main(["compare", str(truth), *change(runs[0], runs[1], folder), "--output", str(tmp_path / "out")]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_trainings_that_an_earlier_configuration_left_are_refused(runs, truth):
+    for seed, digest in ((1, "a"), (2, "a")):
+        (runs[2] / f"seed-{seed}" / "fig" / "metrics.json").write_text(json.dumps({"ground_truth_sha256": digest}))
+    assert len(both(runs, truth)[2].files) == 2
+    (runs[2] / "seed-2" / "fig" / "metrics.json").write_text(json.dumps({"ground_truth_sha256": "b"}))
+    with pytest.raises(InputError, match="tested on different annotations"):
+        both(runs, truth)
 
 
 def test_a_submission_that_lacks_a_query_is_refused(runs, truth, tmp_path, capsys):

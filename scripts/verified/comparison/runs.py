@@ -6,11 +6,14 @@ from pathlib import Path
 import numpy as np
 
 from verified.common.errors import InputError
+from verified.common.jsonl import read_json
 from verified.retrieval.evaluate import Scored, scored_tasks
 from verified.retrieval.metrics import DEPTH, THRESHOLDS, agreed_overlap
 from verified.retrieval.submission import TrueMoment, read_submission
 
 SUBMISSION = "submission.json.gz"
+SHARED = ("ground_truth_sha256", "nms_threshold", "parameters", "queries", "videos")
+"""What the metrics of all trainings of a run have in common."""
 Prediction = tuple[str, float, float]
 """Video, start and end in seconds."""
 
@@ -58,12 +61,23 @@ def submissions(path: Path, tested_on: str) -> list[Path]:
     for pattern in (SUBMISSION, f"{tested_on}/{SUBMISSION}", f"seed-*/{tested_on}/{SUBMISSION}"):
         found = sorted(path.glob(pattern))
         if found:
+            _check_of_one_run(path, found)
             return found
     raise InputError(
         f"no {SUBMISSION} in it, nor in seed-*/{tested_on}",
         file=path,
         remedy="name a submission, or a folder such as results/NAME/retrieval/xml/fig",
     )
+
+
+def _check_of_one_run(path: Path, files: list[Path]) -> None:
+    """Raise InputError where the metrics beside submissions say that an earlier configuration left some of them."""
+    metrics = [read_json(place) for file in files if (place := file.with_name("metrics.json")).is_file()]
+    if len({tuple(known.get(key) for key in SHARED) for known in metrics}) > 1:
+        raise InputError(
+            "its trainings were tested on different annotations, or with different settings", file=path,
+            remedy="remove those that an earlier configuration left",
+        )  # fmt: skip
 
 
 def _name(path: Path) -> str:
