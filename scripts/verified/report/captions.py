@@ -160,22 +160,22 @@ def about_released(title: str, origin: str, rows: list[Moment]) -> dict[str, str
 def _index_row(
     moment: Mapping, coarse: str, candidates: list[Candidate], refused: int, missing: int, note: str
 ) -> Moment:
-    place = (moment["desc_id"], moment["video"], moment["start"], moment["end"], moment["split"])
-    return Moment(*place, coarse, candidates, refused, missing, note)
+    identity = (moment["desc_id"], moment["video"], moment["start"], moment["end"], moment["split"])
+    return Moment(*identity, coarse, candidates, refused, missing, note)
 
 
 def _number(score: float | None) -> float | None:
     return score if finite(score) else None
 
 
-def _marked(candidates: list[Candidate], chosen: tuple[str, str] | None) -> list[Candidate]:
+def _marked(candidates: list[Candidate], selected: tuple[str, str] | None) -> list[Candidate]:
     """The candidates with the role of the first that is the chosen caption, and of the last that scores lowest."""
     roles = [0] * len(candidates)
     scored = [number for number, candidate in enumerate(candidates) if candidate.score is not None]
     if len(scored) > 1:
         roles[min(reversed(scored), key=lambda number: candidates[number].score)] = LOWEST
     for number, candidate in enumerate(candidates):
-        if chosen is not None and (TYPES[candidate.type], candidate.caption) == chosen:
+        if selected is not None and (TYPES[candidate.type], candidate.caption) == selected:
             roles[number] = CHOSEN
             break
     return [candidate._replace(role=role) for candidate, role in zip(candidates, roles)]
@@ -227,11 +227,11 @@ def _facts(row: Mapping) -> list[list[str]]:
 
 
 def _call(ledger: Ledger | None, key: str, lines: dict[str, int]) -> dict | None:
-    found = ledger.get(key) if ledger else None
-    if found is None:
+    call = ledger.get(key) if ledger else None
+    if call is None:
         return None
-    prompt = [lines.setdefault(line, len(lines)) for line in found["prompt"].split("\n")]
-    return {name: found[name] for name in ("task", "model", "revision", "engine", "sampling")} | {"prompt": prompt}
+    prompt = [lines.setdefault(line, len(lines)) for line in call["prompt"].split("\n")]
+    return {name: call[name] for name in ("task", "model", "revision", "engine", "sampling")} | {"prompt": prompt}
 
 
 def write_browser(
