@@ -1,3 +1,4 @@
+from verified.config import outputs
 from verified.corpus.source_files import scene_captions
 from verified.report.paths import title_of
 
@@ -8,8 +9,8 @@ rule tabulate_corpus:
         corpus="results/{dataset}/corpus/counts.json",
         scenes=scene_captions(settings),
         annotations="results/{dataset}/annotations/counts.json",
-        rows=expand("results/{{dataset}}/captions/{kind}/{shard}.jsonl", kind=("statics", "dynamics"), shard=SHARDS)
-        + expand("results/{{dataset}}/perturbations/{shard}.jsonl", shard=SHARDS),
+        rows=outputs.candidates("results/{dataset}", settings.shards)
+        + outputs.perturbations("results/{dataset}", settings.shards),
     output:
         "results/{dataset}/annotations/tables.json",
     log:

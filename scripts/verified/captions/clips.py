@@ -92,8 +92,8 @@ class Clips:
             self.stream = self._decode(moment["video"])
         try:
             while position not in self.ready:
-                found, clip = next(self.stream)
-                self.ready[found] = clip
+                number, clip = next(self.stream)
+                self.ready[number] = clip
         except VideoError as error:
             self.stream = iter(())
             raise MediaError(f"{error.reason}: {error.detail}") from None
@@ -106,8 +106,10 @@ class Clips:
 
     def _decode(self, video: str) -> Iterator[tuple[int, dict]]:
         row = self.videos[video]  # with `max_frames` where the context decides
-        wanted = [place for place, moment in enumerate(self.moments) if moment["video"] == video and self.needed(place)]
-        spans = [(self.moments[place]["start"], self.moments[place]["end"]) for place in wanted]
+        wanted = [
+            number for number, moment in enumerate(self.moments) if moment["video"] == video and self.needed(number)
+        ]
+        spans = [(self.moments[number]["start"], self.moments[number]["end"]) for number in wanted]
         sampling = {"fps": self.dynamics["fps"]} if self.dynamics["fps"] else {"count": self.dynamics["frames"]}
         for index, frames, times in frames_of_spans(row["path"], spans, **sampling, size=fitted_size(row, self.side)):
             kept = thinned(len(frames), row.get("max_frames") or self.dynamics["max_frames"])
@@ -125,4 +127,4 @@ def thinned(count: int, most: int) -> np.ndarray:
 def by_video(moments: Iterable[dict]) -> list[int]:
     """Positions of the moments, those of one video together and in the order in which their clips end."""
     listed = list(moments)
-    return sorted(range(len(listed)), key=lambda place: (listed[place]["video"], listed[place]["end"], place))
+    return sorted(range(len(listed)), key=lambda number: (listed[number]["video"], listed[number]["end"], number))

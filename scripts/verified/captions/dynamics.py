@@ -23,19 +23,19 @@ def caption_dynamics(moments: list[dict], videos: dict[str, dict], dynamics: dic
     videos = _with_frames(moments, videos, dynamics, session)
     asked = session.ask("questions", (_questions_call(moment, session) for moment in moments), len(moments))
     answered = _answers(moments, asked, videos, dynamics, session)
-    ready = [place for place, outcome in enumerate(answered) if outcome is not None and outcome.status == "ok"]
-    calls = (_candidates_call(moments[place], asked[place], answered[place], session) for place in ready)
+    ready = [item for item, outcome in enumerate(answered) if outcome is not None and outcome.status == "ok"]
+    calls = (_candidates_call(moments[item], asked[item], answered[item], session) for item in ready)
     candidates = dict(zip(ready, session.ask("dynamics_candidates", calls, len(ready))))
     return [
         _row(
             moment,
-            asked[place],
-            answered[place],
-            candidates.get(place),
+            asked[item],
+            answered[item],
+            candidates.get(item),
             _sampling(moment, videos, dynamics),
             session.settings.candidates,
         )
-        for place, moment in enumerate(moments)
+        for item, moment in enumerate(moments)
     ]
 
 
@@ -63,16 +63,16 @@ def _answers(
     moments: list[dict], asked: list[Outcome], videos: dict[str, dict], dynamics: dict, session: Session
 ) -> list[Outcome | None]:
     """Answers by the place of the moment; None where there are no questions."""
-    order = [place for place in by_video(moments) if asked[place].status == "ok"]
+    order = [item for item in by_video(moments) if asked[item].status == "ok"]
     side = session.settings.frame_side
     calls: list[Call] = []
 
     def needed(position: int) -> bool:
         return not session.known(calls[position])
 
-    clips = Clips([moments[place] for place in order], videos, dynamics, side, needed)
-    for position, place in enumerate(order):
-        moment, questions = moments[place], asked[place].parsed.items
+    clips = Clips([moments[item] for item in order], videos, dynamics, side, needed)
+    for position, item in enumerate(order):
+        moment, questions = moments[item], asked[item].parsed.items
         duration, sampling = moment["end"] - moment["start"], _sampling(moment, videos, dynamics)
         slots = {
             "caption": moment["caption"],
@@ -88,8 +88,8 @@ def _answers(
 
         calls.append(session.call("answers", slots, len(questions), media=(digest,), load=load))
     outcomes: list[Outcome | None] = [None] * len(moments)
-    for place, outcome in zip(order, session.ask("answers", calls, len(calls))):
-        outcomes[place] = outcome
+    for item, outcome in zip(order, session.ask("answers", calls, len(calls))):
+        outcomes[item] = outcome
     return outcomes
 
 
@@ -110,8 +110,8 @@ def _candidates_call(moment: dict, asked: Outcome, answered: Outcome, session: S
 
 def _pairs(asked: Outcome, answered: Outcome) -> Iterator[tuple[str, str]]:
     """Questions with their answers; a question without one is left out."""
-    for place, answer in zip(answered.parsed.positions, answered.parsed.items):
-        yield asked.parsed.items[place], answer
+    for question, answer in zip(answered.parsed.positions, answered.parsed.items):
+        yield asked.parsed.items[question], answer
 
 
 def _seconds(value: float) -> str:
@@ -131,8 +131,8 @@ def _row(
     steps = {"questions": asked, "answers": answered, "candidates": answer}
     answers = [""] * len(asked.parsed.items)
     if answered is not None:
-        for place, text in zip(answered.parsed.positions, answered.parsed.items):
-            answers[place] = text
+        for question, text in zip(answered.parsed.positions, answered.parsed.items):
+            answers[question] = text
     return {
         **row,
         "questions": list(asked.parsed.items),

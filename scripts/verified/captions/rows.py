@@ -31,7 +31,7 @@ def candidate_row(moment: dict, kind: str, answer: Outcome | None, wanted: int, 
 
 def _spoiled(answer: Outcome) -> list[dict]:
     """The engine's notes on the kept candidates, with their index among these."""
-    kept = {place: index for index, place in enumerate(answer.parsed.positions)}
+    kept = {position: index for index, position in enumerate(answer.parsed.positions)}
     return [
         {"candidate": kept[note["candidate"]], "kind": note["kind"], "changed": note["changed"]}
         for note in answer.notes["spoiled"]

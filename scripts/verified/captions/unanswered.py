@@ -22,8 +22,8 @@ def asked_in(counts: str) -> str:
     Remembered, because Snakemake asks twice and removes the job's old outputs in between.
     """
     try:
-        found = json.loads(Path(counts).read_text(encoding="utf-8"))
-        return THIS_RUN if found["unanswered"] else str(found["asked_in"])
+        stated = json.loads(Path(counts).read_text(encoding="utf-8"))
+        return THIS_RUN if stated["unanswered"] else str(stated["asked_in"])
     except (OSError, ValueError, KeyError, TypeError):  # not there, or damaged: it will be asked anyway
         return ""
 

@@ -91,12 +91,12 @@ def write_corpus(corpus: Corpus, splits: dict, folder: str | os.PathLike) -> Non
         counts["videos_found"],
         folder / "exclusions.jsonl",
     )
-    for split, part in counts.get("published", {}).items():
+    for split, split_counts in counts.get("published", {}).items():
         log.info(
             "published split %s: %d of %d videos and %d of %d moments are at hand",
             split,
-            part["videos_at_hand"],
-            part["videos"],
-            part["moments_at_hand"],
-            part["moments"],
+            split_counts["videos_at_hand"],
+            split_counts["videos"],
+            split_counts["moments_at_hand"],
+            split_counts["moments"],
         )

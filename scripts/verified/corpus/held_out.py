@@ -32,9 +32,11 @@ def hold_out_unasked(moments: list[dict], train_split: str, selection_split: str
     videos = {moment["video"] for moment in moments if moment["split"] == train_split}
     if len(videos) < 2:
         return moments
-    chosen = {video for video in videos if _draw(video) < UNASKED_SHARE} or {min(videos, key=_draw)}
+    held_out = {video for video in videos if _draw(video) < UNASKED_SHARE} or {min(videos, key=_draw)}
     return [
-        {**moment, "split": selection_split} if moment["split"] == train_split and moment["video"] in chosen else moment
+        {**moment, "split": selection_split}
+        if moment["split"] == train_split and moment["video"] in held_out
+        else moment
         for moment in moments
     ]
 

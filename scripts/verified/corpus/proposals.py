@@ -21,12 +21,12 @@ def parse_caption(slots: Mapping[str, str], text: str, count: int, cut: bool) ->
     text = unfenced(text)
     value = json_value(text)
     if isinstance(value, dict):
-        found, form = next((item for item in value.values() if isinstance(item, str)), ""), "json"
+        text_read, form = next((item for item in value.values() if isinstance(item, str)), ""), "json"
     else:
         lines = [line for line in text.splitlines() if line.strip()]
-        found, form = re.sub(r"^\s*(?:caption|sentence)\s*:\s*", "", lines[0], flags=re.I) if lines else "", "line"
-        found = "" if cut and len(lines) < 2 else found
-    caption = plain(cleaned(found))
+        text_read, form = re.sub(r"^\s*(?:caption|sentence)\s*:\s*", "", lines[0], flags=re.I) if lines else "", "line"
+        text_read = "" if cut and len(lines) < 2 else text_read
+    caption = plain(cleaned(text_read))
     reason = refusal(caption, "")
     if reason:
         return Parsed(refused=({"caption": caption[:1000], "reason": reason},) if caption else (), missing=1, form=form)
@@ -63,7 +63,7 @@ def caption_scenes(videos: Iterable[dict], dynamics: Mapping, session: Session) 
     moments = [
         {"video": video, "start": start, "end": end} for video, row in known.items() for start, end in row["scenes"]
     ]
-    moments = [moments[place] for place in by_video(moments)]
+    moments = [moments[number] for number in by_video(moments)]
     calls: list[Call] = []
     clips = Clips(moments, known, dynamics, session.settings.frame_side, lambda n: not session.known(calls[n]))
     calls += _calls(moments, known, dynamics, session, clips)

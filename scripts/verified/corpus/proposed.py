@@ -21,7 +21,7 @@ def write_proposals(path: str | Path, rows: Iterable[dict], shares: Mapping, spl
     order = sorted({row["video"] for row in rows}, key=lambda video: (derive_seed(seed, "split of", video), video))
     names = (splits["train_split"], splits["selection_split"], splits["test_split"])
     edges = round(shares["train_share"] * len(order)), round((shares["train_share"] + shares["val_share"]) * len(order))
-    split = {video: names[sum(place >= edge for edge in edges)] for place, video in enumerate(order)}
+    split = {video: names[sum(rank >= edge for edge in edges)] for rank, video in enumerate(order)}
     with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as out:
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(COLUMNS)

@@ -49,8 +49,8 @@ def resolve(source: ReleasedSource | PublishedSource, listed: Path | None = None
     A collection that `config/sources.csv` does not list is a user's own: ``SPLIT.jsonl`` files in `released_dir`, in
     FIG form. Raises InputError for an unknown collection or split, and when no split is at hand.
     """
-    own = getattr(source, "sources", None)
-    listed = listed or Path(own or SOURCES)
+    own_list = getattr(source, "sources", None)
+    listed = listed or Path(own_list or SOURCES)
     known = collections(listed)
     if source.collection in known:
         published = known[source.collection]
@@ -70,7 +70,7 @@ def resolve(source: ReleasedSource | PublishedSource, listed: Path | None = None
             f"collection {source.collection!r} has no split {unknown[0]!r}",
             remedy=f"its splits are {', '.join(published)}",
         )
-    given = source.released_dir or (own and listed.parent)
+    given = source.released_dir or (own_list and listed.parent)
     folder = Path(given) if given else DOWNLOADS
     files, missing = {}, {}
     for split in [*wanted, *(split for split in published if split not in wanted)]:

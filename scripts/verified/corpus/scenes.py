@@ -27,13 +27,13 @@ def scene_spans(
     cuts = [cut for cut in find_cuts(times, scores, threshold, SHORTEST_SCENE) if 0 < cut < duration]
     spans = bounds(0.0, duration, cuts)
     while len(spans) > 1:
-        place = min(range(len(spans)), key=lambda n: (_length(spans[n]), n))
-        if _length(spans[place]) >= shortest:
+        shortest_at = min(range(len(spans)), key=lambda n: (_length(spans[n]), n))
+        if _length(spans[shortest_at]) >= shortest:
             break
-        beside = [n for n in (place - 1, place + 1) if 0 <= n < len(spans)]
-        first = min(place, min(beside, key=lambda n: (_length(spans[n]), n)))
+        beside = [n for n in (shortest_at - 1, shortest_at + 1) if 0 <= n < len(spans)]
+        first = min(shortest_at, min(beside, key=lambda n: (_length(spans[n]), n)))
         spans[first : first + 2] = [(spans[first][0], spans[first + 1][1])]
-    return [part for span in spans for part in _parts(span, longest)]
+    return [piece for span in spans for piece in _parts(span, longest)]
 
 
 def _length(span: tuple[float, float]) -> float:

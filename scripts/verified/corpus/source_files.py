@@ -56,8 +56,8 @@ def shard_source(settings: Config) -> Callable[[object], dict[str, str]]:
     def files(wildcards) -> dict[str, str]:
         source, own_files = dataset_of(settings, wildcards).source, given(wildcards)
         # A moments file that a rule makes changes with its source alone, and then all shards are to be read again.
-        own = not (source.rendered or source.published or source.proposes_moments)
-        return {**own_files, "moments": ancient(own_files["moments"])} if own else own_files
+        given_by_user = not (source.rendered or source.published or source.proposes_moments)
+        return {**own_files, "moments": ancient(own_files["moments"])} if given_by_user else own_files
 
     return files
 

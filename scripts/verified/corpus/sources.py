@@ -43,8 +43,8 @@ def read_sources(path: Path = SOURCES) -> tuple[SourceFile, ...]:
     for number, row in enumerate(rows, start=2):
         for key in ("bytes", "rows"):
             row[key] = int(row[key]) if row[key] else None
-        place = Path(row["place"])
-        if row["access"] not in ACCESS or place.is_absolute() or ".." in place.parts:
+        path_below = Path(row["place"])
+        if row["access"] not in ACCESS or path_below.is_absolute() or ".." in path_below.parts:
             raise InputError("unknown access class, or a place outside the folder", file=path, row=number)
         files.append(SourceFile(**row))
     return tuple(files)

@@ -44,7 +44,7 @@ class VideoFolder:
             raise InputError("no such folder of videos", file=folder)
         home = self.folder.resolve()
         self.refused: list[tuple[str, str, str]] = []
-        found = []
+        files = []
         for name in _video_files(self.folder):
             path = os.path.join(self.folder, name)
             if _CONTROL.search(name):
@@ -59,12 +59,12 @@ class VideoFolder:
                     (name, "outside-folder", "the file is a link that leads out of the folder of videos")
                 )
             else:
-                found.append(PurePosixPath(name))
-        stems = Counter(name.with_suffix("") for name in found)
-        taken = {*found, *(parent for name in found for parent in name.parents)}
+                files.append(PurePosixPath(name))
+        stems = Counter(name.with_suffix("") for name in files)
+        taken = {*files, *(parent for name in files for parent in name.parents)}
         self._ids, self._by_stem, self._ambiguous = {}, {}, {}
         self._found: dict[str, str] = {}
-        for name in found:
+        for name in files:
             stem = name.with_suffix("")
             unambiguous = stems[stem] == 1 and stem not in taken
             self._ids[name.as_posix()] = (stem if unambiguous else name).as_posix()
@@ -72,12 +72,12 @@ class VideoFolder:
                 self._ambiguous.setdefault(stem.as_posix(), []).append(name.name)
             else:
                 self._by_stem[stem.as_posix()] = self._ids[name.as_posix()]
-        self._name_published(found, published)
+        self._name_published(files, published)
         self.paths = {video: self.folder / name for name, video in self._ids.items()}
 
-    def _name_published(self, found: list[PurePosixPath], published: Collection[str]) -> None:
+    def _name_published(self, files: list[PurePosixPath], published: Collection[str]) -> None:
         by_name: dict[str, list[PurePosixPath]] = {}
-        for name in found:
+        for name in files:
             if name.stem in published:
                 by_name.setdefault(name.stem, []).append(name)
         for video, names in by_name.items():
@@ -127,23 +127,23 @@ def file_state(path: str | os.PathLike) -> str:
     try:
         # A pipe would wait for somebody to write to it.
         with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb", buffering=0) as file:
-            found = os.fstat(file.fileno())
-            if not stat.S_ISREG(found.st_mode):
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
                 return ""
             content = hashlib.sha256()
-            for part in range(PARTS + 1):
-                content.update(os.pread(file.fileno(), SAMPLE, max(0, found.st_size - SAMPLE) * part // PARTS))
-            return f"{found.st_size} {content.hexdigest()[:16]}"
+            for sample in range(PARTS + 1):
+                content.update(os.pread(file.fileno(), SAMPLE, max(0, status.st_size - SAMPLE) * sample // PARTS))
+            return f"{status.st_size} {content.hexdigest()[:16]}"
     except OSError:
         return ""
 
 
 def _video_files(folder: str | os.PathLike) -> list[str]:
     """Paths below `folder`, with `/`, of all files with a video's ending, sorted; links to folders are not entered."""
-    found, root = [], os.path.join(folder, "")
+    files, root = [], os.path.join(folder, "")
     for base, _, names in os.walk(root):
         below = base.removeprefix(root).replace(os.sep, "/")
         for name in names:
             if os.path.splitext(name)[1].lower() in ENDINGS and not name.startswith("."):
-                found.append(f"{below}/{name}" if below else name)
-    return sorted(found)
+                files.append(f"{below}/{name}" if below else name)
+    return sorted(files)

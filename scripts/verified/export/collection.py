@@ -63,15 +63,15 @@ def caption_of(row: Mapping) -> str:
 def collect(annotations: Iterable[dict], splits: Iterable[str], about: Mapping) -> Collection:
     """The collection of annotation rows in the FIG form, each with its ``split`` (see `common.fig.read_splits`)."""
     annotations = list(annotations)
-    found: dict[str, list[dict]] = {split: [] for split in splits}
+    rows_of_split: dict[str, list[dict]] = {split: [] for split in splits}
     free = 1 + max((row["desc_id"] for row in annotations), default=0)
     for row in annotations:
         captions = [row, *row.get("further", ())]
         for rank, caption in enumerate(captions, start=1):
             number = row["desc_id"] if rank == 1 else free
             free += rank > 1
-            found[row["split"]].append(_row(number, rank, row, caption))
-    return Collection(about, found)
+            rows_of_split[row["split"]].append(_row(number, rank, row, caption))
+    return Collection(about, rows_of_split)
 
 
 def _row(number: int, rank: int, moment: Mapping, caption: Mapping) -> dict:

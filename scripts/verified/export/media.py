@@ -22,12 +22,12 @@ def media_of(videos: Iterable[Mapping], keyframes: KeyframeTars, side: int) -> M
         clips = {}
         for video, wanted in spans.items():
             clips |= cut(paths[video], wanted, side)
-        found = {}
+        media = {}
         for row in rows:
-            found[row["caption_id"]] = {"mp4": clips[row["caption_id"]]} | {
+            media[row["caption_id"]] = {"mp4": clips[row["caption_id"]]} | {
                 f"keyframe-{number}.jpg": keyframes.image(keyframe["file"])
                 for number, keyframe in enumerate(keyframes.keyframes(row["desc_id"]))
             }
-        return found
+        return media
 
     return files

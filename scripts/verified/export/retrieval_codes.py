@@ -107,7 +107,7 @@ def write_charades_sta(folder: Path, collection: Collection) -> None:
 
 
 def _one_word(video: str) -> str:
-    return re.sub(r"[\s%]", lambda found: quote(found[0]), video)
+    return re.sub(r"[\s%]", lambda match: quote(match[0]), video)
 
 
 def _one_line(caption: str) -> str:

@@ -28,10 +28,10 @@ def write_webdataset(folder: Path, collection: Collection, shard_captions: int, 
     """Shards of at most `shard_captions` captions; without `media` they hold text alone."""
     for split, rows in collection.splits.items():
         for number, first in enumerate(range(0, len(rows), shard_captions)):
-            part = rows[first : first + shard_captions]
-            files = media(part) if media else {}
+            shard_rows = rows[first : first + shard_captions]
+            files = media(shard_rows) if media else {}
             with atomic_path(folder / f"{split}-{number:06d}.tar") as temporary:
-                _write_tar(temporary, part, files)
+                _write_tar(temporary, shard_rows, files)
     write_cards(folder, "webdataset", TOLD.format(media=WITH_MEDIA if media else ""), collection)
 
 

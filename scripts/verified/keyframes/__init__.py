@@ -28,8 +28,8 @@ def write_keyframes(moments: list[dict], videos: list[dict], settings: dict, out
         by_video.setdefault(moment["video"], []).append(moment)
     rows: dict[int, dict] = {}
     with KeyframeArchive(output) as archive:
-        for video, own in track(by_video.items(), "keyframes", len(by_video), "videos"):
-            rows.update(_video_rows(video, own, paths.get(video), settings, archive))
+        for video, of_video in track(by_video.items(), "keyframes", len(by_video), "videos"):
+            rows.update(_video_rows(video, of_video, paths.get(video), settings, archive))
         archive.write([rows[moment["desc_id"]] for moment in moments])
     counts: dict[str, int] = {}
     for row in rows.values():
@@ -45,14 +45,14 @@ def _video_rows(video: str, moments: list[dict], path: str | None, settings: dic
     try:
         if path is None:
             raise VideoError("unknown-video", video, "is not in videos.jsonl")
-        found = extract_keyframes(
+        extracted = extract_keyframes(
             path,
             [(moment["start"], moment["end"]) for moment in moments],
             settings["segments"],
             settings["threshold"],
             settings["min_scene_seconds"],
         )
-        for index, result in found:
+        for index, result in extracted:
             if result.keyframes:
                 moment = moments[index]
                 rows[moment["desc_id"]] = row = _row(moment, None, result.cuts, result.threshold)

@@ -88,14 +88,14 @@ def extract_keyframes(
     def finish(index: int, ended: float) -> Iterator[tuple[int, MomentKeyframes]]:
         """Segment a moment on its scores and yield its keyframes, or leave it to the sparse pass."""
         start, end = moments[index][0], min(moments[index][1], ended)
-        own = slice(*np.searchsorted(times, [start - TOLERANCE, end - TOLERANCE]))
-        found = segment_moment(times[own], scores[own], segments, threshold, min_seconds)
-        spans = bounds(start, end, found.cuts)
+        inside = slice(*np.searchsorted(times, [start - TOLERANCE, end - TOLERANCE]))
+        segmented = segment_moment(times[inside], scores[inside], segments, threshold, min_seconds)
+        spans = bounds(start, end, segmented.cuts)
         images = [held.at((begin + stop) / 2) for begin, stop in spans]
         if any(image is None for image in images):
-            late.append((index, spans, found))
+            late.append((index, spans, segmented))
         else:
-            yield index, _pack(spans, images, found)
+            yield index, _pack(spans, images, segmented)
 
     with open_video(path) as video:
         for item in video:
@@ -129,11 +129,11 @@ def _read_late(path, late):
     middles = [(begin + stop) / 2 for _, spans, _ in late for begin, stop in spans]
     images, _ = read_frames(path, middles)
     offset = 0
-    for index, spans, found in late:
-        yield index, _pack(spans, images[offset : offset + len(spans)], found)
+    for index, spans, segmented in late:
+        yield index, _pack(spans, images[offset : offset + len(spans)], segmented)
         offset += len(spans)
 
 
-def _pack(spans, images, found) -> MomentKeyframes:
+def _pack(spans, images, segmented) -> MomentKeyframes:
     keyframes = [Keyframe((begin + stop) / 2, (begin, stop), image) for (begin, stop), image in zip(spans, images)]
-    return MomentKeyframes(keyframes, found.cuts, found.threshold)
+    return MomentKeyframes(keyframes, segmented.cuts, segmented.threshold)

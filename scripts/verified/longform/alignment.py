@@ -75,17 +75,17 @@ def align_tracks(
     return Alignment(None if reason else middle, tuple(delays), tuple(peaks), reason)
 
 
-def _best_lag(part: np.ndarray, stretch: np.ndarray) -> tuple[int, float]:
-    """Offset of `part` in `stretch` with the highest normalised correlation, and that correlation."""
-    part = part.astype(np.float64) - part.mean()
-    power = float(part @ part)
-    if len(stretch) < len(part) or power < SILENCE * len(part):
+def _best_lag(window: np.ndarray, stretch: np.ndarray) -> tuple[int, float]:
+    """Offset of `window` in `stretch` with the highest normalised correlation, and that correlation."""
+    window = window.astype(np.float64) - window.mean()
+    power = float(window @ window)
+    if len(stretch) < len(window) or power < SILENCE * len(window):
         return 0, float("nan")
     stretch = stretch.astype(np.float64)
-    products = correlate(stretch, part, mode="valid", method="fft")
+    products = correlate(stretch, window, mode="valid", method="fft")
     sums = np.concatenate([[0.0], np.cumsum(stretch)])
     squares = np.concatenate([[0.0], np.cumsum(stretch**2)])
-    count = len(part)
+    count = len(window)
     total = sums[count:] - sums[:-count]
     spread = np.maximum(squares[count:] - squares[:-count] - total**2 / count, SILENCE * count)
     scores = products / np.sqrt(spread * power)

@@ -143,12 +143,12 @@ def write_sentence_features(
     features: dict[str, tuple[np.ndarray, np.ndarray]] = {}
     progress = Progress("sentence features", len(texts), "sentences")
     for start in range(0, len(texts), batch):
-        part = texts[start : start + batch]
+        batch_texts = texts[start : start + batch]
         features |= {
             text: (states.astype(np.float16), whole[None].astype(np.float16))
-            for text, (states, whole) in zip(part, encoder.sentences(part), strict=True)
+            for text, (states, whole) in zip(batch_texts, encoder.sentences(batch_texts), strict=True)
         }
-        progress.step(len(part))
+        progress.step(len(batch_texts))
     progress.finish()
     attributes = {"backbone": name, "dim": encoder.dim}
     for kind, path in enumerate((tokens, sentences)):

@@ -166,11 +166,11 @@ def retrieve_clips(rows: Sequence[dict], features: LongFeatures, fps: float, ks:
 def mixed_rows(mixture: Mapping[str, Mapping], seed: int) -> list[dict]:
     """Training rows of a mixture; of each data set, films are drawn until its share of the rows is reached."""
     rows = []
-    for name, part in mixture.items():
-        split_rows = [row for row in read_jsonl(part["rows"]) if row["split"] == part["split"]]
-        if part["share"] < 1:
+    for name, source in mixture.items():
+        split_rows = [row for row in read_jsonl(source["rows"]) if row["split"] == source["split"]]
+        if source["share"] < 1:
             films = sorted({row["film"] for row in split_rows})
-            wanted, drawn = part["share"] * len(split_rows), []
+            wanted, drawn = source["share"] * len(split_rows), []
             for film in generator(seed, "mixture", name).permutation(len(films)):
                 if len(drawn) >= wanted:
                     break
@@ -191,7 +191,8 @@ def train_vlg_net(
     from verified.longform.vlg_training import Plan, State, start, train
 
     features = {
-        name: LongFeatures(FeatureFile(part["frames"]), FeatureFile(part["tokens"])) for name, part in mixture.items()
+        name: LongFeatures(FeatureFile(source["frames"]), FeatureFile(source["tokens"]))
+        for name, source in mixture.items()
     }
     rows = mixed_rows(mixture, seed)
     size = sizes(settings, grid, features[rows[0]["source"]], rows[0])
@@ -203,7 +204,7 @@ def train_vlg_net(
         },
     )
     state = start(size, grid, plan)
-    inputs = [part[kind] for part in mixture.values() for kind in ("rows", "frames", "tokens")]
+    inputs = [source[kind] for source in mixture.values() for kind in ("rows", "frames", "tokens")]
     owner = fingerprint(code, [asdict(size), asdict(plan), asdict(grid), dict(mixture)], inputs)
     kept = TrainingState(Path(checkpoint).with_name("unfinished.safetensors"), owner, 30)
     reached = kept.restore(state.model, state.optimiser)
@@ -214,7 +215,7 @@ def train_vlg_net(
             kept.save(Reached(now.epoch, now.rows), now.model, now.optimiser)
 
     log_rows = train(state, rows, features, grid, plan, keep)
-    save(checkpoint, state.model, grid, {"trained_on": {name: part["share"] for name, part in mixture.items()}})
+    save(checkpoint, state.model, grid, {"trained_on": {name: source["share"] for name, source in mixture.items()}})
     kept.remove()
     return log_rows
 

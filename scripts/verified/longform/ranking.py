@@ -81,4 +81,4 @@ def baselines(
 
 
 def _percent(value: np.ndarray, low: np.ndarray, high: np.ndarray) -> dict:
-    return {name: (100 * part).tolist() for name, part in (("recall", value), ("low", low), ("high", high))}
+    return {name: (100 * shares).tolist() for name, shares in (("recall", value), ("low", low), ("high", high))}

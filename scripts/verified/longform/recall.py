@@ -68,10 +68,10 @@ def film_intervals(
     for row in range(resamples):
         total, queries = np.zeros(values.shape[1]), 0
         for film in random.integers(0, len(by_film), len(by_film)):
-            part = by_film[film]
-            counts = np.bincount(random.integers(0, len(part), len(part)), minlength=len(part))
-            total += counts @ part
-            queries += len(part)
+            film_hits = by_film[film]
+            counts = np.bincount(random.integers(0, len(film_hits), len(film_hits)), minlength=len(film_hits))
+            total += counts @ film_hits
+            queries += len(film_hits)
         means[row] = total / queries
     tail = (1 - level) / 2
     low, high = np.quantile(means, [tail, 1 - tail], axis=0)

@@ -38,15 +38,19 @@ def _methods(results: Mapping, seconds: float | None) -> dict[str, Mapping]:
     measures = {}
     for name in ("baselines", "zero-shot", "vlg-net"):
         if name in results:
-            part = next(one for one in results[name]["lengths"] if one["seconds"] == seconds)
-            measures |= {"oracle": part["oracle"], "chance": part["chance"]} if name == "baselines" else {name: part}
+            at_length = next(one for one in results[name]["lengths"] if one["seconds"] == seconds)
+            measures |= (
+                {"oracle": at_length["oracle"], "chance": at_length["chance"]}
+                if name == "baselines"
+                else {name: at_length}
+            )
     return measures
 
 
-def _cell(part: Mapping, column: int, k: int, method: str) -> Estimate | None:
+def _cell(at_length: Mapping, column: int, k: int, method: str) -> Estimate | None:
     if method == "oracle" and k:
         return None
-    return Estimate(*(part[name][k][column] for name in ("recall", "low", "high")))
+    return Estimate(*(at_length[name][k][column] for name in ("recall", "low", "high")))
 
 
 def _number(text: str | None) -> float | None:
@@ -55,8 +59,8 @@ def _number(text: str | None) -> float | None:
 
 def _notes(title: str, results: Mapping, seconds: float | None, layout: Mapping) -> list[str]:
     baselines = results["baselines"]
-    part = next(one for one in baselines["lengths"] if one["seconds"] == seconds)
-    drawn, expected, tail = part["chance_drawn"], part["chance"]["recall"], part["tail"]
+    at_length = next(one for one in baselines["lengths"] if one["seconds"] == seconds)
+    drawn, expected, tail = at_length["chance_drawn"], at_length["chance"]["recall"], at_length["tail"]
     apart = max(abs(a - b) for one, other in zip(drawn["recall"], expected) for a, b in zip(one, other))
     compared = {"gt": "exceeds", "ge": "reaches"}
     ways = {compared[results[name]["iou_cmp"]]: [] for name in results}
@@ -84,9 +88,9 @@ def mixtures_table(results: Mapping[str, Mapping], layout: Mapping, printed: Map
     films = layout["sets"][layout["mixture_test"]]
     rows = []
     for name, result in results.items():
-        part = next(one for one in result["lengths"] if one["seconds"] is None)
+        at_length = next(one for one in result["lengths"] if one["seconds"] is None)
         shares = [layout["mixtures"][name].get(one, 0.0) for one in layout["sets"]]
-        cells = [_cell(part, 2, KS.index(k), "vlg-net") for k in (1, 5, 10)]
+        cells = [_cell(at_length, 2, KS.index(k), "vlg-net") for k in (1, 5, 10)]
         rows.append((films["title"], "this run", *(f"{100 * share:.0f} %" for share in shares), *cells))
         if films["kind"] == "mad" and films["title"] == "LSMDC-G" and ("mad-5", name, "R@1") in printed:
             figures = [float(printed["mad-5", name, f"R@{k}"]) for k in (1, 5, 10)]
@@ -120,8 +124,8 @@ def lengths_table(results: Mapping, layout: Mapping) -> SimpleTable:
     """Figure 4 in numbers: R@1 and R@5 at IoU 0.5 by length of the video."""
     rows = []
     for name, films in layout["sets"].items():
-        for part in results[name]["baselines"]["lengths"]:
-            seconds = part["seconds"]
+        for at_length in results[name]["baselines"]["lengths"]:
+            seconds = at_length["seconds"]
             for method, measure in _methods(results[name], seconds).items():
                 if method != "oracle":
                     shown = "whole films" if seconds is None else f"{seconds:g} s"

@@ -66,12 +66,12 @@ def _times(line: str, path: Path, row: int) -> tuple[float, float]:
             row=row,
             remedy="expected 00:01:02,345 --> 00:01:04,000 below a number, or an empty line between subtitles",
         )
-    numbers = [int(part) for part in match.groups()]
+    numbers = [int(digit_group) for digit_group in match.groups()]
     # Milliseconds may be cut short: ,5 is half a second.
     digits = [match.group(4), match.group(8)]
     start, end = (
-        hours * 3600 + minutes * 60 + seconds + int(part.ljust(3, "0")) / 1000
-        for (hours, minutes, seconds), part in zip((numbers[:3], numbers[4:7]), digits, strict=True)
+        hours * 3600 + minutes * 60 + seconds + int(fraction.ljust(3, "0")) / 1000
+        for (hours, minutes, seconds), fraction in zip((numbers[:3], numbers[4:7]), digits, strict=True)
     )
     if end < start:
         raise InputError(f"the subtitle ends at {end:.3f} s, before it starts at {start:.3f} s", file=path, row=row)

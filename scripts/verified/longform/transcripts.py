@@ -64,9 +64,11 @@ def _whisper(segments: object, path: Path) -> list[list[Word]]:
         words_heard = _key(segment, "words", path, where, "transcribe with word_timestamps=True")
         words_heard = _list(words_heard, path, f"{where}: words")
         words = []
-        for place, word in enumerate(words_heard):
+        for position, word in enumerate(words_heard):
             start, end = (_key(word, key, path, where) for key in ("start", "end"))
-            words.append(_word(_key(word, "word", path, where), start, end, place == len(words_heard) - 1, path, where))
+            words.append(
+                _word(_key(word, "word", path, where), start, end, position == len(words_heard) - 1, path, where)
+            )
         phrases.append(words)
     return phrases
 
@@ -83,13 +85,13 @@ def _azure(
         words_heard = _list(_key(options[0], words_key, path, where, "ask for word-level timestamps"), path, where)
         words = []
         shown = str(options[0].get("display", options[0].get("Display", ""))).split()
-        for place, word in enumerate(words_heard):
+        for position, word in enumerate(words_heard):
             first, length = (_key(word, key, path, where) for key in (offset, duration))
             if not finite(first) or not finite(length):
                 raise InputError(f"{where}: a word's time is {first!r:.40}, {length!r:.40}", file=path)
             # The lexical words carry no punctuation; the display form does, word by word where both have as many.
-            text = shown[place] if len(shown) == len(words_heard) else _key(word, word_key, path, where)
-            last = place == len(words_heard) - 1
+            text = shown[position] if len(shown) == len(words_heard) else _key(word, word_key, path, where)
+            last = position == len(words_heard) - 1
             words.append(_word(text, first / TICKS, (first + length) / TICKS, last, path, where))
         heard.append(words)
     return heard

@@ -50,8 +50,8 @@ def film_scores(sentences: Sequence[str], wordnet, direction: str = "max", floor
         score = single_meteor_score(tokens[first], tokens[second], wordnet=wordnet)
         if direction == "max":
             score = max(score, single_meteor_score(tokens[second], tokens[first], wordnet=wordnet))
-        for place in (first, second):
-            best[place] = max(best[place], score)
+        for sentence_number in (first, second):
+            best[sentence_number] = max(best[sentence_number], score)
     return [score if score >= floor else 0.0 for score in best]
 
 
@@ -98,22 +98,22 @@ def _bound(some: _Sentences, film: _Sentences, direction: str) -> np.ndarray:
     return np.maximum(forward, backward)
 
 
-def _partners(words: list[str], place: dict[str, int], wordnet) -> np.ndarray:
+def _partners(words: list[str], columns: dict[str, int], wordnet) -> np.ndarray:
     """[reference word, hypothesis word]: 1 where NLTK's METEOR may match the two."""
     from nltk.stem.porter import PorterStemmer
 
     stem = PorterStemmer().stem
     stems: dict[str, list[int]] = {}
     for word in words:
-        stems.setdefault(stem(word), []).append(place[word])
+        stems.setdefault(stem(word), []).append(columns[word])
     partners = np.eye(len(words), dtype=np.float32)
     for numbers in stems.values():
         partners[np.ix_(numbers, numbers)] = 1
     for word in words:  # a hypothesis word's synonyms are looked up
         for synset in wordnet.synsets(word):
             for lemma in synset.lemmas():
-                if lemma.name() in place:
-                    partners[place[lemma.name()], place[word]] = 1
+                if lemma.name() in columns:
+                    partners[columns[lemma.name()], columns[word]] = 1
     return partners
 
 

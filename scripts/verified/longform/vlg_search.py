@@ -30,7 +30,7 @@ def rank_windows(
         return [np.zeros((0, 3)) for _ in queries]
     device = next(model.parameters()).device
     video = torch.cat(
-        [model.encode_video(part.to(device)) for part in torch.split(cut_windows(frames, starts, grid), batch)]
+        [model.encode_video(windows.to(device)) for windows in torch.split(cut_windows(frames, starts, grid), batch)]
     )
     clips = (starts[:, None, None] // grid.clip_frames + grid.anchors).reshape(-1, 2)
     # No window but the one over a film shorter than itself reaches beyond the film: its padding holds no proposal.
@@ -41,9 +41,9 @@ def rank_windows(
         query = model.encode_query(torch.from_numpy(tokens[:TOKENS])[None].to(device))
         words = torch.ones(query.shape[0], query.shape[2], dtype=torch.bool, device=device)
         parts = []
-        for part in torch.split(video, batch):
-            count = len(part)
-            logits = model.score(part, query.expand(count, -1, -1), words.expand(count, -1))
+        for windows in torch.split(video, batch):
+            count = len(windows)
+            logits = model.score(windows, query.expand(count, -1, -1), words.expand(count, -1))
             parts.append(logits.float().sigmoid().cpu())
         scores = torch.cat(parts).flatten().double().numpy()
         scores = scores[inside]
@@ -56,6 +56,6 @@ def cut_windows(frames: np.ndarray, starts: np.ndarray, grid: Grid) -> Tensor:
     """Windows [windows, W, dim] from frame `starts`; what is not there is zero."""
     windows = np.zeros((len(starts), grid.window, frames.shape[1]), np.float32)
     for window, start in zip(windows, starts, strict=True):
-        part = frames[start : start + grid.window]
-        window[: len(part)] = part
+        seen = frames[start : start + grid.window]
+        window[: len(seen)] = seen
     return torch.from_numpy(windows)

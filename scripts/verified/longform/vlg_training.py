@@ -141,8 +141,8 @@ def _batches(
             drawn = draw_window(
                 random, first, last, length, grid.window, plan.negative_share, plan.jitter, plan.negatives
             )
-            part = source.film(row["film"], drawn.start, min(length, drawn.start + grid.window))
-            frames.append(cut_windows(part, np.zeros(1, np.int64), grid)[0])
+            film_frames = source.film(row["film"], drawn.start, min(length, drawn.start + grid.window))
+            frames.append(cut_windows(film_frames, np.zeros(1, np.int64), grid)[0])
             tokens.append(torch.from_numpy(source.token_rows(row["id"], TOKENS)))
             moment = (row["start"], row["end"])
             wanted.append(targets(grid, drawn.start, moment) if drawn.positive else np.zeros(len(grid.anchors), "f4"))
@@ -150,7 +150,7 @@ def _batches(
         yield Batch(
             torch.stack(frames),
             torch.nn.utils.rnn.pad_sequence(tokens, batch_first=True),
-            torch.tensor([len(part) for part in tokens]),
+            torch.tensor([len(query_tokens) for query_tokens in tokens]),
             torch.from_numpy(np.stack(wanted)),
             positives,
         )

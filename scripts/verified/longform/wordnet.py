@@ -75,24 +75,24 @@ def load_wordnet(folder: str):
             wordnet = English(folder, None)
     except (OSError, ValueError, AssertionError, IndexError, WordNetError) as error:
         raise InputError(f"not a WordNet folder that NLTK reads: {error}", file=folder) from None
-    for part in PARTS:
-        _check_offsets(Path(folder), part)
+    for kind in PARTS:
+        _check_offsets(Path(folder), kind)
     return wordnet
 
 
-def _check_offsets(folder: Path, part: str) -> None:
+def _check_offsets(folder: Path, kind: str) -> None:
     """Raise InputError where the index of a part of speech names a synset that its data do not hold."""
     synsets, begin = set(), 0
-    for line in (folder / f"data.{part}").read_bytes().splitlines(keepends=True):
+    for line in (folder / f"data.{kind}").read_bytes().splitlines(keepends=True):
         if not line.startswith(b" "):
             synsets.add(b"%08d" % begin)
         begin += len(line)
-    for number, line in enumerate((folder / f"index.{part}").read_bytes().splitlines(), start=1):
+    for number, line in enumerate((folder / f"index.{kind}").read_bytes().splitlines(), start=1):
         fields = [] if line.startswith(b" ") else line.split()
         if fields and not synsets.issuperset(fields[-int(fields[2]) :]):
             raise InputError(
-                f"data.{part} has no synset where index.{part} says",
-                file=folder / f"index.{part}",
+                f"data.{kind} has no synset where index.{kind} says",
+                file=folder / f"index.{kind}",
                 row=number,
                 remedy="unpack WordNet 3.0 again, whole",
             )

@@ -36,10 +36,10 @@ def rank_proposals(
     seconds = grid.seconds(spans)
     ranked = []
     for start in range(0, len(queries), QUERIES_AT_ONCE):
-        part = queries[start : start + QUERIES_AT_ONCE].astype(np.float64)
-        part /= np.maximum(np.linalg.norm(part, axis=1, keepdims=True), 1e-12)
-        prefix = np.zeros((len(sums) + 1, len(part)))
-        np.cumsum(sums @ part.T, axis=0, out=prefix[1:])
+        unit_queries = queries[start : start + QUERIES_AT_ONCE].astype(np.float64)
+        unit_queries /= np.maximum(np.linalg.norm(unit_queries, axis=1, keepdims=True), 1e-12)
+        prefix = np.zeros((len(sums) + 1, len(unit_queries)))
+        np.cumsum(sums @ unit_queries.T, axis=0, out=prefix[1:])
         scores = (prefix[spans[:, 1]] - prefix[spans[:, 0]]) / lengths[:, None]
         for column in np.ascontiguousarray(scores.T):
             best = best_spans(column, seconds, nms, DEPTH)
@@ -50,8 +50,8 @@ def rank_proposals(
 def clip_sums(frames: np.ndarray, clip_frames: int, clips: int) -> np.ndarray:
     """Sums of the frames of each clip, float64 [clips, dim]; frames that are not there add nothing."""
     whole = np.zeros((clips * clip_frames, frames.shape[1]))
-    part = frames[: len(whole)]
-    whole[: len(part)] = part
+    film_clips = frames[: len(whole)]
+    whole[: len(film_clips)] = film_clips
     return whole.reshape(clips, clip_frames, -1).sum(axis=1)
 
 

@@ -14,12 +14,12 @@ def nearest(caption: str, positives: Sequence[str], similarities: Sequence[float
 
     Case, punctuation and spacing do not make a difference to "itself". The first of equals wins; None if none is left.
     """
-    others = [place for place, positive in enumerate(positives) if same(positive) != same(caption)]
-    return positives[max(others, key=lambda place: (similarities[place], -place))] if others else None
+    others = [index for index, positive in enumerate(positives) if same(positive) != same(caption)]
+    return positives[max(others, key=lambda index: (similarities[index], -index))] if others else None
 
 
 def farthest(negatives: Sequence[str], similarities: Sequence[float]) -> str | None:
     """Equation 8: the negative with the smallest cosine to the caption; the first of equals, None if there are none."""
     if not negatives:
         return None
-    return negatives[min(range(len(negatives)), key=lambda place: (similarities[place], place))]
+    return negatives[min(range(len(negatives)), key=lambda index: (similarities[index], index))]

@@ -21,7 +21,7 @@ def perturb(moments: list[dict], session: Session, encoder: str, threads: int = 
     """
     outcomes = ask(moments, session)
     rows = [
-        _row(moment, {kind: outcomes[kind][place] for kind in TASK_OF_KIND}) for place, moment in enumerate(moments)
+        _row(moment, {kind: outcomes[kind][number] for kind in TASK_OF_KIND}) for number, moment in enumerate(moments)
     ]
     add_similarities(rows, encoder, threads)
     for row in rows:

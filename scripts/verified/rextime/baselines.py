@@ -38,7 +38,7 @@ def expected_random(questions: Iterable[Question]) -> dict[str, float]:
     The first true window counts; a window is cut to the video, in which the random span lies.
     """
     spans = np.array([(*question.windows[0], question.duration) for question in questions], dtype=np.float64)
-    start, end = (np.clip(spans[:, place] / spans[:, 2], 0, 1) for place in (0, 1))
+    start, end = (np.clip(spans[:, side] / spans[:, 2], 0, 1) for side in (0, 1))
     reach = {threshold: reached(start, end, threshold) for threshold in THRESHOLDS}
     nodes, weights = np.polynomial.legendre.leggauss(NODES)
     mean = sum(w / 2 * reached(start, end, (x + 1) / 2) for x, w in zip(nodes, weights))

@@ -31,8 +31,8 @@ class Evaluation:
         values = np.column_stack(list(estimates.values()))
         low, high = interval(resampled_means(values, resamples, seed))
         return {
-            name: {"value": float(values[:, place].mean()), "low": float(low[place]), "high": float(high[place])}
-            for place, name in enumerate(estimates)
+            name: {"value": float(values[:, column].mean()), "low": float(low[column]), "high": float(high[column])}
+            for column, name in enumerate(estimates)
         }
 
 
@@ -125,13 +125,13 @@ def compare(first: Scores, second: Scores, resamples: int = RESAMPLES, seed: int
     means = resampled_means(differences, resamples, seed)
     low, high = interval(means)
     rows = []
-    for place, name in enumerate(names):
+    for column, name in enumerate(names):
         row = {
             "measure": name,
-            "difference": float(differences[:, place].mean()),
-            "low": float(low[place]),
-            "high": float(high[place]),
-            "p_bootstrap": _two_sided(means[:, place]) if differences[:, place].any() else 1.0,
+            "difference": float(differences[:, column].mean()),
+            "low": float(low[column]),
+            "high": float(high[column]),
+            "p_bootstrap": _two_sided(means[:, column]) if differences[:, column].any() else 1.0,
         }
         if name != "mIoU":
             row |= mcnemar(ours[name] > 0, theirs[name] > 0)

@@ -144,15 +144,15 @@ def _question_slots(pair: Pair) -> dict[str, str]:
     return {"event1": pair.events[0], "event2": pair.events[1]}
 
 
-def _draft(pair: Pair, spans: tuple, found: dict, outcome: Outcome, settings: Rextime) -> dict:
+def _draft(pair: Pair, spans: tuple, sections: dict, outcome: Outcome, settings: Rextime) -> dict:
     """Both questions of a pair, with the spans of what they name and of their answers (None where unknown)."""
     questions = []
     for number, direction in enumerate(DIRECTIONS[pair.kind], start=1):
         named, answer = spans if direction == "forward" else spans[::-1]
         questions.append(
             {
-                "query": found[f"question{number}"],
-                "answer": found[f"answer{number}"],
+                "query": sections[f"question{number}"],
+                "answer": sections[f"answer{number}"],
                 "direction": direction,
                 "question_span": named,
                 "answer_span": answer,
@@ -167,9 +167,9 @@ def _verified(drafts: list[dict], session: Session, settings: Rextime, fates: li
     calls = []
     for draft in drafts:
         slots = {
-            f"{part}{number}": text
+            f"{slot}{number}": text
             for number, question in enumerate(draft["questions"], start=1)
-            for part, text in (("question", question["query"]), ("answer", question["answer"]))
+            for slot, text in (("question", question["query"]), ("answer", question["answer"]))
         }
         calls.append(session.call("rextime/verification", slots))
     kept = []
@@ -254,7 +254,7 @@ def shuffled(answer: str, wrong: list[str], seed: int, qid: str) -> dict:
     places = list(range(len(LETTERS)))
     random.Random(derive_seed(seed, "rextime options", qid)).shuffle(places)
     texts = [answer, *wrong]
-    return {"ans": LETTERS[places.index(0)], "options": [texts[place] for place in places]}
+    return {"ans": LETTERS[places.index(0)], "options": [texts[origin] for origin in places]}
 
 
 def shard_counts(items: list[dict], questions: list[dict], fates: list[dict], calls: dict[str, dict]) -> dict:

@@ -20,7 +20,9 @@ from verified.rextime.rows import Prediction
 
 def encode_questions(questions: list[dict], settings: dict, output: str | Path, weights: tuple[str, str]) -> None:
     """Token features of the questions, by their place in the list, as `features.text` writes those of captions."""
-    write_text_features([(str(place), row["query"]) for place, row in enumerate(questions)], settings, output, weights)
+    write_text_features(
+        [(str(number), row["query"]) for number, row in enumerate(questions)], settings, output, weights
+    )
 
 
 def ground(questions: list[dict], files: Mapping[str, str], settings: dict) -> dict[str, Prediction]:
@@ -56,7 +58,7 @@ def ground(questions: list[dict], files: Mapping[str, str], settings: dict) -> d
 def as_moments(questions: list[dict], file: Path) -> Moments:
     """Questions as the moments that search takes: their place is the id, their answer's window the time."""
     videos = sorted({row["vid"] for row in questions})
-    position = {video: place for place, video in enumerate(videos)}
+    position = {video: number for number, video in enumerate(videos)}
     return Moments(
         desc_id=np.arange(len(questions), dtype=np.int64),
         video=np.array([position[row["vid"]] for row in questions], dtype=np.int64),

@@ -72,22 +72,22 @@ def takers(settings: Config) -> dict[str, dict]:
     """Who takes the test: ``mode`` and ``files`` of the submission, by the name that tables show."""
     from verified.common.shards import shard_names
 
-    lmm, found = settings.generation.video_lmm, {}
+    lmm, submissions = settings.generation.video_lmm, {}
     for protocol in protocols(settings):
         files = [f"{folder(settings)}/answers/{protocol}/{shard}.jsonl" for shard in shard_names(settings.shards)]
-        found[f"{lmm.model}, {protocol.replace('_', ' ')}"] = {"mode": "both", "files": files}
+        submissions[f"{lmm.model}, {protocol.replace('_', ' ')}"] = {"mode": "both", "files": files}
     for (_, model, captions), file in zip(grounders(settings), grounding_files(settings)):
         name = f"{model}, trained on {captions}"
-        found.setdefault(name, {"mode": "grounding", "files": []})["files"].append(file)
+        submissions.setdefault(name, {"mode": "grounding", "files": []})["files"].append(file)
     for name, given in settings.rextime.submissions.items():
-        found[name] = {"mode": given.mode, "files": [given.file], "questions": given.questions}
-    return found
+        submissions[name] = {"mode": given.mode, "files": [given.file], "questions": given.questions}
+    return submissions
 
 
 def tested(settings: Config) -> dict[str, str]:
     """Files of the questions that takers are scored on, by name: the suite's own splits and the given ones."""
-    own = {split: f"{folder(settings)}/annotations/{split}.jsonl" for split in tested_splits(settings.rextime)}
-    return own | settings.rextime.released
+    suite_files = {split: f"{folder(settings)}/annotations/{split}.jsonl" for split in tested_splits(settings.rextime)}
+    return suite_files | settings.rextime.released
 
 
 def grounding_files(settings: Config) -> list[str]:
@@ -137,8 +137,8 @@ def filtering(settings: Config) -> dict:
 
 def writing(settings: Config) -> dict:
     """What the questions depend on beside their items."""
-    own = settings.rextime.model_dump(mode="json", include={"routing", "verification_threshold", "frames"})
-    return own | settings.generation.model_dump(mode="json", include={"attempts", "frame_side"})
+    rextime = settings.rextime.model_dump(mode="json", include={"routing", "verification_threshold", "frames"})
+    return rextime | settings.generation.model_dump(mode="json", include={"attempts", "frame_side"})
 
 
 def table_files(settings: Config) -> list[str]:
@@ -158,11 +158,11 @@ def written(settings: Config, name: str) -> list[str]:
 
 def given(settings: Config) -> list[tuple[str, str, bool]]:
     """(key of the configuration, path, whether it is a folder) of what the suite starts from and no rule makes."""
-    suite, found = settings.rextime, []
+    suite, named = settings.rextime, []
     for name, source in suite.sources.items():
         if source.annotations:
-            found.append((f"rextime.sources.{name}.annotations", source.annotations, False))
+            named.append((f"rextime.sources.{name}.annotations", source.annotations, False))
         if source.videos:
-            found.append((f"rextime.sources.{name}.videos", source.videos, True))
-    found += [(f"rextime.released.{name}", path, False) for name, path in suite.released.items()]
-    return found + [(f"rextime.submissions.{name}.file", one.file, False) for name, one in suite.submissions.items()]
+            named.append((f"rextime.sources.{name}.videos", source.videos, True))
+    named += [(f"rextime.released.{name}", path, False) for name, path in suite.released.items()]
+    return named + [(f"rextime.submissions.{name}.file", one.file, False) for name, one in suite.submissions.items()]

@@ -114,9 +114,9 @@ def write_pages(folder: Path, key: Mapping, paths: Mapping[str, str], side: int)
         )
     for annotator, numbers in enumerate(key["annotators"], start=1):
         videos = sorted({items[number]["video"] for number in numbers})
-        place = {video: number for number, video in enumerate(videos, start=1)}
+        clip_number = {video: number for number, video in enumerate(videos, start=1)}
         shown = [
-            {"item": number, "clip": place[items[number]["video"]]}
+            {"item": number, "clip": clip_number[items[number]["video"]]}
             | {name: items[number][name] for name in SHOWN[key["tool"]]}
             for number in numbers
         ]
@@ -125,6 +125,6 @@ def write_pages(folder: Path, key: Mapping, paths: Mapping[str, str], side: int)
         for video in videos:
             length = max(items[number]["duration"] for number in numbers if items[number]["video"] == video)
             clip = cut(paths[video], {0: (0.0, length)}, side)[0]
-            data[f"video-{place[video]}"] = f'"{data_url("video/mp4", clip)}"'
+            data[f"video-{clip_number[video]}"] = f'"{data_url("video/mp4", clip)}"'
         with atomic_path(folder / f"annotator-{annotator:02d}.html") as temporary:
             write_page(temporary, page("rextime", f"Questions about videos, annotator {annotator}", data))

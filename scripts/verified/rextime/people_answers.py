@@ -119,14 +119,14 @@ def agreement(answers: list[dict], key: Mapping) -> dict:
     overlaps = []
     raters, items = len(key["annotators"]), len(key["items"])
     grades = np.full((raters, items), np.nan)
-    for place, item in enumerate(key["items"]):
+    for column, item in enumerate(key["items"]):
         given = [answer for answer in answers if answer["item"] == item["item"]]
         spans = [(answer["start"], answer["end"]) for answer in given if not answer.get("bad")]
         for first, second in itertools.combinations(spans, 2):
             overlaps.append(float(interval_iou(np.array([first]), np.array([second]))[0]))
         for answer in given:
             graded = LETTERS.index(answer["answer"]) if key["tool"] == "human" else bool(answer.get("bad"))
-            grades[answer["annotator"] - 1, place] = graded
+            grades[answer["annotator"] - 1, column] = graded
     alpha = krippendorff_alpha(grades, "nominal") if key["tool"] != "question-span" else float("nan")
     return {
         "pairs_of_spans": len(overlaps),

@@ -33,9 +33,9 @@ def walk_of(config: Config) -> Callable[[Session], None]:
         suite = config.rextime
         items = _items(config)
         for shard in shard_names(config.shards):
-            part = rows_of_shard(items, shard, config.shards)
-            videos = _videos(config, shard, part)
-            questions, _ = write_questions(part, videos, session, suite)
+            shard_items = rows_of_shard(items, shard, config.shards)
+            videos = _videos(config, shard, shard_items)
+            questions, _ = write_questions(shard_items, videos, session, suite)
             for protocol in paths.protocols(config):
                 take_test(questions, videos, protocol, suite.frames, session)
 

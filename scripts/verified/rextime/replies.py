@@ -47,7 +47,7 @@ def _normalised(value: dict) -> dict:
 def best_object(text: str, wanted: Iterable[str]) -> dict:
     """The object with most of the `wanted` keys, the last of equals; empty if there is none."""
     wanted = set(wanted)
-    candidates = [(len(wanted & value.keys()), place, value) for place, value in enumerate(objects(text))]
+    candidates = [(len(wanted & value.keys()), number, value) for number, value in enumerate(objects(text))]
     count, _, value = max(candidates, key=lambda one: one[:2], default=(0, 0, {}))
     return value if count else {}
 
@@ -79,8 +79,8 @@ def seconds(value: object) -> float | None:
     if not re.fullmatch(r"(?:\d{1,4}:){0,2}\d{1,5}(?:\.\d{1,6})?", text):
         return None
     total = 0.0
-    for part in text.split(":"):
-        total = 60 * total + float(part)
+    for digits in text.split(":"):
+        total = 60 * total + float(digits)
     return total
 
 
@@ -90,7 +90,7 @@ def span(value: object) -> str | None:
         value = re.findall(r"\d[\d:.]*", value)
     if not isinstance(value, list) or len(value) != 2:
         return None
-    times = [seconds(part) for part in value]
+    times = [seconds(end_text) for end_text in value]
     return None if None in times else f"{times[0]:g} {times[1]:g}"
 
 
@@ -100,11 +100,11 @@ def span_of(text: str) -> tuple[float, float]:
     return float(start), float(end)
 
 
-def _parsed(found: dict[str, str | None], form: str = "json") -> Parsed:
-    missing = sum(value is None for value in found.values())
+def _parsed(sections: dict[str, str | None], form: str = "json") -> Parsed:
+    missing = sum(value is None for value in sections.values())
     if missing:
-        return Parsed(missing=missing, form="none" if missing == len(found) else "json-incomplete")
-    return Parsed(sections=found, form=form)
+        return Parsed(missing=missing, form="none" if missing == len(sections) else "json-incomplete")
+    return Parsed(sections=sections, form=form)
 
 
 def event_pair(_slots: dict, text: str, _count: int, _cut: bool) -> Parsed:

@@ -28,13 +28,13 @@ class Pair:
     @property
     def name(self) -> str:
         """Prefix of the ids of its questions: stable, whatever other items there are."""
-        return "/".join(part for part in (self.item["item"], self.kind, self.side) if part)
+        return "/".join(word for word in (self.item["item"], self.kind, self.side) if word)
 
     def captions(self) -> list[dict]:
         """Captions that the listing for sequences is shown: the item's own, or the two events in their order."""
         if self.item["form"] == "captions":
             return self.item["events"]
-        known = next(place for place, span in enumerate(self.spans) if span is not None)
+        known = next(number for number, span in enumerate(self.spans) if span is not None)
         start, end = self.spans[known]
         spans = [(0.0, start), (end, self.item["duration"])]
         spans[known] = (start, end)
@@ -69,32 +69,32 @@ def route(scores: dict[str, int], rules: Routing) -> str:
     return "means_to_an_end" if purposeful else "cause_effect"
 
 
-def pair_of(item: dict, found: dict[str, str], key: str, rules: Routing) -> Pair | str:
+def pair_of(item: dict, sections: dict[str, str], key: str, rules: Routing) -> Pair | str:
     """The pair that a model chose from captions, or why it is dropped."""
-    spans = span_of(found["event1_span"]), span_of(found["event2_span"])
+    spans = span_of(sections["event1_span"]), span_of(sections["event2_span"])
     problem = spans_problem(spans, item["duration"])
     if problem is not None:
         return f"event-pair-{problem}"
-    kind = route({name: int(found[name]) for name in SCORES}, rules)
+    kind = route({name: int(sections[name]) for name in SCORES}, rules)
     if kind == "similar":
         return "event-pair-similar"
-    return Pair(item, kind, (found["event1"], found["event2"]), spans, {"event_pair": key})
+    return Pair(item, kind, (sections["event1"], sections["event2"]), spans, {"event_pair": key})
 
 
-def accepted_sides(item: dict, found: dict[str, str], key: str, settings: Rextime) -> list[Pair] | str:
+def accepted_sides(item: dict, sections: dict[str, str], key: str, settings: Rextime) -> list[Pair] | str:
     """The pairs around a query whose other event is relevant and well aligned, or why there is none."""
-    if "none" in found:
+    if "none" in sections:
         return "related-event-none"
     window = tuple(item["window"])
     pairs = []
     for side in ("cause", "effect"):
-        aligned = found[f"{side}_alignment"] in settings.routing.alignments
-        if found[f"{side}_relevant"] != "yes" or not aligned:
+        aligned = sections[f"{side}_alignment"] in settings.routing.alignments
+        if sections[f"{side}_relevant"] != "yes" or not aligned:
             continue
-        events = (found[side], item["query"]) if side == "cause" else (item["query"], found[side])
+        events = (sections[side], item["query"]) if side == "cause" else (item["query"], sections[side])
         spans = (None, window) if side == "cause" else (window, None)
         pairs.append(Pair(item, settings.routing.query_kind, events, spans, {"related_event": key}, side))
     if pairs:
         return pairs
-    relevant = [side for side in ("cause", "effect") if found[f"{side}_relevant"] == "yes"]
+    relevant = [side for side in ("cause", "effect") if sections[f"{side}_relevant"] == "yes"]
     return "related-event-not-aligned" if relevant else "related-event-not-relevant"

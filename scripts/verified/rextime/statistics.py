@@ -140,8 +140,8 @@ def cost_per_1000(prices: Prices, reviewed: bool) -> dict[str, float]:
 def add_counts(parts: Iterable[Mapping]) -> dict:
     """Counts of several shards in one: numbers are added, mappings joined key by key."""
     total: dict = {}
-    for part in parts:
-        for name, value in part.items():
+    for counts in parts:
+        for name, value in counts.items():
             if isinstance(value, Mapping):
                 total[name] = add_counts([total.get(name, {}), value])
             else:

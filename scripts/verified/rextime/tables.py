@@ -96,8 +96,8 @@ def results_table(results: Mapping[str, dict], printed: Iterable[Mapping]) -> Si
     return SimpleTable("rextime-models", "who takes the test", header, rows, notes)
 
 
-def _estimate(found: Mapping | None, scale: float) -> Estimate | None:
-    return None if found is None else Estimate(*(scale * found[name] for name in ("value", "low", "high")))
+def _estimate(measure: Mapping | None, scale: float) -> Estimate | None:
+    return None if measure is None else Estimate(*(scale * measure[name] for name in ("value", "low", "high")))
 
 
 def cost_table(prices: Prices) -> SimpleTable:
@@ -128,8 +128,8 @@ def cost_table(prices: Prices) -> SimpleTable:
     return SimpleTable("rextime-cost", "cost of 1,000 samples", header, rows, notes)
 
 
-def _verdict(found: Mapping[str, float], printed: tuple) -> str:
-    ours = (found["total"], found["by_hand"], found["percent_of_by_hand"])
+def _verdict(measure: Mapping[str, float], printed: tuple) -> str:
+    ours = (measure["total"], measure["by_hand"], measure["percent_of_by_hand"])
     same = all(theirs is None or round(own) == theirs for own, theirs in zip(ours, printed))
     return "reproduced" if same else "differs: other prices are configured"
 
