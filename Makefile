@@ -33,7 +33,8 @@ study: env
 test: env lint
 	$(BIN)/pytest $(ARGS)
 
-# Needs a Chromium; as root on Debian and its kin, it is installed. Screenshots stay in results/screenshots.
+# Needs a Chromium; as root on Debian and its kin, it is installed. Screenshots stay in results/screenshots. Every search index
+# in results is walked through too, where there is one (or that of VERIFIED_INDEX).
 test-browser: env
 	@command -v chromium chromium-browser google-chrome chrome >/dev/null || \
 	  { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && apt-get update -qq && apt-get install -y -qq chromium; } || \

@@ -13,7 +13,8 @@ with job(snakemake, snakemake.params.settings["threads"]) as log:
     settings, files = dict(snakemake.params.settings), dict(snakemake.input.items())
     weights = files.pop("weights", [])
     for name in ("annotations", "queries"):
-        files[name] = [files[name]] if isinstance(files[name], str) else list(files[name])
+        if name in files:
+            files[name] = [files[name]] if isinstance(files[name], str) else list(files[name])
     settings["text_encoder"], _ = source_of(settings["text_encoder"], settings["text_revision"], weights)
     if seen := settings["features"]:
         settings["features"] = {**seen, "backbone": source_of(seen["backbone"], seen["revision"], weights)[0]}

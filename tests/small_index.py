@@ -61,6 +61,7 @@ def write_corpus(folder: Path, videos: dict[str, np.ndarray], model: str = "xml"
     settings = {
         "model": model, "dataset": "small", "title": "Small", "clip_seconds": 1.0, "spans": SPANS,
         "text_encoder": "all-MiniLM-L6-v2", "exact_clips": 100_000, "thumbnails": 0, "searched_videos": 100, "seed": 1,
+        "test_split": "test",
         "features": {"backbone": "grid-conv", "fps": 4.0, "precision": "float32", "batch": 16},
     }  # fmt: skip
     return files, settings

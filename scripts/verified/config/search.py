@@ -13,6 +13,9 @@ class Search(Section):
     is a CLIP model: no training is needed then; empty: the first of `retrieval.models` that can be indexed."""
     trained_on: str = Field("fig", pattern="^(cog|fig)$")
     """Captions that the model was trained on."""
+    captions: str = Field("fine", pattern="^(fine|coarse)$")
+    """Captions that stand beside what an index of clip finds. coarse: those of the corpus, so that videos and moments
+    are all it needs; other models are trained on captions, and show the fine ones."""
     exact_clips: int = Field(200_000, ge=1)
     """Up to so many clips a part of the index is searched clip by clip; larger ones by inverted lists, the number of
     lists looked into being chosen for a recall of 0.99 of the exact search's first hundred videos."""

@@ -25,6 +25,22 @@ def annotated(files: Iterable[str | Path]) -> list[dict]:
     ]
 
 
+def coarse(file: str | Path, split: str = "") -> list[dict]:
+    """The same rows of a corpus' moments (moments.jsonl), of all splits or of one, without a fine caption."""
+    return [
+        {
+            "desc_id": row["desc_id"],
+            "video": row["video"],
+            "start": row["start"],
+            "end": row["end"],
+            "coarse": row["caption"],
+            "fine": "",
+        }
+        for row in read_jsonl(file, ("desc_id", "video", "start", "end", "caption", "split"))
+        if split in ("", row["split"])
+    ]
+
+
 def write_captions(folder: Path, rows: list[dict]) -> None:
     """Write them into an index."""
     write_jsonl(folder / FILE, rows)

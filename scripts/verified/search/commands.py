@@ -79,6 +79,7 @@ def run_index(arguments: argparse.Namespace) -> int:
         from verified.search.update import add_files, remove_videos
 
         if arguments.add:
+            quiet()
             print(f"added: {', '.join(add_files(folder, arguments.add))}")
         else:
             remove_videos(folder, arguments.remove)

@@ -11,6 +11,7 @@ from verified.config import Config
 from verified.config.folders import dataset_folder, dataset_of, shown_datasets
 from verified.config.sources import DemoSource
 from verified.weights.paths import text_records, video_records
+from verified.weights.wanted import BUILT_IN
 
 ONE_VECTOR = ("xml", "reloclnet", "hero")
 """Models whose video score is the largest cosine of one query vector with a clip."""
@@ -23,6 +24,11 @@ def indexed_model(settings: Config) -> str:
     possible = [name for name in settings.retrieval.models if name in ONE_VECTOR]
     if not chosen and possible:
         return possible[0]
+    if chosen == JOINT and (backbone := settings.features.video_backbone) in BUILT_IN:
+        raise InputError(
+            f"search.model = clip, but features.video_backbone = {backbone!r} is no CLIP model",
+            remedy="name one there, such as openai/clip-vit-base-patch32 or a folder that holds one",
+        )
     if chosen == JOINT or chosen in possible:
         return chosen
     raise InputError(
@@ -51,25 +57,26 @@ def index_inputs(settings: Config) -> Callable[[object], dict]:
         search, retrieval = settings.search, settings.retrieval
         dataset, root = dataset_of(settings, wildcards), f"results/{wildcards.dataset}"
         annotations = annotation_files(settings, "fig")(wildcards)
-        inputs = {
-            "features": f"{root}/features/video.h5",
-            "annotations": annotations,
-            "queries": [path for path in annotations if path.endswith(f"/{dataset.spans.test_split}.jsonl")],
-        }
-        if wildcards.indexed == JOINT:
-            inputs["weights"] = video_records(settings)
+        has_videos, joint = dataset.source.has_videos, wildcards.indexed == JOINT
+        inputs: dict = {"features": f"{root}/features/video.h5"}
+        if joint and has_videos and search.captions == "coarse":
+            inputs["moments"] = f"{root}/corpus/moments.jsonl"
         else:
+            inputs["annotations"] = annotations
+            inputs["queries"] = [path for path in annotations if path.endswith(f"/{dataset.spans.test_split}.jsonl")]
+        weights = {*(video_records(settings) if has_videos or joint else ())}  # also for videos that are added
+        if not joint:
             seed = retrieval.seeds_of(wildcards.indexed)[0]
             run = f"{root}/retrieval/{wildcards.indexed}/{search.trained_on}/seed-{seed}"
             kind = "fig" if release_of(settings, key_of(wildcards.dataset)) is None else _kind(annotations)
             inputs |= {
                 "checkpoint": f"{run}/checkpoint.safetensors",
                 "text": f"{root}/features/text-{kind}.h5",
-                "weights": text_records(settings),
             }
-        if dataset.source.has_videos:
+            weights |= {*text_records(settings)}
+        inputs["weights"] = sorted(weights)
+        if has_videos:
             inputs["videos"] = f"{root}/corpus/videos.jsonl"
-            inputs["weights"] = sorted({*inputs["weights"], *video_records(settings)})  # for videos that are added
         if isinstance(dataset.source, DemoSource):
             inputs["truth"] = f"{root}/corpus/truth.jsonl"
         return inputs
@@ -95,6 +102,7 @@ def index_settings(settings: Config) -> Callable[[object], dict]:
             "spans": dataset.spans.model_dump(mode="json"),
             "text_encoder": features.video_backbone if joint else features.text_encoder,
             "text_revision": features.video_revision if joint else features.text_revision,
+            "test_split": dataset.spans.test_split,
             "features": {
                 "backbone": features.video_backbone,
                 "revision": features.video_revision,

@@ -7,11 +7,12 @@ A loopback address answers requests to its own name only, so that no page of ano
 address asks for a token.
 """
 
+import asyncio
 import hmac
 import ipaddress
 import mimetypes
-import threading
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from starlette.applications import Starlette
@@ -66,14 +67,14 @@ def check_address(host: str, token: str) -> None:
 
 
 class Shelf:
-    """The index that is served: opened again when a change has been put in force."""
+    """The index that is served: opened again when a change has been put in force. One thread alone asks it."""
 
     def __init__(self, folder: Path):
-        self.folder, self.lock = folder, threading.Lock()
+        self.folder, self.thread = folder, ThreadPoolExecutor(1, "index")
         self._state, self._index, self._files = None, None, {}
 
     def index(self) -> Index:
-        """The index as it is now; call it with `lock` held."""
+        """The index as it is now; call it on `thread`."""
         place = self.folder / MANIFEST
         state = (place.stat().st_mtime_ns, place.stat().st_size) if place.is_file() else None
         if self._index is None or state != self._state:
@@ -99,20 +100,24 @@ class Shelf:
 def application(folder: Path, token: str = "", host: str = "127.0.0.1") -> Starlette:
     """The web application that serves the index in `folder` on the address `host`."""
     shelf = Shelf(folder)
-    with shelf.lock:
-        shelf.index()
+    shelf.thread.submit(shelf.index).result()
+
+    def route(path: str, respond: Callable[[Request], Response]) -> Route:
+        async def endpoint(request: Request) -> Response:
+            return await asyncio.get_running_loop().run_in_executor(shelf.thread, respond, request)
+
+        return Route(path, endpoint)
 
     def answered(request: Request, ask: Callable[[Index], Answer]) -> Response:
         try:
-            with shelf.lock:
-                index = shelf.index()
-                answer = ask(index)
-                shown = [
-                    {**moment, "thumbnails": [place[0] for place in index.row(moment["video"])["thumbnails"]],
-                     "playable": shelf.file(moment["video"]) is not None}
-                    for moment in answer.plain()["moments"]
-                ]  # fmt: skip
-                told = hint(index.manifest["here"], answer.here) if not request.query_params.get("video") else ""
+            index = shelf.index()
+            answer = ask(index)
+            shown = [
+                {**moment, "thumbnails": [place[0] for place in index.row(moment["video"])["thumbnails"]],
+                 "playable": shelf.file(moment["video"]) is not None}
+                for moment in answer.plain()["moments"]
+            ]  # fmt: skip
+            told = hint(index.manifest["here"], answer.here) if not request.query_params.get("video") else ""
             return JSONResponse({"query": answer.query, "moments": shown, "here": answer.here, "hint": told})
         except InputError as error:
             return JSONResponse({"problem": error.problem, "remedy": error.remedy or ""}, status_code=400)
@@ -133,15 +138,13 @@ def application(folder: Path, token: str = "", host: str = "127.0.0.1") -> Starl
         )
 
     def about(request: Request) -> Response:
-        with shelf.lock:
-            index = shelf.index()
-            facts = {key: index.manifest[key] for key in ("title", "model", "videos", "clips", "clip_seconds")}
-            return JSONResponse({**facts, "ids": sorted(index.place)[:LISTED]})
+        index = shelf.index()
+        facts = {key: index.manifest[key] for key in ("title", "model", "videos", "clips", "clip_seconds")}
+        return JSONResponse({**facts, "ids": sorted(index.place)[:LISTED]})
 
     def media(request: Request) -> Response:
         try:
-            with shelf.lock:
-                path = shelf.file(request.query_params.get("video", ""))
+            path = shelf.file(request.query_params.get("video", ""))
         except InputError:
             path = None
         if path is None:
@@ -151,13 +154,12 @@ def application(folder: Path, token: str = "", host: str = "127.0.0.1") -> Starl
 
     def thumbnail(request: Request) -> Response:
         try:
-            with shelf.lock:
-                index = shelf.index()
-                video, number = request.query_params.get("video", ""), request.query_params.get("number", "")
-                places = index.row(video)["thumbnails"]
-                if not number.isdecimal() or len(number) > 4 or int(number) >= len(places):
-                    raise InputError("no such thumbnail")
-                content = index.segments[index.place[video][0]].thumbnail(places[int(number)])
+            index = shelf.index()
+            video, number = request.query_params.get("video", ""), request.query_params.get("number", "")
+            places = index.row(video)["thumbnails"]
+            if not number.isdecimal() or len(number) > 4 or int(number) >= len(places):
+                raise InputError("no such thumbnail")
+            content = index.segments[index.place[video][0]].thumbnail(places[int(number)])
         except InputError:
             return PlainTextResponse("no such thumbnail", status_code=404)
         return Response(content, media_type="image/jpeg", headers={"Cache-Control": "private, max-age=3600"})
@@ -166,11 +168,10 @@ def application(folder: Path, token: str = "", host: str = "127.0.0.1") -> Starl
         name, kind = ASSETS[request.url.path]
         return Response((PAGES / name).read_bytes(), media_type=kind)
 
-    routes = [Route(path, asset) for path in ASSETS]
-    routes.append(Route("/favicon.ico", lambda request: Response(status_code=204)))
-    for path, endpoint in (("search", search), ("like", like), ("about", about)):
-        routes.append(Route(f"/api/{path}", endpoint))
-    routes += [Route("/media", media), Route("/thumbnail", thumbnail)]
+    routes = [route(path, asset) for path in ASSETS]
+    routes.append(route("/favicon.ico", lambda request: Response(status_code=204)))
+    routes += [route("/api/search", search), route("/api/like", like), route("/api/about", about)]
+    routes += [route("/media", media), route("/thumbnail", thumbnail)]
     guards = [Middleware(BaseHTTPMiddleware, dispatch=_guarded(token))]
     if is_loopback(host):
         names = {"127.0.0.1", "localhost", "[::1]", f"[{host}]" if ":" in host else host}

@@ -19,7 +19,7 @@ from verified.common.jsonl import read_json, read_jsonl
 from verified.common.progress import Progress
 from verified.common.seals import seal
 from verified.search.ask import Index, encoder_of, vector_of
-from verified.search.captions import FILE, annotated, write_captions
+from verified.search.captions import FILE, annotated, coarse, write_captions
 from verified.search.encoders import Encoder
 from verified.search.here import clues, fit
 from verified.search.pictures import thumbnails
@@ -49,7 +49,8 @@ def update(folder: Path, files: Mapping[str, object], settings: dict) -> dict:
 
     `files`: features (HDF5), checkpoint (None for a joint encoder), text (token features of the captions; None for
     encoders that need none), annotations and queries (lists of FIG files; `queries` are those that no model was trained
-    on), videos (videos.jsonl; None where videos are not at hand), truth (the demo's; else None).
+    on) or, in their place, moments (moments.jsonl, coarse captions alone), videos (videos.jsonl; None where videos are
+    not at hand), truth (the demo's; else None).
     `settings`: see `search.paths.index_settings`.
     """
     with changing(folder):
@@ -67,7 +68,7 @@ def update(folder: Path, files: Mapping[str, object], settings: dict) -> dict:
         by_hand = [] if kept else _added(folder, manifest)
         log.info("index %s: %d videos stay, %d come, %d go", folder, len(kept) - len(gone), len(new), len(gone))
         manifest = without(folder, manifest, gone)
-        rows = annotated(files["annotations"])
+        rows = coarse(files["moments"]) if files.get("moments") else annotated(files["annotations"])
         write_captions(folder, rows)
         seal(folder / FILE)
         queries = _known_queries(encoder, files, settings)
@@ -279,7 +280,10 @@ def _width(encoder: Encoder, features: FeatureFile) -> int:
 
 def _known_queries(encoder: Encoder, files: Mapping[str, object], settings: dict) -> list[tuple[dict, dict]]:
     """(annotated moment, encoded caption) of the queries that no model was trained on."""
-    rows = annotated(files["queries"])[:KNOWN_QUERIES]
+    if files.get("moments"):
+        rows = coarse(files["moments"], settings["test_split"])[:KNOWN_QUERIES]
+    else:
+        rows = annotated(files["queries"])[:KNOWN_QUERIES]
     if files.get("text") and encoder.model is not None and encoder.model.query_input == "features":
         text = FeatureFile(files["text"])
         return [(row, encoder.query_of_features(text[str(row["desc_id"])])) for row in rows]

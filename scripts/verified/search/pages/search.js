@@ -24,7 +24,11 @@ function questionOf(text) {
 function go(question) {
   const values = Object.entries(question).filter(([name, value]) => value !== "" && !(name === "top" && value === "10"));
   history.pushState(null, "", values.length ? `?${new URLSearchParams(values)}` : location.pathname);
-  show();
+  // Whoever asked goes on from the first moment, unless the focus is elsewhere by then.
+  const asking = [document.body, document.activeElement];
+  show().then(() => {
+    if (results.firstElementChild && asking.includes(document.activeElement)) results.firstElementChild.focus();
+  });
 }
 
 async function show() {
@@ -77,6 +81,8 @@ function entry(moment, rank) {
     return one;
   };
   const play = button("play", "Play", () => watch(element, moment));
+  const question = questionOf(location.search);
+  const narrowed = question.video && !question.like;
   play.disabled = !moment.playable;
   element.append(
     make("div", { class: "head" }, make("strong", {}, `${rank + 1}. ${video}`),
@@ -87,10 +93,10 @@ function entry(moment, rank) {
     caption ? make("p", { class: "caption soft" }, `${caption.coarse}${caption.fine ? "" : said}`) : null,
     make("div", { class: "actions" }, play,
       button("like", "More like this", () => go({ like: video, start: String(start), end: String(end) })),
-      button("only", "This video only", () => go({ ...questionOf(location.search), video, like: "", start: "", end: "" })),
+      button("only", narrowed ? "All videos" : "This video only", () => go({ ...question, video: narrowed ? "" : video })),
       moment.playable ? null : make("span", { class: "soft" }, "its file is not where it was")));
   // Without a question in words there is nothing to ask of one video.
-  if (!questionOf(location.search).q) element.querySelector(".only").remove();
+  if (!question.q) element.querySelector(".only").remove();
   return element;
 }
 
@@ -102,15 +108,23 @@ function strip(moment) {
     return make("img", { src: address("thumbnail", { video: moment.video, number }), alt: `at ${time(at)}`,
       loading: "lazy", ...(inside ? { class: "inside" } : {}) });
   });
-  return images.length ? make("div", { class: "strip" }, ...images) : null;
+  if (!images.length) return null;
+  const whole = make("div", { class: "strip" }, ...images);
+  const first = images.find((one) => one.className === "inside");
+  const show = () => { whole.scrollLeft = first.offsetLeft - whole.offsetLeft - 40; }; // the span is in view
+  if (first) for (const one of images) one.addEventListener("load", show);
+  return whole;
 }
 
 // ---- the player starts and stops at the span
 
 function stop() {
   for (const player of results.querySelectorAll("video")) {
+    const moment = player.closest("li.moment");
+    const focused = document.activeElement === player;
     player.pause();
     player.remove();
+    if (focused) moment.focus();
   }
 }
 
@@ -120,13 +134,22 @@ function watch(element, moment) {
     "aria-label": `${moment.video}, ${time(moment.start)} to ${time(moment.end)}` });
   player.muted = true;
   let through = false; // whoever plays on behind the end may see the rest
-  player.addEventListener("loadedmetadata", () => { player.currentTime = moment.start; player.play().catch(() => {}); });
-  player.addEventListener("timeupdate", () => {
-    if (!through && player.currentTime >= moment.end) {
-      through = true;
-      player.pause();
-    }
+  player.addEventListener("loadedmetadata", () => {
+    player.currentTime = moment.start;
+    player.play().catch(() => {});
+    player.scrollIntoView({ block: "nearest" });
   });
+  const look = () => {
+    if (through || player.currentTime < moment.end) return;
+    through = true;
+    player.pause();
+  };
+  const follow = () => { // at each frame: the event comes up to a quarter of a second late
+    look();
+    if (!through && !player.paused) requestAnimationFrame(follow);
+  };
+  player.addEventListener("play", follow);
+  player.addEventListener("timeupdate", look); // frames are not counted where the page is out of sight
   player.addEventListener("error", () => {
     byId("status").textContent = `${moment.video} cannot be played by this browser.`;
   });
@@ -143,7 +166,13 @@ function current() {
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   const typing = ["INPUT", "SELECT", "TEXTAREA"].includes(event.target.tagName);
-  if (event.key === "Escape") return stop();
+  if (event.key === "Escape") {
+    if (typing) {
+      event.preventDefault(); // a browser would empty the query
+      event.target.blur();
+    }
+    return stop();
+  }
   if (typing) return;
   const here = current();
   const click = (name) => here && here.querySelector(name) && here.querySelector(name).click();
@@ -165,6 +194,7 @@ byId("ask").addEventListener("submit", (event) => {
   go({ q: byId("query").value.trim(), video: byId("video").value.trim(), top: byId("top").value });
 });
 window.addEventListener("popstate", show);
+if (!location.search) byId("query").focus();
 
 fetch("api/about").then((response) => response.json()).then((about) => {
   byId("title").textContent = `Search ${about.title}`;

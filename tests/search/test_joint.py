@@ -1,0 +1,139 @@
+"""An index of a joint encoder: a tiny CLIP of random weights, from video files to the page, videos coming and going."""
+
+import numpy as np
+import pytest
+import torch
+from media import scenes, write_video
+from small_index import SPANS
+from starlette.testclient import TestClient
+from tiny_models import clip
+
+from verified.__main__ import main
+from verified.common.errors import InputError
+from verified.common.hdf5 import FeatureFile
+from verified.common.jsonl import write_jsonl
+from verified.common.video import probe
+from verified.config import read
+from verified.features.clip import Clip
+from verified.features.video import write_video_features
+from verified.search.ask import Index, stretch, vector_of
+from verified.search.paths import index_folder
+from verified.search.serve import application
+from verified.search.update import update
+
+CAPTIONS = ("a bus drives by", "a cat sleeps", "two people talk", "rain falls")
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """(folder, CLIP's folder, files, settings) of an index of four videos."""
+    folder = tmp_path_factory.mktemp("joint")
+    (folder / "clip").mkdir()
+    name = str(clip(folder / "clip"))
+    rows, moments = [], []
+    for number, caption in enumerate(CAPTIONS):
+        path = folder / f"v{number}.mp4"
+        write_video(path, scenes((16, 16, 8), seed=number))
+        rows.append({"video": path.stem, "path": str(path), **probe(path)})
+        moments.append(
+            {
+                "desc_id": number,
+                "video": path.stem,
+                "start": 1.0,
+                "end": 3.0,
+                "duration": 5.0,
+                "split": "test",
+                "caption": caption,
+            }
+        )
+    write_jsonl(folder / "videos.jsonl", rows)
+    write_jsonl(folder / "moments.jsonl", moments)
+    seen = {"video_backbone": "lab/clip", "fps": 4.0, "precision": "float32", "batch": 16}
+    write_video_features(rows, seen, 1.0, folder / "video.h5", (name, "c0ffee"))
+    files = {
+        "features": folder / "video.h5",
+        "moments": folder / "moments.jsonl",
+        "videos": folder / "videos.jsonl",
+    }
+    settings = {
+        "model": "clip",
+        "dataset": "joint",
+        "title": "Joint",
+        "clip_seconds": 1.0,
+        "spans": SPANS,
+        "text_encoder": name,
+        "exact_clips": 100_000,
+        "thumbnails": 3,
+        "searched_videos": 100,
+        "seed": 1,
+        "test_split": "test",
+        "features": {"backbone": name, "fps": 4.0, "precision": "float32", "batch": 16},
+    }
+    update(folder / "index", files, settings)
+    return folder, name, files, settings
+
+
+def expected(folder, name: str, sentence: str) -> dict[str, np.ndarray]:
+    """Cosines of a sentence with the clips of each video, by CLIP itself."""
+    model, features = Clip(name), FeatureFile(folder / "video.h5")
+    text = model.sentences([sentence])[0][1]
+    return {
+        video: torch.cosine_similarity(
+            torch.from_numpy(features[video][:]).float(), torch.from_numpy(text)[None]
+        ).numpy()
+        for video in features
+    }
+
+
+def test_a_sentence_finds_what_clip_says(built):
+    folder, name, *_ = built
+    index = Index(folder / "index")
+    answer = index.ask("a cat sleeps", top=4)
+    cosines = expected(folder, name, "a cat sleeps")
+    order = sorted(cosines, key=lambda video: -cosines[video].max())
+    assert [one.video for one in answer.moments] == order
+    for moment in answer.moments:
+        first, last = stretch(cosines[moment.video], SPANS["max_pred_clips"])
+        assert (
+            moment.similarity == pytest.approx(cosines[moment.video].max(), abs=2e-3)
+            and moment.score == moment.similarity
+        )
+        assert (moment.start, moment.end) == (first, min(last + 1, 5))
+        assert moment.caption["coarse"] == CAPTIONS[int(moment.video[1:])] and moment.caption["fine"] == ""
+    (only,) = index.ask("a cat sleeps", video="v2").moments
+    assert only.video == "v2"
+    own = index.segments[0].search_vectors(index.windows("v1")[0][1])
+    assert index.like("v1", 0, 1).moments[0].similarity <= 1.001 and own.shape == (5, 12)
+    assert index.encoder.query("rain")["unit"].norm() == pytest.approx(1, abs=1e-5)
+    assert vector_of(index.encoder.query("rain")).shape == (12,)
+
+
+def test_videos_come_and_go_and_the_page_knows(built, tmp_path, capsys):
+    folder, _, files, settings = built
+    place = folder / "index"
+    client = TestClient(application(place), base_url="http://127.0.0.1")
+    assert client.get("/api/about").json()["model"] == "clip"
+    write_video(tmp_path / "new one.mp4", scenes((24,), seed=9))
+    assert main(["index", "--index", str(place), "--add", str(tmp_path / "new one.mp4")]) == 0
+    assert "5 videos of Joint" in capsys.readouterr().out
+    found = client.get("/api/search", params={"q": "a cat sleeps", "top": 9}).json()["moments"]
+    assert {one["video"] for one in found} == {"v0", "v1", "v2", "v3", "new one"}
+    mine = next(one for one in found if one["video"] == "new one")
+    assert mine["playable"] and len(mine["thumbnails"]) == 3 and mine["caption"] is None
+    assert client.get("/media", params={"video": "new one"}, headers={"Range": "bytes=0-9"}).status_code == 206
+    assert client.get("/thumbnail", params={"video": "v3", "number": 2}).content[:2] == b"\xff\xd8"
+    near = client.get("/api/like", params={"video": "new one", "start": 0, "end": 2}).json()["moments"]
+    assert near and all(one["score"] == one["similarity"] for one in near)
+    assert main(["index", "--index", str(place), "--remove", "v0", "new one"]) == 0
+    capsys.readouterr()
+    assert main(["search", "rain", "--index", str(place), "--top", "9"]) == 0
+    text = capsys.readouterr().out
+    assert "v3" in text and "v0" not in text and "new one" not in text and "too few known queries" in text
+    assert update(place, files, settings)["videos"] == 3  # what was removed stays away
+
+
+def test_a_backbone_that_is_no_clip_is_refused_before_anything_is_built(tmp_path):
+    path = tmp_path / "c.yaml"
+    path.write_text("name: c\nsearch: {model: clip}\n", encoding="utf-8")
+    with pytest.raises(InputError, match="is no CLIP model"):
+        index_folder(read("config/nano.yaml", path))
