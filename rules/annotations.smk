@@ -1,13 +1,14 @@
 from verified.annotations.origins import generation_facts
 from verified.annotations.paths import annotated_splits, annotation_files, card_facts, compared_candidates
 from verified.annotations.paths import selection_files, settled_review
+from verified.config import outputs
 
 
 rule compare_candidates:
     """How close candidates are to their coarse captions, where the sentence encoder chooses (`annotations.choose_by`)."""
     input:
         moments="results/{dataset}/corpus/moments.jsonl",
-        scores=expand("results/{{dataset}}/evaluator/scores/{shard}.jsonl", shard=SHARDS),
+        scores=outputs.scores("results/{dataset}", settings.shards),
         weights=sentence_records(settings),
     output:
         "results/{dataset}/annotations/similarities.jsonl",
@@ -35,7 +36,7 @@ rule choose_annotations:
     """The caption of the highest and of the lowest confidence for each moment of a split (section 3.3, Table 7)."""
     input:
         moments="results/{dataset}/corpus/moments.jsonl",
-        scores=expand("results/{{dataset}}/evaluator/scores/{shard}.jsonl", shard=SHARDS),
+        scores=outputs.scores("results/{dataset}", settings.shards),
         similarities=compared_candidates(settings),
         review=settled_review(settings),
     output:
@@ -67,7 +68,7 @@ rule export_annotations:
     """All candidates with their lineage as parquet, counts that reconcile, and the dataset card."""
     input:
         moments="results/{dataset}/corpus/moments.jsonl",
-        scores=expand("results/{{dataset}}/evaluator/scores/{shard}.jsonl", shard=SHARDS),
+        scores=outputs.scores("results/{dataset}", settings.shards),
         similarities=compared_candidates(settings),
         statics=expand("results/{{dataset}}/captions/statics/{shard}.jsonl", shard=SHARDS),
         dynamics=expand("results/{{dataset}}/captions/dynamics/{shard}.jsonl", shard=SHARDS),

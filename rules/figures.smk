@@ -1,3 +1,4 @@
+from verified.config import outputs
 from verified.figures.paths import nms_threshold, shown_annotations, tested_annotations
 from verified.report.paths import title_of
 
@@ -6,10 +7,10 @@ rule draw_examples:
     """Generated examples: the task, the pipeline, annotations, the evaluator's order (after Figures 1 to 4)."""
     input:
         annotations=shown_annotations(settings),
-        scores=expand("results/{{dataset}}/evaluator/scores/{shard}.jsonl", shard=SHARDS),
-        captions=expand("results/{{dataset}}/captions/{kind}/{shard}.jsonl", kind=("statics", "dynamics"), shard=SHARDS),
-        perturbations=expand("results/{{dataset}}/perturbations/{shard}.jsonl", shard=SHARDS),
-        keyframes=expand("results/{{dataset}}/keyframes/{shard}.tar", shard=SHARDS),
+        scores=outputs.scores("results/{dataset}", settings.shards),
+        captions=outputs.candidates("results/{dataset}", settings.shards),
+        perturbations=outputs.perturbations("results/{dataset}", settings.shards),
+        keyframes=outputs.keyframes("results/{dataset}", settings.shards),
     output:
         task=[
             report(

@@ -51,19 +51,32 @@ def marks(path, group: str) -> int:
 
 
 def annotation(ident: int, video: str, kind: str = "statics", coarse: str = "a ball moves") -> dict:
-    return {"desc_id": ident, "video": video, "time": [1.0, 3.0], "cog_desc": coarse, "fig_desc": f"fine {ident}",
-            "fig_desc_type": kind, "fig_desc_score": 1.0, "duration": 8.0}  # fmt: skip
+    return {
+        "desc_id": ident,
+        "video": video,
+        "time": [1.0, 3.0],
+        "cog_desc": coarse,
+        "fig_desc": f"fine {ident}",
+        "fig_desc_type": kind,
+        "fig_desc_score": 1.0,
+        "duration": 8.0,
+    }
 
 
 def material(rows: list[dict], spread: dict[int, float] | None = None) -> examples.Material:
     scores = {
         row["desc_id"]: [
-            {"type": kind, "candidate": number, "caption": f"{kind} {number}",
-             "score": number * (spread or {}).get(row["desc_id"], 0.1)}
-            for kind in ("statics", "dynamics") for number in range(3)
+            {
+                "type": kind,
+                "candidate": number,
+                "caption": f"{kind} {number}",
+                "score": number * (spread or {}).get(row["desc_id"], 0.1),
+            }
+            for kind in ("statics", "dynamics")
+            for number in range(3)
         ]
         for row in rows
-    }  # fmt: skip
+    }
     return examples.Material(rows, scores, {}, {}, seed=1)
 
 
@@ -76,11 +89,18 @@ def test_examples_come_from_different_videos_and_of_both_types():
 
 
 def test_the_task_is_shown_by_the_most_shared_caption_of_different_videos():
-    rows = [annotation(1, "a", coarse="x"), annotation(2, "a", coarse="x"), annotation(3, "b", coarse="y"),
-            annotation(4, "c", coarse="y")]  # fmt: skip
+    rows = [
+        annotation(1, "a", coarse="x"),
+        annotation(2, "a", coarse="x"),
+        annotation(3, "b", coarse="y"),
+        annotation(4, "c", coarse="y"),
+    ]
     assert [row["desc_id"] for row in examples.shared_caption(rows)] == [3, 4]
-    alike = [annotation(1, "a", coarse="a red ball"), annotation(2, "b", coarse="a dog"),
-             annotation(3, "c", coarse="a red box moves")]  # fmt: skip
+    alike = [
+        annotation(1, "a", coarse="a red ball"),
+        annotation(2, "b", coarse="a dog"),
+        annotation(3, "c", coarse="a red box moves"),
+    ]
     assert [row["desc_id"] for row in examples.shared_caption(alike)] == [1, 3]
     assert examples.shared_caption(alike[:1]) == alike[:1]
 
@@ -134,8 +154,15 @@ def test_the_pipeline_shows_each_module_of_one_moment(tmp_path):
     frames = {1: [(1.5, Image.new("RGB", (32, 32), "red"))]}
     draw_pipeline(row, frames, known, [tmp_path / "a.svg", tmp_path / "a.png"])
     said = texts(tmp_path / "a.svg")
-    for text in ("“a ball moves”", "1.5 s: a red ball", "Where to? To the left.", "same meaning: a ball goes",
-                 "statics disturbed: a box moves", "0.20 statics 2 (chosen)", "0.00 dynamics 0"):  # fmt: skip
+    for text in (
+        "“a ball moves”",
+        "1.5 s: a red ball",
+        "Where to? To the left.",
+        "same meaning: a ball goes",
+        "statics disturbed: a box moves",
+        "0.20 statics 2 (chosen)",
+        "0.00 dynamics 0",
+    ):
         assert text in said, text
     assert sum(text.startswith("• ") for text in said) == 6
     with Image.open(tmp_path / "a.png") as picture:
@@ -212,8 +239,10 @@ def test_predictions_are_distinct_spans_with_frames_the_truth_and_their_overlap(
     random = np.random.default_rng(1)
     for name in "ab":
         write_video(tmp_path / f"{name}.mp4", random.integers(0, 255, (64, 48, 64, 3), dtype=np.uint8), 8)
-    videos = {name: {"video": name, "path": str(tmp_path / f"{name}.mp4"), "duration": 8.0, "width": 64, "height": 48}
-              for name in "ab"}  # fmt: skip
+    videos = {
+        name: {"video": name, "path": str(tmp_path / f"{name}.mp4"), "duration": 8.0, "width": 64, "height": 48}
+        for name in "ab"
+    }
     rows = [[7, 0, 2, 0.9], [7, 0, 2.1, 0.8], [0, 1, 4, 0.5]]
     submission = {"video2idx": {"a": 0, "b": 7}, "VCMR": [{"desc_id": 1, "desc": "", "predictions": rows}]}
     with gzip.open(tmp_path / "s.json.gz", "wt") as file:
@@ -257,8 +286,17 @@ def test_validation_gives_the_areas_and_counts_and_says_where_there_is_nothing_t
 
 
 def test_recalls_have_a_dot_per_cell_and_none_for_gaps(tmp_path):
-    cell = {"table": "main-4", "dataset": "D", "method": "XML", "train": "FIG", "task": "VR", "metric": "r1",
-            "value": "40", "low": "30", "high": "50"}  # fmt: skip
+    cell = {
+        "table": "main-4",
+        "dataset": "D",
+        "method": "XML",
+        "train": "FIG",
+        "task": "VR",
+        "metric": "r1",
+        "value": "40",
+        "low": "30",
+        "high": "50",
+    }
     cells = [cell, cell | {"metric": "r5", "value": ""}, cell | {"dataset": "E", "method": "HERO"}]
     recalls.draw_recalls(cells, "main-4", "D", [tmp_path / "r.svg"])
     said = texts(tmp_path / "r.svg")

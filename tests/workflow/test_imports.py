@@ -12,11 +12,23 @@ SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 SECONDS = ("matplotlib", "pandas", "scipy", "sentence_transformers", "sklearn", "spacy", "torch", "transformers")
 """Packages whose import takes a good part of a second, or several."""
 TORCH = (
-    "ablate_evaluator", "build_search_index", "describe_stand_ins", "extract_film_features",
-    "extract_sentence_features", "extract_text_features", "finetune_evaluator", "ground_rextime_questions",
-    "import_umt", "pretrain_evaluator", "rank_videos", "score_captions", "test_model", "train_image_backbone",
-    "train_model", "validate_evaluator",
-)  # fmt: skip
+    "ablate_evaluator",
+    "build_search_index",
+    "describe_stand_ins",
+    "extract_film_features",
+    "extract_sentence_features",
+    "extract_text_features",
+    "finetune_evaluator",
+    "ground_rextime_questions",
+    "import_umt",
+    "pretrain_evaluator",
+    "rank_videos",
+    "score_captions",
+    "test_model",
+    "train_image_backbone",
+    "train_model",
+    "validate_evaluator",
+)
 MAY_LOAD = {
     **dict.fromkeys(TORCH, "torch"),
     **dict.fromkeys(("check_collection", "collect_films", "score_rextime"), "scipy"),
@@ -67,8 +79,12 @@ def loaded():
         groups.setdefault(allowed, []).extend((script.name, line) for line in imports_of(script))
     run = subprocess.run(
         [sys.executable, "-c", LOADS, PACKAGED, json.dumps(SECONDS)],
-        input=json.dumps(list(groups.items())), capture_output=True, text=True, cwd=SCRIPTS, timeout=300,
-    )  # fmt: skip
+        input=json.dumps(list(groups.items())),
+        capture_output=True,
+        text=True,
+        cwd=SCRIPTS,
+        timeout=300,
+    )
     assert not run.returncode, run.stderr
     return json.loads(run.stdout)
 

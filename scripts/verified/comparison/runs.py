@@ -75,9 +75,10 @@ def _check_of_one_run(path: Path, files: list[Path]) -> None:
     metrics = [read_json(place) for file in files if (place := file.with_name("metrics.json")).is_file()]
     if len({tuple(known.get(key) for key in SHARED) for known in metrics}) > 1:
         raise InputError(
-            "its trainings were tested on different annotations, or with different settings", file=path,
+            "its trainings were tested on different annotations, or with different settings",
+            file=path,
             remedy="remove those that an earlier configuration left",
-        )  # fmt: skip
+        )
 
 
 def _name(path: Path) -> str:

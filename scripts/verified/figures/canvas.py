@@ -23,14 +23,25 @@ COLOURS = {
 }
 """Green for statics, blue for dynamics, red for what is false, as in the paper; words also say which is which."""
 SERIES = (
-    ("#1b7837", "o", "-"), ("#2166ac", "s", "--"), ("#b35806", "^", "-."), ("#762a83", "D", ":"), ("#1a1a1a", "v", "-"),
+    ("#1b7837", "o", "-"),
+    ("#2166ac", "s", "--"),
+    ("#b35806", "^", "-."),
+    ("#762a83", "D", ":"),
+    ("#1a1a1a", "v", "-"),
     ("#7a7a7a", "P", "--"),
-)  # fmt: skip
+)
 """Colour, marker and line of the first, second … series: any one of the three tells them apart."""
 NOTE_WIDTH, NOTE_SIZE, NOTE_EDGE = 6.2, 9, 0.1
 """Of a note: its longest line in inches, points of its text, inches around it."""
-STYLE = {"svg.fonttype": "path", "svg.hashsalt": "verified", "font.size": 9, "axes.spines.top": False,
-         "axes.spines.right": False, "axes.titlesize": 9, "legend.frameon": False}  # fmt: skip
+STYLE = {
+    "svg.fonttype": "path",
+    "svg.hashsalt": "verified",
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.titlesize": 9,
+    "legend.frameon": False,
+}
 
 
 @contextlib.contextmanager

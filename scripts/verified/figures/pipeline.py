@@ -32,8 +32,13 @@ HEADS = {
     "perturbations": "Perturbations of the coarse caption",
     "evaluator": "Evaluator: scores every candidate",
 }
-ARROWS = (("moment", "statics"), ("moment", "dynamics"), ("perturbations", "evaluator"), ("statics", "evaluator"),
-          ("dynamics", "evaluator"))  # fmt: skip
+ARROWS = (
+    ("moment", "statics"),
+    ("moment", "dynamics"),
+    ("perturbations", "evaluator"),
+    ("statics", "evaluator"),
+    ("dynamics", "evaluator"),
+)
 
 Line = tuple[str, str, bool]
 """Text, colour's name, bold."""

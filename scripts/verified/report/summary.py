@@ -64,8 +64,9 @@ def verdict_table(verdicts: list[dict]) -> str:
     datasets = list(dict.fromkeys(row["dataset"] for row in verdicts))
 
     def told(names: list[str], chosen: list[str]) -> str:
-        numbers = {verdict: sum(counts[name, dataset, verdict] for name in names for dataset in chosen)
-                   for verdict in VERDICTS}  # fmt: skip
+        numbers = {
+            verdict: sum(counts[name, dataset, verdict] for name in names for dataset in chosen) for verdict in VERDICTS
+        }
         return ", ".join(f"{number} {verdict}" for verdict, number in numbers.items() if number) or "none printed"
 
     rows = [[name, *(told([name], [dataset]) for dataset in datasets), told([name], datasets)] for name in tables]

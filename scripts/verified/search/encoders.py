@@ -54,8 +54,9 @@ class ModelEncoder:
         if not isinstance(self.model, OneVectorTail):
             raise InputError(
                 f"{header['model']} compares no single query vector with clip vectors, which an index needs",
-                file=checkpoint, remedy="index xml, reloclnet or hero",
-            )  # fmt: skip
+                file=checkpoint,
+                remedy="index xml, reloclnet or hero",
+            )
         self.context, self.device = self.model.config.context_clips, device
         self.stride = max(self.context - overlap, self.context // 2, 1)
         self._text_encoder, self._loaded = text_encoder, None
