@@ -53,35 +53,25 @@ def _scores(axis, graded: dict, confidence: str) -> None:
 
 def _calibration(axis, bins: list[dict]) -> None:
     filled = [entry for entry in bins if entry["captions"]]
-    colour, marker, line = SERIES[1]
     axis.plot([0, 1], [0, 1], color=COLOURS["soft"], linewidth=0.8, label="calibrated")
-    axis.plot(
-        [entry["mean_probability"] for entry in filled],
-        [entry["faithful_share"] for entry in filled],
-        color=colour,
-        marker=marker,
-        linestyle=line,
-        label="match head",
-    )
+    _line(axis, filled, "mean_probability", "faithful_share", SERIES[1], label="match head")
     axis.set(title="calibration", xlabel="match probability", ylabel="share faithful", xlim=(0, 1), ylim=(0, 1))
     axis.legend(fontsize=8)
 
 
 def _precision(axis, graded: dict) -> None:
-    colour, marker, line = SERIES[0]
     rows = graded["precision_coverage"]
-    axis.plot(
-        [row["coverage"] for row in rows],
-        [row["precision"] for row in rows],
-        color=colour,
-        marker=marker,
-        linestyle=line,
-        markersize=3,
-        label="best scores kept",
-    )
+    _line(axis, rows, "coverage", "precision", SERIES[0], label="best scores kept", markersize=3)
     captions = graded["captions"]
     if rows:
         share = captions["faithful"] / sum(captions.values())
         axis.axhline(share, color=COLOURS["soft"], linewidth=0.8, label="all kept")
         axis.legend(fontsize=8)
     axis.set(title="what a score threshold buys", xlabel="share of captions kept", ylabel="share faithful", xlim=(0, 1))
+
+
+def _line(axis, rows: list[dict], across: str, up: str, series: tuple[str, str, str], **look) -> None:
+    """One key of `rows` over another, in the colour, marker and line of a series."""
+    colour, marker, line = series
+    values = ([row[key] for row in rows] for key in (across, up))
+    axis.plot(*values, color=colour, marker=marker, linestyle=line, **look)
