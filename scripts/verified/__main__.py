@@ -53,6 +53,10 @@ def main(arguments: list[str] | None = None) -> int:
     except InputError as error:
         print(redacted(f"error: {error}"), file=sys.stderr)
         return 2
+    except (FileExistsError, IsADirectoryError, NotADirectoryError, PermissionError) as error:
+        place = f"{error.filename}: " if error.filename else ""
+        print(redacted(f"error: {place}{error.strerror} (name another file or folder)"), file=sys.stderr)
+        return 2
     except BrokenPipeError:
         sys.stderr.close()
         return 0

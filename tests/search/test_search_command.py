@@ -1,6 +1,7 @@
 """`verified search` on the command line, and the searches that a page shows."""
 
 import json
+from pathlib import Path
 
 import pytest
 from small_index import random_videos, write_corpus
@@ -53,8 +54,11 @@ def test_a_page_is_refreshed_by_its_own_commands(index, tmp_path, capsys):
         (["search", "x", "--index", "INDEX", "--video", "other"], "no video 'other'"),
         (["index", "--index", "INDEX"], "give --add, --remove or"),
         (["index", "--index", "INDEX", "--remove", "other"], "no video 'other'"),
+        (["index", "--index", "nowhere", "--remove", "other"], "no index here"),
+        (["index", "--index", "INDEX", "--export", __file__], "Not a directory (name another"),
     ],
 )
 def test_what_cannot_be_done_is_said(words, problem, index, capsys):
     assert main([str(index) if word == "INDEX" else word for word in words]) == 2
     assert problem in capsys.readouterr().err
+    assert not Path("nowhere").exists()

@@ -90,6 +90,7 @@ def add_files(folder: Path, paths: Iterable[Path], thumbnails_per_video: int = 1
     Their features are kept in the index, for the day on which its model changes. Raises InputError for a file that
     cannot be read, for an id that the index has, and for an index of features that were given.
     """
+    read_manifest(folder)  # a lock file in a folder without an index would be all that is left behind
     with changing(folder):
         manifest = read_manifest(folder)
         _extraction(folder, manifest)
@@ -154,6 +155,7 @@ def _extract(folder: Path, manifest: dict, rows: list[dict]) -> None:
 
 def remove_videos(folder: Path, videos: Iterable[str]) -> None:
     """Remove videos from an index, also from its later states. Raises InputError for one that it does not have."""
+    read_manifest(folder)
     with changing(folder):
         manifest, videos = read_manifest(folder), set(videos)
         there = present(folder, manifest)
