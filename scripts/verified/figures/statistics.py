@@ -98,6 +98,7 @@ def _nearest(axis, values: dict) -> None:
     axis.axvline(values["distance"], color=COLOURS["false"], linestyle="--", linewidth=1.2, label=needs)
     axis.set_xlabel("cosine distance of a coarse caption to the next one that differs")
     axis.set_ylabel("distinct coarse captions")
+    axis.locator_params(axis="y", integer=True)
     axis.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1))
 
 
