@@ -47,23 +47,43 @@ def write_corpus(folder: Path, videos: dict[str, np.ndarray], model: str = "xml"
     save_model(folder / "checkpoint.safetensors", model, built, built.state_dict(), {"parameters": 1})
     rows, draw = [], np.random.default_rng(5)
     for number, (video, clips) in enumerate(sorted(videos.items())):
-        rows.append({"video": video, "time": [0.0, 2.0], "desc_id": number, "duration": float(len(clips)),
-                     "cog_desc": f"thing {number} moves", "fig_desc": f"a <b>red</b> thing, number {number}, moves",
-                     "fig_desc_score": 0.5})  # fmt: skip
+        rows.append(
+            {
+                "video": video,
+                "time": [0.0, 2.0],
+                "desc_id": number,
+                "duration": float(len(clips)),
+                "cog_desc": f"thing {number} moves",
+                "fig_desc": f"a <b>red</b> thing, number {number}, moves",
+                "fig_desc_score": 0.5,
+            }
+        )
     write_fig(folder / "test.jsonl", rows)
     words = ((str(row["desc_id"]), draw.normal(size=(5, WORDS)).astype(np.float16), {}) for row in rows)
     write_features(folder / "text.h5", {"dim": WORDS, "backbone": "random"}, words)
     write_jsonl(folder / "videos.jsonl", [])
     files = {
-        "features": folder / "video.h5", "checkpoint": folder / "checkpoint.safetensors", "text": folder / "text.h5",
-        "annotations": [folder / "test.jsonl"], "queries": [folder / "test.jsonl"], "videos": folder / "videos.jsonl",
-    }  # fmt: skip
+        "features": folder / "video.h5",
+        "checkpoint": folder / "checkpoint.safetensors",
+        "text": folder / "text.h5",
+        "annotations": [folder / "test.jsonl"],
+        "queries": [folder / "test.jsonl"],
+        "videos": folder / "videos.jsonl",
+    }
     settings = {
-        "model": model, "dataset": "small", "title": "Small", "clip_seconds": 1.0, "spans": SPANS,
-        "text_encoder": "all-MiniLM-L6-v2", "exact_clips": 100_000, "thumbnails": 0, "searched_videos": 100, "seed": 1,
+        "model": model,
+        "dataset": "small",
+        "title": "Small",
+        "clip_seconds": 1.0,
+        "spans": SPANS,
+        "text_encoder": "all-MiniLM-L6-v2",
+        "exact_clips": 100_000,
+        "thumbnails": 0,
+        "searched_videos": 100,
+        "seed": 1,
         "test_split": "test",
         "features": {"backbone": "grid-conv", "fps": 4.0, "precision": "float32", "batch": 16},
-    }  # fmt: skip
+    }
     return files, settings
 
 
@@ -77,6 +97,4 @@ def describe_videos(folder: Path, videos: dict[str, np.ndarray], size: tuple[int
 
 
 def _hero() -> dict:
-    return {
-        "hidden": 16, "heads": 2, "feed_forward": 32, "cross_layers": 2, "temporal_layers": 1, "positions": 64,
-    }  # fmt: skip
+    return {"hidden": 16, "heads": 2, "feed_forward": 32, "cross_layers": 2, "temporal_layers": 1, "positions": 64}

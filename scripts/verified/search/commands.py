@@ -152,9 +152,10 @@ def _add_serve(subparsers) -> None:
     parser.add_argument("--host", default="127.0.0.1", help="the address to serve on (127.0.0.1: this machine alone)")
     parser.add_argument("--port", type=int, default=8017, help="the port (default 8017; 0: any that is free)")
     parser.add_argument(
-        "--token", default=os.environ.get("VERIFIED_TOKEN", ""),
+        "--token",
+        default=os.environ.get("VERIFIED_TOKEN", ""),
         help="what visitors must know; needed for an address other than loopback (or set VERIFIED_TOKEN)",
-    )  # fmt: skip
+    )
     parser.set_defaults(run=run_serve)
 
 

@@ -29,8 +29,11 @@ from verified.search.here import hint
 from verified.search.store import MANIFEST
 
 PAGES = Path(__file__).resolve().parent / "pages"
-ASSETS = {"/": ("search.html", "text/html"), "/search.css": ("search.css", "text/css"),
-          "/search.js": ("search.js", "text/javascript")}  # fmt: skip
+ASSETS = {
+    "/": ("search.html", "text/html"),
+    "/search.css": ("search.css", "text/css"),
+    "/search.js": ("search.js", "text/javascript"),
+}
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; connect-src 'self'; "
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
@@ -113,10 +116,13 @@ def application(folder: Path, token: str = "", host: str = "127.0.0.1") -> Starl
             index = shelf.index()
             answer = ask(index)
             shown = [
-                {**moment, "thumbnails": [place[0] for place in index.row(moment["video"])["thumbnails"]],
-                 "playable": shelf.file(moment["video"]) is not None}
+                {
+                    **moment,
+                    "thumbnails": [place[0] for place in index.row(moment["video"])["thumbnails"]],
+                    "playable": shelf.file(moment["video"]) is not None,
+                }
                 for moment in answer.plain()["moments"]
-            ]  # fmt: skip
+            ]
             told = hint(index.manifest["here"], answer.here) if not request.query_params.get("video") else ""
             return JSONResponse({"query": answer.query, "moments": shown, "here": answer.here, "hint": told})
         except InputError as error:

@@ -34,7 +34,7 @@ from verified.search.store import (
     tidied,
     without,
     write_manifest,
-)  # fmt: skip
+)
 
 log = logging.getLogger("verified")
 
@@ -109,9 +109,13 @@ def add_files(folder: Path, paths: Iterable[Path], thumbnails_per_video: int = 1
         items = [(row, _load(Path(row["features"])), clip_seconds, thumbnails_per_video) for row in added]
         dropped = [video for video in manifest["dropped"] if video not in {row["video"] for row in rows}]
         manifest = add_segment(
-            folder, {**manifest, "dropped": dropped}, _encoded(items, encoder), manifest["dim"],
-            np.zeros((0, manifest["dim"]), np.float32), 0,
-        )  # fmt: skip
+            folder,
+            {**manifest, "dropped": dropped},
+            _encoded(items, encoder),
+            manifest["dim"],
+            np.zeros((0, manifest["dim"]), np.float32),
+            0,
+        )
         write_manifest(folder, tidied(folder, manifest, 0))
         return [row["video"] for row in rows]
 
@@ -186,11 +190,20 @@ def _manifest(folder: Path, files: Mapping[str, object], settings: dict) -> dict
         seal(folder / name)
     fits = old.get("identity") == identity
     return {
-        "format": FORMAT, "identity": identity, **facts, "title": settings["title"], "checkpoint": name,
-        "text_encoder": text_encoder, "spans": settings["spans"], "searched_videos": settings["searched_videos"],
-        "dim": 0, "next": old.get("next", 0), "dropped": old.get("dropped", []),
-        "segments": old["segments"] if fits else [], "here": None,
-    }  # fmt: skip
+        "format": FORMAT,
+        "identity": identity,
+        **facts,
+        "title": settings["title"],
+        "checkpoint": name,
+        "text_encoder": text_encoder,
+        "spans": settings["spans"],
+        "searched_videos": settings["searched_videos"],
+        "dim": 0,
+        "next": old.get("next", 0),
+        "dropped": old.get("dropped", []),
+        "segments": old["segments"] if fits else [],
+        "here": None,
+    }
 
 
 def _digest(features: np.ndarray) -> str:
