@@ -76,6 +76,10 @@ def walk(page: Browser, address: str, query: str) -> None:
     """Ask, go up and down, play, more like this, back, one video only, all again, and the address given to another."""
     found = ask(page, address, query)
     assert len(found) > 1
+    bare = (
+        "[...document.querySelectorAll('li.moment')].flatMap((one) => [...one.childNodes]).map((one) => one.nodeType)"
+    )
+    assert set(page.run(bare)) == {1}  # elements alone: what is missing is no text
     page.press("j", 74, "j")
     assert page.run("document.activeElement === document.querySelectorAll('li.moment')[1]")
     page.press("k", 75, "k")

@@ -84,7 +84,7 @@ function entry(moment, rank) {
   const question = questionOf(location.search);
   const narrowed = question.video && !question.like;
   play.disabled = !moment.playable;
-  element.append(
+  const parts = [
     make("div", { class: "head" }, make("strong", {}, `${rank + 1}. ${video}`),
       make("span", {}, `${time(start)} – ${time(end)}`),
       make("span", { class: "soft" }, `score ${moment.score.toPrecision(3)}, cosine ${moment.similarity.toFixed(3)}`)),
@@ -94,7 +94,9 @@ function entry(moment, rank) {
     make("div", { class: "actions" }, play,
       button("like", "More like this", () => go({ like: video, start: String(start), end: String(end) })),
       button("only", narrowed ? "All videos" : "This video only", () => go({ ...question, video: narrowed ? "" : video })),
-      moment.playable ? null : make("span", { class: "soft" }, "its file is not where it was")));
+      moment.playable ? null : make("span", { class: "soft" }, "its file is not where it was")),
+  ];
+  element.append(...parts.filter((part) => part !== null)); // appended, null would be a word
   // Without a question in words there is nothing to ask of one video.
   if (!question.q) element.querySelector(".only").remove();
   return element;
