@@ -1,10 +1,10 @@
 """Whether a corpus has what is asked for: a probability, learnt from queries whose answers are known.
 
-Every known query is asked twice: of the whole corpus, which has its moment, and of the corpus without the videos that
-hold such a moment. Three numbers of a search tell the two apart as well as the model allows: the best cosine, how far
-it stands out from the median of the candidates, and the logarithm of the best span's score. A logistic regression makes
-a probability of them, at even odds. Its AUROC is measured on videos that it was not fitted to; where the interval
-reaches 0.5 the index cannot tell, and says so instead of a probability.
+Every known query is asked twice: of the corpus without the videos that hold such a moment, and of the corpus without as
+many others, so that the two differ in nothing else. Three numbers of a search tell them apart as well as the model
+allows: the best cosine, how far it stands out from the median of the candidates, and the logarithm of the best span's
+score. A logistic regression makes a probability of them, at even odds. Its AUROC is measured on videos that it was not
+fitted to; where the interval reaches 0.5 the index cannot tell, and says so instead of a probability.
 """
 
 import numpy as np

@@ -310,15 +310,19 @@ def _presence(folder, manifest, encoder, queries, captions, files, settings) -> 
     index = Index(folder, manifest, encoder)
     count = settings["searched_videos"]
     same, how = _holders(captions, files.get("truth"))
+    draw = np.random.default_rng(settings["seed"])
     known, present_clues, absent_clues = [], [], []
     for row, query in queries:
-        holders = same.get(row["desc_id"], frozenset()) | {row["video"]}
-        if row["video"] not in index.place or len(holders) >= len(index.place):
+        holders = (same.get(row["desc_id"], frozenset()) | {row["video"]}) & index.place.keys()
+        others = sorted(index.place.keys() - holders)
+        if row["video"] not in index.place or len(others) <= len(holders):
             continue
         known.append(row["video"])
-        for found, without_these in ((present_clues, frozenset()), (absent_clues, frozenset(holders))):
+        # As many videos are left out either way: what a smaller corpus looks like must not pass for an absence.
+        bystanders = frozenset(draw.choice(others, len(holders), replace=False).tolist())
+        for kind, without_these in ((present_clues, bystanders), (absent_clues, frozenset(holders))):
             candidates = index.candidates(vector_of(query), count, without=without_these)
-            found.append(clues(candidates, index.moments(query, candidates, 1)))
+            kind.append(clues(candidates, index.moments(query, candidates, 1)))
     return fit(np.array(present_clues), np.array(absent_clues), known, how, settings["seed"]) if known else None
 
 
