@@ -4,7 +4,7 @@ Every known query is asked twice: of the corpus without the videos that hold suc
 many others, so that the two differ in nothing else. Three numbers of a search tell them apart as well as the model
 allows: the best cosine, how far it stands out from the median of the candidates, and the logarithm of the best span's
 score. A logistic regression makes a probability of them, at even odds. Its AUROC is measured on videos that it was not
-fitted to; where the interval reaches 0.5 the index cannot tell, and says so instead of a probability.
+fitted to; where the interval reaches down to `TELLS` the index cannot tell, and says so instead of a probability.
 """
 
 import numpy as np
@@ -15,6 +15,8 @@ RESAMPLES = 500
 FOLDS = 5
 LEAST = 20
 """Queries below which nothing is fitted."""
+TELLS = 0.6
+"""AUROC that the lower end of the interval must pass: a probability from a weaker one says next to nothing."""
 NOT_HERE = 0.5
 """Probability below which the answer is introduced as probably not here."""
 
@@ -53,7 +55,7 @@ def fit(present: np.ndarray, absent: np.ndarray, videos: list[str], how: str, se
         "queries": len(present),
         "auroc": round(value, 4),
         "auroc_interval": [round(low, 4), round(high, 4)],
-        "tells": bool(low > 0.5),
+        "tells": bool(low > TELLS),
         "middle": middle.tolist(),
         "scale": scale.tolist(),
         "weights": chosen.coef_[0].tolist(),
@@ -81,7 +83,7 @@ def hint(fitted: dict | None, here: float | None) -> str:
         return "Whether this corpus has it at all cannot be told: too few known queries were at hand."
     if not fitted["tells"]:
         return (
-            "Whether this corpus has it at all cannot be told: known queries with and without an answer looked alike"
+            "Whether this corpus has it at all cannot be told: known queries with and without an answer look too alike"
             f" (AUROC {fitted['auroc']:.2f} on {fitted['queries']} queries)."
         )
     if here is not None and here < NOT_HERE:
