@@ -24,11 +24,11 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="jobs die with S
 LONG = os.environ.get("FAULTS") == "1"
 VICTIMS = ("job", "snakemake", "both")
 RULES = {
-    "corpus": ["render_demo", "probe_videos", "build_corpus"],
+    "corpus": ["render_demo", "probe_videos", "detect_scenes", "build_corpus"],
     "keyframes": ["extract_keyframes"],
     "captions": ["caption_statics", "caption_dynamics", "sum_outcomes"],
     "perturbations": ["write_perturbations"],
-    "evaluator": ["gather_clips", "pretrain_evaluator", "finetune_evaluator", "score_captions"],
+    "evaluator": ["gather_clips", "finetune_evaluator", "score_captions"],
     "annotations": ["choose_annotations", "export_annotations", "lint_annotations"],
     "features": ["extract_video_features", "extract_text_features"],
     "retrieval": ["train_model", "test_model"],
