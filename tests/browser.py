@@ -133,6 +133,14 @@ class Browser:
         """What the reader prefers: light or dark."""
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": name}])
 
+    def downloaded(self, pattern: str) -> Path:
+        """The file that the page saved under such a name, once it is whole: before, an empty one stands there."""
+        end = time.monotonic() + PATIENCE
+        while not (whole := [path for path in self.folder.glob(pattern) if path.stat().st_size]):
+            assert time.monotonic() < end, f"no {pattern} after {PATIENCE} s"
+            self.run("new Promise((resolve) => setTimeout(resolve, 50))")
+        return whole[0]
+
     def screenshot(self, name: str, width: int = 1200, height: int = 1000) -> Path:
         """A picture of the page in the folder of screenshots."""
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)

@@ -80,12 +80,7 @@ def heading(desc_id: int, number: int) -> str:
 
 def saved(chromium, name: str):
     chromium.run("document.getElementById('save').click()")
-    path = chromium.folder / name
-    for _ in range(200):
-        if path.exists():
-            return path
-        chromium.run("new Promise((resolve) => setTimeout(resolve, 50))")
-    raise AssertionError(content(chromium, "message"))
+    return chromium.downloaded(name)
 
 
 def test_a_page_is_worked_through_by_keyboard_left_and_gone_on_with(pages, tmp_path):

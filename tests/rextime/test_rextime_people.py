@@ -202,13 +202,9 @@ def span_by_keys(chromium, start, end):
 def finish(chromium):
     chromium.run("document.getElementById('export').click()")
     assert "Please send this file back" in chromium.run(TEXT.format("message"))
-    for _ in range(200):
-        exported = list(chromium.folder.glob("rextime-*.json"))
-        if exported:
-            break
-        chromium.run("new Promise((resolve) => setTimeout(resolve, 50))")
+    exported = chromium.downloaded("rextime-*.json")
     assert chromium.messages == []
-    return exported[0]
+    return exported
 
 
 def test_answers_are_verified_and_marked_by_keyboard(questions, videos, tmp_path):

@@ -332,13 +332,8 @@ def test_a_study_is_filled_in_exported_and_imported(small_study, tmp_path, capsy
             chromium.run("document.getElementById('export').click()")
             assert "Please send this file back" in chromium.run(text.format("message"))
             chromium.screenshot("study-complete")
-            export = chromium.folder / f"study-{key['study']}-{participant}.json"
-            for _ in range(200):
-                if export.exists():
-                    break
-                chromium.run("new Promise((resolve) => setTimeout(resolve, 50))")
+            exports.append(str(chromium.downloaded(f"study-{key['study']}-{participant}.json")))
             assert chromium.messages == []
-            exports.append(str(export))
     assert main(["study", "import", *exports, "--study", str(folder)]) == 0
     assert "R_s_percent  100.00" in capsys.readouterr().out
     summary = json.loads((folder / "summary.json").read_text())
