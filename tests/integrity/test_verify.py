@@ -8,7 +8,7 @@ import pytest
 
 from verified.__main__ import main
 from verified.common.jsonl import write_jsonl
-from verified.common.seals import mark_of, marked, seal, seal_of
+from verified.common.seals import mark_of, marked, replacing, seal, seal_of
 
 
 @pytest.fixture
@@ -52,12 +52,18 @@ def damage(folder):
 
 def test_what_is_damaged_gone_or_unsealed_is_listed_with_the_command(folder, capsys):
     damage(folder)
+    with pytest.raises(KeyboardInterrupt), replacing(folder / "notes.txt"):
+        raise KeyboardInterrupt
     status, said = verify(capsys)
-    assert status == 1
+    assert status == 1 and "unfinished  results/small/notes.txt" in said and "4 to be rebuilt" in said
     assert "damaged  results/small/a.jsonl: damaged: its 15 bytes are not those that were written" in said
     assert "gone  results/small/corpus/c.jsonl" in said and "unsealed  results/small/b.jsonl" in said
     assert "damaged  results/small/tables: damaged: lacks main.csv" in said
-    assert "remove them with --heal" in said and "notes.txt" not in said
+    assert "remove them with --heal" in said
+    status, said = verify(capsys, "--heal")
+    assert status == 0 and said.count("notes.txt") == 1 and (folder / "notes.txt").exists()  # left to its command
+    seal_of(folder / "notes.txt").unlink()
+    assert "notes.txt" not in verify(capsys)[1]
 
 
 def test_healing_removes_just_that_and_the_next_run_is_told(folder, capsys):

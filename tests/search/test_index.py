@@ -1,6 +1,7 @@
 """The index: the benchmark's own results, videos that come and go, inverted lists that find the same."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -8,8 +9,11 @@ import pytest
 import torch
 from small_index import CONTEXT, SPANS, random_videos, write_corpus, write_video_features
 
+from verified.common import seals
 from verified.common.errors import InputError
 from verified.common.hdf5 import FeatureFile
+from verified.common.seals import finished
+from verified.integrity.verify import verify
 from verified.retrieval.checkpoint import load_model
 from verified.retrieval.data import Queries, Videos, read_moments
 from verified.retrieval.nms import suppress
@@ -232,22 +236,38 @@ def test_the_stretch_around_the_best_clip():
     assert stretch(np.array([0.5]), 4) == (0, 0)
 
 
-def test_a_change_that_breaks_off_leaves_the_index_as_it_was(tmp_path, monkeypatch):
+def test_a_change_that_breaks_off_leaves_an_index_that_the_next_one_finishes(tmp_path, monkeypatch):
     videos = random_videos(8)
     files, settings = write_corpus(tmp_path, dict(list(videos.items())[:5]))
     folder = tmp_path / "index"
     before = update(folder, files, settings)
     write_video_features(files["features"], videos)
+    sealed = seals.seal
 
-    def killed(*_):
-        raise KeyboardInterrupt
+    def broken_off_before(last: str) -> list[tuple[str, str]]:
+        """What `verified verify` finds where an update was killed when it was about to seal this file or folder."""
 
-    with monkeypatch.context() as patch:
-        patch.setattr("verified.search.update.write_manifest", killed)
-        with pytest.raises(KeyboardInterrupt):
-            update(folder, files, settings)
+        def seal(path, *rest):
+            if Path(path).name == last:
+                raise KeyboardInterrupt
+            return sealed(path, *rest)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(seals, "seal", seal)
+            patch.setattr("verified.search.store.seal", seal)
+            with pytest.raises(KeyboardInterrupt):
+                update(folder, files, settings)
+        return [(finding.kind, finding.path.name) for finding in verify(folder)[1]]
+
+    assert broken_off_before("captions.jsonl") == [("unfinished", "captions.jsonl")]
+    assert broken_off_before("000002") == [] and finished(folder / "captions.jsonl")
     assert read_manifest(folder) == before and len(Index(folder).place) == 5
+    assert broken_off_before("index.json") == [("unfinished", "index.json")]
+    assert not finished(folder / "index.json") and len(Index(folder).place) == 8
+    with pytest.raises(InputError, match=r"index\.json: unfinished"):
+        seals.check(folder / "index.json")
     assert update(folder, files, settings)["videos"] == 8
+    assert finished(folder / "index.json") and verify(folder)[1] == []
     assert {path.name for path in (folder / "segments").iterdir() if path.is_dir()} == {"000001", "000002"}
 
 

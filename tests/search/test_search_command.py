@@ -2,11 +2,14 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from running import NANO
 from small_index import random_videos, write_corpus
 
 from verified.__main__ import main
+from verified.common.seals import replacing
 from verified.search.update import update
 
 
@@ -43,6 +46,19 @@ def test_a_page_is_refreshed_by_its_own_commands(index, tmp_path, capsys):
     page.write_text("nothing here", encoding="utf-8")
     assert main(["search", "--refresh", str(page)]) == 2
     assert "shows no search" in capsys.readouterr().err
+
+
+def test_an_index_that_was_left_unfinished_is_built_though_its_record_is_there(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    asked = []
+    monkeypatch.setattr("subprocess.run", lambda command: asked.append(command) or SimpleNamespace(returncode=1))
+    manifest = tmp_path / "results" / "nano" / "search" / "xml" / "index.json"
+    for _ in range(2):
+        assert main(["index", "--configfile", str(NANO)]) == 1
+        with replacing(manifest):
+            manifest.write_text("{}")
+    assert ["--force" in command for command in asked] == [True, False]
+    assert asked[0][-1] == "results/nano/search/xml.json"
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from starlette.testclient import TestClient
 from verified.common.errors import InputError
 from verified.common.fig import write_fig
 from verified.common.jsonl import read_jsonl
+from verified.integrity.verify import verify
 from verified.search.serve import application, check_address
 from verified.search.update import add_files, remove_videos, update
 
@@ -197,6 +198,7 @@ def test_video_files_are_added_by_themselves_and_stay(tmp_path):
     with pytest.raises(InputError, match="--remove extra one"):
         update(tmp_path / "index", files, settings)
     remove_videos(tmp_path / "index", ["extra one"])
+    assert verify(tmp_path / "index")[1] == []
     update(tmp_path / "index", files, {**settings, "features": None})
     with pytest.raises(InputError, match="were given"):
         add_files(tmp_path / "index", [tmp_path / "video.h5"])

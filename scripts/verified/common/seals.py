@@ -67,6 +67,23 @@ def seal_built(path: str | os.PathLike) -> None:
         seal(path)
 
 
+@contextlib.contextmanager
+def replacing(path: str | os.PathLike) -> Iterator[None]:
+    """Seal what the block puts in the place of `path`. Killed in between, it is unfinished, and not damaged."""
+    write_text(seal_of(path), json.dumps({"unfinished": True, "sha256": ""}) + "\n")
+    yield
+    seal(path)
+
+
+def finished(path: str | os.PathLike) -> bool:
+    """Whether `path` is there, and what wrote it came to its end."""
+    try:
+        written = read_seal(path)
+    except InputError:
+        return False
+    return Path(path).exists() and written is not None and "unfinished" not in written
+
+
 def read_seal(path: str | os.PathLike) -> dict | None:
     """The seal of a file or folder; None where there is none. Raises InputError if the seal itself is damaged."""
     place = seal_of(path)
@@ -98,6 +115,8 @@ def check(path: str | os.PathLike) -> None:
                 f" --adopt; keep files of your own outside {BUILT}/",
             )
         return
+    if "unfinished" in written:
+        raise InputError("unfinished: what writes it was killed", file=path, remedy="start that again")
     if problem := _difference(path, written):
         raise InputError(f"damaged: {problem}", file=path, remedy=f"rebuild it: {rebuild_command([path])}")
     if path.name.endswith(VIDEOS) and (problem := _changed_video(path)):

@@ -51,14 +51,15 @@ def run(arguments: argparse.Namespace) -> int:
     for finding in findings:
         print(f"{finding.kind}  {finding.path}: {finding.message}")
     sound = seals - sum(finding.kind != "unsealed" for finding in findings)
-    print(f"{folder}: {sound} of {seals} sealed files and folders are what was written; {len(findings)} to be rebuilt")
-    if not findings:
-        return 0
+    lost = [finding for finding in findings if finding.kind != "unfinished"]
+    print(f"{folder}: {sound} of {seals} sealed files and folders are what was written; {len(lost)} to be rebuilt")
+    if not lost:
+        return int(bool(findings))
     if not arguments.heal:
         print("remove them with --heal")
         return 1
-    groups = in_turn(findings)
-    heal(findings)
+    groups = in_turn(lost)
+    heal(lost)
     print("removed; the next run builds them again and goes on from there; in turn, these build nothing else:")
     for paths in groups:
         print(f"  {rebuild_command(paths, shlex.join(arguments.configfile))}")

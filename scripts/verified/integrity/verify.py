@@ -20,7 +20,7 @@ class Finding(NamedTuple):
 
     path: Path
     kind: str
-    """damaged, gone, or unsealed."""
+    """damaged, gone, unsealed, or unfinished: a command was killed while it wrote it, and the next one ends that."""
     message: str
 
 
@@ -50,6 +50,8 @@ def verify(folder: Path) -> tuple[int, list[Finding]]:
 def _finding(path: Path) -> Finding | None:
     try:
         written = read_seal(path)
+        if "unfinished" in written:
+            return Finding(path, "unfinished", "the command that writes it was killed; the next one finishes it")
         if not path.exists():
             return None if written.get("temporary") else Finding(path, "gone", "it was removed")
         check(path)

@@ -66,8 +66,9 @@ def _add_index(subparsers) -> None:
 
 def run_index(arguments: argparse.Namespace) -> int:
     """Build or change the index and say what it is; returns Snakemake's status where that fails."""
+    from verified.common.seals import finished
     from verified.search.paths import record_of
-    from verified.search.store import describe, read_manifest
+    from verified.search.store import MANIFEST, describe, read_manifest
 
     folder = place_of(arguments)
     if arguments.export:
@@ -88,7 +89,9 @@ def run_index(arguments: argparse.Namespace) -> int:
             "--index names an index that is there", remedy="give --add, --remove or --export, or a --configfile"
         )
     else:
-        command = snakemake_command(*configured(arguments), "--cores", arguments.cores, "--", record_of(folder))
+        # The record says that a build ended. A command that changed the index since may have been killed.
+        anew = () if finished(folder / MANIFEST) else ("--force",)
+        command = snakemake_command(*configured(arguments), "--cores", arguments.cores, *anew, "--", record_of(folder))
         if status := subprocess.run(command).returncode:
             return status
     print("\n".join([f"{folder}:", *(f"  {line}" for line in describe(read_manifest(folder)))]))

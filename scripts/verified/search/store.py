@@ -17,7 +17,7 @@ import numpy as np
 
 from verified.common.errors import InputError
 from verified.common.jsonl import read_json, write_json
-from verified.common.seals import seal, seal_of
+from verified.common.seals import replacing, seal, seal_of
 from verified.search.segments import Segment, write_segment
 from verified.search.vectors import EXACT
 
@@ -42,8 +42,8 @@ def write_manifest(folder: Path, manifest: dict) -> None:
     """Put a manifest in force and remove the segments that it does not name."""
     videos = [(entry["videos"] - len(entry["removed"])) for entry in manifest["segments"]]
     clips = sum(entry["rows"] for entry in manifest["segments"])
-    write_json(folder / MANIFEST, {**manifest, "videos": sum(videos), "clips": clips})
-    seal(folder / MANIFEST)
+    with replacing(folder / MANIFEST):
+        write_json(folder / MANIFEST, {**manifest, "videos": sum(videos), "clips": clips})
     named = {entry["name"] for entry in manifest["segments"]}
     for path in (folder / SEGMENTS).glob("[0-9]*"):
         if path.name not in named:
@@ -86,6 +86,7 @@ def add_segment(folder: Path, manifest: dict, items: Iterable, dim: int, queries
     manifest = {**manifest, "next": manifest["next"] + 1}
     name = f"{manifest['next']:06d}"
     place = folder / SEGMENTS / name
+    seal_of(place).unlink(missing_ok=True)
     shutil.rmtree(place, ignore_errors=True)  # of a change that was killed
     facts = write_segment(place, items, dim, manifest["exact_clips"], queries, seed)
     seal(place)

@@ -17,7 +17,7 @@ from verified.common.files import atomic_path, file_digest
 from verified.common.hdf5 import FeatureFile
 from verified.common.jsonl import read_json, read_jsonl
 from verified.common.progress import Progress
-from verified.common.seals import seal
+from verified.common.seals import finished, replacing, seal_of
 from verified.search.ask import Index, encoder_of, vector_of
 from verified.search.captions import FILE, annotated, coarse, write_captions
 from verified.search.encoders import Encoder
@@ -69,8 +69,8 @@ def update(folder: Path, files: Mapping[str, object], settings: dict) -> dict:
         log.info("index %s: %d videos stay, %d come, %d go", folder, len(kept) - len(gone), len(new), len(gone))
         manifest = without(folder, manifest, gone)
         rows = coarse(files["moments"]) if files.get("moments") else annotated(files["annotations"])
-        write_captions(folder, rows)
-        seal(folder / FILE)
+        with replacing(folder / FILE):
+            write_captions(folder, rows)
         queries = _known_queries(encoder, files, settings)
         if new or by_hand:
             items = _items(new, features, wanted, described, settings["thumbnails"])
@@ -150,9 +150,9 @@ def _extract(folder: Path, manifest: dict, rows: list[dict]) -> None:
     backbone, failed = load_backbone(seen["backbone"], seen["precision"]), {}
     (folder / ADDED).mkdir(exist_ok=True)
     for video, features in encode_videos(rows, backbone, seen["fps"], manifest["clip_seconds"], seen["batch"], failed):
-        with atomic_path(_kept_features(folder, video)) as temporary, temporary.open("wb") as out:
+        place = _kept_features(folder, video)
+        with replacing(place), atomic_path(place) as temporary, temporary.open("wb") as out:
             np.save(out, features.astype(np.float16))
-        seal(_kept_features(folder, video))
     if failed:
         raise InputError(f"{sum(failed.values())} files cannot be decoded: {', '.join(failed)}")
 
@@ -165,11 +165,12 @@ def remove_videos(folder: Path, videos: Iterable[str]) -> None:
         there = present(folder, manifest)
         if unknown := sorted(videos - there.keys()):
             raise InputError(f"no video {unknown[0]!r} in the index", file=folder)
-        for video in videos:
-            _kept_features(folder, video).unlink(missing_ok=True)
         dropped = sorted({*manifest["dropped"], *(one for one in videos if there[one]["origin"] == "corpus")})
         manifest = without(folder, {**manifest, "dropped": dropped}, videos)
         write_manifest(folder, tidied(folder, manifest, 0))
+        for video in videos:  # only now, for a killed removal leaves them where they are still wanted
+            for path in (seal_of(_kept_features(folder, video)), _kept_features(folder, video)):
+                path.unlink(missing_ok=True)
 
 
 def _manifest(folder: Path, files: Mapping[str, object], settings: dict) -> dict:
@@ -184,10 +185,9 @@ def _manifest(folder: Path, files: Mapping[str, object], settings: dict) -> dict
         old = read_json(folder / MANIFEST)
         old = old if isinstance(old, dict) and old.get("format") == FORMAT else {}
     name = f"model-{digest[:12]}.safetensors" if checkpoint else ""
-    if checkpoint and not (folder / name).is_file():
-        with atomic_path(folder / name) as temporary:
+    if checkpoint and not finished(folder / name):
+        with replacing(folder / name), atomic_path(folder / name) as temporary:
             shutil.copyfile(checkpoint, temporary)
-        seal(folder / name)
     fits = old.get("identity") == identity
     return {
         "format": FORMAT,
