@@ -5,6 +5,7 @@ from verified.retrieval.paths import (
     ranking_inputs,
     released_features,
     search_settings,
+    settings_digest,
     tested_captions,
     testing_inputs,
     trained_captions,
@@ -158,6 +159,7 @@ rule test_model:
         gpu=int(settings.retrieval.device == "cuda"),
     params:
         settings=search_settings(settings),
+        settings_sha256=settings_digest(settings),
         resamples=settings.retrieval.bootstrap,
         seed=settings.seed,
         model_code=model_code,

@@ -5,6 +5,7 @@ from verified.common.job import job
 with job(snakemake, snakemake.params.settings["threads"]):
     from verified.common.folders import key_of
     from verified.common.jsonl import read_jsonl
+    from verified.retrieval.alike import SETTINGS
     from verified.retrieval.experiment import test_model
     from verified.weights.records import with_weights
 
@@ -17,6 +18,7 @@ with job(snakemake, snakemake.params.settings["threads"]):
         "tested_on": wildcards.tested_on,
         "seed": int(wildcards.seed),
         "split": settings["spans"]["test_split"],
+        SETTINGS: snakemake.params.settings_sha256,
     }
     test_model(
         files,

@@ -42,6 +42,7 @@ def run(tmp_path):
         folder.mkdir(parents=True)
         (folder / "submission.json.gz").write_bytes(lists(right))
         facts = {"dataset": "demo", "model": model, "seed": seed, "split": "test", "nms_threshold": 0.6}
+        facts["settings_sha256"] = "new"
         (folder / "metrics.json").write_text(json.dumps({**facts, "ground_truth_sha256": digest}))
     return root
 
@@ -88,11 +89,14 @@ def test_a_run_with_fewer_seeds_takes_the_place_of_its_earlier_entry(board, run,
     assert main(["board", str(board), "--output", str(tmp_path / "out")]) == 0
 
 
-def test_trainings_of_different_settings_are_no_entry(run, tmp_path, capsys):
+@pytest.mark.parametrize("now, before", [('"nms_threshold": 0.6', '"nms_threshold": 0.5'), ('"new"', '"old"')])
+def test_trainings_of_different_settings_are_no_entry(now, before, run, tmp_path, capsys):
     metrics = run / "retrieval" / "xml" / "fig" / "seed-2" / "fig" / "metrics.json"
-    metrics.write_text(metrics.read_text().replace("0.6", "0.5"))
+    metrics.write_text(metrics.read_text().replace(now, before))
     assert main(["board-add", str(run), str(tmp_path / "submissions" / "demo")]) == 2
-    assert "trainings of xml with different settings" in capsys.readouterr().err
+    error = capsys.readouterr().err
+    assert f"error: {metrics}: was t" in error and "remove the training that an earlier configuration left" in error
+    assert not (tmp_path / "submissions" / "demo" / "xml").exists()
 
 
 def test_a_data_set_whose_name_makes_no_file_name_is_named(board, tmp_path, capsys):

@@ -10,7 +10,7 @@ import pytest
 
 from verified.__main__ import main
 from verified.common.errors import InputError
-from verified.comparison.compare import difference, most_different
+from verified.comparison.compare import difference, most_different, overall_table
 from verified.comparison.groups import Query, alike, groups_of
 from verified.comparison.runs import read_run
 from verified.keyframes.archive import encode_jpeg
@@ -161,13 +161,30 @@ def test_what_cannot_be_compared_is_said(change, message, runs, truth, tmp_path,
     assert message in capsys.readouterr().err
 
 
-def test_trainings_that_an_earlier_configuration_left_are_refused(runs, truth):
-    for seed, digest in ((1, "a"), (2, "a")):
-        (runs[2] / f"seed-{seed}" / "fig" / "metrics.json").write_text(json.dumps({"ground_truth_sha256": digest}))
+def test_trainings_that_an_earlier_configuration_left_are_refused_by_name(runs, truth):
+    kept = {seed: runs[2] / f"seed-{seed}" / "fig" / "metrics.json" for seed in (1, 2)}
+    known = {"dataset": "demo", "model": "xml", "ground_truth_sha256": "a", "settings_sha256": "a"}
+    for path in kept.values():
+        path.write_text(json.dumps(known))
     assert len(both(runs, truth)[2].files) == 2
-    (runs[2] / "seed-2" / "fig" / "metrics.json").write_text(json.dumps({"ground_truth_sha256": "b"}))
-    with pytest.raises(InputError, match="tested on different annotations"):
-        both(runs, truth)
+    for change, why in (
+        ({"ground_truth_sha256": "b"}, "tested on other annotations"),
+        ({"settings_sha256": "b"}, "trained or tested with other settings"),
+        ({"settings_sha256": None}, "does not say its settings"),
+    ):
+        other = {key: value for key, value in (known | change).items() if value}
+        kept[2].write_text(json.dumps(other))
+        with pytest.raises(InputError, match=rf"seed-2/fig/metrics\.json: .*{why}.* than .*seed-1"):
+            both(runs, truth)
+
+
+def test_two_runs_of_one_model_with_other_settings_are_said_to_be(runs, truth):
+    good, half, _ = both(runs, truth)
+    for settings, noted in (("a", False), ("b", True)):
+        good.metrics = {"dataset": "demo", "model": "xml", "settings_sha256": "a"}
+        half.metrics = {**good.metrics, "settings_sha256": settings}
+        notes = " ".join(overall_table([good, half], ["VR/r1"], 100, 1).notes)
+        assert ("good and half are trainings of one model with different settings" in notes) == noted
 
 
 def test_a_submission_that_lacks_a_query_is_refused(runs, truth, tmp_path, capsys):

@@ -12,6 +12,7 @@ from verified.retrieval.paths import (
     possible_runs,
     released_features,
     search_values,
+    settings_digest,
     testing_inputs,
     training_inputs,
     training_priority,
@@ -99,6 +100,18 @@ def test_a_training_depends_on_its_own_models_settings_alone():
     assert training_settings(second)(run())["recipe"] == {"batch": 16}
     assert training_settings(second)(run())["options"] == {"hidden": 64}
     assert training_settings(first)(run()) == training_settings(configured())(run())
+
+
+def test_the_digest_of_settings_tells_trainings_apart_that_must_not_be_averaged():
+    def digest(model: str = "hero", **retrieval) -> str:
+        return settings_digest(configured(**retrieval))(SimpleNamespace(**{**vars(run()), "model": model}))
+
+    of_hero = {"training": {"hero": {"epochs": 3}}}
+    assert digest() == digest(seeds=[1, 2], memory_mb=999, threads=3, training={"xml": {"epochs": 3}})
+    assert len({digest(), digest(**of_hero), digest(training={"hero": {"learning_rate": 0.5}})}) == 3
+    assert digest() != digest(searched_videos=7)
+    assert digest("conquer") != digest("conquer", training={"xml": {"epochs": 3}})  # it learns from XML's lists
+    assert digest("conquer") == digest("conquer", **of_hero)
 
 
 @pytest.mark.parametrize("section", [{"models": ["xlm"]}, {"training": {"xlm": {}}}])

@@ -8,7 +8,7 @@ import pytest
 import yaml
 from running import NANO, PROJECT, digests, snakemake
 
-from verified.common.jsonl import read_jsonl
+from verified.common.jsonl import read_json, read_jsonl
 from verified.tables.layout import TABLES
 
 DATASET = "nano"
@@ -43,6 +43,12 @@ def test_the_end_shows_the_main_table_and_where_all_are(nano):
     log = (nano / "run.log").read_text(encoding="utf-8")
     assert "All tables: results/nano/tables/" in log
     assert "main-4" in log
+
+
+def test_metrics_say_which_settings_they_come_from(nano):
+    tested = (nano / "results" / DATASET / "retrieval").glob("*/*/seed-*/*/metrics.json")
+    settings = {(known["model"], known["settings_sha256"]) for known in map(read_json, tested)}
+    assert settings and len(settings) == len({model for model, _ in settings})
 
 
 def test_jobs_report_counts_and_time_left(nano):

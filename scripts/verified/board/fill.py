@@ -10,6 +10,7 @@ from verified.common.errors import InputError
 from verified.common.files import atomic_path, write_text
 from verified.common.hdf5 import FeatureFile
 from verified.common.jsonl import read_json
+from verified.retrieval.alike import check_alike
 
 CAPTIONS = "fig"
 """A board holds what was trained and tested on fine captions."""
@@ -18,7 +19,8 @@ CAPTIONS = "fig"
 def add_run(run: Path, folder: Path, command: str, commit: str) -> list[str]:
     """Add each model of `run` (results/NAME) to the board `folder`, in place of its earlier entry; returns the names.
 
-    Raises InputError where the run has no tested model, or was tested on another ground truth than the board's.
+    Raises InputError where the run has no tested model, was tested on another ground truth than the board's, or holds
+    trainings of a model that are not alike.
     """
     tested = sorted(run.glob(f"retrieval/*/{CAPTIONS}/seed-*/{CAPTIONS}/metrics.json"))
     if not tested:
@@ -41,12 +43,7 @@ def add_run(run: Path, folder: Path, command: str, commit: str) -> list[str]:
     for path, known in zip(tested, facts):
         models.setdefault(known["model"], []).append((path, known))
     for model, trainings in models.items():
-        if len({(known["nms_threshold"], known.get("parameters")) for _, known in trainings}) > 1:
-            raise InputError(
-                f"holds trainings of {model} with different settings",
-                file=run / "retrieval" / model,
-                remedy="remove those that an earlier configuration left",
-            )
+        check_alike(trainings)
         seeds = sorted(known["seed"] for _, known in trainings)
         card = {
             "model": model,

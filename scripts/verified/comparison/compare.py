@@ -9,6 +9,7 @@ from verified.common.bootstrap import interval, two_level_means, two_sided_p_val
 from verified.common.errors import InputError
 from verified.comparison.groups import Group
 from verified.comparison.runs import Run
+from verified.retrieval.alike import SETTINGS
 from verified.tables.simple import Estimate, SimpleTable
 
 METRICS = ("VCMR/0.5/r1", "VCMR/0.5/r10", "VCMR/0.7/r1", "SVMR/0.5/r1", "VR/r1")
@@ -76,9 +77,20 @@ def overall_table(runs: list[Run], metrics: list[str], resamples: int, seed: int
         " the number of comparisons.",
         "Wins, losses: queries that the first run answers better or worse, on the mean over its trainings.",
     ]
+    notes += [
+        f"{first.name} and {second.name} are trainings of one model with different settings."
+        for first, second in combinations(runs, 2)
+        if _unlike(first.metrics, second.metrics)
+    ]
     return SimpleTable(
         "comparison", "paired differences between runs", header, rows, notes, (0,) * 3 + (2, 2, 2, 3, 0, 0, 0)
     )
+
+
+def _unlike(first: dict, second: dict) -> bool:
+    """Whether two trainings of one model, as the workflow's metrics tell, were made with different settings."""
+    one_model = first.get("model") and all(first.get(key) == second.get(key) for key in ("dataset", "model"))
+    return bool(one_model) and first.get(SETTINGS) != second.get(SETTINGS)
 
 
 def groups_table(runs: list[Run], metric: str, groups: list[Group], resamples: int, seed: int) -> SimpleTable:

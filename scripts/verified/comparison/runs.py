@@ -1,19 +1,18 @@
 """Runs to be compared: submission files, or folders of a retrieval run with one submission for each training."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
 from verified.common.errors import InputError
 from verified.common.jsonl import read_json
+from verified.retrieval.alike import check_alike
 from verified.retrieval.evaluate import Scored, scored_tasks
 from verified.retrieval.metrics import DEPTH, THRESHOLDS, agreed_overlap
 from verified.retrieval.submission import TrueMoment, read_submission
 
 SUBMISSION = "submission.json.gz"
-SHARED = ("ground_truth_sha256", "nms_threshold", "parameters", "queries", "videos")
-"""What the metrics of all trainings of a run have in common."""
 Prediction = tuple[str, float, float]
 """Video, start and end in seconds."""
 
@@ -30,17 +29,22 @@ class Run:
     """[S, Q] 1 / rank of the first VCMR row that is right at tIoU 0.5; 0 where none of 100 is."""
     first: list[Prediction | None]
     """[Q] the first VCMR row of the first training."""
+    metrics: dict = field(default_factory=dict)
+    """What stands beside the first submission, where there are metrics."""
 
 
 def read_run(argument: str, moments: dict[int, TrueMoment], truth: Path, tested_on: str, nms: float | None) -> Run:
     """The run that an argument names: PATH or NAME=PATH, a submission or a folder of trainings.
 
-    Raises InputError where there is no submission, or one does not answer every query of the ground truth in VCMR.
+    Raises InputError where there is no submission, one does not answer every query of the ground truth in VCMR, or
+    trainings were not alike.
     """
     name, separator, path = argument.partition("=")
     if not separator or "/" in name:
         name, path = "", argument
     files = submissions(Path(path), tested_on)
+    beside = metrics_of(files)
+    check_alike(beside)
     values, ranks, first = [], [], []
     for file in files:
         tasks = {scored.task: scored for scored in scored_tasks(moments, truth, file, nms, False, [])}
@@ -51,7 +55,7 @@ def read_run(argument: str, moments: dict[int, TrueMoment], truth: Path, tested_
         first = first or _first(tasks["VCMR"], file)
     common = [metric for metric in values[0] if all(metric in other for other in values)]
     stacked = {metric: np.stack([one[metric].astype(np.float64) for one in values]) for metric in common}
-    return Run(name or _name(Path(path)), files, stacked, np.stack(ranks), first)
+    return Run(name or _name(Path(path)), files, stacked, np.stack(ranks), first, beside[0][1] if beside else {})
 
 
 def submissions(path: Path, tested_on: str) -> list[Path]:
@@ -61,7 +65,6 @@ def submissions(path: Path, tested_on: str) -> list[Path]:
     for pattern in (SUBMISSION, f"{tested_on}/{SUBMISSION}", f"seed-*/{tested_on}/{SUBMISSION}"):
         found = sorted(path.glob(pattern))
         if found:
-            _check_of_one_run(path, found)
             return found
     raise InputError(
         f"no {SUBMISSION} in it, nor in seed-*/{tested_on}",
@@ -70,15 +73,10 @@ def submissions(path: Path, tested_on: str) -> list[Path]:
     )
 
 
-def _check_of_one_run(path: Path, files: list[Path]) -> None:
-    """Raise InputError where the metrics beside submissions say that an earlier configuration left some of them."""
-    metrics = [read_json(place) for file in files if (place := file.with_name("metrics.json")).is_file()]
-    if len({tuple(known.get(key) for key in SHARED) for known in metrics}) > 1:
-        raise InputError(
-            "its trainings were tested on different annotations, or with different settings",
-            file=path,
-            remedy="remove those that an earlier configuration left",
-        )
+def metrics_of(files: list[Path]) -> list[tuple[Path, dict]]:
+    """The metrics beside submissions, each with its file, where a run of the workflow wrote them."""
+    places = [file.with_name("metrics.json") for file in files if file.name == SUBMISSION]
+    return [(place, read_json(place)) for place in places if place.is_file()]
 
 
 def _name(path: Path) -> str:

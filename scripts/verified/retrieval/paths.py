@@ -1,5 +1,7 @@
 """Which files and settings the retrieval rules need, by wildcards."""
 
+import hashlib
+import json
 from collections.abc import Callable
 
 from verified.common.digest import modules_digest
@@ -10,6 +12,9 @@ from verified.config.folders import dataset_of, dataset_pattern, datasets_with
 from verified.corpus.held_out import HELD_OUT
 from verified.features.paths import CAPTIONS
 from verified.retrieval.registry import is_two_stage, model_names
+
+WHERE = ("memory_mb", "device", "threads")
+"""Settings that say where a training runs, and with how much at once."""
 
 
 def model_code(wildcards) -> str:
@@ -123,20 +128,38 @@ def training_priority(settings: Config) -> Callable[[object], int]:
 def training_settings(settings: Config) -> Callable[[object], dict]:
     """A params function: what training of ``wildcards.model`` depends on."""
 
-    def values(wildcards) -> dict:
-        retrieval = settings.retrieval
-        changes = retrieval.training.get(wildcards.model)
-        return {
-            **search_settings(settings)(wildcards),
-            "recipe": {}
-            if changes is None
-            else changes.model_dump(mode="json", exclude={"model", "seeds"}, exclude_none=True),
-            "options": {} if changes is None else dict(changes.model),
-            "precision": settings.retrieval.precision,
-            "seed": settings.seed,
-        }
+    return lambda wildcards: _training_values(settings, key_of(wildcards.dataset), wildcards.model)
 
-    return values
+
+def _training_values(settings: Config, dataset: str, model: str) -> dict:
+    changes = settings.retrieval.training.get(model)
+    return {
+        **search_values(settings, dataset),
+        "recipe": {}
+        if changes is None
+        else changes.model_dump(mode="json", exclude={"model", "seeds"}, exclude_none=True),
+        "options": {} if changes is None else dict(changes.model),
+        "precision": settings.retrieval.precision,
+        "seed": settings.seed,
+    }
+
+
+def settings_digest(settings: Config) -> Callable[[object], str]:
+    """A params function: SHA-256 of the settings behind a training of ``wildcards.model`` and its test.
+
+    It goes into the metrics, so that trainings of different settings are not taken together (see `alike`). What says
+    only where a training runs is left out; of a two-stage model, XML's settings are a part.
+    """
+
+    def digest(wildcards) -> str:
+        models = ("xml", wildcards.model) if is_two_stage(wildcards.model) else (wildcards.model,)
+        values = [_training_values(settings, key_of(wildcards.dataset), model) for model in models]
+        kept = [{key: value for key, value in one.items() if key not in WHERE} for one in values]
+        features = settings.features
+        kept.append({"video": [features.video_backbone, features.video_revision, features.fps]})
+        return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()
+
+    return digest
 
 
 def search_settings(settings: Config) -> Callable[[object], dict]:
