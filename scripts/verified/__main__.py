@@ -6,7 +6,7 @@ import sys
 
 from verified import __version__
 from verified.common.errors import InputError
-from verified.common.job import log_to
+from verified.common.job import log_to, take_environment
 from verified.common.secrets import redacted
 
 # Each module offers add_parser(subparsers) and imports heavy packages only when its command runs.
@@ -44,6 +44,7 @@ def parser() -> argparse.ArgumentParser:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; returns the exit status (2 for input that cannot be used)."""
+    take_environment()
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="backslashreplace")  # what is quoted from a file may be no text that can be written
     chosen = parser().parse_args(arguments)

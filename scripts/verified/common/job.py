@@ -33,6 +33,9 @@ thread is what keeps the awaited one from running. And glibc keeps freed memory 
 largest that it takes: frames and tensors of some megabytes are otherwise mapped, cleared and given back one by one.
 """
 
+MALLOPT = {"MALLOC_MMAP_THRESHOLD_": -3, "MALLOC_TRIM_THRESHOLD_": -1}
+"""The same for a process that runs already: options of glibc's mallopt (malloc.h)."""
+
 
 class _Redacting(logging.Formatter):
     """Lines and tracebacks without the secrets of this process."""
@@ -74,6 +77,19 @@ def announce_parent() -> None:
     os.environ[PARENT] = str(os.getpid())
     for name, value in ENVIRONMENT.items():
         os.environ.setdefault(name, value)
+
+
+def take_environment() -> None:
+    """Give `ENVIRONMENT` to this process and its children: for commands that compute, not as a job of Snakemake.
+
+    To be called before torch is loaded, for OpenMP reads its variables then. glibc has read its own when the process
+    started, and is told by mallopt; other C libraries have no such sizes. What the user has set stands.
+    """
+    for name in ENVIRONMENT.keys() - os.environ.keys():
+        os.environ[name] = ENVIRONMENT[name]
+        if name in MALLOPT:
+            with contextlib.suppress(AttributeError):
+                ctypes.CDLL(None).mallopt(MALLOPT[name], int(ENVIRONMENT[name]))
 
 
 def die_with_parent() -> None:
