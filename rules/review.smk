@@ -65,6 +65,7 @@ rule settle_review:
         runtime=growing(15),
     params:
         datasets=list(settings.datasets),
+        lint=settings.annotations.lint.model_dump(),
         title=title_of(settings),
     script:
         "../scripts/settle_review.py"

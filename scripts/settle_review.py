@@ -7,8 +7,10 @@ with job(snakemake) as log:
     from verified.common.errors import InputError
     from verified.common.folders import key_of
     from verified.common.jsonl import read_jsonl, write_json
+    from verified.config.annotations import Lint
     from verified.review.agreement import agreement
     from verified.review.decisions import read_decisions
+    from verified.review.edits import check_edits
     from verified.review.settle import settle
     from verified.review.tables import review_tables
     from verified.tables.simple import write_table_json
@@ -29,6 +31,7 @@ with job(snakemake) as log:
     key = key_of(snakemake.wildcards.dataset)
     dataset_decisions = [row for row in decisions if row["dataset"] == key]
     settled = settle(dataset_decisions, moments, groups)
+    check_edits(settled["decisions"], moments, Lint(**settings.lint))
     settled["agreement"] = agreement(settled["decisions"])
     write_json(snakemake.output.settled, settled)
     write_table_json(snakemake.output.tables, review_tables(settings.title, key, settled, settled["agreement"]))

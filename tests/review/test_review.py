@@ -11,10 +11,11 @@ from verified.annotations.select import precision_threshold, select, smallest_sc
 from verified.common.errors import InputError
 from verified.common.fig import read_fig, write_fig
 from verified.common.jsonl import write_jsonl
-from verified.config.annotations import Annotations
+from verified.config.annotations import Annotations, Lint
 from verified.export.collection import collect
 from verified.review.agreement import agreement
 from verified.review.decisions import read_decisions
+from verified.review.edits import check_edits
 from verified.review.settle import settle
 from verified.review.tables import review_tables
 
@@ -163,6 +164,23 @@ def test_rows_that_no_page_writes_are_refused_with_file_and_row(case, tmp_path):
     with pytest.raises(InputError) as refusal:
         read_decisions([path])
     assert message in str(refusal.value) and "decisions.jsonl, row 2" in str(refusal.value)
+
+
+def test_an_edit_that_the_lint_would_refuse_is_named_where_it_is_read():
+    def checked(*rows, **severities) -> None:
+        check_edits(settled(*rows)["decisions"], MOMENTS, Lint(**severities))
+
+    timed = decision(1, "edit", text="it falls for 3 seconds", row=7)
+    with pytest.raises(InputError, match=r"^a\.jsonl, row 7: .* 'ann' .* moment 1 .* speaks_of_time, '3 seconds'"):
+        checked(timed)
+    with pytest.raises(InputError, match=r"row 7: .*; the lint also refuses what stands in b\.jsonl, row 2 "):
+        checked(timed, decision(2, "edit", text="see www.example.org", file="b.jsonl", row=2))
+    with pytest.raises(InputError, match="more than 5000 characters"):
+        checked(decision(1, "edit", text="a" * 6000))
+    checked(timed, speaks_of_time="warning")
+    checked(timed, decision(1, "edit", text="it falls", when=1))  # said better since
+    checked(timed, decision(1, "accept", "bob"))  # an open conflict: nothing is given out
+    check_edits(settled(timed)["decisions"], [{**MOMENTS[0], "caption": "falls for 3 seconds"}], Lint())
 
 
 def test_a_file_given_twice_counts_once(tmp_path):

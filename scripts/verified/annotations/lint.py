@@ -122,6 +122,16 @@ def _row_findings(row: dict, caption: str, settings: Annotations) -> Iterator[tu
         yield "span_past_end", span
     if start >= duration:
         yield "start_past_end", span
+    fine = "fig_desc" in row
+    yield from caption_findings(caption, row["cog_desc"] if fine else "")
+    if fine and row.get("fig_desc_type") != COARSE and same(caption) == same(row["cog_desc"]):
+        yield "equals_coarse", caption
+    if fine and row["fig_desc_score"] < settings.low_score_below:
+        yield "low_score", str(row["fig_desc_score"])
+
+
+def caption_findings(caption: str, coarse: str) -> Iterator[tuple[str, str]]:
+    """(check, what was found) in the text of a caption; most words that `coarse` (or "") says as well are allowed."""
     stripped = caption.strip()
     if len(stripped) > 1 and QUOTES.get(stripped[0]) == stripped[-1] and stripped[-1] not in stripped[1:-1]:
         yield "wrapper_quotes", caption
@@ -129,9 +139,8 @@ def _row_findings(row: dict, caption: str, settings: Annotations) -> Iterator[tu
         yield "outer_blanks", caption
     if re.search(r"\s{2}|[\t\r\n]", stripped):
         yield "double_spaces", caption
-    fine = "fig_desc" in row
     for reason, check in TALK.items():
-        allowed = row["cog_desc"].lower() if fine and reason not in FORBIDDEN else ""
+        allowed = "" if reason in FORBIDDEN else coarse.lower()
         spoken = [
             match.group(0) for match in COMPILED[reason].finditer(caption) if match.group(0).lower() not in allowed
         ]
@@ -139,10 +148,6 @@ def _row_findings(row: dict, caption: str, settings: Annotations) -> Iterator[tu
             yield check, f"{spoken[0]!r} in: {caption}"
     if PERSONAL.search(caption):
         yield "personal_data", caption
-    if fine and row.get("fig_desc_type") != COARSE and same(caption) == same(row["cog_desc"]):
-        yield "equals_coarse", caption
-    if fine and row["fig_desc_score"] < settings.low_score_below:
-        yield "low_score", str(row["fig_desc_score"])
 
 
 def table(report: dict, shown: int = 5) -> str:
