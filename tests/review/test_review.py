@@ -109,6 +109,21 @@ def test_a_candidate_that_only_changed_its_number_is_the_same():
     assert settled(decision(1, "accept", candidate=0))["outcomes"][1]["decision"] == "accept"
 
 
+def test_decisions_follow_their_moment_where_a_row_above_it_moved_the_numbers():
+    def moved(rows: list[dict], by: int) -> list[dict]:
+        return [{**row, "desc_id": row["desc_id"] + by} for row in rows]
+
+    moments = [{**MOMENTS[0], "desc_id": 1, "video": "new", "caption": "inserted"}, *moved(MOMENTS, 1)]
+    groups = candidates_by_moment(moments, moved(SCORES, 1))
+    rows = [decision(1, "accept"), decision(2, "flag"), decision(8, "reject", reason="x"), decision(3, "accept", end=9)]
+    found = settle(rows, moments, groups)
+    assert {n: outcome["decision"] for n, outcome in found["outcomes"].items()} == {2: "accept", 9: "reject"}
+    assert found["flags"] == [3] and found["decisions"][0]["shown_as"] == 1 and states(found)[3] == "stale"
+    twin = {**moments[1], "desc_id": 50, "caption": "of the same seconds"}
+    twins = candidates_by_moment([*moments, twin], [*moved(SCORES, 1), *({**row, "desc_id": 50} for row in SCORES[:6])])
+    assert states(settle(rows[:1], [*moments, twin], twins)) == ["stale"]  # which of the two it was cannot be told
+
+
 def test_flags_and_unknown_moments_are_kept_apart():
     settlement = settled(decision(2, "flag", reason="look"), decision(77, "accept"))
     assert (

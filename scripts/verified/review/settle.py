@@ -1,9 +1,10 @@
 """What the decisions of all reviewers come to: one outcome a moment, and what became of each decision.
 
 Of each reviewer the latest decision on a moment counts (a flag counts beside it). It is stale when the moment was moved
-or the candidate that it speaks of is no more. Where those that count agree, their outcome stands; where they do not,
-the outcome that more than half of them share stands, and the moment is named as a conflict either way. Without such a
-majority the machine's choice stays. Nothing is dropped: every decision keeps its state.
+or the candidate that it speaks of is no more; a moment that merely has another number now is followed. Where those that
+count agree, their outcome stands; where they do not, the outcome that more than half of them share stands, and the
+moment is named as a conflict either way. Without such a majority the machine's choice stays. Nothing is dropped: every
+decision keeps its state.
 """
 
 from collections import Counter, defaultdict
@@ -27,7 +28,10 @@ def settle(decisions: Iterable[dict], moments: Iterable[Mapping], groups: Mappin
     caption on which the outcome says whether it is true, for `precision_threshold`.
     """
     known = {moment["desc_id"]: moment for moment in moments}
-    rows = [dict(row) for row in decisions]
+    of_video = defaultdict(list)
+    for moment in known.values():
+        of_video[moment["video"]].append(moment)
+    rows = [_following(row, of_video.get(row["video"], ()), groups) for row in decisions]
     latest: dict[tuple, dict] = {}
     raised: dict[tuple, list[dict]] = defaultdict(list)
     for row in sorted(rows, key=lambda row: row["when"]):
@@ -62,6 +66,24 @@ def _state(row: dict, state: str, why: str = "") -> None:
     row["state"], row["why"] = state, why
 
 
+def _following(row: Mapping, moments: Iterable[Mapping], groups: Mapping[int, list[dict]]) -> dict:
+    """A copy of a decision under the number that its moment has now, with the one it was shown by as ``shown_as``.
+
+    Where a moments file gives no `desc_id`, rows are counted, and a row inserted at its top moves all numbers. What was
+    shown is then found among the `moments` of the video by times and the judged caption, if exactly one has them.
+    """
+    in_place = [moment["desc_id"] for moment in moments if _in_place(row, moment)]
+    fitting = [desc_id for desc_id in in_place if candidate_of(row, groups[desc_id]) is not None]
+    if len(fitting) != 1 or row["desc_id"] in fitting:
+        return dict(row)
+    return {**row, "desc_id": fitting[0], "shown_as": row["desc_id"]}
+
+
+def _in_place(row: Mapping, moment: Mapping) -> bool:
+    """Whether a moment has the video and the times that a decision was made on."""
+    return moment["video"] == row["video"] and all(abs(moment[key] - row[key]) <= TOLERANCE for key in ("start", "end"))
+
+
 def _standing(row: Mapping, known: Mapping[int, Mapping], groups: Mapping[int, list[dict]]) -> tuple[str, str]:
     """The state of a decision as far as it can be told from itself, and why."""
     moment = known.get(row["desc_id"])
@@ -69,7 +91,7 @@ def _standing(row: Mapping, known: Mapping[int, Mapping], groups: Mapping[int, l
         return UNKNOWN, "no moment of this number is in the corpus"
     if row["decision"] == "flag":
         return FLAGGED, row.get("reason") or ""
-    if moment["video"] != row["video"] or any(abs(moment[key] - row[key]) > TOLERANCE for key in ("start", "end")):
+    if not _in_place(row, moment):
         return STALE, "the moment has another video or other times now"
     if row["decision"] != "withdraw":
         for named in (row, row["instead"]) if row["decision"] == "choose" else (row,):
