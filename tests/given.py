@@ -1,6 +1,16 @@
-"""A small set of finished annotations and a configuration that reads it."""
+"""One row of finished annotations without a fault, and a small set of them with a configuration that reads it."""
 
 import json
+
+ROW = {
+    "video": "v",
+    "time": [2.0, 6.0],
+    "desc_id": 0,
+    "duration": 10.0,
+    "cog_desc": "a ball moves",
+    "fig_desc": "A large red ball moves to the left.",
+    "fig_desc_score": 1.5,
+}
 
 CONFIG = """
 name: mine

@@ -4,22 +4,13 @@ import json
 
 import pytest
 from fuzz import damaged
+from given import ROW
 
 from verified.__main__ import main
 from verified.annotations.lint import lint
 from verified.common.errors import InputError
 from verified.common.fig import read_fig
 from verified.config.annotations import Annotations
-
-ROW = {
-    "video": "v",
-    "time": [2.0, 6.0],
-    "desc_id": 0,
-    "duration": 10.0,
-    "cog_desc": "a ball moves",
-    "fig_desc": "A large red ball moves to the left.",
-    "fig_desc_score": 1.5,
-}
 
 
 def test_any_damage_is_found_or_harmless(tmp_path, capsys):

@@ -3,21 +3,12 @@
 import json
 
 import pytest
+from given import ROW
 
 from verified.__main__ import main
 from verified.annotations.lint import lint, table
 from verified.common.errors import InputError
 from verified.config.annotations import Annotations
-
-ROW = {
-    "video": "v",
-    "time": [2.0, 6.0],
-    "desc_id": 0,
-    "duration": 10.0,
-    "cog_desc": "a ball moves",
-    "fig_desc": "A large red ball moves to the left.",
-    "fig_desc_score": 1.5,
-}
 
 
 def report(tmp_path, *rows, settings: Annotations | None = None) -> dict:
