@@ -34,6 +34,11 @@ FLAGS = (
     "--remote-debugging-pipe",
 )
 PATIENCE = 30  # seconds
+SEEN = """
+JSON.stringify([document.activeElement.id, document.body.innerText,
+  ...[...document.querySelectorAll('input, textarea')].map((field) => field.value)])
+"""
+"""What a person sees of a page: its text, what stands in its fields, and where the focus is."""
 
 
 class Browser:
@@ -106,16 +111,19 @@ class Browser:
             assert time.monotonic() < end, f"not so after {PATIENCE} s: {condition}"
             time.sleep(0.05)
 
-    def insist(self, act: Callable[[], None], condition: str) -> None:
+    def insist(self, act: Callable[[], None], condition: str, once: bool = False) -> None:
         """Do something, again if need be, until a JavaScript condition holds: a headless browser misses an event now
-        and then."""
+        and then. `once`: only while the page is as it was before, for what must not be done twice."""
         end = time.monotonic() + PATIENCE
+        before = self.run(SEEN)
         while True:
             act()
             for _ in range(20):
                 if self.run(condition):
                     return
                 time.sleep(0.05)
+            if once and self.run(SEEN) != before:
+                return self.wait(condition)
             page = self.run("document.body.innerText")
             assert time.monotonic() < end, f"not so after {PATIENCE} s: {condition}\n{page[-900:]}"
 

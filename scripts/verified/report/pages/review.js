@@ -225,6 +225,14 @@ async function load(file) {
   say(problem || `${rows.length} decisions of ${rows[0].reviewer} are here again.`);
 }
 
+// Goes on where the reviewer, whose name and decisions are kept here, has left.
+function begin() {
+  byId("reviewer").value = stored(NAME) || "";
+  restore();
+  at = Math.max(0, items.findIndex((item) => !standing(item).decided));
+  show();
+}
+
 const SHORT = {
   a: () => decide("accept"), e: () => openForm("edit"), r: () => openForm("reject"), f: () => openForm("flag"), u: undo,
   n: () => go(at + 1), p: () => go(at - 1), o: nextOpen,
@@ -255,7 +263,4 @@ byId("load").addEventListener("change", (event) => event.target.files.length && 
 byId("title").textContent = `Review of ${review.title}, page ${review.page} of ${review.pages}`;
 byId("about").textContent = `${items.length} moments. The large caption is the one to judge: does it fit the clip in everything it says? `
   + "Decisions stay in this browser, so you can go on later; save them when you are done.";
-byId("reviewer").value = stored(NAME) || "";
-restore();
-at = Math.max(0, items.findIndex((item) => !standing(item).decided));
-show();
+begin();
