@@ -30,8 +30,9 @@ report: env
 study: env
 	$(BIN)/verified study pages $(ARGS)
 
+# One process a core, four at most; ARGS="-n 0" leaves all to one.
 test: env lint
-	$(BIN)/pytest $(ARGS)
+	$(BIN)/pytest -n logical --maxprocesses 4 $(ARGS)
 
 # Needs a Chromium; as root on Debian and its kin, it is installed. Screenshots stay in results/screenshots. Every search index
 # in results is walked through too, where there is one (or that of VERIFIED_INDEX).

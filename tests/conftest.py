@@ -1,6 +1,7 @@
 """Settings of all tests. Its presence also puts this folder on the import path, for `media`, `running` and the like."""
 
 import os
+from pathlib import PurePosixPath
 
 import pytest
 from hypothesis import settings
@@ -8,6 +9,23 @@ from hypothesis import settings
 # The same cases in each run, however slow the machine: what passed once passes again.
 settings.register_profile("verified", derandomize=True, deadline=None)
 settings.load_profile("verified")
+
+# Where several processes share the tests (`pytest -n 2`), each computes on one thread; read when torch is imported.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+NANO = (
+    "test_kills.py",
+    "test_report_and_study.py",
+    "test_damage.py",
+    "test_nano.py",
+    "test_late_files.py",
+    "test_search_index.py",
+)
+"""Files of tests/workflow that read the nano run: all in one process, which builds it once."""
+
+FIRST = ("test_demo.py", "test_rehearsal.py", *NANO)
+"""Files whose tests take minutes: begun last, they would keep a core waiting."""
 
 ORDINARY = os.sched_getscheduler(0) if hasattr(os, "sched_getscheduler") else None
 
@@ -19,3 +37,21 @@ def ordinary_process():
     if ORDINARY is not None and os.sched_getscheduler(0) != ORDINARY:
         os.sched_setscheduler(0, ORDINARY, os.sched_param(0))
         pytest.fail("the scheduling policy of this process was changed")
+
+
+def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: FIRST.index(item.path.name) if item.path.name in FIRST else len(FIRST))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Deal out whole files, in their order: what a module's fixture builds is built once."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Files(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = PurePosixPath(nodeid.partition("::")[0])
+            return "nano" if file.name in NANO else str(file)
+
+    config.option.loadscopereorder = False
+    return Files(config, log)
