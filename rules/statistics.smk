@@ -2,7 +2,7 @@ from verified.annotations.paths import annotation_files, missing_splits
 
 
 rule measure_language:
-    """Words, vocabulary and parts of speech of coarse and fine captions (Table 1)."""
+    """Words, vocabulary and parts of speech of coarse and fine captions (Table 1); no file is tagged twice."""
     input:
         annotations=annotation_files(settings, "fig"),
     output:
@@ -26,7 +26,7 @@ rule measure_language:
 
 
 rule embed_captions:
-    """Sentence embeddings of all distinct captions."""
+    """Sentence embeddings of all distinct captions; those of a file that a configuration has encoded are read."""
     input:
         annotations=annotation_files(settings, "fig"),
         weights=sentence_records(settings),

@@ -1,16 +1,18 @@
-"""Encode each distinct caption once (see rules/statistics.smk)."""
+"""Gather the vectors of all distinct captions, each file encoded once (see rules/statistics.smk)."""
 
 from verified.common.job import job
 
 with job(snakemake, snakemake.params.threads):
     from verified.common.fig import read_splits
-    from verified.common.sentences import encode, weights_digest
-    from verified.statistics.embeddings import distinct, write_embeddings
+    from verified.common.sentences import weights_digest
+    from verified.statistics.embeddings import write_embeddings
+    from verified.statistics.encoding import encode_lists
+    from verified.statistics.kept import KINDS, caption_lists
     from verified.weights.records import source_of
 
     rows = read_splits(snakemake.input.annotations)
-    texts = distinct(row[key] for key in ("cog_desc", "fig_desc") for row in rows if key in row)
     model = snakemake.params.model
-    source, _ = source_of(model, snakemake.params.revision, snakemake.input.weights)
-    vectors = encode(texts, source, snakemake.params.threads)
+    source, commit = source_of(model, snakemake.params.revision, snakemake.input.weights)
+    lists = [(f"{split}, {key}", texts) for key in KINDS for split, texts in caption_lists(rows, key).items()]
+    texts, vectors = encode_lists(lists, source, commit, snakemake.params.threads)
     write_embeddings(snakemake.output[0], texts, vectors, model, weights_digest(source), snakemake.params.format)

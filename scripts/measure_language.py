@@ -8,7 +8,9 @@ with job(snakemake, snakemake.params.threads):
     from verified.common.fig import read_splits
     from verified.common.folders import key_of
     from verified.common.jsonl import write_json
-    from verified.statistics.language import load_tagger, measure
+    from verified.statistics.kept import KINDS, caption_lists
+    from verified.statistics.language import load_tagger
+    from verified.statistics.tagging import measure_lists
 
     rows = read_splits(snakemake.input.annotations)
     tagger = load_tagger(snakemake.params.model)
@@ -22,7 +24,7 @@ with job(snakemake, snakemake.params.threads):
             "spacy": spacy.__version__,
         },
     }
-    for name, key in (("cog", "cog_desc"), ("fig", "fig_desc")):
-        texts = [row[key] for row in rows if key in row]
-        result[name] = measure(texts, tagger, snakemake.params.threads, f"language, {name}")
+    for name, key in zip(("cog", "fig"), KINDS, strict=True):
+        lists = [(f"{split}, {key}", texts) for split, texts in caption_lists(rows, key).items()]
+        result[name] = measure_lists(lists, tagger, snakemake.params.threads)
     write_json(snakemake.output[0], result)

@@ -33,6 +33,7 @@ def test_no_data_set_takes_the_folder_of_a_stage(name):
         load({"name": "lab", "datasets": {name: DEMO}})
 
 
-def test_no_configuration_takes_the_place_of_the_link():
+@pytest.mark.parametrize("name", ["tables", "statistics"])
+def test_no_configuration_takes_the_place_of_what_all_have(name):
     with pytest.raises(InputError, match="choose another name"):
-        load({"name": "tables", "datasets": {"lab": DEMO}})
+        load({"name": name, "datasets": {"lab": DEMO}})

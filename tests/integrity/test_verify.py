@@ -86,6 +86,21 @@ def test_healing_removes_just_that_and_the_next_run_is_told(folder, capsys):
     assert marked("results/small") == wanted[1:] and not mark_of(folder / "a.jsonl").exists()
 
 
+def test_what_configurations_share_is_removed_and_no_rule_is_asked_for_it(folder, capsys):
+    shared = folder.parent / "statistics"
+    shared.mkdir()
+    for name in ("cut.json", "gone.json", "sound.json"):
+        (shared / name).write_text("{}\n")
+        seal(f"results/statistics/{name}")
+    (shared / "cut.json").write_text("")
+    (shared / "gone.json").unlink()
+    status, said = verify(capsys)
+    assert status == 1 and "damaged  results/statistics/cut.json" in said and "1 to be rebuilt" in said
+    status, said = verify(capsys, "--heal")
+    assert status == 0 and "snakemake" not in said and marked("results") == []
+    assert not (shared / "cut.json").exists() and verify(capsys)[0] == 0
+
+
 def test_results_of_a_version_without_seals_are_adopted(folder, capsys):
     for seal_file in folder.rglob(".*.seal"):
         seal_file.unlink()

@@ -4,6 +4,7 @@ import pytest
 
 from verified.common.errors import InputError
 from verified.statistics.language import load_tagger, measure
+from verified.statistics.tagging import measure_lists
 
 
 @pytest.fixture(scope="module")
@@ -39,3 +40,13 @@ def test_no_captions_give_no_figures(tagger):
 def test_a_model_that_is_not_installed_is_named():
     with pytest.raises(InputError, match=r"statistics\.spacy_model = 'xx_none_lg' is not installed"):
         load_tagger("xx_none_lg")
+
+
+def test_files_are_tagged_once_and_count_as_one_list_does(tagger, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    train, test = ["a dog runs", "a dog runs", "a large dog runs quickly"], ["a dog runs", "two cats sleep"]
+    together = measure(train + test, tagger)
+    assert measure_lists([("train", train), ("test", test)], tagger) == together
+    monkeypatch.setattr("verified.statistics.tagging.tally", lambda *_: pytest.fail("tagged twice"))
+    assert measure_lists([("test", test), ("train", train)], tagger) == together
+    assert measure_lists([], tagger) == measure([], tagger)

@@ -25,6 +25,8 @@ from verified.common.files import write_text
 
 BUILT = "results"
 """Folder, relative to the working directory, in which every file comes from a job."""
+SHARED = Path(BUILT, "statistics")
+"""Folder of what no rule names as its output: jobs make it where they need it (see `statistics.kept`)."""
 CONFIGURATIONS = "VERIFIED_CONFIGFILES"
 """Environment variable: the configuration files of the run, for commands that messages give."""
 TEMPORARY = "VERIFIED_TEMPORARY"

@@ -60,7 +60,8 @@ def run(arguments: argparse.Namespace) -> int:
         return 1
     groups = in_turn(lost)
     heal(lost)
-    print("removed; the next run builds them again and goes on from there; in turn, these build nothing else:")
+    alone = "; in turn, these build nothing else:" if groups else ""
+    print(f"removed; the next run builds them again and goes on from there{alone}")
     for paths in groups:
         print(f"  {rebuild_command(paths, shlex.join(arguments.configfile))}")
     return 0

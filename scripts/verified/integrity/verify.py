@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from verified.common.errors import InputError
-from verified.common.seals import check, mark_of, read_seal, seal_of
+from verified.common.seals import SHARED, check, mark_of, read_seal, seal_of
 
 METADATA = Path(".snakemake", "metadata")
 """Where Snakemake notes the outputs that its jobs wrote."""
@@ -53,7 +53,7 @@ def _finding(path: Path) -> Finding | None:
         if "unfinished" in written:
             return Finding(path, "unfinished", "the command that writes it was killed; the next one finishes it")
         if not path.exists():
-            return None if written.get("temporary") else Finding(path, "gone", "it was removed")
+            return None if _temporary(path) else Finding(path, "gone", "it was removed")
         check(path)
     except InputError as error:
         # What an HDF5 file links is looked at under its own name.
@@ -74,9 +74,7 @@ def _written_by_a_job(path: Path) -> bool:
 def heal(findings: list[Finding]) -> None:
     """Remove what was found, with its seals, and note that it is to be built again."""
     for finding in findings:
-        path, temporary = finding.path, False
-        with contextlib.suppress(InputError):
-            temporary = bool((read_seal(path) or {}).get("temporary"))
+        path, temporary = finding.path, _temporary(finding.path)
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
         else:
@@ -89,13 +87,23 @@ def heal(findings: list[Finding]) -> None:
 def in_turn(findings: list[Finding]) -> list[list[Path]]:
     """What was found, in the order in which it was built, by folders: rebuilt in this order, nothing else is outdated.
 
-    What a job reads was sealed before what it writes. To be asked before anything is removed.
+    What a job reads was sealed before what it writes. What a run makes where it needs it is left out. To be asked
+    before anything is removed.
     """
-    times = {finding.path: _sealed_at(finding.path) for finding in findings}
+    times = {finding.path: _sealed_at(finding.path) for finding in findings if not _temporary(finding.path)}
     folders: dict[Path, list[Path]] = {}
     for path in sorted(times, key=times.get):
         folders.setdefault(path.parent, []).append(path)
     return list(folders.values())
+
+
+def _temporary(path: Path) -> bool:
+    """Whether a run makes `path` where it needs it, and nobody has to ask for it."""
+    if SHARED in path.parents:
+        return True
+    with contextlib.suppress(InputError):
+        return bool((read_seal(path) or {}).get("temporary"))
+    return False
 
 
 def _sealed_at(path: Path) -> int:

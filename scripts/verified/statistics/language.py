@@ -11,6 +11,7 @@ from verified.common.errors import InputError
 from verified.common.progress import Progress
 
 FORK_FROM = 5000  # distinct texts; below, starting further processes costs more than they save
+COUNTED = ("words", "nouns", "verbs", "adjectives")
 PARTS = {"NOUN": "nouns", "PROPN": "nouns", "VERB": "verbs", "ADJ": "adjectives"}
 
 
@@ -36,16 +37,17 @@ def load_tagger(model: str):
 
 
 def measure(texts: Iterable[str], tagger, processes: int = 1, label: str = "language") -> dict:
-    """``captions``, ``words, nouns, verbs, adjectives`` per caption, and the size of the vocabulary, ``vocab``.
+    """`averages` of the `tally` of one list of captions."""
+    return averages([tally(texts, tagger, processes, label)])
 
-    Each distinct text is tagged once. Without any text every figure is None.
+
+def tally(texts: Iterable[str], tagger, processes: int = 1, label: str = "language") -> dict:
+    """``captions``, how many ``words, nouns, verbs, adjectives`` they have, and the sorted ``vocabulary``.
+
+    Each distinct text is tagged once.
     """
     counts = Counter(texts)
-    captions = counts.total()
-    names = ("words", "nouns", "verbs", "adjectives")
-    if not captions:
-        return {"captions": 0, "vocab": None, **dict.fromkeys(names)}
-    totals, vocabulary = Counter(), set()
+    totals, vocabulary = Counter(captions=counts.total()), set()
     progress = Progress(label, len(counts), "distinct captions")
     pipe = tagger.pipe(list(counts), n_process=processes if len(counts) >= FORK_FROM else 1, batch_size=256)
     for text, document in zip(counts, pipe, strict=True):
@@ -57,5 +59,21 @@ def measure(texts: Iterable[str], tagger, processes: int = 1, label: str = "lang
                 totals[PARTS[token.pos_]] += times
         progress.step()
     progress.finish()
-    means = {name: totals[name] / captions for name in names}
-    return {"captions": captions, "vocab": len(vocabulary), **means}
+    return {
+        "captions": totals["captions"],
+        **{name: totals[name] for name in COUNTED},
+        "vocabulary": sorted(vocabulary),
+    }
+
+
+def averages(tallies: Iterable[dict]) -> dict:
+    """``captions``, the size of their joint vocabulary, ``vocab``, and ``words, nouns, verbs, adjectives`` per caption.
+
+    Without any caption every figure is None.
+    """
+    tallies = list(tallies)
+    captions = sum(one["captions"] for one in tallies)
+    if not captions:
+        return {"captions": 0, "vocab": None, **dict.fromkeys(COUNTED)}
+    means = {name: sum(one[name] for one in tallies) / captions for name in COUNTED}
+    return {"captions": captions, "vocab": len(set().union(*(one["vocabulary"] for one in tallies))), **means}

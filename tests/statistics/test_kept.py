@@ -1,0 +1,98 @@
+"""What configurations share: measured once, made again where it is damaged, and never another's."""
+
+import numpy as np
+import pytest
+
+from verified.common.jsonl import read_json, write_json
+from verified.common.seals import SHARED, seal_of
+from verified.statistics import encoding
+from verified.statistics.kept import caption_lists, keep, place
+
+ROWS = [
+    {"split": "train", "cog_desc": "a ball moves", "fig_desc": "a red ball moves"},
+    {"split": "train", "cog_desc": "a ball moves", "fig_desc": "a ball moves"},
+    {"split": "val", "cog_desc": "a box grows"},
+]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_captions_of_one_kind_in_one_file():
+    assert caption_lists(ROWS, "cog_desc") == {"train": ["a ball moves"] * 2, "val": ["a box grows"]}
+    assert caption_lists(ROWS, "fig_desc") == {"train": ["a red ball moves", "a ball moves"]}
+
+
+def test_all_that_decides_an_entry_decides_its_place():
+    first = place("words", ".json", texts=["a", "b"], code="1")
+    assert first.parent == SHARED and first == place("words", ".json", code="1", texts=["a", "b"])
+    others = [place("words", ".json", texts=texts, code=code) for texts, code in ((["b", "a"], "1"), (["a", "b"], "2"))]
+    assert len({first, *others, place("vectors", ".json", texts=["a", "b"], code="1")}) == 4
+
+
+@pytest.mark.parametrize("damage", ["changed", "unsealed", "gone"])
+def test_a_whole_entry_is_made_once_and_any_other_again(damage):
+    path = place("words", ".json", texts=["a"])
+    assert keep(path, lambda: {"made": 1}, write_json)
+    assert not keep(path, lambda: pytest.fail("made twice"), write_json) and read_json(path) == {"made": 1}
+    if damage == "changed":
+        path.write_text(path.read_text().replace("1", "7"))
+    else:
+        (seal_of(path) if damage == "unsealed" else path).unlink()
+    assert keep(path, lambda: {"made": 2}, write_json) and read_json(path) == {"made": 2}
+    assert not keep(path, lambda: pytest.fail("made twice"), write_json)
+
+
+def test_the_first_of_two_jobs_stays():
+    path = place("words", ".json", texts=["a"])
+
+    def slow() -> dict:
+        keep(path, lambda: {"by": "another"}, write_json)
+        return {"by": "this"}
+
+    assert keep(path, slow, write_json) and read_json(path) == {"by": "another"}
+
+
+@pytest.fixture
+def encoded(monkeypatch):
+    """The lists of captions that reached the encoder, which gives a vector the number of its list."""
+    lists = []
+
+    def encode(texts, source, threads):
+        lists.append(list(texts))
+        return np.full((len(texts), 2), len(lists), np.float32)
+
+    monkeypatch.setattr(encoding, "encode", encode)
+    monkeypatch.setattr(encoding, "weights_digest", lambda source: "0" * 64)
+    return lists
+
+
+def test_only_captions_of_new_files_are_encoded(encoded):
+    train, test = ["a box grows", "a ball moves", "a box grows"], ["a star circles", "a ball moves"]
+    texts, vectors = encoding.encode_lists([("train", train)])
+    assert texts == ["a box grows", "a ball moves"] and vectors.tolist() == [[1, 1], [1, 1]]
+    texts, vectors = encoding.encode_lists([("train", train), ("test", test)])
+    assert encoded == [["a ball moves", "a box grows"], ["a ball moves", "a star circles"]]
+    assert texts == ["a box grows", "a ball moves", "a star circles"]
+    assert vectors.tolist() == [[1, 1], [1, 1], [2, 2]], "a caption of two files has the vector of the first"
+    encoding.encode_lists([("test", test)])
+    encoding.encode_lists([("other order", train[::-1])])
+    assert len(encoded) == 2
+
+
+def test_another_encoder_has_vectors_of_its_own(encoded, folder):
+    for tokens in ("{}", '{"lower": true}'):
+        (folder / "model").mkdir(exist_ok=True)
+        (folder / "model" / "tokenizer.json").write_text(tokens)
+        encoding.encode_lists([("train", ["a ball moves"])], "model")
+    encoding.encode_lists([("train", ["a ball moves"])], "model", commit="abc")
+    encoding.encode_lists([("train", ["a ball moves"])], "model", commit="abc", threads=2)
+    assert len(encoded) == 4
+
+
+def test_no_captions_have_no_vectors(encoded):
+    texts, vectors = encoding.encode_lists([])
+    assert texts == [] and vectors.shape == (0, 2)
