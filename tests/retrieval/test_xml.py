@@ -3,6 +3,7 @@ import pytest
 import torch
 from vcmr_golden import Golden, assert_official_layout, cross_pairs, on_paper, parameters
 
+from verified.retrieval.contract import Batch
 from verified.retrieval.models.xml import XML, XMLConfig
 from verified.retrieval.scoring import draw_ranks, negatives_at
 
@@ -84,3 +85,33 @@ def test_size_and_state_dict_at_the_papers_scale(clips, count, layout):
 
 def test_weight_of_a_video_is_the_exponential_of_its_cosine(model):
     assert np.allclose(model.video_weights(torch.tensor([[0.5, -0.25]])), np.exp([[10.0, -5.0]]))
+
+
+def test_training_without_pads_gives_the_losses_and_gradients_of_padded_training(monkeypatch):
+    torch.manual_seed(0)
+    wide = {"video_dim": 24, "text_dim": 20, "context_clips": 16, "query_tokens": 12, "hidden": 256, "dropout": 0.0}
+    model = XML(XMLConfig(**wide)).train()
+    mask = torch.arange(16) < torch.tensor([3, 16, 9, 15, 1, 7, 16, 4, 9, 2])[:, None]
+    tokens = torch.arange(12) < torch.tensor([12, 3, 1, 7, 7, 5, 12, 2, 9, 4])[:, None]
+    batch = Batch(  # what pads hold must not matter
+        torch.randn(10, 12, 20), tokens, torch.randn(10, 16, 24), mask, torch.stack([mask.sum(1) // 2] * 2, dim=1)
+    )
+    rows, sides = [], []
+    model.video_input_proj.register_forward_hook(lambda _, given, out: rows.append(out.shape[:-1].numel()))
+    for packed in (True, False):
+        if not packed:
+            monkeypatch.setattr(XML, "packs", lambda *_: False)
+        model.zero_grad()
+        losses = model.losses(batch, epoch=0, step=0, generator=torch.Generator().manual_seed(5))
+        losses["total"].backward()
+        sides.append([*(loss.detach() for loss in losses.values()), *(p.grad.clone() for p in model.parameters())])
+    assert rows[0] < 0.75 * rows[1] == 0.75 * mask.numel()
+    for one, other in zip(*sides):
+        torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-6)
+
+
+def test_only_wide_models_leave_pads_out_and_only_in_training():
+    wide = XML(XMLConfig(**SIZES | {"hidden": 256}))
+    assert wide.train().packs(torch.ones(1))
+    assert not wide.eval().packs(torch.ones(1))
+    assert not XML(XMLConfig(**SIZES | {"hidden": 252})).train().packs(torch.ones(1))

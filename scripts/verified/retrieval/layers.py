@@ -1,11 +1,16 @@
 """Layers that several retrieval models share (TVR family). Parameter names are those of the authors' state dicts.
 
-Shapes: N sequences, S positions, D hidden size. Masks are bool, true for real positions.
+Shapes: N sequences, S positions, D hidden size. Masks are bool, true for real positions. Where a mask may be a
+`Packing`, sequences are its R rows: [R, D] in the place of [N, S, D].
 """
+
+from collections.abc import Callable
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+
+from verified.retrieval.packing import Packing
 
 MASKED = -10000.0
 """Added to the attention scores of positions that must not be seen."""
@@ -17,6 +22,19 @@ def without_pads(x: Tensor, mask: Tensor) -> Tensor:
     First step of every encoder: attention and convolutions see pads, so what they hold must be the same each time.
     """
     return x.masked_fill(~mask.unsqueeze(-1), 0.0)
+
+
+def laid_out(
+    x: Tensor, mask: Tensor, packed: bool, reach: int = 0
+) -> tuple[Tensor, Tensor | Packing, Callable[[Tensor], Tensor]]:
+    """What an encoder reads of [N, S, F] and [N, S], the mask its layers take, and what gives its output as [N, S, D].
+
+    Packed, that is zero at pads beyond `reach` positions behind the last real one.
+    """
+    if not packed:
+        return without_pads(x, mask), mask, lambda encoded: encoded
+    packing = Packing(mask, reach)
+    return packing.rows(x), packing, packing.padded
 
 
 class InputProjection(nn.Module):
@@ -34,7 +52,7 @@ class InputProjection(nn.Module):
 
 
 class LearnedPositions(nn.Module):
-    """Adds a row of a learned table per position, then LayerNorm and dropout; [N, S, D] → [N, S, D]."""
+    """Adds a row of a learned table per position, then LayerNorm and dropout; [N, S, D] → [N, S, D], or [R, D]."""
 
     def __init__(self, rows: int, hidden: int, dropout: float):
         super().__init__()
@@ -42,15 +60,17 @@ class LearnedPositions(nn.Module):
         self.LayerNorm = nn.LayerNorm(hidden)
         self.dropout = nn.Dropout(dropout)
 
-    def forward(self, x: Tensor) -> Tensor:
-        return self.dropout(self.LayerNorm(x + self.position_embeddings.weight[: x.shape[1]]))
+    def forward(self, x: Tensor, mask: Tensor | Packing | None = None) -> Tensor:
+        table = self.position_embeddings
+        added = table(mask.positions) if isinstance(mask, Packing) else table.weight[: x.shape[1]]
+        return self.dropout(self.LayerNorm(x + added))
 
 
 class SelfAttention(nn.Module):
     """Multi-head attention with biased query, key and value maps and no output map; [N, S, D] → [N, S, D].
 
-    `mask` is [N, S] (keys) or [N, S, S] (pairs). Hidden positions get −10000 instead of −inf, so a row that sees
-    nothing attends to all positions alike, as in the official code.
+    `mask` is [N, S] (keys), [N, S, S] (pairs) or a packing. Hidden positions get −10000 instead of −inf, so a row that
+    sees nothing attends to all positions alike, as in the official code.
     """
 
     def __init__(self, hidden: int, heads: int, dropout: float):
@@ -61,12 +81,14 @@ class SelfAttention(nn.Module):
         self.value = nn.Linear(hidden, hidden)
         self.dropout = dropout
 
-    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        n, s, hidden = x.shape
-        q, k, v = (
-            projection(x).view(n, s, self.heads, hidden // self.heads).transpose(1, 2)
-            for projection in (self.query, self.key, self.value)
-        )
+    def forward(self, x: Tensor, mask: Tensor | Packing) -> Tensor:
+        parts = (projection(x) for projection in (self.query, self.key, self.value))
+        return mask.each_group(self.attend, *parts) if isinstance(mask, Packing) else self.attend(*parts, mask)
+
+    def attend(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> Tensor:
+        """Attention in each head between what the three maps gave; three times [N, S, D] → [N, S, D]."""
+        n, s, hidden = query.shape
+        q, k, v = (part.view(n, s, self.heads, hidden // self.heads).transpose(1, 2) for part in (query, key, value))
         added = (~mask).to(q.dtype) * MASKED
         added = added[:, None, None, :] if mask.dim() == 2 else added[:, None]
         dropout = self.dropout if self.training else 0.0
@@ -95,7 +117,7 @@ class AttentionBlock(nn.Module):
         self.self = SelfAttention(hidden, heads, dropout)
         self.output = ResidualOutput(hidden, hidden, dropout, eps)
 
-    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+    def forward(self, x: Tensor, mask: Tensor | Packing) -> Tensor:
         return self.output(self.self(x, mask), x)
 
 

@@ -14,6 +14,8 @@ from verified.retrieval.contract import Encoded, Spans
 
 PAD = -1e10
 """Value of pads in XML's and ReLoCLNet's scores and logits: their softmax is exactly 0."""
+REACH = 2
+"""Clips to either side that the kernels of the start and end logits see."""
 
 
 def unit(x: Tensor, eps: float = 1e-12) -> Tensor:

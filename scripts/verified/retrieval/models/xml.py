@@ -11,6 +11,7 @@ Differences from the official code (all without effect on the numbers at equal i
   which changes ranks. That is done for given features, and wherever `retrieval.feature_cast` is `official`;
 - the video-only mode alone is built: no subtitle stream, no cross attention, no merging of streams;
 - masks are boolean and videos are padded to the model's context length, with computed pads (the convolutions see them);
+  a wide model's training computes only those pads that they see (packing.py);
 - sampled ranks come from a generator of the training loop, in the official order of draws;
 - the unused cosine position option and the log-sum-exp loss are left out.
 
@@ -25,6 +26,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from verified.common.linear import LEAST_WEIGHTS
 from verified.retrieval.contract import Batch, Encoded, ModelConfig, Recipe, RetrievalModel
 from verified.retrieval.layers import (
     AttentionBlock,
@@ -32,10 +34,10 @@ from verified.retrieval.layers import (
     LearnedPositions,
     attention_pooling,
     initialise,
-    without_pads,
+    laid_out,
 )
 from verified.retrieval.registry import register
-from verified.retrieval.scoring import OneVectorTail, sampled_hinge, unit
+from verified.retrieval.scoring import REACH, OneVectorTail, sampled_hinge, unit
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,9 +90,17 @@ class XML(OneVectorTail, RetrievalModel):
         self.modular_vector_mapping = nn.Linear(hidden, 1, bias=False)
         initialise(self)
 
+    def packs(self, x: Tensor) -> bool:
+        """Whether the encoders leave pads out: in training on the CPU, of models whose maps `common.linear` computes.
+
+        A narrower model's step is made of calls, not of what they compute.
+        """
+        return self.training and x.device.type == "cpu" and self.config.hidden**2 >= LEAST_WEIGHTS
+
     def query_tokens(self, query: Tensor, mask: Tensor) -> Tensor:
         """Token vectors before pooling; [Q, T, E] → [Q, T, D]."""
-        return self.query_encoder(self.query_pos_embed(self.query_input_proj(without_pads(query, mask))), mask)
+        query, mask, padded = laid_out(query, mask, self.packs(query))
+        return padded(self.query_encoder(self.query_pos_embed(self.query_input_proj(query), mask), mask))
 
     def encode_queries(self, query: Tensor, mask: Tensor) -> Encoded:
         tokens = self.query_tokens(query, mask)
@@ -99,9 +109,9 @@ class XML(OneVectorTail, RetrievalModel):
 
     def video_features(self, video: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
         """Clip vectors for retrieval and for localisation; [V, L, F] → twice [V, L, D]."""
-        clips = self.ctx_pos_embed(self.video_input_proj(without_pads(video, mask)))
-        first = self.video_encoder1(clips, mask)
-        return first, self.video_encoder3(self.video_encoder2(first, mask), mask)
+        video, mask, padded = laid_out(video, mask, self.packs(video), REACH)
+        first = self.video_encoder1(self.ctx_pos_embed(self.video_input_proj(video), mask), mask)
+        return padded(first), padded(self.video_encoder3(self.video_encoder2(first, mask), mask))
 
     def encode_videos(self, video: Tensor, mask: Tensor) -> Encoded:
         first, second = self.video_features(video, mask)
