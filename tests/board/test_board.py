@@ -96,7 +96,7 @@ def test_trainings_of_different_settings_are_no_entry(now, before, run, tmp_path
     assert main(["board-add", str(run), str(tmp_path / "submissions" / "demo")]) == 2
     error = capsys.readouterr().err
     assert f"error: {metrics}: was t" in error and "remove the training that an earlier configuration left" in error
-    assert not (tmp_path / "submissions" / "demo" / "xml").exists()
+    assert not (tmp_path / "submissions").exists()
 
 
 def test_a_data_set_whose_name_makes_no_file_name_is_named(board, tmp_path, capsys):

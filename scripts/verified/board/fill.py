@@ -34,16 +34,17 @@ def add_run(run: Path, folder: Path, command: str, commit: str) -> list[str]:
     kept = folder / TRUTH
     if kept.is_file() and hashlib.sha256(kept.read_bytes()).hexdigest() != digest:
         raise InputError(f"is another ground truth than {truth}", file=kept, remedy="make a board of its own")
+    models: dict[str, list[tuple[Path, dict]]] = {}
+    for path, known in zip(tested, facts):
+        models.setdefault(known["model"], []).append((path, known))
+    for trainings in models.values():
+        check_alike(trainings)
     _copy(truth, kept)
     features = ", ".join(
         str(FeatureFile(run / "features" / name).attributes.get("backbone", "unknown"))
         for name in ("video.h5", f"text-{CAPTIONS}.h5")
     )
-    models: dict[str, list[tuple[Path, dict]]] = {}
-    for path, known in zip(tested, facts):
-        models.setdefault(known["model"], []).append((path, known))
     for model, trainings in models.items():
-        check_alike(trainings)
         seeds = sorted(known["seed"] for _, known in trainings)
         card = {
             "model": model,
