@@ -20,7 +20,7 @@ rule render_films:
     benchmark:
         f"{FILM_LOGS}/render_films/{{films}}.tsv"
     wildcard_constraints:
-        films=film_paths.pattern(film_paths.of_kind(settings, "demo")),
+        films=film_paths.pattern(film_paths.rendered_sets(settings)),
     conda:
         "../envs/longform.yaml"
     threads: 1

@@ -31,7 +31,8 @@ with job(snakemake):
     statistics = []
     for path in map(Path, given.statistics):
         one = read_json(path)
-        statistics.append({**one, "source": sets[path.parent.name]["kind"] if one["kind"] == "films" else ""})
+        comparable = one["kind"] == "films" and sets[path.parent.name]["comparable"]
+        statistics.append({**one, "comparable": comparable})
     tables = all_tables(
         statistics,
         results,

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from verified.annotations.choose import annotate, candidates_by_moment, choose, chosen_by
 from verified.annotations.similarity import similarities
 from verified.common.errors import InputError
-from verified.common.fig import OWN_KEYS
+from verified.common.fig import FIG_KEYS
 
 MOMENT = {
     "desc_id": 7,
@@ -45,7 +45,7 @@ def test_highest_and_lowest_over_both_types():
 
 def test_rows_have_the_released_keys_in_their_order():
     highest, _, _ = annotate([MOMENT], candidates_by_moment([MOMENT], [candidate("statics", 0, 1.0)]))
-    assert tuple(highest[0]) == OWN_KEYS
+    assert tuple(highest[0]) == (*FIG_KEYS, "fig_desc_type", "lineage")
     assert highest[0]["time"] == [1.0, 3.5] and highest[0]["cog_desc"] == "a ball moves"
 
 

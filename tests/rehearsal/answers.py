@@ -27,8 +27,9 @@ from verified.generation.engines.scene_reader import SceneReader
 from verified.generation.ledger import Ledger
 from verified.generation.session import Session
 from verified.perturbations.write import TASK_OF_KIND, perturb
-from verified.weights.paths import all_records
+from verified.weights.paths import record_file
 from verified.weights.records import located
+from verified.weights.wanted import wanted_models
 
 PROJECT = Path(__file__).resolve().parents[2]
 LEFT_TO_THE_MODELS = 5
@@ -47,7 +48,7 @@ def main(*configs: str) -> None:
     """Write the cassette that the configuration names."""
     settings = read(*configs)
     build(settings, configs)
-    generation = located(settings.generation, all_records(settings))
+    generation = located(settings.generation, model_records(settings))
     cassette = Path(generation.llm.cassette)
     roles = {name: getattr(generation, name).model_copy(update={"cassette": None}) for name in ROLES}
     engines = {name: StandIn(role.model, role.revision) for name, role in roles.items()}
@@ -70,6 +71,11 @@ def main(*configs: str) -> None:
             print(f"{export(calls, cassette)} answers in {cassette}")
 
 
+def model_records(settings: Config) -> list[str]:
+    """The records of all models of the configuration."""
+    return [record_file(settings, wanted) for wanted in sorted(wanted_models(settings))]
+
+
 def build(settings: Config, configs: tuple[str, ...]) -> None:
     """Have the workflow make what the answers are about."""
     shards = shard_names(settings.shards)
@@ -82,7 +88,7 @@ def build(settings: Config, configs: tuple[str, ...]) -> None:
     ]
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(PROJECT / "Snakefile"), "--cores", "2"]
     command += ["--workflow-profile", str(PROJECT / "profiles" / "default"), "--configfile", *configs, "--"]
-    done = subprocess.run([*command, *all_records(settings), *files])
+    done = subprocess.run([*command, *model_records(settings), *files])
     if done.returncode:
         sys.exit(done.returncode)
 

@@ -63,14 +63,6 @@ def mean_interval(values: np.ndarray, resamples: int, seed: int, level: float = 
     return float(values.mean()), float(low[0]), float(high[0])
 
 
-def paired_p_value(first: np.ndarray, second: np.ndarray, resamples: int, seed: int) -> float:
-    """Two-sided paired bootstrap p-value of a difference in means between two [units] arrays of the same units."""
-    difference = np.asarray(first, dtype=np.float64) - np.asarray(second, dtype=np.float64)
-    if not difference.any():
-        return 1.0
-    return two_sided_p_value(resampled_means(difference[:, None], resamples, seed)[:, 0])
-
-
 def two_sided_p_value(differences: np.ndarray) -> float:
     """Two-sided p-value of a difference from its resamples [resamples]; never below one in their number."""
     tail = min((differences <= 0).mean(), (differences >= 0).mean())

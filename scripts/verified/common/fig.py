@@ -19,7 +19,6 @@ from verified.common.jsonl import finite, iterate_jsonl
 
 COG_KEYS = ("video", "time", "desc_id", "duration", "cog_desc")
 FIG_KEYS = (*COG_KEYS, "fig_desc", "fig_desc_score")
-OWN_KEYS = (*FIG_KEYS, "fig_desc_type", "lineage")
 TYPES = ("statics", "dynamics")
 COARSE = "coarse"
 """Type of a fine caption that is the coarse one: none was good enough (`annotations.otherwise`)."""

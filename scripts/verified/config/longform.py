@@ -11,10 +11,31 @@ EVALUATOR = "evaluator"
 """The encoder that is no model of the hub: the evaluator of this configuration."""
 
 
-class MadSource(Section):
-    """Files in MAD's form: annotations, and features as published or computed from the films."""
+class FilmSourceSection(Section):
+    """What the rules ask a source of films, instead of its kind."""
 
     rendered: ClassVar[bool] = False
+    """A rule renders its films, with what is true of them, into the folder `source`."""
+    collected: ClassVar[bool] = False
+    """Its rows are collected from described tracks, which a manifest lists."""
+    comparable: ClassVar[bool] = False
+    """The MAD paper's figures may stand beside its own, where its title is one of the paper's data sets."""
+
+    @property
+    def annotation_files(self) -> list[str]:
+        """Files of its annotations in MAD's form; none where rows come from elsewhere."""
+        return []
+
+    @property
+    def corpus(self) -> str | None:
+        """Key of the data set whose corpus serves as its films."""
+        return None
+
+
+class MadSource(FilmSourceSection):
+    """Files in MAD's form: annotations, and features as published or computed from the films."""
+
+    comparable: ClassVar[bool] = True
 
     kind: Literal["mad"]
     annotations: dict[Split, str] = Field(min_length=1)
@@ -33,6 +54,10 @@ class MadSource(Section):
         """Whether no feature is computed."""
         return None not in (self.frames, self.tokens, self.sentences)
 
+    @property
+    def annotation_files(self) -> list[str]:
+        return list(self.annotations.values())
+
     @model_validator(mode="after")
     def computable(self) -> "MadSource":
         if self.frames is None and self.videos is None:
@@ -40,10 +65,10 @@ class MadSource(Section):
         return self
 
 
-class DescribedSource(Section):
+class DescribedSource(FilmSourceSection):
     """Films with their audio description: rows are collected from sound, transcript and subtitles (section 3.1)."""
 
-    rendered: ClassVar[bool] = False
+    collected: ClassVar[bool] = True
 
     kind: Literal["described"]
     manifest: str
@@ -52,10 +77,8 @@ class DescribedSource(Section):
     """Folder of the films, named by film id."""
 
 
-class DatasetSource(Section):
+class DatasetSource(FilmSourceSection):
     """The corpus of a data set of this configuration, its videos taken for films."""
-
-    rendered: ClassVar[bool] = False
 
     kind: Literal["dataset"]
     dataset: str
@@ -63,11 +86,16 @@ class DatasetSource(Section):
     caption: Literal["coarse", "fine"] = "coarse"
     """Captions that become the sentences."""
 
+    @property
+    def corpus(self) -> str:
+        return self.dataset
 
-class RenderedFilms(Section):
+
+class RenderedFilms(FilmSourceSection):
     """Films of the demo's world. Those of train have a described track with a planted truth, and are collected."""
 
     rendered: ClassVar[bool] = True
+    collected: ClassVar[bool] = True
 
     kind: Literal["demo"] = "demo"
     films: int = Field(20, ge=4)

@@ -56,13 +56,12 @@ def collect_rows(films: Mapping, files: Mapping) -> tuple[list[dict], list[dict]
     films: its settings. files: what `paths.annotation_inputs` names, and ``frames``, the features of the films. Raises
     InputError for files that cannot be read, ids that repeat across splits, and where no row is left.
     """
-    source = films["source"]
-    if source["kind"] == "mad":
-        given = dict(zip(source["annotations"], files["annotations"], strict=True))
-        rows = [row for split, path in given.items() for row in read_mad(path, split, films["times"])]
-    elif source["kind"] == "dataset" and source["caption"] == "coarse":
+    if "annotations" in files:
+        by_split = dict(zip(films["source"]["annotations"], files["annotations"], strict=True))
+        rows = [row for split, path in by_split.items() for row in read_mad(path, split, films["times"])]
+    elif "moments" in files:
         rows = from_moments(read_jsonl(files["moments"]))
-    elif source["kind"] == "dataset":
+    elif "fine" in files:
         rows = [row for path in files["fine"] for row in from_fig(read_jsonl(path), Path(path).stem, "fig_desc")]
     else:
         folders = [Path(files[name]) for name in ("collected", "rendered") if name in files]
@@ -84,10 +83,10 @@ def collect_rows(films: Mapping, files: Mapping) -> tuple[list[dict], list[dict]
                 row["id"] for row in rows if row["id"] in file or (name == "sentences" and row["split"] != "test")
             }
             texts = with_features if texts is None else texts & with_features
-    kept, excluded, counts = checked(rows, frame_counts(FeatureFile(files["frames"])), texts)
-    if not kept:
+    usable, excluded, counts = checked(rows, frame_counts(FeatureFile(files["frames"])), texts)
+    if not usable:
         raise InputError(f"no usable annotation of {films['title']}: {counts}", remedy="see its exclusions.jsonl")
-    return kept, excluded, counts
+    return usable, excluded, counts
 
 
 def test_rows(path: str | Path, split: str) -> list[dict]:
@@ -206,17 +205,17 @@ def train_vlg_net(
     state = start(size, grid, plan)
     inputs = [source[kind] for source in mixture.values() for kind in ("rows", "frames", "tokens")]
     owner = fingerprint(code, [asdict(size), asdict(plan), asdict(grid), dict(mixture)], inputs)
-    kept = TrainingState(Path(checkpoint).with_name("unfinished.safetensors"), owner, 30)
-    reached = kept.restore(state.model, state.optimiser)
+    training = TrainingState(Path(checkpoint).with_name("unfinished.safetensors"), owner, 30)
+    reached = training.restore(state.model, state.optimiser)
     state.epoch, state.rows = reached.finished, reached.rows
 
     def keep(now: State) -> None:
-        if kept.due():
-            kept.save(Reached(now.epoch, now.rows), now.model, now.optimiser)
+        if training.due():
+            training.save(Reached(now.epoch, now.rows), now.model, now.optimiser)
 
     log_rows = train(state, rows, features, grid, plan, keep)
     save(checkpoint, state.model, grid, {"trained_on": {name: source["share"] for name, source in mixture.items()}})
-    kept.remove()
+    training.remove()
     return log_rows
 
 

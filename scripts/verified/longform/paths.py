@@ -35,14 +35,14 @@ def pattern(names) -> str:
     return "|".join(names) or "(?!)"
 
 
-def of_kind(settings: Config, *kinds: str) -> list[str]:
-    """Names of the data sets of films whose source is of one of `kinds`."""
-    return [name for name, films in film_sets(settings).items() if films.source.kind in kinds]
+def rendered_sets(settings: Config) -> list[str]:
+    """Data sets of films that a rule renders."""
+    return [name for name, films in film_sets(settings).items() if films.source.rendered]
 
 
 def collected_sets(settings: Config) -> list[str]:
     """Data sets of films with rows that are collected from described tracks."""
-    return of_kind(settings, "described", "demo")
+    return [name for name, films in film_sets(settings).items() if films.source.collected]
 
 
 def manifest_file(settings: Config) -> Callable[[object], str]:
@@ -50,7 +50,7 @@ def manifest_file(settings: Config) -> Callable[[object], str]:
 
     def file(wildcards) -> str:
         source = film_sets(settings)[wildcards.films].source
-        return source.manifest if source.kind == "described" else f"{folder(settings)}/{wildcards.films}/source"
+        return f"{folder(settings)}/{wildcards.films}/source" if source.rendered else source.manifest
 
     return file
 
@@ -61,14 +61,13 @@ def annotation_inputs(settings: Config) -> Callable[[object], dict[str, str | li
     def files(wildcards) -> dict[str, str | list[str]]:
         name = wildcards.films
         source, films_folder = film_sets(settings)[name].source, f"{folder(settings)}/{name}"
-        if source.kind == "mad":
-            given = {kind: getattr(source, kind) for kind in KINDS if getattr(source, kind)}
-            return {"annotations": list(source.annotations.values()), **given}
-        if source.kind == "dataset":
-            corpus = dataset_folder(settings, source.dataset)
+        if source.annotation_files:
+            features = {kind: getattr(source, kind) for kind in KINDS if getattr(source, kind)}
+            return {"annotations": source.annotation_files, **features}
+        if source.corpus:
             if source.caption == "coarse":
-                return {"moments": outputs.moments(corpus)}
-            wildcard = dataset_wildcard(settings, source.dataset)
+                return {"moments": outputs.moments(dataset_folder(settings, source.corpus))}
+            wildcard = dataset_wildcard(settings, source.corpus)
             return {"fine": annotation_files(settings, "fig")(SimpleNamespace(dataset=wildcard))}
         extra = {"rendered": f"{films_folder}/source"} if source.rendered else {}
         return {"collected": f"{films_folder}/collected", **extra}
@@ -82,9 +81,9 @@ def video_inputs(settings: Config) -> Callable[[object], dict[str, str]]:
 
     def files(wildcards) -> dict[str, str]:
         source = film_sets(settings)[wildcards.films].source
-        if source.kind == "dataset":
-            return {"videos": outputs.videos(dataset_folder(settings, source.dataset))}
-        if source.kind == "demo":
+        if source.corpus:
+            return {"videos": outputs.videos(dataset_folder(settings, source.corpus))}
+        if source.rendered:
             return {"folder": f"{folder(settings)}/{wildcards.films}/source"}
         return {"folder": ancient(source.videos)}
 
@@ -107,9 +106,9 @@ def computed(settings: Config, kind: str) -> list[str]:
 
 
 def feature_file(settings: Config, name: str, kind: str) -> str:
-    """The HDF5 file of one kind of features, given or computed."""
-    given = getattr(film_sets(settings)[name].source, kind, None)
-    return given or f"{folder(settings)}/{name}/features/{kind}.h5"
+    """The HDF5 file of one kind of features, supplied with the source or computed."""
+    supplied = getattr(film_sets(settings)[name].source, kind, None)
+    return supplied or f"{folder(settings)}/{name}/features/{kind}.h5"
 
 
 def feature_files(settings: Config, *kinds: str) -> Callable[[object], dict[str, str]]:
@@ -223,8 +222,8 @@ def statistics_files(settings: Config) -> list[str]:
 
 def wordnet_folder(settings: Config) -> str:
     """Folder of WordNet's database files: the one that the configuration names, or where the archive is unpacked."""
-    given = settings.longform.wordnet
-    return UNPACKED_WORDNET if given == PUBLISHED_WORDNET else given or ""
+    location = settings.longform.wordnet
+    return UNPACKED_WORDNET if location == PUBLISHED_WORDNET else location or ""
 
 
 def wordnet_files(settings: Config) -> list[str]:
@@ -243,7 +242,7 @@ def uniqueness_files(settings: Config) -> list[str]:
 
 def truth_checks(settings: Config) -> list[str]:
     """How collections compare with a planted truth."""
-    return [f"{folder(settings)}/{name}/collection.json" for name in of_kind(settings, "demo")]
+    return [f"{folder(settings)}/{name}/collection.json" for name in rendered_sets(settings)]
 
 
 def count_files(settings: Config) -> list[str]:
@@ -315,7 +314,7 @@ def table_layout(settings: Config) -> dict:
         "name": settings.name,
         "seed": settings.seed,
         "sets": {
-            name: {"title": films.title, "kind": films.source.kind, "test_split": films.test_split}
+            name: {"title": films.title, "comparable": films.source.comparable, "test_split": films.test_split}
             for name, films in film_sets(settings).items()
         },
         "mixtures": {mixture_name(mixture): mixture for mixture in section.mixtures},

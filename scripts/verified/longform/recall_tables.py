@@ -23,7 +23,7 @@ def recall_table(
         for method, parts in _methods(results[name], seconds).items():
             cells = [_cell(parts, column, KS.index(k), method) for column, k in columns]
             rows.append((films["title"], METHODS[method], "this run", *cells))
-            if films["kind"] == "mad" and films["title"] == "MAD":
+            if films["comparable"] and films["title"] == "MAD":
                 figures = [_number(printed.get((key, METHODS[method], heading))) for heading in header]
                 rows.append((films["title"], METHODS[method], "printed", *figures))
         notes += _notes(films["title"], results[name], seconds, layout)
@@ -92,7 +92,7 @@ def mixtures_table(results: Mapping[str, Mapping], layout: Mapping, printed: Map
         shares = [layout["mixtures"][name].get(one, 0.0) for one in layout["sets"]]
         cells = [_cell(at_length, 2, KS.index(k), "vlg-net") for k in (1, 5, 10)]
         rows.append((films["title"], "this run", *(f"{100 * share:.0f} %" for share in shares), *cells))
-        if films["kind"] == "mad" and films["title"] == "LSMDC-G" and ("mad-5", name, "R@1") in printed:
+        if films["comparable"] and films["title"] == "LSMDC-G" and ("mad-5", name, "R@1") in printed:
             figures = [float(printed["mad-5", name, f"R@{k}"]) for k in (1, 5, 10)]
             rows.append((films["title"], "printed", *(f"{100 * share:.0f} %" for share in shares), *figures))
     titles = [f"% of {one['title']}" for one in layout["sets"].values()]
@@ -111,7 +111,7 @@ def retrieval_table(results: Mapping, layout: Mapping, printed: Mapping) -> Simp
     for name, films in layout["sets"].items():
         if recalls := results[name].get("zero-shot", {}).get("clip_retrieval"):
             rows.append((films["title"], "mean pooling, zero-shot", "this run", *(recalls[str(k)] for k in (1, 5, 10))))
-    if any(films["kind"] == "mad" for films in layout["sets"].values()):
+    if any(films["comparable"] for films in layout["sets"].values()):
         for row in dict.fromkeys(trained_on for table, trained_on, _ in printed if table == "mad-6"):
             figures = [float(printed["mad-6", row, f"R@{k}"]) for k in (1, 5, 10)]
             rows.append((f"LSMDC16, trained on {row}", "CLIP4Clip", "printed", *figures))

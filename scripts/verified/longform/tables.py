@@ -120,7 +120,7 @@ def _why(title: str, name: str, verdict: str) -> str:
 
 
 def _comparable(one: Mapping) -> bool:
-    return one["kind"] == "published" or (one["kind"] == "films" and one.get("source") == "mad")
+    return one["kind"] == "published" or one["comparable"]
 
 
 def _percent(share: float | None) -> float | None:

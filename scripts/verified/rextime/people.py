@@ -22,7 +22,6 @@ from verified.study.clips import cut
 from verified.study.sample import assign
 
 Tool = Literal["verify", "question-span", "human"]
-TOOLS: tuple[Tool, ...] = ("verify", "question-span", "human")
 SHOWN = {
     "verify": ("qid", "query", "answer", "video", "duration", "kind"),
     "question-span": ("qid", "query", "answer", "video", "duration", "kind", "window"),

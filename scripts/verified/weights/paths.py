@@ -6,17 +6,12 @@ from pathlib import Path
 
 from verified.config import Config
 from verified.config.folders import home
-from verified.weights.wanted import Wanted, from_hub, initial_weights, of_role, wanted_models
+from verified.weights.wanted import Wanted, from_hub, initial_weights, of_role
 
 
 def record_file(settings: Config, wanted: Wanted) -> str:
     """The record of one model."""
     return f"{home(settings)}/weights/{wanted.slug}.json"
-
-
-def all_records(settings: Config) -> list[str]:
-    """The records of all models of a configuration."""
-    return [record_file(settings, wanted) for wanted in sorted(wanted_models(settings))]
 
 
 def role_records(settings: Config, *roles: str) -> list[str]:
