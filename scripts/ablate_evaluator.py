@@ -6,12 +6,12 @@ with job(snakemake, snakemake.params.threads):
     from verified.common.job import set_threads
     from verified.evaluator.grading import ablate
 
-    given, params = snakemake.input, snakemake.params
+    inputs, params = snakemake.input, snakemake.params
     set_threads(params.threads)
     checkpoints = {
-        "no fine-tuning": given.start,
-        "hard_negatives none": given.without,
-        f"hard_negatives {params.hard_negatives}": given.checkpoint,
+        "no fine-tuning": inputs.start,
+        "hard_negatives none": inputs.without,
+        f"hard_negatives {params.hard_negatives}": inputs.checkpoint,
     }
     ablate(
         checkpoints,

@@ -15,16 +15,16 @@ with job(snakemake, snakemake.params.threads) as log:
     from verified.weights.records import located
 
     settings = load(snakemake.config)
-    given, stage = snakemake.input, snakemake.wildcards.stage
-    generation = located(settings.generation, given.weights)
-    moments = [row for path in given.moments for row in read_jsonl(path)]
+    inputs, stage = snakemake.input, snakemake.wildcards.stage
+    generation = located(settings.generation, inputs.weights)
+    moments = [row for path in inputs.moments for row in read_jsonl(path)]
     tasks = {"statics": STATICS, "dynamics": DYNAMICS, "perturbations": tuple(TASK_OF_KIND.values())}[stage]
     with Session(generation, settings.seed, tasks) as session:
         if stage == "statics":
-            with KeyframeTars(given.keyframes) as keyframes:
+            with KeyframeTars(inputs.keyframes) as keyframes:
                 caption_statics(moments, keyframes, session)
         elif stage == "dynamics":
-            videos = {row["video"]: row for path in given.videos for row in read_jsonl(path)}
+            videos = {row["video"]: row for path in inputs.videos for row in read_jsonl(path)}
             caption_dynamics(moments, videos, snakemake.params.dynamics, session)
         else:
             ask(moments, session)

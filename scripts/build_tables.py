@@ -17,19 +17,19 @@ with job(snakemake):
     from verified.tables.write import write_tables
 
     configuration = load(snakemake.config)
-    given, settings = snakemake.input, configuration.model_dump(mode="json")
+    inputs, settings = snakemake.input, configuration.model_dump(mode="json")
     settings["datasets"] = {name: settings["datasets"][name] for name in shown_datasets(configuration)}
-    statistics = [*given.statistics, *given.validity, *given.studies, *given.counts]
-    collection = Collection(given.metrics, statistics, settings["retrieval"]["bootstrap"], settings["seed"])
-    simple = [table for path in given.stages for table in read_table_json(path)]
-    if given.counts:
+    statistics = [*inputs.statistics, *inputs.validity, *inputs.studies, *inputs.counts]
+    collection = Collection(inputs.metrics, statistics, settings["retrieval"]["bootstrap"], settings["seed"])
+    simple = [table for path in inputs.stages for table in read_table_json(path)]
+    if inputs.counts:
         simple += availability_tables(settings, collection)
-    if given.outcomes:
-        simple.append(outcomes_table(settings, given.outcomes))
-    if given.validations:
-        simple.append(evaluator_table(settings, given.validations, given.ablations))
-    if given.validity:
+    if inputs.outcomes:
+        simple.append(outcomes_table(settings, inputs.outcomes))
+    if inputs.validations:
+        simple.append(evaluator_table(settings, inputs.validations, inputs.ablations))
+    if inputs.validity:
         simple.append(validity_table(settings, collection))
-    project = Path(given.printed).parent.parent
+    project = Path(inputs.printed).parent.parent
     folder = Path(snakemake.output.tables)
-    write_tables(folder, settings, collection, project, read_printed(Path(given.printed)), simple)
+    write_tables(folder, settings, collection, project, read_printed(Path(inputs.printed)), simple)

@@ -8,8 +8,8 @@ with job(snakemake, snakemake.params.threads):
     from verified.common.jsonl import read_jsonl, write_jsonl
     from verified.weights.records import source_of
 
-    given, settings = snakemake.input, snakemake.params
-    scores = [row for path in given.scores for row in read_jsonl(path, SCORE_KEYS)]
-    model, _ = source_of(settings.model, settings.revision, given.weights)
-    rows = similarities(read_jsonl(given.moments), scores, model, settings.threads)
+    inputs, settings = snakemake.input, snakemake.params
+    scores = [row for path in inputs.scores for row in read_jsonl(path, SCORE_KEYS)]
+    model, _ = source_of(settings.model, settings.revision, inputs.weights)
+    rows = similarities(read_jsonl(inputs.moments), scores, model, settings.threads)
     write_jsonl(snakemake.output[0], rows)

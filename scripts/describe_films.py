@@ -20,8 +20,8 @@ with job(snakemake):
     else:
         rows = read_jsonl(snakemake.input.rows)
         rows = from_moments(rows) if params.kind == "moments" else rows
-    kept, _, counts = checked(rows)
-    measures = measure_splits(kept, load_tagger(params.model), params.processes)
+    usable, _, counts = checked(rows)
+    measures = measure_splits(usable, load_tagger(params.model), params.processes)
     write_json(
         snakemake.output[0],
         {"title": params.title, "kind": params.kind, "missing": missing, "counts": counts, **measures},

@@ -10,9 +10,9 @@ with job(snakemake, snakemake.params.threads):
     from verified.stand_ins.card import write_card
     from verified.tables.provenance import commit
 
-    params, given = snakemake.params, snakemake.input
+    params, inputs = snakemake.params, snakemake.input
     set_threads(params.threads)
     plan = {**params.plan, "commit": commit(Path(verified.__file__).parents[2]).removeprefix("commit ")}
-    folder = Path(given.backbone).parent
-    files = [Path(name) for name in (given.backbone_log, given.evaluator, given.evaluator_log)]
+    folder = Path(inputs.backbone).parent
+    files = [Path(name) for name in (inputs.backbone_log, inputs.evaluator, inputs.evaluator_log)]
     write_card(folder, *files, plan, Path(snakemake.output.card))

@@ -10,13 +10,13 @@ with job(snakemake):
 
     films = [one for one in map(read_json, snakemake.input.statistics) if one["kind"] == "films"]
     output = snakemake.output
-    parts = [
+    splits = [
         (f"{one['title']}, {split}", one[split]["histograms"])
         for one in films
         for split in ("train", "val/test")
         if split in one
     ]
-    draw_moments(parts, [output.splits])
+    draw_moments(splits, [output.splits])
     curves = []
     for path in map(Path, snakemake.input.results):
         result = read_json(path)

@@ -6,10 +6,10 @@ with job(snakemake):
     from verified.common.jsonl import read_jsonl
     from verified.figures.predictions import choose_query, draw_predictions, read_predictions
 
-    given = snakemake.input
+    inputs = snakemake.input
     threshold = snakemake.params.nms_threshold
-    ranked = {"COG": read_predictions(given.coarse, threshold), "FIG": read_predictions(given.fine, threshold)}
-    query = choose_query(read_jsonl(given.annotations), ranked["COG"], ranked["FIG"], snakemake.params.seed)
-    videos = {row["video"]: row for row in read_jsonl(given.videos)}
+    ranked = {"COG": read_predictions(inputs.coarse, threshold), "FIG": read_predictions(inputs.fine, threshold)}
+    query = choose_query(read_jsonl(inputs.annotations), ranked["COG"], ranked["FIG"], snakemake.params.seed)
+    videos = {row["video"]: row for row in read_jsonl(inputs.videos)}
     shown = {name: predictions.get(query["desc_id"], []) for name, predictions in ranked.items()}
     draw_predictions(query, shown, videos, snakemake.output)

@@ -9,6 +9,6 @@ with job(snakemake):
     from verified.figures.training import draw_retrieval
 
     # results/DATASET/retrieval/MODEL/TRAINED-ON/seed-N/log.jsonl
-    places = [Path(path).parts for path in snakemake.input]
-    logs = {(parts[-4], parts[-3]): read_jsonl(path) for parts, path in zip(places, snakemake.input)}
+    paths_of_logs = [Path(path).parts for path in snakemake.input]
+    logs = {(parts[-4], parts[-3]): read_jsonl(path) for parts, path in zip(paths_of_logs, snakemake.input)}
     draw_retrieval(logs, snakemake.output)

@@ -13,13 +13,13 @@ with job(snakemake) as log:
     from verified.export.forms import write_form
     from verified.export.media import media_of
 
-    given, facts = snakemake.input, snakemake.params.facts
-    collection = collect(read_splits(given.annotations), facts["splits"], facts["about"])
+    inputs, facts = snakemake.input, snakemake.params.facts
+    collection = collect(read_splits(inputs.annotations), facts["splits"], facts["about"])
     with contextlib.ExitStack() as stack:
         media = None
         if facts["media"]:
-            keyframes = stack.enter_context(KeyframeTars(given.keyframes))
-            media = media_of(read_jsonl(given.videos[0]), keyframes, facts["clip_side"])
+            keyframes = stack.enter_context(KeyframeTars(inputs.keyframes))
+            media = media_of(read_jsonl(inputs.videos[0]), keyframes, facts["clip_side"])
         folder = Path(snakemake.output[0])
         write_form(snakemake.wildcards.form, folder, collection, facts.get("shard_captions", 0), media)
     log.info("%s: %s", snakemake.wildcards.form, collection.counts())

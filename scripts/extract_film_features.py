@@ -11,16 +11,16 @@ with job(snakemake, snakemake.params.encoder["threads"]):
     from verified.longform.encoders import load_encoder, write_film_features
     from verified.weights.records import source_of
 
-    given, params = snakemake.input, snakemake.params
-    if given.get("videos"):
-        films = {row["video"]: row["path"] for row in read_jsonl(given.videos)}
+    inputs, params = snakemake.input, snakemake.params
+    if inputs.get("videos"):
+        films = {row["video"]: row["path"] for row in read_jsonl(inputs.videos)}
     else:
-        rendered = Path(given.folder, "videos")
-        films = VideoFolder(rendered if rendered.is_dir() else given.folder).paths
+        rendered = Path(inputs.folder, "videos")
+        films = VideoFolder(rendered if rendered.is_dir() else inputs.folder).paths
     wanted = shard_index(snakemake.wildcards.shard)
     shard_films = {film: path for film, path in sorted(films.items()) if shard_of(film, params.shards) == wanted}
-    source, _ = source_of(params.encoder["name"], params.encoder["revision"], given.get("weights", []))
-    encoder = load_encoder(source, given.get("checkpoint"))
+    source, _ = source_of(params.encoder["name"], params.encoder["revision"], inputs.get("weights", []))
+    encoder = load_encoder(source, inputs.get("checkpoint"))
     failed = write_film_features(
         shard_films, encoder, params.encoder["name"], params.fps, params.encoder["batch"], snakemake.output.features
     )

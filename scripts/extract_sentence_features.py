@@ -7,9 +7,9 @@ with job(snakemake, snakemake.params.encoder["threads"]):
     from verified.longform.encoders import load_encoder, write_sentence_features
     from verified.weights.records import source_of
 
-    given, settings = snakemake.input, snakemake.params.encoder
-    source, _ = source_of(settings["name"], settings["revision"], given.get("weights", []))
-    encoder = load_encoder(source, given.get("checkpoint"))
-    rows = read_jsonl(given.rows)
+    inputs, settings = snakemake.input, snakemake.params.encoder
+    source, _ = source_of(settings["name"], settings["revision"], inputs.get("weights", []))
+    encoder = load_encoder(source, inputs.get("checkpoint"))
+    rows = read_jsonl(inputs.rows)
     output = snakemake.output
     write_sentence_features(rows, encoder, settings["name"], settings["batch"], output.tokens, output.sentences)

@@ -5,17 +5,17 @@ from verified.common.job import job
 with job(snakemake, snakemake.params.threads):
     from verified.evaluator.finetune import FineTuning, run_finetuning
 
-    given, params, made = snakemake.input, snakemake.params, snakemake.output
+    inputs, params, outputs = snakemake.input, snakemake.params, snakemake.output
     run_finetuning(
         FineTuning(
-            start=given.checkpoint,
+            start=inputs.checkpoint,
             datasets=params.datasets,
             settings=params.settings,
             seed=params.seed,
             threads=params.threads,
             save_seconds=params.save_seconds,
-            checkpoint=made.checkpoint,
-            card=made.card,
-            record=made.record,
+            checkpoint=outputs.checkpoint,
+            card=outputs.card,
+            record=outputs.record,
         )
     )

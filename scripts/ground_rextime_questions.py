@@ -8,12 +8,12 @@ with job(snakemake, snakemake.params.search["threads"]) as log:
     from verified.rextime.ground import encode_questions, ground
     from verified.weights.records import source_of
 
-    given, features = snakemake.input, snakemake.params.features
+    inputs, features = snakemake.input, snakemake.params.features
     sources = snakemake.params.sources
-    rows = [row for path in given.questions for row in read_jsonl(path)]
+    rows = [row for path in inputs.questions for row in read_jsonl(path)]
     rows = [row for row in rows if row["source"] in sources and row["options"]]
-    encoder = source_of(features["text_encoder"], features["text_revision"], given.weights)
+    encoder = source_of(features["text_encoder"], features["text_revision"], inputs.weights)
     encode_questions(rows, features, snakemake.output.text, encoder)
-    files = {"checkpoint": given.checkpoint, "video": given.video, "text": snakemake.output.text}
+    files = {"checkpoint": inputs.checkpoint, "video": inputs.video, "text": snakemake.output.text}
     write_jsonl(snakemake.output.submission, submission_rows(ground(rows, files, snakemake.params.search)))
     log.info("%d questions", len(rows))

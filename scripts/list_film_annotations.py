@@ -6,8 +6,8 @@ with job(snakemake) as log:
     from verified.common.jsonl import write_json, write_jsonl
     from verified.longform.experiment import collect_rows
 
-    kept, excluded, counts = collect_rows(snakemake.params.films, dict(snakemake.input.items()))
-    write_jsonl(snakemake.output.rows, kept)
+    usable, excluded, counts = collect_rows(snakemake.params.films, dict(snakemake.input.items()))
+    write_jsonl(snakemake.output.rows, usable)
     write_jsonl(snakemake.output.exclusions, excluded)
     write_json(snakemake.output.counts, counts)
     log.info("%s", ", ".join(f"{count} {name}" for name, count in counts.items()))

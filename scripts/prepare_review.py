@@ -10,10 +10,10 @@ with job(snakemake) as log:
     from verified.common.jsonl import read_jsonl
     from verified.review.pages import queue, write_pages
 
-    given, settings = snakemake.input, snakemake.params
-    moments = read_jsonl(given.moments)
-    groups = candidates_by_moment(moments, [row for path in given.scores for row in read_jsonl(path, SCORE_KEYS)])
-    similarities = [row for path in given.similarities for row in read_jsonl(path)]
+    inputs, settings = snakemake.input, snakemake.params
+    moments = read_jsonl(inputs.moments)
+    groups = candidates_by_moment(moments, [row for path in inputs.scores for row in read_jsonl(path, SCORE_KEYS)])
+    similarities = [row for path in inputs.similarities for row in read_jsonl(path)]
     shown = queue(moments, chosen_by(groups, settings.choose_by, settings.seed, similarities), settings.review["order"])
     size = settings.review["moments"], settings.review["clip_side"]
     pages = write_pages(
@@ -21,7 +21,7 @@ with job(snakemake) as log:
         key_of(snakemake.wildcards.dataset),
         settings.title,
         shown,
-        read_jsonl(given.videos),
+        read_jsonl(inputs.videos),
         *size,
     )
     log.info("%d moments on %d pages", len(shown), pages)

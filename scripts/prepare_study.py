@@ -12,21 +12,21 @@ with job(snakemake) as log:
     from verified.study.pages import write_pages
     from verified.study.sample import plan
 
-    given, made, settings = snakemake.input, snakemake.output, snakemake.params
+    inputs, outputs, settings = snakemake.input, snakemake.output, snakemake.params
     size = settings.study
     dataset = key_of(snakemake.wildcards.dataset)
     key = plan(
         dataset,
         settings.title,
-        read_splits(given.annotations),
+        read_splits(inputs.annotations),
         size["captions"],
         size["questions"],
         size["raters"],
         settings.seed,
     )
-    clips = clips_of(key["questions"], read_jsonl(given.videos), size["clip_side"])
-    write_pages(Path(made.pages), key, clips)
-    write_json(made.key, key)
+    clips = clips_of(key["questions"], read_jsonl(inputs.videos), size["clip_side"])
+    write_pages(Path(outputs.pages), key, clips)
+    write_json(outputs.key, key)
     log.info(
         "%d captions of %d wanted, %d participants",
         len(key["questions"]),

@@ -8,15 +8,15 @@ with job(snakemake, snakemake.params.settings["threads"]):
     from verified.longform.experiment import make_grid, measure_ranker, measuring, test_rows, vlg_ranker
     from verified.longform.feature_files import LongFeatures
 
-    given, settings = snakemake.input, snakemake.params.settings
-    rows = test_rows(given.rows, snakemake.params.films["test_split"])
+    inputs, settings = snakemake.input, snakemake.params.settings
+    rows = test_rows(inputs.rows, snakemake.params.films["test_split"])
     grid = make_grid(settings["grid"])
-    features = LongFeatures(FeatureFile(given.frames), FeatureFile(given.tokens))
+    features = LongFeatures(FeatureFile(inputs.frames), FeatureFile(inputs.tokens))
     metrics = measure_ranker(
         rows,
         grid,
         features,
-        vlg_ranker(given.checkpoint, features, grid, settings["nms"], settings["batch"]),
+        vlg_ranker(inputs.checkpoint, features, grid, settings["nms"], settings["batch"]),
         measuring(settings),
         f"vlg-net trained on {snakemake.wildcards.training}",
         snakemake.output.submission,

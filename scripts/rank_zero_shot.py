@@ -15,10 +15,10 @@ with job(snakemake):
     )
     from verified.longform.feature_files import LongFeatures
 
-    given, settings = snakemake.input, snakemake.params.settings
-    rows = test_rows(given.rows, snakemake.params.films["test_split"])
+    inputs, settings = snakemake.input, snakemake.params.settings
+    rows = test_rows(inputs.rows, snakemake.params.films["test_split"])
     grid = make_grid(settings["grid"])
-    features = LongFeatures(FeatureFile(given.frames), sentences=FeatureFile(given.sentences))
+    features = LongFeatures(FeatureFile(inputs.frames), sentences=FeatureFile(inputs.sentences))
     metrics = measure_ranker(
         rows,
         grid,

@@ -15,10 +15,10 @@ with job(snakemake) as log:
     from verified.review.tables import review_tables
     from verified.tables.simple import write_table_json
 
-    given, settings = snakemake.input, snakemake.params
-    moments = read_jsonl(given.moments)
-    groups = candidates_by_moment(moments, [row for path in given.scores for row in read_jsonl(path, SCORE_KEYS)])
-    decisions = read_decisions(given.review)
+    inputs, settings = snakemake.input, snakemake.params
+    moments = read_jsonl(inputs.moments)
+    groups = candidates_by_moment(moments, [row for path in inputs.scores for row in read_jsonl(path, SCORE_KEYS)])
+    decisions = read_decisions(inputs.review)
     for row in decisions:
         if row["dataset"] not in settings.datasets:
             known = ", ".join(settings.datasets)

@@ -7,7 +7,11 @@ with job(snakemake):
 
     from verified.report.summary import write_summary
 
-    given, made = snakemake.input, snakemake.output
+    inputs, outputs = snakemake.input, snakemake.output
     write_summary(
-        Path(given.tables), Path(made.summary), Path(made.verdicts), snakemake.params.leading, snakemake.params.warning
+        Path(inputs.tables),
+        Path(outputs.summary),
+        Path(outputs.verdicts),
+        snakemake.params.leading,
+        snakemake.params.warning,
     )

@@ -9,7 +9,7 @@ with job(snakemake):
     from verified.longform.tables import all_tables, read_printed
     from verified.tables.simple import write_table_json
 
-    given, layout = snakemake.input, snakemake.params.layout
+    inputs, layout = snakemake.input, snakemake.params.layout
     sets = layout["sets"]
 
     def by_title(paths):
@@ -17,7 +17,7 @@ with job(snakemake):
 
     results: dict[str, dict] = {name: {} for name in sets}
     mixtures = {}
-    for path in map(Path, given.results):
+    for path in map(Path, inputs.results):
         if path.name == "baselines.json":
             results[path.parent.name]["baselines"] = read_json(path)
         elif path.parent.name == "zero-shot":
@@ -29,7 +29,7 @@ with job(snakemake):
             if training in layout["mixtures"] and name == layout["mixture_test"]:
                 mixtures[training] = read_json(path)
     statistics = []
-    for path in map(Path, given.statistics):
+    for path in map(Path, inputs.statistics):
         one = read_json(path)
         comparable = one["kind"] == "films" and sets[path.parent.name]["comparable"]
         statistics.append({**one, "comparable": comparable})
@@ -37,10 +37,10 @@ with job(snakemake):
         statistics,
         results,
         mixtures,
-        by_title(given.counts),
-        by_title(given.uniqueness),
-        by_title(given.collections),
+        by_title(inputs.counts),
+        by_title(inputs.uniqueness),
+        by_title(inputs.collections),
         layout,
-        read_printed(given.printed),
+        read_printed(inputs.printed),
     )
     write_table_json(snakemake.output.tables, tables)

@@ -8,7 +8,7 @@ with job(snakemake, snakemake.params.threads):
     from verified.common.job import set_threads
     from verified.stand_ins.image_backbone import Schedule, run_training
 
-    params, made = snakemake.params, snakemake.output
+    params, outputs = snakemake.params, snakemake.output
     set_threads(params.threads)
     schedule = Schedule(params.frames, params.batch, params.learning_rate, params.seed)
-    run_training(schedule, params.save_seconds, str(Path(made.weights).parent), made.record)
+    run_training(schedule, params.save_seconds, str(Path(outputs.weights).parent), outputs.record)

@@ -27,8 +27,8 @@ with job(snakemake, snakemake.params.threads) as log:
         sets["spoiled"] = spoiled_candidates(rows_of("captions"), rows_of("spoiled"))
     result = {"dataset": key_of(snakemake.wildcards.dataset), "confidence": params.confidence, "sets": {}}
     for name, graded in sets.items():
-        kept, values = confidences(model, graded, clips, indices, device, params.precision)
-        validated = validation(kept, values, params.confidence, params.resamples, params.seed)
+        with_clips, values = confidences(model, graded, clips, indices, device, params.precision)
+        validated = validation(with_clips, values, params.confidence, params.resamples, params.seed)
         result["sets"][name] = validated
         for kind, area in validated["auroc"].items():
             log.info("%s, %s: AUROC %s [%s, %s]", name, kind, area["value"], area["low"], area["high"])

@@ -47,16 +47,16 @@ def main(arguments: list[str] | None = None) -> int:
     take_environment()
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="backslashreplace")  # what is quoted from a file may be no text that can be written
-    chosen = parser().parse_args(arguments)
+    options = parser().parse_args(arguments)
     log_to()
     try:
-        return chosen.run(chosen) or 0
+        return options.run(options) or 0
     except InputError as error:
         print(redacted(f"error: {error}"), file=sys.stderr)
         return 2
     except (FileExistsError, IsADirectoryError, NotADirectoryError, PermissionError) as error:
-        place = f"{error.filename}: " if error.filename else ""
-        print(redacted(f"error: {place}{error.strerror} (name another file or folder)"), file=sys.stderr)
+        location = f"{error.filename}: " if error.filename else ""
+        print(redacted(f"error: {location}{error.strerror} (name another file or folder)"), file=sys.stderr)
         return 2
     except BrokenPipeError:
         sys.stderr.close()

@@ -6,7 +6,7 @@ import torch
 from verified.evaluator.architecture import architecture
 from verified.evaluator.losses import contrastive_loss, negative_weights
 from verified.evaluator.model import NoiseEvaluator, confidence, similarity
-from verified.evaluator.text import chosen
+from verified.evaluator.text import select_videos
 from verified.evaluator.vision import sine_cosine_table
 
 CLOSE = {"atol": 1e-5, "rtol": 0}
@@ -74,7 +74,7 @@ def test_pairs_with_chosen_memory_equal_grouped_pairs(four_frames, io):
     tokens, _ = four_frames.encode_video(io["pixels"])
     states, _ = four_frames.encode_text(io["input_ids"], io["attention_mask"])
     texts, videos = torch.tensor([6, 0, 3, 3]), torch.tensor([0, 4, 2, 1])
-    memory = chosen(four_frames.fusion.memory(tokens), videos)
+    memory = select_videos(four_frames.fusion.memory(tokens), videos)
     logits = four_frames.match(states[texts], io["attention_mask"][texts], memory)
     torch.testing.assert_close(logits, io["match_logits"][videos, texts], **CLOSE)
 

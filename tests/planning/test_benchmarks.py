@@ -3,7 +3,7 @@
 import pytest
 
 from verified.common.errors import InputError
-from verified.planning.benchmarks import table, taken
+from verified.planning.benchmarks import resource_use, table
 
 HEAD = "s\th:m:s\tmax_rss\tmax_vms\tmax_uss\tmax_pss\tio_in\tio_out\tmean_load\tcpu_time\n"
 
@@ -28,7 +28,7 @@ def test_jobs_of_a_rule_are_summed(tmp_path):
     )
     job(tmp_path, "build_tables", "NA", "-")
     job(tmp_path, "somebody/elses", "9", "9")
-    rows = taken(tmp_path)
+    rows = resource_use(tmp_path)
     assert [(row.stage, row.rule, row.jobs) for row in rows] == [
         ("keyframes", "extract_keyframes", 2),
         ("tables", "build_tables", 1),
@@ -39,4 +39,4 @@ def test_jobs_of_a_rule_are_summed(tmp_path):
 
 def test_nothing_measured_is_said_so(tmp_path):
     with pytest.raises(InputError, match="no benchmark files"):
-        taken(tmp_path)
+        resource_use(tmp_path)

@@ -54,12 +54,12 @@ def count(
     moments: Iterable[dict],
     groups: dict[int, list[dict]],
     splits: Iterable[str],
-    given: Mapping[int, str] | None = None,
+    types: Mapping[int, str] | None = None,
     left_out: Mapping[int, str] | None = None,
 ) -> dict:
     """Counts that reconcile: moments = annotated + without (by reason), over all splits and for each.
 
-    A moment of a split that the configuration does not name counts as ``split-not-annotated``. `given` are the types of
+    A moment of a split that the configuration does not name counts as ``split-not-annotated``. `types` are the types of
     the captions that were selected and `left_out` why others were not, by desc_id (see `select`); without them, the
     highest caption of each moment counts. Captions of the type coarse are annotated and neither statics nor dynamics.
     """
@@ -79,7 +79,7 @@ def count(
             without[reason] += 1
             continue
         row["annotated"] += 1
-        kind = outcome[0]["type"] if given is None else given[moment["desc_id"]]
+        kind = outcome[0]["type"] if types is None else types[moment["desc_id"]]
         if kind in TYPES:
             row[kind] += 1
     candidates = [row for group in groups.values() for row in group]
@@ -196,12 +196,12 @@ def write_card(path: str | os.PathLike, about: Mapping, counts: Mapping, files: 
         f"| {Path(file).relative_to(folder).as_posix()} | {Path(file).stat().st_size} | `{sha256(file)}` |"
         for file in files
     )
-    said = {
+    notes = {
         "warning": f"**{about['warning']}**\n\n" if about["warning"] else "",
         "highest": HIGHEST[about["chosen_by"]],
         "lowest": LOWEST[about["chosen_by"]],
     }
     text = CARD.format(
-        **{**about, **counts, **said}, model_lines=models, split_rows=splits, reasons=without, file_rows=sums
+        **{**about, **counts, **notes}, model_lines=models, split_rows=splits, reasons=without, file_rows=sums
     )
     write_text(path, text)

@@ -65,12 +65,12 @@ def select(
     selected, left_out, counts = [], {}, Counter()
     for row in rows:
         outcome, group = outcomes.get(row["desc_id"]), groups[row["desc_id"]]
-        new, done = _decided(row, outcome, group) if outcome else _graded(row, least)
-        counts[done] += 1
-        if done in (REJECTED, BELOW):
+        new, decision = _decided(row, outcome, group) if outcome else _graded(row, least)
+        counts[decision] += 1
+        if decision in (REJECTED, BELOW):
             counts["left-out" if otherwise == "leave-out" else "fell-back"] += 1
             if otherwise == "leave-out":
-                left_out[row["desc_id"]] = done
+                left_out[row["desc_id"]] = decision
                 continue
             new = {**new, "fig_desc": row["cog_desc"], "fig_desc_type": COARSE}
         elif best > 1:
@@ -109,13 +109,13 @@ def _further(
 ) -> list[dict]:
     """The next best candidates that say something else; not the machine's caption where people put another in its
     place."""
-    taken = {same(new["fig_desc"])} | ({same(row["fig_desc"])} if outcome else set())
+    used = {same(new["fig_desc"])} | ({same(row["fig_desc"])} if outcome else set())
     further = []
     for entry in sorted((c for c in group if finite(c["score"])), key=lambda c: -c["choice"]):
         if len(further) == most or (least is not None and entry["score"] < least):
             continue
-        if same(entry["caption"]) not in taken:
-            taken.add(same(entry["caption"]))
+        if same(entry["caption"]) not in used:
+            used.add(same(entry["caption"]))
             further.append(
                 {
                     "fig_desc": entry["caption"],

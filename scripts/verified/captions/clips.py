@@ -112,9 +112,12 @@ class Clips:
         spans = [(self.moments[number]["start"], self.moments[number]["end"]) for number in wanted]
         sampling = {"fps": self.dynamics["fps"]} if self.dynamics["fps"] else {"count": self.dynamics["frames"]}
         for index, frames, times in frames_of_spans(row["path"], spans, **sampling, size=fitted_size(row, self.side)):
-            kept = thinned(len(frames), row.get("max_frames") or self.dynamics["max_frames"])
+            sampled = thinned(len(frames), row.get("max_frames") or self.dynamics["max_frames"])
             start = spans[index][0]
-            yield wanted[index], {"frames": frames[kept], "frame_times": tuple((times[kept] - start).round(3).tolist())}
+            yield (
+                wanted[index],
+                {"frames": frames[sampled], "frame_times": tuple((times[sampled] - start).round(3).tolist())},
+            )
 
 
 def thinned(count: int, most: int) -> np.ndarray:

@@ -23,19 +23,19 @@ def caption_dynamics(moments: list[dict], videos: dict[str, dict], dynamics: dic
     videos = _with_frames(moments, videos, dynamics, session)
     asked = session.ask("questions", (_questions_call(moment, session) for moment in moments), len(moments))
     answered = _answers(moments, asked, videos, dynamics, session)
-    ready = [item for item, outcome in enumerate(answered) if outcome is not None and outcome.status == "ok"]
-    calls = (_candidates_call(moments[item], asked[item], answered[item], session) for item in ready)
+    ready = [index for index, outcome in enumerate(answered) if outcome is not None and outcome.status == "ok"]
+    calls = (_candidates_call(moments[index], asked[index], answered[index], session) for index in ready)
     candidates = dict(zip(ready, session.ask("dynamics_candidates", calls, len(ready))))
     return [
         _row(
             moment,
-            asked[item],
-            answered[item],
-            candidates.get(item),
+            asked[index],
+            answered[index],
+            candidates.get(index),
             _sampling(moment, videos, dynamics),
             session.settings.candidates,
         )
-        for item, moment in enumerate(moments)
+        for index, moment in enumerate(moments)
     ]
 
 
@@ -63,16 +63,16 @@ def _answers(
     moments: list[dict], asked: list[Outcome], videos: dict[str, dict], dynamics: dict, session: Session
 ) -> list[Outcome | None]:
     """Answers by the place of the moment; None where there are no questions."""
-    order = [item for item in by_video(moments) if asked[item].status == "ok"]
+    order = [index for index in by_video(moments) if asked[index].status == "ok"]
     side = session.settings.frame_side
     calls: list[Call] = []
 
     def needed(position: int) -> bool:
         return not session.known(calls[position])
 
-    clips = Clips([moments[item] for item in order], videos, dynamics, side, needed)
-    for position, item in enumerate(order):
-        moment, questions = moments[item], asked[item].parsed.items
+    clips = Clips([moments[index] for index in order], videos, dynamics, side, needed)
+    for position, index in enumerate(order):
+        moment, questions = moments[index], asked[index].parsed.items
         duration, sampling = moment["end"] - moment["start"], _sampling(moment, videos, dynamics)
         slots = {
             "caption": moment["caption"],
@@ -88,8 +88,8 @@ def _answers(
 
         calls.append(session.call("answers", slots, len(questions), media=(digest,), load=load))
     outcomes: list[Outcome | None] = [None] * len(moments)
-    for item, outcome in zip(order, session.ask("answers", calls, len(calls))):
-        outcomes[item] = outcome
+    for index, outcome in zip(order, session.ask("answers", calls, len(calls))):
+        outcomes[index] = outcome
     return outcomes
 
 

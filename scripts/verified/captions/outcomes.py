@@ -19,12 +19,14 @@ def add_up(stages: dict[str, Iterable[dict]]) -> dict:
 def _stage(stage: str, shards: list[dict]) -> dict:
     moments = sum(shard["moments"] for shard in shards)
     kinds = sorted({kind for shard in shards for kind in shard.get("kinds", {})})
-    parts = {kind: [shard["kinds"][kind] for shard in shards] for kind in kinds} or {stage: shards}
+    by_kind = {kind: [shard["kinds"][kind] for shard in shards] for kind in kinds} or {stage: shards}
     rows = {
         name: {state: sum(shard_counts[state] for shard_counts in listed) for state in ("complete", "short", "without")}
-        for name, listed in parts.items()
+        for name, listed in by_kind.items()
     }
-    refused = sum((Counter(shard_counts["refused"]) for listed in parts.values() for shard_counts in listed), Counter())
+    refused = sum(
+        (Counter(shard_counts["refused"]) for listed in by_kind.values() for shard_counts in listed), Counter()
+    )
     tasks = [_task(task, [shard["calls"][task] for shard in shards]) for task in (shards[0]["calls"] if shards else ())]
     for name, counts in rows.items():
         if sum(counts.values()) != moments:

@@ -12,30 +12,30 @@ def candidate_row(moment: dict, kind: str, answer: Outcome | None, wanted: int, 
     failed, or "short" when the answer held too few that could be used. `spoiled` is only there when the engine
     falsified candidates on purpose; `split_spoiled` takes it out again.
     """
-    items = answer.parsed.items if answer is not None and answer.status == "ok" else ()
+    captions = answer.parsed.items if answer is not None and answer.status == "ok" else ()
     if answer is not None:
         reason = (answer.reason or None) if answer.status == "ok" else f"{answer.status}: {answer.reason}"
     row = {
         "desc_id": moment["desc_id"],
         "video": moment["video"],
         "type": kind,
-        "candidates": [{"caption": caption, "lineage": answer.key} for caption in items],
-        "shortfall": wanted - len(items),
+        "candidates": [{"caption": caption, "lineage": answer.key} for caption in captions],
+        "shortfall": wanted - len(captions),
         "reason": reason,
         "refused": list(answer.parsed.refused) if answer is not None else [],
     }
-    if items and answer.notes.get("spoiled") is not None:
+    if captions and answer.notes.get("spoiled") is not None:
         row["spoiled"] = _spoiled(answer)
     return row
 
 
 def _spoiled(answer: Outcome) -> list[dict]:
     """The engine's notes on the kept candidates, with their index among these."""
-    kept = {position: index for index, position in enumerate(answer.parsed.positions)}
+    usable = {position: index for index, position in enumerate(answer.parsed.positions)}
     return [
-        {"candidate": kept[note["candidate"]], "kind": note["kind"], "changed": note["changed"]}
+        {"candidate": usable[note["candidate"]], "kind": note["kind"], "changed": note["changed"]}
         for note in answer.notes["spoiled"]
-        if note["candidate"] in kept
+        if note["candidate"] in usable
     ]
 
 
@@ -49,15 +49,19 @@ def split_spoiled(rows: list[dict]) -> tuple[list[dict], list[dict]]:
 
 def shard_counts(rows: list[dict], wanted: int, outcomes: dict[str, dict]) -> dict:
     """What became of a shard: moments by completeness (they sum to the moments), candidates, calls by outcome."""
-    kept = [len(row["candidates"]) for row in rows]
-    refused = Counter(item["reason"] for row in rows for item in row["refused"])
+    numbers = [len(row["candidates"]) for row in rows]
+    refused = Counter(refusal["reason"] for row in rows for refusal in row["refused"])
     return {
         "moments": len(rows),
-        "complete": sum(number == wanted for number in kept),
-        "short": sum(0 < number < wanted for number in kept),
-        "without": sum(number == 0 for number in kept),
+        "complete": sum(number == wanted for number in numbers),
+        "short": sum(0 < number < wanted for number in numbers),
+        "without": sum(number == 0 for number in numbers),
         "reasons": dict(sorted(Counter(row["reason"] for row in rows if row["reason"]).items())),
-        "candidates": {"wanted": wanted * len(rows), "kept": sum(kept), "missing": wanted * len(rows) - sum(kept)},
+        "candidates": {
+            "wanted": wanted * len(rows),
+            "kept": sum(numbers),
+            "missing": wanted * len(rows) - sum(numbers),
+        },
         "refused": dict(sorted(refused.items())),
         "calls": outcomes,
     }

@@ -49,9 +49,9 @@ class BertEmbeddings(nn.Module):
         self.dropout = nn.Dropout(size.dropout)
 
     def forward(self, ids: Tensor) -> Tensor:
-        places = torch.arange(ids.shape[1], device=ids.device)[None]
+        positions = torch.arange(ids.shape[1], device=ids.device)[None]
         words = self.word_embeddings(ids) + self.token_type_embeddings(torch.zeros_like(ids))
-        return self.dropout(self.LayerNorm(words + self.position_embeddings(places)))
+        return self.dropout(self.LayerNorm(words + self.position_embeddings(positions)))
 
 
 class HeadedAttention(nn.Module):
@@ -72,7 +72,7 @@ class HeadedAttention(nn.Module):
 
     def forward(self, states: Tensor, keys: Tensor | None) -> Tensor:
         """[N, L, width] and a mask that broadcasts to [N, 1, L, L], None where all is seen → [N, L, width]."""
-        query, key, value = (self.by_head(part(states)) for part in (self.query, self.key, self.value))
+        query, key, value = (self.by_head(projection(states)) for projection in (self.query, self.key, self.value))
         dropout = self.dropout.p if self.training else 0.0
         scale = self.head_width**-0.5
         read = scaled_dot_product_attention(query, key, value, attn_mask=keys, dropout_p=dropout, scale=scale)

@@ -5,17 +5,17 @@ from collections.abc import Collection, Iterable
 from verified.common.errors import InputError
 
 
-def check_complete(expected: Iterable[int], found: Collection[int], what: str) -> None:
-    """Raise InputError unless each desc_id of `expected` is in `found`; `what` names the rows, in the plural.
+def check_complete(expected: Iterable[int], present: Collection[int], rows: str) -> None:
+    """Raise InputError unless each desc_id of `expected` is in `present`; `rows` names the rows, in the plural.
 
     A stage writes a row for every moment that it is given, with a reason where it came to nothing: a moment without a
     row was lost.
     """
     expected = list(expected)
-    missing = [desc_id for desc_id in expected if desc_id not in found]
+    missing = [desc_id for desc_id in expected if desc_id not in present]
     if missing:
         named = ", ".join(map(str, missing[:5])) + (", …" if len(missing) > 5 else "")
         raise InputError(
-            f"{what} lack {len(missing)} of {len(expected)} moments: desc_id {named}",
+            f"{rows} lack {len(missing)} of {len(expected)} moments: desc_id {named}",
             remedy="`verified verify` finds files that were changed; remove the files and build them again",
         )

@@ -95,8 +95,8 @@ def _closure(names: Iterable[str]) -> list[Path]:
         if name in seen or not _counts(name):
             continue
         seen.add(name)
-        imported, data = _module(name)
-        files.update((_file(name), *data))
+        imported, data_files = _module(name)
+        files.update((_file(name), *data_files))
         waiting += imported
         waiting += [name.rpartition(".")[0]] if "." in name else []
     return sorted(files)

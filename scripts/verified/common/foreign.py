@@ -29,15 +29,15 @@ def read_tensors(source: str | Path) -> dict:
         raise InputError("no such file", file=source)
     with tempfile.TemporaryDirectory(prefix="foreign-") as folder:
         target = Path(folder, "tensors.safetensors")
-        done = subprocess.run(
+        reader = subprocess.run(
             [sys.executable, "-m", "verified.common.foreign", source, target],
             capture_output=True,
             text=True,
             env={**os.environ, "PYTHONPATH": str(PACKAGE_ROOT)},
         )
-        if done.returncode:
+        if reader.returncode:
             raise InputError(
-                f"not readable as plain tensors: {done.stderr.strip() or f'the reader died ({done.returncode})'}",
+                f"not readable as plain tensors: {reader.stderr.strip() or f'the reader died ({reader.returncode})'}",
                 file=source,
                 remedy="only files of tensors and plain data are accepted; nothing of it was run",
             )

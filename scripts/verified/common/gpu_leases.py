@@ -40,13 +40,13 @@ def lease(
         raise InputError(f"{count} GPUs are asked for and {len(names)} are here", remedy="lower `gpu` for this rule")
     before = os.environ.get(VISIBLE)
     folder = Path(folder or lock_folder())
-    with contextlib.ExitStack() as held:
-        chosen = _wait(count, names, folder, held, patience)
-        os.environ[VISIBLE] = ",".join(chosen)
-        if chosen:
-            log.info("GPU %s", ", ".join(chosen))
+    with contextlib.ExitStack() as locks:
+        leased = _wait(count, names, folder, locks, patience)
+        os.environ[VISIBLE] = ",".join(leased)
+        if leased:
+            log.info("GPU %s", ", ".join(leased))
         try:
-            yield chosen
+            yield leased
         finally:
             if before is None:
                 del os.environ[VISIBLE]
@@ -68,7 +68,7 @@ def lock_folder() -> Path:
     return Path(tempfile.gettempdir(), f"verified-gpus-{getpass.getuser()}-{shared}")
 
 
-def _wait(count: int, names: list[str], folder: Path, held: contextlib.ExitStack, patience: float) -> list[str]:
+def _wait(count: int, names: list[str], folder: Path, locks: contextlib.ExitStack, patience: float) -> list[str]:
     """Lock `count` of `names`, all or none at a time, so that two jobs never wait for each other."""
     if not count:
         return []
@@ -76,13 +76,13 @@ def _wait(count: int, names: list[str], folder: Path, held: contextlib.ExitStack
     started = time.monotonic()
     while True:
         with contextlib.ExitStack() as attempt:
-            chosen = []
+            leased = []
             for name in names:
-                if len(chosen) < count and _lock(folder / f"{name.replace('/', '-')}.lock", attempt):
-                    chosen.append(name)
-            if len(chosen) == count:
-                held.push(attempt.pop_all())
-                return chosen
+                if len(leased) < count and _lock(folder / f"{name.replace('/', '-')}.lock", attempt):
+                    leased.append(name)
+            if len(leased) == count:
+                locks.push(attempt.pop_all())
+                return leased
         if time.monotonic() - started > patience:
             raise InputError(
                 f"no {count} of the GPUs {', '.join(names)} became free in {patience:.0f} s",

@@ -39,12 +39,12 @@ def write_features(
     count = 0
     with atomic_path(path) as temporary, h5py.File(temporary, "w") as file:
         file.attrs.update(attributes)
-        for key, array, own in items:
+        for key, array, dataset_attributes in items:
             if array.ndim != 2 or array.shape[1] != attributes["dim"]:
                 raise ValueError(f"{key}: features have shape {array.shape}, expected [items, {attributes['dim']}]")
             if not np.isfinite(array).all():
                 raise ValueError(f"{key}: features are not all finite")
-            file.create_dataset(name_of(key), data=array).attrs.update(own)
+            file.create_dataset(name_of(key), data=array).attrs.update(dataset_attributes)
             count += 1
     return count
 
@@ -66,10 +66,12 @@ def link_features(
         for shard in map(Path, shards):
             with _open(shard) as source:
                 content.update(f"{shard.name} {file_digest(shard)}\n".encode())
-                own = dict(source.attrs)
-                common = own if common is None else common
-                if own != common:
-                    raise InputError(f"attributes {own} differ from {common} of the first shard", file=shard)
+                shard_attributes = dict(source.attrs)
+                common = shard_attributes if common is None else common
+                if shard_attributes != common:
+                    raise InputError(
+                        f"attributes {shard_attributes} differ from {common} of the first shard", file=shard
+                    )
                 for name in source:
                     if name in seen:
                         raise InputError(f"{key_of(name)!r} is also in {seen[name]}", file=shard)
@@ -131,7 +133,7 @@ class FeatureFile:
         """Features of `key` in the number format of the file."""
         return self._dataset(key)[()]
 
-    def part(self, key: str, first: int, last: int) -> np.ndarray:
+    def rows(self, key: str, first: int, last: int) -> np.ndarray:
         """Items `first` to `last` (exclusive) of `key`, without reading the others."""
         return self._dataset(key)[first:last].astype(np.float32)
 

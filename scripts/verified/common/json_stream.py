@@ -17,10 +17,10 @@ def members(text: str, streamed: Collection[str]) -> Iterator[tuple[str, object]
     but no object.
     """
     cursor = _Cursor(text)
-    if not cursor.found("{"):
+    if not cursor.accept("{"):
         cursor.value()
         raise TypeError("not an object")
-    if not cursor.found("}"):
+    if not cursor.accept("}"):
         while True:
             if not text.startswith('"', cursor.at):
                 raise json.JSONDecodeError("Expecting a name in double quotes", text, cursor.at)
@@ -30,7 +30,7 @@ def members(text: str, streamed: Collection[str]) -> Iterator[tuple[str, object]
                 yield key, cursor.elements()
             else:
                 yield key, cursor.value()
-            if not cursor.found(","):
+            if not cursor.accept(","):
                 break
         cursor.expect("}")
     if cursor.at < len(text):
@@ -43,7 +43,7 @@ class _Cursor:
     def __init__(self, text: str):
         self.text, self.at = text, _blank(text, 0).end()
 
-    def found(self, sign: str) -> bool:
+    def accept(self, sign: str) -> bool:
         """Whether `sign` stands here; if so, step behind it."""
         if not self.text.startswith(sign, self.at):
             return False
@@ -51,7 +51,7 @@ class _Cursor:
         return True
 
     def expect(self, sign: str) -> None:
-        if not self.found(sign):
+        if not self.accept(sign):
             raise json.JSONDecodeError(f"Expecting {sign!r}", self.text, self.at)
 
     def value(self) -> object:
@@ -66,9 +66,9 @@ class _Cursor:
     def elements(self) -> Iterator[object]:
         """The elements of the list that begins here."""
         self.expect("[")
-        if self.found("]"):
+        if self.accept("]"):
             return
         yield self.value()
-        while self.found(","):
+        while self.accept(","):
             yield self.value()
         self.expect("]")

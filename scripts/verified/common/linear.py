@@ -32,11 +32,11 @@ def _product(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     return torch.ops.mkldnn._linear_pointwise(_dense(x), _dense(weight), bias, "none", [], "")
 
 
-def _dense(part: Tensor) -> Tensor:
+def _dense(matrix: Tensor) -> Tensor:
     """The same numbers without gaps between rows or columns: for those oneDNN falls back to a loop, a thousandfold."""
-    if part.is_contiguous() or (part.dim() == 2 and part.T.is_contiguous()):
-        return part
-    return part.contiguous()
+    if matrix.is_contiguous() or (matrix.dim() == 2 and matrix.T.is_contiguous()):
+        return matrix
+    return matrix.contiguous()
 
 
 class _Linear(torch.autograd.Function):

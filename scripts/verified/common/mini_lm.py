@@ -88,8 +88,10 @@ class SentenceEncoder:
     def vectors(self, texts: list[str], batch: int) -> np.ndarray:
         """Float32 [texts, 384], in batches by length, the longest first."""
         order = np.argsort([-len(text) for text in texts])
-        parts = [self._batch([texts[place] for place in order[at : at + batch]]) for at in range(0, len(texts), batch)]
-        return np.concatenate(parts)[np.argsort(order)]
+        batches = [
+            self._batch([texts[index] for index in order[at : at + batch]]) for at in range(0, len(texts), batch)
+        ]
+        return np.concatenate(batches)[np.argsort(order)]
 
     @torch.inference_mode()
     def _batch(self, texts: list[str]) -> np.ndarray:

@@ -35,26 +35,26 @@ def enter(folder: Path, patience: float = 120.0) -> str | None:
     marks, message = folder / "locks", None
     with contextlib.suppress(OSError):  # no locks on this file system, or no right to write here
         folder.mkdir(parents=True, exist_ok=True)
-        held = (folder / RUN).open("a+", encoding="utf-8")
-        _held.append(held)
+        lock_file = (folder / RUN).open("a+", encoding="utf-8")
+        _held.append(lock_file)
         try:
             if not _marked(marks):
-                _note_machine(held)
-            elif _machine(held) == platform.node() and _alone(held, 1.0):
+                _note_machine(lock_file)
+            elif _machine(lock_file) == platform.node() and _alone(lock_file, 1.0):
                 _end_jobs(folder, patience)
                 shutil.rmtree(marks)
                 message = "An earlier run here was killed; its lock is removed."
         finally:
-            fcntl.flock(held, fcntl.LOCK_SH)
+            fcntl.flock(lock_file, fcntl.LOCK_SH)
     return message
 
 
 def at_work(folder: Path) -> bool:
     """Whether a run or one of its jobs is alive in `folder` on this machine."""
     for name in (RUN, JOBS):
-        with contextlib.suppress(FileNotFoundError), (folder / name).open("r+") as held:
+        with contextlib.suppress(FileNotFoundError), (folder / name).open("r+") as lock_file:
             try:
-                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(lock_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 return True
     return False
@@ -65,8 +65,8 @@ def working(folder: Path = Path(".snakemake")):
     """Hold the lock of a job in `folder`, if there is one (a job started by hand needs none)."""
     with contextlib.ExitStack() as stack:
         with contextlib.suppress(OSError):
-            held = stack.enter_context((folder / JOBS).open("a+"))
-            fcntl.flock(held, fcntl.LOCK_SH)
+            lock_file = stack.enter_context((folder / JOBS).open("a+"))
+            fcntl.flock(lock_file, fcntl.LOCK_SH)
         yield
 
 
@@ -74,23 +74,23 @@ def _marked(marks: Path) -> bool:
     return marks.is_dir() and any(marks.iterdir())
 
 
-def _machine(held: IO) -> str:
-    held.seek(0)
-    return held.read()
+def _machine(lock_file: IO) -> str:
+    lock_file.seek(0)
+    return lock_file.read()
 
 
-def _note_machine(held: IO) -> None:
-    held.truncate(0)
-    held.write(platform.node())
-    held.flush()
+def _note_machine(lock_file: IO) -> None:
+    lock_file.truncate(0)
+    lock_file.write(platform.node())
+    lock_file.flush()
 
 
-def _alone(held: IO, patience: float) -> bool:
+def _alone(lock_file: IO, patience: float) -> bool:
     """Get a lock that nobody shares; others may be about to end, or only have a look."""
     end = time.monotonic() + patience
     while True:
         try:
-            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(lock_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return True
         except BlockingIOError:
             if time.monotonic() > end:
@@ -132,4 +132,4 @@ def _queued(folder: Path) -> list[str]:
         )
     here = str(folder.resolve().parent)
     jobs = [line.split(" ", 2) for line in listed.stdout.splitlines()]
-    return [number for number, name, place in jobs if UUID.search(name) and place == here]
+    return [number for number, name, directory in jobs if UUID.search(name) and directory == here]

@@ -88,9 +88,9 @@ def finished(path: str | os.PathLike) -> bool:
 
 def read_seal(path: str | os.PathLike) -> dict | None:
     """The seal of a file or folder; None where there is none. Raises InputError if the seal itself is damaged."""
-    place = seal_of(path)
+    seal_file = seal_of(path)
     try:
-        written = json.loads(place.read_text(encoding="utf-8"))
+        written = json.loads(seal_file.read_text(encoding="utf-8"))
         if isinstance(written["files"] if "files" in written else written["sha256"], str | dict):
             return written
     except FileNotFoundError:
@@ -123,9 +123,9 @@ def check(path: str | os.PathLike) -> None:
         raise InputError(f"damaged: {problem}", file=path, remedy=f"rebuild it: {rebuild_command([path])}")
     if path.name.endswith(VIDEOS) and (problem := _changed_video(path)):
         raise InputError(problem, file=path, remedy=f"look at the videos again: {rebuild_command([path])}")
-    for other in linked(path):
-        if seal_of(other).exists() or other.parts[0] == BUILT:
-            check(other)
+    for target in linked(path):
+        if seal_of(target).exists() or target.parts[0] == BUILT:
+            check(target)
 
 
 def _changed_video(path: Path) -> str | None:
@@ -278,9 +278,9 @@ def announce(rules: Iterable, configurations: Iterable[str | os.PathLike], argum
     `arguments`: Snakemake's own. A job on a node of a cluster is run by a Snakemake that is given --latency-wait there.
     """
     temporary = {
-        rule.name: places
+        rule.name: indices
         for rule in rules
-        if (places := [place for place, path in enumerate(rule.output) if getattr(path, "flags", {}).get("temp")])
+        if (indices := [index for index, path in enumerate(rule.output) if getattr(path, "flags", {}).get("temp")])
     }
     os.environ[TEMPORARY] = json.dumps(temporary)
     os.environ[LATENCY] = dict(pairwise(arguments)).get("--latency-wait", PATIENCE)
@@ -289,7 +289,7 @@ def announce(rules: Iterable, configurations: Iterable[str | os.PathLike], argum
 
 def temporary_outputs(rule: str, outputs: list[str]) -> list[str]:
     """Those of a job's outputs that the run will remove."""
-    return [outputs[place] for place in json.loads(os.environ.get(TEMPORARY, "{}")).get(rule, ())]
+    return [outputs[index] for index in json.loads(os.environ.get(TEMPORARY, "{}")).get(rule, ())]
 
 
 def rebuild_command(paths: Iterable[str | os.PathLike], configurations: str | None = None) -> str:

@@ -30,17 +30,17 @@ def encode(texts: Sequence[str], model: str = PACKAGED, threads: int = 1) -> np.
     ordered = sorted(set(texts), key=lambda text: (len(text), text))
     if not ordered:
         return np.zeros((0, encoder.dim), np.float32)
-    parts = []
+    vectors = []
     progress = Progress("sentence embeddings", len(ordered), "captions") if len(ordered) > CHUNK else None
     for start in range(0, len(ordered), CHUNK):
-        part = ordered[start : start + CHUNK]
-        parts.append(encoder.vectors(part, BATCH))
+        chunk = ordered[start : start + CHUNK]
+        vectors.append(encoder.vectors(chunk, BATCH))
         if progress:
-            progress.step(len(part))
+            progress.step(len(chunk))
     if progress:
         progress.finish()
     row = {text: index for index, text in enumerate(ordered)}
-    return np.concatenate(parts).astype(np.float32)[[row[text] for text in texts]]
+    return np.concatenate(vectors).astype(np.float32)[[row[text] for text in texts]]
 
 
 def weights_digest(model: str = PACKAGED) -> str:

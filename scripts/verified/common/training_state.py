@@ -77,14 +77,14 @@ class TrainingState:
                 if reason := self._foreign(header):
                     return self._set_aside(reason)
                 tensors = {key: stored.get_tensor(key) for key in stored.keys()}  # noqa: SIM118 - not a mapping
-            parts = _parts(tensors)
-            slots = _slots(parts["optimiser"], header["scalars"])
-            reached = Reached(header["finished"], header["rows"], parts["kept"])
+            grouped = _by_prefix(tensors)
+            slots = _slots(grouped["optimiser"], header["scalars"])
+            reached = Reached(header["finished"], header["rows"], grouped["kept"])
         except (SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
             return self._set_aside(f"cannot be read ({error})")
-        if reason := _misfit(module, optimiser, parts["module"], header["groups"]):
+        if reason := _misfit(module, optimiser, grouped["module"], header["groups"]):
             return self._set_aside(reason)
-        module.load_state_dict(parts["module"])
+        module.load_state_dict(grouped["module"])
         optimiser.load_state_dict({"state": slots, "param_groups": header["groups"]})
         log.info("going on with a saved state: %d done", reached.finished)
         return reached
@@ -100,8 +100,8 @@ class TrainingState:
         state, scalars = optimiser.state_dict(), {}
         for number, values in state["state"].items():
             for slot, value in values.items():
-                place = tensors if isinstance(value, Tensor) else scalars
-                place[f"optimiser.{number}.{slot}"] = value
+                target = tensors if isinstance(value, Tensor) else scalars
+                target[f"optimiser.{number}.{slot}"] = value
         header = {
             "version": VERSION,
             "owner": self.owner,
@@ -138,12 +138,12 @@ def _first_process() -> bool:
     return not torch.distributed.is_initialized() or torch.distributed.get_rank() == 0
 
 
-def _parts(tensors: dict[str, Tensor]) -> dict[str, dict[str, Tensor]]:
-    parts: dict[str, dict[str, Tensor]] = {"module": {}, "kept": {}, "optimiser": {}}
+def _by_prefix(tensors: dict[str, Tensor]) -> dict[str, dict[str, Tensor]]:
+    grouped: dict[str, dict[str, Tensor]] = {"module": {}, "kept": {}, "optimiser": {}}
     for name, tensor in tensors.items():
-        part, _, key = name.partition(".")
-        parts[part][key] = tensor
-    return parts
+        prefix, _, key = name.partition(".")
+        grouped[prefix][key] = tensor
+    return grouped
 
 
 def _slots(tensors: dict[str, Tensor], scalars: dict[str, object]) -> dict[int, dict]:
@@ -158,10 +158,10 @@ def _slots(tensors: dict[str, Tensor], scalars: dict[str, object]) -> dict[int, 
 
 
 def _misfit(module: nn.Module, optimiser: torch.optim.Optimizer, stored: dict[str, Tensor], groups: list[dict]) -> str:
-    own = module.state_dict()
-    if odd := sorted(own.keys() ^ stored.keys()):
+    state = module.state_dict()
+    if odd := sorted(state.keys() ^ stored.keys()):
         return f"does not fit the model ({odd[0]})"
-    if odd := [name for name, value in own.items() if value.shape != stored[name].shape]:
+    if odd := [name for name, value in state.items() if value.shape != stored[name].shape]:
         return f"does not fit the model (shape of {odd[0]})"
     return (
         ""

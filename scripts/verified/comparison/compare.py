@@ -67,8 +67,8 @@ def overall_table(runs: list[Run], metrics: list[str], resamples: int, seed: int
     rows = []
     for first, second in combinations(runs, 2):
         for metric in metrics:
-            found = difference(first, second, metric, everything, resamples, seed)
-            rows.append((first.name, second.name, _shown(metric), *_numbers(found)))
+            measured = difference(first, second, metric, everything, resamples, seed)
+            rows.append((first.name, second.name, _shown(metric), *_numbers(measured)))
     header = ("First", "Second", "Metric", "First %", "Second %", "First minus second", "p", "Wins", "Losses", "Equal")
     notes = [
         f"{len(everything)} queries; {', '.join(_trainings(run) for run in runs)}.",
@@ -98,9 +98,9 @@ def groups_table(runs: list[Run], metric: str, groups: list[Group], resamples: i
     rows = []
     for first, second in combinations(runs, 2):
         for group in groups:
-            found = difference(first, second, metric, group.queries, resamples, seed)
+            measured = difference(first, second, metric, group.queries, resamples, seed)
             rows.append(
-                (first.name, second.name, group.by, group.label, int(group.queries.sum()), *_numbers(found)[:6])
+                (first.name, second.name, group.by, group.label, int(group.queries.sum()), *_numbers(measured)[:6])
             )
     header = (
         "First",
@@ -138,8 +138,16 @@ def most_different(first: Run, second: Run) -> tuple[list[int], list[int]]:
     )
 
 
-def _numbers(found: Difference) -> tuple:
-    return (found.first, found.second, found.points, found.p_value, found.wins, found.losses, found.equal)
+def _numbers(measured: Difference) -> tuple:
+    return (
+        measured.first,
+        measured.second,
+        measured.points,
+        measured.p_value,
+        measured.wins,
+        measured.losses,
+        measured.equal,
+    )
 
 
 def _shown(metric: str) -> str:

@@ -14,13 +14,13 @@ PAIRS = 6
 def draw_groups(table: SimpleTable, paths: Iterable[str | os.PathLike]) -> None:
     """Draw the first `PAIRS` pairs of a table of `compare.groups_table`."""
     pairs = list(dict.fromkeys((row[0], row[1]) for row in table.rows))[:PAIRS]
-    places = list(dict.fromkeys((row[2], row[3]) for row in table.rows))
-    with drawing(paths, 7.2, max(2.0, 0.8 + (0.22 + 0.07 * len(pairs)) * len(places))) as figure:
+    groups = list(dict.fromkeys((row[2], row[3]) for row in table.rows))
+    with drawing(paths, 7.2, max(2.0, 0.8 + (0.22 + 0.07 * len(pairs)) * len(groups))) as figure:
         axis = figure.subplots()
         for number, (pair, (colour, marker, _)) in enumerate(zip(pairs, cycle(SERIES))):
             rows = [row for row in table.rows if (row[0], row[1]) == pair]
             shift = (number - (len(pairs) - 1) / 2) * 0.7 / max(len(pairs), 2)
-            at = [places.index((row[2], row[3])) + shift for row in rows]
+            at = [groups.index((row[2], row[3])) + shift for row in rows]
             points = [row[7] for row in rows]
             spread = [
                 [max(0.0, point.value - point.low) for point in points],
@@ -30,8 +30,8 @@ def draw_groups(table: SimpleTable, paths: Iterable[str | os.PathLike]) -> None:
             values = [point.value for point in points]
             axis.errorbar(values, at, xerr=spread, fmt=marker, color=colour, markersize=4, capsize=2, label=name)
         axis.axvline(0, color="#5a5a5a", linewidth=0.8)
-        axis.set_yticks(range(len(places)), [literal(f"{by}: {label}") for by, label in places], fontsize=8)
-        axis.set_ylim(len(places) - 0.4, -0.6)
+        axis.set_yticks(range(len(groups)), [literal(f"{by}: {label}") for by, label in groups], fontsize=8)
+        axis.set_ylim(len(groups) - 0.4, -0.6)
         axis.grid(axis="x", color="#dddddd", linewidth=0.6)
         axis.set_axisbelow(True)
         axis.set_xlabel("points by which the first is ahead, with 95 % interval")

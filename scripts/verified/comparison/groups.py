@@ -58,11 +58,11 @@ def groups_of(queries: list[Query]) -> list[Group]:
     """All groups; a property that all queries share, or that the ground truth does not tell, makes none."""
     seconds = np.array([query.end - query.start for query in queries])
     words = np.array([len(query.caption.split()) for query in queries])
-    found = _parts("length of the moment", seconds, "s") + _parts("length of the caption", words, "words")
-    found += _labelled("caption", [query.kind for query in queries])
-    found += _labelled("position in the video", [_position(query) for query in queries])
+    groups = _thirds("length of the moment", seconds, "s") + _thirds("length of the caption", words, "words")
+    groups += _labelled("caption", [query.kind for query in queries])
+    groups += _labelled("position in the video", [_position(query) for query in queries])
     counts = alike([query.caption for query in queries], [query.video for query in queries])
-    return found + _labelled("captions that are much alike", [_several(count) for count in counts])
+    return groups + _labelled("captions that are much alike", [_several(count) for count in counts])
 
 
 def alike(captions: list[str], videos: list[str]) -> np.ndarray:
@@ -84,8 +84,8 @@ def alike(captions: list[str], videos: list[str]) -> np.ndarray:
 def _position(query: Query) -> str | None:
     if query.duration is None:
         return None
-    part = int(PARTS * (query.start + query.end) / 2 / query.duration)
-    return ("first third", "middle third", "last third")[min(part, PARTS - 1)]
+    third = int(PARTS * (query.start + query.end) / 2 / query.duration)
+    return ("first third", "middle third", "last third")[min(third, PARTS - 1)]
 
 
 def _several(count: int) -> str:
@@ -104,15 +104,15 @@ def _order(label: str) -> tuple[int, str]:
     return (known.index(label) if label in known else len(known), label)
 
 
-def _parts(by: str, values: np.ndarray, unit: str) -> list[Group]:
+def _thirds(by: str, values: np.ndarray, unit: str) -> list[Group]:
     """Thirds of the queries by a number; equal numbers stay together, so thirds may differ in size."""
     bounds = np.unique(np.quantile(values, (1 / PARTS, 2 / PARTS), method="lower"))
-    part = np.searchsorted(bounds, values, side="left")
-    found = []
+    third = np.searchsorted(bounds, values, side="left")
+    groups = []
     for number in range(len(bounds) + 1):
         low = "" if number == 0 else f"over {bounds[number - 1]:g}"
         high = "" if number == len(bounds) else f"up to {bounds[number]:g}"
-        queries = part == number
+        queries = third == number
         if queries.any():
-            found.append(Group(by, f"{' '.join(filter(None, (low, high)))} {unit}", queries))
-    return found if len(found) > 1 else []
+            groups.append(Group(by, f"{' '.join(filter(None, (low, high)))} {unit}", queries))
+    return groups if len(groups) > 1 else []

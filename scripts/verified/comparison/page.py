@@ -47,11 +47,11 @@ def write_comparison(
         out.append(f'<img class="figure" src="{html.escape(figure)}" alt="Differences by groups of queries">')
     out += [_table(table) for table in tables[1:]]
     for first, second in combinations(runs, 2):
-        for ahead, behind, chosen in zip((first, second), (second, first), most_different(first, second)):
+        for ahead, behind, selected in zip((first, second), (second, first), most_different(first, second)):
             out.append(f"<h2>{html.escape(ahead.name)} right, {html.escape(behind.name)} not</h2>")
-            if not chosen:
+            if not selected:
                 out.append("<p>No query.</p>")
-            out += [_query(queries[query], query, (ahead, behind), keyframes) for query in chosen]
+            out += [_query(queries[query], query, (ahead, behind), keyframes) for query in selected]
     write_text(path, "\n".join([*out, "</body></html>\n"]))
 
 
@@ -69,11 +69,11 @@ def _query(query: Query, at: int, runs: tuple[Run, Run], keyframes: Keyframes) -
     images = "".join(
         f'<img src="{url}" alt="keyframe at {time:g} s" title="{time:g} s">' for time, url in keyframes(query.desc_id)
     )
-    said = "".join(f"<li>{_answer(run, query, at)}</li>" for run in runs)
-    place = f"{query.video}, {query.start:g}–{query.end:g} s (query {query.desc_id})"
+    answers = "".join(f"<li>{_answer(run, query, at)}</li>" for run in runs)
+    location = f"{query.video}, {query.start:g}–{query.end:g} s (query {query.desc_id})"
     return (
-        f"<article><p><strong>{html.escape(query.caption)}</strong><br>{html.escape(place)}</p>"
-        f"<div>{images}</div><ul>{said}</ul></article>"
+        f"<article><p><strong>{html.escape(query.caption)}</strong><br>{html.escape(location)}</p>"
+        f"<div>{images}</div><ul>{answers}</ul></article>"
     )
 
 

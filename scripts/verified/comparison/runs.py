@@ -50,11 +50,11 @@ def read_run(argument: str, moments: dict[int, TrueMoment], truth: Path, tested_
         tasks = {scored.task: scored for scored in scored_tasks(moments, truth, file, nms, False, [])}
         if "VCMR" not in tasks:
             raise InputError("holds no VCMR lists, which a comparison needs", file=file)
-        values.append({f"{task}/{metric}": v for task, one in tasks.items() for metric, v in one.values.items()})
+        values.append({f"{task}/{metric}": v for task, result in tasks.items() for metric, v in result.values.items()})
         ranks.append(_reciprocal(tasks["VCMR"]))
         first = first or _first(tasks["VCMR"], file)
     common = [metric for metric in values[0] if all(metric in other for other in values)]
-    stacked = {metric: np.stack([one[metric].astype(np.float64) for one in values]) for metric in common}
+    stacked = {metric: np.stack([result[metric].astype(np.float64) for result in values]) for metric in common}
     return Run(name or _name(Path(path)), files, stacked, np.stack(ranks), first, beside[0][1] if beside else {})
 
 
@@ -63,9 +63,9 @@ def submissions(path: Path, tested_on: str) -> list[Path]:
     if not path.is_dir():
         return [path]
     for pattern in (SUBMISSION, f"{tested_on}/{SUBMISSION}", f"seed-*/{tested_on}/{SUBMISSION}"):
-        found = sorted(path.glob(pattern))
-        if found:
-            return found
+        files = sorted(path.glob(pattern))
+        if files:
+            return files
     raise InputError(
         f"no {SUBMISSION} in it, nor in seed-*/{tested_on}",
         file=path,
@@ -75,15 +75,15 @@ def submissions(path: Path, tested_on: str) -> list[Path]:
 
 def metrics_of(files: list[Path]) -> list[tuple[Path, dict]]:
     """The metrics beside submissions, each with its file, where a run of the workflow wrote them."""
-    places = [file.with_name("metrics.json") for file in files if file.name == SUBMISSION]
-    return [(place, read_json(place)) for place in places if place.is_file()]
+    paths = [file.with_name("metrics.json") for file in files if file.name == SUBMISSION]
+    return [(path, read_json(path)) for path in paths if path.is_file()]
 
 
 def _name(path: Path) -> str:
     """XML's folder …/retrieval/xml/fig is called "xml fig", a file by its name."""
     parts = path.resolve().parts
     if "retrieval" in parts:
-        return " ".join(part for part in parts[parts.index("retrieval") + 1 :] if part != SUBMISSION)
+        return " ".join(component for component in parts[parts.index("retrieval") + 1 :] if component != SUBMISSION)
     return path.name.removesuffix(".gz").removesuffix(".json")
 
 

@@ -150,13 +150,13 @@ def _explain(detail: dict, values: dict) -> str:
 def _written_path(location: tuple, values: object) -> list:
     """The keys of `location` as they stand in the file: pydantic adds the name of the variant it tried."""
     path = []
-    for position, part in enumerate(location):
+    for position, key in enumerate(location):
         try:
-            values = values[part]
+            values = values[key]
         except (KeyError, IndexError, TypeError):
             if position < len(location) - 1:
                 continue
-        path.append(part)
+        path.append(key)
     return path
 
 

@@ -43,10 +43,10 @@ def _check(arguments: argparse.Namespace) -> int:
 
     settings = read(*arguments.file)
     print(yaml.safe_dump(settings.model_dump(mode="json"), sort_keys=False, allow_unicode=True), end="", flush=True)
-    found = problems(settings, " ".join(map(str, arguments.file)))
-    for problem in found:
+    obstacles = problems(settings, " ".join(map(str, arguments.file)))
+    for problem in obstacles:
         print(f"problem: {problem}", file=sys.stderr)
-    return 1 if found else 0
+    return 1 if obstacles else 0
 
 
 def _docs(arguments: argparse.Namespace) -> None:
@@ -61,8 +61,8 @@ def generated(folder: Path) -> dict[str, str]:
     from verified.config.schema import key_table, schema
 
     readme = (folder / "README.md").read_text(encoding="utf-8")
-    before, rest = readme.split(START)
-    after = rest.split(END)[1]
+    before, following = readme.split(START)
+    after = following.split(END)[1]
     return {
         "schema.json": json.dumps(schema(), indent=1, ensure_ascii=False) + "\n",
         "README.md": f"{before}{START}\n\n{key_table()}\n{END}{after}",

@@ -77,10 +77,10 @@ class EngineSettings(Section):
     @field_validator("base_url")
     @classmethod
     def address_alone(cls, value: str | None) -> str | None:
-        parts = urlsplit(value or "https://none")
-        if parts.scheme not in ("http", "https") or not parts.hostname:
+        url = urlsplit(value or "https://none")
+        if url.scheme not in ("http", "https") or not url.hostname:
             raise ValueError("an address begins with http:// or https:// and names a host")
-        if parts.username or parts.password or parts.query:
+        if url.username or url.password or url.query:
             raise ValueError(
                 "an address has no user, password or query: configurations are shown in reports; "
                 "what is secret belongs into the environment variable that api_key_variable names"

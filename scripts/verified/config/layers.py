@@ -21,9 +21,9 @@ def layered(paths: Iterable[str | Path]) -> dict:
     """Plain values of the files and their layers. Raises InputError for a file that cannot be read or names itself."""
     below, files = [], []
     for path in map(Path, paths):
-        deeper, own = _layers_and_own(path, ())
+        deeper, mapping = _layers_and_own(path, ())
         below += deeper
-        files.append(own)
+        files.append(mapping)
     return reduce(merge, [*below, *files], {})
 
 
@@ -42,15 +42,15 @@ def _layers_and_own(path: Path, above: tuple[Path, ...]) -> tuple[list[dict], di
     """Values of the layers below a file, lowest first, and its own."""
     if path.resolve() in above:
         raise InputError("a configuration stands on itself", file=path, remedy=f"mend the key {LAYERS}")
-    own = _mapping(path)
-    named = own.pop(LAYERS, None) or []
+    mapping = _mapping(path)
+    named = mapping.pop(LAYERS, None) or []
     if not isinstance(named, list) or not all(isinstance(name, str) for name in named):
         raise InputError(f"{LAYERS} = {named!r}: expected a list of files", file=path)
     below = []
     for name in named:
         deeper, values = _layers_and_own(path.parent / name, (*above, path.resolve()))
         below += [*deeper, values]
-    return below, own
+    return below, mapping
 
 
 def _mapping(path: Path) -> dict:

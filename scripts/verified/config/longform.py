@@ -50,7 +50,7 @@ class MadSource(FilmSourceSection):
     """Folder of the films, named by film id, for features that are computed."""
 
     @property
-    def given(self) -> bool:
+    def features_supplied(self) -> bool:
         """Whether no feature is computed."""
         return None not in (self.frames, self.tokens, self.sentences)
 

@@ -74,8 +74,8 @@ class Retrieval(Section):
 
     def seeds_of(self, model: str) -> tuple[int, ...]:
         """Seeds that a model is trained with."""
-        own = self.training.get(model)
-        return self.seeds if own is None or own.seeds is None else own.seeds
+        overrides = self.training.get(model)
+        return self.seeds if overrides is None or overrides.seeds is None else overrides.seeds
 
     @model_validator(mode="after")
     def different_seeds(self):

@@ -14,15 +14,15 @@ def properties_at(path: list) -> list[str]:
     """Names of the valid keys of the section at `path` (a list of keys); of all variants where there are several."""
     root = Config.model_json_schema()
     nodes = [root]
-    for part in path:
-        found = []
+    for name in path:
+        matching = []
         for node in nodes:
             for option in _options(node, root):
-                if part in option.get("properties", {}):
-                    found.append(option["properties"][part])
+                if name in option.get("properties", {}):
+                    matching.append(option["properties"][name])
                 elif isinstance(option.get("additionalProperties"), dict):
-                    found.append(option["additionalProperties"])
-        nodes = found
+                    matching.append(option["additionalProperties"])
+        nodes = matching
     return sorted({key for node in nodes for option in _options(node, root) for key in option.get("properties", {})})
 
 

@@ -38,7 +38,7 @@ def write_shard(source: dict, files: dict[str, str], shard: str, shards: int, ou
     )
     write_jsonl(output["moments"], ({k: v for k, v in row.items() if k != "split"} for row in read.moments))
     write_jsonl(output["videos"], read.videos)
-    readable = ({"video": video, "probe": row} for video, row in read.probes.found.items())
+    readable = ({"video": video, "probe": row} for video, row in read.probes.readable.items())
     unreadable = (
         {"video": video, "reason": error.reason, "path": error.path, "detail": error.detail}
         for video, error in read.probes.unreadable.items()

@@ -43,7 +43,7 @@ class Corpus(NamedTuple):
 class Probes(NamedTuple):
     """Of videos by id: their rows of videos.jsonl without id and path, and why the others cannot be read."""
 
-    found: dict[str, dict]
+    readable: dict[str, dict]
     unreadable: dict[str, VideoError]
 
 
@@ -67,10 +67,10 @@ def read_shard(
     """Probe the used videos of one shard of a folder, `threads` at a time, and finish its moments."""
     rows = read_moments_file(moments)
     folder = open_folder(videos, rows, published)
-    kept, _ = usable_rows(rows, folder, default_split)
-    kept = [(number, row) for number, row in kept if shard_of(row["video"], shards) == shard]
-    probes = probe_all({row["video"]: folder.paths[row["video"]] for _, row in kept}, threads)
-    finished, _, _ = _finish(kept, probes)
+    usable, _ = usable_rows(rows, folder, default_split)
+    usable = [(number, row) for number, row in usable if shard_of(row["video"], shards) == shard]
+    probes = probe_all({row["video"]: folder.paths[row["video"]] for _, row in usable}, threads)
+    finished, _, _ = _finish(usable, probes)
     return Shard(finished, _described(finished, folder, probes), probes)
 
 
@@ -89,10 +89,10 @@ def read_folder(
     """
     rows = read_moments_file(moments)
     folder = open_folder(videos, rows, published)
-    kept, exclusions = usable_rows(rows, folder, default_split)
+    usable, exclusions = usable_rows(rows, folder, default_split)
     if probes is None:
-        probes = probe_all({row["video"]: folder.paths[row["video"]] for _, row in kept}, threads)
-    finished, refused, clamped = _finish(kept, probes)
+        probes = probe_all({row["video"]: folder.paths[row["video"]] for _, row in usable}, threads)
+    finished, refused, clamped = _finish(usable, probes)
     exclusions += refused
     if not finished:
         reasons = Counter(row["reason"] for row in exclusions).most_common()
@@ -121,14 +121,14 @@ def open_folder(videos: str | os.PathLike, rows: list[tuple[int, dict]], publish
     return VideoFolder(videos, {row["video"] for _, row in rows} if published else ())
 
 
-def _finish(kept: list[tuple[int, dict]], probes: Probes) -> tuple[list[dict], list[dict], list[dict]]:
+def _finish(usable: list[tuple[int, dict]], probes: Probes) -> tuple[list[dict], list[dict], list[dict]]:
     """Moments with the durations of their videos, exclusions of the others, and the ends that were clamped."""
     finished, exclusions, clamped = [], [], []
-    for number, row in kept:
+    for number, row in usable:
         try:
             if row["video"] in probes.unreadable:
                 raise RowRefused("unreadable-video", str(probes.unreadable[row["video"]].reason))
-            duration = probes.found[row["video"]]["duration"]
+            duration = probes.readable[row["video"]]["duration"]
             end = moment_checks.end_within(row["start"], row["end"], duration)
         except RowRefused as refusal:
             exclusions.append(_exclusion(number, row["video"], row["desc_id"], refusal.reason, refusal.detail))
@@ -146,7 +146,7 @@ def _described(moments: list[dict], folder: VideoFolder, probes: Probes) -> list
     """Rows of videos.jsonl of the videos that moments are in, in the folder's order."""
     used = {row["video"] for row in moments}
     return [
-        {"video": video, "path": path.as_posix(), **probes.found[video]}
+        {"video": video, "path": path.as_posix(), **probes.readable[video]}
         for video, path in folder.paths.items()
         if video in used
     ]
@@ -154,12 +154,12 @@ def _described(moments: list[dict], folder: VideoFolder, probes: Probes) -> list
 
 def usable_rows(rows: list[tuple[int, dict]], folder: VideoFolder, default_split: str):
     """The rows that can be used as far as can be told without decoding, and the exclusions of the others."""
-    given = any(row.get("desc_id") is not None for _, row in rows)
-    kept, exclusions, seen = [], [], set()
+    with_ids = any(row.get("desc_id") is not None for _, row in rows)
+    usable, exclusions, seen = [], [], set()
     for position, (number, row) in enumerate(rows, start=1):
         identity = None
         try:
-            identity = moment_checks.desc_id(row.get("desc_id") if given else position, seen)
+            identity = moment_checks.desc_id(row.get("desc_id") if with_ids else position, seen)
             moment_checks.check_complete(row)
             video = folder.video_id(row["video"])
             start, end = moment_checks.span(row)
@@ -174,8 +174,8 @@ def usable_rows(rows: list[tuple[int, dict]], folder: VideoFolder, default_split
             seen.add(identity)
         moment = {"desc_id": identity, "video": video, "start": start, "end": end, "duration": None}
         spans = {"annotator_times": row["annotator_times"]} if "annotator_times" in row else {}
-        kept.append((number, {**moment, "split": split, "caption": caption, **spans}))
-    return kept, exclusions
+        usable.append((number, {**moment, "split": split, "caption": caption, **spans}))
+    return usable, exclusions
 
 
 def probe_all(paths: dict[str, Path], threads: int) -> Probes:
@@ -218,13 +218,13 @@ def _counts(rows: int, moments: list[dict], videos: list[dict], exclusions: list
 
 def availability(rows: list[tuple[int, dict]], moments: list[dict]) -> dict[str, dict[str, int]]:
     """Of published annotations, by split: videos and moments, and how many of them are at hand."""
-    kept = {moment["desc_id"] for moment in moments}
+    usable = {moment["desc_id"] for moment in moments}
     at_hand: dict[str, dict] = {}
     for _, row in rows:
         split = at_hand.setdefault(row["split"], {"videos": set(), "moments": 0, "videos_at_hand": set(), "at_hand": 0})
         split["videos"].add(row["video"])
         split["moments"] += 1
-        if row["desc_id"] in kept:
+        if row["desc_id"] in usable:
             split["videos_at_hand"].add(row["video"])
             split["at_hand"] += 1
     return {

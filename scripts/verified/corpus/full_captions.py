@@ -154,16 +154,16 @@ def word(description: Description, style: int) -> str:
     draws = [rng.random() for _ in range(12)]
     subject = _subject(description, draws)
     verb = _predicate(description, draws)
-    place = f" {_pick(_PLACES[description.background], draws[7])}" if description.background else ""
+    setting = f" {_pick(_PLACES[description.background], draws[7])}" if description.background else ""
     waiting = ""
     if description.bystander_shape and description.motion != "meets":
         waiting = f" {('while', 'as')[draws[8] < 0.4]} {_other(description)} {_pick(_WAITING, draws[9])}"
     after = (
         f", then the background changes to {_NAMES[description.next_background]}" if description.next_background else ""
     )
-    if place and draws[10] < 0.2:
-        return f"{place.strip()}, {subject} {verb}{waiting}{after}"
-    return f"{subject} {verb}{place}{waiting}{after}"
+    if setting and draws[10] < 0.2:
+        return f"{setting.strip()}, {subject} {verb}{waiting}{after}"
+    return f"{subject} {verb}{setting}{waiting}{after}"
 
 
 def disturb(description: Description, attributes: tuple[str, ...], rng: random.Random) -> tuple[Description, str]:
@@ -183,17 +183,17 @@ def disturb(description: Description, attributes: tuple[str, ...], rng: random.R
 
 def possible(description: Description) -> bool:
     """Whether the world has events of which the description is true."""
-    said = description
-    seen = [(said.colour, said.background), (said.colour, said.next_background)]
-    seen += [(said.bystander_colour, said.background)] if said.motion == "meets" else []
+    stated = description
+    seen = [(stated.colour, stated.background), (stated.colour, stated.next_background)]
+    seen += [(stated.bystander_colour, stated.background)] if stated.motion == "meets" else []
     return not (
         any(pair in HIDDEN for pair in seen)
-        or (said.background and said.background == said.next_background)
-        or said.shape == said.bystander_shape
-        or said.colour == said.bystander_colour
-        or (said.count == 3 and (said.size == "large" or said.motion in ("grows", "shrinks")))
-        or (said.size and said.motion in ("grows", "shrinks"))
-        or (said.motion == "meets" and (said.count > 1 or not said.bystander_shape))
+        or (stated.background and stated.background == stated.next_background)
+        or stated.shape == stated.bystander_shape
+        or stated.colour == stated.bystander_colour
+        or (stated.count == 3 and (stated.size == "large" or stated.motion in ("grows", "shrinks")))
+        or (stated.size and stated.motion in ("grows", "shrinks"))
+        or (stated.motion == "meets" and (stated.count > 1 or not stated.bystander_shape))
     )
 
 

@@ -21,7 +21,7 @@ def parse_caption(slots: Mapping[str, str], text: str, count: int, cut: bool) ->
     text = unfenced(text)
     value = json_value(text)
     if isinstance(value, dict):
-        text_read, form = next((item for item in value.values() if isinstance(item, str)), ""), "json"
+        text_read, form = next((entry for entry in value.values() if isinstance(entry, str)), ""), "json"
     else:
         lines = [line for line in text.splitlines() if line.strip()]
         text_read, form = re.sub(r"^\s*(?:caption|sentence)\s*:\s*", "", lines[0], flags=re.I) if lines else "", "line"

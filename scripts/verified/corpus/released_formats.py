@@ -50,12 +50,12 @@ def _rows(moments: Iterator[tuple[str, list, float, str]], first_id: int) -> lis
 
 def _charades_sta(path: Path, lengths: dict[str, float]) -> Iterator[tuple[str, list, float, str]]:
     for number, line in enumerate(_text(path).rstrip("\n").split("\n"), start=1):
-        parts = CHARADES_LINE.fullmatch(line)
-        if not parts:
+        match = CHARADES_LINE.fullmatch(line)
+        if not match:
             raise InputError(
                 "not a Charades-STA line", file=path, row=number, remedy="expected: VIDEO START END##caption"
             )
-        video, start, end, caption = parts.groups()
+        video, start, end, caption = match.groups()
         time = sorted((_number(start, path, number), _number(end, path, number)))
         if video not in lengths:
             raise InputError(f"video {video!r} is not in the Charades csv", file=path, row=number)

@@ -70,11 +70,11 @@ def resolve(source: ReleasedSource | PublishedSource, listed: Path | None = None
             f"collection {source.collection!r} has no split {unknown[0]!r}",
             remedy=f"its splits are {', '.join(published)}",
         )
-    given = source.released_dir or (own_list and listed.parent)
-    folder = Path(given) if given else DOWNLOADS
+    local_folder = source.released_dir or (own_list and listed.parent)
+    folder = Path(local_folder) if local_folder else DOWNLOADS
     files, missing = {}, {}
     for split in [*wanted, *(split for split in published if split not in wanted)]:
-        absent = [file for file in published[split] if not _at_hand(file, folder, bool(given))]
+        absent = [file for file in published[split] if not _at_hand(file, folder, bool(local_folder))]
         if split not in wanted:
             missing[split] = "not asked for in the configuration"
         elif absent:

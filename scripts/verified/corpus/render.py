@@ -29,9 +29,15 @@ def draw_stage(canvas: np.ndarray, scene: Scene, times: np.ndarray) -> None:
         frame[:, shift:] = tile[:, : size - shift]
         frame[:, :shift] = tile[:, size - shift :]
     if scene.bystander:
-        thing = scene.bystander
+        bystander = scene.bystander
         alpha, colour, (top, left) = _sprites(
-            thing.shape, thing.colour, "plain", np.array([thing.x]), np.array([thing.y]), np.array([thing.radius]), size
+            bystander.shape,
+            bystander.colour,
+            "plain",
+            np.array([bystander.x]),
+            np.array([bystander.y]),
+            np.array([bystander.radius]),
+            size,
         )
         extent = alpha.shape[1]
         area = canvas[:, top[0] : top[0] + extent, left[0] : left[0] + extent]

@@ -59,9 +59,9 @@ def detect_scenes(videos: Mapping[str, Path], settings: Mapping) -> list[dict]:
             row |= probe(path)
             score, times, scores = ContentScore(), [], []
             with open_video(path) as frames:
-                for item in frames:
-                    times.append(item.time)
-                    scores.append(score(stored_array(item.frame, "bgr24")))
+                for timed in frames:
+                    times.append(timed.time)
+                    scores.append(score(stored_array(timed.frame, "bgr24")))
         except VideoError as error:
             rows.append({**row, "reason": str(error.reason), "detail": error.detail, "scenes": []})
             continue

@@ -24,16 +24,16 @@ def source_files(settings: Config) -> Callable[[object], dict[str, str]]:
 
     def files(wildcards) -> dict[str, str]:
         source = dataset_of(settings, wildcards).source
-        given = source.files(f"results/{wildcards.dataset}/corpus")
-        return given if source.rendered else {**given, "videos": ancient(given["videos"])}
+        paths = source.files(f"results/{wildcards.dataset}/corpus")
+        return paths if source.rendered else {**paths, "videos": ancient(paths["videos"])}
 
     return files
 
 
 def video_folder(settings: Config) -> Callable[[object], dict[str, str]]:
     """An input function: the folder of videos alone, in which scenes are looked for before there are moments."""
-    given = source_files(settings)
-    return lambda wildcards: {"videos": given(wildcards)["videos"]}
+    files_of = source_files(settings)
+    return lambda wildcards: {"videos": files_of(wildcards)["videos"]}
 
 
 def scene_captions(settings: Config) -> Callable[[object], list[str]]:
@@ -51,10 +51,10 @@ def shard_source(settings: Config) -> Callable[[object], dict[str, str]]:
     """An input function: the same files for the jobs of a shard, to whom `shard_state` says when to run again."""
     from snakemake.io import ancient
 
-    given = source_files(settings)
+    files_of = source_files(settings)
 
     def files(wildcards) -> dict[str, str]:
-        source, own_files = dataset_of(settings, wildcards).source, given(wildcards)
+        source, own_files = dataset_of(settings, wildcards).source, files_of(wildcards)
         # A moments file that a rule makes changes with its source alone, and then all shards are to be read again.
         given_by_user = not (source.rendered or source.published or source.proposes_moments)
         return {**own_files, "moments": ancient(own_files["moments"])} if given_by_user else own_files
@@ -162,9 +162,9 @@ def _rows_by_shard(source: FolderSource, shards: int) -> list[dict[Path, list[di
         folder, rows = VideoFolder(source.videos), read_moments_file(source.moments)
     except InputError:  # the job that builds the corpus says so, with the file's name
         return by_shard
-    kept, _ = usable_rows(rows, folder, source.default_split)
+    usable, _ = usable_rows(rows, folder, source.default_split)
     by_video: dict[str, list[dict]] = {}
-    for _, row in kept:
+    for _, row in usable:
         del row["split"]
         by_video.setdefault(row["video"], []).append(row)
     for video, rows in by_video.items():

@@ -16,7 +16,7 @@ class Unprobed(NamedTuple):
 
     rows: list[tuple[int, dict]]
     folder: VideoFolder
-    kept: list[tuple[int, dict]]
+    usable: list[tuple[int, dict]]
     refused: list[dict]
 
 
@@ -26,7 +26,7 @@ def unprobed_moments(source: FolderSource | PublishedSource, corpus: str) -> lis
     Videos that do not decode are still among them. Raises InputError where the folder of videos, the moments file or
     published annotations are not there.
     """
-    return [row for _, row in unprobed_rows(source, corpus).kept]
+    return [row for _, row in unprobed_rows(source, corpus).usable]
 
 
 def unprobed_rows(source: FolderSource | PublishedSource, corpus: str) -> Unprobed:

@@ -61,12 +61,12 @@ class VideoFolder:
             else:
                 files.append(PurePosixPath(name))
         stems = Counter(name.with_suffix("") for name in files)
-        taken = {*files, *(parent for name in files for parent in name.parents)}
+        in_use = {*files, *(parent for name in files for parent in name.parents)}
         self._ids, self._by_stem, self._ambiguous = {}, {}, {}
-        self._found: dict[str, str] = {}
+        self._resolved: dict[str, str] = {}
         for name in files:
             stem = name.with_suffix("")
-            unambiguous = stems[stem] == 1 and stem not in taken
+            unambiguous = stems[stem] == 1 and stem not in in_use
             self._ids[name.as_posix()] = (stem if unambiguous else name).as_posix()
             if stems[stem] > 1:
                 self._ambiguous.setdefault(stem.as_posix(), []).append(name.name)
@@ -89,17 +89,22 @@ class VideoFolder:
 
     def video_id(self, name: object) -> str:
         """Id of the video that `name` (a path below the folder, with or without ending) means; raises NameRefused."""
-        if isinstance(name, str) and name in self._found:
-            return self._found[name]
+        if isinstance(name, str) and name in self._resolved:
+            return self._resolved[name]
         if not isinstance(name, str) or not name.strip():
             raise NameRefused("invalid-video-id", "the video's name is empty or not text")
-        parts = re.split(r"[/\\]", name)
-        if _CONTROL.search(name) or ".." in parts or name.startswith(("/", "\\", "~")) or re.match(r"[A-Za-z]:", name):
+        components = re.split(r"[/\\]", name)
+        if (
+            _CONTROL.search(name)
+            or ".." in components
+            or name.startswith(("/", "\\", "~"))
+            or re.match(r"[A-Za-z]:", name)
+        ):
             raise NameRefused("invalid-video-id", "the video's name is no plain path below the folder of videos")
         asked = PurePosixPath(name).as_posix()
         if asked in self._ids or asked in self._by_stem:
-            self._found[name] = self._ids.get(asked) or self._by_stem[asked]
-            return self._found[name]
+            self._resolved[name] = self._ids.get(asked) or self._by_stem[asked]
+            return self._resolved[name]
         if asked in self._ambiguous:
             raise NameRefused("ambiguous-video", f"{' and '.join(self._ambiguous[asked])} both match; give the ending")
         for file, reason, detail in self.refused:

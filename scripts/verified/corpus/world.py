@@ -100,10 +100,10 @@ def make_world(seed: int, video: str, seconds: int, fps: int) -> World:
         events.append(event)
         scenes.extend(event.scenes)
         now, before = event.last, event.scenes[-1]
-        left = frames - now
+        remaining = frames - now
         pause = rng.randint(max(1, fps // 4), max(1, 3 * fps // 4)) if rng.random() < 0.45 else 0
-        if left - pause < shortest:
-            pause = left
+        if remaining - pause < shortest:
+            pause = remaining
         if pause:
             before = following_scene(before, now, now + pause, fps)
             scenes.append(before)
@@ -180,10 +180,10 @@ def _draw_scenes(rng: random.Random, first: int, last: int, fps: int, before: Sc
 def _draw_cuts(rng: random.Random, first: int, last: int, fps: int, motion: str) -> list[int]:
     """No cut (55 %), one or two: 0.75 s or more from one another, the ends, and the half where something happens."""
     distance = max(1, round(0.75 * fps))
-    taken = [first, last] + ([(first + last) // 2] if motion in ("appears", "vanishes") else [])
+    fixed = [first, last] + ([(first + last) // 2] if motion in ("appears", "vanishes") else [])
     cuts = []
     for _ in range(_weighted(rng, {0: 55, 1: 30, 2: 15})):
-        free = [f for f in range(first, last) if all(abs(f - other) >= distance for other in taken + cuts)]
+        free = [f for f in range(first, last) if all(abs(f - other) >= distance for other in fixed + cuts)]
         if free:
             cuts.append(rng.choice(free))
     return sorted(cuts)

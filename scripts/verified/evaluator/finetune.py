@@ -107,23 +107,23 @@ def finetune(
 
     def batch_of(number: int) -> Batch:
         epoch, turn = divmod(number, per_epoch)
-        items = epoch_order(len(tuples), seed, epoch)[turn * size : (turn + 1) * size]
-        captions = {role: [texts[item] for item in items] for role, texts in tuples.captions.items()}
+        indices = epoch_order(len(tuples), seed, epoch)[turn * size : (turn + 1) * size]
+        captions = {role: [texts[index] for index in indices] for role, texts in tuples.captions.items()}
         drawn = numpy_generator(seed, "evaluator frames", number)
         starts = drawn.integers(0, 2**63, size)
         frames = np.stack(
             [
                 training_view(
-                    tuples.clip(item),
+                    tuples.clip(index),
                     model.size.frames,
                     model.size.image_size,
                     settings["crop_share"],
                     np.random.default_rng(start),
                 )
-                for item, start in list(zip(items, starts))[share(size, *processes())]
+                for index, start in list(zip(indices, starts))[share(size, *processes())]
             ]
         )
-        return make_batch(frames, captions, [tuples.names[item] for item in items])
+        return make_batch(frames, captions, [tuples.names[index] for index in indices])
 
     steps = settings["epochs"] * per_epoch
     warmup = min(steps // 2, settings["warmup_epochs"] * per_epoch)
@@ -175,8 +175,12 @@ def estimate(size: Architecture, clips: int, tokens: int = 64) -> dict[str, floa
 
 def log_estimate(size: Architecture, clips: int) -> None:
     """Log the estimate in one line."""
-    parts = estimate(size, clips)
-    listed = ", ".join(f"{name} {value:.1f}" for name, value in parts.items())
+    estimates = estimate(size, clips)
+    listed = ", ".join(f"{name} {value:.1f}" for name, value in estimates.items())
     log.info(
-        "memory per GPU with %d clips of %d frames: about %.0f GB (%s)", clips, size.frames, sum(parts.values()), listed
+        "memory per GPU with %d clips of %d frames: about %.0f GB (%s)",
+        clips,
+        size.frames,
+        sum(estimates.values()),
+        listed,
     )

@@ -78,20 +78,20 @@ def confidences(
         if not entry["reason"]
     }
     by_moment: dict[int, list[Graded]] = {}
-    for item in graded:
-        if item.desc_id in where:
-            by_moment.setdefault(item.desc_id, []).append(item)
+    for caption in graded:
+        if caption.desc_id in where:
+            by_moment.setdefault(caption.desc_id, []).append(caption)
     model.to(device).eval()
-    kept, values = [], {"z1": [], "margin": [], "probability": [], "similarity": []}
-    for desc_id, items in track(by_moment.items(), "graded captions", len(by_moment), "moments"):
+    with_clips, values = [], {"z1": [], "margin": [], "probability": [], "similarity": []}
+    for desc_id, captions in track(by_moment.items(), "graded captions", len(by_moment), "moments"):
         array, row = where[desc_id]
         view = scoring_view(clips[array][row], model.size.frames, model.size.image_size)
         frames = torch.from_numpy(view).to(device)
-        readings, _ = moment_readings(model, frames, [item.caption for item in items], precision)
-        kept.extend(items)
+        readings, _ = moment_readings(model, frames, [caption.caption for caption in captions], precision)
+        with_clips.extend(captions)
         for name, numbers in readings.items():
             values[name].extend(numbers.tolist())
-    return kept, {name: np.array(numbers, np.float64) for name, numbers in values.items()}
+    return with_clips, {name: np.array(numbers, np.float64) for name, numbers in values.items()}
 
 
 BINS = 10
@@ -102,10 +102,10 @@ COVERAGES = np.linspace(0.05, 1.0, 20)
 def validation(graded: list[Graded], values: dict[str, np.ndarray], confidence: str, resamples: int, seed: int) -> dict:
     """Everything about one set of graded captions; `values` as of `confidences`, of which `confidence` is the score."""
     score, probability = values[confidence], values["probability"]
-    faithful = np.array([item.kind == FAITHFUL for item in graded], dtype=bool)
+    faithful = np.array([caption.kind == FAITHFUL for caption in graded], dtype=bool)
     return {
-        "captions": {kind: sum(item.kind == kind for item in graded) for kind in (FAITHFUL, STATIC, DYNAMIC)},
-        "moments": len({item.desc_id for item in graded}),
+        "captions": {kind: sum(caption.kind == kind for caption in graded) for kind in (FAITHFUL, STATIC, DYNAMIC)},
+        "moments": len({caption.desc_id for caption in graded}),
         "auroc": areas(graded, score, resamples, seed),
         "calibration": calibration(probability, faithful),
         "histogram": histogram(graded, score),
@@ -117,15 +117,17 @@ def areas(graded: list[Graded], score: np.ndarray, resamples: int, seed: int) ->
     """AUROC of faithful against static and against dynamic captions, with 95 % intervals over moments."""
     measured = {}
     for kind in (STATIC, DYNAMIC):
-        places = [
-            n for n, item in enumerate(graded) if item.kind == kind or (item.kind == FAITHFUL and kind in item.group)
+        members = [
+            n
+            for n, caption in enumerate(graded)
+            if caption.kind == kind or (caption.kind == FAITHFUL and kind in caption.group)
         ]
-        positive = np.array([graded[n].kind == FAITHFUL for n in places], dtype=bool)
-        units = np.array([graded[n].desc_id for n in places])
+        positive = np.array([graded[n].kind == FAITHFUL for n in members], dtype=bool)
+        units = np.array([graded[n].desc_id for n in members])
         entry = {"faithful": int(positive.sum()), "disturbed": int((~positive).sum())}
         numbers = (None, None, None)
         if entry["faithful"] and entry["disturbed"]:
-            numbers = (round(float(n), 6) for n in auroc_interval(score[places], positive, units, resamples, seed))
+            numbers = (round(float(n), 6) for n in auroc_interval(score[members], positive, units, resamples, seed))
         measured[kind] = {**entry, **dict(zip(("value", "low", "high"), numbers))}
     return measured
 
@@ -154,7 +156,7 @@ def histogram(graded: list[Graded], score: np.ndarray) -> dict:
     if not len(score):
         return {"edges": [], FAITHFUL: [], STATIC: [], DYNAMIC: []}
     edges = np.histogram_bin_edges(score, HISTOGRAM_BINS)
-    kinds = np.array([item.kind for item in graded])
+    kinds = np.array([caption.kind for caption in graded])
     counts = {kind: np.histogram(score[kinds == kind], edges)[0].tolist() for kind in (FAITHFUL, STATIC, DYNAMIC)}
     return {"edges": [round(float(edge), 6) for edge in edges], **counts}
 
@@ -164,12 +166,12 @@ def precision_coverage(score: np.ndarray, faithful: np.ndarray) -> list[dict]:
     order = np.argsort(-score, kind="stable")
     rows = []
     for coverage in COVERAGES if len(score) else []:
-        kept = order[: max(1, round(coverage * len(score)))]
+        accepted = order[: max(1, round(coverage * len(score)))]
         rows.append(
             {
-                "coverage": round(len(kept) / len(score), 6),
-                "threshold": round(float(score[kept[-1]]), 6),
-                "precision": round(float(faithful[kept].mean()), 6),
+                "coverage": round(len(accepted) / len(score), 6),
+                "threshold": round(float(score[accepted[-1]]), 6),
+                "precision": round(float(faithful[accepted].mean()), 6),
             }
         )
     return rows
@@ -201,8 +203,8 @@ def ablate(
             for name, graded in _graded(dataset, captions.get(dataset["name"])).items():
                 indices = [read_jsonl(file) for file in dataset["indices"]]
                 clips = [open_clips(file, index) for file, index in zip(dataset["clips"], indices)]
-                kept, values = confidences(model, graded, clips, indices, device, precision)
-                measured = areas(kept, values[confidence], resamples, seed)
+                with_clips, values = confidences(model, graded, clips, indices, device, precision)
+                measured = areas(with_clips, values[confidence], resamples, seed)
                 rows.append({"dataset": dataset["name"], "set": name, "variant": variant, **measured})
                 log.info("%s, %s: %s", variant, name, measured)
     write_json(output, rows)

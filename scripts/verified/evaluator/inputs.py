@@ -23,23 +23,23 @@ NO_SELECTION = "perturbations-not-selected"
 class Tuples:
     """Items and their clips.
 
-    captions: role → one string for each item. places: item → (array, row) of its clip. arrays: one for each shard, see
-    `open_clips`. names: item → what to call it. left_out: reason → moments. splits: split → items.
+    captions: role → one string for each item. clip_rows: item → (array, row) of its clip. arrays: one for each shard,
+    see `open_clips`. names: item → what to call it. left_out: reason → moments. splits: split → items.
     """
 
     captions: dict[str, list[str]]
-    places: list[tuple[int, int]]
+    clip_rows: list[tuple[int, int]]
     arrays: list[np.ndarray | CodedClips]
     names: list[str]
     left_out: dict[str, int]
     splits: dict[str, int]
 
     def __len__(self) -> int:
-        return len(self.places)
+        return len(self.clip_rows)
 
     def clip(self, item: int) -> np.ndarray:
         """uint8 [T·k, H, W, 3]."""
-        array, row = self.places[item]
+        array, row = self.clip_rows[item]
         return self.arrays[array][row]
 
 
@@ -58,7 +58,7 @@ def read_tuples(datasets: list[dict], splits: Collection[str] | None = None) -> 
     that no data set has.
     """
     captions: dict[str, list[str]] = {role: [] for role in ("caption", "positive", "static", "dynamic")}
-    places, arrays, names = [], [], []
+    clip_rows, arrays, names = [], [], []
     left_out, used_splits, found_splits = Counter(), Counter(), set()
     for dataset in datasets:
         perturbed = {row["desc_id"]: row for file in dataset["perturbations"] for row in read_jsonl(file, ["desc_id"])}
@@ -88,7 +88,7 @@ def read_tuples(datasets: list[dict], splits: Collection[str] | None = None) -> 
                 captions["positive"].append(selected["positive"])
                 captions["static"].append(selected["statics"])
                 captions["dynamic"].append(selected["dynamics"])
-                places.append(where[key])
+                clip_rows.append(where[key])
                 names.append(f"{dataset['name']}/{key}")
                 used_splits[moment["split"]] += 1
     if unknown := set(splits or ()) - found_splits:
@@ -96,7 +96,7 @@ def read_tuples(datasets: list[dict], splits: Collection[str] | None = None) -> 
             f"evaluator.splits names {', '.join(sorted(unknown))}, which no data set has",
             remedy=f"the splits are {', '.join(sorted(found_splits))}; leave the key out for all of them",
         )
-    if not places:
+    if not clip_rows:
         reasons = (
             ", ".join(f"{reason}: {count}" for reason, count in sorted(left_out.items())) or "there are no moments"
         )
@@ -104,7 +104,7 @@ def read_tuples(datasets: list[dict], splits: Collection[str] | None = None) -> 
             f"no moment is left to fine-tune the evaluator on ({reasons})",
             remedy="check the perturbations and evaluator.splits",
         )
-    return Tuples(captions, places, arrays, names, dict(sorted(left_out.items())), dict(sorted(used_splits.items())))
+    return Tuples(captions, clip_rows, arrays, names, dict(sorted(left_out.items())), dict(sorted(used_splits.items())))
 
 
 def epoch_order(items: int, seed: int, epoch: int) -> np.ndarray:

@@ -48,8 +48,8 @@ def negative_weights(similarity: Tensor, temperature: float, same: Tensor) -> Te
     """
     weights = torch.softmax(similarity.float() / temperature + 1e-4, dim=1).masked_fill(same, 0.0)
     empty = weights.sum(dim=1, keepdim=True) <= 0
-    others = ~torch.eye(len(weights), dtype=torch.bool, device=weights.device)
-    return torch.where(empty, others.to(weights.dtype), weights)
+    off_diagonal = ~torch.eye(len(weights), dtype=torch.bool, device=weights.device)
+    return torch.where(empty, off_diagonal.to(weights.dtype), weights)
 
 
 def draw_negatives(similarity: Tensor, temperature: float, same: Tensor, generator: torch.Generator) -> tuple:

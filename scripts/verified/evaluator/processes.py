@@ -45,10 +45,10 @@ def _log_file() -> str | None:
     return next((handler.baseFilename for handler in files), None)
 
 
-def _member(*given) -> None:
+def _member(*arguments) -> None:
     from torch.distributed.elastic.multiprocessing.errors import record
 
-    record(_take_part)(*given)  # so that the first failure and its message reach the parent
+    record(_take_part)(*arguments)  # so that the first failure and its message reach the parent
 
 
 def _take_part(parent: int, log_file: str | None, cuda: bool, function: Callable, arguments: tuple) -> None:
@@ -85,16 +85,16 @@ class _Gather(torch.autograd.Function):
     @staticmethod
     def forward(ctx, local: Tensor) -> Tensor:
         rank, world = processes()
-        ctx.part = share(len(local) * world, rank, world)
-        parts = [torch.empty_like(local) for _ in range(world)]
-        dist.all_gather(parts, local.contiguous())
-        return torch.cat(parts)
+        ctx.local_share = share(len(local) * world, rank, world)
+        gathered = [torch.empty_like(local) for _ in range(world)]
+        dist.all_gather(gathered, local.contiguous())
+        return torch.cat(gathered)
 
     @staticmethod
     def backward(ctx, gradient: Tensor) -> Tensor:
         gradient = gradient.contiguous()
         dist.all_reduce(gradient)
-        return gradient[ctx.part]
+        return gradient[ctx.local_share]
 
 
 def gather(local: Tensor) -> Tensor:

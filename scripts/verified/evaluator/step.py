@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from verified.evaluator.losses import contrastive_loss, draw_negatives, matching_loss, total_loss
 from verified.evaluator.model import TEMPERATURE_RANGE, NoiseEvaluator, confidence, similarity
 from verified.evaluator.processes import gather, processes, share, total
-from verified.evaluator.text import chosen
+from verified.evaluator.text import select_videos
 from verified.evaluator.vision import normalised
 
 ROLES = ("caption", "positive", "static", "dynamic")
@@ -60,8 +60,8 @@ class TrainingStep(nn.Module):
         with torch.no_grad():
             self.model.temperature.clamp_(*TEMPERATURE_RANGE)
         roles = [r for r in batch.roles if self.hard_negatives != "none" or r in ("caption", "positive")]
-        kept = [batch.roles.index(role) for role in roles]
-        ids, mask = batch.ids[kept][:, my_share], batch.mask[kept][:, my_share]
+        used_roles = [batch.roles.index(role) for role in roles]
+        ids, mask = batch.ids[used_roles][:, my_share], batch.mask[used_roles][:, my_share]
         states, texts = self.model.encode_text(ids.flatten(0, 1), mask.flatten(0, 1))
         states = states.unflatten(0, ids.shape[:2])
         videos = gather(videos)
@@ -117,7 +117,7 @@ class TrainingStep(nn.Module):
             extra = self.model.match(
                 torch.cat([everyone[role][drawn_by] for role in anchors]),
                 torch.cat([masks[role][drawn_by] for role in anchors]),
-                chosen(memory, positions),
+                select_videos(memory, positions),
             )
             drew = dict(zip(anchors, confidence(extra)["margin"].split(len(drawn_by))))
 

@@ -112,6 +112,6 @@ class FusionEncoder(nn.Module):
         return states[:, 0]
 
 
-def chosen(memory: list[tuple[Tensor, Tensor]], videos: Tensor) -> list[tuple[Tensor, Tensor]]:
+def select_videos(memory: list[tuple[Tensor, Tensor]], videos: Tensor) -> list[tuple[Tensor, Tensor]]:
     """The memory of the videos at the given indices, one entry per pair."""
     return [(torch.index_select(key, 0, videos), torch.index_select(value, 0, videos)) for key, value in memory]

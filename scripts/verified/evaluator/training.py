@@ -87,12 +87,12 @@ def train(
     progress = Progress(label, schedule.steps - reached.finished, "steps") if rank == 0 else None
     numbers = range(reached.finished, schedule.steps)
     # Clips are decoded while the network computes.
-    for number, made in zip(numbers, ahead(map(batch_of, numbers))):
+    for number, prepared in zip(numbers, ahead(map(batch_of, numbers))):
         torch.manual_seed(derive_seed(schedule.seed, label, "dropout", number, rank))
         step.generator.manual_seed(derive_seed(schedule.seed, label, "negatives", number))
         rate = schedule.learning_rate * rate_share(number, schedule.steps, schedule.warmup)
         set_rate(optimiser, rate)
-        batch = to_device(made, device)
+        batch = to_device(prepared, device)
         with computing(device, schedule.precision):
             loss, seen = wrapped(batch)
         if not torch.isfinite(seen["loss"]):

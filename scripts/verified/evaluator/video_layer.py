@@ -36,7 +36,8 @@ class TokenAttention(nn.Module):
 
     def forward(self, tokens: Tensor) -> Tensor:
         key, value, query = (
-            part(tokens).unflatten(-1, (self.heads, -1)).transpose(1, 2) for part in (self.key, self.value, self.query)
+            projection(tokens).unflatten(-1, (self.heads, -1)).transpose(1, 2)
+            for projection in (self.key, self.value, self.query)
         )
         read = scaled_dot_product_attention(query, key, value, scale=query.shape[-1] ** -0.5)
         return read.transpose(1, 2).flatten(2)

@@ -76,14 +76,14 @@ def _head(about, folder: Path, files: dict[str, Path]) -> str:
     licence = about["licence"].lower()
     named = {"license": licence} if licence in LICENCES else {"license": "other", "license_name": about["licence"]}
     known = named if about["licence"] != "not stated" else {"license": "unknown"}
-    parts = [{"split": name, "path": path.relative_to(folder).as_posix()} for name, path in files.items()]
+    data_files = [{"split": name, "path": path.relative_to(folder).as_posix()} for name, path in files.items()]
     values = {
         "pretty_name": about["title"],
         **known,
         "language": ["en"],
         "task_categories": ["text-retrieval"],
         "tags": ["video", "moment-retrieval", "video-corpus-moment-retrieval"],
-        "configs": [{"config_name": "default", "data_files": parts}],
+        "configs": [{"config_name": "default", "data_files": data_files}],
     }
     return f"---\n{yaml.safe_dump(values, sort_keys=False, allow_unicode=True)}---\n\n"
 

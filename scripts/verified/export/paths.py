@@ -14,12 +14,12 @@ def export_inputs(settings: Config) -> Callable[[object], dict[str, list[str]]]:
     annotations = annotation_files(settings, "fig")
 
     def inputs(wildcards) -> dict[str, list[str]]:
-        given = {"annotations": annotations(wildcards)}
+        files = {"annotations": annotations(wildcards)}
         if with_media(settings, wildcards):
             folder = f"results/{wildcards.dataset}"
-            given["videos"] = [outputs.videos(folder)]
-            given["keyframes"] = outputs.keyframes(folder, settings.shards)
-        return given
+            files["videos"] = [outputs.videos(folder)]
+            files["keyframes"] = outputs.keyframes(folder, settings.shards)
+        return files
 
     return inputs
 
@@ -32,7 +32,7 @@ def with_media(settings: Config, wildcards) -> bool:
 
 def export_facts(settings: Config) -> Callable[[object], dict]:
     """A params function: what every card states, the splits, and how the form is cut into files."""
-    card, made = card_facts(settings), generation_facts(settings)
+    card, generation = card_facts(settings), generation_facts(settings)
 
     def facts(wildcards) -> dict:
         here = dataset_of(settings, wildcards).source.annotated_here
@@ -42,7 +42,7 @@ def export_facts(settings: Config) -> Callable[[object], dict]:
             "creators": list(settings.export.creators),
             "url": settings.export.url,
             "models": card(wildcards)["models"] if here else {},
-            "prompts": {"name": made["prompts"], "sha256": made["prompts_sha256"]} if here else None,
+            "prompts": {"name": generation["prompts"], "sha256": generation["prompts_sha256"]} if here else None,
         }
         cutting = {"shard_captions": settings.export.shard_captions, "clip_side": settings.export.clip_side}
         return {

@@ -45,13 +45,13 @@ class GridConv:
     def __call__(self, frames: np.ndarray) -> np.ndarray:
         pixels = torch.from_numpy(frames).permute(0, 3, 1, 2).float() / 255
         salience = _salience(pixels)
-        parts = [
+        blocks = [
             self._colour(pixels),
             functional.adaptive_avg_pool2d(salience, 8).flatten(1).sqrt(),
             *self._form(salience),
             *self._texture(pixels),
         ]
-        return torch.cat(parts, dim=1).numpy()
+        return torch.cat(blocks, dim=1).numpy()
 
     def _colour(self, pixels: torch.Tensor) -> torch.Tensor:
         pixels = functional.avg_pool2d(pixels, 2)

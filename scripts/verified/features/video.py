@@ -61,9 +61,9 @@ def encode_videos(
     """
     progress = Progress("video features", len(videos), "videos")
     open_clips: dict[str, list[np.ndarray]] = {}
-    for frames, places, finished in ahead(_batches(videos, backbone, fps, clip_seconds, batch, failed)):
-        if places:
-            for (video, clip), feature in zip(places, backbone(np.stack(frames)), strict=True):
+    for frames, clip_keys, finished in ahead(_batches(videos, backbone, fps, clip_seconds, batch, failed)):
+        if clip_keys:
+            for (video, clip), feature in zip(clip_keys, backbone(np.stack(frames)), strict=True):
                 clips = open_clips.setdefault(video, [])
                 if clip == len(clips):
                     clips.append(feature.copy())
@@ -78,21 +78,21 @@ def encode_videos(
 
 def _batches(videos, backbone, fps, clip_seconds, batch, failed):
     """Yield (frames, [(video, clip)], videos whose last frame is now out) with at most `batch` frames at a time."""
-    frames, places, finished = [], [], []
+    frames, clip_keys, finished = [], [], []
     for row in videos:
         try:
             size = _decoded_size(row, backbone)
             for number, (_, frame) in enumerate(iterate_frames(row["path"], fps=fps, size=size)):
                 frames.append(_middle_square(frame, backbone.size))
-                places.append((row["video"], int(number / (fps * clip_seconds) + 1e-9)))
+                clip_keys.append((row["video"], int(number / (fps * clip_seconds) + 1e-9)))
                 if len(frames) == batch:
-                    yield frames, places, finished
-                    frames, places, finished = [], [], []
+                    yield frames, clip_keys, finished
+                    frames, clip_keys, finished = [], [], []
         except VideoError as error:
             log.warning("video features: %s", error)
             failed[error.reason] = failed.get(error.reason, 0) + 1
         finished.append(row["video"])
-    yield frames, places, finished
+    yield frames, clip_keys, finished
 
 
 def _decoded_size(row: dict, backbone: Backbone) -> tuple[int, int]:

@@ -36,7 +36,7 @@ class Material:
     split: str = ""
     """Split of the annotations where it is not the test split, which has none then."""
 
-    def place(self, row: dict) -> str:
+    def location(self, row: dict) -> str:
         """Video and span of a moment, and its split where it is not the test split."""
         start, end = row["time"]
         return f"{row['video']}, {start:g}–{end:g} s" + (f" (split {self.split})" if self.split else "")
@@ -79,10 +79,10 @@ def pick(annotations: list[dict], count: int, seed: int) -> list[dict]:
     order = [annotations[number] for number in generator(seed, "examples").permutation(len(annotations))]
     picked, videos = [], set()
     for turn in range(count):
-        left = [row for row in order if row["video"] not in videos]
-        of_type = [row for row in left if row.get("fig_desc_type") == TYPES[turn % 2]]
-        if left:
-            picked.append((of_type or left)[0])
+        unused = [row for row in order if row["video"] not in videos]
+        of_type = [row for row in unused if row.get("fig_desc_type") == TYPES[turn % 2]]
+        if unused:
+            picked.append((of_type or unused)[0])
             videos.add(picked[-1]["video"])
     return picked
 
@@ -131,7 +131,7 @@ def ranked(scores: list[dict]) -> list[dict]:
 
 def _head(row: dict, frames: Frames, material: Material) -> MomentRow:
     drawn = MomentRow(frames.get(row["desc_id"], []))
-    drawn.add(material.place(row), bold=True)
+    drawn.add(material.location(row), bold=True)
     drawn.add(f"coarse: {row['cog_desc']}")
     return drawn
 
@@ -160,9 +160,9 @@ def annotations(rows: list[dict], frames: Frames, material: Material) -> list[Mo
         score = row.get("fig_desc_score")
         kind = row["fig_desc_type"]
         line.add(f"{kind}, chosen{'' if score is None else f' ({score:.2f})'}: {row['fig_desc']}", kind, bold=True)
-        others = [entry for entry in ranked(material.scores[row["desc_id"]]) if entry["type"] != kind]
-        if others:
-            best = others[0]
+        of_other_type = [entry for entry in ranked(material.scores[row["desc_id"]]) if entry["type"] != kind]
+        if of_other_type:
+            best = of_other_type[0]
             line.add(f"best of {best['type']} ({best['score']:.2f}): {best['caption']}", best["type"])
         drawn.append(line)
     return drawn

@@ -51,7 +51,7 @@ def draw_pipeline(row: dict, frames: Frames, material: Material, paths: Iterable
             _box(figure, box, HEADS[name])
         for start, end in ARROWS:
             _arrow(figure, BOXES[start], BOXES[end])
-        _moment(figure, row, frames.get(row["desc_id"], []), material.place(row))
+        _moment(figure, row, frames.get(row["desc_id"], []), material.location(row))
         for name, lines in _lines(row, material).items():
             left, bottom, width, height = BOXES[name]
             _write(figure, lines, (left, bottom, width, height - HEAD))
@@ -72,17 +72,21 @@ def _lines(row: dict, material: Material) -> dict[str, list[Line]]:
     ]
     selected = material.perturbations.get(ident, {}).get("selected", {})
     disturbed = [
-        (f"{said}: {selected[name]}", colour, False)
-        for name, said, colour in (
+        (f"{label}: {selected[name]}", colour, False)
+        for name, label, colour in (
             ("positive", "same meaning", "none"),
             ("statics", "statics disturbed", "false"),
             ("dynamics", "dynamics disturbed", "false"),
         )
         if selected.get(name)
     ]
-    chosen = (row["fig_desc_type"], row["fig_desc"])
+    selected_caption = (row["fig_desc_type"], row["fig_desc"])
     scored = [
-        (f"{entry['score']:.2f}  {entry['caption']}", entry["type"], (entry["type"], entry["caption"]) == chosen)
+        (
+            f"{entry['score']:.2f}  {entry['caption']}",
+            entry["type"],
+            (entry["type"], entry["caption"]) == selected_caption,
+        )
         for entry in ranked(material.scores[ident])
     ]
     return {

@@ -36,11 +36,11 @@ def read_predictions(path: str | os.PathLike, nms_threshold: float) -> dict[int,
     names = {number: name for name, number in values["video2idx"].items()}
     rows = values["VCMR"]
     lists = Lists.pad([np.array(row["predictions"], dtype=np.float64).reshape(-1, 4) for row in rows])
-    kept = suppress(lists, nms_threshold).top(SHOWN)
+    distinct = suppress(lists, nms_threshold).top(SHOWN)
     return {
         row["desc_id"]: [
             (names[int(video)], float(start), float(end))
-            for video, start, end in zip(kept.video[query], kept.start[query], kept.end[query])
+            for video, start, end in zip(distinct.video[query], distinct.start[query], distinct.end[query])
             if video != NO_VIDEO
         ]
         for query, row in enumerate(rows)
@@ -142,8 +142,8 @@ def _draw_one(axis, rank: int, prediction: Prediction, query: Mapping, video: Ma
         axis.barh(0.06, last - first, 0.11, left=first, color="white", edgecolor="black", linewidth=1)
         axis.text((first + last) / 2, 0.06, "truth", size=6, ha="center", va="center")
     overlaps = f", tIoU {overlap((start, end), tuple(query['time'])):.2f}" if name == query["video"] else ""
-    said = "right" if right else "right video" if name == query["video"] else "wrong video"
-    axis.set_title(f"{rank}. {literal(name)}, {start:g}–{end:g} s: {said}{overlaps}", fontsize=8, loc="left", pad=2)
+    verdict = "right" if right else "right video" if name == query["video"] else "wrong video"
+    axis.set_title(f"{rank}. {literal(name)}, {start:g}–{end:g} s: {verdict}{overlaps}", fontsize=8, loc="left", pad=2)
     axis.set_xlim(begin, finish)
     axis.set_ylim(0, 1)
     axis.set_yticks([])

@@ -28,17 +28,17 @@ def confidence(figure, values: dict) -> None:
     """Histogram of the confidence scores, stacked by caption type where there are types (`confidence.json`)."""
     axis = figure.subplots()
     scores = values["scores"]
-    parts = scores["types"] or {"total": scores["total"]}
+    histograms = scores["types"] or {"total": scores["total"]}
     left = scores["edges"][:-1]
     width = scores["edges"][1] - scores["edges"][0]
     below = [0] * len(left)
-    for name, part in parts.items():
-        mean = "" if part["mean"] is None else f", mean {part['mean']:.2f}"
-        label = f"{'all captions' if name == 'total' else name}: {part['captions']}{mean}"
+    for name, histogram in histograms.items():
+        mean = "" if histogram["mean"] is None else f", mean {histogram['mean']:.2f}"
+        label = f"{'all captions' if name == 'total' else name}: {histogram['captions']}{mean}"
         colour = COLOURS["soft" if name == "total" else name]
         axis.bar(
             left,
-            part["counts"],
+            histogram["counts"],
             width,
             bottom=below,
             align="edge",
@@ -48,7 +48,7 @@ def confidence(figure, values: dict) -> None:
             edgecolor="white",
             linewidth=0.3,
         )
-        below = [low + count for low, count in zip(below, part["counts"], strict=True)]
+        below = [low + count for low, count in zip(below, histogram["counts"], strict=True)]
     axis.set_xlabel("confidence score")
     axis.set_ylabel("captions")
     axis.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=2)

@@ -161,7 +161,7 @@ class Asker:
             pending = work.again.popleft() if work.again else self._next_new(work)
             if pending is None:
                 return
-            if not self.budget.left(len(work.flying)):
+            if not self.budget.allows(len(work.flying)):
                 work.again.appendleft(pending)
                 return
             if self.make_room and not work.asked:

@@ -25,7 +25,7 @@ class Budget:
         self.spent = {"calls": 0.0, "tokens": 0.0, "money": 0.0}
         self.looked = -LOOK_AGAIN_SECONDS
 
-    def left(self, flying: int = 0) -> bool:
+    def allows(self, flying: int = 0) -> bool:
         """Whether another call may be asked beside `flying` ones, whose tokens and cost nobody knows yet."""
         if not self.limits:
             return True
@@ -48,7 +48,7 @@ class Budget:
 
     def check(self) -> None:
         """Raise NotNow when nothing is left."""
-        if not self.left():
+        if not self.allows():
             name = next(name for name, limit in self.limits.items() if self.spent[name] >= limit)
             raise NotNow(
                 "budget",

@@ -157,20 +157,20 @@ def _probed(config):
     from verified.generation.probe import probe_picture
     from verified.generation.vision_tokens import frame_tokens
 
-    generation, found = config.generation, {}
+    generation, measured = config.generation, {}
     for name in ("image_lmm", "video_lmm"):
         role = getattr(generation, name)
         if role.engine == "openai" and frame_tokens(role, 640, 480) is None:
             tokens = probe_picture(role, generation.frame_side)
             print(f"{name}: {role.model} takes {tokens} tokens for a picture of {generation.frame_side} pixels")
-            found[name] = role.model_copy(update={"tokens_per_image": tokens})
-    return config.model_copy(update={"generation": generation.model_copy(update=found)})
+            measured[name] = role.model_copy(update={"tokens_per_image": tokens})
+    return config.model_copy(update={"generation": generation.model_copy(update=measured)})
 
 
 def _table(columns: list[str], rows: list[dict]) -> str:
     """Plain text, columns as wide as they need to be, numbers to the right."""
     shown = [[_cell(row.get(column)) for column in columns] for row in rows]
-    widths = [max(len(line[place]) for line in [columns, *shown]) for place in range(len(columns))]
+    widths = [max(len(line[index]) for line in [columns, *shown]) for index in range(len(columns))]
     numeric = [all(isinstance(row.get(column), int | float | None) for row in rows) for column in columns]
     lines = [columns, *shown]
     return "\n".join(

@@ -37,25 +37,25 @@ def parse(task: str, slots: dict[str, str], text: str, count: int, cut: bool = F
     items, form = _items(text, count, cut)
     if task in CAPTION_TASKS:
         return _captions(items, form, slots["caption"], count)
-    kept = [(place, item) for place, item in enumerate(items) if re.search(r"\w", item)][:count]
+    usable = [(position, item) for position, item in enumerate(items) if re.search(r"\w", item)][:count]
     return Parsed(
-        items=tuple(item for _, item in kept),
-        positions=tuple(place for place, _ in kept),
-        missing=count - len(kept),
+        items=tuple(item for _, item in usable),
+        positions=tuple(position for position, _ in usable),
+        missing=count - len(usable),
         form=form,
     )
 
 
 def _captions(items: list[str], form: str, coarse: str, count: int) -> Parsed:
-    kept, places, refused = [], [], []
-    for place, item in enumerate(items):
-        reason = refusal(item, coarse, kept)
+    accepted, indices, refused = [], [], []
+    for index, candidate in enumerate(items):
+        reason = refusal(candidate, coarse, accepted)
         if reason:
-            refused.append({"caption": item[:1000], "reason": reason})
-        elif len(kept) < count:
-            kept.append(item)
-            places.append(place)
-    return Parsed(tuple(kept), {}, tuple(places), tuple(refused), count - len(kept), form)
+            refused.append({"caption": candidate[:1000], "reason": reason})
+        elif len(accepted) < count:
+            accepted.append(candidate)
+            indices.append(index)
+    return Parsed(tuple(accepted), {}, tuple(indices), tuple(refused), count - len(accepted), form)
 
 
 def _items(text: str, count: int, cut: bool) -> tuple[list[str], str]:
@@ -180,12 +180,12 @@ def _answers(text: str, count: int, cut: bool) -> Parsed:
             description = _whole_sentences(description)
         elif cut:
             items = items[:-1]
-    kept = [(place, item) for place, item in enumerate(items) if re.search(r"\w", item)]
+    usable = [(position, item) for position, item in enumerate(items) if re.search(r"\w", item)]
     return Parsed(
-        items=tuple(item for _, item in kept),
-        positions=tuple(place for place, _ in kept),
+        items=tuple(item for _, item in usable),
+        positions=tuple(position for position, _ in usable),
         sections={"description": description},
-        missing=count - len(kept) + (not description),
+        missing=count - len(usable) + (not description),
         form=form,
     )
 
@@ -195,15 +195,18 @@ def _numbered_then_text(text: str, count: int) -> tuple[list[str], str]:
     if not pieces:
         return [], ""
     tail = text[text.rindex(pieces[-1]) + len(pieces[-1]) :] if len(_numbered_pieces(text)) > count else ""
-    last, _, rest = pieces[-1].strip().partition("\n")
-    if not rest.strip():
+    last, _, description = pieces[-1].strip().partition("\n")
+    if not description.strip():
         sentences = re.split(r"(?<=[.!?])\s+", last, maxsplit=1)
-        last, rest = sentences[0], sentences[1] if len(sentences) == 2 else ""
-    rest = re.sub(
-        r"^[\s*#]*(?:detailed\s+)?(?:dynamic\s+)?(?:description|desc)[^:\n]{0,40}:[\s*]*", "", rest.strip(), flags=re.I
+        last, description = sentences[0], sentences[1] if len(sentences) == 2 else ""
+    description = re.sub(
+        r"^[\s*#]*(?:detailed\s+)?(?:dynamic\s+)?(?:description|desc)[^:\n]{0,40}:[\s*]*",
+        "",
+        description.strip(),
+        flags=re.I,
     )
     items = [cleaned(_first_paragraph(piece)) for piece in pieces[:-1]] + [cleaned(last)]
-    return items, cleaned(rest or tail)
+    return items, cleaned(description or tail)
 
 
 def _keyframe(text: str, cut: bool) -> Parsed:
@@ -226,7 +229,7 @@ def _keyframe(text: str, cut: bool) -> Parsed:
             )
             if last:
                 sections[last] = _whole_sentences(sections[last])
-    missing = sum(not part for part in sections.values())
+    missing = sum(not section for section in sections.values())
     return Parsed(sections=sections, missing=missing, form=form if missing < len(sections) else "none")
 
 

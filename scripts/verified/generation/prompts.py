@@ -150,18 +150,18 @@ def prompt_set(folder: str | os.PathLike) -> dict[str, str]:
 
 
 def _split(content: str, path: Path) -> tuple[dict, str]:
-    parts = re.split(r"(?m)^---[ \t]*\r?\n", content, maxsplit=2)
-    if len(parts) != 3 or parts[0].strip():
+    pieces = re.split(r"(?m)^---[ \t]*\r?\n", content, maxsplit=2)
+    if len(pieces) != 3 or pieces[0].strip():
         raise InputError("a prompt file begins with a YAML header between two lines of ---", file=path)
     try:
-        header = yaml.safe_load(parts[1])
+        header = yaml.safe_load(pieces[1])
     except yaml.YAMLError as error:
         raise InputError(f"the header is not YAML: {error}", file=path) from None
     if not isinstance(header, dict):
         raise InputError("the header is not a mapping of keys", file=path)
-    if not parts[2].strip():
+    if not pieces[2].strip():
         raise InputError("the prompt has no text", file=path)
-    return header, parts[2].strip()
+    return header, pieces[2].strip()
 
 
 def _used_slots(text: str, path: Path) -> set[str]:
@@ -179,10 +179,10 @@ def _used_slots(text: str, path: Path) -> set[str]:
     return used
 
 
-def _compare(needed: set[str], found: set[str], where: str, path: Path) -> None:
-    if missing := sorted(needed - found):
+def _compare(needed: set[str], present: set[str], where: str, path: Path) -> None:
+    if missing := sorted(needed - present):
         raise InputError(f"{where} lacks the slot {', '.join(missing)}", file=path)
-    if unknown := sorted(found - needed):
+    if unknown := sorted(present - needed):
         raise InputError(
             f"{where} holds the unknown slot {', '.join(unknown)}",
             file=path,

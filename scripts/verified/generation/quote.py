@@ -130,7 +130,7 @@ class _Counting(Session):
 
     def ask(self, task: str, calls: Iterable[Call], total: int) -> list[Outcome]:
         outcomes = dict(self.askers[role_of(task)].ask(calls))
-        return [outcomes[place] for place in range(total)]
+        return [outcomes[number] for number in range(total)]
 
 
 def _stand_in(call: Call) -> Parsed:
@@ -172,14 +172,14 @@ def _of_dataset(name: str, dataset: DataSet, config: Config, generation: Generat
         folder = dataset_folder(config, name)
         moments = _moments(name, dataset, config)
         for shard in track(shard_names(config.shards), f"quote for {name}", config.shards, "shards"):
-            part = rows_of_shard(moments, shard, config.shards)
+            shard_moments = rows_of_shard(moments, shard, config.shards)
             if name in shown_datasets(config):  # the others only teach the evaluator
-                caption_statics(part, _keyframes(folder, shard, dataset.keyframes.segments), session)
-                caption_dynamics(part, _videos(folder, part), dataset.dynamics.model_dump(), session)
+                caption_statics(shard_moments, _keyframes(folder, shard, dataset.keyframes.segments), session)
+                caption_dynamics(shard_moments, _videos(folder, shard_moments), dataset.dynamics.model_dump(), session)
             for task in TASK_OF_KIND.values():
                 count = generation.perturbations
-                slots = ({"caption": moment["caption"], "count": str(count)} for moment in part)
-                session.ask(task, (session.call(task, filled, count) for filled in slots), len(part))
+                slots = ({"caption": moment["caption"], "count": str(count)} for moment in shard_moments)
+                session.ask(task, (session.call(task, filled, count) for filled in slots), len(shard_moments))
 
     return _counted(name, tasks, config, generation, seen, walk, _size(dataset_folder(config, name)))
 
@@ -257,7 +257,7 @@ class _SupposedKeyframes:
         self.segments = segments
 
     def keyframes(self, desc_id: int) -> list[dict]:
-        return [{"file": f"{desc_id}/{place}.jpg", "time": float(place)} for place in range(self.segments)]
+        return [{"file": f"{desc_id}/{segment}.jpg", "time": float(segment)} for segment in range(self.segments)]
 
     def image(self, name: str) -> bytes:
         return f"not cut yet: {name}".encode()

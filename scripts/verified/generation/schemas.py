@@ -24,15 +24,15 @@ def structured_ending(task: str, count: int) -> str:
     return f"Write the answer as one JSON object and nothing else: {json.dumps(_example(answer_schema(task, count)))}"
 
 
-def _example(part: dict) -> object:
+def _example(node: dict) -> object:
     """A value that stands for what a schema describes."""
-    if "enum" in part:
-        return " or ".join(part["enum"])
-    if part["type"] == "object":
-        return {name: _example(inner) for name, inner in part["properties"].items()}
-    if part["type"] == "array":
-        return [_example(part["items"])] * part["minItems"]
-    return {"integer": 0, "number": 0.0}.get(part["type"], "...")
+    if "enum" in node:
+        return " or ".join(node["enum"])
+    if node["type"] == "object":
+        return {name: _example(inner) for name, inner in node["properties"].items()}
+    if node["type"] == "array":
+        return [_example(node["items"])] * node["minItems"]
+    return {"integer": 0, "number": 0.0}.get(node["type"], "...")
 
 
 def _object(properties: dict) -> dict:

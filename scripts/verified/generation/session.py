@@ -62,14 +62,14 @@ class Session:
         self.ledger = Ledger(generation.ledger)
         budget = Budget(self.ledger, **generation.budget.model_dump())
         self.askers: dict[str, Asker] = {}
-        made: dict[str, Engine] = {}
+        by_settings: dict[str, Engine] = {}
         for role in sorted({role_of(task) for task in self.prompts}):
             settings = getattr(generation, role)
             name = settings.model_dump_json()
             before = asked_before and is_local(settings)
-            engine = (engines or {}).get(role) or made.get(name)
+            engine = (engines or {}).get(role) or by_settings.get(name)
             engine = engine or (AskedBefore(settings) if before else make_engine(settings, generation))
-            made[name] = engine
+            by_settings[name] = engine
             if settings.cassette:
                 load(self.ledger, settings.cassette)
             self.askers[role] = Asker(

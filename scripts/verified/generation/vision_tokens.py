@@ -39,19 +39,19 @@ def llava_next(width: int, height: int) -> int:
     best = max(LLAVA_SHAPES, key=lambda shape: _covered(width, height, shape))
     rows, columns = best[0] // LLAVA_SIDE * LLAVA_GRID, best[1] // LLAVA_SIDE * LLAVA_GRID
     if width / height > columns / rows:
-        kept = round(height * (columns / width), 7)
-        rows -= (rows - int(kept)) // 2 * 2
+        side = round(height * (columns / width), 7)
+        rows -= (rows - int(side)) // 2 * 2
     else:
-        kept = round(width * (rows / height), 7)
-        columns -= (columns - int(kept)) // 2 * 2
+        side = round(width * (rows / height), 7)
+        columns -= (columns - int(side)) // 2 * 2
     return LLAVA_GRID**2 + rows * columns + rows  # a mark ends each row
 
 
 def _covered(width: int, height: int, shape: tuple[int, int]) -> tuple[int, int]:
     """Pixels of the picture that a shape keeps, and, negative, those it wastes."""
     scale = min(shape[1] / width, shape[0] / height)
-    kept = min(int(width * scale) * int(height * scale), width * height)
-    return kept, kept - shape[0] * shape[1]
+    covered = min(int(width * scale) * int(height * scale), width * height)
+    return covered, covered - shape[0] * shape[1]
 
 
 def qwen(width: int, height: int, unit: int, video: bool, picture: tuple[int, int], frame: tuple[int, int]) -> float:

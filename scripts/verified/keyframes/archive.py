@@ -40,10 +40,10 @@ class KeyframeArchive:
     def __exit__(self, *error):
         self._images.close()
 
-    def add(self, name: str, data: bytes) -> None:
+    def add(self, name: str, content: bytes) -> None:
         """Keep the bytes of member `name`."""
-        self._places[name] = self._images.tell(), len(data)
-        self._images.write(data)
+        self._places[name] = self._images.tell(), len(content)
+        self._images.write(content)
 
     def write(self, rows: list[dict]) -> None:
         """Write the tar: `index.jsonl` with `rows`, then the file of each keyframe that a row names."""
@@ -57,7 +57,7 @@ class KeyframeArchive:
                     _add_member(tar, keyframe["file"], self._images.read(length))
 
 
-def _add_member(tar: tarfile.TarFile, name: str, data: bytes) -> None:
+def _add_member(tar: tarfile.TarFile, name: str, content: bytes) -> None:
     member = tarfile.TarInfo(name)
-    member.size, member.mode = len(data), 0o644
-    tar.addfile(member, io.BytesIO(data))
+    member.size, member.mode = len(content), 0o644
+    tar.addfile(member, io.BytesIO(content))

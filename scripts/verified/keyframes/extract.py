@@ -40,9 +40,9 @@ class _HeldFrames:
         self.budget, self.bytes = budget, 0
         self.frames: deque[TimedFrame] = deque()
 
-    def add(self, item: TimedFrame) -> None:
-        self.frames.append(item)
-        self.bytes += _bytes(item)
+    def add(self, timed: TimedFrame) -> None:
+        self.frames.append(timed)
+        self.bytes += _bytes(timed)
         while self.bytes > self.budget and len(self.frames) > 1:
             self._drop()
 
@@ -55,15 +55,15 @@ class _HeldFrames:
         """The frame on the screen at `time`, or None if it is held no more. The last frame stays on the screen."""
         if not self.frames or (time < self.frames[0].time - TOLERANCE and self.frames[0].time > 0):
             return None
-        item = next((item for item in self.frames if time < item.until - TOLERANCE), self.frames[-1])
-        return frame_array(item.frame)
+        timed = next((timed for timed in self.frames if time < timed.until - TOLERANCE), self.frames[-1])
+        return frame_array(timed.frame)
 
     def _drop(self) -> None:
         self.bytes -= _bytes(self.frames.popleft())
 
 
-def _bytes(item: TimedFrame) -> int:
-    return sum(plane.buffer_size for plane in item.frame.planes)
+def _bytes(timed: TimedFrame) -> int:
+    return sum(plane.buffer_size for plane in timed.frame.planes)
 
 
 def extract_keyframes(
@@ -82,7 +82,7 @@ def extract_keyframes(
     A moment that ends behind the video's end is cut off there. Raises VideoError for an unusable file.
     """
     waiting = sorted(range(len(moments)), key=lambda index: (moments[index][1], index))
-    held, late = _HeldFrames(held_bytes), []
+    held_frames, late = _HeldFrames(held_bytes), []
     score, times, scores = ContentScore(), [], []
 
     def finish(index: int, ended: float) -> Iterator[tuple[int, MomentKeyframes]]:
@@ -91,25 +91,25 @@ def extract_keyframes(
         inside = slice(*np.searchsorted(times, [start - TOLERANCE, end - TOLERANCE]))
         segmented = segment_moment(times[inside], scores[inside], segments, threshold, min_seconds)
         spans = bounds(start, end, segmented.cuts)
-        images = [held.at((begin + stop) / 2) for begin, stop in spans]
+        images = [held_frames.at((begin + stop) / 2) for begin, stop in spans]
         if any(image is None for image in images):
             late.append((index, spans, segmented))
         else:
             yield index, _pack(spans, images, segmented)
 
     with open_video(path) as video:
-        for item in video:
-            times.append(item.time)
-            scores.append(score(stored_array(item.frame, "bgr24")))
+        for timed in video:
+            times.append(timed.time)
+            scores.append(score(stored_array(timed.frame, "bgr24")))
             oldest = _oldest_needed(moments, waiting, segments)
-            held.drop_before(oldest)
-            if item.until - TOLERANCE > oldest:
-                held.add(item)
-            while waiting and moments[waiting[0]][1] <= item.until + TOLERANCE:
+            held_frames.drop_before(oldest)
+            if timed.until - TOLERANCE > oldest:
+                held_frames.add(timed)
+            while waiting and moments[waiting[0]][1] <= timed.until + TOLERANCE:
                 yield from finish(waiting.pop(0), math.inf)
             if not waiting:
                 break
-        ended = item.until
+        ended = timed.until
     for index in waiting:
         if moments[index][0] >= ended - TOLERANCE:
             yield index, MomentKeyframes([], [], None)

@@ -87,7 +87,7 @@ def checked(
     ``no-text-features``. (The official loader silently reuses the moment of the row before.)
     """
     known = None if texts is None else set(texts)
-    kept, excluded = [], []
+    usable, excluded = [], []
     clipped = 0
     for row in rows:
         start, end = max(row["start"], 0.0), min(row["end"], row["duration"])
@@ -105,11 +105,11 @@ def checked(
             reason = "no-text-features"
         else:
             clipped += (start, end) != (row["start"], row["end"])
-            kept.append({**row, "start": start, "end": end})
+            usable.append({**row, "start": start, "end": end})
             continue
         excluded.append({**row, "reason": reason})
-    counts = {"rows": len(kept) + len(excluded), "usable": len(kept), "clipped": clipped}
-    return kept, excluded, counts | dict(sorted(Counter(row["reason"] for row in excluded).items()))
+    counts = {"rows": len(usable) + len(excluded), "usable": len(usable), "clipped": clipped}
+    return usable, excluded, counts | dict(sorted(Counter(row["reason"] for row in excluded).items()))
 
 
 def mad_form(rows: Iterable[dict]) -> dict:

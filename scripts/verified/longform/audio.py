@@ -24,16 +24,16 @@ def read_track(path: str | os.PathLike, rate: int) -> np.ndarray:
             if not container.streams.audio:
                 raise InputError("holds no sound stream", file=path)
             resampler = av.AudioResampler(format="flt", layout="mono", rate=rate)
-            parts = []
+            samples = []
             for frame in container.decode(container.streams.audio[0]):
                 frame.pts = None
-                parts += [out.to_ndarray().ravel() for out in resampler.resample(frame)]
-            parts += [out.to_ndarray().ravel() for out in resampler.resample(None)]
+                samples += [out.to_ndarray().ravel() for out in resampler.resample(frame)]
+            samples += [out.to_ndarray().ravel() for out in resampler.resample(None)]
     except av.FFmpegError as error:
         raise InputError(f"cannot be decoded: {error}", file=path) from None
-    if not parts or not sum(map(len, parts)):
+    if not samples or not sum(map(len, samples)):
         raise InputError("holds no sample of sound", file=path)
-    return np.concatenate(parts)
+    return np.concatenate(samples)
 
 
 def write_wave(path: str | os.PathLike, samples: np.ndarray, rate: int) -> None:

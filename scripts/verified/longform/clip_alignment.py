@@ -40,10 +40,10 @@ def locate_clip(
     if not len(clip) or len(clip) > len(film):
         return Place(None, (), 0.0, 0.0, f"the clip has {len(clip)} frames, the film {len(film)}")
     products = _unit(film) @ _unit(clip).T  # [n, m]
-    places = len(film) - len(clip) + 1
+    offsets = len(film) - len(clip) + 1
     # Column j moved up by j: row τ then holds the product of film frame τ + j with clip frame j.
-    shifted = np.stack([products[j : j + places, j] for j in range(len(clip))], axis=1)
-    sums = np.concatenate([np.zeros((places, 1)), np.cumsum(shifted, axis=1)], axis=1)
+    shifted = np.stack([products[j : j + offsets, j] for j in range(len(clip))], axis=1)
+    sums = np.concatenate([np.zeros((offsets, 1)), np.cumsum(shifted, axis=1)], axis=1)
     firsts = []
     for share in np.linspace(least_share, 1.0, lengths):
         window = max(1, round(share * len(clip)))

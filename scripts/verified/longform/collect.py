@@ -14,7 +14,7 @@ def described_sentences(
     Times are moved by −delay. Removed are sentences that overlap a voice (any overlap; touching ends do not) and those
     outside the film; one over the film's edge is cut to it. Counts: ``spoken``, ``dialogue``, ``outside``, ``kept``.
     """
-    kept = []
+    inside = []
     counts = {"spoken": len(spoken), "dialogue": 0, "outside": 0}
     starts = np.array([start for start, _ in voices])
     ends = np.array([end for _, end in voices])
@@ -25,8 +25,8 @@ def described_sentences(
         elif len(voices) and ((starts < end) & (ends > start)).any():
             counts["dialogue"] += 1
         else:
-            kept.append(Sentence(sentence.text, start, end))
-    return kept, counts | {"kept": len(kept)}
+            inside.append(Sentence(sentence.text, start, end))
+    return inside, counts | {"kept": len(inside)}
 
 
 def collect_film(
@@ -55,7 +55,7 @@ def collect_film(
     }
     if located.delay is None:
         return [], report | {"spoken": len(spoken), "dialogue": 0, "outside": 0, "kept": 0}
-    kept, counts = described_sentences(spoken, located.delay, voices, duration)
+    sentences, counts = described_sentences(spoken, located.delay, voices, duration)
     rows = [
         {
             "id": f"{film}-{number:05d}",
@@ -66,6 +66,6 @@ def collect_film(
             "end": round(sentence.end, 3),
             "split": split,
         }
-        for number, sentence in enumerate(kept)
+        for number, sentence in enumerate(sentences)
     ]
     return rows, report | counts

@@ -8,9 +8,9 @@ from pathlib import Path
 def add_parser(subparsers) -> None:
     """Add the command with its own subcommands."""
     top = subparsers.add_parser("longform", help="long videos: score, align, collect, locate, chance")
-    parts = top.add_subparsers(required=True, metavar="WHAT")
+    actions = top.add_subparsers(required=True, metavar="WHAT")
 
-    score = parts.add_parser("evaluate", help="score spans in films: R@K at IoU 0.1, 0.3, 0.5")
+    score = actions.add_parser("evaluate", help="score spans in films: R@K at IoU 0.1, 0.3, 0.5")
     score.add_argument("truth", type=Path, help="annotations in MAD's JSON")
     score.add_argument("submission", type=Path, help='JSONL, {"id": …, "spans": [[start, end], …]}, best first')
     score.add_argument(
@@ -25,27 +25,27 @@ def add_parser(subparsers) -> None:
     score.add_argument("--json", action="store_true", help="print JSON")
     score.set_defaults(run=_evaluate)
 
-    align = parts.add_parser("align", help="delay of a described track against a film's track")
+    align = actions.add_parser("align", help="delay of a described track against a film's track")
     align.add_argument("film", type=Path, help="a file with the film's own sound track")
     align.add_argument("described", type=Path, help="a file with the sound track that holds the audio description")
     _alignment(align)
     align.set_defaults(run=_align)
 
-    collect = parts.add_parser("collect", help="films with described tracks to annotations in MAD's JSON")
+    collect = actions.add_parser("collect", help="films with described tracks to annotations in MAD's JSON")
     collect.add_argument("manifest", type=Path, help="CSV: film, track, described, transcript, subtitles, split")
     collect.add_argument("output", type=Path, help="folder for SPLIT.json and report.json")
     collect.add_argument("--pause", type=float, default=1.5, help="seconds of silence that end a sentence")
     _alignment(collect)
     collect.set_defaults(run=_collect)
 
-    locate = parts.add_parser("locate", help="where clips lie in their films, by frame features at one rate")
+    locate = actions.add_parser("locate", help="where clips lie in their films, by frame features at one rate")
     locate.add_argument("films", type=Path, help="HDF5, a data set per film")
     locate.add_argument("clips", type=Path, help="HDF5, a data set per clip")
     locate.add_argument("pairs", type=Path, help='JSONL, {"clip": …, "film": …}')
     locate.add_argument("--fps", type=float, default=5.0, help="frames per second of both")
     locate.set_defaults(run=_locate)
 
-    chance = parts.add_parser("chance", help="Oracle and Random Chance of annotations, from their times alone")
+    chance = actions.add_parser("chance", help="Oracle and Random Chance of annotations, from their times alone")
     chance.add_argument("truth", type=Path, help="annotations in MAD's JSON")
     chance.add_argument(
         "--times",

@@ -139,5 +139,5 @@ def _segment(text: str, start: float, end: float) -> dict:
 
 def _clock(seconds: float) -> str:
     thousandths = round(max(0.0, seconds) * 1000)
-    minutes, rest = divmod(thousandths, 60_000)
-    return f"{minutes // 60:02d}:{minutes % 60:02d}:{rest // 1000:02d},{rest % 1000:03d}"
+    minutes, milliseconds = divmod(thousandths, 60_000)
+    return f"{minutes // 60:02d}:{minutes % 60:02d}:{milliseconds // 1000:02d},{milliseconds % 1000:03d}"

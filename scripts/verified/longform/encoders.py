@@ -102,15 +102,15 @@ def write_film_features(
 
     def items() -> Iterator[tuple[str, np.ndarray, Mapping]]:
         for film, path in films.items():
-            parts = []
+            batches = []
             try:
                 for frames in ahead(_batches(path, encoder, fps, step)):
-                    parts.append(encoder(frames).astype(np.float16))
+                    batches.append(encoder(frames).astype(np.float16))
             except VideoError as error:
                 log.warning("film features: %s", error)
                 failed[film] = error.reason
             else:
-                yield film, np.concatenate(parts), {}
+                yield film, np.concatenate(batches), {}
             progress.step()
         progress.finish()
 

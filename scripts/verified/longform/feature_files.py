@@ -20,11 +20,11 @@ class LongFeatures:
     def film(self, film: str, first: int = 0, last: int | None = None) -> np.ndarray:
         """Frames `first` to `last` of a film, float32. Raises InputError where a value is not finite."""
         last = self.frames.length(film) if last is None else last
-        return _sound(self.frames.part(film, first, last), 2, film, self.frames)
+        return _sound(self.frames.rows(film, first, last), 2, film, self.frames)
 
     def token_rows(self, name: str, most: int) -> np.ndarray:
         """At most `most` token features of an annotation, float32 [tokens, dim]."""
-        return _sound(self.tokens.part(name, 0, most), 2, name, self.tokens)
+        return _sound(self.tokens.rows(name, 0, most), 2, name, self.tokens)
 
     def sentence_rows(self, names: Iterable[str]) -> np.ndarray:
         """Sentence features, float32 [annotations, dim]."""

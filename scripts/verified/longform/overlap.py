@@ -21,18 +21,18 @@ def suppress(spans: np.ndarray, threshold: float, keep: int) -> np.ndarray:
     exactly 0.3 is common (1.2 s within 4 s), and which side it falls on decides what is listed.
     """
     spans, threshold = np.asarray(spans, np.float32), np.float32(threshold)
-    kept = []
+    retained = []
     alive = np.ones(len(spans), bool)
     current = 0
-    while len(kept) < keep:
-        rest = np.flatnonzero(alive[current:])
-        if not len(rest):
+    while len(retained) < keep:
+        remaining = np.flatnonzero(alive[current:])
+        if not len(remaining):
             break
-        current += int(rest[0])
-        kept.append(current)
+        current += int(remaining[0])
+        retained.append(current)
         alive[current:] &= iou(spans[current:], *spans[current]) <= threshold
         alive[current] = False
-    return np.array(kept, np.int64)
+    return np.array(retained, np.int64)
 
 
 def best_spans(scores: np.ndarray, spans: np.ndarray, threshold: float, keep: int) -> np.ndarray:
@@ -48,7 +48,7 @@ def best_spans(scores: np.ndarray, spans: np.ndarray, threshold: float, keep: in
         else:
             candidates = np.arange(len(scores))
         candidates = candidates[np.argsort(-scores[candidates], kind="stable")]
-        kept = suppress(spans[candidates], threshold, keep)
-        if len(kept) == keep or len(candidates) == len(scores):
-            return candidates[kept]
+        retained = suppress(spans[candidates], threshold, keep)
+        if len(retained) == keep or len(candidates) == len(scores):
+            return candidates[retained]
         size = min(len(scores), 4 * size)

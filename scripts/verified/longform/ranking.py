@@ -22,15 +22,15 @@ def rank_rows(
         by_film.setdefault(row["film"], []).append(number)
     predictions: list[np.ndarray] = [np.zeros((0, 3))] * len(rows)
     progress = Progress(label, len(rows), "queries")
-    for places in by_film.values():
-        film_rows = [rows[number] for number in places]
+    for numbers in by_film.values():
+        film_rows = [rows[number] for number in numbers]
         name, begin = film_rows[0]["origin"]
         whole = name == film_rows[0]["film"]
         first = round(begin * grid.fps)
         last = None if whole else first + grid.frames_of(film_rows[0]["duration"])
-        for number, spans in zip(places, ranker(film(name, first, last), film_rows), strict=True):
+        for number, spans in zip(numbers, ranker(film(name, first, last), film_rows), strict=True):
             predictions[number] = spans
-        progress.step(len(places))
+        progress.step(len(numbers))
     progress.finish()
     return predictions
 

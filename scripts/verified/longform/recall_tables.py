@@ -20,8 +20,8 @@ def recall_table(
     header = [f"IoU={IOUS[column]:g} R@{k}" for column, k in columns]
     rows, notes = [], []
     for name, films in layout["sets"].items():
-        for method, parts in _methods(results[name], seconds).items():
-            cells = [_cell(parts, column, KS.index(k), method) for column, k in columns]
+        for method, measures in _methods(results[name], seconds).items():
+            cells = [_cell(measures, column, KS.index(k), method) for column, k in columns]
             rows.append((films["title"], METHODS[method], "this run", *cells))
             if films["comparable"] and films["title"] == "MAD":
                 figures = [_number(printed.get((key, METHODS[method], heading))) for heading in header]

@@ -27,7 +27,7 @@ def vocabulary(texts: Iterable[str], tagger, processes: int = 1, label: str = "l
     a sentence: sentences}. Each distinct text is tagged once."""
     counts = Counter(texts)
     tokens, lengths = Counter(), Counter()
-    parts: dict[str, set[str]] = {name: set() for name in PARTS.values()}
+    words_by_tag: dict[str, set[str]] = {name: set() for name in PARTS.values()}
     progress = Progress(label, len(counts), "distinct sentences")
     pipe = tagger.pipe(list(counts), n_process=processes if len(counts) >= FORK_FROM else 1, batch_size=256)
     for times, document in zip(counts.values(), pipe, strict=True):
@@ -38,11 +38,11 @@ def vocabulary(texts: Iterable[str], tagger, processes: int = 1, label: str = "l
             length += 1
             tokens[token.text] += times
             if token.pos_ in PARTS:
-                parts[PARTS[token.pos_]].add(token.lower_)
+                words_by_tag[PARTS[token.pos_]].add(token.lower_)
         lengths[length] += times
         progress.step()
     progress.finish()
-    return {"tokens": tokens, "lengths": lengths, **parts}
+    return {"tokens": tokens, "lengths": lengths, **words_by_tag}
 
 
 def describe(rows: Sequence[dict], words: Mapping) -> dict:
@@ -83,8 +83,8 @@ def describe(rows: Sequence[dict], words: Mapping) -> dict:
 
 def _histogram(values: np.ndarray, width: float, bins: int) -> dict:
     """Counts of equal bins from 0; the last one holds all that lies beyond."""
-    places = np.minimum((values / width + 1e-9).astype(int), bins - 1)
-    return {"width": width, "counts": np.bincount(places, minlength=bins).tolist()}
+    bins_of = np.minimum((values / width + 1e-9).astype(int), bins - 1)
+    return {"width": width, "counts": np.bincount(bins_of, minlength=bins).tolist()}
 
 
 def overlap(train: Mapping[str, int], other: Mapping[str, int]) -> dict:
@@ -102,14 +102,14 @@ def overlap(train: Mapping[str, int], other: Mapping[str, int]) -> dict:
     }
 
 
-def merged(parts: Iterable[Mapping]) -> dict:
+def merged(vocabularies: Iterable[Mapping]) -> dict:
     """The vocabulary of several sets of sentences together."""
     together: dict = {"tokens": Counter(), "lengths": Counter(), **{name: set() for name in PARTS.values()}}
-    for part in parts:
-        together["tokens"] += part["tokens"]
-        together["lengths"] += part["lengths"]
+    for words in vocabularies:
+        together["tokens"] += words["tokens"]
+        together["lengths"] += words["lengths"]
         for name in PARTS.values():
-            together[name] |= part[name]
+            together[name] |= words[name]
     return together
 
 

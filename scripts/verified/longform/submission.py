@@ -21,7 +21,7 @@ def write_submission(path: str | os.PathLike, ids: Iterable[str], predictions: I
         {
             "id": name,
             "spans": [
-                [round(float(start), 3), round(float(end), 3), *map(_score, rest)] for start, end, *rest in spans
+                [round(float(start), 3), round(float(end), 3), *map(_score, scores)] for start, end, *scores in spans
             ],
         }
         for name, spans in zip(ids, predictions, strict=True)

@@ -130,10 +130,10 @@ def _percent(share: float | None) -> float | None:
 def splits_table(statistics: Sequence[Mapping], printed: Mapping) -> SimpleTable:
     """Table 4: films and annotations of each split."""
     splits = ("train", "val", "test")
-    headings = [f"{split.capitalize()} {what}" for what in ("videos", "queries") for split in splits]
+    headings = [f"{split.capitalize()} {unit}" for unit in ("videos", "queries") for split in splits]
     rows = []
     for one in statistics:
-        counts = [one["splits"][split][what] for what in ("videos", "queries") for split in splits]
+        counts = [one["splits"][split][unit] for unit in ("videos", "queries") for split in splits]
         rows.append((one["title"], "this run", *map(str, counts)))
         if _comparable(one) and ("mad-4", one["title"], "train videos") in printed:
             rows.append((one["title"], "printed", *(printed["mad-4", one["title"], name.lower()] for name in headings)))

@@ -115,8 +115,8 @@ class VLGNet(nn.Module):
 
     def encode_video(self, frames: Tensor) -> Tensor:
         """Windows [B, W, dim] → [B, D, N]. A clip is its first frame: the official average pooling has kernel 1."""
-        kept = frames[:, :: frames.shape[1] // self.size.clips]
-        video = self.feat_pool(kept.transpose(1, 2))
+        first_frames = frames[:, :: frames.shape[1] // self.size.clips]
+        video = self.feat_pool(first_frames.transpose(1, 2))
         for block in self.context_aggregator:
             video = block(video)
         return video

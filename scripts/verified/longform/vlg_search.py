@@ -40,12 +40,12 @@ def rank_windows(
     for tokens in queries:
         query = model.encode_query(torch.from_numpy(tokens[:TOKENS])[None].to(device))
         words = torch.ones(query.shape[0], query.shape[2], dtype=torch.bool, device=device)
-        parts = []
+        probabilities = []
         for windows in torch.split(video, batch):
             count = len(windows)
             logits = model.score(windows, query.expand(count, -1, -1), words.expand(count, -1))
-            parts.append(logits.float().sigmoid().cpu())
-        scores = torch.cat(parts).flatten().double().numpy()
+            probabilities.append(logits.float().sigmoid().cpu())
+        scores = torch.cat(probabilities).flatten().double().numpy()
         scores = scores[inside]
         best = best_spans(scores, spans, nms, DEPTH)
         ranked.append(np.column_stack([spans[best], scores[best]]))

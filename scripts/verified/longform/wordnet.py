@@ -29,9 +29,9 @@ def unpack_wordnet(archive: str | os.PathLike, folder: str | os.PathLike) -> Non
     folder.mkdir(parents=True, exist_ok=True)
     try:
         with zipfile.ZipFile(archive) as packed:
-            held = set(packed.namelist())
+            members = set(packed.namelist())
             for name in (*WORDNET_FILES, "LICENSE"):
-                if f"wordnet/{name}" in held:
+                if f"wordnet/{name}" in members:
                     (folder / name).write_bytes(packed.read(f"wordnet/{name}"))
                 elif name in WORDNET_FILES:
                     raise InputError(f"wordnet/{name} is not in the archive", file=archive)

@@ -14,8 +14,8 @@ def nearest(caption: str, positives: Sequence[str], similarities: Sequence[float
 
     Case, punctuation and spacing do not make a difference to "itself". The first of equals wins; None if none is left.
     """
-    others = [index for index, positive in enumerate(positives) if same(positive) != same(caption)]
-    return positives[max(others, key=lambda index: (similarities[index], -index))] if others else None
+    candidates = [index for index, positive in enumerate(positives) if same(positive) != same(caption)]
+    return positives[max(candidates, key=lambda index: (similarities[index], -index))] if candidates else None
 
 
 def farthest(negatives: Sequence[str], similarities: Sequence[float]) -> str | None:

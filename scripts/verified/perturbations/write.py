@@ -58,7 +58,11 @@ def _row(moment: dict, outcomes: dict[str, Outcome]) -> dict:
 
 def add_similarities(rows: list[dict], encoder: str, threads: int) -> None:
     """Add `similarities`: the cosine of each perturbed caption to the coarse one, rounded to six digits."""
-    texts = [text for row in rows for text in (row["caption"], *(item for kind in TASK_OF_KIND for item in row[kind]))]
+    texts = [
+        text
+        for row in rows
+        for text in (row["caption"], *(positive for kind in TASK_OF_KIND for positive in row[kind]))
+    ]
     vectors = iter(encode(texts, encoder, threads))
     for row in rows:
         coarse = next(vectors)
@@ -81,11 +85,11 @@ def shard_counts(rows: list[dict], wanted: int, outcomes: dict[str, dict]) -> di
     """What became of a shard; per kind, `complete`, `short` and `without` sum to the moments."""
     kinds = {}
     for kind in TASK_OF_KIND:
-        kept = [len(row[kind]) for row in rows]
+        numbers = [len(row[kind]) for row in rows]
         kinds[kind] = {
-            "complete": sum(number == wanted for number in kept),
-            "short": sum(0 < number < wanted for number in kept),
-            "without": sum(number == 0 for number in kept),
+            "complete": sum(number == wanted for number in numbers),
+            "short": sum(0 < number < wanted for number in numbers),
+            "without": sum(number == 0 for number in numbers),
             "reasons": dict(sorted(Counter(row["reasons"][kind] for row in rows if kind in row["reasons"]).items())),
             "refused": dict(sorted(Counter(r["reason"] for row in rows for r in row["refused"].get(kind, [])).items())),
         }

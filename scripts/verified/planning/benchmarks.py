@@ -13,7 +13,7 @@ _DONE = re.compile(r"(\d+)/\1 (\w+) \(100 %\)")
 
 
 @dataclass
-class Taken:
+class ResourceUse:
     """Sums over the jobs of one rule: wall and CPU seconds, largest memory in MB, and the items that were worked on."""
 
     stage: str
@@ -33,15 +33,15 @@ class Taken:
         return f"{count / self.seconds:.3g} {unit}/s"
 
 
-def taken(logs: Path) -> list[Taken]:
+def resource_use(logs: Path) -> list[ResourceUse]:
     """Rows in the order of the stages, from the last run of each job. Raises InputError where there is nothing."""
     stages = stage_of_rule()
-    rows: dict[str, Taken] = {}
+    rows: dict[str, ResourceUse] = {}
     for file in sorted(logs.rglob("*.tsv")):
-        rule = next((part for part in (file.stem, *reversed(file.parts)) if part in stages), None)
+        rule = next((name for name in (file.stem, *reversed(file.parts)) if name in stages), None)
         if rule is None:
             continue
-        row = rows.setdefault(rule, Taken(stages[rule], rule))
+        row = rows.setdefault(rule, ResourceUse(stages[rule], rule))
         with file.open(encoding="utf-8", newline="") as lines:
             for measured in csv.DictReader(lines, delimiter="\t"):
                 row.jobs += 1
@@ -66,7 +66,7 @@ def _number(text: str | None) -> float:
         return 0.0
 
 
-def table(rows: list[Taken]) -> str:
+def table(rows: list[ResourceUse]) -> str:
     """The rows as a Markdown table with a line of totals."""
     lines = ["| stage | rule | jobs | wall s | CPU s | most MB | rate |", "|---|---|---:|---:|---:|---:|---|"]
     lines += [

@@ -33,8 +33,8 @@ def findings(settings: Config, files: str, offline: bool = False, cluster: bool 
             moments += yield from corpus_findings(settings, name)
     yield from batch_findings(settings, moments)
     if settings.annotations.choose_by == "confidence" and (warning := any_confidence_warning(settings)):
-        what, _, remedy = warning.partition(". ")
-        yield Finding("note", "annotations.choose_by", what, remedy.rstrip("."))
+        message, _, remedy = warning.partition(". ")
+        yield Finding("note", "annotations.choose_by", message, remedy.rstrip("."))
     if not offline and datasets_with(settings, "annotated_here"):
         yield from endpoint_findings(settings.generation)
     yield from disk_findings(settings, models_here=not any(key in stuck for key in _model_keys(settings)))

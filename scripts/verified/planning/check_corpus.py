@@ -26,11 +26,11 @@ def corpus_findings(settings: Config, name: str) -> Generator[Finding, None, lis
         yield from _without_moments(dataset.source.videos, key)
         return []
     try:
-        rows, folder, kept, refused = unprobed_rows(dataset.source, f"{dataset_folder(settings, name)}/corpus")
+        rows, folder, usable, refused = unprobed_rows(dataset.source, f"{dataset_folder(settings, name)}/corpus")
     except InputError as error:
         yield Finding("problem", key, str(error), error.remedy or "mend the file")
         return []
-    moments = [row for _, row in kept]
+    moments = [row for _, row in usable]
     if refused:
         reasons = ", ".join(
             f"{reason} ({count})" for reason, count in Counter(r["reason"] for r in refused).most_common()
@@ -71,14 +71,16 @@ def _split_findings(spans, moments: list[dict], key: str):
     if not moments or any(row["split"] == spans.selection_split for row in moments):
         return
     if len(videos) > 1:
-        what = f"no moment is in {spans.selection_split!r}: a tenth of the videos of {spans.train_split!r} is held out"
-        yield Finding("note", f"{key}.selection_split", what, "or give moments of some videos that split")
+        message = (
+            f"no moment is in {spans.selection_split!r}: a tenth of the videos of {spans.train_split!r} is held out"
+        )
+        yield Finding("note", f"{key}.selection_split", message, "or give moments of some videos that split")
     elif videos:
-        what = f"no moment is in {spans.selection_split!r}, and {spans.train_split!r} has a single video"
+        message = f"no moment is in {spans.selection_split!r}, and {spans.train_split!r} has a single video"
         yield Finding(
             "problem",
             f"{key}.selection_split",
-            what,
+            message,
             f"give moments of another video the split {spans.selection_split}",
         )
 
@@ -89,24 +91,24 @@ def _video_findings(paths: dict[str, Path], moments: list[dict], key: str):
     if not used:
         return
     step = max(1, len(used) // MOST_OPENED)
-    chosen = used[::step][:MOST_OPENED]
+    sampled = used[::step][:MOST_OPENED]
     with ThreadPoolExecutor(THREADS) as pool:
-        opened = dict(zip(chosen, pool.map(lambda video: first_look(paths[video]), chosen)))
+        opened = dict(zip(sampled, pool.map(lambda video: first_look(paths[video]), sampled)))
     broken = {video: look for video, look in opened.items() if isinstance(look, VideoError)}
-    looked = f"{len(chosen)} of {len(used)} videos were opened"
+    looked = f"{len(sampled)} of {len(used)} videos were opened"
     if broken:
         video, error = next(iter(broken.items()))
-        level = "problem" if len(broken) == len(chosen) else "note"
-        what = f"{looked}, {len(broken)} cannot be read, such as {video}: {error.detail} ({error.reason})"
-        yield Finding(level, key, what, "replace these files; the moments of an unreadable video are left out")
+        level = "problem" if len(broken) == len(sampled) else "note"
+        message = f"{looked}, {len(broken)} cannot be read, such as {video}: {error.detail} ({error.reason})"
+        yield Finding(level, key, message, "replace these files; the moments of an unreadable video are left out")
     else:
         yield Finding("ok", key, f"{looked}, all can be read")
     late = [row for row in moments if 0 < (_seconds(opened.get(row["video"])) or 0) <= row["start"]]
     if late:
         row = late[0]
         first = f"first desc_id {row['desc_id']} in {row['video']}"
-        what = f"moments that start after the end of their video: {len(late)}, {first}"
-        yield Finding("note", key.replace(".videos", ".moments"), what, "times are seconds from the video's start")
+        message = f"moments that start after the end of their video: {len(late)}, {first}"
+        yield Finding("note", key.replace(".videos", ".moments"), message, "times are seconds from the video's start")
 
 
 def _seconds(look: float | VideoError | None) -> float | None:

@@ -31,16 +31,18 @@ def endpoint_findings(generation: Generation) -> Iterator[Finding]:
     spoken: dict[tuple, Reply | None] = {}
     for (*endpoint, form), names in asked.items():
         role, key = getattr(generation, names[0]), ", ".join(f"generation.{name}" for name in names)
-        place = tuple(endpoint)
-        if place not in spoken:
-            finding, spoken[place] = _try(role, key, "text", generation.frame_side)
+        address = tuple(endpoint)
+        if address not in spoken:
+            finding, spoken[address] = _try(role, key, "text", generation.frame_side)
             yield finding
-        if form != "text" and (text := spoken[place]) is not None:  # who does not answer text is not asked to look
+        if form != "text" and (text := spoken[address]) is not None:  # who does not answer text is not asked to look
             finding, reply = _try(role, key, form, generation.frame_side)
             yield finding
             if reply is not None and 0 < reply.tokens_in <= text.tokens_in:
-                what = f"{role.model} read no more tokens with a picture than without: it may not see pictures at all"
-                yield Finding("note", key, what, "name a model that does, or ask it about a picture by hand")
+                message = (
+                    f"{role.model} read no more tokens with a picture than without: it may not see pictures at all"
+                )
+                yield Finding("note", key, message, "name a model that does, or ask it about a picture by hand")
 
 
 def _form(name: str, role: EngineSettings) -> str:
@@ -65,8 +67,8 @@ def _try(role: EngineSettings, key: str, form: str, side: int) -> tuple[Finding,
     remedy = REMEDIES.get(reply.reason) or REMEDIES.get(reply.finish)
     if remedy is None:
         remedy = "see the endpoint's log" if form == "text" else f"name a model that takes {form}"
-    what = f"no answer to {form} from {role.model} at {engine.address}: {reply.reason}: {reply.detail}"
-    return Finding("problem", key, what, remedy), None
+    message = f"no answer to {form} from {role.model} at {engine.address}: {reply.reason}: {reply.detail}"
+    return Finding("problem", key, message, remedy), None
 
 
 def _request(form: str, side: int) -> Request:

@@ -20,13 +20,14 @@ ROOM_GB = 1.0
 
 def disk_findings(settings: Config, models_here: bool) -> Iterator[Finding]:
     """Free disk below results/ against the estimate of `verified plan`, without models that are here already."""
-    estimate = {what: size for what, size in needs(settings).disk.items() if not (models_here and what == "models")}
+    sizes = needs(settings).disk
+    estimate = {kind: size for kind, size in sizes.items() if not (models_here and kind == "models")}
     wanted = ROOM_GB + sum(estimate.values())
     free = shutil.disk_usage(next(path for path in (Path("results"), Path(".")) if path.exists())).free / 1e9
     if free < wanted:
         largest = max(estimate, key=estimate.get)
-        what = f"{free:.1f} GB are free, about {wanted:.1f} are needed, most of it for {largest}"
-        yield Finding("problem", "disk", what, "make room, or run in a folder on another disk")
+        message = f"{free:.1f} GB are free, about {wanted:.1f} are needed, most of it for {largest}"
+        yield Finding("problem", "disk", message, "make room, or run in a folder on another disk")
     else:
         yield Finding("ok", "disk", f"{free:.0f} GB are free, about {wanted:.1f} are needed")
 
@@ -50,9 +51,9 @@ def gpu_findings(settings: Config) -> Iterator[Finding]:
     asked, here = gpus_asked(settings), len(machine_devices())
     lacking = {key: count for key, count in asked.items() if count > here}
     if lacking:
-        what = f"up to {max(lacking.values())} GPUs are asked for, {here} are here"
+        message = f"up to {max(lacking.values())} GPUs are asked for, {here} are here"
         remedy = "lower them, or run where they are; on a cluster, whose nodes have them: --cluster"
-        yield Finding("problem", ", ".join(lacking), what, remedy)
+        yield Finding("problem", ", ".join(lacking), message, remedy)
     elif asked:
         yield Finding("ok", ", ".join(asked), f"{here} GPUs are here, up to {max(asked.values())} are asked for")
     slow = [f"generation.{name}" for name in ROLES if _on_cpu(getattr(settings.generation, name))]
@@ -72,8 +73,10 @@ def batch_findings(settings: Config, moments: list[dict]) -> Iterator[Finding]:
         return
     batch = settings.evaluator.batch
     if len(moments) < batch:
-        what = f"{len(moments)} usable moments are too few for batches of {batch}"
-        yield Finding("problem", "evaluator.batch", what, f"set it to {max(2, len(moments))} or less, or add moments")
+        message = f"{len(moments)} usable moments are too few for batches of {batch}"
+        yield Finding(
+            "problem", "evaluator.batch", message, f"set it to {max(2, len(moments))} or less, or add moments"
+        )
     else:
         yield Finding("ok", "evaluator.batch", f"{len(moments)} usable moments for batches of {batch}")
     role = settings.generation.video_lmm
@@ -88,6 +91,6 @@ def batch_findings(settings: Config, moments: list[dict]) -> Iterator[Finding]:
             continue
         frames = min(dynamics.frames or dynamics.max_frames, dynamics.max_frames)
         if frames * tokens > room:
-            what = f"{frames} frames take {frames * tokens:.0f} tokens, the context has {room} for them"
+            message = f"{frames} frames take {frames * tokens:.0f} tokens, the context has {room} for them"
             remedy = "raise generation.video_lmm.max_context_tokens, or set max_frames to null: as many as fit"
-            yield Finding("problem", f"datasets.{name}.dynamics.max_frames", what, remedy)
+            yield Finding("problem", f"datasets.{name}.dynamics.max_frames", message, remedy)

@@ -128,9 +128,9 @@ def _graph(arguments: argparse.Namespace) -> None:
 
 
 def _benchmarks(arguments: argparse.Namespace) -> None:
-    from verified.planning.benchmarks import table, taken
+    from verified.planning.benchmarks import resource_use, table
 
-    print(table(taken(arguments.logs)))
+    print(table(resource_use(arguments.logs)))
 
 
 def _debug(arguments: argparse.Namespace) -> None:

@@ -58,13 +58,13 @@ def _workflow(configfiles: Sequence[str | Path], folder: Path):
 
     files = [Path(file).resolve() for file in configfiles]
     api = SnakemakeApi(OutputSettings(quiet={Quietness.ALL}, dryrun=True))
-    made = api.__enter__().workflow(
+    context = api.__enter__().workflow(
         resource_settings=ResourceSettings(cores=1),
         config_settings=ConfigSettings(configfiles=files),
         snakefile=PROJECT / "Snakefile",
         workdir=folder.resolve(),
     )
-    workflow = made._workflow
+    workflow = context._workflow
     workflow.dag_settings = DAGSettings()
     return workflow
 

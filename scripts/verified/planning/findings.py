@@ -10,9 +10,9 @@ class Finding(NamedTuple):
 
     level: Level
     key: str
-    what: str
+    message: str
     remedy: str = ""
 
     def __str__(self) -> str:
-        text = f"{self.level:<8} {self.key}: {self.what}"
+        text = f"{self.level:<8} {self.key}: {self.message}"
         return " ".join((f"{text} ({self.remedy})" if self.remedy else text).split("\n"))

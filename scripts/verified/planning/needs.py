@@ -111,14 +111,14 @@ def _downloads(config: Config, assumed: list[str]) -> dict[str, float]:
     return sizes
 
 
-def lines(found: Needs) -> list[str]:
+def lines(estimate: Needs) -> list[str]:
     """The same for people."""
-    listed = ", ".join(f"{title} {count}" for title, count in found.moments.items())
-    text = [f"Moments, and so tuples to fine-tune the evaluator with, before exclusions: {found.tuples} ({listed})."]
-    for name, values in (("Downloads", found.downloads), ("Disk", found.disk)):
-        parts = ", ".join(f"{what} {size:.1f}" for what, size in values.items() if size >= 0.05)
-        text.append(f"{name}, GB: {sum(values.values()):.0f}{f' ({parts})' if parts else ''}.")
+    listed = ", ".join(f"{title} {count}" for title, count in estimate.moments.items())
+    text = [f"Moments, and so tuples to fine-tune the evaluator with, before exclusions: {estimate.tuples} ({listed})."]
+    for name, values in (("Downloads", estimate.downloads), ("Disk", estimate.disk)):
+        breakdown = ", ".join(f"{purpose} {size:.1f}" for purpose, size in values.items() if size >= 0.05)
+        text.append(f"{name}, GB: {sum(values.values()):.0f}{f' ({breakdown})' if breakdown else ''}.")
     text[-1] += " The videos themselves are not in it."
-    if found.assumed:
-        text.append(f"Assumed: {'; '.join(found.assumed)}.")
+    if estimate.assumed:
+        text.append(f"Assumed: {'; '.join(estimate.assumed)}.")
     return text

@@ -14,7 +14,7 @@ from verified.config.evaluator import STAND_IN
 from verified.config.folders import datasets_with
 from verified.corpus.released_source import DOWNLOADS, resolve
 from verified.corpus.sources import SOURCES, collections
-from verified.rextime.paths import given as rextime_files
+from verified.rextime.paths import supplied_paths as rextime_files
 
 
 def missing(config: Config, directory: Path) -> list[str]:

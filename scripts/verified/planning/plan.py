@@ -60,7 +60,7 @@ def rows_of(dry_run: str) -> list[Row]:
             continue
         row = rows.setdefault(rule, Row(stages[rule], rule))
         resources = _RESOURCES.search(text)
-        asked = dict(part.split("=", 1) for part in resources[1].split(", ") if "=" in part) if resources else {}
+        asked = dict(pair.split("=", 1) for pair in resources[1].split(", ") if "=" in pair) if resources else {}
         threads = _THREADS.search(text)
         row.jobs += 1
         row.gpu = max(row.gpu, int(asked.get("gpu", 0)))
@@ -113,11 +113,11 @@ def table(rows: list[Row]) -> str:
         f"{sum(row.core_hours for row in rows):.0f}",
     )
     lines = [[str(cell) for cell in line] for line in (columns, *cells, total)]
-    widths = [max(len(line[place]) for line in lines) for place in range(len(columns))]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(columns))]
     return "\n".join(
         "  ".join(
-            cell.ljust(width) if place < 2 else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(line, widths))
+            cell.ljust(width) if column < 2 else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(line, widths))
         ).rstrip()
         for line in lines
     )

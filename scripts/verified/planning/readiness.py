@@ -11,7 +11,7 @@ from verified.config.datasets import DataSet
 from verified.config.evaluator import STAND_IN
 from verified.config.generation import ROLES
 from verified.generation.prompts import read_prompts
-from verified.rextime.paths import given as rextime_files
+from verified.rextime.paths import supplied_paths as rextime_files
 from verified.weights.lock import read_lock
 from verified.weights.umt import check_umt
 from verified.weights.wanted import from_hub, wanted_models
@@ -23,11 +23,11 @@ class Problem(NamedTuple):
     """Where in the configuration, what is wrong, what to do."""
 
     key: str
-    what: str
+    message: str
     remedy: str
 
     def __str__(self) -> str:
-        return f"{self.key}: {self.what} ({self.remedy})"
+        return f"{self.key}: {self.message} ({self.remedy})"
 
 
 def problems(settings: Config, files: str) -> list[Problem]:
@@ -60,8 +60,8 @@ def _models(settings: Config, files: str) -> Iterator[Problem]:
             folder = Path(settings.weights.folder, wanted.name.replace("/", "--"), entry["commit"])
             missing = [name for name in entry["files"] if not (folder / name).is_file()]
             if missing:
-                what = f"{len(missing)} of {len(entry['files'])} files of {wanted.key} are not in {folder}"
-                yield Problem(where, what, f"run: {fetch}")
+                message = f"{len(missing)} of {len(entry['files'])} files of {wanted.key} are not in {folder}"
+                yield Problem(where, message, f"run: {fetch}")
     for name in ROLES:
         folder = getattr(settings.generation, name).folder
         if folder and not Path(folder).is_dir():
@@ -143,8 +143,8 @@ def _answers(settings: Config) -> Iterator[Problem]:
     for name in ROLES:
         role = getattr(generation, name)
         if role.cassette and not Path(role.cassette).is_file():
-            what = f"no cassette {role.cassette}"
-            yield Problem(f"generation.{name}.cassette", what, "make one with `verified ledger export`")
+            message = f"no cassette {role.cassette}"
+            yield Problem(f"generation.{name}.cassette", message, "make one with `verified ledger export`")
         if role.engine == "openai" and not os.environ.get(role.api_key_variable):
             unset.setdefault(role.api_key_variable, []).append(f"generation.{name}.api_key_variable")
         if role.engine in ("transformers", "vllm") and not from_hub(role.model) and not Path(role.model).is_dir():

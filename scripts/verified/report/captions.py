@@ -99,21 +99,21 @@ def generated_rows(
     that is no candidate (people wrote it, or it is the coarse one where none was good enough) stands below these.
     """
     score = {(row["desc_id"], row["type"], row["candidate"]): row["score"] for row in scores}
-    made = defaultdict(dict)
+    captions_of = defaultdict(dict)
     for row in captions:
-        made[row["desc_id"]][row["type"]] = row
-    given = {row["desc_id"]: row for row in annotations}
+        captions_of[row["desc_id"]][row["type"]] = row
+    annotation_of = {row["desc_id"]: row for row in annotations}
     rows = []
     for moment in moments:
         ident = moment["desc_id"]
-        by_type = made[ident]
+        by_type = captions_of[ident]
         candidates = [
             Candidate(TYPES.index(kind), number, entry["caption"], _number(score.get((ident, kind, number))), 0)
             for kind in TYPES
             if kind in by_type
             for number, entry in enumerate(by_type[kind]["candidates"])
         ]
-        row = given.get(ident)
+        row = annotation_of.get(ident)
         candidates = _marked(candidates, (row["fig_desc_type"], row["fig_desc"]) if row else None)
         if row and not any(candidate.role == CHOSEN for candidate in candidates):
             candidates.append(Candidate(len(TYPES), len(candidates), row["fig_desc"], None, CHOSEN))
@@ -181,7 +181,9 @@ def _marked(candidates: list[Candidate], selected: tuple[str, str] | None) -> li
     return [candidate._replace(role=role) for candidate, role in zip(candidates, roles)]
 
 
-def part_of(rows: list[Moment], made: Mapping[int, list[dict]], thumbnails: Thumbnails, ledger: Ledger | None) -> dict:
+def part_of(
+    rows: list[Moment], captions_of: Mapping[int, list[dict]], thumbnails: Thumbnails, ledger: Ledger | None
+) -> dict:
     """Keyframes, refusals, facts and calls of some moments. Prompts share their lines: most come from templates."""
     lines: dict[str, int] = {}
     calls: dict[str, dict | None] = {}
@@ -189,7 +191,7 @@ def part_of(rows: list[Moment], made: Mapping[int, list[dict]], thumbnails: Thum
     for row in rows:
         ident = row.id
         by_type = {}
-        for caption in made.get(ident, ()):
+        for caption in captions_of.get(ident, ()):
             keys = _calls(caption)
             by_type[caption["type"]] = {
                 "facts": _facts(caption),
@@ -248,15 +250,15 @@ def write_browser(
 
     `about` holds title, about and foot. `folder` is made in any case: it stays empty when all is in the page.
     """
-    made = defaultdict(list)
+    captions_of = defaultdict(list)
     for row in captions:
-        made[row["desc_id"]].append(row)
+        captions_of[row["desc_id"]].append(row)
     thumbnails = Thumbnails(archives)
     folder.mkdir(parents=True, exist_ok=True)
     within: dict[str, str] | None = {}
-    if made or archives:
+    if captions_of or archives:
         for number, start in enumerate(range(0, len(rows), PART)):
-            part = inert_json(part_of(rows[start : start + PART], made, thumbnails, ledger))
+            part = inert_json(part_of(rows[start : start + PART], captions_of, thumbnails, ledger))
             if within is not None:
                 within[f"part-{number}"] = part
                 if sum(map(len, within.values())) > embedded:

@@ -63,9 +63,10 @@ def verdict_table(verdicts: list[dict]) -> str:
     tables = sorted({row["table"] for row in verdicts})
     datasets = list(dict.fromkeys(row["dataset"] for row in verdicts))
 
-    def told(names: list[str], chosen: list[str]) -> str:
+    def told(names: list[str], selected: list[str]) -> str:
         numbers = {
-            verdict: sum(counts[name, dataset, verdict] for name in names for dataset in chosen) for verdict in VERDICTS
+            verdict: sum(counts[name, dataset, verdict] for name in names for dataset in selected)
+            for verdict in VERDICTS
         }
         return ", ".join(f"{number} {verdict}" for verdict, number in numbers.items() if number) or "none printed"
 

@@ -22,10 +22,10 @@ def broken_rules(video: CaptionedVideo, rules: CaptionFilters) -> dict[str, bool
     such two once long events are gone (with `drop_video`: any long event).
     """
     long = [event for event in video.events if event.length > rules.long_share * video.duration]
-    rest = [event for event in video.events if event not in long]
+    short = [event for event in video.events if event not in long]
     return {
         "sparse": coverage(video.events, rules) < rules.min_coverage * video.duration,
-        "long-event": bool(long) if rules.long_event == "drop_video" else _largest(rest, rules.gap_seconds) < 2,
+        "long-event": bool(long) if rules.long_event == "drop_video" else _largest(short, rules.gap_seconds) < 2,
         "too-few-events": _largest(video.events, rules.gap_seconds) < 2,
     }
 
@@ -54,8 +54,8 @@ def audit_rows(
             reasons = [rule for rule in RULES if broken[rule]]
         elif question.video in queries:
             source = "queries"
-            kept = [query for query in queries[question.video] if query_problem(query, query_rules) is None]
-            met = any(query.windows[0] == question.windows[0] for query in kept)
+            accepted = [query for query in queries[question.video] if query_problem(query, query_rules) is None]
+            met = any(query.windows[0] == question.windows[0] for query in accepted)
             reasons = [] if met else ["span-of-no-query"]
         else:
             source, reasons = "none", ["unknown-video"]

@@ -15,14 +15,14 @@ def add_parsers(actions) -> None:
     _sources(audit)
     audit.add_argument("--rows", metavar="FILE", help="write one row per question (JSONL)")
     audit.set_defaults(run=run_audit)
-    kept = actions.add_parser(
+    filtering = actions.add_parser(
         "filter",
         help="count what the filters of the sources keep and why they drop the rest",
         description="Run the filters with their default switches on annotation files.",
     )
-    _sources(kept)
-    kept.add_argument("--rejected", metavar="FILE", help="write one row per rejection (JSONL)")
-    kept.set_defaults(run=run_filter)
+    _sources(filtering)
+    filtering.add_argument("--rejected", metavar="FILE", help="write one row per rejection (JSONL)")
+    filtering.set_defaults(run=run_filter)
     count = actions.add_parser(
         "count",
         help="count questions across time in other data sets",
@@ -84,8 +84,8 @@ def run_filter(arguments: argparse.Namespace) -> int:
     from verified.config.rextime import Rextime
     from verified.rextime.prepare import read_sources
 
-    given = {form: getattr(arguments, form) for form in ("captions", "queries")}
-    sources = {form: {"form": form, "annotations": file} for form, file in given.items() if file}
+    files = {form: getattr(arguments, form) for form in ("captions", "queries")}
+    sources = {form: {"form": form, "annotations": file} for form, file in files.items() if file}
     if not sources:
         raise InputError("no source is given", remedy="name a file with --captions, --queries or both")
     _, rejections, counts = read_sources(Rextime(sources=sources), {})

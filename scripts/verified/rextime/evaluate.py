@@ -67,9 +67,9 @@ def evaluate(
     ids = {question.qid for question in questions}
     missing, unknown = sorted(ids - predictions.keys()), sorted(predictions.keys() - ids)
     if (missing or unknown) and not partial:
-        parts = [f"no row for {_named(missing)}"] if missing else []
-        parts += [f"unknown id {_named(unknown)}"] if unknown else []
-        raise InputError("; ".join(parts), file=source, remedy="--partial scores the questions that both files have")
+        problems = [f"no row for {_named(missing)}"] if missing else []
+        problems += [f"unknown id {_named(unknown)}"] if unknown else []
+        raise InputError("; ".join(problems), file=source, remedy="--partial scores the questions that both files have")
     if len(missing) == len(ids):
         raise InputError(
             "not one id of the questions is in it", file=source, remedy="check that the files belong together"

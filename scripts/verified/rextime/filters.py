@@ -147,10 +147,10 @@ def filter_captions(
     """Items (`item, source, form, video, duration, events`) and rejections."""
     items, rejected = [], []
     for video in videos:
-        kept, dropped = keep_events(video, rules)
+        accepted, dropped = keep_events(video, rules)
         rejected += dropped
-        if kept:
-            events = [dataclasses.asdict(event) for event in kept]
+        if accepted:
+            events = [dataclasses.asdict(event) for event in accepted]
             items.append(_item(source, "captions", "", video.video, video.duration) | {"events": events})
     return items, rejected
 

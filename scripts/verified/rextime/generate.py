@@ -172,7 +172,7 @@ def _verified(drafts: list[dict], session: Session, settings: Rextime, fates: li
             for slot, text in (("question", question["query"]), ("answer", question["answer"]))
         }
         calls.append(session.call("rextime/verification", slots))
-    kept = []
+    accepted = []
     for draft, outcome in zip(drafts, session.ask("rextime/verification", calls, len(calls))):
         problem = _failed(outcome)
         for number, question in enumerate(draft["questions"], start=1):
@@ -181,10 +181,10 @@ def _verified(drafts: list[dict], session: Session, settings: Rextime, fates: li
                 row["verification"] = int(outcome.parsed.sections[f"case_{number}_score"])
             reason = _verdict(row, problem, settings.verification_threshold)
             if reason is None:
-                kept.append(row)
+                accepted.append(row)
             else:
                 _fate(fates, row["item"], reason, question=row["qid"], **{name: row[name] for name in _JUDGED})
-    return kept
+    return accepted
 
 
 _JUDGED = ("query", "answer", "kind", "direction", "vid", "relevant_windows")
@@ -227,7 +227,7 @@ def _with_options(rows: list[dict], session: Session, fates: list[dict]) -> list
     tested = [row for row in rows if row["split"] != "train"]
     calls = (session.call("rextime/options", {"question": row["query"], "answer": row["answer"]}) for row in tested)
     outcomes = dict(zip((row["qid"] for row in tested), session.ask("rextime/options", calls, len(tested))))
-    kept = []
+    accepted = []
     for row in rows:
         outcome = outcomes.get(row["qid"])
         if outcome is not None and (problem := _failed(outcome)) is not None:
@@ -242,8 +242,8 @@ def _with_options(rows: list[dict], session: Session, fates: list[dict]) -> list
             row["lineage"]["options"] = outcome.key
             row["spoiled"] = [*row["spoiled"], *outcome.notes.get("spoiled", [])]
         _fate(fates, row["item"], "kept", question=row["qid"])
-        kept.append({**{key: row[key] for key in _FIRST}, **letters, **{k: row[k] for k in row if k not in _FIRST}})
-    return kept
+        accepted.append({**{key: row[key] for key in _FIRST}, **letters, **{k: row[k] for k in row if k not in _FIRST}})
+    return accepted
 
 
 _FIRST = ("qid", "query", "duration", "vid", "relevant_windows")
@@ -251,10 +251,10 @@ _FIRST = ("qid", "query", "duration", "vid", "relevant_windows")
 
 def shuffled(answer: str, wrong: list[str], seed: int, qid: str) -> dict:
     """`options` in the order A to D and the letter of the right one under `ans`; a function of seed and id alone."""
-    places = list(range(len(LETTERS)))
-    random.Random(derive_seed(seed, "rextime options", qid)).shuffle(places)
+    order = list(range(len(LETTERS)))
+    random.Random(derive_seed(seed, "rextime options", qid)).shuffle(order)
     texts = [answer, *wrong]
-    return {"ans": LETTERS[places.index(0)], "options": [texts[origin] for origin in places]}
+    return {"ans": LETTERS[order.index(0)], "options": [texts[origin] for origin in order]}
 
 
 def shard_counts(items: list[dict], questions: list[dict], fates: list[dict], calls: dict[str, dict]) -> dict:

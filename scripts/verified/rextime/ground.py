@@ -46,8 +46,8 @@ def ground(questions: list[dict], files: Mapping[str, str], settings: dict) -> d
         device=settings["device"],
     )
     # Only the given video matters here, so a two-stage model is told to look into it and nowhere else.
-    given = Ranked(moments.desc_id, moments.video[:, None], np.ones((len(moments), 1), np.float32), moments.videos)
-    ranked = search(model, videos, queries, moments, searching, given).svmr
+    own_video = Ranked(moments.desc_id, moments.video[:, None], np.ones((len(moments), 1), np.float32), moments.videos)
+    ranked = search(model, videos, queries, moments, searching, own_video).svmr
     predictions = {}
     for row, video, start, end in zip(questions, ranked.video[:, 0], ranked.start[:, 0], ranked.end[:, 0]):
         window = (float(start), min(float(end), row["duration"])) if video >= 0 else (0.0, float(row["duration"]))

@@ -31,11 +31,11 @@ def datasets_used(settings: Config) -> list[str]:
 
 def source_inputs(settings: Config) -> list[str]:
     """Annotation files of the sources, and the corpora of the data sets among them."""
-    given = [source.annotations for source in settings.rextime.sources.values() if source.annotations]
+    files = [source.annotations for source in settings.rextime.sources.values() if source.annotations]
     for dataset in datasets_used(settings):
         corpus = dataset_folder(settings, dataset)
-        given += [outputs.moments(corpus), outputs.videos(corpus)]
-    return given
+        files += [outputs.moments(corpus), outputs.videos(corpus)]
+    return files
 
 
 def corpora(settings: Config) -> dict[str, str]:
@@ -79,8 +79,8 @@ def takers(settings: Config) -> dict[str, dict]:
     for (_, model, captions), file in zip(grounders(settings), grounding_files(settings)):
         name = f"{model}, trained on {captions}"
         submissions.setdefault(name, {"mode": "grounding", "files": []})["files"].append(file)
-    for name, given in settings.rextime.submissions.items():
-        submissions[name] = {"mode": given.mode, "files": [given.file], "questions": given.questions}
+    for name, submission in settings.rextime.submissions.items():
+        submissions[name] = {"mode": submission.mode, "files": [submission.file], "questions": submission.questions}
     return submissions
 
 
@@ -156,7 +156,7 @@ def written(settings: Config, name: str) -> list[str]:
     return [f"{folder(settings)}/{name}"] if settings.rextime.sources else []
 
 
-def given(settings: Config) -> list[tuple[str, str, bool]]:
+def supplied_paths(settings: Config) -> list[tuple[str, str, bool]]:
     """(key of the configuration, path, whether it is a folder) of what the suite starts from and no rule makes."""
     suite, named = settings.rextime, []
     for name, source in suite.sources.items():

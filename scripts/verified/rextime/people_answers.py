@@ -53,9 +53,9 @@ def read_answers(path: str | Path, key: Mapping) -> tuple[int, list[dict], list[
         if answer.get("check") != answer_checksum(key["task"], annotator, answer):
             raise InputError(f"the answer to item {number} was edited after the export", file=path, remedy=AGAIN)
         seen[number] = answer
-    left = [number for number in wanted if number not in seen]
-    if left:
-        raise InputError(f"no answer to item {', '.join(map(str, left))}", file=path, remedy=AGAIN)
+    unanswered = [number for number in wanted if number not in seen]
+    if unanswered:
+        raise InputError(f"no answer to item {', '.join(map(str, unanswered))}", file=path, remedy=AGAIN)
     log = values.get("log")
     return annotator, list(seen.values()), log if isinstance(log, list) else []
 
@@ -82,11 +82,11 @@ def collect(paths: Iterable[str | Path], key: Mapping) -> tuple[list[dict], list
     files: dict[int, object] = {}
     answers, logs = [], []
     for path in paths:
-        annotator, given, log = read_answers(path, key)
+        annotator, page_answers, log = read_answers(path, key)
         if annotator in files:
             raise InputError(f"annotator {annotator} is in {files[annotator]} already", file=path)
         files[annotator] = path
-        answers += [{"annotator": annotator, **{k: v for k, v in row.items() if k != "check"}} for row in given]
+        answers += [{"annotator": annotator, **{k: v for k, v in row.items() if k != "check"}} for row in page_answers]
         logs += [{"annotator": annotator, **row} for row in log if isinstance(row, dict)]
     return answers, logs, [number for number in range(1, len(key["annotators"]) + 1) if number not in files]
 
@@ -98,15 +98,15 @@ def aggregate(answers: list[dict], key: Mapping) -> list[dict]:
     """
     rows = []
     for item in key["items"]:
-        given = [answer for answer in answers if answer["item"] == item["item"]]
-        if not given:
+        item_answers = [answer for answer in answers if answer["item"] == item["item"]]
+        if not item_answers:
             continue
-        spans = [(answer["start"], answer["end"]) for answer in given if not answer.get("bad")]
-        bad = 2 * (len(given) - len(spans)) >= len(given) and len(spans) < len(given)
+        spans = [(answer["start"], answer["end"]) for answer in item_answers if not answer.get("bad")]
+        bad = 2 * (len(item_answers) - len(spans)) >= len(item_answers) and len(spans) < len(item_answers)
         window = None if bad else [statistics.median(values) for values in zip(*spans)]
-        row = {"qid": item["qid"], "answers": len(given), "bad": bad, "window": window}
+        row = {"qid": item["qid"], "answers": len(item_answers), "bad": bad, "window": window}
         if key["tool"] == "human":
-            row["letters"] = [answer["answer"] for answer in given]
+            row["letters"] = [answer["answer"] for answer in item_answers]
         rows.append(row)
     return rows
 
@@ -120,11 +120,11 @@ def agreement(answers: list[dict], key: Mapping) -> dict:
     raters, items = len(key["annotators"]), len(key["items"])
     grades = np.full((raters, items), np.nan)
     for column, item in enumerate(key["items"]):
-        given = [answer for answer in answers if answer["item"] == item["item"]]
-        spans = [(answer["start"], answer["end"]) for answer in given if not answer.get("bad")]
+        item_answers = [answer for answer in answers if answer["item"] == item["item"]]
+        spans = [(answer["start"], answer["end"]) for answer in item_answers if not answer.get("bad")]
         for first, second in itertools.combinations(spans, 2):
             overlaps.append(float(interval_iou(np.array([first]), np.array([second]))[0]))
-        for answer in given:
+        for answer in item_answers:
             graded = LETTERS.index(answer["answer"]) if key["tool"] == "human" else bool(answer.get("bad"))
             grades[answer["annotator"] - 1, column] = graded
     alpha = krippendorff_alpha(grades, "nominal") if key["tool"] != "question-span" else float("nan")
@@ -141,17 +141,17 @@ def annotated_questions(questions: Iterable[dict], rows: Iterable[Mapping], tool
     `verify` replaces the window of the answer, `question-span` gives that of the question.
     """
     marked = {row["qid"]: row for row in rows}
-    kept, bad = [], []
+    usable, bad = [], []
     for question in questions:
         row = marked.get(question["qid"])
         if row is None:
-            kept.append(question)
+            usable.append(question)
         elif row["bad"]:
             bad.append(question["qid"])
         else:
             name = "relevant_windows" if tool == "verify" else "question_windows"
-            kept.append({**question, name: [list(row["window"])]})
-    return kept, bad
+            usable.append({**question, name: [list(row["window"])]})
+    return usable, bad
 
 
 def human_submissions(answers: list[dict], key: Mapping) -> dict[int, list[dict]]:

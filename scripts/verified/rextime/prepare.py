@@ -19,20 +19,23 @@ def read_sources(suite: Rextime, corpora: Mapping[str, str]) -> tuple[list[dict]
     """
     items, rejections, counts = [], [], {}
     for name, source in sorted(suite.sources.items()):
-        given = list(_given(source, corpora))
+        material = list(_given(source, corpora))
         if source.form == "captions":
-            kept, rejected = filter_captions(given, suite.captions, name)
+            accepted, rejected = filter_captions(material, suite.captions, name)
             tallies = {
-                "videos": count("video", len(given), rejected),
-                "events": count("event", sum(len(video.events) for video in given), rejected),
+                "videos": count("video", len(material), rejected),
+                "events": count("event", sum(len(video.events) for video in material), rejected),
             }
         else:
-            kept, rejected = filter_queries(given, suite.queries, name)
+            accepted, rejected = filter_queries(material, suite.queries, name)
             tallies = {
-                "queries": count("query", len(given), rejected),
-                "videos": {"given": len({q.video for q in given}), "kept": len({item["video"] for item in kept})},
+                "queries": count("query", len(material), rejected),
+                "videos": {
+                    "given": len({q.video for q in material}),
+                    "kept": len({item["video"] for item in accepted}),
+                },
             }
-        items += [item | {"split": source.split} for item in kept]
+        items += [item | {"split": source.split} for item in accepted]
         rejections += [{"source": name, **one.row()} for one in rejected]
         counts[name] = {"form": source.form, "split": source.split, **tallies}
     _check_unique(items)

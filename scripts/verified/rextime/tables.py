@@ -23,12 +23,12 @@ def sources_table(counts: Mapping[str, dict]) -> SimpleTable:
     """What the filters kept and rejected, by source; kept and rejected add up to given."""
     rows = []
     for source, count in counts.items():
-        for what in ("videos", "events", "queries"):
-            if what in count:
-                number = count[what]
-                rows.append([source, count["form"], what, "given", number["given"]])
-                rows.append([source, count["form"], what, "kept", number["kept"]])
-                rows += [[source, count["form"], what, reason, n] for reason, n in number.get("rejected", {}).items()]
+        for unit in ("videos", "events", "queries"):
+            if unit in count:
+                number = count[unit]
+                rows.append([source, count["form"], unit, "given", number["given"]])
+                rows.append([source, count["form"], unit, "kept", number["kept"]])
+                rows += [[source, count["form"], unit, reason, n] for reason, n in number.get("rejected", {}).items()]
     return SimpleTable("rextime-sources", "what the filters of the sources kept", _SOURCES, rows)
 
 
@@ -130,31 +130,31 @@ def cost_table(prices: Prices) -> SimpleTable:
 
 def _verdict(measure: Mapping[str, float], printed: tuple) -> str:
     ours = (measure["total"], measure["by_hand"], measure["percent_of_by_hand"])
-    same = all(theirs is None or round(own) == theirs for own, theirs in zip(ours, printed))
+    same = all(theirs is None or round(computed) == theirs for computed, theirs in zip(ours, printed))
     return "reproduced" if same else "differs: other prices are configured"
 
 
 def validity_table(rows: Iterable[Mapping], seed: int) -> SimpleTable:
     """Shares of true questions, right windows and false options in the demo, with intervals over questions."""
     rows = list(rows)
-    kept = [row for row in rows if row["kept"]]
+    accepted = [row for row in rows if row["kept"]]
     # A question without a span of its answer is dropped whatever its truth, so it says nothing about verification.
     judged = [row for row in rows if row["kept"] or row["reason"].startswith("verification")]
     shares = [
         ("written questions whose answer is true", [row["true"] for row in judged]),
-        ("kept questions whose answer is true", [row["true"] for row in kept]),
+        ("kept questions whose answer is true", [row["true"] for row in accepted]),
         (
             "true questions whose window is right (IoU ≥ 0.5)",
-            [row["window"] for row in kept if row["window"] is not None],
+            [row["window"] for row in accepted if row["window"] is not None],
         ),
-        ("wrong options that are false", [false for row in kept for false in row["options_false"]]),
+        ("wrong options that are false", [false for row in accepted for false in row["options_false"]]),
     ]
     shares += [
         (
             f"kept questions that are true, {kind.replace('_', ' ')}",
-            [row["true"] for row in kept if row["kind"] == kind],
+            [row["true"] for row in accepted if row["kind"] == kind],
         )
-        for kind in sorted({row["kind"] for row in kept})
+        for kind in sorted({row["kind"] for row in accepted})
     ]
     table = [[name, _share(values, seed), len(values)] for name, values in shares if values]
     notes = (

@@ -51,8 +51,8 @@ class Schedule:
     def rate(self, step: int) -> float:
         """Learning rate of `step` (from 0): up over a twentieth of the steps, then straight down to nothing."""
         warmup = max(1, self.steps // 20)
-        left = (self.steps - step) / max(1, self.steps - warmup)
-        return self.learning_rate * min((step + 1) / warmup, left)
+        decay = (self.steps - step) / max(1, self.steps - warmup)
+        return self.learning_rate * min((step + 1) / warmup, decay)
 
 
 class Classifier(nn.Module):

@@ -42,15 +42,15 @@ def summarise(answers: list[dict], key: Mapping, per_answer: bool = False, rater
     """
     wanted_raters = raters or key["raters"]
     whole = {grade: grade_matrix(answers, key, grade) for grade in GRADES}
-    given = (~np.isnan(whole[GRADES[0]])).sum(axis=1)
-    kept = (~np.isnan(whole[GRADES[0]])).sum(axis=0) >= wanted_raters
-    if not kept.any():
+    answered = (~np.isnan(whole[GRADES[0]])).sum(axis=1)
+    complete = (~np.isnan(whole[GRADES[0]])).sum(axis=0) >= wanted_raters
+    if not complete.any():
         raise InputError(
             f"no caption has the grades of {wanted_raters} people yet",
             remedy="import the files of more participants, or lower --raters",
         )
-    types = np.array([row["type"] for row in key["questions"]])[kept]
-    matrices = {grade: matrix[:, kept] for grade, matrix in whole.items()}
+    types = np.array([row["type"] for row in key["questions"]])[complete]
+    matrices = {grade: matrix[:, complete] for grade, matrix in whole.items()}
     values = {grade: verdicts(matrix, per_answer) for grade, matrix in matrices.items()}
     everything = np.ones(len(types), dtype=bool)
     wanted = {
@@ -66,9 +66,9 @@ def summarise(answers: list[dict], key: Mapping, per_answer: bool = False, rater
         "study": key["study"],
         "verdict": "answer" if per_answer else "caption",
         "participants": len(key["participants"]),
-        "missing": [int(position) + 1 for position in np.flatnonzero(given == 0)],
+        "missing": [int(position) + 1 for position in np.flatnonzero(answered == 0)],
         "raters": wanted_raters,
-        "left_out": [row["question"] for row, enough in zip(key["questions"], kept) if not enough],
+        "left_out": [row["question"] for row, enough in zip(key["questions"], complete) if not enough],
         "answers": int((~np.isnan(matrices[GRADES[0]])).sum()),
         "measures": {name: _measure(of[counted], key["seed"]) for name, (of, counted) in wanted.items()},
         "agreement": {grade: _agreement(matrices[grade], LEVELS[grade], key["seed"]) for grade in GRADES},

@@ -21,8 +21,8 @@ def checksum(text: str) -> str:
 
 def answer_checksum(study: str, participant: int, answer: Mapping) -> str:
     """Checksum of one answer, which binds it to its study and participant; `study.js` computes the same."""
-    parts = [study, participant, answer["question"], *(answer[name] for name in GRADES)]
-    return checksum("|".join(map(str, parts)))
+    values = [study, participant, answer["question"], *(answer[name] for name in GRADES)]
+    return checksum("|".join(map(str, values)))
 
 
 def read_answers(path: str | Path, key: Mapping) -> tuple[int, list[dict]]:
@@ -51,9 +51,9 @@ def read_answers(path: str | Path, key: Mapping) -> tuple[int, list[dict]]:
         _check(answer, number, path)
         if answer.get("check") != answer_checksum(key["study"], participant, answer):
             raise InputError(f"the answer to question {number} was edited after the export", file=path, remedy=AGAIN)
-    left = [number for number in wanted if number not in seen]
-    if left:
-        raise InputError(f"no answer to question {', '.join(map(str, left))}", file=path, remedy=AGAIN)
+    unanswered = [number for number in wanted if number not in seen]
+    if unanswered:
+        raise InputError(f"no answer to question {', '.join(map(str, unanswered))}", file=path, remedy=AGAIN)
     return participant, answers
 
 

@@ -50,7 +50,7 @@ def cut(path: str | Path, spans: Mapping[int, tuple[float, float]], side: int) -
     Raises InputError for a video that cannot be read and for a span without a frame.
     """
     open_clips: dict[int, Clip] = {}
-    done: dict[int, bytes] = {}
+    encoded: dict[int, bytes] = {}
     try:
         with open_video(path) as decoder:
             fps = Fraction(decoder.nominal_rate).limit_denominator(1001)
@@ -64,16 +64,16 @@ def cut(path: str | Path, spans: Mapping[int, tuple[float, float]], side: int) -
                             open_clips[name] = Clip(*image.shape[:2], fps)
                         open_clips[name].add(max(0.0, time - start), image)
                 for name in [name for name in open_clips if until >= spans[name][1]]:
-                    done[name] = open_clips.pop(name).finish()
-                if len(done) == len(spans):
+                    encoded[name] = open_clips.pop(name).finish()
+                if len(encoded) == len(spans):
                     break
     except VideoError as error:
         raise InputError(error.detail, file=path, remedy="the study shows clips of the corpus's videos") from None
-    done |= {name: clip.finish() for name, clip in open_clips.items()}
+    encoded |= {name: clip.finish() for name, clip in open_clips.items()}
     for name, (start, end) in spans.items():
-        if name not in done:
+        if name not in encoded:
             raise InputError(f"no frame between {start} s and {end} s for moment {name}", file=path)
-    return done
+    return encoded
 
 
 def _size(height: int, width: int, side: int) -> tuple[int, int]:

@@ -13,7 +13,9 @@ METRICS = (*(("VCMR", metric) for metric in ("0.5/r1", "0.5/r10", "0.7/r1", "0.7
 
 def availability_tables(settings: dict, collection: Collection) -> list[SimpleTable]:
     """Table `availability` of all published data sets, and `availability-recall` where retrieval models were tested."""
-    published = {name: found for name in settings["datasets"] if (found := _published(collection, name))}
+    published = {
+        name: counts_of_splits for name in settings["datasets"] if (counts_of_splits := _published(collection, name))
+    }
     rows = [
         (
             settings["datasets"][name]["title"],
@@ -43,11 +45,11 @@ def availability_lines(settings: dict, collection: Collection) -> list[str]:
     """A line per published data set for the foot of every table: n of N videos by split."""
     lines = []
     for name, values in settings["datasets"].items():
-        if found := _published(collection, name):
+        if counts_of_splits := _published(collection, name):
             splits = "; ".join(
                 f"{split}: {counts['videos_at_hand']} of {counts['videos']} videos, {counts['moments_at_hand']} of "
                 f"{counts['moments']} moments"
-                for split, counts in found.items()
+                for split, counts in counts_of_splits.items()
             )
             lines.append(f"{values['title']}, at hand of what is published: {splits}.")
     return lines

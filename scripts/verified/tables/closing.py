@@ -53,8 +53,8 @@ def show(tables: Path, shown: Path = SHOWN) -> None:
 
 def closing_message(tables: Path, leading: Iterable[str]) -> str:
     """The tables of these names aligned for a terminal, and where all tables are; "" when none of them was built."""
-    parts = [_aligned(tables, name) for name in leading if (tables / f"{name}.csv").is_file()]
-    return "\n".join(["", *parts, f"All tables: {tables}/\n"]) if parts else ""
+    shown = [_aligned(tables, name) for name in leading if (tables / f"{name}.csv").is_file()]
+    return "\n".join(["", *shown, f"All tables: {tables}/\n"]) if shown else ""
 
 
 def _aligned(tables: Path, name: str) -> str:

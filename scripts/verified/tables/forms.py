@@ -80,8 +80,8 @@ def _latex_cell(escaped: str) -> str:
 
 def html_page(sheet: Sheet, notes: Iterable[str]) -> str:
     """A complete page with one table."""
-    left = ", ".join(f".col{n}" for n in range(len(sheet.header)) if n < sheet.labels or _is_text(sheet, n))
-    style = "th, td { text-align: right; }" + (f" :is({left}) {{ text-align: left; }}" if left else "")
+    text_columns = ", ".join(f".col{n}" for n in range(len(sheet.header)) if n < sheet.labels or _is_text(sheet, n))
+    style = "th, td { text-align: right; }" + (f" :is({text_columns}) {{ text-align: left; }}" if text_columns else "")
     below = "<br>".join(html.escape(one_line(note)) for note in notes)
     title = html.escape(f"{sheet.key}: {sheet.title}")  # above the table, so that it stays when that is scrolled
     return still_page(sheet.title, f"<h2>{title}</h2>\n{wide(_html_table(sheet))}<p>{below}</p>", style)

@@ -12,10 +12,10 @@ def range_without(members: list[dict], captions: int, left_out: int, figure: str
     ``instances`` (the captions in them). Captions of a class are taken as all alike, so that a class never falls apart.
     """
     sizes = np.array([member["size"] for member in members], np.int64)
-    rest = captions - sizes.sum()
-    draws = np.random.default_rng(seed).multivariate_hypergeometric([*sizes, rest], left_out, DRAWS)[:, :-1]
+    single = captions - sizes.sum()
+    draws = np.random.default_rng(seed).multivariate_hypergeometric([*sizes, single], left_out, DRAWS)[:, :-1]
     remaining = sizes - draws
-    kept = remaining >= 2
-    counts = kept.sum(axis=1) if figure == "classes" else np.where(kept, remaining, 0).sum(axis=1)
+    still_classes = remaining >= 2
+    counts = still_classes.sum(axis=1) if figure == "classes" else np.where(still_classes, remaining, 0).sum(axis=1)
     low, high = np.percentile(counts, [2.5, 97.5], method="nearest")
     return int(low), int(high)

@@ -97,10 +97,10 @@ def _who(study: dict) -> str:
 
 def _role(role: dict, locked: dict) -> str:
     """The model of a role and its engine; answers that a cassette gave are named as such."""
-    given = f", answers of cassette {Path(role['cassette']).name} first" if role["cassette"] else ""
+    cassette = f", answers of cassette {Path(role['cassette']).name} first" if role["cassette"] else ""
     if role["engine"] not in LOADING_ENGINES:
-        return f"{role['model']} ({role['engine']}{given})"
-    return f"{_named(role['model'], role['revision'], locked)} ({role['engine']}{given})"
+        return f"{role['model']} ({role['engine']}{cassette})"
+    return f"{_named(role['model'], role['revision'], locked)} ({role['engine']}{cassette})"
 
 
 def _named(model: str, revision: str, locked: dict) -> str:

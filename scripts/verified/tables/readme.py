@@ -75,7 +75,7 @@ def readme_table(text: str) -> dict[tuple[str, str, str], str]:
     for line in lines[lines.index(markdown_row(HEADER)) + 2 :]:
         if not line.startswith("|"):
             break
-        method, *shown = (part.strip() for part in line.strip("|").split("|"))
+        method, *shown = (text_of_cell.strip() for text_of_cell in line.strip("|").split("|"))
         if len(shown) != len(COLUMNS):
             raise ValueError(f"{method}: {len(shown)} cells for {len(COLUMNS)} columns")
         for column, cell in zip(COLUMNS, shown):

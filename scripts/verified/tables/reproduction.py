@@ -150,12 +150,12 @@ def _tolerance(figure: Mapping, cell: Cell) -> float:
 
 def _note(figure: Mapping, values: Mapping, verdict: str, seed: int) -> str:
     notes = []
-    part = values.get(figure["train"].lower(), values)
-    captions, paper = part.get("captions"), CAPTIONS.get(figure["dataset"])
+    measured = values.get(figure["train"].lower(), values)
+    captions, paper = measured.get("captions"), CAPTIONS.get(figure["dataset"])
     if None not in (captions, paper) and captions != paper:
         notes.append(f"ours counts {captions} captions, the paper {paper}; it does not say which it left out")
         if figure["task"] == "many-to-many" and captions > paper:
-            low, high = range_without(part["members"], captions, captions - paper, figure["metric"], seed)
+            low, high = range_without(measured["members"], captions, captions - paper, figure["metric"], seed)
             holds = "which holds" if low <= float(figure["value"]) <= high else "which does not hold"
             notes.append(
                 f"leaving out {captions - paper} at random gives {low} to {high} (95 %), {holds} the printed one"

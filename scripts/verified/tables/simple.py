@@ -78,7 +78,9 @@ class SimpleTable:
 
 def _is_value(value: object) -> bool:
     if isinstance(value, Estimate):
-        return all(not isinstance(part, bool) and math.isfinite(part) for part in (value.value, value.low, value.high))
+        return all(
+            not isinstance(number, bool) and math.isfinite(number) for number in (value.value, value.low, value.high)
+        )
     if isinstance(value, float | int):
         return not isinstance(value, bool) and math.isfinite(value)
     return value is None or isinstance(value, str)

@@ -50,11 +50,11 @@ def write_tables(
         write_simple(folder, printed_table(rows), lines, judged)  # its figures stand in the tidy frame already
         write_simple(folder, verdict_table(rows), lines, judged)
         tidy += tidy_rows(verdict_table(rows))
-    taken = {*(table.key for table in TABLES), "all", "reproduction", "verdicts"}
+    keys = {*(table.key for table in TABLES), "all", "reproduction", "verdicts"}
     for table in simple:
-        if table.key in taken:
+        if table.key in keys:
             raise InputError(f"two tables are called {table.key!r}", remedy="give one of them another key")
-        taken.add(table.key)
+        keys.add(table.key)
         write_simple(folder, table, lines)
         tidy += tidy_rows(table)
     write_text(folder / "all.csv", csv_text(pd.DataFrame(tidy, columns=list(TIDY), dtype=object), lines))
@@ -86,16 +86,16 @@ def tidy_rows(table: SimpleTable) -> list[dict]:
     counted = [any(not isinstance(row[n], str | None) for row in table.rows) for n in range(len(table.header))]
     for row in table.rows:
         columns = {"table": table.key}
-        others = []
+        labels = []
         for heading, text in zip(table.header[: table.labels], row):
             if heading in LABELS:
                 columns[LABELS[heading]] = text
             else:
-                others.append(text)
-        columns["task"] = "; ".join(others)
-        rest = list(zip(table.header, row, counted))[table.labels :]
-        note = "; ".join(f"{heading}: {value}" for heading, value, _ in rest if isinstance(value, str) and value)
-        for heading, value, number in rest:
+                labels.append(text)
+        columns["task"] = "; ".join(labels)
+        cells = list(zip(table.header, row, counted))[table.labels :]
+        note = "; ".join(f"{heading}: {value}" for heading, value, _ in cells if isinstance(value, str) and value)
+        for heading, value, number in cells:
             if number and not isinstance(value, str):
                 bounds = vars(value) if isinstance(value, Estimate) else {"value": value}
                 out.append({**columns, "metric": heading, **bounds, "note": note})

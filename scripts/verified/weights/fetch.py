@@ -57,7 +57,7 @@ def _as_locked(wanted: Wanted, commit: str, files: dict[str, dict], weights: Wei
         folder = local_hub.folder_of(wanted, Path(weights.hub))
         check(folder, files, wanted.key, f"put the locked files there, or remove the entry from {weights.lock}")
         return folder
-    folder = hub.place(wanted, commit, Path(weights.folder))
+    folder = hub.folder_of(wanted, commit, Path(weights.folder))
     if first_difference(folder, files):
         for name, facts in files.items():
             if first_difference(folder, {name: facts}):

@@ -37,8 +37,8 @@ def blob_of(path: Path) -> str:
     """Git's SHA-1 of a file's content, which the hub gives for files that are not large."""
     digest = hashlib.sha1(f"blob {path.stat().st_size}\0".encode(), usedforsecurity=False)
     with path.open("rb") as file:
-        while part := file.read(CHUNK):
-            digest.update(part)
+        while chunk := file.read(CHUNK):
+            digest.update(chunk)
     return digest.hexdigest()
 
 

@@ -53,7 +53,7 @@ def bring(wanted: Wanted, commit: str, sizes: Mapping[str, int | None], folder: 
     from huggingface_hub.file_download import http_get
     from huggingface_hub.utils import build_hf_headers
 
-    at = place(wanted, commit, folder)
+    at = folder_of(wanted, commit, folder)
     at.mkdir(parents=True, exist_ok=True)
     with (at / ".turn").open("w") as turn:
         fcntl.flock(turn, fcntl.LOCK_EX)
@@ -78,18 +78,20 @@ def bring(wanted: Wanted, commit: str, sizes: Mapping[str, int | None], folder: 
     return at
 
 
-def place(wanted: Wanted, commit: str, folder: Path) -> Path:
+def folder_of(wanted: Wanted, commit: str, folder: Path) -> Path:
     """Where `bring` puts a model."""
     return folder / wanted.name.replace("/", "--") / commit
 
 
-def check_against_hub(at: Path, found: Published, wanted: Wanted) -> dict[str, dict]:
+def check_against_hub(at: Path, listing: Published, wanted: Wanted) -> dict[str, dict]:
     """{file: {bytes, sha256}} of what arrived. Raises InputError, and drops the file, where the hub says otherwise."""
     facts = {}
-    for name in found.sizes:
+    for name in listing.sizes:
         path = at / name
         digest = sha256_of(path)
-        wrong = found.sha256.get(name, digest) != digest or (name in found.blobs and found.blobs[name] != blob_of(path))
+        wrong = listing.sha256.get(name, digest) != digest or (
+            name in listing.blobs and listing.blobs[name] != blob_of(path)
+        )
         if wrong:
             path.unlink()
             raise InputError(

@@ -50,8 +50,8 @@ def initial_weights(settings: Config, model: str) -> str:
 
 def computed_features(settings: Config) -> bool:
     """Whether a data set of films has features that a joint encoder computes."""
-    given = (getattr(films.source, "given", False) for films in settings.longform.datasets.values())
-    return not all(given)
+    sources = [films.source for films in settings.longform.datasets.values()]
+    return not all(getattr(source, "features_supplied", False) for source in sources)
 
 
 def wanted_models(settings: Config) -> dict[Wanted, list[str]]:

@@ -99,12 +99,12 @@ class Decoder:
     @property
     def claimed_seconds(self) -> float:
         """Length that the container's header claims, 0 where it claims none."""
-        own = _seconds(self.stream.duration, self.stream.time_base)
-        return own if own is not None else (self._container.duration or 0) / av.time_base
+        of_stream = _seconds(self.stream.duration, self.stream.time_base)
+        return of_stream if of_stream is not None else (self._container.duration or 0) / av.time_base
 
     def __iter__(self) -> Iterator[TimedFrame]:
         # Ticks are the stream's: frames given out at the end of the stream do not say so themselves.
-        base, held, time = self.stream.time_base, None, 0.0
+        base, previous, time = self.stream.time_base, None, 0.0
         for frame in self._frames():
             stamp = _seconds(frame.pts, base)
             if self._origin is None:
@@ -114,14 +114,14 @@ class Decoder:
             else:
                 stamped = stamp is not None and stamp - self._origin > time
                 until = stamp - self._origin if stamped else time + 1 / self.nominal_rate
-                yield TimedFrame(time, until, held)
+                yield TimedFrame(time, until, previous)
                 time = until
-            held = frame
-        if held is None:
+            previous = frame
+        if previous is None:
             raise VideoError("no-frames", self.path, "no frame could be decoded")
-        shown = _seconds(held.duration, base) or 0.0
+        shown = _seconds(previous.duration, base) or 0.0
         # The last frame's duration is the least reliable stamp of all: broken muxers write minutes there.
-        yield TimedFrame(time, time + (shown if 0 < shown * self.nominal_rate < 4 else 1 / self.nominal_rate), held)
+        yield TimedFrame(time, time + (shown if 0 < shown * self.nominal_rate < 4 else 1 / self.nominal_rate), previous)
 
     def _frames(self) -> Iterator[av.VideoFrame]:
         for packet in self._packets():
@@ -177,8 +177,8 @@ class Decoder:
             self._index = _read_index(self.stream, self._origin)
         keys, goal = self._index.keys, self.needed - MARGIN
         # The index has decoding times, which run ahead of the times shown: a key frame close to the goal may miss it.
-        place = bisect.bisect_right(keys, goal - MARGIN) - 1
-        if place < 0 or keys[place] <= self._reached + MARGIN or not self._stamped:
+        nearest = bisect.bisect_right(keys, goal - MARGIN) - 1
+        if nearest < 0 or keys[nearest] <= self._reached + MARGIN or not self._stamped:
             return
         self._container.seek(round((goal + self._origin) / self.stream.time_base), stream=self.stream)
         packets = self._container.demux(self.stream)

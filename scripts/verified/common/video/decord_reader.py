@@ -66,21 +66,21 @@ class DecordDecoder:
         log.warning("%s: decord cannot decode all of it; PyAV goes on", self._path)
 
     def __iter__(self) -> Iterator[TimedFrame]:
-        number, given = 0, -math.inf
+        number, latest = 0, -math.inf
         while number < len(self._starts):
             try:
                 image = self._reader[number].asnumpy()
             except (RuntimeError, self._failure, IndexError):
                 self._warn()
                 break
-            given = float(self._starts[number])
-            yield TimedFrame(given, float(self._ends[number]), av.VideoFrame.from_ndarray(image, format="rgb24"))
+            latest = float(self._starts[number])
+            yield TimedFrame(latest, float(self._ends[number]), av.VideoFrame.from_ndarray(image, format="rgb24"))
             shown = int(np.searchsorted(self._ends, self.needed, side="right"))  # behind the end, the last frame is
             number = max(number + 1, min(shown, len(self._starts) - 1))
         else:
             if len(self._starts):
                 return
-        for item in self._decoder:
+        for timed in self._decoder:
             self._decoder.needed = self.needed
-            if item.time > given + 1e-6:
-                yield item
+            if timed.time > latest + 1e-6:
+                yield timed

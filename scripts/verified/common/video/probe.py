@@ -21,12 +21,12 @@ def probe(path: str | os.PathLike, threads: int = 1) -> dict:
     """
     with open_video(path, threads) as video:
         frames, times = 0, (0.0, 0.0)
-        for item in video:
+        for timed in video:
             if not frames:
-                height, width = upright_size(item.frame)
-                rotation = item.frame.rotation
+                height, width = upright_size(timed.frame)
+                rotation = timed.frame.rotation
             frames += 1
-            times = item.time, item.until
+            times = timed.time, timed.until
         codec = video.stream.codec_context.name
         nominal, claimed, damaged = video.nominal_rate, video.claimed_seconds, video.damage > 0
     last, duration = times

@@ -37,17 +37,17 @@ class _Span:
     def complete(self) -> bool:
         return self.times is not None and len(self.frames) == len(self.times)
 
-    def awaits(self, item: TimedFrame) -> float:
-        """Earliest time that matters to this span behind the frame `item`."""
-        return item.until if self.times is None else self.times[len(self.frames)]
+    def awaits(self, timed: TimedFrame) -> float:
+        """Earliest time that matters to this span behind the frame `timed`."""
+        return timed.until if self.times is None else self.times[len(self.frames)]
 
-    def share(self, item: TimedFrame, last: bool) -> int:
-        """How many times the frame `item` belongs to this span."""
+    def share(self, timed: TimedFrame, last: bool) -> int:
+        """How many times the frame `timed` belongs to this span."""
         if self.times is None:
-            inside = self.start - TOLERANCE <= item.time < self.end - TOLERANCE
-            only = item.time < self.start < item.until - TOLERANCE and (last or item.until >= self.end - TOLERANCE)
+            inside = self.start - TOLERANCE <= timed.time < self.end - TOLERANCE
+            only = timed.time < self.start < timed.until - TOLERANCE and (last or timed.until >= self.end - TOLERANCE)
             return int(inside or only)
-        horizon = item.until - TOLERANCE
+        horizon = timed.until - TOLERANCE
         if last and self.fill and self.times[0] < horizon:
             horizon = math.inf
         return bisect.bisect_left(self.times, horizon, len(self.frames)) - len(self.frames)
@@ -113,8 +113,8 @@ def read_frames(
     # A leading time of 0 puts the start of the span inside the video, so that later times fill from its last frame.
     ordered = np.unique(np.concatenate([[0.0], np.maximum(wanted, 0.0)]))
     span, _ = next(_stream(path, [_Span(0, 0.0, math.inf, ordered, fill=True)], size, threads))
-    places = np.searchsorted(ordered, np.maximum(wanted, 0.0))
-    return np.stack([span.frames[place] for place in places]), np.array([span.shown[place] for place in places])
+    indices = np.searchsorted(ordered, np.maximum(wanted, 0.0))
+    return np.stack([span.frames[index] for index in indices]), np.array([span.shown[index] for index in indices])
 
 
 def iterate_frames(
@@ -127,14 +127,14 @@ def iterate_frames(
     """
     with open_reader(path, threads) as video:
         step = 0
-        for item in video:
+        for timed in video:
             if fps is None:
-                size = size or upright_size(item.frame)
-                yield item.time, frame_array(item.frame, size)
-            elif step / fps < item.until - TOLERANCE:
-                size = size or upright_size(item.frame)
-                array = frame_array(item.frame, size)
-                while step / fps < item.until - TOLERANCE:
+                size = size or upright_size(timed.frame)
+                yield timed.time, frame_array(timed.frame, size)
+            elif step / fps < timed.until - TOLERANCE:
+                size = size or upright_size(timed.frame)
+                array = frame_array(timed.frame, size)
+                while step / fps < timed.until - TOLERANCE:
                     yield step / fps, array
                     step += 1
                 video.needed = step / fps
@@ -148,27 +148,27 @@ def _stream(path, requests: list[_Span], size: Size, threads: int) -> Iterator[t
     shape = None
     with open_reader(path, threads) as video:
         following = iter(video)
-        item = next(following)
-        while (waiting or active) and item is not None:
-            video.needed = min([*(span.awaits(item) for span in active), *(entry[0] for entry in waiting[:1])])
+        timed = next(following)
+        while (waiting or active) and timed is not None:
+            video.needed = min([*(span.awaits(timed) for span in active), *(entry[0] for entry in waiting[:1])])
             upcoming = next(following, None)
             if shape is None:
-                shape = upright_size(item.frame) if size is None else (size, size) if isinstance(size, int) else size
-            while waiting and waiting[0][0] < item.until - TOLERANCE:
+                shape = upright_size(timed.frame) if size is None else (size, size) if isinstance(size, int) else size
+            while waiting and waiting[0][0] < timed.until - TOLERANCE:
                 active.append(heapq.heappop(waiting)[2])
             array = None
             for span in active:
-                share = span.share(item, upcoming is None)
+                share = span.share(timed, upcoming is None)
                 if share > 0:
-                    array = frame_array(item.frame, shape) if array is None else array
+                    array = frame_array(timed.frame, shape) if array is None else array
                     span.frames.extend([array] * share)
-                    span.shown.extend([item.time] * share)
-            done = [
-                span for span in active if span.complete or (span.times is None and item.until >= span.end - TOLERANCE)
+                    span.shown.extend([timed.time] * share)
+            finished = [
+                span for span in active if span.complete or (span.times is None and timed.until >= span.end - TOLERANCE)
             ]
-            active = [span for span in active if span not in done]
-            for span in done:
+            active = [span for span in active if span not in finished]
+            for span in finished:
                 yield span, shape
-            item = upcoming
+            timed = upcoming
         for span in sorted([*active, *(entry[2] for entry in waiting)], key=lambda span: span.index):
             yield span, shape

@@ -52,10 +52,10 @@ class PretrainingStep(TrainingStep):
         tokens, videos = self.model.encode_video(normalised(batch.frames))
         embeddings = self.model.text.embeddings.word_embeddings.weight
         alignment = self.alignment(tokens, embeddings, batch.words, batch.bags)
-        self.taken += 1
+        self.steps_taken += 1
         self.read[batch.ids] = True
         self.read[batch.words] = True
-        if self.taken <= self.alone:
+        if self.steps_taken <= self.alone:
             return alignment, {"loss": alignment.detach(), "alignment": alignment.detach()}
         objective, seen = self.losses(batch, tokens, videos)
         return objective + alignment, {**seen, "alignment": alignment.detach()}
@@ -75,9 +75,9 @@ class Pretraining:
 
 def run_pretraining(size: Architecture, plan: Pretraining, save_seconds: float, checkpoint: str, record: str) -> None:
     """Pre-train and write the checkpoint and its log. While it runs, its state stands beside `checkpoint`."""
-    given = [Path(plan.backbone) / "model.safetensors"]
+    input_files = [Path(plan.backbone) / "model.safetensors"]
     values = [size.as_dict(), plan.clips, plan.batch, plan.learning_rate, plan.seed]
-    owner = fingerprint(modules_digest("evaluator.tiny.pretrain"), values, given)
+    owner = fingerprint(modules_digest("evaluator.tiny.pretrain"), values, input_files)
     state = TrainingState(Path(checkpoint).with_name("unfinished-pre-training.safetensors"), owner, save_seconds)
     step, rows = pretrain(size, plan, state)
     write_jsonl(record, rows)
@@ -141,9 +141,9 @@ def world_batch(seed: int, first: int, count: int, size: Architecture) -> WorldB
         "dynamic": [item.dynamic[0] for item in items],
     }
     names = [f"world item {first + number}" for number in range(count)]
-    made = make_batch(np.stack([item.frames for item in items]), captions, names)
+    batch = make_batch(np.stack([item.frames for item in items]), captions, names)
     words, bags = bags_of_words([[item.caption, *item.static, *item.dynamic] for item in items])
-    return WorldBatch(**vars(made), words=words, bags=bags)
+    return WorldBatch(**vars(batch), words=words, bags=bags)
 
 
 def bags_of_words(captions: list[list[str]]) -> tuple[Tensor, Tensor]:

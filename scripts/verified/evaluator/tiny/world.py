@@ -33,25 +33,27 @@ def world_item(seed: int, number: int, frames: int, size: int, disturbed: int) -
     """
     rng = random.Random(derive_seed(seed, "separate world of the evaluator", number))
     event = draw_event(rng, 0, LONGEST, FPS)
-    said = describe(facts(event, FPS), rng)
+    description = describe(facts(event, FPS), rng)
     style = rng.getrandbits(32)
-    static, dynamic = (_falsified(said, kind, disturbed, style, rng) for kind in (STATIC, DYNAMIC))
+    static, dynamic = (_falsified(description, kind, disturbed, style, rng) for kind in (STATIC, DYNAMIC))
     pictures = sample_event(event, frames, size, rng)
-    return WorldItem(pictures, word(said, style), static, dynamic)
+    return WorldItem(pictures, word(description, style), static, dynamic)
 
 
-def _falsified(said: Description, kind: tuple[str, ...], count: int, style: int, rng: random.Random) -> list[str]:
+def _falsified(
+    description: Description, kind: tuple[str, ...], count: int, style: int, rng: random.Random
+) -> list[str]:
     """`count` captions, each false in one attribute of `kind`, as many different attributes as there are."""
-    names = [name for name in kind if getattr(said, name) is not None]
+    names = [name for name in kind if getattr(description, name) is not None]
     rng.shuffle(names)
     captions: list[str] = []
     for name in names:
         try:
-            captions.append(word(disturb(said, (name,), rng)[0], style))
+            captions.append(word(disturb(description, (name,), rng)[0], style))
         except ValueError:  # no other value of this attribute is possible in the world
             continue
         if len(captions) == count:
             return captions
     while len(captions) < count:
-        captions.append(word(disturb(said, kind, rng)[0], style))
+        captions.append(word(disturb(description, kind, rng)[0], style))
     return captions

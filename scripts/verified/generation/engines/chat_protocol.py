@@ -27,18 +27,18 @@ class Unreadable(ValueError):
 def arguments_of(request: Request, model: str, video_input: str = "stills") -> dict:
     """Keyword arguments of the client's `chat.completions.create`; a clip goes as `video_input` says."""
     content: str | list[dict] = request.prompt
-    images, more, parts = list(request.images), {}, []
+    images, more, media = list(request.images), {}, []
     if request.frames is not None and video_input == "stills":
         images += [jpeg_of(frame) for frame in request.frames]
     elif request.frames is not None and video_input == "mp4":
-        parts = [{"type": "video_url", "video_url": {"url": mp4_url(request.frames, request.frame_times)}}]
+        media = [{"type": "video_url", "video_url": {"url": mp4_url(request.frames, request.frame_times)}}]
     elif request.frames is not None:
-        parts = [{"type": "video_url", "video_url": {"url": video_url(request.frames)}}]
+        media = [{"type": "video_url", "video_url": {"url": video_url(request.frames)}}]
         facts = {"num_frames": -1, **video_facts(request.frame_times)}
         more = {"extra_body": {"media_io_kwargs": {"video": facts}}}
-    parts = [*({"type": "image_url", "image_url": {"url": data_url(image)}} for image in images), *parts]
-    if parts:
-        content = [*parts, {"type": "text", "text": request.prompt}]
+    media = [*({"type": "image_url", "image_url": {"url": data_url(image)}} for image in images), *media]
+    if media:
+        content = [*media, {"type": "text", "text": request.prompt}]
     values = {
         **more,
         "model": model,
@@ -62,7 +62,7 @@ def reply_of(content: bytes, model: str) -> Reply:
         message, reason = choice["message"], choice.get("finish_reason")
         text = message.get("content") or ""
         if not isinstance(text, str):
-            text = "".join(part["text"] for part in text if part.get("type") == "text")
+            text = "".join(block["text"] for block in text if block.get("type") == "text")
         usage = body.get("usage") or {}
         tokens = {
             "tokens_in": _tokens(usage.get("prompt_tokens")),

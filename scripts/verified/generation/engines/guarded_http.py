@@ -30,10 +30,10 @@ class Limits(threading.local):
 
     def seconds_left(self, timeout: float | None) -> float:
         """Time for the next step, at most `timeout`. Raises ReadTimeout when the call's is over."""
-        left = self.until - time.monotonic()
-        if left <= 0:
+        remaining = self.until - time.monotonic()
+        if remaining <= 0:
             raise httpcore2.ReadTimeout("the whole answer took too long")
-        return left if timeout is None else min(left, timeout)
+        return remaining if timeout is None else min(remaining, timeout)
 
 
 class _Stream(httpcore2.NetworkStream):
@@ -41,11 +41,11 @@ class _Stream(httpcore2.NetworkStream):
         self.inner, self.limits = inner, limits
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        data = self.inner.read(max_bytes, self.limits.seconds_left(timeout))
-        self.limits.bytes_left -= len(data)
+        content = self.inner.read(max_bytes, self.limits.seconds_left(timeout))
+        self.limits.bytes_left -= len(content)
         if self.limits.bytes_left < 0:
             raise Refused(f"the answer has more than {MOST_BYTES} bytes")
-        return data
+        return content
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
         self.inner.write(buffer, self.limits.seconds_left(timeout))

@@ -43,13 +43,13 @@ def video_facts(times: Sequence[float]) -> dict:
     even = len(steps) and steps.min() > 0 and np.abs(steps - steps.mean()).max() < 0.005
     fps = float(1 / steps.mean()) if even else 100.0
     first = times[0] if len(times) else 0.0
-    places = np.round((np.asarray(times) - first) * fps).astype(int).tolist()
-    total = (places[-1] if places else 0) + 1
+    indices = np.round((np.asarray(times) - first) * fps).astype(int).tolist()
+    total = (indices[-1] if indices else 0) + 1
     return {
         "fps": fps,
         "duration": total / fps,
         "total_num_frames": total,
-        "frames_indices": places,
+        "frames_indices": indices,
         "do_sample_frames": False,
     }
 

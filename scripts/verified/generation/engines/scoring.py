@@ -66,6 +66,6 @@ class Scoring:
                 logits = self.engine.network(**longer).logits[0, prompt.shape[1] - 1 : -1].float()
         except RuntimeError as error:  # out of memory, above all
             return Reply("", "error", "model", str(error)[:500], tokens_in=total)
-        chosen = torch.log_softmax(logits, dim=-1).gather(1, added[0].unsqueeze(1))
-        text = json.dumps({"mean_log_probability": round(float(chosen.mean()), 6), "tokens": added.shape[1]})
+        log_probabilities = torch.log_softmax(logits, dim=-1).gather(1, added[0].unsqueeze(1))
+        text = json.dumps({"mean_log_probability": round(float(log_probabilities.mean()), 6), "tokens": added.shape[1]})
         return Reply(text, tokens_in=total, seconds=time.monotonic() - started)

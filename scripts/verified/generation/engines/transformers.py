@@ -63,8 +63,8 @@ class Transformers:
                 remedy="check `model`: a hub name, which `verified fetch-models` brings here, or a folder with weights",
             ) from None
         text = config.get_text_config()
-        own = getattr(text, "max_position_embeddings", None) or self.settings.max_context_tokens
-        self.most_tokens = min(own, self.settings.max_context_tokens)
+        model_limit = getattr(text, "max_position_embeddings", None) or self.settings.max_context_tokens
+        self.most_tokens = min(model_limit, self.settings.max_context_tokens)
         ends = self.network.generation_config.eos_token_id
         self.ends = {*(ends if isinstance(ends, list) else [ends]), self.tokenizer.eos_token_id} - {None}
         self.control = {*self.tokenizer.all_special_tokens, *self.tokenizer.get_added_vocab()}
@@ -117,8 +117,8 @@ class Transformers:
             prompt = "".join(getattr(speaker, "image_token", "<image>") + "\n" for _ in images) + prompt
             special = True
         if self.sees:
-            given = {"images": [images]} if images else {}
-            inputs = self.processor(text=[prompt], **given, return_tensors="pt", add_special_tokens=special)
+            image_inputs = {"images": [images]} if images else {}
+            inputs = self.processor(text=[prompt], **image_inputs, return_tensors="pt", add_special_tokens=special)
         else:
             inputs = self.tokenizer([prompt], return_tensors="pt", add_special_tokens=special)
         inputs.pop("token_type_ids", None)
@@ -133,11 +133,11 @@ def _processor(model: str, kind: str, pinned: dict):
     try:
         return transformers.AutoProcessor.from_pretrained(model, **pinned)
     except ImportError:
-        whole = getattr(transformers, PROCESSOR_MAPPING_NAMES[kind])
+        processor_class = getattr(transformers, PROCESSOR_MAPPING_NAMES[kind])
 
-        class ImagesOnly(whole):
-            def __init__(self, image_processor=None, tokenizer=None, chat_template=None, **rest):
-                super().__init__(image_processor, tokenizer, None, chat_template=chat_template, **rest)
+        class ImagesOnly(processor_class):
+            def __init__(self, image_processor=None, tokenizer=None, chat_template=None, **options):
+                super().__init__(image_processor, tokenizer, None, chat_template=chat_template, **options)
 
-        ImagesOnly.__name__ = whole.__name__
+        ImagesOnly.__name__ = processor_class.__name__
         return ImagesOnly.from_pretrained(model, **pinned)

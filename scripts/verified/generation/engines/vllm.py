@@ -72,15 +72,15 @@ class VLLM:
         """Replies to a batch; requests whose pictures do not decode are left out of the call."""
         messages: dict[int, list] = {}
         failed: dict[int, Reply] = {}
-        for place, request in enumerate(batch):
+        for index, request in enumerate(batch):
             try:
-                messages[place] = self._messages(request)
+                messages[index] = self._messages(request)
             except (OSError, ValueError, SyntaxError) as error:
-                failed[place] = Reply("", "error", "media", str(error))
+                failed[index] = Reply("", "error", "media", str(error))
         asked = list(messages)
-        replies = dict(zip(asked, self._chat([messages[place] for place in asked], [batch[place] for place in asked])))
-        for place in range(len(batch)):
-            yield failed[place] if place in failed else replies[place]
+        replies = dict(zip(asked, self._chat([messages[index] for index in asked], [batch[index] for index in asked])))
+        for index in range(len(batch)):
+            yield failed[index] if index in failed else replies[index]
 
     def _messages(self, request: Request) -> list[dict] | dict:
         """What vLLM is given for a request: messages of a chat; with a video, the prompt as the template writes it."""
@@ -97,8 +97,8 @@ class VLLM:
         images = pictures(request)
         if not images:
             return [{"role": "user", "content": text}]
-        parts = [{"type": "image_pil", "image_pil": image} for image in images]
-        return [{"role": "user", "content": [*parts, {"type": "text", "text": text}]}]
+        blocks = [{"type": "image_pil", "image_pil": image} for image in images]
+        return [{"role": "user", "content": [*blocks, {"type": "text", "text": text}]}]
 
     def _chat(self, messages: list[list[dict] | dict], requests: list[Request]) -> list[Reply]:
         """One call for all; when vLLM refuses it, one call for each, so that the culprit is found."""
