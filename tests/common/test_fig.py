@@ -79,7 +79,7 @@ def test_any_rows_survive_the_round_trip(tmp_path_factory, rows):
         (line(desc_id=True), r"row 2: 'desc_id' must be an integer"),
         (line(desc_id=8, fig_desc="  "), r"row 2: 'fig_desc' must be a text that is not empty"),
         (line(desc_id=8, fig_desc_type="both"), r"row 2: 'fig_desc_type' must be one of statics, dynamics"),
-        (line(), r"row 2: 'desc_id' 7 stands in row 1 already"),
+        (line(), r"row 2: 'desc_id' 7 repeats that of row 1"),
         ("", r"row 2: not a JSON object"),
     ],
 )
@@ -119,7 +119,7 @@ def test_splits_are_joined_and_ids_unique_over_them(tmp_path):
     paths = [tmp_path / f"{split}.jsonl" for split in ("train", "val", "test")]
     assert [(row["desc_id"], row["split"]) for row in read_splits(paths)] == [(7, "train"), (9, "test")]
     write_fig(tmp_path / "test.jsonl", [ROW])
-    with pytest.raises(InputError, match=r"test\.jsonl: 'desc_id' 7 stands in train\.jsonl too"):
+    with pytest.raises(InputError, match=r"test\.jsonl: 'desc_id' 7 is also used in train\.jsonl"):
         read_splits(paths)
 
 

@@ -87,7 +87,7 @@ def test_a_later_file_changes_single_keys_of_earlier_ones_and_of_their_layers(tm
     (tmp_path / "own.yaml").write_text("datasets: {d: {source: {kind: folder, videos: v, moments: m.csv}}}\n")
     assert read(tmp_path / "whole.yaml", tmp_path / "own.yaml").datasets["d"].source.videos == "v"
     (tmp_path / "data.yaml").write_text("layers: [whole.yaml]\n")
-    with pytest.raises(InputError, match=r"whole\.yaml: a configuration stands on itself"):
+    with pytest.raises(InputError, match=r"whole\.yaml: a configuration is its own layer"):
         read(tmp_path / "whole.yaml")
     (tmp_path / "data.yaml").write_text("layers: other.yaml\n")
     with pytest.raises(InputError, match=r"data\.yaml: layers = 'other\.yaml': expected a list"):

@@ -122,7 +122,7 @@ def test_didemo_takes_the_most_frequent_interval_and_the_first_on_ties(tmp_path)
         ([didemo(times=[])], "annotation 1: 'times' must be a list"),
         ([didemo(times=[[1]])], "annotation 1: 'times' must be a list"),
         ([didemo(description="")], "annotation 1: 'description' is empty"),
-        ([didemo(), didemo()], "annotation 2: annotation_id 3 stands there twice"),
+        ([didemo(), didemo()], "annotation 2: annotation_id 3 occurs twice"),
         ([didemo(video=5)], "annotation 1: 'video'"),
         ([didemo(num_segments="6")], "annotation 1: 'num_segments'"),
         ([didemo(annotation_id="3")], "annotation 1: 'annotation_id'"),

@@ -36,7 +36,7 @@ def test_what_is_written_is_read_back(tmp_path):
     rows = [{"id": "a", "film": "f", "sentence": "é ♪", "duration": 9.0, "start": 0.0, "end": 1.0, "split": "val"}]
     write_mad(tmp_path / "x.json", rows)
     assert read_mad(tmp_path / "x.json", "val") == rows
-    with pytest.raises(InputError, match="'a' stands there twice"):
+    with pytest.raises(InputError, match="'a' occurs twice"):
         write_mad(tmp_path / "x.json", rows * 2)
 
 
@@ -46,7 +46,7 @@ def test_what_is_written_is_read_back(tmp_path):
         ("{", "not a JSON document"),
         ("[" * 100_000, "not a JSON document"),
         ("[]", "expected one object"),
-        ('{"1": {}, "1": {}}', "'1' stands there twice"),
+        ('{"1": {}, "1": {}}', "'1' occurs twice"),
         ({"1": 3}, "annotation '1': expected an object"),
         ({"1": {**GOOD, "movie": None}}, "annotation '1': movie None"),
         ({"1": {**GOOD, "sentence": 5}}, "annotation '1': sentence 5"),

@@ -132,5 +132,5 @@ def test_published_features_say_which_annotations_can_be_used(tmp_path):
 def test_an_id_in_two_splits_is_an_error(tmp_path):
     films, files = _mad_files(tmp_path, [_row(1, "test"), _row(2, "train")])
     files["annotations"][0].write_text(json.dumps(json.loads(files["annotations"][1].read_text())))
-    with pytest.raises(InputError, match="annotation '1' stands in two splits"):
+    with pytest.raises(InputError, match="annotation '1' is in two splits"):
         collect_rows(films, files)

@@ -58,5 +58,5 @@ def test_broken_lines_are_named(tmp_path, line, said):
 def test_a_query_twice_is_named(tmp_path):
     path = tmp_path / "s.jsonl"
     path.write_text('{"id": "0", "spans": []}\n' * 2)
-    with pytest.raises(InputError, match="query '0' stands there twice"):
+    with pytest.raises(InputError, match="query '0' occurs twice"):
         read_submission(path)

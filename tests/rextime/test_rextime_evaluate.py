@@ -98,7 +98,7 @@ def test_a_mode_that_is_stated_is_not_guessed_from_the_first_row(truth, tmp_path
 
 
 def test_an_id_twice_is_an_error_unless_the_last_may_win(truth, tmp_path):
-    with pytest.raises(InputError, match=r"stands in an earlier row too .*--last-of-equal-ids"):
+    with pytest.raises(InputError, match=r"is also in an earlier row .*--last-of-equal-ids"):
         evaluated("duplicate_ids_last_wins", truth, tmp_path)
 
 

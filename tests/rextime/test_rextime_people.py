@@ -77,7 +77,7 @@ def test_items_come_from_json_lines_or_csv(questions, tmp_path):
         ("qid,query,vid,duration\nq1,Q,v,10\n", "row 2: the tool verify needs answer"),
         ("qid,query,vid,duration,answer\nq1,Q,v,soon,x\n", "must be numbers"),
         ("qid,query,vid,duration,answer\nq1,,v,10,x\n", "'query' must be a text"),
-        ("qid,query,vid,duration,answer\nq1,Q,v,10,x\nq1,Q,v,10,x\n", "row 3: 'qid' q1 stands in an earlier row"),
+        ("qid,query,vid,duration,answer\nq1,Q,v,10,x\nq1,Q,v,10,x\n", "row 3: 'qid' q1 is also in an earlier row"),
         ("", "holds no items"),
     ):
         (tmp_path / "bad.csv").write_text(text)

@@ -41,7 +41,7 @@ def test_what_is_printed_is_what_can_be_held_to_the_run(frame, capsys):
     assert len(readme_table(printed)) == 16
     (frame / "README.md").write_text(f"Text\n\n{printed}")
     assert main(["tables", "readme", str(frame), "--check", str(frame / "README.md")]) == 0
-    assert "bears out all 16 figures" in capsys.readouterr().out
+    assert "confirms all 16 figures" in capsys.readouterr().out
 
 
 def test_a_figure_outside_the_interval_is_named(frame, capsys):

@@ -1,7 +1,7 @@
-"""From the highest-scored caption to the annotation that is written: what people decided, and what is good enough.
+"""From the highest-scored caption to the annotation that is written: reviewers' decisions, and the smallest score.
 
-A decision of people stands whatever the score. Where nobody has decided, a caption below the smallest score allowed,
-like one that people rejected, is left out or falls back to the coarse one (`annotations.otherwise`), and is counted.
+A reviewer's decision holds whatever the score. Without one, a caption below the smallest score allowed, like one that
+reviewers rejected, is left out or replaced by the coarse one (`annotations.otherwise`), and is counted.
 """
 
 from collections import Counter

@@ -1,8 +1,8 @@
 """Shards that were finished without some of their answers are asked again by the next run.
 
-Snakemake runs a job again when one of its params is not what it was when its outputs were made. Of a shard whose
-counts say that calls are unanswered, the param `asked_in` names the run that looks at it, and so is new in each run. Of
-any other shard it is what the job was given when it asked, which its counts keep.
+Snakemake runs a job again when one of its params differs from the value with which its outputs were made. For a shard
+whose counts report unanswered calls, the param `asked_in` names the current run and so is new in each run. For any
+other shard it is the value that the job had when it asked, which its counts keep.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Work ahead: a producer in a thread of its own, a few items in front of whoever consumes them."""
+"""Prefetching: a producer thread stays a few items ahead of its consumer."""
 
 import queue
 import threading

@@ -3,8 +3,8 @@
     A(x) = LN(x + dropout(W_o · MultiHead(x)))
     BERT(x) = LN(A(x) + dropout(W_2 · GELU(W_1 · A(x))))
 
-transformers has the same layers, but to import them takes two seconds of a processor, which every job would pay.
-Weights from one seed, outputs and gradients are the same bytes here and there (`tests/common/test_bert.py`).
+transformers has the same layers, but importing it costs every job two CPU seconds. Weights from one seed, outputs and
+gradients are byte-equal to the library's (`tests/common/test_bert.py`).
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Characters that have no place in a caption or a name: they act on a terminal or a page instead of being seen."""
+"""Characters that do not belong in a caption or a name: a terminal or a page acts on them instead of showing them."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""No moment is lost between two stages: readers accept a file only if every moment that belongs there has its row."""
+"""No moment is lost between two stages: readers accept a file only with a row for every moment that belongs there."""
 
 from collections.abc import Collection, Iterable
 

@@ -1,6 +1,6 @@
 """Downloads that resume and retry.
 
-Not pooch: it begins an interrupted download of gigabytes anew.
+Not pooch, which restarts an interrupted download of gigabytes from the beginning.
 """
 
 import logging

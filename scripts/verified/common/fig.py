@@ -46,7 +46,7 @@ def read_fig(path: str | os.PathLike, keys: Iterable[str] = FIG_KEYS) -> list[di
                 )
         if row["desc_id"] in first_row:
             raise InputError(
-                f"'desc_id' {row['desc_id']} stands in row {first_row[row['desc_id']]} already",
+                f"'desc_id' {row['desc_id']} repeats that of row {first_row[row['desc_id']]}",
                 file=path,
                 row=number,
                 remedy="give each row an id of its own",
@@ -68,7 +68,7 @@ def read_splits(paths: Iterable[str | os.PathLike]) -> list[dict]:
         for row in read_fig(path, FIG_KEYS if "fig_desc" in first or not first else COG_KEYS):
             if row["desc_id"] in owner:
                 raise InputError(
-                    f"'desc_id' {row['desc_id']} stands in {owner[row['desc_id']]} too",
+                    f"'desc_id' {row['desc_id']} is also used in {owner[row['desc_id']]}",
                     file=path,
                     remedy="ids must be unique over all splits",
                 )

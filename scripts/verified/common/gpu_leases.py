@@ -1,9 +1,9 @@
-"""GPU leases: a local job that asks for a GPU gets a device of its own, by a lock on a file.
+"""GPU leases: a local job that asks for a GPU gets one to itself by locking a file.
 
-Snakemake counts `gpu` resources on one machine but does not say which device is whose. The operating system drops a
-lock with the process that holds it, however that process ends, so a lease needs no clean-up. Schedulers that assign
-devices themselves are obeyed: only the devices that CUDA_VISIBLE_DEVICES names are leased, and under SLURM, where each
-allocation counts its own devices from 0, only jobs of one allocation share locks.
+Snakemake counts `gpu` resources on one machine but does not say which device belongs to which job. The operating system
+releases a lock with the process that holds it, however that process ends, so a lease needs no clean-up. Schedulers that
+assign devices themselves are obeyed: only the devices named in CUDA_VISIBLE_DEVICES are leased, and under SLURM, where
+each allocation counts its own devices from 0, only jobs of one allocation share locks.
 """
 
 import contextlib

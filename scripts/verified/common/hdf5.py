@@ -1,8 +1,8 @@
-"""HDF5 feature files in the TVR family's layout: one data set [items, dim] per key, attributes that say of what.
+"""HDF5 feature files in the TVR family's layout: one data set [items, dim] per key, with attributes on their origin.
 
-HDF5 takes a slash in a name for a group, and an id such as ``kitchen/breakfast`` has one: a data set's name is its key
-with slashes, and per cent signs, written as in web addresses (``kitchen%2Fbreakfast``). Other keys are names as they
-are, as in the files that others publish; those are also read where they keep a slash or a per cent sign.
+HDF5 takes a slash in a name for a group separator, and an id such as ``kitchen/breakfast`` has one. So a data set's
+name is its key with slashes and per cent signs encoded as in web addresses (``kitchen%2Fbreakfast``). Other keys are
+stored as they are, as in the files that others publish; those are also read where they keep a slash or a per cent sign.
 """
 
 import hashlib

@@ -1,8 +1,8 @@
 """Linear maps of float32 on the CPU by oneDNN instead of MKL.
 
-PyTorch gives float32 matrix products on x86 to MKL; oneDNN, in the same build, takes half of its time on an AMD EPYC
-(`benchmarks/networks.py`; Intel's were not measured). The result differs by rounding alone.
-Nothing else changes: names and values of parameters, other devices, autocast and other number formats are PyTorch's.
+PyTorch uses MKL for float32 matrix products on x86; oneDNN, in the same build, takes half as long on an AMD EPYC
+(`benchmarks/networks.py`; Intel's processors were not measured). The results differ by rounding alone. Nothing else
+changes: names and values of parameters, other devices, autocast and other number formats are PyTorch's.
 """
 
 import torch

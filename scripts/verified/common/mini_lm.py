@@ -1,8 +1,8 @@
-"""all-MiniLM-L6-v2, the packaged text encoder, without the libraries that load any encoder.
+"""all-MiniLM-L6-v2, the packaged text encoder, without the libraries that load arbitrary encoders.
 
-To import transformers takes two seconds of a processor and sentence-transformers five, which every job that encodes a
-caption would pay. Tokens, states and sentence vectors are the same bytes here and there, see the tests of this module
-and of the features of captions.
+Importing transformers costs two CPU seconds and sentence-transformers five, in every job that encodes a caption.
+Tokens, states and sentence vectors are byte-equal to the libraries', see the tests of this module and of the caption
+features.
 """
 
 from pathlib import Path

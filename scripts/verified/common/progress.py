@@ -1,6 +1,6 @@
 """Progress with counts and time left, as lines that read well on a terminal and in a log.
 
-Not tqdm: its bar redraws itself by carriage returns, which a job's log keeps as one endless line.
+Not tqdm, whose bar redraws itself by carriage returns: in a job's log they become one endless line.
 """
 
 import logging

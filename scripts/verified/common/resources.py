@@ -1,4 +1,4 @@
-"""What jobs ask of a machine, and how it grows when one is tried again."""
+"""What jobs ask of a machine, and how the request grows when a job is retried."""
 
 from collections.abc import Callable
 

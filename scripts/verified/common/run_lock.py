@@ -1,11 +1,11 @@
-"""A folder's locks that end with their holders, so that a killed run leaves nothing for a person to clear up.
+"""Locks on a folder that end with the processes that hold them: a killed run leaves nothing to clean up by hand.
 
-Snakemake marks the folder it works in by files in .snakemake/locks. A SIGKILL leaves them behind, and the next run
-would be refused until somebody says --unlock. Each run, and each of its jobs, therefore holds a lock of the operating
-system as long as it lives. A run that finds Snakemake's marks and nobody behind them cancels what the lost run still
-has in SLURM's queue, waits for its last jobs to end, and removes the marks. Where a run is alive the marks stay, and
-Snakemake refuses a second one. Where the file system keeps no locks, or the marks were made on another machine (locks
-of some network file systems do not reach there), the marks stay as well: then it takes `snakemake --unlock`.
+Snakemake marks its working folder by files in .snakemake/locks. A SIGKILL leaves them behind, and the next run would be
+refused until somebody runs --unlock. Each run, and each of its jobs, therefore holds a lock of the operating system for
+as long as it lives. A run that finds Snakemake's marks but no live process behind them cancels what the lost run still
+has in SLURM's queue, waits for its last jobs to end, and removes the marks. While a run is alive the marks stay, and
+Snakemake refuses a second one. Where the file system has no locks, or the marks were made on another machine (locks of
+some network file systems do not reach that far), the marks stay as well, and `snakemake --unlock` is needed.
 """
 
 import contextlib

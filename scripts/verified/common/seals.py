@@ -1,10 +1,11 @@
-"""Seals: what a job wrote, in number and digest, beside each of its files; readers see first whether it still holds.
+"""Seals: size and digest of what a job wrote, beside each of its files, so that readers first see whether it is intact.
 
-The seal of `scores.jsonl` is `.scores.jsonl.seal`: one JSON object with bytes, SHA-256 and, where the form has them,
+The seal of `scores.jsonl` is `.scores.jsonl.seal`: one JSON object with bytes, SHA-256 and, for forms that have them,
 rows (lines, data sets, tensors, members). The seal of a folder lists its files. Every job checks its inputs before it
 reads a byte and seals its outputs when all of them are written (see `common.job`); so there is one mechanism for all
-forms, and a file without a seal is one whose job did not end. SHA-256 takes half a second a gigabyte. Files of a user
-have no seals and need none; what stands below `results/` must have one, so a command that writes there seals as well.
+forms, and a file without a seal is one whose job did not finish. SHA-256 takes half a second per gigabyte. A user's own
+files have no seals and need none; whatever is below `results/` must have one, so commands that write there seal as
+well.
 """
 
 import contextlib

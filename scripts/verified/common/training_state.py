@@ -1,9 +1,9 @@
-"""The state of a training under way: enough to go on after a kill as if nothing had happened.
+"""The state of a training in progress: enough to resume after a kill as if nothing had happened.
 
-Both trainings of the project draw every random number of a step or an epoch from a seed of its own, so weights, the
-optimiser's state, how far it came and its log are all there is to keep. A state belongs to one training: it carries
-digests of the code, the settings and the input files behind it, and is taken up only where all of them agree. One that
-does not fit is set aside, and the log says in what it differs. One safetensors file with a JSON header, no pickle.
+The project's trainings draw every random number of a step or an epoch from a seed of its own, so weights, the
+optimiser's state, the progress made and the log are all that has to be saved. A state belongs to one training: it
+carries digests of the code, the settings and the input files behind it, and is used only where all of them agree. One
+that does not fit is set aside, and the log says how it differs. One safetensors file with a JSON header, no pickle.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""Networks without numbers: for the shapes of their weights, or to be filled from a file."""
+"""Networks whose weights are not initialised: to know their shapes, or to fill them from a file."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

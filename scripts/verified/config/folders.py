@@ -1,7 +1,8 @@
-"""Where a configuration writes: everything below results/NAME, so that two of them in one folder never meet.
+"""Where a configuration writes: everything below results/NAME, so that two of them in one folder never collide.
 
-A data set's folder is results/NAME where the data set has the configuration's name, and results/NAME/DATASET else. The
-rules' wildcard `dataset` stands for that folder without `results/`; `common.folders.key_of` leads back to the data set.
+A data set's folder is results/NAME where the data set has the configuration's name, and results/NAME/DATASET otherwise.
+The rules' wildcard `dataset` is that folder without `results/`; `common.folders.key_of` gives the data set's key for
+it.
 """
 
 import hashlib

@@ -1,9 +1,8 @@
-"""Configuration files that stand on one another: several on a command line, and those that a file names in `layers`.
+"""Layered configuration files: several on a command line, and those that a file lists under `layers`.
 
-What a file says changes single keys of what stands below it: mappings are joined key by key, unless their `kind` is
-another; anything else is replaced.
-The layers of all files stand below all files; among layers, and among files, the later one wins. A layer's path is
-taken from the folder of the file that names it.
+A file overrides single keys of what is below it: mappings are merged key by key, unless their `kind` differs; anything
+else is replaced. The layers of all files are below all files; among layers, and among files, the later one wins. A
+layer's path is relative to the folder of the file that names it.
 """
 
 from collections.abc import Iterable, Mapping
@@ -41,7 +40,7 @@ def merge(below: Mapping, above: Mapping) -> dict:
 def _layers_and_own(path: Path, above: tuple[Path, ...]) -> tuple[list[dict], dict]:
     """Values of the layers below a file, lowest first, and its own."""
     if path.resolve() in above:
-        raise InputError("a configuration stands on itself", file=path, remedy=f"mend the key {LAYERS}")
+        raise InputError("a configuration is its own layer", file=path, remedy=f"mend the key {LAYERS}")
     mapping = _mapping(path)
     named = mapping.pop(LAYERS, None) or []
     if not isinstance(named, list) or not all(isinstance(name, str) for name in named):

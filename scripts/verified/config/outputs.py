@@ -1,6 +1,6 @@
-"""Files that one stage writes and others read, spelled once for all path modules; the rules that write them declare the
-same names with wildcards, so that a spelling that differs is a file that no rule makes.
+"""Files that one stage writes and others read, spelled once for all path modules.
 
+The rules that write them declare the same names with wildcards: a spelling that differs is a file that no rule makes.
 `folder` is that of a data set (`config.folders.dataset_folder`), `shards` the number of shards.
 """
 

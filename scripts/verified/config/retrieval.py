@@ -69,7 +69,7 @@ class Retrieval(Section):
         for name in models:
             _known(name)
         if len(set(models)) < len(models):
-            raise ValueError("a model stands there twice")
+            raise ValueError("a model is listed twice")
         return models
 
     def seeds_of(self, model: str) -> tuple[int, ...]:
@@ -82,7 +82,7 @@ class Retrieval(Section):
         for model in self.models:
             seeds = self.seeds_of(model)
             if len(set(seeds)) < len(seeds):
-                raise ValueError(f"a seed of {model} stands there twice")
+                raise ValueError(f"a seed of {model} is listed twice")
         return self
 
     @field_validator("training")

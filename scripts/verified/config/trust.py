@@ -1,4 +1,4 @@
-"""Whether confidences say anything: the evaluator's stand-in has seen a rendered world, and no real video."""
+"""Whether confidences mean anything: the evaluator's stand-in has seen a rendered world, and no real video."""
 
 from verified.config import Config
 from verified.config.sources import SourceSection

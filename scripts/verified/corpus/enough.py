@@ -1,4 +1,4 @@
-"""Whether a corpus is large enough for what a run is about to do with it, said before anything is paid for."""
+"""Whether a corpus is large enough for what a run will do with it, checked before anything is paid for."""
 
 from verified.common.errors import InputError
 from verified.config import Config

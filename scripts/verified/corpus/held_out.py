@@ -1,7 +1,7 @@
 """A split to select models on, for corpora that have none (Charades: DESIGN decision `held_out`).
 
-A share that is asked for becomes a split of its own name, `held-out`. Where nobody thought of one, a tenth of the train
-split's videos takes the name of the selection split that is missing.
+A share that the configuration asks for becomes a split of its own, `held-out`. Without one, a tenth of the train
+split's videos becomes the selection split that is missing.
 """
 
 import hashlib

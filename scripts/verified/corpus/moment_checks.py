@@ -41,7 +41,7 @@ def desc_id(value: object, seen: set[int]) -> int:
     if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number < 2**53:
         raise RowRefused("invalid-id", "desc_id must be a whole number from 0 to 2^53 - 1")
     if number in seen:
-        raise RowRefused("duplicate-id", f"desc_id {number} stands in an earlier row")
+        raise RowRefused("duplicate-id", f"desc_id {number} is already used in an earlier row")
     return number
 
 

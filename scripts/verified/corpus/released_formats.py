@@ -107,7 +107,7 @@ def _didemo(path: Path) -> Iterator[dict]:
             if not isinstance(value, kind):
                 raise InputError(f"{where}: {key!r} must be of type {kind.__name__}, found {value!r:.80}", file=path)
         if desc_id in seen:
-            raise InputError(f"{where}: annotation_id {desc_id} stands there twice", file=path)
+            raise InputError(f"{where}: annotation_id {desc_id} occurs twice", file=path)
         seen.add(desc_id)
         try:
             (first, last), _ = Counter(tuple(time) for time in times).most_common(1)[0]

@@ -1,10 +1,10 @@
-"""The pre-norm transformer layer of UMT's video encoder, its two branches apart so that stochastic depth can drop one.
+"""The pre-norm transformer layer of UMT's video encoder, with separate branches so that stochastic depth can drop one.
 
     x + W_o · MultiHead(LN(x))        keys without a bias
     x + W_2 · GELU(W_1 · LN(x))
 
-Names of parameters are those of transformers' VideoMAE, whose layer is the same (`tests/evaluator/test_layers.py`) and
-takes two seconds to import.
+Parameters are named as in transformers' VideoMAE, whose layer is the same (`tests/evaluator/test_layers.py`) but takes
+two seconds to import.
 """
 
 from torch import Tensor, nn

@@ -1,6 +1,6 @@
 """A folder as Hugging Face's hub and library `datasets` read it, with the same files described as Croissant.
 
-Split names become such as the library takes: letters, digits and low lines.
+Split names are reduced to what the library accepts: letters, digits and underscores.
 """
 
 import json

@@ -1,8 +1,8 @@
-"""Tasks of stages outside the paper: a stage registers what the machinery has to know of each of its own.
+"""Tasks of stages outside the paper: each stage registers what the machinery has to know of its own tasks.
 
-The eight tasks of the paper stand in request.py, session.py, parsing.py and schemas.py; a further one brings all of it
-in one place. Its name has the stage before a slash, ``rextime/options``, and so its prompt file lies in a folder of the
-stage's name below the folder of prompts.
+The paper's eight tasks are defined across request.py, session.py, parsing.py and schemas.py; a further task brings all
+of it in one place. Its name begins with its stage and a slash, ``rextime/options``, so its prompt file is in a
+subfolder of the stage's name in the folder of prompts.
 """
 
 import dataclasses

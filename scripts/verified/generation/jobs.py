@@ -1,8 +1,8 @@
-"""Which shards are asked about together, so that a model is loaded once for several of them.
+"""Which shards' calls are made together, so that a model is loaded once for several of them.
 
-A captions job loads its models anew; for a 7B model that takes minutes. With `generation.shards_per_job` above 1, a job
-of the rule ask_models asks all calls of a stage for so many shards, one model after the other, and leaves them in the
-ledger. The jobs of the shards then find all they need there: they load no model of their own and need no GPU.
+Each captions job loads its models itself; for a 7B model that takes minutes. With `generation.shards_per_job` above 1,
+a job of the rule ask_models makes all calls of a stage for that many shards, one model after the other, and leaves the
+answers in the ledger. The jobs of the shards then find everything there: they load no model and need no GPU.
 """
 
 from verified.config.generation import EngineSettings, Generation

@@ -3,11 +3,11 @@
 A file begins with a YAML header between two lines of ``---``, whose key ``slots`` names each slot and how its value is
 written: ``quoted`` (as a JSON string, so that a caption full of quotes, braces or line breaks stays one delimited piece
 of data), ``number`` or ``lines`` (text that a stage has laid out from quoted pieces). In the text ``{slot}`` is
-replaced and ``{{``, ``}}`` stand for braces.
+replaced; ``{{`` and ``}}`` are literal braces.
 
-What asks for a form of answer stands twice, between lines that hold ``[printed]``, ``[structured]`` and ``[end]``
-alone: in the words of the printed formats, and, where the answer is constrained to JSON, without them. A file without
-such lines serves the printed formats only.
+Instructions on the form of the answer are given twice, between lines that consist of ``[printed]``, ``[structured]``
+and ``[end]``: once for the printed formats and once, without any format, for answers that are constrained to JSON. A
+file without such lines serves the printed formats only.
 """
 
 import dataclasses

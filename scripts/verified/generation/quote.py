@@ -1,7 +1,7 @@
-"""What a run would still ask: the stages' own code, walked through without asking anybody.
+"""What a run would still ask: the stages' own code, executed without asking any model.
 
 Each call is built exactly as the run will build it and looked up in the ledger. Where a call depends on an answer that
-is not there yet, a stand-in of typical length takes its place, so that the calls below it are counted too.
+does not exist yet, a stand-in of typical length takes its place, so that the calls that follow are counted too.
 """
 
 import dataclasses

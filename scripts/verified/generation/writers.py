@@ -1,9 +1,9 @@
 """Who writes to a ledger, and which call each has recorded last: how a lost or foreign -wal file is noticed.
 
-SQLite keeps the latest commits in a file beside the database, NAME-wal, until they are brought over. A job that ends in
-order brings them over; after a kill they stand there only. Whoever removes that file, or puts another's in its place,
-takes answers out of the ledger without a trace. So each job keeps a mark beside the ledger, NAME.writers/MACHINE-PID,
-with the key of its last call, written after the commit, and removes it when it ends in order.
+SQLite keeps the latest commits in a file beside the database, NAME-wal, until they are moved into it. A job that ends
+normally moves them; after a kill they exist only there. Removing that file, or putting another one in its place, takes
+answers out of the ledger without a trace. So each job keeps a mark beside the ledger, NAME.writers/MACHINE-PID, with
+the key of its last call, written after the commit, and removes it when it ends normally.
 """
 
 import contextlib

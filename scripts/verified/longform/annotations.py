@@ -38,7 +38,7 @@ def _object(path: Path) -> dict:
     def once(pairs: list[tuple[str, object]]) -> dict:
         twice = [key for key, count in Counter(key for key, _ in pairs).items() if count > 1]
         if twice:
-            raise InputError(f"{twice[0]!r} stands there twice", file=path, remedy="give every annotation its own id")
+            raise InputError(f"{twice[0]!r} occurs twice", file=path, remedy="give every annotation its own id")
         return dict(pairs)
 
     try:
@@ -132,7 +132,7 @@ def write_mad(path: str | os.PathLike, rows: Iterable[dict]) -> int:
     values = mad_form(rows)
     if len(values) < len(rows):
         name = Counter(row["id"] for row in rows).most_common(1)[0][0]
-        raise InputError(f"annotation id {name!r} stands there twice", file=path)
+        raise InputError(f"annotation id {name!r} occurs twice", file=path)
     with atomic_path(path) as temporary:
         temporary.write_text(json.dumps(values, ensure_ascii=False, allow_nan=False, indent=0) + "\n", encoding="utf-8")
     return len(rows)

@@ -70,9 +70,7 @@ def collect_rows(films: Mapping, files: Mapping) -> tuple[list[dict], list[dict]
     seen: set[str] = set()
     for row in rows:
         if row["id"] in seen:
-            raise InputError(
-                f"annotation {row['id']!r} stands in two splits", remedy="give every annotation its own id"
-            )
+            raise InputError(f"annotation {row['id']!r} is in two splits", remedy="give every annotation its own id")
         seen.add(row["id"])
     texts = None
     for name in ("tokens", "sentences"):

@@ -44,7 +44,7 @@ def read_manifest(path: str | os.PathLike) -> list[dict]:
         if empty := [name for name in COLUMNS if not (row[name] or "").strip()]:
             raise InputError(f"{empty[0]} is empty", file=path, row=number)
         if row["film"] in rows:
-            raise InputError(f"film {row['film']!r} stands there twice", file=path, row=number)
+            raise InputError(f"film {row['film']!r} occurs twice", file=path, row=number)
         split = (row.get("split") or "").strip() or "train"
         if split not in SPLITS:
             raise InputError(f"split {split!r} is none of {', '.join(SPLITS)}", file=path, row=number)

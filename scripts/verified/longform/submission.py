@@ -1,7 +1,7 @@
 """Submissions for long-form grounding: JSON Lines, one query a line, and their score.
 
-``{"id": "…", "spans": [[start, end], …]}`` with seconds, best first; numbers behind start and end (a score, say) are
-allowed and ignored. The spans are scored as they stand: whoever submits has removed redundant ones.
+``{"id": "…", "spans": [[start, end], …]}`` with seconds, best first; numbers after start and end (a score, say) are
+allowed and ignored. The spans are scored as submitted: redundant ones have to be removed beforehand.
 """
 
 import os
@@ -40,7 +40,7 @@ def read_submission(path: str | os.PathLike) -> dict[str, np.ndarray]:
     for number, row in enumerate(iterate_jsonl(path, ("id", "spans")), start=1):
         name = str(row["id"])
         if name in predictions:
-            raise InputError(f"query {name!r} stands there twice", file=path, row=number)
+            raise InputError(f"query {name!r} occurs twice", file=path, row=number)
         if not isinstance(row["spans"], list):
             raise InputError("'spans' must be a list of [start, end]", file=path, row=number)
         for span in row["spans"]:

@@ -1,7 +1,7 @@
 """The MAD paper's tables for the data sets of a configuration, and the stage's own, as plain tables.
 
-Printed figures stand beside ours where they speak of the same data: published data sets in Table 1, and data sets read
-in MAD's form and titled as in the paper. Never beside the demo.
+Printed figures are shown beside ours where they refer to the same data: published data sets in Table 1, and data sets
+read in MAD's form and titled as in the paper; never beside the demo.
 """
 
 import csv

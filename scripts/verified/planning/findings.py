@@ -1,4 +1,4 @@
-"""What a look at a run before it starts comes to: one line each."""
+"""What the checks before a run report: one line each."""
 
 from typing import Literal, NamedTuple
 

@@ -1,4 +1,4 @@
-"""The workflow as a picture of its stages: Snakemake's graph of rules, gathered by the file that a rule stands in."""
+"""The workflow as a picture of its stages: Snakemake's graph of rules, grouped by the file that defines each rule."""
 
 import re
 import subprocess

@@ -1,4 +1,4 @@
-"""What a run needs beside time: moments and training tuples, downloads, disk; estimates that say what they stand on."""
+"""What a run needs besides time: moments, training tuples, downloads, disk; estimates that state their assumptions."""
 
 from dataclasses import dataclass
 from pathlib import Path

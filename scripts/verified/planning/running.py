@@ -1,4 +1,4 @@
-"""Snakemake as our commands call it, and the options that they hand on to it."""
+"""How our commands call Snakemake, and the options that they pass on to it."""
 
 import argparse
 import sys

@@ -1,8 +1,9 @@
 """The caption browser: every moment with its keyframes, its candidates and their scores, and what led to them.
 
-The page holds an index of all captions, which it searches and sorts; keyframes, prompts and refusals stand in parts of
-`PART` moments that are read when they are first shown. The parts stand in the page itself as long as they are small
-together, otherwise as scripts in a folder beside it (a page opened from a disk may load scripts, but no other data).
+The page holds an index of all captions, which it searches and sorts; keyframes, prompts and refusals are kept in parts
+of `PART` moments that are loaded when first shown. The parts are embedded in the page as long as they are small
+together, otherwise they are scripts in a folder beside it (a page opened from a disk may load scripts, but no other
+data).
 """
 
 import io

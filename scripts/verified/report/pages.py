@@ -1,8 +1,8 @@
 """Self-contained HTML pages: one file with its style, its script and its data, which needs no network.
 
-Data never becomes markup: it stands in the page as JSON inside inert script elements with every ``<`` escaped, and the
-scripts put it on the screen as text. A content security policy allows the page's own script and style by their hashes
-and nothing else, so that not even a mistake there could run what a caption says.
+Data never becomes markup: it is embedded as JSON inside inert script elements with every ``<`` escaped, and the scripts
+show it as text. A content security policy allows the page's own script and style by their hashes and nothing else, so
+that not even a mistake there could run what a caption says.
 """
 
 import base64

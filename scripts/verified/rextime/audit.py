@@ -1,8 +1,8 @@
-"""Hold the released questions against the filters: which rule would have dropped which of their videos.
+"""Check the released questions against the filters: which rule would have dropped which of their videos.
 
-The text of section C.2 and the released validation file do not fit fully: no released video is sparsely captioned, but
-some have a long event in every pair of near events, or no near events at all (reference: 0, 39 and 11 of 544). Spans
-that come from queries equal a window that both rules for queries keep.
+The text of section C.2 and the released validation file do not agree entirely: no released video is sparsely captioned,
+but some have a long event in every pair of near events, or no near events at all (reference: 0, 39 and 11 of 544).
+Spans that come from queries equal a window that both rules for queries keep.
 """
 
 from collections import Counter

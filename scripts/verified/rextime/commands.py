@@ -1,4 +1,4 @@
-"""`verified rextime ACTION`: score submissions; the other actions stand in people_commands.py and count_commands.py."""
+"""`verified rextime ACTION`: score submissions; the other actions are in people_commands.py and count_commands.py."""
 
 import argparse
 import json

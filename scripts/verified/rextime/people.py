@@ -1,7 +1,7 @@
 """What people annotate (supplement C.7): the items of a tool, who gets which, and a page for each annotator.
 
-Three tools: `verify` (is the pair sound; when is the answer shown), `question-span` (when is shown what the question
-speaks of) and `human` (options and a span, for human performance). The pages hold what an annotator may see and nothing
+Three tools: `verify` (is the pair sound; when is the answer shown), `question-span` (when is the question's event
+shown) and `human` (options and a span, for human performance). The pages hold what an annotator may see and nothing
 else: no span in `verify`, no right letter in `human`.
 """
 
@@ -47,7 +47,7 @@ def read_items(path: str | os.PathLike, tool: Tool) -> list[dict]:
         if missing:
             raise InputError(f"the tool {tool} needs {', '.join(missing)}", file=path, row=number)
         if item["qid"] in items:
-            raise InputError(f"'qid' {item['qid']} stands in an earlier row too", file=path, row=number)
+            raise InputError(f"'qid' {item['qid']} is also in an earlier row", file=path, row=number)
         items[item["qid"]] = item
     if not items:
         raise InputError("the file holds no items", file=path)

@@ -1,7 +1,7 @@
-"""What the suite would still ask: its own code, walked through in a session that asks nobody.
+"""What the suite would still ask: its own code, executed in a session that asks no model.
 
-Filters run as they will; an answer that is not there yet is taken for one that is kept, so that the quote of later
-steps is an upper bound.
+Filters run as in a real run; an answer that does not exist yet is assumed to be kept, so that the quote of later steps
+is an upper bound.
 """
 
 from collections.abc import Callable

@@ -50,7 +50,7 @@ def read_questions(path: str | os.PathLike) -> list[Question]:
         if problem:
             raise InputError(problem, file=path, row=number, remedy="correct the row, or leave it out")
         if row["qid"] in questions:
-            raise InputError(f"'qid' {row['qid']} stands in an earlier row too", file=path, row=number)
+            raise InputError(f"'qid' {row['qid']} is also in an earlier row", file=path, row=number)
         questions[row["qid"]] = Question(
             row["qid"],
             row["query"],
@@ -104,7 +104,7 @@ def read_submission(
             raise InputError(f"'qid' must be a text, found {qid!r:.80}", file=path, row=number)
         if qid in predictions and not last_of_equal_ids:
             raise InputError(
-                f"'qid' {qid} stands in an earlier row too",
+                f"'qid' {qid} is also in an earlier row",
                 file=path,
                 row=number,
                 remedy="keep one row per question, or let the last one win with --last-of-equal-ids",

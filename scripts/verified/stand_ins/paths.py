@@ -1,7 +1,7 @@
-"""Where the stand-ins lie that come with the workflow.
+"""Where the stand-ins that come with the workflow are.
 
-Below the working folder they are named from there, so that a project that is moved with its results stays what it is.
-For a run elsewhere they are named from the root, so that such a run can be moved.
+Inside the working folder their paths are relative to it, so that a project can be moved together with its results. For
+a run elsewhere they are absolute, so that such a run can be moved.
 """
 
 from pathlib import Path

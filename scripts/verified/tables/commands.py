@@ -22,12 +22,12 @@ def add_parser(subparsers) -> None:
     readme.add_argument(
         "tables", metavar="FOLDER", nargs="?", default="results/tables", help="the run's tables (results/tables)"
     )
-    readme.add_argument("--check", metavar="FILE", help="name the figures in FILE that this run does not bear out")
+    readme.add_argument("--check", metavar="FILE", help="name the figures in FILE that this run does not confirm")
     readme.set_defaults(run=run_readme)
 
 
 def run_readme(arguments: argparse.Namespace) -> int:
-    """Print the figures; with --check, a line per figure that this run does not bear out, and 1 if there is one."""
+    """Print the figures; with --check, a line per figure that this run does not confirm, and status 1 if any."""
     from verified.tables.readme import read_rows, readme_figures, readme_problems, readme_table
 
     frame = Path(arguments.tables) / "all.csv"
@@ -45,5 +45,5 @@ def run_readme(arguments: argparse.Namespace) -> int:
     if not shown:
         raise InputError("holds no table of the run", file=arguments.check, remedy="paste what the command prints")
     problems = readme_problems(text, rows)
-    print("\n".join(problems) or f"this run bears out all {len(shown)} figures")
+    print("\n".join(problems) or f"this run confirms all {len(shown)} figures")
     return 1 if problems else 0

@@ -1,4 +1,4 @@
-"""The table of the noise evaluator: how well it tells disturbed captions, and what its fine-tuning is worth."""
+"""The table of the noise evaluator: how well it recognises disturbed captions, and what its fine-tuning gains."""
 
 from verified.common.jsonl import read_json
 from verified.tables.simple import Estimate, SimpleTable, Value

@@ -1,4 +1,4 @@
-"""What one training is worth more than another: paired differences between rows of a table, with intervals.
+"""How much better one training is than another: paired differences between rows of a table, with intervals.
 
 Every column has a pair: rows of one method that differ in their training captions, fine minus coarse and highest minus
 lowest; in tables of methods, the best minus the next.

@@ -1,4 +1,4 @@
-"""What a many-to-many count would be if some captions, nobody knows which, had been left out."""
+"""The range of a many-to-many count if some captions, unknown which, had been left out."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""What a person with videos of their own asks of a run: what came in, what was left out, and what the captions cost."""
+"""What owners of a folder of videos ask of a run: what came in, what was left out, and what the captions cost."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping

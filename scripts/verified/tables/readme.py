@@ -1,4 +1,4 @@
-"""The figures that README shows of a run: made from all.csv, and held to it."""
+"""The figures that README shows of a run: made from all.csv, and checked against it."""
 
 import csv
 import os
@@ -86,11 +86,11 @@ def readme_table(text: str) -> dict[tuple[str, str, str], str]:
 
 
 def readme_problems(text: str, rows: list[dict]) -> list[str]:
-    """What a README's table says that a run does not: methods, gaps, and figures that the run does not bear out.
+    """What a README's table says that a run does not: methods, gaps, and figures that the run does not confirm.
 
-    A figure is borne out inside the run's own interval. One training's interval lacks training's own noise; so a mean
-    over `TRAININGS` with its standard deviation is also borne out by a run whose mean is no further away than, in 95 of
-    100 cases, as many further trainings would be.
+    A figure is confirmed if it lies inside the run's own interval. The interval of a single training lacks the noise of
+    training; so a mean over `TRAININGS` with its standard deviation is also confirmed by a run whose mean is no further
+    away than that of as many further trainings would be in 95 of 100 cases.
     """
     ours, problems = _cells(rows), []
     for cell_name, cell in readme_table(text).items():
@@ -99,12 +99,12 @@ def readme_problems(text: str, rows: list[dict]) -> list[str]:
             problems.append(f"{name}: not in this run")
         elif (cell == GAP) != (not known["value"]):
             problems.append(f"{name}: {cell} there, {known['value'] or GAP} here")
-        elif cell != GAP and not _borne_out(cell, known):
+        elif cell != GAP and not _confirmed(cell, known):
             problems.append(f"{name}: {cell} there, {float(known['value']):.2f} [{known['low']}, {known['high']}] here")
     return problems
 
 
-def _borne_out(cell: str, known: Mapping[str, str]) -> bool:
+def _confirmed(cell: str, known: Mapping[str, str]) -> bool:
     shown, spread = NUMBER.fullmatch(cell).groups()
     if float(known["low"]) <= float(shown) <= float(known["high"]):
         return True

@@ -1,4 +1,4 @@
-"""Files of a model: which of those published are needed, and whether those on the disk are the ones that are meant."""
+"""Files of a model: which of those published are needed, and whether those on disk are the right ones."""
 
 import hashlib
 from collections.abc import Iterable, Mapping

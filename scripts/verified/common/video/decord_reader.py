@@ -1,8 +1,9 @@
 """Decord as a second reader behind the contract of `decode.Decoder`: the same frames at the same times.
 
-Not the default: `benchmarks/video.py` finds it slower than PyAV for all frames, for few frames of a long file and for
-a short span. It reads MP4 files alone, for in others it shows a neighbour in the place of a damaged frame without a
-word. Where it fails in an MP4, PyAV, which skips what is damaged and counts it, goes on from there, with a warning.
+Not the default: `benchmarks/video.py` finds it slower than PyAV for all frames, for few frames of a long file and for a
+short span. It reads MP4 files only, because in other containers it silently shows a neighbouring frame in place of a
+damaged one. Where it fails within an MP4 file, PyAV, which skips and counts damaged frames, takes over from there with
+a warning.
 """
 
 import contextlib

@@ -52,10 +52,10 @@ class PretrainingStep(TrainingStep):
         tokens, videos = self.model.encode_video(normalised(batch.frames))
         embeddings = self.model.text.embeddings.word_embeddings.weight
         alignment = self.alignment(tokens, embeddings, batch.words, batch.bags)
-        self.steps_taken += 1
+        self.taken += 1
         self.read[batch.ids] = True
         self.read[batch.words] = True
-        if self.steps_taken <= self.alone:
+        if self.taken <= self.alone:
             return alignment, {"loss": alignment.detach(), "alignment": alignment.detach()}
         objective, seen = self.losses(batch, tokens, videos)
         return objective + alignment, {**seen, "alignment": alignment.detach()}

@@ -1,7 +1,7 @@
-"""The small image network of the demo, in the place of ResNet-152: 0.9 million weights, 192 pooled numbers a frame.
+"""The demo's small image network in place of ResNet-152: 0.9 million weights, 192 pooled numbers per frame.
 
-Layers, names and initial weights are those of transformers' ResNet with one basic block a stage, which is what its
-folder is loaded as elsewhere (`tests/evaluator/test_layers.py` holds both together); here without the import.
+Layers, names and initial weights are those of transformers' ResNet with one basic block per stage, as which its folder
+loads anywhere else (`tests/evaluator/test_layers.py` compares both); here without importing the library.
 """
 
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""In the place of a model whose calls another job has made: whatever is not in the ledger is an error."""
+"""Replaces a model whose calls another job has already made: a call that is not in the ledger is an error."""
 
 from collections.abc import Iterable, Iterator
 

@@ -1,7 +1,7 @@
-"""An HTTP client for endpoints that never come to an end: one deadline for a whole answer, and a most of bytes.
+"""An HTTP client for endpoints whose answers may never end: one deadline and one size limit for a whole answer.
 
-A client's timeout holds for one read from the socket. An endpoint that sends a byte now and then, headers without end
-or one "100 Continue" after the other never meets it. Here the limits stand at the socket, below all of that.
+A client's timeout applies to one read from the socket. An endpoint that sends a byte now and then, endless headers, or
+one "100 Continue" after another never exceeds it. Here the limits are enforced at the socket, below all of that.
 """
 
 import threading

@@ -1,7 +1,7 @@
 """Score given continuations instead of writing new ones: the mean log-probability of their tokens after a prompt.
 
-Wraps an engine of transformers models; other tasks go through to it. What is scored stands in the slot `continuation`
-and at the end of the prompt, and the reply is ``{"mean_log_probability": ..., "tokens": ...}``.
+Wraps an engine of transformers models; other tasks go through to it. The text to score is the slot `continuation` and
+ends the prompt; the reply is ``{"mean_log_probability": ..., "tokens": ...}``.
 """
 
 import json
