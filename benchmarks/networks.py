@@ -1,7 +1,7 @@
 """The networks at the paper's widths with their linear maps by oneDNN, as they run, and by MKL, PyTorch's own way.
 
-XML's step of training has a third side, as it runs: without pads. What is compared of it is computed without dropout,
-which draws for fewer positions there.
+XML's step of training has a third side, as it runs: without pads, and with the dropout of wide models. What is compared
+of it is computed without dropout, which draws otherwise there.
 
     python benchmarks/networks.py                         # five turns of each, about half a minute
     python benchmarks/networks.py --work conquer hero     # some of them
@@ -15,7 +15,9 @@ import argparse
 import math
 import statistics
 import sys
+from contextlib import ExitStack
 from functools import partial
+from unittest.mock import patch
 
 from sides import compare, here, processor_seconds
 
@@ -23,7 +25,7 @@ here(__file__)
 CLIPS, TOKENS, VIDEO_DIM, TEXT_DIM, HIDDEN = 48, 12, 2048, 768, 768
 LENGTHS = [16 + round(pair / 31 * 32) for pair in range(32)]
 """Clips of the pairs of a training step."""
-PACKED = "oneDNN, without pads"
+PACKED = "as it runs"
 
 
 def main() -> None:
@@ -49,15 +51,21 @@ def main() -> None:
 
 def side(way: str, run, compared, outputs: dict[str, list]) -> float:
     """Seconds of one run; before the first of a way, what is compared of it is kept, and it warms up."""
-    import verified.common.linear as linear
-    import verified.retrieval.models.xml as xml
+    from torch.nn import functional
 
-    linear.HAS_ONEDNN = way != "MKL"
-    xml.LEAST_WEIGHTS = linear.LEAST_WEIGHTS if way == PACKED else math.inf
-    if way not in outputs:
-        outputs[way] = [tensor.detach().clone() for tensor in compared()]
-        run()
-    return processor_seconds(run)
+    from verified.common import linear
+    from verified.retrieval import dropout
+    from verified.retrieval.models import xml
+
+    with ExitStack() as stack:
+        stack.enter_context(patch.object(linear, "HAS_ONEDNN", way != "MKL"))
+        if way != PACKED:
+            stack.enter_context(patch.object(xml, "LEAST_WEIGHTS", math.inf))
+            stack.enter_context(patch.object(dropout, "dropout", functional.dropout))
+        if way not in outputs:
+            outputs[way] = [tensor.detach().clone() for tensor in compared()]
+            run()
+        return processor_seconds(run)
 
 
 def rate() -> float:

@@ -78,6 +78,7 @@ def build_model(name: str, sizes: dict, options: dict | None = None) -> "Retriev
     Raises InputError for an option that the model's config does not have.
     """
     from verified.common.linear import through_onednn
+    from verified.retrieval.dropout import with_quick_dropout
 
     model = model_class(name)
     options = options or {}
@@ -87,4 +88,4 @@ def build_model(name: str, sizes: dict, options: dict | None = None) -> "Retriev
             near = difflib.get_close_matches(option, sorted(known), n=1, cutoff=0.4)
             hint = f"did you mean {near[0]!r}? " if near else ""
             raise InputError(f"{name} has no option {option!r}", remedy=f"{hint}known: {', '.join(sorted(known))}")
-    return through_onednn(model(model.Config(**sizes, **options)))
+    return with_quick_dropout(through_onednn(model(model.Config(**sizes, **options))))
