@@ -11,8 +11,9 @@ Item = TypeVar("Item")
 def ahead(items: Iterable[Item], depth: int = 2) -> Iterator[Item]:
     """Yield `items` in their order while up to `depth` more are being produced in a thread.
 
-    Pays where producer and consumer both leave Python (decoding here, a network there). An exception of the producer is
-    raised to the consumer in its place; a consumer that stops early stops the producer at its next item.
+    Worthwhile where producer and consumer both leave Python (decoding here, a network there). An exception of the
+    producer is raised in the consumer at the same point; a consumer that stops early stops the producer at its next
+    item.
     """
     waiting: queue.Queue = queue.Queue(maxsize=depth)
     stopped = threading.Event()

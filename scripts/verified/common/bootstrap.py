@@ -27,7 +27,7 @@ def two_level_means(values: np.ndarray, resamples: int, seed: int, trainings: st
     """Means over trainings and units, both resampled: `values` [trainings, units, columns] → [resamples, columns].
 
     The draws of units depend on their number alone, so that means of other values of the same units can be subtracted:
-    that difference is paired. The draws of trainings depend on the name `trainings`: they are nobody's pair. One
+    that difference is paired. The draws of trainings depend on the name `trainings` and are never paired. A single
     training is not resampled, and its noise is not in the result.
     """
     count, units, columns = values.shape
@@ -64,6 +64,6 @@ def mean_interval(values: np.ndarray, resamples: int, seed: int, level: float = 
 
 
 def two_sided_p_value(differences: np.ndarray) -> float:
-    """Two-sided p-value of a difference from its resamples [resamples]; never below one in their number."""
+    """Two-sided p-value of a difference from its resamples [resamples]; at least one over their number."""
     tail = min((differences <= 0).mean(), (differences >= 0).mean())
     return float(min(1.0, max(2 * tail, 1 / len(differences))))

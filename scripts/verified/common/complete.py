@@ -8,8 +8,8 @@ from verified.common.errors import InputError
 def check_complete(expected: Iterable[int], present: Collection[int], rows: str) -> None:
     """Raise InputError unless each desc_id of `expected` is in `present`; `rows` names the rows, in the plural.
 
-    A stage writes a row for every moment that it is given, with a reason where it came to nothing: a moment without a
-    row was lost.
+    A stage writes a row for every moment that it receives, with a reason where it has no result: a moment without a row
+    was lost.
     """
     expected = list(expected)
     missing = [desc_id for desc_id in expected if desc_id not in present]

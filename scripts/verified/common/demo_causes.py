@@ -7,7 +7,7 @@ follows as soon is reached (means to an end). Any other two events are a sequenc
 """
 
 SOON = 1.0
-"""Seconds between the end of one event and the start of the next at most, for one to bring about the other."""
+"""Most seconds between the end of one event and the start of the next for the first to cause the second."""
 CAUSES = ("meets", "bounces", "vanishes")
 MEANS = {"moves": ("meets", "grows")}
 

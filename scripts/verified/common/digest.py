@@ -29,7 +29,7 @@ CHOOSERS = frozenset({"generation.engines"})
 
 
 def follow_imports(rules: Iterable) -> None:
-    """Give each Snakemake rule that runs a script beside the package the param `code`, worked out when it is needed."""
+    """Give each Snakemake rule that runs one of our scripts the param `code`, computed when it is needed."""
     for rule in rules:
         if rule.script and (script := SCRIPTS / Path(rule.script).name).is_file():
             rule.set_params(code=_code_of(script))
@@ -52,7 +52,7 @@ def _code_of(script: Path) -> Callable[[object], str]:
 
 @cache
 def script_digest(script: Path) -> str:
-    """SHA-256 (first 16 hex digits) over all that decides a script's outputs beside the script and its params."""
+    """SHA-256 (first 16 hex digits) over all that decides a script's outputs besides the script and its params."""
     return _digest(_closure(_imports(script.read_bytes(), "")))
 
 
@@ -109,7 +109,7 @@ def _counts(name: str) -> bool:
 
 @cache
 def _module(name: str) -> tuple[list[str], list[Path]]:
-    """Modules that a module imports, and data files beside it whose names stand in it as text."""
+    """Modules that a module imports, and data files beside it whose names occur in its text."""
     file = _file(name)
     source = file.read_bytes()
     package = name if file.name == "__init__.py" else name.rpartition(".")[0]

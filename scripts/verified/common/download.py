@@ -20,9 +20,9 @@ log = logging.getLogger("verified")
 
 
 def download_part(url: str, partial: Path, size: int | None, by_hand: str, pause: float = 2.0) -> None:
-    """Fetch `url` to `partial`, going on behind the bytes that are there; what it holds is for the caller to check.
+    """Fetch `url` to `partial`, resuming after the bytes that it already has; the caller checks the content.
 
-    `size` in bytes where it is known; `by_hand` says what to do where the download cannot. Waits `pause` seconds, then
+    `size` in bytes where it is known; `by_hand` says what to do where the download fails. Waits `pause` seconds, then
     twice as long, and so on between attempts. Raises InputError when the attempts are used up or the server refuses.
     """
     partial.parent.mkdir(parents=True, exist_ok=True)

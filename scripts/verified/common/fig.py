@@ -84,7 +84,7 @@ def write_fig(path: str | os.PathLike, rows: Iterable[dict]) -> None:
 
 
 def _refuse_other_documents(path: Path) -> None:
-    """Name the usual accidents: a web page saved as data, a byte order mark, Windows line ends, UTF-16."""
+    """Recognise the usual accidents: a web page saved as data, a byte order mark, Windows line ends, UTF-16."""
     if not path.is_file():
         raise InputError("no such file", file=path)
     with path.open("rb") as file:

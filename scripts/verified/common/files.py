@@ -12,7 +12,7 @@ def atomic_path(path: str | os.PathLike) -> Iterator[Path]:
     """Yield a temporary path beside `path`; rename it to `path` on success, delete it on any error.
 
     The temporary file keeps the suffix of `path`: pandas and matplotlib choose their format by it. Its name is always
-    the same, so that what a killed process leaves is gone when its work is done again. One writer at a time.
+    the same, so that the next run overwrites what a killed process left. One writer at a time.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)

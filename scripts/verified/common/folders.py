@@ -2,5 +2,5 @@
 
 
 def key_of(wildcard: str) -> str:
-    """The key of the data set that a value of the wildcard `dataset` stands for."""
+    """The key of the data set that a value of the wildcard `dataset` refers to."""
     return wildcard.rsplit("/", 1)[-1]

@@ -55,7 +55,7 @@ def link_features(
     """Write one small file whose data sets are external links (relative paths) into the shards; returns how many.
 
     The attributes are the shards' own, which must agree, `attributes`, and a SHA-256 over the shards' bytes,
-    `shards_sha256`: the links alone would stay as they are when a shard changes, and whoever reads them would not be
+    `shards_sha256`: the links alone would stay as they are when a shard changes, and their readers would not be
     run again. Raises InputError where shards differ in an attribute or share a key.
     """
     path = Path(path)
@@ -83,7 +83,7 @@ def link_features(
 
 
 def _open(path: Path) -> h5py.File:
-    """Open for reading. Locks are left alone: many processes may read, on file systems that cannot lock too."""
+    """Open for reading without locks: many processes may read, also on file systems that have no locks."""
     try:
         return h5py.File(path, "r", locking=False)
     except FileNotFoundError:

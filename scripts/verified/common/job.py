@@ -26,7 +26,7 @@ ENVIRONMENT = {
     "MALLOC_MMAP_THRESHOLD_": str(32 * 2**20),
     "MALLOC_TRIM_THRESHOLD_": str(512 * 2**20),
 }
-"""What a job's interpreter must find when it starts, for its libraries read it only then. No byte depends on it.
+"""Environment that a job's interpreter must start with, because its libraries read it only then. It changes no byte.
 
 A compute thread that waits sleeps instead of spinning (GNU's and LLVM's OpenMP): on a shared processor the spinning
 thread is what keeps the awaited one from running. And glibc keeps freed memory up to these sizes, the first being the
@@ -45,7 +45,7 @@ class _Redacting(logging.Formatter):
 
 
 def log_to(path: str | None = None, mode: str = "w") -> logging.Logger:
-    """Send the package's log to standard error and, if given, to the file `path` (made anew, or with "a" longer)."""
+    """Send the package's log to standard error and, if given, to the file `path` (overwritten; with "a", extended)."""
     logger = logging.getLogger("verified")
     logger.setLevel(logging.INFO)
     logger.handlers.clear()
@@ -70,9 +70,9 @@ def set_threads(threads: int) -> None:
 
 
 def announce_parent() -> None:
-    """Tell the jobs of this process, a Snakemake on whatever machine, whose they are, and give them `ENVIRONMENT`.
+    """Tell the jobs of this process, a Snakemake on whatever machine, which process owns them, and pass `ENVIRONMENT`.
 
-    What the user has set stands.
+    Variables that the user has set are kept.
     """
     os.environ[PARENT] = str(os.getpid())
     for name, value in ENVIRONMENT.items():
@@ -95,8 +95,8 @@ def take_environment() -> None:
 def die_with_parent() -> None:
     """Have the kernel kill this process when the Snakemake that started it dies; exit if it is dead. Linux only.
 
-    A shell that stands between the two breaks the chain; bash since 5.1 puts the job in its own place. Elsewhere a job
-    that outlives a killed Snakemake ends by itself, and holds back the next run as long (see `run_lock`).
+    A shell between the two breaks the chain; bash since 5.1 replaces itself by the job. Elsewhere a job that outlives a
+    killed Snakemake runs to its end, and the next run waits until then (see `run_lock`).
     """
     die_with(int(os.environ.get(PARENT, os.getppid())), "the Snakemake that started this job is dead")
 
@@ -111,11 +111,11 @@ def die_with(parent: int, message: str = "the process that started this one is d
 
 
 def _hide_script() -> None:
-    """Let processes that this one spawns leave its script alone: run again without `snakemake`, it could only fail.
+    """Keep processes that this one spawns from running its script: without `snakemake` it could only fail.
 
     Python's spawn runs the file of the main module in each child, so that the child finds what was defined there. Our
-    scripts define nothing that a child could want; work for several processes stands in the package. This holds for
-    every library that spawns (torch's launcher, vLLM), and needs no guard in any script.
+    scripts define nothing that a child needs; work for several processes is in the package. This works for every
+    library that spawns (torch's launcher, vLLM), and no script needs a guard.
     """
     vars(sys.modules["__main__"]).pop("__file__", None)
 
@@ -138,7 +138,7 @@ def _sealed(snakemake) -> contextlib.AbstractContextManager[None]:
 def job(snakemake, threads: int = 1, online: bool = False) -> Iterator[logging.Logger]:
     """Run one workflow job: log to `snakemake.log[0]`, fix threads, print InputError without a traceback.
 
-    Inputs are held against their seals before the block, and outputs are sealed behind it (see `seals`).
+    Inputs are checked against their seals before the block, and outputs are sealed after it (see `seals`).
     A job whose rule asks for `gpu` gets that many devices of its own (see `gpu_leases`).
     Jobs see the model hub switched off, so that they load what was fetched and nothing else; `online` ones fetch it.
     Import heavy packages inside the block or after `set_threads`: thread counts are read when they are loaded.

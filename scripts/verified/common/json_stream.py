@@ -12,7 +12,7 @@ def members(text: str, streamed: Collection[str]) -> Iterator[tuple[str, object]
     """Yield (key, value) of the JSON object that `text` is, in its order.
 
     A list under a key in `streamed` comes as an iterator over its elements, to be used up before the next member is
-    asked for. A repeated key comes as often as it stands there. Raises json.JSONDecodeError, ValueError for integers
+    asked for. A repeated key comes as often as it occurs. Raises json.JSONDecodeError, ValueError for integers
     with more digits than Python reads, RecursionError for brackets nested too deep, and TypeError where `text` is JSON
     but no object.
     """
@@ -44,7 +44,7 @@ class _Cursor:
         self.text, self.at = text, _blank(text, 0).end()
 
     def accept(self, sign: str) -> bool:
-        """Whether `sign` stands here; if so, step behind it."""
+        """Whether `sign` is next; if so, move past it."""
         if not self.text.startswith(sign, self.at):
             return False
         self.at = _blank(self.text, self.at + 1).end()

@@ -12,7 +12,7 @@ from torch.autograd.function import once_differentiable
 
 HAS_ONEDNN = torch.backends.mkldnn.is_available() and hasattr(torch.ops.mkldnn, "_linear_pointwise")
 LEAST_WEIGHTS = 2**16
-"""Smaller maps stay with PyTorch: the call costs what the product saves. The number of rows decides nothing."""
+"""Smaller maps stay with PyTorch: the call costs what the product saves. The number of rows does not matter."""
 
 
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
@@ -33,7 +33,7 @@ def _product(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
 
 
 def _dense(matrix: Tensor) -> Tensor:
-    """The same numbers without gaps between rows or columns: for those oneDNN falls back to a loop, a thousandfold."""
+    """The same numbers without gaps between rows or columns, for which oneDNN's fallback is a thousand times slower."""
     if matrix.is_contiguous() or (matrix.dim() == 2 and matrix.T.is_contiguous()):
         return matrix
     return matrix.contiguous()

@@ -57,7 +57,7 @@ class Progress:
 
 
 def track(items: Iterable[Item], label: str, total: int, unit: str = "items") -> Iterator[Item]:
-    """Iterate over `items`, reporting each one as done after its turn."""
+    """Iterate over `items`, reporting each one as done once it has been processed."""
     progress = Progress(label, total, unit)
     for item in items:
         yield item

@@ -5,8 +5,9 @@ from collections.abc import Callable
 LONGEST_ROAD = 2
 """Priority of the jobs that most others wait for: of all that could start, Snakemake starts these first.
 
-They lead from the videos by way of the evaluator's fine-tuning to the retrieval models. One less is for what joins
-that road later on and for long jobs beside it, 0, the default, for short ones that only tables and figures read.
+They are on the critical path from the videos through the evaluator's fine-tuning to the retrieval models. One less is
+for jobs that join that path later and for long jobs off it; 0, the default, for short ones that only tables and figures
+read.
 """
 
 

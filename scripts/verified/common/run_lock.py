@@ -29,7 +29,7 @@ _held: list[IO] = []
 def enter(folder: Path, patience: float = 120.0) -> str | None:
     """Hold the lock of a run in `folder` (Snakemake's own, .snakemake) until this process ends.
 
-    Marks of a run that is dead are removed first; returns a line that says so, or None. Raises InputError when jobs of
+    Marks of a dead run are removed first; returns a message about it, or None. Raises InputError when jobs of
     that run are still at work after `patience` seconds.
     """
     marks, message = folder / "locks", None
@@ -86,7 +86,7 @@ def _note_machine(lock_file: IO) -> None:
 
 
 def _alone(lock_file: IO, patience: float) -> bool:
-    """Get a lock that nobody shares; others may be about to end, or only have a look."""
+    """Get an exclusive lock; other holders may be about to end, or only be checking."""
     end = time.monotonic() + patience
     while True:
         try:
@@ -119,8 +119,8 @@ def _end_jobs(folder: Path, patience: float) -> None:
 def _queued(folder: Path) -> list[str]:
     """Numbers of the jobs that SLURM still has of runs in this folder.
 
-    Snakemake gives them a UUID as name and the folder as working directory. Its own list of unfinished files does not
-    do: a run may be killed after a job was submitted and before its number was noted.
+    Snakemake gives them a UUID as name and the folder as working directory. Its own list of unfinished files is
+    not enough: a run may be killed after a job was submitted and before its number was noted.
     """
     if not (folder / "slurm_logs").is_dir():  # no run here has used SLURM
         return []

@@ -11,13 +11,13 @@ from urllib.parse import quote, unquote
 
 MASK = "[secret]"
 SHORTEST = 8
-"""Characters; whatever is shorter, such as the "none" that local endpoints are content with, is also a word."""
+"""Fewest characters of a secret; anything shorter, such as the "none" that local endpoints accept, may be a word."""
 
 _known: set[str] = set()
 
 
 def keep_secret(value: str | None) -> None:
-    """Have `value` masked from now on, also where it stands percent-encoded or as Python or JSON escape it."""
+    """Have `value` masked from now on, also percent-encoded or as Python or JSON escape it."""
     if value and len(value) >= SHORTEST:
         _known.update({value, unquote(value), quote(value, safe=""), repr(value)[1:-1]})
         sys.excepthook = _print_redacted

@@ -11,7 +11,7 @@ from verified.common.errors import InputError
 from verified.common.progress import Progress
 
 PACKAGED = "all-MiniLM-L6-v2"
-"""Runs without the library that loads all others, whose import alone takes five seconds (see `mini_lm`)."""
+"""Runs without the library that loads all others, whose import alone takes five CPU seconds (see `mini_lm`)."""
 BATCH = 128
 CHUNK = 16 * BATCH  # captions between two lines of progress
 
@@ -19,8 +19,8 @@ CHUNK = 16 * BATCH  # captions between two lines of progress
 def encode(texts: Sequence[str], model: str = PACKAGED, threads: int = 1) -> np.ndarray:
     """Embeddings of unit length, float32 [texts, dim], on the CPU.
 
-    `model` is the packaged all-MiniLM-L6-v2, a folder, or a hub name. The same text gets the same vector wherever it
-    stands among `texts`: each distinct text is encoded once, in an order that depends on the set of texts alone.
+    `model` is the packaged all-MiniLM-L6-v2, a folder, or a hub name. The same text gets the same vector at any
+    position in `texts`: each distinct text is encoded once, in an order that depends on the set of texts alone.
     Raises InputError if the model cannot be loaded.
     """
     import torch

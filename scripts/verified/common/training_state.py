@@ -26,9 +26,9 @@ KEY, VERSION = "verified", 2
 
 
 def fingerprint(code: str, settings: object, inputs: Iterable[str | Path], **more: object) -> dict[str, str]:
-    """Whose a state is: {what: digest} for ``code``, ``settings`` (plain values), ``inputs`` (files) and `more`.
+    """Identity of a training: {name: digest} for ``code``, ``settings`` (plain values), ``inputs`` (files) and `more`.
 
-    Inputs are told apart by their bytes, not by their names: a moved run goes on.
+    Inputs are identified by their bytes, not by their names: a moved run can resume.
     """
     files = [file_digest(path) for path in inputs]
     return {"code": code} | {
@@ -55,8 +55,8 @@ class Reached:
 class TrainingState:
     """The file in which a training keeps its state. Of several processes of one training, only the first writes.
 
-    `owner`: see `fingerprint`. `seconds`: least time between two states; what a kill costs at most, beside the step or
-    epoch at hand.
+    `owner`: see `fingerprint`. `seconds`: least time between two states; a kill costs at most that, besides the step or
+    epoch in progress.
     """
 
     def __init__(self, path: str | Path, owner: Mapping[str, str], seconds: float):
@@ -65,7 +65,7 @@ class TrainingState:
         self.saved = time.monotonic()
 
     def restore(self, module: nn.Module, optimiser: torch.optim.Optimizer) -> Reached:
-        """Fill `module` and `optimiser` from the file; returns how far it came, nothing if there is no state that fits.
+        """Fill `module` and `optimiser` from the file; returns the progress made, none if there is no state that fits.
 
         Both are left as they are unless the whole state fits.
         """
@@ -94,7 +94,7 @@ class TrainingState:
         return time.monotonic() - self.saved >= self.seconds
 
     def save(self, reached: Reached, module: nn.Module, optimiser: torch.optim.Optimizer) -> None:
-        """Write the state in place of an older one."""
+        """Write the state, replacing an older one."""
         tensors = {f"module.{name}": value for name, value in module.state_dict().items()}
         tensors |= {f"kept.{name}": value for name, value in reached.kept.items()}
         state, scalars = optimiser.state_dict(), {}
@@ -117,7 +117,7 @@ class TrainingState:
         self.saved = time.monotonic()
 
     def remove(self) -> None:
-        """Delete the file, and one set aside: the training is over and its result is safe."""
+        """Delete the file and any that was set aside: the training is over and its result is safe."""
         self.path.unlink(missing_ok=True)
         self.aside.unlink(missing_ok=True)
 

@@ -9,7 +9,7 @@ from torch.overrides import TorchFunctionMode
 
 
 class _NothingDrawn(TorchFunctionMode):
-    """Normal draws leave a tensor as it is: for a tensor without numbers PyTorch would import its reference library."""
+    """Normal draws leave a tensor as it is: for a ``meta`` tensor PyTorch would import its reference library."""
 
     def __torch_function__(self, function, types, arguments=(), options=None):
         options = options or {}
@@ -20,6 +20,6 @@ class _NothingDrawn(TorchFunctionMode):
 
 @contextmanager
 def undrawn() -> Iterator[None]:
-    """Modules built in this block have shapes and no numbers (device ``meta``), and draw from no generator."""
+    """Modules built in this block have shapes but no values (device ``meta``), and draw from no generator."""
     with torch.device("meta"), _NothingDrawn():
         yield

@@ -14,14 +14,14 @@ from verified.tables.simple import Estimate, SimpleTable
 
 METRICS = ("VCMR/0.5/r1", "VCMR/0.5/r10", "VCMR/0.7/r1", "SVMR/0.5/r1", "VR/r1")
 FEW = 20
-"""Queries below which a bootstrap sees too little of what queries are like."""
+"""Fewer queries are too few for a bootstrap."""
 SHOWN = 5
 """Queries shown of those in which one run is ahead of another."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """One metric of two runs over the same queries; percent, and points of it."""
+    """One metric of two runs over the same queries, in per cent and percentage points."""
 
     first: float
     second: float
@@ -52,7 +52,7 @@ def difference(first: Run, second: Run, metric: str, queries: np.ndarray, resamp
 def common_metrics(runs: list[Run], wanted: tuple[str, ...]) -> list[str]:
     """`wanted`, or where nothing is, those of `METRICS` that all runs have.
 
-    Raises InputError for a wanted metric that a run has not.
+    Raises InputError for a wanted metric that a run lacks.
     """
     known = set.intersection(*(set(run.values) for run in runs))
     for metric in wanted:

@@ -8,7 +8,7 @@ from verified.figures.canvas import SERIES, drawing, literal
 from verified.tables.simple import SimpleTable
 
 PAIRS = 6
-"""Pairs of runs that are drawn; beyond, the table tells more."""
+"""Most pairs of runs that are drawn; the table has the rest."""
 
 
 def draw_groups(table: SimpleTable, paths: Iterable[str | os.PathLike]) -> None:

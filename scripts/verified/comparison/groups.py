@@ -10,9 +10,9 @@ from verified.common.jsonl import iterate_jsonl
 from verified.retrieval.submission import TrueMoment
 
 ALIKE = 0.5
-"""Cosine of two captions' word weights (tf-idf) from which one may be taken for the other."""
+"""Cosine of two captions' word weights (tf-idf) at which they count as alike."""
 CELLS = 10_000_000
-"""Cosines held at once."""
+"""Cosines in memory at once."""
 PARTS = 3
 
 
@@ -28,7 +28,7 @@ class Group:
 
 @dataclass
 class Query:
-    """What the ground truth says of a query; None where it does not."""
+    """What the ground truth says of a query; None where it says nothing."""
 
     desc_id: int
     video: str
@@ -55,7 +55,7 @@ def read_queries(truth: Path, moments: dict[int, TrueMoment]) -> list[Query]:
 
 
 def groups_of(queries: list[Query]) -> list[Group]:
-    """All groups; a property that all queries share, or that the ground truth does not tell, makes none."""
+    """All groups; a property that all queries share, or that the ground truth does not state, makes none."""
     seconds = np.array([query.end - query.start for query in queries])
     words = np.array([len(query.caption.split()) for query in queries])
     groups = _thirds("length of the moment", seconds, "s") + _thirds("length of the caption", words, "words")

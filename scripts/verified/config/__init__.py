@@ -41,7 +41,7 @@ class Config(Section):
     video_reader: Literal["pyav", "decord"] = "pyav"
     """Library that decodes frames at given times; decord, of MP4 files and where installed: the same frames, slower."""
     layers: tuple[str, ...] = ()
-    """Files below this one, by paths from its folder: their keys hold where this file has none of its own."""
+    """Files that this one builds on, by paths from its folder: their keys apply where this file has none of its own."""
     datasets: dict[str, DataSet] = Field(default_factory=dict)
     """Data sets by name (lower-case letters, digits and hyphens), which becomes a folder below results/NAME."""
     tables: tuple[str, ...] | None = None
@@ -148,7 +148,7 @@ def _explain(detail: dict, values: dict) -> str:
 
 
 def _written_path(location: tuple, values: object) -> list:
-    """The keys of `location` as they stand in the file: pydantic adds the name of the variant it tried."""
+    """The keys of `location` as the file has them: pydantic adds the name of the variant it tried."""
     path = []
     for position, key in enumerate(location):
         try:

@@ -29,7 +29,7 @@ class Lint(Section):
     start_past_end: Severity = "error"
     """The span starts at or after the end of the video."""
     wrapper_quotes: Severity = "error"
-    """The caption stands in quotation marks as a whole."""
+    """The whole caption is in quotation marks."""
     outer_blanks: Severity = "warning"
     """Blanks before or after the caption."""
     double_spaces: Severity = "warning"
@@ -60,18 +60,18 @@ class Annotations(Section):
     """Export and checks of annotations."""
 
     licence: str = Field("not stated", min_length=1)
-    """Licence of the captions, as the dataset card shall state it."""
+    """Licence of the captions, as the dataset card states it."""
     choose_by: Literal["confidence", "encoder", "random"] = "confidence"
     """What makes a candidate the caption of its moment: the evaluator's confidence (the paper's), the cosine of
     `generation.sentence_encoder` to the coarse caption, or a seeded draw. The lowest caption is by the same."""
     review: tuple[str, ...] = ()
     """Files of decisions that reviewers saved from the review pages (JSON Lines), merged into the annotations."""
     min_score: float | None = None
-    """Smallest confidence of a caption that nobody has reviewed; null: any."""
+    """Smallest confidence of a caption that was not reviewed; null: any."""
     min_precision: float | None = Field(None, gt=0, le=1)
-    """Share of captions that shall be right: the smallest confidence is then measured on the reviewed captions."""
+    """Share of captions that should be right: the smallest confidence is then measured on the reviewed captions."""
     best: int = Field(1, ge=1)
-    """Captions of a moment, at most; those after the first stand under `further` in its row, and in exports."""
+    """Captions of a moment, at most; those after the first are under `further` in its row, and in exports."""
     otherwise: Literal["leave-out", "coarse"] = "leave-out"
     """What becomes of a moment whose caption is rejected or too low: left out, or the coarse caption in its place."""
     lint: Lint = Lint()

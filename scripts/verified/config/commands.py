@@ -27,15 +27,13 @@ def add_parser(subparsers) -> None:
     )
     check.add_argument("file", type=Path, nargs="+", help="its files; later ones change earlier ones")
     check.set_defaults(run=_check)
-    docs = subparsers.add_parser(
-        "config-docs", help="write config/schema.json and the key table of config/README.md anew"
-    )
+    docs = subparsers.add_parser("config-docs", help="rewrite config/schema.json and the key table of config/README.md")
     docs.add_argument("--folder", type=Path, default=Path("config"), help="where the two files are (default config)")
     docs.set_defaults(run=_docs)
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    """Print the configuration, then what a run would stumble over on standard error; status 1 if there is any."""
+    """Print the configuration, then, on standard error, what would stop a run; status 1 if there is anything."""
     import yaml
 
     from verified.config import read
@@ -57,7 +55,7 @@ def _docs(arguments: argparse.Namespace) -> None:
 
 
 def generated(folder: Path) -> dict[str, str]:
-    """Text of each generated file below `folder`, by name; README.md keeps what stands around its key table."""
+    """Text of each generated file below `folder`, by name; README.md keeps the text around its key table."""
     from verified.config.schema import key_table, schema
 
     readme = (folder / "README.md").read_text(encoding="utf-8")

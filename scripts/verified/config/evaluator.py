@@ -51,11 +51,11 @@ class Evaluator(Section):
     gpus: int = Field(0, ge=0)
     """GPUs, and so processes, of fine-tuning (4 in the paper); 0 trains on the CPU."""
     cpu_processes: int = Field(1, ge=1)
-    """Processes of fine-tuning where it has no GPU: to try out several, they gain nothing."""
+    """Processes of fine-tuning without a GPU: only for testing several, as they gain nothing."""
     gpu_model: str = Field("", pattern=r"^[A-Za-z0-9_.]*$")
     """Model of the GPUs that its jobs ask for, as the cluster spells it (a100 in the paper); empty: any."""
     save_seconds: float = Field(60.0, ge=0)
-    """Least time between two states of its trainings on disk, from which a killed one goes on (L/16: 8 GB each)."""
+    """Least time between two states of its trainings on disk, from which a killed one resumes (L/16: 8 GB each)."""
     backbone_frames: int = Field(150_000, ge=1)
     """Frames of the separate world that the image network in the tiny stem is trained on, where it is trained."""
     backbone_batch: int = Field(64, ge=2)
@@ -83,7 +83,7 @@ class Evaluator(Section):
     splits: tuple[str, ...] | None = None
     """Splits whose perturbations are trained on; null: all splits of all data sets, as in the paper."""
     hard_negatives: Literal["all", "own", "none"] = "all"
-    """Which perturbed captions stand in Equation 9's denominator; none also drops them from Equation 10."""
+    """Which perturbed captions are in Equation 9's denominator; none also drops them from Equation 10."""
     matching_normaliser: Literal["batch", "pairs"] = "batch"
     """Normaliser of Equation 10: B as written, or the number of pairs."""
     precision: Literal["float32", "bfloat16"] = "float32"

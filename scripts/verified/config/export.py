@@ -10,7 +10,7 @@ Form = Literal["hugging-face", "webdataset", "csv", "tvr", "qvhighlights", "acti
 
 
 class Export(Section):
-    """Forms in which annotations are exported, and what stands in their cards."""
+    """Forms in which annotations are exported, and the contents of their cards."""
 
     forms: tuple[Form, ...] = (
         "hugging-face",
@@ -29,7 +29,7 @@ class Export(Section):
     url: str | None = Field(None, pattern=r"^https?://\S+$")
     """Address of its page, for its cards; null: it has none yet."""
     media: bool = False
-    """Whether clips and keyframes go into the WebDataset shards (may you give them away?); no other form has any."""
+    """Whether clips and keyframes go into the WebDataset shards (may you distribute them?); no other form has any."""
     clip_side: int = Field(360, ge=64, multiple_of=2)
     """Longest side of exported clips, in pixels; smaller videos keep their size."""
     shard_captions: int = Field(500, ge=1)

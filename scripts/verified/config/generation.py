@@ -36,19 +36,19 @@ class EngineSettings(Section):
     structured: bool = False
     """Ask for JSON and hand the engine its schema (vllm, endpoints that support it); otherwise the printed formats."""
     cassette: str | None = None
-    """Exported ledger (parquet) whose answers count as given; engine cassette knows no others, the rest ask on."""
+    """Exported ledger (parquet) whose answers are reused; engine cassette has no others, other engines ask the rest."""
     base_url: str | None = None
     """Engine openai: address of the endpoint, such as http://127.0.0.1:8000/v1; null means OpenAI's own."""
     api_key_variable: str = Field("OPENAI_API_KEY", pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")
-    """Engine openai: name of the environment variable that holds the key; a key never stands in a file."""
+    """Engine openai: name of the environment variable that holds the key; keys are never written to a file."""
     api_slots: int = Field(8, ge=1)
     """Engine openai: calls under way at once in one job; also the Snakemake resource `api_slots` of the job."""
     timeout_seconds: float = Field(120, gt=0)
-    """Engine openai: longest wait for one whole answer, however slowly it trickles in."""
+    """Engine openai: longest wait for one whole answer, however slowly it arrives."""
     retries: int = Field(6, ge=0)
     """Engine openai: further tries of a call after 429, 5xx, a timeout or a lost connection."""
     outage_seconds: float = Field(900, gt=0)
-    """Engine openai: the job stops when no call at all was answered for so long, pauses asked for included."""
+    """Engine openai: the job stops when no call at all was answered for so long, requested pauses included."""
     video_input: Literal["stills", "frames", "mp4"] = "stills"
     """How a clip is handed over. stills: a picture for each frame, for any model that takes several. frames: one video
     of these frames with their times, for models with a video part (vllm, and endpoints served by vLLM). mp4: one video
@@ -138,7 +138,7 @@ class Generation(Section):
     attempts: int = Field(3, ge=1)
     """How often a call is asked until its answer is complete."""
     incomplete: Literal["fail", "allow"] = "fail"
-    """Calls that nobody answered for the time being (endpoint down or busy, budget spent): fail lets the job of their
+    """Calls left without an answer for now (endpoint down or busy, budget spent): fail lets the job of their
     shard fail; allow finishes it without them. Either way the next run asks them, and nothing else, again."""
     candidates: int = Field(3, ge=1)
     """N_s and N_d: statics and dynamics candidates per moment."""

@@ -8,7 +8,7 @@ from verified.config.base import Section
 
 Split = Literal["train", "val", "test"]
 EVALUATOR = "evaluator"
-"""The encoder that is no model of the hub: the evaluator of this configuration."""
+"""The encoder that is not a model of the hub: the evaluator of this configuration."""
 
 
 class FilmSourceSection(Section):
@@ -167,7 +167,7 @@ class VlgNet(Section):
     stack: int = Field(5, ge=1)
     """Layers that score the moments; all but the first share weights."""
     gather: Literal["as_released", "correct"] = "as_released"
-    """How features of neighbours are fetched; as_released reads them from wrong places, as for the printed results."""
+    """How features of neighbours are fetched; as_released reads wrong positions, as for the printed results."""
     jitter: Literal["paper", "code"] = "paper"
     """How a window around a moment is drawn; paper and code differ."""
     negatives: Literal["paper", "code"] = "paper"
@@ -204,7 +204,7 @@ class Collection(Section):
 
 
 class Longform(Section):
-    """Long-form grounding: whole where `datasets` names at least one, else the statistics alone where asked for."""
+    """Long-form grounding: all of it where `datasets` names at least one, else only the statistics, if requested."""
 
     datasets: dict[str, FilmSet] = Field({})
     """Data sets of films by name (lower-case letters, digits and hyphens)."""

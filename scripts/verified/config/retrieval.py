@@ -30,7 +30,7 @@ class Training(Section):
     seeds: tuple[int, ...] | None = Field(None, min_length=1)
     """One training of this model per seed; they take the place of `retrieval.seeds`."""
     model: dict[str, bool | int | float | str] = Field(default_factory=dict)
-    """Options of the model's own config, such as hidden: 128 (names and defaults stand in the model's file)."""
+    """Options of the model's own config, such as hidden: 128 (names and defaults are in the model's file)."""
 
 
 class Retrieval(Section):

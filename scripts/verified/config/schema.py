@@ -27,7 +27,7 @@ def properties_at(path: list) -> list[str]:
 
 
 def _options(node: dict, root: dict) -> list[dict]:
-    """The object schemas that `node` may stand for, references resolved."""
+    """The object schemas that `node` may refer to, references resolved."""
     if "$ref" in node:
         return _options(root["$defs"][node["$ref"].rsplit("/", 1)[1]], root)
     variants = node.get("oneOf") or node.get("anyOf") or node.get("allOf")

@@ -51,7 +51,7 @@ class _Pending:
 
 @dataclasses.dataclass
 class _Work:
-    """Where the calls of one `Asker.ask` stand."""
+    """The progress of the calls of one `Asker.ask`."""
 
     calls: Iterator[tuple[int, Call]]
     drawn: bool = False
@@ -82,8 +82,8 @@ class Asker:
 
     `attempts` is how often an answer that is truncated, invalid or too short is asked for; ``blocked`` and ``error``
     are not repeated here (engines repeat what is worth repeating, such as a busy endpoint). `prices` are per million
-    tokens in and out. `budget` is looked at before each call that would be asked. `replay`: whatever the ledger holds
-    stands, as with a cassette. `go_on`: calls that nobody answers for the time being end as ``error`` instead of
+    tokens in and out. `budget` is looked at before each call that would be asked. `replay`: whatever the ledger
+    holds is final, as with a cassette. `go_on`: calls without an answer for now end as ``error`` instead of
     stopping the job. `make_room` is called before the first call of `ask` that the engine has to answer.
     """
 
@@ -214,10 +214,10 @@ class Asker:
         return outcome if self.replay or self._final(row["engine"], outcome) else None
 
     def _final(self, engine: str, outcome: Outcome) -> bool:
-        """Whether a recorded outcome stands.
+        """Whether a recorded outcome is final.
 
-        It does not where there was no answer yet, where attempts are left (the run was killed between two), where the
-        parser of today reads an answer otherwise than the one that judged it, and where finding out again is free.
+        It is not where there was no answer yet, where attempts are left (the run was killed between two), where
+        today's parser reads an answer differently from the one that judged it, and where finding out again is free.
         """
         parsed = outcome.parsed
         if outcome.status == "ok":
@@ -281,7 +281,7 @@ class Asker:
 
     @staticmethod
     def _outcome(row, call: Call, known: bool) -> Outcome:
-        """The outcome as the ledger holds it; the parts are read from the text anew, by the parser of today."""
+        """The outcome as the ledger holds it; the parts are parsed again from the text, by today's parser."""
         parsed = Parsed()
         if row["text"]:
             parsed = parse(

@@ -6,7 +6,7 @@ from verified.generation.ledger import Ledger
 from verified.generation.outcome import NotNow
 
 LOOK_AGAIN_SECONDS = 20.0
-"""How often the totals of the whole ledger are read anew: other jobs spend from the same budget."""
+"""Seconds after which the totals of the whole ledger are read again: other jobs spend from the same budget."""
 
 
 class Budget:
@@ -26,7 +26,7 @@ class Budget:
         self.looked = -LOOK_AGAIN_SECONDS
 
     def allows(self, flying: int = 0) -> bool:
-        """Whether another call may be asked beside `flying` ones, whose tokens and cost nobody knows yet."""
+        """Whether another call may be asked beside `flying` ones, whose tokens and cost are not known yet."""
         if not self.limits:
             return True
         if time.monotonic() - self.looked >= LOOK_AGAIN_SECONDS:

@@ -52,7 +52,7 @@ def _calls(path: Path) -> Iterator[dict]:
     """The rows of a cassette, each as a run writes it. Raises InputError with the number of the first that is not."""
     for number, row in enumerate(_rows(path, COLUMNS), start=1):
         for fault in faults_of(row):
-            raise InputError(fault, file=path, row=number, remedy="export the cassette anew from a whole ledger")
+            raise InputError(fault, file=path, row=number, remedy="export the cassette again from an intact ledger")
         yield row
 
 

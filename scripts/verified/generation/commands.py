@@ -15,7 +15,7 @@ def add_parser(subparsers) -> None:
     for name, run, text in (
         ("stats", _stats, "calls, tokens, time and cost by task, model and outcome"),
         ("export", _export, "write a cassette (Parquet) that replays the calls without any model"),
-        ("verify", _verify, "check that the file is whole and each call stands under its own key"),
+        ("verify", _verify, "check that the file is intact and each call is stored under its own key"),
     ):
         action = actions.add_parser(name, help=text)
         action.add_argument("--ledger", type=Path, default=Path("results/ledger.sqlite"), help="the ledger's file")
@@ -153,7 +153,7 @@ def _quote(arguments: argparse.Namespace) -> None:
 
 
 def _probed(config):
-    """The configuration with `tokens_per_image` as endpoints count them, where neither it nor a rule says so."""
+    """The configuration with `tokens_per_image` as endpoints count them, where neither it nor a rule gives them."""
     from verified.generation.probe import probe_picture
     from verified.generation.vision_tokens import frame_tokens
 

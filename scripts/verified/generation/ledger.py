@@ -172,7 +172,7 @@ class Ledger:
         return rows[0] if rows else None
 
     def put(self, row: dict) -> sqlite3.Row:
-        """Add the outcome of an attempt and commit; returns the row as it now stands.
+        """Add the outcome of an attempt and commit; returns the updated row.
 
         Attempts, tokens, seconds and cost add up; the rest is replaced unless the row is already ``ok``.
         """

@@ -17,7 +17,7 @@ INTEGERS = ("attempts", "tokens_in", "tokens_out")
 REALS = ("seconds", "cost", "created")
 JSON = {"notes": dict, "media": list, "sampling": dict}
 MOST = 2**53
-"""Of counts and amounts: whole numbers beyond are not exact in JSON and tables any more, and sums overflow."""
+"""Largest count or amount: larger whole numbers are no longer exact in JSON and tables, and sums overflow."""
 
 
 def faults_of(row: dict) -> Iterator[str]:
@@ -65,7 +65,7 @@ def faults(ledger: Ledger) -> Iterator[str]:
 
 
 def rescue(damaged: str | os.PathLike, new: str | os.PathLike) -> tuple[int, int]:
-    """Bring the calls of a damaged ledger that can be read, and stand under their own key, into a new file.
+    """Bring the calls of a damaged ledger that can be read, and are stored under their own key, into a new file.
 
     Each of 256 ranges of keys is read from both of its ends, so that a damaged page costs what is on it. Returns how
     many calls were saved and in how many ranges something could not be read. Raises InputError when `new` exists.

@@ -11,16 +11,16 @@ STATUSES: tuple[Status, ...] = ("ok", "truncated", "invalid", "blocked", "error"
 SHORT = "short"
 """Reason of an ``ok`` that holds fewer parts than were asked for, after all attempts."""
 PASSING = re.compile(r"connection|timeout|rate-limit|garbage|endpoint|outage|budget|status-(?:408|409|425|5\d\d)")
-"""Reasons of an ``error`` that tell of the hour in which a call was made, and nothing of the call."""
+"""Reasons of an ``error`` that depend on when a call was made and not on the call itself."""
 
 
 def is_passing(status: Status, reason: str) -> bool:
-    """Whether a call that ended so is worth asking again: there is no answer yet, and there may be one tomorrow."""
+    """Whether a call that ended so is worth asking again: there is no answer yet, but there may be one later."""
     return status == "error" and PASSING.fullmatch(reason) is not None
 
 
 class NotNow(InputError):
-    """Nobody answers for the time being; `reason` is ``outage`` or ``budget``. What was answered is kept."""
+    """There is no answer for now; `reason` is ``outage`` or ``budget``. What was answered is kept."""
 
     def __init__(self, reason: str, problem: str, **where: Any):
         super().__init__(problem, **where)

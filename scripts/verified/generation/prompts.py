@@ -117,7 +117,7 @@ def _variants(text: str, path: Path) -> tuple[str, str | None]:
             raise InputError(
                 f"a line [{mark[1]}] where [{expected}] has to come first",
                 file=path,
-                remedy="the lines [printed], [structured] and [end] stand in this order, each alone on its line",
+                remedy="the lines [printed], [structured] and [end] come in this order, each alone on its line",
             )
         inside, marked = "" if mark[1] == "end" else mark[1], True
     if inside:
@@ -140,7 +140,7 @@ def prompt_set(folder: str | os.PathLike) -> dict[str, str]:
     """Name (the folder, as the configuration writes it) and digest of the prompt files of the paper's eight tasks.
 
     The digest is the SHA-256 of the tasks' names and the files' bytes, its first 16 hex digits. A missing file counts
-    as empty: the stage that needs it says so.
+    as empty: the stage that needs it reports it.
     """
     digest = hashlib.sha256()
     for task in TASKS:

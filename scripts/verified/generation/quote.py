@@ -126,7 +126,7 @@ class Planner(Asker):
 
 
 class _Counting(Session):
-    """A session whose calls are counted only: no line about each task, as nobody is asked."""
+    """A session whose calls are counted only: no line about each task, as no model is asked."""
 
     def ask(self, task: str, calls: Iterable[Call], total: int) -> list[Outcome]:
         outcomes = dict(self.askers[role_of(task)].ask(calls))
@@ -223,7 +223,7 @@ def _engine(role: EngineSettings, generation: Generation) -> Engine:
 
 
 def _priced(row: dict, role: EngineSettings) -> dict:
-    """The row with its GPU-hours; money and hours are None where nobody knows what its pictures take."""
+    """The row with its GPU-hours; money and hours are None where the tokens of its pictures are unknown."""
     if row["pictures_unknown"]:
         return {**row, "money": None if role.price_in else row["money"], "gpu_hours": None}
     return {**row, "gpu_hours": _gpu_hours(row, role)}

@@ -124,7 +124,7 @@ class Session:
         return self.askers[role_of(call.request.task)].known(call)
 
     def ask(self, task: str, calls: Iterable[Call], total: int) -> list[Outcome]:
-        """Outcomes of `total` calls of one task, in their order. Raises InputError when nobody answers any more."""
+        """Outcomes of `total` calls of one task, in their order. Raises InputError when no more answers come."""
         outcomes: list[Outcome | None] = [None] * total
         asker = self.askers[role_of(task)]
         progress = Progress(task.replace("_", " "), total, "calls")

@@ -17,7 +17,7 @@ QWEN_TIMESTAMP = 8
 
 
 def frame_tokens(role: EngineSettings, width: int, height: int) -> float | None:
-    """Tokens of one picture of `width` by `height` pixels for this role; None where nobody said and no rule is known.
+    """Tokens of one picture of `width` by `height` pixels for this role; None where no number or rule is known.
 
     Half as many for a frame of a video, which Qwen's models read in pairs.
     """

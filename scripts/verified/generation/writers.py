@@ -19,7 +19,7 @@ from verified.common.errors import InputError
 KEY = 64
 """Hex digits of a key."""
 WAL_HEADER = 32
-"""Bytes of a -wal file without commits."""
+"""Size in bytes of a -wal file without commits."""
 LOOKS = 5
 """How often a suspicious -wal file is looked at, a tenth of a second apart."""
 
@@ -27,12 +27,12 @@ _opened = itertools.count(1)
 
 
 def folder_of(ledger: Path) -> Path:
-    """Where the marks of a ledger stand."""
+    """The folder of a ledger's marks."""
     return ledger.with_name(f"{ledger.name}.writers")
 
 
 def check_wal(ledger: Path) -> None:
-    """Raise InputError for a -wal file with commits beside a ledger that nobody has left unfinished."""
+    """Raise InputError for a -wal file with commits beside a ledger that no job has left unfinished."""
     wal = ledger.with_name(f"{ledger.name}-wal")
     for _ in range(LOOKS):  # a job that ends just now takes first the one away and then the other
         if _marks(ledger) or not _has_commits(wal):

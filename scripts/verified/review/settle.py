@@ -1,9 +1,9 @@
-"""What the decisions of all reviewers come to: one outcome a moment, and what became of each decision.
+"""What the decisions of all reviewers amount to: one outcome per moment, and the state of each decision.
 
-Of each reviewer the latest decision on a moment counts (a flag counts beside it). It is stale when the moment was moved
-or the candidate that it speaks of is no more; a moment that merely has another number now is followed. Where those that
-count agree, their outcome stands; where they do not, the outcome that more than half of them share stands, and the
-moment is named as a conflict either way. Without such a majority the machine's choice stays. Nothing is dropped: every
+Of each reviewer the latest decision on a moment counts (a flag counts beside it). A decision is stale when the moment
+was moved or its candidate no longer exists; a moment whose number merely changed is followed. Where the decisions that
+count agree, theirs is the outcome; where they differ, it is the one that more than half of them share, and the moment
+is reported as a conflict either way. Without such a majority the machine's choice remains. Nothing is dropped: every
 decision keeps its state.
 """
 

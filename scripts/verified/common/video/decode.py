@@ -20,11 +20,11 @@ from av.stream import Disposition
 from av.video.reformatter import VideoReformatter
 
 TOLERANCE = 1e-3
-"""Seconds by which a frame may come late and still count as shown."""
+"""Seconds by which a frame may be late and still count as shown."""
 MARGIN = 0.5
 """Seconds before a needed time from which on every frame is decoded."""
 FALLBACK_RATE = 25.0
-"""Frames per second assumed where neither timestamps nor the container tell."""
+"""Frames per second assumed where neither timestamps nor the container state a rate."""
 
 Size = int | tuple[int, int] | None
 """Height and width of returned frames; an integer for both; None for the video's own."""
@@ -64,7 +64,7 @@ class Decoder:
     breaks off, the video ends there. Frames without a timestamp, or with one that does not increase, follow the frame
     before them at the nominal rate.
 
-    Whoever iterates may raise `needed` (seconds) and so say that frames which end before it are not wanted. Where the
+    The caller may raise `needed` (seconds) to say that frames which end before it are not wanted. Where the
     container's index shows a key frame in between, decoding goes on there; where it shows frames without gaps, those
     that no other frame depends on are left out. The frames that do come are the same, and so is the one at `needed`.
     """
@@ -141,7 +141,7 @@ class Decoder:
                 yield frame
 
     def _packets(self) -> Iterator[av.Packet | None]:
-        """Packets of the stream and then None, at which the decoder gives out the frames it still holds."""
+        """Packets of the stream and then None, at which the decoder releases the frames it still holds."""
         self._demuxed = self._container.demux(self.stream)
         while True:
             try:
@@ -172,7 +172,7 @@ class Decoder:
         return (_seconds(stamp, self.stream.time_base) or 0.0) - (self._origin or 0.0)
 
     def _jump(self) -> None:
-        """Go on from the last key frame well before what is needed, unless going on forward is as good."""
+        """Jump to the last key frame well before what is needed, unless decoding forward is as good."""
         if self._index is None:
             self._index = _read_index(self.stream, self._origin)
         keys, goal = self._index.keys, self.needed - MARGIN
@@ -224,7 +224,7 @@ def _seconds(ticks: int | None, base) -> float | None:
 def open_video(path: str | os.PathLike, threads: int = 1) -> Iterator[Decoder]:
     """Open a video for one forward decode. Raises VideoError for a file that is no usable video.
 
-    `threads` are decoder threads; one is best for throughput, because shards already run beside each other.
+    `threads` are decoder threads; one is best for throughput, because shards already run in parallel.
     """
     path = Path(path)
     _check_file(path)

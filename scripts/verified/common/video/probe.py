@@ -7,7 +7,7 @@ from pathlib import Path
 from verified.common.video.decode import VideoError, open_video, upright_size
 
 MISSING_SECONDS = 1.0
-"""A video that ends earlier than this before its header says counts as broken off."""
+"""A video that ends more than this before the end that its header claims counts as broken off."""
 
 
 def probe(path: str | os.PathLike, threads: int = 1) -> dict:
@@ -16,7 +16,7 @@ def probe(path: str | os.PathLike, threads: int = 1) -> dict:
     duration (seconds until the last frame is off the screen), fps (frames per second, the mean where it varies),
     width and height (pixels, upright), frames, sha256 (of the file), rotation (degrees counter-clockwise that were
     applied), codec, and state: "whole", or "partial" where packets were damaged or the video ends before the end that
-    its header claims; the other figures then describe the part that decodes. The header is believed in nothing else.
+    its header claims; the other figures then describe the part that decodes. Nothing else in the header is trusted.
     Raises VideoError, with a reason, for a file of which no frame can be used.
     """
     with open_video(path, threads) as video:

@@ -24,7 +24,7 @@ def uniform_times(start: float, end: float, count: int) -> np.ndarray:
 
 
 class _Span:
-    """One request on its way: the times it waits for and the frames it has."""
+    """One request in progress: the times it waits for and the frames it has."""
 
     def __init__(self, index: int, start: float, end: float, times: np.ndarray | None, fill: bool):
         self.index, self.start, self.end = index, start, end
@@ -38,7 +38,7 @@ class _Span:
         return self.times is not None and len(self.frames) == len(self.times)
 
     def awaits(self, timed: TimedFrame) -> float:
-        """Earliest time that matters to this span behind the frame `timed`."""
+        """Earliest time after the frame `timed` that matters to this span."""
         return timed.until if self.times is None else self.times[len(self.frames)]
 
     def share(self, timed: TimedFrame, last: bool) -> int:
@@ -55,7 +55,7 @@ class _Span:
     def result(self, shape: tuple[int, int]) -> tuple[int, np.ndarray, np.ndarray]:
         """Index, frames and times, as `frames_of_spans` yields them; `shape` is the frames' height and width.
 
-        The frames are given away: a request that is served lives on in the list of requests.
+        The frames are handed over, not kept: a served request stays in the list of requests.
         """
         frames = np.stack(self.frames) if self.frames else np.zeros((0, *shape, 3), np.uint8)
         self.frames = []

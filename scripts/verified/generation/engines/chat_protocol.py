@@ -15,13 +15,13 @@ TOO_LONG = (
     "longer than the model",
 )
 MOST_TOKENS = 10**8
-"""Of one call; an endpoint that reports more reports nonsense."""
+"""Most tokens of one call; a larger number that an endpoint reports is nonsense."""
 DETAIL = 500
-"""Characters kept of what an endpoint says about an error."""
+"""Characters kept of an endpoint's error message."""
 
 
 class Unreadable(ValueError):
-    """An answer that is not as the protocol promises; the message says in what."""
+    """An answer that violates the protocol; the message says how."""
 
 
 def arguments_of(request: Request, model: str, video_input: str = "stills") -> dict:

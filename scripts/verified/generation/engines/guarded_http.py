@@ -11,7 +11,7 @@ import httpcore2
 import openai
 
 MOST_BYTES = 8 * 2**20
-"""Of an answer with its headers; captions take a few thousand."""
+"""Most bytes of an answer with its headers; captions take a few thousand."""
 
 
 class Refused(Exception):
@@ -79,7 +79,7 @@ class _Backend(httpcore2.NetworkBackend):
 def guarded_client(limits: Limits) -> openai.DefaultHttpxClient:
     """The official client's HTTP client, with proxies as the environment names them, under `limits`.
 
-    Redirects are not followed: the body, a person's video, would go to whom the configuration does not name.
+    Redirects are not followed: the body, a user's video, would go to an address that the configuration does not name.
     Compressed answers are not asked for and not read: a thousandth of an answer's bytes may hold it all.
     """
     client = openai.DefaultHttpxClient(

@@ -36,8 +36,8 @@ def video_url(frames: np.ndarray) -> str:
 def video_facts(times: Sequence[float]) -> dict:
     """What vLLM wants to know of a clip that is given as frames, from their times in seconds.
 
-    The frames stand on a grid of 1/`fps` seconds, of which `frames_indices` says where, so that uneven times are kept;
-    the grid is 100 a second at the finest, and the mean distance of the frames where they are even.
+    The frames lie on a grid of 1/`fps` seconds, at the positions in `frames_indices`, so that uneven times are kept;
+    the grid step is the mean distance of evenly spaced frames, and otherwise a hundredth of a second.
     """
     steps = np.diff(times)
     even = len(steps) and steps.min() > 0 and np.abs(steps - steps.mean()).max() < 0.005

@@ -26,14 +26,14 @@ from verified.generation.request import Reply, Request
 log = logging.getLogger("verified")
 
 GIVE_UP_AFTER = 3
-"""So many calls in a row, per slot, that failed in all their tries: the endpoint is down, and the job stops."""
+"""Calls in a row, per slot, that failed in all their tries: with so many the endpoint is down, and the job stops."""
 
 
 class OpenAI:
     """Engine `openai`.
 
     `first_wait` is the pause before the first repetition in seconds; it doubles each time, up to `longest_wait`, as
-    which longer Retry-After values count too. Raises InputError when no key is at hand for OpenAI itself, when the
+    which longer Retry-After values count too. Raises InputError when there is no key for OpenAI itself, when the
     endpoint refuses the key, does not know the model or sends calls elsewhere; NotNow when it answers nothing.
     """
 

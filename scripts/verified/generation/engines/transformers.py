@@ -27,7 +27,7 @@ class Transformers:
         self.gpu_share = settings.gpu_memory_share if settings.gpu else 0.0
 
     def release(self) -> None:
-        """Give the GPU's memory back; the next question loads the model anew."""
+        """Give the GPU's memory back; the next question loads the model again."""
         if self.network is not None:
             self.network = None
             free_gpu_memory()

@@ -27,7 +27,7 @@ class VLLM:
         self.gpu_share = settings.gpu_memory_share if settings.gpu else 0.0
 
     def release(self) -> None:
-        """Give the GPU's memory back; the next question loads the model anew."""
+        """Give the GPU's memory back; the next question loads the model again."""
         if self.llm is not None:
             self.llm.llm_engine.engine_core.shutdown()  # the process that holds the weights
             self.llm = None
