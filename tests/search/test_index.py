@@ -124,7 +124,7 @@ def test_a_removed_video_stays_away_and_small_segments_are_joined(tmp_path):
     folder = tmp_path / "index"
     update(folder, files, settings)
     remove_videos(folder, ["v0001"])
-    assert "v0001" not in Index(folder).place
+    assert "v0001" not in Index(folder).positions
     for count in range(5, 5 + SMALL_SEGMENTS + 2):
         write_video_features(files["features"], {name: videos[name] for name in names[:count]})
         manifest = update(folder, files, settings)
@@ -261,9 +261,9 @@ def test_a_change_that_breaks_off_leaves_an_index_that_the_next_one_finishes(tmp
 
     assert broken_off_before("captions.jsonl") == [("unfinished", "captions.jsonl")]
     assert broken_off_before("000002") == [] and finished(folder / "captions.jsonl")
-    assert read_manifest(folder) == before and len(Index(folder).place) == 5
+    assert read_manifest(folder) == before and len(Index(folder).positions) == 5
     assert broken_off_before("index.json") == [("unfinished", "index.json")]
-    assert not finished(folder / "index.json") and len(Index(folder).place) == 8
+    assert not finished(folder / "index.json") and len(Index(folder).positions) == 8
     with pytest.raises(InputError, match=r"index\.json: unfinished"):
         seals.check(folder / "index.json")
     assert update(folder, files, settings)["videos"] == 8

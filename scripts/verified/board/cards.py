@@ -43,11 +43,11 @@ def read_entry(folder: Path) -> Entry:
     if nms is not None and not (isinstance(nms, int | float) and not isinstance(nms, bool) and 0 <= nms <= 1):
         raise InputError("'nms' must be a tIoU from 0 to 1, or null", file=path)
     files = [file_of(folder, seed) for seed in seeds]
-    given = {file for file in folder.iterdir() if file.name != CARD}
+    present = {file for file in folder.iterdir() if file.name != CARD}
     for file in files:
-        if file not in given:
+        if file not in present:
             raise InputError("no such file, but the card names its seed", file=file)
-    if extra := sorted(given - set(files)):
+    if extra := sorted(present - set(files)):
         raise InputError(f"holds {extra[0].name}, which is neither card nor seed of it", file=folder)
     return Entry(folder, card, files)
 

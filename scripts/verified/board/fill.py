@@ -31,15 +31,15 @@ def add_run(run: Path, folder: Path, command: str, commit: str) -> list[str]:
     for path, known in zip(tested, facts):
         if known["ground_truth_sha256"] != digest:
             raise InputError("tested on another ground truth than its run has now", file=path, remedy="test it again")
-    kept = folder / TRUTH
-    if kept.is_file() and hashlib.sha256(kept.read_bytes()).hexdigest() != digest:
-        raise InputError(f"is another ground truth than {truth}", file=kept, remedy="make a board of its own")
+    board_truth = folder / TRUTH
+    if board_truth.is_file() and hashlib.sha256(board_truth.read_bytes()).hexdigest() != digest:
+        raise InputError(f"is another ground truth than {truth}", file=board_truth, remedy="make a board of its own")
     models: dict[str, list[tuple[Path, dict]]] = {}
     for path, known in zip(tested, facts):
         models.setdefault(known["model"], []).append((path, known))
     for trainings in models.values():
         check_alike(trainings)
-    _copy(truth, kept)
+    _copy(truth, board_truth)
     features = ", ".join(
         str(FeatureFile(run / "features" / name).attributes.get("backbone", "unknown"))
         for name in ("video.h5", f"text-{CAPTIONS}.h5")

@@ -53,14 +53,14 @@ def board_table(folder: Path, resamples: int, seed: int) -> SimpleTable:
 
 def scores(entry: Entry, truth: Path, moments: dict) -> dict[str, np.ndarray]:
     """{TASK/METRIC: [seeds, queries]} of the columns. Raises InputError where a file lacks one."""
-    found = []
+    per_training = []
     for file in entry.files:
         tasks = scored_tasks(moments, truth, file, entry.card["nms"], False, [])
-        found.append({f"{one.task}/{metric}": v for one in tasks for metric, v in one.values.items()})
+        per_training.append({f"{one.task}/{metric}": v for one in tasks for metric, v in one.values.items()})
         for column in COLUMNS:
-            if column not in found[-1]:
+            if column not in per_training[-1]:
                 raise InputError(f"has no {column.split('/')[0]} lists", file=file, remedy="give VCMR, SVMR and VR")
-    return {column: np.stack([one[column].astype(np.float64) for one in found]) for column in COLUMNS}
+    return {column: np.stack([one[column].astype(np.float64) for one in per_training]) for column in COLUMNS}
 
 
 def _estimate(values: np.ndarray, resamples: int, seed: int, name: str) -> Estimate:

@@ -30,9 +30,9 @@ def verify(folder: Path) -> tuple[int, list[Finding]]:
     Returns the number of seals and the findings. Files that no job wrote, such as a user's notes, are not looked at.
     """
     findings, seals, covered = [], 0, set()
-    for place in sorted(_all(folder)):
-        if place.name.startswith(".") and place.name.endswith(".seal"):
-            path = place.with_name(place.name[1:].removesuffix(".seal"))
+    for seal_file in sorted(_all(folder)):
+        if seal_file.name.startswith(".") and seal_file.name.endswith(".seal"):
+            path = seal_file.with_name(seal_file.name[1:].removesuffix(".seal"))
             seals += 1
             covered.add(path)
             if finding := _finding(path):
@@ -107,5 +107,5 @@ def _temporary(path: Path) -> bool:
 
 
 def _sealed_at(path: Path) -> int:
-    places = [place for place in (seal_of(path), path) if place.exists()]
-    return places[0].stat().st_mtime_ns if places else 0
+    existing = [file for file in (seal_of(path), path) if file.exists()]
+    return existing[0].stat().st_mtime_ns if existing else 0

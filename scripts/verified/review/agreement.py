@@ -21,17 +21,17 @@ def agreement(decisions: Iterable[dict]) -> dict:
     for row in decisions:
         if row["state"] in (APPLIED, OUTVOTED, OPEN):
             by_moment[row["desc_id"]][row["reviewer"]] = CODE[row["decision"]]
-    reviewers = sorted({name for given in by_moment.values() for name in given})
-    pairs = [one == two for given in by_moment.values() for one, two in combinations(given.values(), 2)]
+    reviewers = sorted({name for codes in by_moment.values() for name in codes})
+    pairs = [one == two for codes in by_moment.values() for one, two in combinations(codes.values(), 2)]
     matrix = np.full((max(1, len(reviewers)), max(1, len(by_moment))), np.nan)
-    for unit, given in enumerate(by_moment.values()):
-        for name, code in given.items():
+    for unit, codes in enumerate(by_moment.values()):
+        for name, code in codes.items():
             matrix[reviewers.index(name), unit] = code
     alpha = krippendorff_alpha(matrix, "nominal")
     return {
         "reviewers": reviewers,
         "moments_reviewed": len(by_moment),
-        "moments_with_several": sum(len(given) > 1 for given in by_moment.values()),
+        "moments_with_several": sum(len(codes) > 1 for codes in by_moment.values()),
         "pairs_alike": float(np.mean(pairs)) if pairs else None,
         "alpha": None if np.isnan(alpha) else alpha,
     }

@@ -27,7 +27,7 @@ def read_decisions(paths: Iterable[str | os.PathLike]) -> list[dict]:
 
     Raises InputError, with file and row, for a row that no page writes.
     """
-    found, seen = [], set()
+    decisions, seen = [], set()
     for path in paths:
         for number, row in enumerate(iterate_jsonl(path, KEYS), start=1):
             if problem := _problem(row):
@@ -35,8 +35,8 @@ def read_decisions(paths: Iterable[str | os.PathLike]) -> list[dict]:
             name = repr(sorted(row.items(), key=lambda item: item[0]))
             if name not in seen:
                 seen.add(name)
-                found.append({**row, "file": str(path), "row": number})
-    return found
+                decisions.append({**row, "file": str(path), "row": number})
+    return decisions
 
 
 def _problem(row: dict) -> str | None:

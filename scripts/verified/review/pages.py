@@ -21,8 +21,8 @@ def queue(moments: Iterable[dict], groups: Mapping[int, list[dict]], order: str)
     """
     shown = []
     for moment in moments:
-        chosen = choose(groups[moment["desc_id"]])
-        if isinstance(chosen, str):
+        choice = choose(groups[moment["desc_id"]])
+        if isinstance(choice, str):
             continue
         group = groups[moment["desc_id"]]
         shown.append(
@@ -30,8 +30,8 @@ def queue(moments: Iterable[dict], groups: Mapping[int, list[dict]], order: str)
                 **{key: moment[key] for key in ("desc_id", "video", "split")},
                 **{key: round(moment[key], 3) for key in ("start", "end")},
                 "coarse": moment["caption"],
-                "chosen": group.index(chosen[0]),
-                "score": chosen[0]["score"],
+                "chosen": group.index(choice[0]),
+                "score": choice[0]["score"],
                 "candidates": [
                     {
                         "type": row["type"],
@@ -55,18 +55,24 @@ def write_pages(
     """
     paths = {row["video"]: row["path"] for row in videos}
     folder.mkdir(parents=True, exist_ok=True)
-    parts = [shown[first : first + moments] for first in range(0, len(shown), moments)]
-    for number, part in enumerate(parts, start=1):
+    pages_of_moments = [shown[first : first + moments] for first in range(0, len(shown), moments)]
+    for number, page_moments in enumerate(pages_of_moments, start=1):
         spans: dict[str, dict[int, tuple[float, float]]] = defaultdict(dict)
-        for item in part:
+        for item in page_moments:
             spans[item["video"]][item["desc_id"]] = (item["start"], item["end"])
         clips: dict[int, bytes] = {}
         for video, wanted in spans.items():
             clips |= cut(paths[video], wanted, side)
-        review = {"dataset": dataset, "title": title, "page": number, "pages": len(parts), "items": part}
+        review = {
+            "dataset": dataset,
+            "title": title,
+            "page": number,
+            "pages": len(pages_of_moments),
+            "items": page_moments,
+        }
         data = {"review": review} | {
             f"clip-{desc_id}": f'"{data_url("video/mp4", content)}"' for desc_id, content in clips.items()
         }
         with atomic_path(folder / f"page-{number:03d}.html") as temporary:
-            write_page(temporary, page("review", f"Review of {title}, page {number} of {len(parts)}", data))
-    return len(parts)
+            write_page(temporary, page("review", f"Review of {title}, page {number} of {len(pages_of_moments)}", data))
+    return len(pages_of_moments)

@@ -79,7 +79,7 @@ class Index:
         self.encoder = encoder or encoder_of(self.folder, self.manifest)
         self.segments: list[Segment] = opened(self.folder, self.manifest)
         self.captions = Captions(self.folder)
-        self.place = {
+        self.positions = {
             row["video"]: (number, position)
             for number, segment in enumerate(self.segments)
             for position, row in enumerate(segment.videos)
@@ -90,15 +90,15 @@ class Index:
 
     def row(self, video: str) -> dict:
         """The row of a video. Raises InputError for one that is not in the index."""
-        if video not in self.place:
+        if video not in self.positions:
             raise InputError(f"no video {video!r} in the index", file=self.folder)
-        segment, position = self.place[video]
+        segment, position = self.positions[video]
         return self.segments[segment].videos[position]
 
     def windows(self, video: str) -> list[tuple[int, int]]:
         """(segment, window) of each window of a video."""
         self.row(video)
-        number, position = self.place[video]
+        number, position = self.positions[video]
         return [(number, int(window)) for window in np.flatnonzero(self.segments[number].video == position)]
 
     def ask(self, text: str, top: int = 10, video: str | None = None) -> Answer:
@@ -116,42 +116,44 @@ class Index:
 
     def like(self, video: str, start: float, end: float, top: int = 10) -> Answer:
         """Moments whose clips are nearest to the mean of the clips in [start, end) seconds of a video."""
-        parts = []
+        blocks = []
         for number, window in self.windows(video):
             segment = self.segments[number]
             vectors = segment.search_vectors(window)
             times = segment.offset[window] + (np.arange(len(vectors)) + 0.5) * segment.seconds[window]
-            parts.append(vectors[(times >= start) & (times < end)])
-        inside = np.concatenate(parts)
+            blocks.append(vectors[(times >= start) & (times < end)])
+        inside = np.concatenate(blocks)
         if not len(inside):
             raise InputError(f"{start}–{end} s holds no clip of {video!r}")
         query = inside.mean(axis=0)
         query /= max(float(np.linalg.norm(query)), 1e-6)
         candidates = self.candidates(query, self.manifest["searched_videos"])
-        found = self._similar(query, candidates, top + 1)
-        others = [one for one in found if one.video != video or one.end <= start or one.start >= end]
-        return Answer(f"like {video}, {start:g}–{end:g} s", others[:top], None)
+        similar = self._similar(query, candidates, top + 1)
+        elsewhere = [
+            moment for moment in similar if moment.video != video or moment.end <= start or moment.start >= end
+        ]
+        return Answer(f"like {video}, {start:g}–{end:g} s", elsewhere[:top], None)
 
     def candidates(
         self, query: np.ndarray, count: int, only: str | None = None, without: frozenset[str] = frozenset()
     ) -> list[Candidate]:
         """The `count` best windows for a query vector [D], best first, of one video or of all but some."""
         if only is not None:
-            found = [
+            ranked = [
                 Candidate(number, window, float((self.segments[number].search_vectors(window) @ query).max()))
                 for number, window in self.windows(only)
             ]
-            return sorted(found, key=lambda one: -one.score)[:count]
-        left_out = {place for video in without if video in self.place for place in self.windows(video)}
-        found = []
+            return sorted(ranked, key=lambda candidate: -candidate.score)[:count]
+        left_out = {location for video in without if video in self.positions for location in self.windows(video)}
+        ranked = []
         for number, segment in enumerate(self.segments):
             windows, scores = segment.search(query, count + len(left_out))
-            found += [
+            ranked += [
                 Candidate(number, int(window), float(score))
                 for window, score in zip(windows, scores)
                 if (number, window) not in left_out
             ]
-        return sorted(found, key=lambda one: -one.score)[:count]
+        return sorted(ranked, key=lambda candidate: -candidate.score)[:count]
 
     def moments(self, query: Encoded, candidates: list[Candidate], top: int) -> list[Moment]:
         """The `top` spans in windows, best first."""
@@ -160,13 +162,13 @@ class Index:
         if self.encoder.model is None:
             return self._similar(vector_of(query), candidates, top)
         lists, slots = self._spans(query, candidates)
-        found = []
-        for place in range(lists.video.shape[1]):
-            if lists.video[0, place] == NO_VIDEO or len(found) == top:
+        located = []
+        for rank in range(lists.video.shape[1]):
+            if lists.video[0, rank] == NO_VIDEO or len(located) == top:
                 break
-            start, end, score = (float(part[0, place]) for part in (lists.start, lists.end, lists.score))
-            found.append(self._moment(slots[int(lists.video[0, place])], start, end, score))
-        return found
+            start, end, score = (float(column[0, rank]) for column in (lists.start, lists.end, lists.score))
+            located.append(self._moment(slots[int(lists.video[0, rank])], start, end, score))
+        return located
 
     @torch.no_grad()
     def _spans(self, query: Encoded, candidates: list[Candidate]) -> tuple[Lists, dict[int, Candidate]]:
@@ -178,20 +180,24 @@ class Index:
         start, end, _ = localise(model, query, corpus, order, settings)
         limits = spans["min_pred_clips"], spans["max_pred_clips"], DEPTH
         slot, first, last, score = best_spans(start, end, model.video_weights(scores), *limits)
-        chosen = order.gather(1, slot)[0].numpy()
+        selected = order.gather(1, slot)[0].numpy()
         offset, seconds = (
-            np.array([getattr(self.segments[one.segment], name)[one.window] for one in candidates])[chosen]
+            np.array([getattr(self.segments[candidate.segment], name)[candidate.window] for candidate in candidates])[
+                selected
+            ]
             for name in ("offset", "seconds")
         )
         numbers: dict[str, int] = {}
-        videos = np.array([numbers.setdefault(self._video(one), len(numbers)) for one in candidates], np.int64)[chosen]
-        best = {int(videos[at]): candidates[chosen[at]] for at in reversed(range(len(chosen)))}
-        found = score[0].numpy()
+        videos = np.array(
+            [numbers.setdefault(self._video(candidate), len(numbers)) for candidate in candidates], np.int64
+        )[selected]
+        best = {int(videos[at]): candidates[selected[at]] for at in reversed(range(len(selected)))}
+        values = score[0].numpy()
         lists = Lists(
-            np.where(found > 0, videos, NO_VIDEO)[None],
+            np.where(values > 0, videos, NO_VIDEO)[None],
             (offset + first[0].numpy() * seconds)[None],
             (offset + (last[0].numpy() + model.decoded_end) * seconds)[None],
-            found[None],
+            values[None],
         )
         return suppress(lists, spans["nms_threshold"]), best
 
@@ -211,18 +217,22 @@ class Index:
 
     def _similar(self, query: np.ndarray, candidates: list[Candidate], top: int) -> list[Moment]:
         """A moment per video, by the clips' cosines alone."""
-        found, seen = [], set()
-        for one in candidates:
-            if len(found) == top:
+        moments, seen = [], set()
+        for candidate in candidates:
+            if len(moments) == top:
                 break
-            if (video := self._video(one)) in seen:
+            if (video := self._video(candidate)) in seen:
                 continue
             seen.add(video)
-            segment = self.segments[one.segment]
-            first, last = stretch(segment.search_vectors(one.window) @ query, self.manifest["spans"]["max_pred_clips"])
-            offset, seconds = segment.offset[one.window], segment.seconds[one.window]
-            found.append(self._moment(one, offset + first * seconds, offset + (last + 1) * seconds, one.score))
-        return found
+            segment = self.segments[candidate.segment]
+            first, last = stretch(
+                segment.search_vectors(candidate.window) @ query, self.manifest["spans"]["max_pred_clips"]
+            )
+            offset, seconds = segment.offset[candidate.window], segment.seconds[candidate.window]
+            moments.append(
+                self._moment(candidate, offset + first * seconds, offset + (last + 1) * seconds, candidate.score)
+            )
+        return moments
 
     def _video(self, candidate: Candidate) -> str:
         segment = self.segments[candidate.segment]

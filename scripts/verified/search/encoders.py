@@ -78,21 +78,21 @@ class ModelEncoder:
     @torch.no_grad()
     def encode(self, windows: list[Window]) -> list[Vectors]:
         """Vectors of each window."""
-        found = []
+        vectors = []
         for at in range(0, len(windows), AT_ONCE):
-            part = windows[at : at + AT_ONCE]
-            clips = np.zeros((len(part), self.context, part[0].features.shape[1]), np.float32)
-            mask = np.zeros((len(part), self.context), bool)
-            for row, window in enumerate(part):
+            batch = windows[at : at + AT_ONCE]
+            clips = np.zeros((len(batch), self.context, batch[0].features.shape[1]), np.float32)
+            mask = np.zeros((len(batch), self.context), bool)
+            for row, window in enumerate(batch):
                 clips[row, : len(window.features)], mask[row, : len(window.features)] = window.features, True
             encoded = self.model.encode_videos(
                 torch.from_numpy(clips).to(self.device), torch.from_numpy(mask).to(self.device)
             )
             search, localise = (encoded[name].half().cpu().numpy() for name in ("unit", "localised"))
-            for row, window in enumerate(part):
+            for row, window in enumerate(batch):
                 count = len(window.features)
-                found.append(Vectors(search[row, :count], localise[row, : count + REACH]))
-        return found
+                vectors.append(Vectors(search[row, :count], localise[row, : count + REACH]))
+        return vectors
 
     def query(self, text: str) -> Encoded:
         """A sentence, encoded as the benchmark encodes a caption."""

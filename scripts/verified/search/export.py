@@ -23,27 +23,27 @@ def export(folder: Path, output: Path, rows_per_file: int = ROWS_PER_FILE) -> in
         raise InputError("is not empty", file=output, remedy="name a folder that is not there")
     output.mkdir(parents=True, exist_ok=True)
     vectors, names, spans = [], [], []
-    count = files = held = 0
+    count = files = buffered = 0
 
     def write() -> None:
-        nonlocal files, held
+        nonlocal files, buffered
         _write(output, files, np.concatenate(vectors), np.concatenate(names), np.concatenate(spans))
-        files, held = files + 1, 0
-        for part in (vectors, names, spans):
-            part.clear()
+        files, buffered = files + 1, 0
+        for column in (vectors, names, spans):
+            column.clear()
 
     for segment in segments:
-        for window in np.flatnonzero(segment.kept):
-            part = segment.search_vectors(int(window)).astype(np.float16)
-            if held and held + len(part) > rows_per_file:
+        for window in np.flatnonzero(segment.present):
+            clip_vectors = segment.search_vectors(int(window)).astype(np.float16)
+            if buffered and buffered + len(clip_vectors) > rows_per_file:
                 write()
             seconds = segment.seconds[window]
-            starts = segment.offset[window] + np.arange(len(part)) * seconds
-            vectors.append(part)
-            names.append(np.full(len(part), segment.videos[segment.video[window]]["video"], object))
+            starts = segment.offset[window] + np.arange(len(clip_vectors)) * seconds
+            vectors.append(clip_vectors)
+            names.append(np.full(len(clip_vectors), segment.videos[segment.video[window]]["video"], object))
             spans.append(np.stack([starts, starts + seconds], axis=1))
-            held, count = held + len(part), count + len(part)
-    if held:
+            buffered, count = buffered + len(clip_vectors), count + len(clip_vectors)
+    if buffered:
         write()
     return count
 

@@ -49,7 +49,7 @@ def fit(present: np.ndarray, absent: np.ndarray, videos: list[str], how: str, se
     for train, test in GroupKFold(FOLDS).split(x, y, groups):
         held_out[test] = _regression(x[train], y[train]).decision_function(x[test])
     value, low, high = auroc_interval(held_out, y, groups, RESAMPLES, seed)
-    chosen = _regression(x, y)
+    regression = _regression(x, y)
     return {
         "known_by": how,
         "queries": len(present),
@@ -58,8 +58,8 @@ def fit(present: np.ndarray, absent: np.ndarray, videos: list[str], how: str, se
         "tells": bool(low > TELLS),
         "middle": middle.tolist(),
         "scale": scale.tolist(),
-        "weights": chosen.coef_[0].tolist(),
-        "bias": float(chosen.intercept_[0]),
+        "weights": regression.coef_[0].tolist(),
+        "bias": float(regression.intercept_[0]),
     }
 
 

@@ -20,19 +20,19 @@ JOINT = "clip"
 
 def indexed_model(settings: Config) -> str:
     """The model of the index. Raises InputError where the configuration has none that can be indexed."""
-    chosen = settings.search.model
+    model = settings.search.model
     possible = [name for name in settings.retrieval.models if name in ONE_VECTOR]
-    if not chosen and possible:
+    if not model and possible:
         return possible[0]
-    if chosen == JOINT and (backbone := settings.features.video_backbone) in BUILT_IN:
+    if model == JOINT and (backbone := settings.features.video_backbone) in BUILT_IN:
         raise InputError(
             f"search.model = clip, but features.video_backbone = {backbone!r} is no CLIP model",
             remedy="name one there, such as openai/clip-vit-base-patch32 or a folder that holds one",
         )
-    if chosen == JOINT or chosen in possible:
-        return chosen
+    if model == JOINT or model in possible:
+        return model
     raise InputError(
-        f"search.model = {chosen!r} is no model of this configuration that can be indexed",
+        f"search.model = {model!r} is no model of this configuration that can be indexed",
         remedy=f"one of {', '.join([*possible, JOINT])}; models are named in retrieval.models",
     )
 

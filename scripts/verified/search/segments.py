@@ -27,7 +27,7 @@ HALVES, BYTES, SCALES = "localise.f16", "localise.i8", "localise.scale"
 
 def write_segment(
     folder: Path,
-    items: Iterable[tuple[dict, list[Vectors], list[tuple[float, bytes]]]],
+    videos: Iterable[tuple[dict, list[Vectors], list[tuple[float, bytes]]]],
     dim: int,
     exact_clips: int,
     queries: np.ndarray,
@@ -35,7 +35,7 @@ def write_segment(
 ) -> dict:
     """Write a segment into an empty folder; returns its facts for the manifest.
 
-    `items`: per video its row with `windows` as `[offset, seconds]` pairs, the windows' vectors, and thumbnails (time,
+    `videos`: per video its row with `windows` as `[offset, seconds]` pairs, the windows' vectors, and thumbnails (time,
     JPEG). They are read once and never held together.
     """
     folder.mkdir(parents=True)
@@ -44,7 +44,7 @@ def write_segment(
     with (folder / HALVES).open("wb") as localise, (folder / THUMBNAILS).open("wb") as pictures:
 
         def blocks() -> Iterator[np.ndarray]:
-            for row, vectors, thumbnails in items:
+            for row, vectors, thumbnails in videos:
                 windows = [
                     [*place[:2], len(part.search), len(part.localise)] for place, part in zip(row["windows"], vectors)
                 ]
@@ -94,9 +94,9 @@ class Segment:
         self.video = np.repeat(np.arange(len(self.videos)), [len(row["windows"]) for row in self.videos])
         """[W] positions in `videos`."""
         gone = set(removed)
-        self.kept = np.array([row["video"] not in gone for row in self.videos], bool)[self.video]
+        self.present = np.array([row["video"] not in gone for row in self.videos], bool)[self.video]
         """[W] whether the window's video is still in the index."""
-        self._rows, self._localised_rows = (np.r_[0, np.cumsum(part)] for part in (self.clips, self.localised))
+        self._rows, self._localised_rows = (np.r_[0, np.cumsum(counts)] for counts in (self.clips, self.localised))
         if (len(windows), len(self.videos), self._rows[-1]) != (facts["windows"], facts["videos"], facts["rows"]):
             raise InputError(
                 "damaged: it lists other videos than were written",
@@ -118,13 +118,13 @@ class Segment:
         Of inverted lists, which propose by rounded vectors, twice as many are taken and scored by the vectors.
         """
         exact = self.facts["kind"] == EXACT
-        kept = None if self.kept.all() else self.kept
-        found, scores = self.vectors.owners(query, self.owner, count if exact else 2 * count, kept)
+        allowed = None if self.present.all() else self.present
+        windows, scores = self.vectors.owners(query, self.owner, count if exact else 2 * count, allowed)
         if not exact:
-            scores = np.array([(self.search_vectors(window) @ query).max() for window in found], np.float32)
+            scores = np.array([(self.search_vectors(window) @ query).max() for window in windows], np.float32)
             order = np.argsort(-scores, kind="stable")[:count]
-            found, scores = found[order], scores[order]
-        return found, scores
+            windows, scores = windows[order], scores[order]
+        return windows, scores
 
     def search_vectors(self, window: int) -> np.ndarray:
         """[clips, D] float32 of length 1."""
@@ -132,22 +132,22 @@ class Segment:
 
     def localise_vectors(self, window: int) -> np.ndarray:
         """[clips + pads, D] float32 for the model's localiser."""
-        part = slice(self._localised_rows[window], self._localised_rows[window + 1])
-        numbers = self._localise[part].astype(np.float32)
-        return numbers if self._scale is None else numbers * self._scale[part]
+        rows = slice(self._localised_rows[window], self._localised_rows[window + 1])
+        numbers = self._localise[rows].astype(np.float32)
+        return numbers if self._scale is None else numbers * self._scale[rows]
 
-    def thumbnail(self, place: list) -> bytes:
+    def thumbnail(self, location: list) -> bytes:
         """A JPEG file, by its `[time, at, length]`."""
         with (self.folder / THUMBNAILS).open("rb") as file:
-            file.seek(place[1])
-            return file.read(place[2])
+            file.seek(location[1])
+            return file.read(location[2])
 
     def items(self) -> Iterator[tuple[dict, list[Vectors], list[tuple[float, bytes]]]]:
         """What is kept of it, as `write_segment` takes it."""
         ends = np.r_[0, np.cumsum([len(row["windows"]) for row in self.videos])]
         for number, row in enumerate(self.videos):
             windows = range(ends[number], ends[number + 1])
-            if windows and self.kept[windows[0]]:
+            if windows and self.present[windows[0]]:
                 vectors = [
                     Vectors(self.search_vectors(at).astype(np.float16), self.localise_vectors(at).astype(np.float16))
                     for at in windows

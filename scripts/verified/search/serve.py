@@ -78,8 +78,8 @@ class Shelf:
 
     def index(self) -> Index:
         """The index as it is now; call it on `thread`."""
-        place = self.folder / MANIFEST
-        state = (place.stat().st_mtime_ns, place.stat().st_size) if place.is_file() else None
+        manifest = self.folder / MANIFEST
+        state = (manifest.stat().st_mtime_ns, manifest.stat().st_size) if manifest.is_file() else None
         if self._index is None or state != self._state:
             known = self._index.encoder if self._index else None
             before = self._index.manifest["identity"] if self._index else None
@@ -87,7 +87,7 @@ class Shelf:
             if known is not None and opened.manifest["identity"] == before:
                 opened.encoder = known  # its text encoder is loaded
             self._index, self._state = opened, state
-            rows = ((video, opened.row(video).get("path")) for video in opened.place)
+            rows = ((video, opened.row(video).get("path")) for video in opened.positions)
             self._files = {video: Path(path).resolve() for video, path in rows if path}
         return self._index
 
@@ -146,7 +146,7 @@ def application(folder: Path, token: str = "", host: str = "127.0.0.1") -> Starl
     def about(request: Request) -> Response:
         index = shelf.index()
         facts = {key: index.manifest[key] for key in ("title", "model", "videos", "clips", "clip_seconds")}
-        return JSONResponse({**facts, "ids": sorted(index.place)[:LISTED]})
+        return JSONResponse({**facts, "ids": sorted(index.positions)[:LISTED]})
 
     def media(request: Request) -> Response:
         try:
@@ -165,7 +165,7 @@ def application(folder: Path, token: str = "", host: str = "127.0.0.1") -> Starl
             places = index.row(video)["thumbnails"]
             if not number.isdecimal() or len(number) > 4 or int(number) >= len(places):
                 raise InputError("no such thumbnail")
-            content = index.segments[index.place[video][0]].thumbnail(places[int(number)])
+            content = index.segments[index.positions[video][0]].thumbnail(places[int(number)])
         except InputError:
             return PlainTextResponse("no such thumbnail", status_code=404)
         return Response(content, media_type="image/jpeg", headers={"Cache-Control": "private, max-age=3600"})
@@ -199,10 +199,12 @@ def _guarded(token: str) -> Callable[[Request, Callable[[Request], Awaitable[Res
 
 def _turned_away(request: Request, token: str) -> Response | None:
     """None for who holds the token: in a cookie or as bearer. Once in the address, it becomes the cookie."""
-    given = request.query_params.get("token")
-    if given is not None and _same(given, token) and request.url.path == "/":
-        rest = [(name, value) for name, value in request.query_params.multi_items() if name != "token"]
-        response = RedirectResponse(str(request.url.replace(path="/", query="").include_query_params(**dict(rest))))
+    offered = request.query_params.get("token")
+    if offered is not None and _same(offered, token) and request.url.path == "/":
+        parameters = [(name, value) for name, value in request.query_params.multi_items() if name != "token"]
+        response = RedirectResponse(
+            str(request.url.replace(path="/", query="").include_query_params(**dict(parameters)))
+        )
         response.set_cookie(COOKIE, token, httponly=True, samesite="strict")
         return response
     bearer = request.headers.get("authorization", "").removeprefix("Bearer ")
@@ -211,8 +213,8 @@ def _turned_away(request: Request, token: str) -> Response | None:
     return PlainTextResponse("a token is needed: open the address with ?token=…", status_code=401)
 
 
-def _same(given: str, token: str) -> bool:
-    return hmac.compare_digest(given.encode("utf-8", "replace"), token.encode())
+def _same(offered: str, token: str) -> bool:
+    return hmac.compare_digest(offered.encode("utf-8", "replace"), token.encode())
 
 
 def _top(values) -> int:

@@ -85,11 +85,11 @@ def add_segment(folder: Path, manifest: dict, items: Iterable, dim: int, queries
     """The manifest with one segment more, of `items` as `write_segment` takes them; nothing is in force yet."""
     manifest = {**manifest, "next": manifest["next"] + 1}
     name = f"{manifest['next']:06d}"
-    place = folder / SEGMENTS / name
-    seal_of(place).unlink(missing_ok=True)
-    shutil.rmtree(place, ignore_errors=True)  # of a change that was killed
-    facts = write_segment(place, items, dim, manifest["exact_clips"], queries, seed)
-    seal(place)
+    segment_folder = folder / SEGMENTS / name
+    seal_of(segment_folder).unlink(missing_ok=True)
+    shutil.rmtree(segment_folder, ignore_errors=True)  # of a change that was killed
+    facts = write_segment(segment_folder, items, dim, manifest["exact_clips"], queries, seed)
+    seal(segment_folder)
     return {**manifest, "segments": [*manifest["segments"], {"name": name, **facts, "removed": []}]}
 
 
@@ -112,10 +112,10 @@ def tidied(folder: Path, manifest: dict, seed: int) -> dict:
     if not removed * 3 > videos and len(joined) <= SMALL_SEGMENTS:
         return manifest
     segments = opened(folder, {**manifest, "segments": joined})
-    rest = [entry for entry in entries if entry not in joined]
+    untouched = [entry for entry in entries if entry not in joined]
     items = (item for segment in segments for item in segment.items())
     none = np.zeros((0, segments[0].dim), np.float32)
-    return add_segment(folder, {**manifest, "segments": rest}, items, segments[0].dim, none, seed)
+    return add_segment(folder, {**manifest, "segments": untouched}, items, segments[0].dim, none, seed)
 
 
 def describe(manifest: dict) -> list[str]:

@@ -59,14 +59,14 @@ def update(folder: Path, files: Mapping[str, object], settings: dict) -> dict:
         features = FeatureFile(files["features"])
         manifest = {**manifest, "dim": _width(encoder, features)}
         described = {row["video"]: row for row in read_jsonl(files["videos"])} if files.get("videos") else {}
-        kept = present(folder, manifest)
+        indexed = present(folder, manifest)
         wanted = {video: _digest(features[video]) for video in features if video not in manifest["dropped"]}
         gone = {
-            video for video, row in kept.items() if row["origin"] == "corpus" and wanted.get(video) != row["digest"]
+            video for video, row in indexed.items() if row["origin"] == "corpus" and wanted.get(video) != row["digest"]
         }
-        new = sorted(video for video in wanted if video not in kept or video in gone)
-        by_hand = [] if kept else _added(folder, manifest)
-        log.info("index %s: %d videos stay, %d come, %d go", folder, len(kept) - len(gone), len(new), len(gone))
+        new = sorted(video for video in wanted if video not in indexed or video in gone)
+        by_hand = [] if indexed else _added(folder, manifest)
+        log.info("index %s: %d videos stay, %d come, %d go", folder, len(indexed) - len(gone), len(new), len(gone))
         manifest = without(folder, manifest, gone)
         rows = coarse(files["moments"]) if files.get("moments") else annotated(files["annotations"])
         with replacing(folder / FILE):
@@ -282,9 +282,9 @@ def _group(group: list, encoder: Encoder) -> Iterator[tuple]:
     vectors = iter(encoder.encode([window for _, windows, _ in group for window in windows]))
     for row, windows, pictures in group:
         shown = thumbnails(row["path"], row["duration"], *row["size"], pictures) if row.get("size") and pictures else []
-        places = [[window.offset, window.seconds] for window in windows]
-        kept = {key: value for key, value in row.items() if key != "features"}
-        yield {**kept, "windows": places}, [next(vectors) for _ in windows], shown
+        spans = [[window.offset, window.seconds] for window in windows]
+        facts = {key: value for key, value in row.items() if key != "features"}
+        yield {**facts, "windows": spans}, [next(vectors) for _ in windows], shown
 
 
 def _width(encoder: Encoder, features: FeatureFile) -> int:
@@ -313,9 +313,9 @@ def _presence(folder, manifest, encoder, queries, captions, files, settings) -> 
     draw = np.random.default_rng(settings["seed"])
     known, present_clues, absent_clues = [], [], []
     for row, query in queries:
-        holders = (same.get(row["desc_id"], frozenset()) | {row["video"]}) & index.place.keys()
-        others = sorted(index.place.keys() - holders)
-        if row["video"] not in index.place or len(others) <= len(holders):
+        holders = (same.get(row["desc_id"], frozenset()) | {row["video"]}) & index.positions.keys()
+        others = sorted(index.positions.keys() - holders)
+        if row["video"] not in index.positions or len(others) <= len(holders):
             continue
         known.append(row["video"])
         # As many videos are left out either way: what a smaller corpus looks like must not pass for an absence.

@@ -107,12 +107,12 @@ def exact_videos(rows: np.ndarray, owner: np.ndarray, queries: np.ndarray) -> li
     best = np.full((len(queries), int(owner.max()) + 1), -np.inf, np.float32)
     for at in range(0, len(rows), BLOCK):
         scores = queries @ rows[at : at + BLOCK].astype(np.float32).T
-        part = owner[at : at + BLOCK]
-        starts = np.flatnonzero(np.r_[True, part[1:] != part[:-1]])
-        here = part[starts]
+        owners_here = owner[at : at + BLOCK]
+        starts = np.flatnonzero(np.r_[True, owners_here[1:] != owners_here[:-1]])
+        here = owners_here[starts]
         best[:, here] = np.maximum(best[:, here], np.maximum.reduceat(scores, starts, axis=1))
-    kept = min(DEPTH, best.shape[1])
-    return list(np.argpartition(-best, kept - 1, axis=1)[:, :kept])
+    depth = min(DEPTH, best.shape[1])
+    return list(np.argpartition(-best, depth - 1, axis=1)[:, :depth])
 
 
 def _blocks(rows: np.ndarray) -> Iterator[np.ndarray]:
@@ -158,24 +158,24 @@ class ClipVectors:
             scores, rows = self._index.search(query[None].astype(np.float32), count, params=parameters)
         else:
             scores, rows = self._index.search(query[None].astype(np.float32), count)
-        found = rows[0] >= 0
-        return rows[0][found], scores[0][found]
+        valid = rows[0] >= 0
+        return rows[0][valid], scores[0][valid]
 
     def owners(
-        self, query: np.ndarray, owner: np.ndarray, count: int, kept: np.ndarray | None = None
+        self, query: np.ndarray, owner: np.ndarray, count: int, allowed: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """The owners (videos, windows) of the best clips, each once, best first, and the product of their best clip.
 
-        `owner` [rows] names each row's; `kept` [owners], where given, says which of them count. As many clips are
+        `owner` [rows] names each row's; `allowed` [owners], where given, says which of them count. As many clips are
         asked for as it takes to see `count` owners, or all that the search looks into.
         """
         asked = 10 * count
         while True:
             rows, scores = self.clips(query, asked)
-            found = owner[rows]
-            if kept is not None:
-                scores, found = scores[kept[found]], found[kept[found]]
-            names, first = np.unique(found, return_index=True)
+            owned_by = owner[rows]
+            if allowed is not None:
+                scores, owned_by = scores[allowed[owned_by]], owned_by[allowed[owned_by]]
+            names, first = np.unique(owned_by, return_index=True)
             if len(names) >= count or len(rows) < asked:
                 order = np.argsort(first)[:count]
                 return names[order], scores[first[order]]
