@@ -28,7 +28,7 @@ confidence), `fig_desc_type` (statics or dynamics) and `lineage` (the ledger key
 
 {moments} moments came in, {annotated} are annotated{reasons}. {candidates} candidates are in `candidates.parquet`.
 
-Of candidates with equal scores the first is the highest and the last the lowest: statics stand before dynamics, then
+Of candidates with equal scores the first is the highest and the last the lowest: statics come before dynamics, then
 the candidate number counts.
 
 | file | bytes | SHA-256 |
@@ -103,7 +103,7 @@ def write_candidates(
     """Parquet, one row per candidate: its moment, text, lineage, scores, what it is chosen by (`choice`), whether it is
     the highest or lowest, and the models, prompts, frames and outcome behind it (`origins`).
 
-    `facts` (``chosen_by``, ``warning``) stand in the file's metadata under ``verified.`` and their name.
+    `facts` (``chosen_by``, ``warning``) are in the file's metadata under ``verified.`` and their name.
     """
     import pyarrow
     import pyarrow.parquet
@@ -182,7 +182,7 @@ def sha256(path: str | os.PathLike) -> str:
 def write_card(path: str | os.PathLike, about: Mapping, counts: Mapping, files: Iterable[str | os.PathLike]) -> None:
     """The dataset card: what the set is, which models made it, licence, counts, files with sizes and checksums.
 
-    `about` has ``name, title, licence, config, chosen_by, warning`` and ``models`` (role → model id); `files` stand
+    `about` has ``name, title, licence, config, chosen_by, warning`` and ``models`` (role → model id); `files` are
     beside or below the card.
     """
     folder = Path(path).parent

@@ -29,7 +29,7 @@ TALK = {
 """The reasons for which generation refuses a caption, and the findings they are here."""
 
 LONGEST = 5_000
-"""Characters of a caption that are looked at; some patterns take time that grows with the square of the length."""
+"""Characters of a caption that are checked; some patterns take time that grows with the square of the length."""
 
 Finding = tuple[str, int, str]
 """(check, row counted from 1, what was found)."""

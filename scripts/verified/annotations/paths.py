@@ -19,7 +19,7 @@ def release_of(settings: Config, dataset: str) -> Release | None:
 
 
 def check_releases(settings: Config) -> None:
-    """Raise InputError, naming the data set, for a release of which nothing is at hand.
+    """Raise InputError, naming the data set, for a release of which nothing is available.
 
     Of published annotations that the workflow works on, the splits to train on, select on and test on must be there.
     """
@@ -86,7 +86,7 @@ def selection_files(settings: Config) -> Callable[[object], list[str]]:
 
 
 def settled_review(settings: Config) -> Callable[[object], list[str]]:
-    """An input function: what reviewers' decisions come to, where the configuration names files of them."""
+    """An input function: the outcome of reviewers' decisions, where the configuration names files of them."""
 
     def files(wildcards) -> list[str]:
         return [f"results/{wildcards.dataset}/annotations/review/settled.json"] if settings.annotations.review else []

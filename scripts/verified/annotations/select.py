@@ -14,7 +14,7 @@ from verified.generation.refusal import same
 
 REJECTED, BELOW = "rejected", "below-min-score"
 ENOUGH_JUDGED = 10
-"""Judged captions at or above a score from which the precision there is believed."""
+"""Fewest judged captions at or above a score for its precision to count."""
 
 
 def precision_threshold(judged: Iterable[tuple[float, bool]], wanted: float) -> float:
@@ -26,7 +26,7 @@ def precision_threshold(judged: Iterable[tuple[float, bool]], wanted: float) -> 
     lowest, right = None, 0
     for count, (score, true) in enumerate(listed, start=1):
         right += true
-        last = count == len(listed) or listed[count][0] < score  # captions of one score stand or fall together
+        last = count == len(listed) or listed[count][0] < score  # captions of equal score are kept or dropped together
         if last and count >= ENOUGH_JUDGED and right / count >= wanted:
             lowest = score
     if lowest is None:
@@ -107,8 +107,7 @@ def _graded(row: dict, least: float | None) -> tuple[dict, str]:
 def _further(
     new: Mapping, row: Mapping, outcome: Mapping | None, group: list[dict], least: float | None, most: int
 ) -> list[dict]:
-    """The next best candidates that say something else; not the machine's caption where people put another in its
-    place."""
+    """The next best candidates that say something else; not the machine's caption where reviewers replaced it."""
     used = {same(new["fig_desc"])} | ({same(row["fig_desc"])} if outcome else set())
     further = []
     for entry in sorted((c for c in group if finite(c["score"])), key=lambda c: -c["choice"]):

@@ -23,7 +23,7 @@ STEPS = {
 
 
 def facts(settings: Config, desc_id: int, dataset: str | None = None) -> dict:
-    """What the files of a run and the ledger hold of a moment; steps that are not made yet are None.
+    """What the files of a run and the ledger hold of a moment; steps that have not run yet are None.
 
     Raises InputError when no data set, or more than one, has a moment of this number.
     """
@@ -73,7 +73,7 @@ def facts(settings: Config, desc_id: int, dataset: str | None = None) -> dict:
 
 def _rows(folder: Path, desc_id: int) -> list[dict] | None:
     files = sorted(folder.glob("shard-*.jsonl"))
-    files = [path for path in files if path.suffixes == [".jsonl"]]  # not what stands beside, such as .spoiled.jsonl
+    files = [path for path in files if path.suffixes == [".jsonl"]]  # not the files beside them, such as .spoiled.jsonl
     rows = [row for path in files for row in iterate_jsonl(path) if row["desc_id"] == desc_id]
     return rows if files else None
 

@@ -13,7 +13,7 @@ from verified.common.jsonl import read_json
 from verified.retrieval.alike import check_alike
 
 CAPTIONS = "fig"
-"""A board holds what was trained and tested on fine captions."""
+"""Captions that models on a board are trained and tested on."""
 
 
 def add_run(run: Path, folder: Path, command: str, commit: str) -> list[str]:

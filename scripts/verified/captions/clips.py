@@ -29,7 +29,7 @@ PROMPT_ROOM = 1024
 def frames_in_context(role: EngineSettings, video: dict, side: int) -> int:
     """How many frames of a video the context of the video LMM holds beside prompt and answer; an even number.
 
-    Raises InputError where nobody knows how many tokens a frame takes, or where fewer than two fit.
+    Raises InputError where it is unknown how many tokens a frame takes, or where fewer than two fit.
     """
     height, width = fitted_size(video, side) or (video["height"], video["width"])
     tokens = frame_tokens(role, width, height)
@@ -68,7 +68,7 @@ class Clips:
 
     `moments` in the order in which `load` will be called, those of one video together. `needed` says whether the
     clip of a position will be asked for at all; videos without any are never opened. Memory holds the clips of one
-    video that were decoded and not fetched yet.
+    video that were decoded but not fetched yet.
     """
 
     def __init__(

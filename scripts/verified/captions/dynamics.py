@@ -62,7 +62,7 @@ def _questions_call(moment: dict, session: Session) -> Call:
 def _answers(
     moments: list[dict], asked: list[Outcome], videos: dict[str, dict], dynamics: dict, session: Session
 ) -> list[Outcome | None]:
-    """Answers by the place of the moment; None where there are no questions."""
+    """Answers by the position of the moment; None where there are no questions."""
     order = [index for index in by_video(moments) if asked[index].status == "ok"]
     side = session.settings.frame_side
     calls: list[Call] = []

@@ -8,7 +8,7 @@ from verified.generation.outcome import Outcome
 def candidate_row(moment: dict, kind: str, answer: Outcome | None, wanted: int, reason: str | None) -> dict:
     """The part that statics and dynamics rows share.
 
-    `shortfall` is how many of the `wanted` candidates are missing, and `reason` why: what became of the call that
+    `shortfall` is how many of the `wanted` candidates are missing, and `reason` why: the status of the call that
     failed, or "short" when the answer held too few that could be used. `spoiled` is only there when the engine
     falsified candidates on purpose; `split_spoiled` takes it out again.
     """

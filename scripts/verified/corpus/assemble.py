@@ -84,7 +84,7 @@ def write_corpus(corpus: Corpus, splits: dict, folder: str | os.PathLike) -> Non
     write_json(folder / "counts.json", corpus.counts | {"splits": dict(sorted(sizes.items()))})
     counts = corpus.counts
     log.info(
-        "%d of %d rows are moments, in %d of %d videos; what is left out stands with its reason in %s",
+        "%d of %d rows are moments, in %d of %d videos; what is left out is listed with its reason in %s",
         len(moments),
         counts["rows"],
         counts["videos"],

@@ -14,9 +14,9 @@ log = logging.getLogger("verified")
 def download(source: SourceFile, path: str | os.PathLike, pause: float = 2.0) -> None:
     """Fetch `source.url` to `path`, which appears only when its size and SHA-256 are right.
 
-    What has arrived stays in ``path.part`` and the next attempt, or the next run, asks for the rest. Raises InputError
-    when the attempts are used up, when the server refuses, or when the bytes are not the published ones (the partial
-    file is then removed).
+    The bytes received so far stay in ``path.part`` and the next attempt, or the next run, asks for the rest. Raises
+    InputError when the attempts are used up, when the server refuses, or when the bytes are not the published ones (the
+    partial file is then removed).
     """
     path = Path(path)
     partial = path.with_name(path.name + ".part")

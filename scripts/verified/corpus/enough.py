@@ -9,7 +9,7 @@ from verified.corpus.unprobed import unprobed_moments
 def check_enough(settings: Config, rules: set[str]) -> None:
     """Raise InputError where `rules`, those that a run will execute, fine-tune the evaluator on too few moments.
 
-    Moments are counted without opening a video. A source that cannot be counted so far is left to its own jobs.
+    Moments are counted without opening a video. A source that cannot be counted yet is left to its own jobs.
     """
     names = [name for name in taught_by(settings) if not settings.datasets[name].source.rendered]
     if "finetune_evaluator" not in rules or len(names) < len(taught_by(settings)):

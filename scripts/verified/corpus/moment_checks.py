@@ -32,7 +32,7 @@ def check_complete(row: dict) -> None:
 
 
 def desc_id(value: object, seen: set[int]) -> int:
-    """An integer id that is not in `seen`, from 0 to 2**53 - 1: pages and submissions hold larger ones inexactly.
+    """An integer id that is not in `seen`, from 0 to 2**53 - 1: pages and submissions cannot hold larger ones exactly.
 
     Text of digits counts.
     """
@@ -46,7 +46,8 @@ def desc_id(value: object, seen: set[int]) -> int:
 
 
 def caption(value: object) -> str:
-    """The caption with runs of white space as single spaces and without control characters and marks that turn text."""
+    """The caption with runs of white space as single spaces and without control characters and marks that change the
+    direction of text."""
     if not isinstance(value, str):
         raise RowRefused("empty-caption", "the caption is not text")
     text = plain(value)

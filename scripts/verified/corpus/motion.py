@@ -10,7 +10,7 @@ from verified.corpus.shapes import REACH, contact_distance
 from verified.corpus.vocabulary import BYSTANDER_RADII, DIRECTIONS, EXTENT, RADII, SPEEDS, TURNS
 
 MARGIN = 2.0
-"""World units that stay free at the border of the picture."""
+"""World units kept free at the border of the picture."""
 GAP = 5.0
 """World units between the actors of a group, beyond their two radii."""
 

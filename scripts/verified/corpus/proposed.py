@@ -13,9 +13,9 @@ COLUMNS = ("video", "start", "end", "caption", "split")
 def write_proposals(path: str | Path, rows: Iterable[dict], shares: Mapping, splits: Mapping, seed: int) -> dict:
     """Write a moments file (CSV) of all scenes, in the order of videos and times; returns counts.
 
-    Each video goes whole into one split: a drawn order of the videos gives the first `train_share` of them the train
+    All scenes of a video go into one split: a drawn order of the videos gives the first `train_share` of them the train
     split's name, the next `val_share` the selection split's, the rest the test split's. A scene without a caption keeps
-    its row with an empty one: somebody may write it, and until then it is left out and counted.
+    its row with an empty one: a person may write it; until then the row is left out and counted.
     """
     rows = sorted(rows, key=lambda row: (row["video"], row["start"]))
     order = sorted({row["video"] for row in rows}, key=lambda video: (derive_seed(seed, "split of", video), video))

@@ -16,19 +16,19 @@ DOWNLOADS = Path("resources/released")
 
 @dataclass(frozen=True)
 class Release:
-    """A collection as far as it is at hand."""
+    """The part of a collection that is available."""
 
     collection: str
     folder: Path
-    """Where its files are, or will be downloaded to."""
+    """Folder of its files, also of those to be downloaded."""
     files: dict[str, tuple[SourceFile, ...]]
-    """Split → files, for the splits at hand, in the order of the configuration."""
+    """Split → files, for the available splits, in the order of the configuration."""
     missing: dict[str, str]
-    """Split of the collection that is not at hand (or not asked for) → why."""
+    """Split of the collection that is not available (or not requested) → reason."""
 
     @property
     def splits(self) -> list[str]:
-        """Splits at hand."""
+        """Available splits."""
         return list(self.files)
 
     @property
@@ -47,7 +47,7 @@ def resolve(source: ReleasedSource | PublishedSource, listed: Path | None = None
     """Which splits of `source` can be read: all of their files are in the folder, or are open for download.
 
     A collection that `config/sources.csv` does not list is a user's own: ``SPLIT.jsonl`` files in `released_dir`, in
-    FIG form. Raises InputError for an unknown collection or split, and when no split is at hand.
+    FIG form. Raises InputError for an unknown collection or split, and when no split is available.
     """
     own_list = getattr(source, "sources", None)
     listed = listed or Path(own_list or SOURCES)
@@ -98,7 +98,7 @@ def _at_hand(file: SourceFile, folder: Path, local: bool) -> bool:
 
 
 def read_release(source: ReleasedSource | PublishedSource, split: str, listed: Path | None = None) -> list[dict]:
-    """Checked rows of one split in FIG form, ids unique over the splits at hand.
+    """Checked rows of one split in FIG form, ids unique over the available splits.
 
     Every file is compared with its published size and SHA-256 first; where none is known, with the number of rows.
     Raises InputError.

@@ -22,7 +22,7 @@ def scene_spans(
 
     `scores` are content scores of the frames at `times`; scenes are those of PySceneDetect's ContentDetector at
     `threshold`. A scene that is too short joins the shorter of its neighbours (the earlier of equals), the shortest
-    first; one that is too long is cut into equal parts, as few as will do.
+    first; one that is too long is cut into equal parts, as few as possible.
     """
     cuts = [cut for cut in find_cuts(times, scores, threshold, SHORTEST_SCENE) if 0 < cut < duration]
     spans = bounds(0.0, duration, cuts)

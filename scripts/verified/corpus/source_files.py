@@ -18,7 +18,7 @@ from verified.corpus.video_folder import VideoFolder, file_state, folder_digest
 def source_files(settings: Config) -> Callable[[object], dict[str, str]]:
     """An input function: the folder of videos and the moments file of ``wildcards.dataset``, given or made by a rule.
 
-    A user's folder is taken as old: its own time says nothing about its videos, `folder_state` does.
+    A user's folder counts as old: its timestamp says nothing about its videos, but `folder_state` does.
     """
     from snakemake.io import ancient
 
@@ -48,7 +48,7 @@ def scene_captions(settings: Config) -> Callable[[object], list[str]]:
 
 
 def shard_source(settings: Config) -> Callable[[object], dict[str, str]]:
-    """An input function: the same files for the jobs of a shard, to whom `shard_state` says when to run again."""
+    """An input function: the same files for the jobs of a shard, which `shard_state` tells when to run again."""
     from snakemake.io import ancient
 
     files_of = source_files(settings)
@@ -73,7 +73,7 @@ def source_reading(settings: Config) -> Callable[[object], dict]:
 
 
 def release_files(settings: Config) -> Callable[[object], list[str]]:
-    """An input function: published files of ``wildcards.dataset``, those of all splits that are at hand."""
+    """An input function: published files of ``wildcards.dataset``, those of all available splits."""
 
     def files(wildcards) -> list[str]:
         release = resolve(dataset_of(settings, wildcards).source)
@@ -93,7 +93,8 @@ def folder_state(settings: Config) -> Callable[[object], str | None]:
 
 
 def split_settings(settings: Config) -> Callable[[object], dict]:
-    """A params function: what the corpus stage needs of the section `spans`, and no more, lest the rest re-run it."""
+    """A params function: what the corpus stage needs of the section `spans`; other keys of it must not re-run the
+    stage."""
 
     def values(wildcards) -> dict:
         spans = dataset_of(settings, wildcards).spans
@@ -107,8 +108,8 @@ def shard_state(settings: Config) -> Callable[[object], str | None]:
     """A params function: what the rows of ``wildcards.shard`` come from.
 
     The folder and the moments file change with every video that joins them; this digest, of the usable rows of the
-    shard and of the state of their videos, tells whether this shard does. The demo's files are a rule's output and need
-    none.
+    shard and of the state of their videos, tells whether this shard does. The demo's files are outputs of a rule and
+    need none.
     """
     shards: dict[str, list[dict[Path, list[dict]]]] = {}
 

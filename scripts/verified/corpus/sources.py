@@ -36,7 +36,7 @@ class SourceFile:
 
 @cache
 def read_sources(path: Path = SOURCES) -> tuple[SourceFile, ...]:
-    """All rows of `config/sources.csv`. Raises InputError for a row that cannot be right."""
+    """All rows of `config/sources.csv`. Raises InputError for an impossible row."""
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     files = []

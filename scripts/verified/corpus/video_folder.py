@@ -19,7 +19,7 @@ from verified.common.errors import InputError
 ENDINGS = {".3gp", ".avi", ".flv", ".m4v", ".mkv", ".mov", ".mp4", ".mpeg", ".mpg", ".ogv", ".ts", ".webm", ".wmv"}
 SAMPLE = 4096
 PARTS = 4
-"""Samples of so many bytes, at the borders of so many parts, tell a video from another of the same name and size."""
+"""Samples of so many bytes, at the borders of so many parts, distinguish videos of the same name and size."""
 
 _CONTROL = re.compile(rf"[\t\n\r]|{HIDDEN.pattern}")
 
@@ -124,10 +124,10 @@ def folder_digest(folder: str | os.PathLike) -> str:
 def file_state(path: str | os.PathLike) -> str:
     """Size and samples from both ends, the middle and the quarters of a file; empty if it is no readable regular file.
 
-    Its time says too much: a copied or touched video is the same video. Samples are enough: encoders do not make two
-    files of one size with the same bytes there, and a download whose space was set aside beforehand has zeros where it
-    is still to be filled, last of all at its end. Where they do not tell, the jobs that decode a video do: they hold it
-    against the digest of the file that was probed (see `common.seals`).
+    Its timestamp would say too much: a copied or touched video is the same video. Samples are enough: encoders do not
+    make two files of one size with the same bytes there, and a download whose space was set aside beforehand has zeros
+    where it is still to be filled, last of all at its end. Where they do not tell, the jobs that decode a video do:
+    they hold it against the digest of the file that was probed (see `common.seals`).
     """
     try:
         # A pipe would wait for somebody to write to it.

@@ -52,7 +52,7 @@ class Scene:
     pan: str | None
     """Where the pattern of the background scrolls to: left, right or nowhere."""
     phase: float
-    """World units that the pattern is shifted by at the first frame."""
+    """Shift of the pattern at the first frame, in world units."""
     bystander: Bystander | None = None
 
 
@@ -112,7 +112,7 @@ def make_world(seed: int, video: str, seconds: int, fps: int) -> World:
 
 
 def following_scene(before: Scene, first: int, last: int, fps: int) -> Scene:
-    """`before` going on over the frames `first` to `last`, its pattern scrolling on where it was."""
+    """`before` continued over the frames `first` to `last`, its pattern scrolling on where it was."""
     return replace(
         before, first=first, last=last, phase=before.phase + pan_velocity(before) * (first - before.first) / fps
     )

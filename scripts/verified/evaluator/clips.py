@@ -42,7 +42,7 @@ def encoded(frames: np.ndarray) -> bytes:
 
 
 def decoded(stream: bytes) -> np.ndarray:
-    """The frames of `encoded`, uint8 RGB [n, H, W, 3], but for what the coding lost."""
+    """The frames of `encoded`, uint8 RGB [n, H, W, 3], except for coding losses."""
     coder = av.CodecContext.create("h264", "r")
     coder.thread_count = 1
     packets = [*coder.parse(stream), *coder.parse(b""), None]
@@ -149,7 +149,7 @@ def _kept_size(video: dict, side: int) -> tuple[int, int]:
 def _writer(
     path: Path, clip_side: int | None, shape: tuple[int, int, int]
 ) -> Iterator[Callable[[int, np.ndarray], dict]]:
-    """Yield write(row, frames), which returns what the row's index entry has to say about it."""
+    """Yield write(row, frames), which returns what to add to the row's index entry."""
     if clip_side is None:
         moments, count, size = shape
         clips = np.lib.format.open_memmap(path, mode="w+", dtype=np.uint8, shape=(moments, count, size, size, 3))

@@ -32,7 +32,7 @@ BF16, FP32 = 2, 4
 
 @dataclass(frozen=True)
 class FineTuning:
-    """One fine-tuning: what it reads, how it goes, and the files that it writes."""
+    """One fine-tuning: its inputs, its settings, and the files that it writes."""
 
     start: str
     """The checkpoint to start from."""
@@ -93,7 +93,7 @@ def finetune(
 
     settings: epochs, warmup_epochs, batch, learning_rate, crop_share, hard_negatives, matching_normaliser and precision
     of the config. The temperature starts from 0.07 again and is learnt. Items that do not fill a last batch wait for
-    the next epoch, which has another order, as in UMT.
+    the next epoch, which has a different order, as in UMT.
     """
     size, per_epoch = settings["batch"], len(tuples) // settings["batch"]
     if not per_epoch:
@@ -135,7 +135,7 @@ def finetune(
 def evaluator_card(
     tuples: Tuples, settings: dict, seed: int, origin: str, counts: dict[str, int], test_splits: set[str]
 ) -> dict:
-    """What a reader of the scores must know of the evaluator behind them."""
+    """What a reader of the scores must know about their evaluator."""
     return {
         "origin": origin,
         "seed": seed,
@@ -150,7 +150,7 @@ def evaluator_card(
 
 
 def estimate(size: Architecture, clips: int, tokens: int = 64) -> dict[str, float]:
-    """Gigabytes a process needs with `clips` clips a step, by what they are for.
+    """Gigabytes that a process needs with `clips` clips per step, by purpose.
 
     weights, gradients and both moments of AdamW in float32; one stored input per checkpointed layer in bfloat16, for
     the clips, their four captions of `tokens` words and their eight pairs; and the largest block while it is computed

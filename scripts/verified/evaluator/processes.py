@@ -77,7 +77,7 @@ def share(batch: int, rank: int, world: int) -> slice:
 
 
 class _Gather(torch.autograd.Function):
-    """All-gather along the first dimension whose backward pass sums what every process says about our part.
+    """All-gather along the first dimension; its backward pass sums every process's gradient for our share.
 
     torch.distributed.nn.functional.all_gather, which does the same, is deprecated for one in a private module.
     """

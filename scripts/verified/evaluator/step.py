@@ -16,7 +16,7 @@ ROLES = ("caption", "positive", "static", "dynamic")
 
 @dataclass
 class Batch:
-    """B items, gathered over all processes, of which this process sees the frames of its own share.
+    """B items, gathered over all processes, of which this process holds the frames of its own share.
 
     frames: uint8 [b, T, H, W, 3]. ids, mask: [roles, B, L], roles in the order of ROLES, of which `positive` may be
     missing (then `roles` says so). same: [B, B] boolean, items whose captions are equal, the diagonal included.

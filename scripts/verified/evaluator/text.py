@@ -23,7 +23,7 @@ def layer_size(size: Architecture) -> BertSize:
 
 
 class TextEncoder(nn.Module):
-    """Token ids to hidden states by self-attention alone; position 0 stands for the caption."""
+    """Token ids to hidden states by self-attention alone; position 0 represents the caption."""
 
     def __init__(self, size: Architecture):
         super().__init__()
@@ -70,7 +70,7 @@ class FusionLayer(BertLayer):
         """states [P, L, width] of P captions, P a multiple of the V videos of the memory: pair p reads video p·V // P.
 
         Captions of one video are laid end to end as one long query: they do not see each other in cross-attention,
-        and the video's keys and values need not be copied.
+        and the video's keys and values are not copied.
         """
         states = self.attention(states, keys)
         attention = self.crossattention.self

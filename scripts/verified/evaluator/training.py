@@ -74,7 +74,7 @@ def train(
     """Train `step.model` in place; returns log rows with the loss terms, temperature and learning rate of a step.
 
     `batch_of(number)` gives the batch of step `number` (from 0), the same in every process but for its frames. With
-    `state`, a training that was killed goes on where its last state was written, to the same bytes; the caller removes
+    `state`, a killed training resumes from its last saved state, with the same bytes in the end; the caller removes
     it once the result is safe. Raises InputError, naming the items of the batch, when the loss is
     not finite.
     """

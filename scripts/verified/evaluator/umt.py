@@ -44,7 +44,7 @@ def rename(tensors: dict[str, Tensor], text_layers: int) -> tuple[dict[str, Tens
     """Rename the authors' tensors (retrieval or pre-training layout) to ours.
 
     text_layers: how many BERT layers come before the first with cross-attention (19 of 24 in the paper's size).
-    Returns the renamed tensors, the names dropped on purpose, and the names nobody knows.
+    Returns the renamed tensors, the names dropped on purpose, and the unknown names.
     """
     renamed, dropped, unknown = {}, [], []
     for original, tensor in tensors.items():

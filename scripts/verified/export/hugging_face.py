@@ -27,7 +27,7 @@ LICENCES = {
     "odbl",
     "pddl",
 }
-"""Licences that the hub knows under these names; any other is given as it stands."""
+"""Licences that the hub knows under these names; any other is passed on as it is."""
 TOLD = (
     "Parquet, read by `datasets.load_dataset` from this folder; `croissant.json` describes the same files."
     f"\n\n{COLUMNS_TOLD}"
@@ -70,7 +70,7 @@ def write_parquet(path: str | os.PathLike, rows: list[dict]) -> None:
 
 
 def _head(about, folder: Path, files: dict[str, Path]) -> str:
-    """The YAML between two lines of ---, from which the hub and the library know what the folder holds."""
+    """The YAML between two lines of --- that tells the hub and the library what the folder holds."""
     import yaml
 
     licence = about["licence"].lower()

@@ -30,7 +30,7 @@ SERIES = (
     ("#1a1a1a", "v", "-"),
     ("#7a7a7a", "P", "--"),
 )
-"""Colour, marker and line of the first, second … series: any one of the three tells them apart."""
+"""Colour, marker and line of the first, second … series: any one of the three distinguishes them."""
 NOTE_WIDTH, NOTE_SIZE, NOTE_EDGE = 6.2, 9, 0.1
 """Of a note: its longest line in inches, points of its text, inches around it."""
 STYLE = {
@@ -48,7 +48,7 @@ STYLE = {
 def drawing(paths: Iterable[str | os.PathLike], width: float, height: float, placed: bool = False) -> Iterator[Figure]:
     """Yield an empty figure (inches) and save it under each of `paths`, the format by their ending.
 
-    `placed`: everything is put where it belongs by whoever draws; else matplotlib lays out the axes.
+    `placed`: the caller positions everything; else matplotlib lays out the axes.
     """
     with plt.rc_context(STYLE):
         figure = plt.figure(figsize=(width, height), layout="none" if placed else "constrained")
@@ -84,6 +84,6 @@ def _settle(figure: Figure) -> None:
 
 
 def literal(text: str) -> str:
-    """Text that is drawn as it stands: no formula mode, nothing that a font cannot draw as a line of text."""
+    """Text that is drawn verbatim: no formula mode, nothing that a font cannot draw as a line of text."""
     printable = "".join(letter if letter.isprintable() else " " for letter in text)
     return printable.encode("utf-8", "replace").decode("utf-8").replace("$", r"\$")

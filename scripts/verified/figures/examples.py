@@ -21,7 +21,7 @@ from verified.figures.rows import MomentRow
 EXAMPLES = 4
 """Moments per figure."""
 COMPARED = 300
-"""Moments among which the most alike coarse captions are looked for."""
+"""Moments that are searched for the most similar coarse captions."""
 
 
 @dataclass

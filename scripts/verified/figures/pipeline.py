@@ -109,7 +109,7 @@ def _box(figure, box: tuple, head: str) -> None:
 
 
 def _arrow(figure, start: tuple, end: tuple) -> None:
-    """From the right edge of one box to the left edge of the next, or down where they stand above each other."""
+    """From the right edge of one box to the left edge of the next, or down where one is above the other."""
     across, up = SLIDE
     if start[0] == end[0]:
         begin, finish = (start[0] + start[2] / 2, start[1]), (end[0] + end[2] / 2, end[1] + end[3])
@@ -165,5 +165,5 @@ def _write(figure, lines: list[Line], box: tuple) -> None:
 
 
 def literal_lines(block: str) -> str:
-    """Lines of text drawn as they stand."""
+    """Lines of text drawn verbatim."""
     return "\n".join(map(literal, block.split("\n")))

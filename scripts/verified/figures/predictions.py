@@ -23,7 +23,7 @@ SIDE = 96
 STRIP = (4.2, 0.55)
 """Width and height of a strip of frames, in inches."""
 CONTEXT = 0.5
-"""Share of its length by which a strip goes on before and behind what it shows; at least CONTEXT_SECONDS."""
+"""Share of its length by which a strip extends before and after its span; at least CONTEXT_SECONDS."""
 CONTEXT_SECONDS = 1.5
 
 Prediction = tuple[str, float, float]
@@ -62,7 +62,7 @@ def is_right(prediction: tuple[str, float, float], query: Mapping) -> bool:
 def choose_query(queries: list[dict], coarse: Mapping, fine: Mapping, seed: int) -> dict:
     """A query that the model trained on fine captions answers first and the other one misses; else any, from `seed`.
 
-    One example shows what the difference looks like; how often it is so stands in the tables.
+    One example shows what the difference looks like; the tables say how often.
     """
     order = [queries[number] for number in generator(seed, "predictions").permutation(len(queries))]
     asked = [query for query in order if fine.get(query["desc_id"]) and coarse.get(query["desc_id"])]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from verified.figures.canvas import COLOURS, draw_note, drawing
 
 HATCHES = {"dynamics": "////"}
-"""What tells them apart in grey."""
+"""Hatches that distinguish them in grey."""
 POSITIONS = {"length_seconds": COLOURS["soft"], "start": "#d95f02", "end": COLOURS["dynamics"]}
 
 

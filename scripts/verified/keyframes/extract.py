@@ -26,7 +26,7 @@ class Keyframe(NamedTuple):
 
 
 class MomentKeyframes(NamedTuple):
-    """Keyframes of one moment; none if it lies behind the video's end."""
+    """Keyframes of one moment; none if it lies beyond the video's end."""
 
     keyframes: list[Keyframe]
     cuts: list[float]
@@ -52,7 +52,7 @@ class _HeldFrames:
             self._drop()
 
     def at(self, time: float) -> np.ndarray | None:
-        """The frame on the screen at `time`, or None if it is held no more. The last frame stays on the screen."""
+        """The frame on the screen at `time`, or None if it is no longer held. The last frame stays on the screen."""
         if not self.frames or (time < self.frames[0].time - TOLERANCE and self.frames[0].time > 0):
             return None
         timed = next((timed for timed in self.frames if time < timed.until - TOLERANCE), self.frames[-1])

@@ -76,7 +76,7 @@ def _evaluate(arguments: argparse.Namespace) -> None:
 
     rows, excluded, counts = checked(read_mad(arguments.truth, "test", arguments.times))
     submission = read_submission(arguments.submission)
-    for row in excluded:  # an annotation that cannot be used is no query; whoever answered it is not wrong
+    for row in excluded:  # an annotation that cannot be used is not a query; answering it is not an error
         submission.pop(row["id"], None)
     score = evaluate(rows, submission, arguments.iou, arguments.partial, arguments.resamples)
     if arguments.json:

@@ -32,7 +32,7 @@ class Measuring:
     straddling: str
     """``keep`` or ``clip``: moments across a cut are measured whole or cut off."""
     comparison: str
-    """``published``, ``gt`` or ``ge``: how a tIoU is held against its threshold."""
+    """``published``, ``gt`` or ``ge``: how a tIoU is compared with its threshold."""
     resamples: int
     """Draws of the bootstrap over films and queries."""
     seed: int
@@ -182,7 +182,7 @@ def mixed_rows(mixture: Mapping[str, Mapping], seed: int) -> list[dict]:
 def train_vlg_net(
     mixture: Mapping[str, Mapping], grid: Grid, settings: Mapping, seed: int, checkpoint: str | Path, code: str
 ) -> list[dict]:
-    """Train VLG-Net on a mixture and write its checkpoint; returns the log. A killed training goes on."""
+    """Train VLG-Net on a mixture and write its checkpoint; returns the log. A killed training resumes."""
     from verified.common.training_state import Reached, TrainingState, fingerprint
     from verified.longform.vlg_checkpoint import save
     from verified.longform.vlg_training import Plan, State, start, train
@@ -218,7 +218,7 @@ def train_vlg_net(
 
 
 def sizes(settings: Mapping, grid: Grid, features: LongFeatures, row: Mapping):
-    """The network's sizes: the configuration's, and the width of the features at hand."""
+    """The network's sizes: the configuration's, and the width of the features."""
     from verified.longform.vlg_net import VLGSettings
 
     return VLGSettings(

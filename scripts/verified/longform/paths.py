@@ -56,7 +56,7 @@ def manifest_file(settings: Config) -> Callable[[object], str]:
 
 
 def annotation_inputs(settings: Config) -> Callable[[object], dict[str, str | list[str]]]:
-    """An input function: the files behind the rows of ``wildcards.films``, by what they hold, and given features."""
+    """An input function: the files behind the rows of ``wildcards.films``, by what they hold, and supplied features."""
 
     def files(wildcards) -> dict[str, str | list[str]]:
         name = wildcards.films
@@ -227,14 +227,14 @@ def wordnet_folder(settings: Config) -> str:
 
 
 def wordnet_files(settings: Config) -> list[str]:
-    """WordNet's database files, of which an edit measures anew."""
+    """WordNet's database files; an edit of them re-runs the measure."""
     if settings.longform.wordnet == PUBLISHED_WORDNET:
         return [UNPACKED_WORDNET]
     return [f"{wordnet_folder(settings)}/{name}" for name in WORDNET_FILES] if settings.longform.wordnet else []
 
 
 def uniqueness_files(settings: Config) -> list[str]:
-    """Uniqueness of sentences, where WordNet is at hand."""
+    """Uniqueness of sentences, where WordNet is available."""
     if not settings.longform.wordnet:
         return []
     return [f"{folder(settings)}/{name}/uniqueness.json" for name in film_sets(settings)]
@@ -300,7 +300,7 @@ def published_source(collection: str, folder: str | None) -> ReleasedSource:
 
 
 def published_files(settings: Config, collection: str) -> list[str]:
-    """Paths of the files of a published collection that are at hand."""
+    """Paths of the available files of a published collection."""
     from verified.corpus.released_source import resolve
 
     release = resolve(published_source(collection, settings.longform.published_dir))

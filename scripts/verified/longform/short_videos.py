@@ -4,8 +4,8 @@ import math
 from typing import Literal
 
 Moments = Literal["keep", "clip"]
-"""What becomes of a moment over a cut. ``keep``: measured whole against proposals of its stretch, ``clip``: cut off.
-The paper does not say; the Oracle's printed 99.42 at IoU 0.5 needs moments that lie whole across cuts."""
+"""How a moment that spans a cut is treated. ``keep``: measured whole against proposals of its stretch, ``clip``: cut
+off. The paper does not say; the Oracle's printed 99.42 at IoU 0.5 needs whole moments across cuts."""
 
 
 def cut_films(rows: list[dict], seconds: float | None, moments: Moments = "keep") -> list[dict]:

@@ -43,7 +43,7 @@ def as_printed(column: str, value: float | None) -> str | None:
 
 
 def _shown(column: str, value: float | None, comparable: bool) -> str | None:
-    """The paper's form where the figure stands beside a printed one, or the count itself where it is small."""
+    """The paper's form where the figure is shown beside a printed one, or the count itself where it is small."""
     if value is None or comparable or not FIGURES[column][2] or value >= UNITS[FIGURES[column][2]]:
         return as_printed(column, value)
     return str(value)
@@ -79,7 +79,7 @@ def statistics_table(statistics: Sequence[Mapping], printed: Mapping) -> SimpleT
 
 
 def verdicts_table(statistics: Sequence[Mapping], printed: Mapping) -> SimpleTable | None:
-    """A verdict for each printed figure of Table 1 whose data set is at hand; None where none is."""
+    """A verdict for each printed figure of Table 1 whose data set is available; None where none is."""
     rows = []
     for one in statistics:
         if not _comparable(one) or ("mad-1", one["title"], "hours") not in printed:

@@ -25,7 +25,7 @@ class _Sentences:
     """What the bound needs of sentences, as rows: words in order of the film's vocabulary."""
 
     holds: np.ndarray
-    """[sentences, words], how often a word stands in a sentence."""
+    """[sentences, words], how often a word occurs in a sentence."""
     served: np.ndarray
     """[sentences, words], 1 for words of a hypothesis that some word of the sentence serves."""
     serving: np.ndarray

@@ -20,7 +20,7 @@ WINDOW = ("fps", "window", "clips", "pooling_counts")
 def save(path: str | Path, model: VLGNet, grid: Grid, facts: dict) -> None:
     """Write the weights and a JSON header; `facts` say what it was trained on."""
     header = {"format": "vlg-net", "size": asdict(model.size), "grid": asdict(grid), **facts}
-    # Shared blocks stand under several names; copies, as the format refuses shared memory.
+    # Shared blocks have several names; copies, as the format refuses shared memory.
     plain = {name: tensor.detach().cpu().clone().contiguous() for name, tensor in model.state_dict().items()}
     with atomic_path(path) as temporary:
         save_file(plain, temporary, metadata={KEY: json.dumps(header, sort_keys=True)})

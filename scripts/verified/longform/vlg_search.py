@@ -53,7 +53,7 @@ def rank_windows(
 
 
 def cut_windows(frames: np.ndarray, starts: np.ndarray, grid: Grid) -> Tensor:
-    """Windows [windows, W, dim] from frame `starts`; what is not there is zero."""
+    """Windows [windows, W, dim] from frame `starts`; missing frames are zero."""
     windows = np.zeros((len(starts), grid.window, frames.shape[1]), np.float32)
     for window, start in zip(windows, starts, strict=True):
         seen = frames[start : start + grid.window]

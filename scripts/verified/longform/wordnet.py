@@ -10,7 +10,7 @@ from pathlib import Path
 from verified.common.errors import InputError
 
 PUBLISHED = "published"
-"""The setting that stands for NLTK's archive, which a rule fetches by its checksum."""
+"""The setting that selects NLTK's archive, which a rule fetches by its checksum."""
 PARTS = ("noun", "verb", "adj", "adv")
 WORDNET_FILES = (
     *(f"{kind}.{part}" for kind in ("data", "index") for part in PARTS),

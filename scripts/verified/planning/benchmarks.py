@@ -59,7 +59,7 @@ def resource_use(logs: Path) -> list[ResourceUse]:
 
 
 def _number(text: str | None) -> float:
-    """Snakemake writes a dash or NA where a job was too short to be measured."""
+    """Snakemake writes a dash or NA for a job too short to measure."""
     try:
         return float(text)
     except (TypeError, ValueError):

@@ -16,7 +16,7 @@ from verified.weights.wanted import wanted_models
 
 
 def findings(settings: Config, files: str, offline: bool = False, cluster: bool = False) -> Iterator[Finding]:
-    """What stands in the way of a run, and what does not.
+    """What would stop a run, and what is in order.
 
     `files` are the configuration's own, for the commands that remedies name. `offline` asks no endpoint; `cluster`
     does not look for GPUs here, as the run's are on other machines.
@@ -47,7 +47,7 @@ def _model_keys(settings: Config) -> list[str]:
 
 
 def _at_hand(settings: Config, stuck: set[str]) -> Iterator[Finding]:
-    """Keys and models that are there."""
+    """Keys and models that are present."""
     if datasets_with(settings, "annotated_here"):
         roles = {name: getattr(settings.generation, name) for name in ROLES}
         variables = {role.api_key_variable for role in roles.values() if role.engine == "openai"}

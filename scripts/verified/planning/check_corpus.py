@@ -15,7 +15,7 @@ from verified.corpus.video_folder import VideoFolder
 from verified.planning.findings import Finding
 
 MOST_OPENED = 200
-"""Videos of a data set that are opened, evenly over their names: a look, not a survey."""
+"""Videos of a data set that are opened, evenly over their names: a sample only."""
 THREADS = 4
 
 
@@ -116,7 +116,7 @@ def _seconds(look: float | VideoError | None) -> float | None:
 
 
 def first_look(path: Path) -> float | VideoError:
-    """Seconds that a video's header claims, once its first frame was decoded; or why it cannot be read."""
+    """Length in seconds that a video's header claims, if its first frame decodes; otherwise why it cannot be read."""
     try:
         with open_video(path) as video:
             next(iter(video))

@@ -35,7 +35,7 @@ def endpoint_findings(generation: Generation) -> Iterator[Finding]:
         if address not in spoken:
             finding, spoken[address] = _try(role, key, "text", generation.frame_side)
             yield finding
-        if form != "text" and (text := spoken[address]) is not None:  # who does not answer text is not asked to look
+        if form != "text" and (text := spoken[address]) is not None:  # no text, no picture
             finding, reply = _try(role, key, form, generation.frame_side)
             yield finding
             if reply is not None and 0 < reply.tokens_in <= text.tokens_in:
@@ -46,7 +46,7 @@ def endpoint_findings(generation: Generation) -> Iterator[Finding]:
 
 
 def _form(name: str, role: EngineSettings) -> str:
-    """What the calls of a role hold beside text."""
+    """What the calls of a role hold besides text."""
     if name == "llm":
         return "text"
     return "a picture" if name == "image_lmm" or role.video_input == "stills" else f"a clip as {role.video_input}"
@@ -72,7 +72,7 @@ def _try(role: EngineSettings, key: str, form: str, side: int) -> tuple[Finding,
 
 
 def _request(form: str, side: int) -> Request:
-    """A call that is as cheap as can be: a grey picture, or two frames of a clip, and one word to say."""
+    """A call that is as cheap as possible: a grey picture, or two frames of a clip, and one word to say."""
     grey = np.full((side * 3 // 4 // 2 * 2, side // 2 * 2, 3), 128, np.uint8)
     about = {"sampling": Sampling(max_tokens=1, temperature=0.0)}
     if form == "text":

@@ -15,7 +15,7 @@ from verified.planning.needs import needs
 from verified.weights.wanted import LOADING_ENGINES
 
 ROOM_GB = 1.0
-"""Free disk that no run should do without: logs, the ledger, tables and figures."""
+"""Free disk that every run needs: logs, the ledger, tables and figures."""
 
 
 def disk_findings(settings: Config, models_here: bool) -> Iterator[Finding]:

@@ -21,7 +21,7 @@ def stand_in(rule: str, wildcards: Mapping[str, str], configfiles: Sequence[str 
 
 
 def run_script(rule: str, wildcards: Mapping[str, str], configfiles: Sequence[str | Path]) -> None:
-    """Run the script of `rule` in this process; breakpoints in it and in the package hold."""
+    """Run the script of `rule` in this process; breakpoints in it and in the package work."""
     job = _job(rule, wildcards, configfiles, Path())
     script = PROJECT / "scripts" / Path(job.rule.script).name
     runpy.run_path(str(script), init_globals={"snakemake": _as_scripts_see(job)}, run_name="__main__")
@@ -71,7 +71,7 @@ def _workflow(configfiles: Sequence[str | Path], folder: Path):
 
 def _job(rule: str, wildcards: Mapping[str, str], configfiles: Sequence[str | Path], folder: Path):
     workflow = _workflow(configfiles, folder)
-    from snakemake.dag import DAG  # these import each other in a circle that only snakemake.api enters rightly
+    from snakemake.dag import DAG  # a circular import that works only when snakemake.api is imported first
     from snakemake.exceptions import WorkflowError
     from snakemake.jobs import Job
 
@@ -86,7 +86,7 @@ def _job(rule: str, wildcards: Mapping[str, str], configfiles: Sequence[str | Pa
         raise InputError(f"{rule} has the wildcards {listed}, not {', '.join(sorted(wildcards)) or 'none'}")
     try:
         job = Job(scripted[rule], DAG(workflow, rules=[scripted[rule]]), wildcards_dict=dict(wildcards))
-        job.params, job.threads, job.resources  # noqa: B018 - worked out now, while the workflow is at hand
+        job.params, job.threads, job.resources  # noqa: B018 - evaluated now, while the workflow exists
     except (WorkflowError, KeyError) as error:
         raise InputError(f"{rule} cannot be made with {dict(wildcards)}: {error}") from None
     return job

@@ -6,7 +6,7 @@ Level = Literal["ok", "note", "problem"]
 
 
 class Finding(NamedTuple):
-    """ok: as it should be; note: a run goes on without it; problem: a run stops there. `remedy` says what to do."""
+    """ok: as it should be; note: a run works without it; problem: a run stops there. `remedy` says what to do."""
 
     level: Level
     key: str

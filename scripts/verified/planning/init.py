@@ -17,7 +17,7 @@ HEAD = """\
 def configuration(
     name: str, videos: str, moments: str | None, url: str | None, model: str, vision_model: str | None, key: str
 ) -> tuple[str, Config]:
-    """The text of the file, and what it says. Raises InputError where it would be no configuration."""
+    """The text of the file, and what it says. Raises InputError where it would not be a configuration."""
     role = {"engine": "openai", "model": model, "api_key_variable": key} | ({"base_url": url} if url else {})
     seeing = {**role, "model": vision_model or model}
     source = {"kind": "folder", "videos": videos} | ({"moments": moments} if moments else {})

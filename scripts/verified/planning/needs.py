@@ -13,7 +13,7 @@ from verified.weights.lock import read_lock
 from verified.weights.wanted import wanted_models
 
 FINE = {"charades-sta": "charades-fig", "didemo": "didemo-fig", "activitynet-captions": "activitynet-fig"}
-"""The released collection that tells how many captions a published split has where its own file is not public."""
+"""The released collection that gives the number of captions of a published split whose own file is not public."""
 PUBLISHED_GB = {
     "mistralai/Mistral-7B-Instruct-v0.2": 14.5,
     "llava-hf/llava-v1.6-mistral-7b-hf": 15.1,
@@ -23,11 +23,11 @@ PUBLISHED_GB = {
 }
 """Parameters times two bytes (the last two: four); for models that the lock file does not name yet."""
 UMT_GB = 3.9
-"""660 million parameters and the teacher's 304 million in float32: the published file was never seen by us."""
+"""660 million parameters and the teacher's 304 million in float32: we have never seen the published file."""
 CONVERTED_GB = 2.6
 """The same without the teacher."""
 CODED_KB_A_FRAME = 4.6
-"""Of a stream with a shorter side of 256 pixels, measured on two real clips (see evaluator.clips)."""
+"""For a stream with a shorter side of 256 pixels, measured on two real clips (see evaluator.clips)."""
 FEATURE_KB_A_MOMENT = 140.0
 """Video and text features, keyframes: 2048 half floats a second of video, 768 a word of three captions, JPEGs."""
 STATE_GB = {"L/16": 10.6}
@@ -90,7 +90,7 @@ def _moments(config: Config, name: str, assumed: list[str]) -> int:
 
 
 def _downloads(config: Config, assumed: list[str]) -> dict[str, float]:
-    """GB by model; none where a folder stands in for the hub."""
+    """GB by model; none where a folder replaces the hub."""
     sizes: dict[str, float] = {}
     if config.weights.hub:
         return sizes
@@ -112,7 +112,7 @@ def _downloads(config: Config, assumed: list[str]) -> dict[str, float]:
 
 
 def lines(estimate: Needs) -> list[str]:
-    """The same for people."""
+    """The estimate as lines of text."""
     listed = ", ".join(f"{title} {count}" for title, count in estimate.moments.items())
     text = [f"Moments, and so tuples to fine-tune the evaluator with, before exclusions: {estimate.tuples} ({listed})."]
     for name, values in (("Downloads", estimate.downloads), ("Disk", estimate.disk)):

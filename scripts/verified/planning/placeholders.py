@@ -18,19 +18,20 @@ from verified.rextime.paths import supplied_paths as rextime_files
 
 
 def missing(config: Config, directory: Path) -> list[str]:
-    """Folders of videos and files that `config` names and that are not in `directory` (or not where they point to)."""
+    """Folders of videos and files that `config` names and that are not in `directory` (or whose link targets are
+    missing)."""
     return [path for path, _ in _named(config) if not (directory / path).exists()]
 
 
 def lay_out(config: Config, folder: Path, directory: Path = Path(".")) -> None:
-    """Empty folders and files below `folder` in the places of all that `config` names relative to `directory`.
+    """Empty folders and files below `folder`, in place of all that `config` names relative to `directory`.
 
     Raises InputError for something that is not there and lies outside of the directory.
     """
     for path, is_folder in _named(config):
         if Path(path).is_absolute() or ".." in Path(path).parts:
             if not (directory / path).exists():
-                raise InputError("a plan can stand in for missing files below its directory only", file=path)
+                raise InputError("a plan can replace missing files below its directory only", file=path)
         elif is_folder:
             (folder / path).mkdir(parents=True, exist_ok=True)
         else:

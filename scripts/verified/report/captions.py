@@ -25,7 +25,7 @@ from verified.report.pages import data_url, inert_json, page, write_page
 PART = 128
 """Moments whose keyframes and prompts are read at once."""
 EMBEDDED = 24_000_000
-"""Characters up to which the parts stand in the page itself."""
+"""Most characters of parts that are embedded in the page itself."""
 SIDE = 160
 """Longest side of a keyframe on the page, in pixels."""
 QUALITY = 80
@@ -97,7 +97,7 @@ def generated_rows(
     """Index rows of moments that the workflow annotated, in the order of the corpus.
 
     `captions` are statics and dynamics rows, `scores` one row per candidate, `annotations` the chosen captions. One
-    that is no candidate (people wrote it, or it is the coarse one where none was good enough) stands below these.
+    that is no candidate (people wrote it, or it is the coarse one where none was good enough) is listed below these.
     """
     score = {(row["desc_id"], row["type"], row["candidate"]): row["score"] for row in scores}
     captions_of = defaultdict(dict)
@@ -249,7 +249,7 @@ def write_browser(
 ) -> None:
     """Write the page `target`, and its parts into `folder` when they are longer than `embedded` together.
 
-    `about` holds title, about and foot. `folder` is made in any case: it stays empty when all is in the page.
+    `about` holds title, about and foot. `folder` is always created: it stays empty when everything is in the page.
     """
     captions_of = defaultdict(list)
     for row in captions:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent / "pages"
 PARTS = {"study": ("answering", "study"), "rextime": ("answering", "rextime")}
-"""Pages whose style and script begin with what they share with others; the other pages stand alone."""
+"""Pages whose style and script begin with what they share with others; the other pages share nothing."""
 
 
 def page_digest(*names: str) -> str:
@@ -27,7 +27,7 @@ def page_digest(*names: str) -> str:
 
 
 def inert_json(value: object) -> str:
-    """JSON that can stand inside a script element: ASCII, and no ``<`` that could end it or open a comment."""
+    """JSON that is safe inside a script element: ASCII, and no ``<`` that could end it or open a comment."""
     return json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
 
 

@@ -43,7 +43,7 @@ def read_rows(path: str | os.PathLike) -> tuple[list[dict], list[str]]:
 
 
 def table(caption: str, header: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
-    """A table element; every text is escaped, numbers stand right."""
+    """A table element; every text is escaped, numbers are right-aligned."""
     out = [f"<table><caption>{html.escape(caption)}</caption><thead><tr>"]
     out += [f'<th scope="col">{html.escape(text)}</th>' for text in header]
     out.append("</tr></thead><tbody>")
@@ -101,7 +101,7 @@ def write_summary(tables: Path, target: Path, listing: Path, leading: Iterable[s
     """Write the front page's part `target` and the page `listing` of all verdicts.
 
     The part holds the plain `warning` if there is one, the `leading` tables, the check against the demo's truth where
-    there is one, verdicts, of which a corpus that the paper knows nothing of has none, and which tables are left out.
+    there is one, verdicts (none for a corpus that is not the paper's), and which tables are left out.
     """
     verdicts, notes = read_rows(tables / "reproduction.csv")
     parts = [f"<style>{STYLE}{FRONT}</style>", '<div class="verified">']
@@ -128,5 +128,5 @@ def write_summary(tables: Path, target: Path, listing: Path, leading: Iterable[s
 
 
 def _body(page: str) -> str:
-    """What stands in the body of one of our own table pages."""
+    """The body of one of our own table pages."""
     return page.partition("<body>")[2].rpartition("</body>")[0] or page

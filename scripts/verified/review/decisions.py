@@ -23,7 +23,7 @@ AGAIN = "save the decisions again from the review page"
 
 
 def read_decisions(paths: Iterable[str | os.PathLike]) -> list[dict]:
-    """All decisions of all files, each with its ``file`` and ``row``; one that stands twice is taken once.
+    """All decisions of all files, each with its ``file`` and ``row``; a repeated one is taken once.
 
     Raises InputError, with file and row, for a row that no page writes.
     """

@@ -49,7 +49,7 @@ def add_parsers(actions) -> None:
         ("written-per-hour", 20, "pairs that one person writes in an hour"),
     ):
         cost.add_argument(f"--{name}", type=float, default=default, help=f"{text} (default {default})")
-    cost.add_argument("--train", action="store_true", help="training samples, which nobody reviews")
+    cost.add_argument("--train", action="store_true", help="training samples, which are not reviewed")
     cost.set_defaults(run=run_cost)
 
 

@@ -95,7 +95,7 @@ def _related(items: list[dict], videos: Mapping[str, dict], session: Session, se
 def whole_video_calls(
     task: str, items: list[dict], slots: list[dict], videos: Mapping[str, dict], session: Session, frames: int
 ) -> list[Call]:
-    """Calls that show `frames` uniform frames of each item's whole video; items of one video should stand together.
+    """Calls that show `frames` uniform frames of each item's whole video; items of one video should be adjacent.
 
     A video is decoded once for the calls that the ledger lacks, when the first of them is asked.
     """
@@ -129,7 +129,7 @@ def _drafts(pairs: list[Pair], session: Session, settings: Rextime, fates: list[
                 continue
             sections = outcome.parsed.sections
             spans = pair.spans
-            if pair.item["form"] == "captions" and kind == "sequential":  # this listing chooses its events anew
+            if pair.item["form"] == "captions" and kind == "sequential":  # this listing chooses its own events
                 spans = span_of(sections["pre_event_span"]), span_of(sections["post_event_span"])
                 if (reason := pair.problem_of(spans)) is not None:
                     _fate(fates, pair.item["item"], f"questions-{reason}")

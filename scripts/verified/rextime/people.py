@@ -100,7 +100,7 @@ def plan(tool: Tool, title: str, items: list[dict], raters: int, most: int, seed
 
 
 def write_pages(folder: Path, key: Mapping, paths: Mapping[str, str], side: int) -> None:
-    """Write ``annotator-01.html`` … into `folder`; each video is decoded once and stands in a page once.
+    """Write ``annotator-01.html`` … into `folder`; each video is decoded once and embedded in a page once.
 
     `paths` are the video files by id. Raises InputError for a video that is missing or cannot be read.
     """

@@ -136,7 +136,8 @@ def agreement(answers: list[dict], key: Mapping) -> dict:
 
 
 def annotated_questions(questions: Iterable[dict], rows: Iterable[Mapping], tool: str) -> tuple[list[dict], list[str]]:
-    """(questions with what people marked, ids of those they found bad); questions nobody looked at stay as they are.
+    """(questions with what people marked, ids of those they found bad); questions that were not reviewed stay as they
+    are.
 
     `verify` replaces the window of the answer, `question-span` gives that of the question.
     """

@@ -31,7 +31,7 @@ def add_parsers(actions) -> None:
     back.add_argument("files", nargs="+", metavar="FILE", help="files that annotators exported")
     back.add_argument("--key", type=Path, required=True, metavar="KEY.JSON", help="the key of the pages")
     back.add_argument("--output", type=Path, required=True, metavar="FOLDER", help="where the results go")
-    back.add_argument("--questions", metavar="FILE", help="questions (JSONL) to write anew with what people marked")
+    back.add_argument("--questions", metavar="FILE", help="questions (JSONL) to rewrite with what people marked")
     back.set_defaults(run=run_import)
 
 

@@ -45,7 +45,7 @@ def score_all(questions: list[Question], submissions: Mapping[str, "Taker"], see
 
 @dataclasses.dataclass(frozen=True)
 class Taker:
-    """Answers of somebody: what they hold, by id, and whether they may be to some of the questions only."""
+    """One submission's answers: what they hold, by id, and whether they may cover only some of the questions."""
 
     mode: Mode
     predictions: dict[str, Prediction]

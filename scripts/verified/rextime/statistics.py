@@ -32,7 +32,7 @@ def certificate_lengths(
 def benchmark_statistics(rows: Iterable[Mapping]) -> dict:
     """Numbers by split and kind, mean lengths (s), certificate length and question–answer IoU of rows of questions.
 
-    The last two are over the rows that have a question span, whose number stands beside them; None where none has.
+    The last two are over the rows that have a question span, whose number is given beside them; None where none has.
     """
     rows = list(rows)
     splits = {}

@@ -19,11 +19,11 @@ CLAIMED = {
     "cause_effect": ("cause_effect", "means_to_an_end"),
     "means_to_an_end": ("means_to_an_end",),
 }
-"""Relations of the truth that bear out what a kind claims: a means is also a cause, and both follow in time."""
+"""Relations of the truth that support what a kind claims: a means is also a cause, and both follow in time."""
 
 
 def true_answers(question: Mapping, answer: str, events: list[dict]) -> list[dict]:
-    """The events of corpus/truth.jsonl (those of one video) that bear out `answer` as an answer to the question."""
+    """The events of corpus/truth.jsonl (those of one video) that support `answer` as an answer to the question."""
     events = sorted(events, key=lambda event: event["start"])
     asked, answered = caption_facts(question["query"]), caption_facts(answer)
     answers = []

@@ -106,7 +106,7 @@ def _add_search(subparsers) -> None:
     )
     parser.add_argument("query", metavar="SENTENCE", nargs="?", help='what is to be seen: "a person opens the fridge"')
     add_place(parser)
-    parser.add_argument("--refresh", type=Path, metavar="FILE", help="run the searches that a Markdown file shows anew")
+    parser.add_argument("--refresh", type=Path, metavar="FILE", help="rerun the searches that a Markdown file shows")
     parser.add_argument("--top", type=_positive, default=10, help="moments to show (default 10)")
     parser.add_argument("--video", metavar="ID", help="search this video only")
     parser.add_argument("--json", action="store_true", help="print the answer as JSON")
@@ -124,7 +124,7 @@ def run_search(arguments: argparse.Namespace) -> int:
     if arguments.refresh:
         from verified.search.refresh import refresh
 
-        print(f"{arguments.refresh}: {refresh(arguments.refresh)} searches run anew")
+        print(f"{arguments.refresh}: {refresh(arguments.refresh)} searches run again")
         return 0
     if arguments.query is None:
         raise InputError("no sentence to search for", remedy='verified search "a person opens the fridge"')

@@ -78,7 +78,7 @@ def presence(fitted: dict | None, candidates: list, moments: list) -> float | No
 
 
 def hint(fitted: dict | None, here: float | None) -> str:
-    """What is said above a list of results; empty where nothing needs to be said."""
+    """The sentence above a list of results; empty where none is needed."""
     if fitted is None:
         return "Whether this corpus has it at all cannot be told: too few known queries were at hand."
     if not fitted["tells"]:

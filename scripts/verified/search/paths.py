@@ -1,4 +1,4 @@
-"""Which files and settings an index is built from, and where it stands."""
+"""Which files and settings an index is built from, and where it is."""
 
 from collections.abc import Callable
 from pathlib import Path

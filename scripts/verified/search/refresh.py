@@ -1,4 +1,4 @@
-"""Searches that a Markdown page shows: each stands behind a comment with its command, and can be run anew.
+"""Searches that a Markdown page shows: each follows a comment with its command, and can be run again.
 
 <!-- output of: verified search "two blue rings shrink" --top 3 -->
 ```text

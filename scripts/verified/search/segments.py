@@ -7,7 +7,7 @@
   or a byte a number with one scale a row where the search is not exact either;
 - `thumbnails.bin`: JPEG files one behind the other.
 
-A window's rows stand together and in time; windows stand in the order of their videos. Removing a video and adding
+A window's rows are adjacent and in time; windows are in the order of their videos. Removing a video and adding
 others touch no segment: the manifest of the index (see `store`) says what counts.
 """
 

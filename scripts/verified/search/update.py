@@ -1,6 +1,6 @@
 """Bring an index up to date with a corpus: what is new comes to it, what is gone or changed goes.
 
-All of it is built anew only where the model, its encoders or the size of the exact index have changed. Videos that were
+All of it is rebuilt only where the model, its encoders or the size of the exact index have changed. Videos that were
 added by hand (`verified index --add`) stay in either case; those removed by hand stay away.
 """
 
@@ -131,7 +131,8 @@ def _probed(video: str, path: Path, remedy: str) -> dict:
 
 
 def _extraction(folder: Path, manifest: dict) -> dict:
-    """How the features of the corpus were extracted. Raises InputError where they were given, and nobody knows."""
+    """How the features of the corpus were extracted. Raises InputError where they were supplied as files, as this is
+    then unknown."""
     if manifest["features"] is None:
         remedy = "add it to these features, and bring the index up to date"
         raise InputError("the features of this index were given, a video cannot join them", file=folder, remedy=remedy)

@@ -5,7 +5,7 @@ float16 vectors in a file of their own (`vectors.f16`, row by row) and an invert
 proposes; what it proposes is scored by the vectors. Either is memory-mapped, so opening reads next to nothing.
 
 How many lists are looked into (`probes`) is no guess: queries are searched both ways, and the fewest lists are taken
-that find at least `AIM` of the videos that the exact search finds. The measured share stands in the segment's facts.
+that find at least `AIM` of the videos that the exact search finds. The measured share is in the segment's facts.
 """
 
 from collections.abc import Iterable, Iterator
@@ -43,7 +43,7 @@ def build(folder: Path, dim: int, owner: np.ndarray, exact_clips: int, queries: 
     """Index what `spool` wrote; returns the facts that `ClipVectors` needs.
 
     `owner` [rows] is the video of each row. `queries` [Q, D] float32 set the number of lists to look into; where there
-    are none, clips of the segment stand in for them.
+    are none, clips of the segment take their place.
     """
     import faiss
 

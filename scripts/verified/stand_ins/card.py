@@ -19,7 +19,7 @@ from verified.evaluator.tiny.world import WorldItem, world_item
 EVENTS = 200
 """Unseen events that grade an evaluator."""
 UNSEEN = 10**9
-"""Number of the first event that grades an evaluator: behind those of any pre-training."""
+"""Number of the first event that grades an evaluator: after those of any pre-training."""
 DISTURBED = 3
 READINGS = ("z1", "margin", "similarity")
 NEVER_SEEN = (
@@ -59,7 +59,7 @@ def write_card(
 ) -> None:
     """Grade the evaluator and write the card.
 
-    plan: seed, commit, command and the sizes of both trainings, as they stand in the configuration.
+    plan: seed, commit, command and the sizes of both trainings, as in the configuration.
     """
     grades = graded(load_checkpoint(evaluator), plan["seed"], EVENTS)
     files = {

@@ -1,4 +1,4 @@
-"""The stand-in for ResNet-152 with ImageNet's weights: a small ResNet, trained to classify what stands in a frame.
+"""The stand-in for ResNet-152 with ImageNet's weights: a small ResNet, trained to classify what is in a frame.
 
 As ImageNet's classes teach a network edges, textures and parts, the labels of the separate world teach this one what
 its things look like; the classifiers are thrown away and the pooled features stay. It is written in the form of a
@@ -31,7 +31,7 @@ EVERY = 50
 GRADED = 1920
 """Unseen frames that grade a network."""
 UNSEEN = 10**9
-"""Number of the first frame that grades a network: behind those of any schedule."""
+"""Number of the first frame that grades a network: after those of any schedule."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Classifier(nn.Module):
 
 
 def run_training(schedule: Schedule, save_seconds: float, folder: str, record: str) -> None:
-    """Train, grade, and write the folder and its log. While it runs, its state stands beside the folder."""
+    """Train, grade, and write the folder and its log. While it runs, its state is saved beside the folder."""
     owner = fingerprint(modules_digest("stand_ins.image_backbone"), asdict(schedule), [])
     state = TrainingState(Path(folder).with_name("unfinished-image-backbone.safetensors"), owner, save_seconds)
     model, rows = train(schedule, state)

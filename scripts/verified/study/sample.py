@@ -64,7 +64,7 @@ def _order(count: int, seed: int, dataset: str) -> np.ndarray:
 
 
 def assign(total: int, most: int, raters: int, seed: int) -> list[list[int]]:
-    """Question numbers (from 1) per participant: each question `raters` times, nobody the same one twice.
+    """Question numbers (from 1) per participant: each question `raters` times, none the same one twice.
 
     Questions are dealt in `raters` rounds to as few participants as possible, in shares that differ by at most one.
     `most` must not be above `total`: then the same question lies more than a share apart in the rounds.

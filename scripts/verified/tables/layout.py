@@ -11,7 +11,7 @@ FOLDERS = {"COG": "cog", "FIG": "fig", "FIG-lowest": "fig-lowest", "FIG-highest"
 
 @dataclass(frozen=True)
 class Column:
-    """One column: the heading it stands under, its own heading, and the cell's key in the tidy frame.
+    """One column: the heading above it, its own heading, and the cell's key in the tidy frame.
 
     SVMR has a column that the paper has not: mIoU.
     """

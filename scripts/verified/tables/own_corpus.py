@@ -27,7 +27,7 @@ def corpus_table(title: str, key: str, corpus: Mapping, annotations: Mapping) ->
         *(("moments not annotated", count, reason) for reason, count in annotations["without"].items()),
         *(("by selection", count, name) for name, count in annotations.get("selection", {}).items()),
     ]
-    notes = ("Rows, videos and moments that were left out stand with their reasons in corpus/exclusions.jsonl.",)
+    notes = ("Rows, videos and moments that were left out are listed with their reasons in corpus/exclusions.jsonl.",)
     return SimpleTable(
         f"corpus-{key}", f"What came in and what came out of {title}", ("What", "Number", "Which"), tuple(rows), notes
     )

@@ -33,17 +33,17 @@ def stage_tables(settings: Config) -> list[str]:
 
 
 def own_corpora(settings: Config) -> list[str]:
-    """Shown data sets whose source is a folder of one's own."""
+    """Shown data sets whose source is a user's folder."""
     return [name for name in annotated_here(settings) if settings.datasets[name].source.kind == "folder"]
 
 
 def own_corpus_tables(settings: Config) -> list[str]:
-    """What came in and out and what it took, for each folder of one's own."""
+    """What came in and out and what it took, for each user's folder."""
     return [f"{dataset_folder(settings, name)}/annotations/tables.json" for name in own_corpora(settings)]
 
 
 def leading_tables(settings: Config) -> list[str]:
-    """Tables that the report's front page and the end of a run show: what came of folders of one's own, then recall.
+    """Tables that the report's front page and the end of a run show: the outcome for users' folders, then recall.
 
     Many-to-many captions where there is neither.
     """

@@ -104,7 +104,7 @@ def explanation(table: Table, blocks: list[Block]) -> list[str]:
 
 
 def trainings(blocks: list[Block]) -> list[str]:
-    """How many trainings stand behind each method, and what an interval of one does not say."""
+    """How many trainings each method has, and what an interval of a single one does not show."""
     methods: dict[int, dict[str, None]] = {}
     for block in blocks:
         for (row, _), cell in block.cells.items():

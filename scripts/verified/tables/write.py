@@ -38,8 +38,8 @@ def write_tables(
 
     A table of the paper that has no value here, neither ours nor printed, gets no page: the report shows each page.
 
-    `printed` are the paper's figures; they stand beside ours where the data set is the paper's, never beside the demo.
-    `simple` are the tables outside the paper. Raises InputError where two tables have one name.
+    `printed` are the paper's figures; they are shown beside ours where the data set is the paper's, never beside the
+    demo. `simple` are the tables outside the paper. Raises InputError where two tables have one name.
     """
     lines = provenance(settings, collection, project)
     tidy, every_gain = _write_paper(folder, settings, collection, printed, lines) if settings["datasets"] else ([], [])
@@ -47,7 +47,7 @@ def write_tables(
     if printed and settings["datasets"]:
         rows = reproduction(settings, collection, printed)
         judged = any(row["ours"] is not None for row in rows)
-        write_simple(folder, printed_table(rows), lines, judged)  # its figures stand in the tidy frame already
+        write_simple(folder, printed_table(rows), lines, judged)  # its figures are in the tidy frame already
         write_simple(folder, verdict_table(rows), lines, judged)
         tidy += tidy_rows(verdict_table(rows))
     keys = {*(table.key for table in TABLES), "all", "reproduction", "verdicts"}

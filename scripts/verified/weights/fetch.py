@@ -51,7 +51,7 @@ def _first_time(wanted: Wanted, weights: Weights) -> tuple[str, dict[str, dict],
 def _as_locked(wanted: Wanted, commit: str, files: dict[str, dict], weights: Weights) -> Path:
     if wanted.revision and len(wanted.revision) == len(commit) and wanted.revision != commit:
         raise InputError(
-            f"{wanted.key} is locked at commit {commit}", file=weights.lock, remedy="remove the entry to pin it anew"
+            f"{wanted.key} is locked at commit {commit}", file=weights.lock, remedy="remove the entry to pin it again"
         )
     if weights.hub:
         folder = local_hub.folder_of(wanted, Path(weights.hub))

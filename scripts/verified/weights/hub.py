@@ -47,7 +47,7 @@ def bring(wanted: Wanted, commit: str, sizes: Mapping[str, int | None], folder: 
     """Fetch the files of `sizes` (bytes, where known) at `commit`; returns the model's folder below `folder`.
 
     What is there is not asked for again, and of a file that broke off only the rest. The library's own download begins
-    each lost file anew; a single one of these has five gigabytes. Fetches side by side take turns.
+    each lost file from the beginning; a single one of these has five gigabytes. Concurrent fetches take turns.
     """
     from huggingface_hub import hf_hub_url
     from huggingface_hub.file_download import http_get

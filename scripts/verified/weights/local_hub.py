@@ -21,7 +21,7 @@ def folder_of(wanted: Wanted, hub: Path) -> Path:
 
 
 def describe(wanted: Wanted, hub: Path) -> tuple[str, dict[str, dict], Path]:
-    """(commit, files, folder) as `fetch` records them. A folder has no commits: a digest of its files stands for one.
+    """(commit, files, folder) as `fetch` records them. A folder has no commits: a digest of its files replaces it.
 
     Raises InputError for a missing or empty folder.
     """

@@ -39,7 +39,7 @@ class WorldBatch(Batch):
 
 
 class PretrainingStep(TrainingStep):
-    """Equations 9 to 11 beside the word alignment, which goes alone for the first `alone` steps."""
+    """Equations 9 to 11 and the word alignment, which is the only loss in the first `alone` steps."""
 
     def __init__(self, model: NoiseEvaluator, alone: int):
         super().__init__(model, "all", "batch")
@@ -74,7 +74,7 @@ class Pretraining:
 
 
 def run_pretraining(size: Architecture, plan: Pretraining, save_seconds: float, checkpoint: str, record: str) -> None:
-    """Pre-train and write the checkpoint and its log. While it runs, its state stands beside `checkpoint`."""
+    """Pre-train and write the checkpoint and its log. While it runs, its state is saved beside `checkpoint`."""
     input_files = [Path(plan.backbone) / "model.safetensors"]
     values = [size.as_dict(), plan.clips, plan.batch, plan.learning_rate, plan.seed]
     owner = fingerprint(modules_digest("evaluator.tiny.pretrain"), values, input_files)

@@ -15,7 +15,7 @@ class TinyStem(nn.Module):
 
     A thing's shape and texture are a matter of a few pixels, and captions are too weak a signal to find them by. So
     they are seen by an image network that was trained before and stays as it is, frames' pooled features becoming a few
-    tokens each. They change little within a clip: every second frame is looked at, and stands for its neighbour too.
+    tokens each. They change little within a clip: every second frame is encoded, and represents its neighbour too.
     """
 
     def __init__(self, size: Architecture):
