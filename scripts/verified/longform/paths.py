@@ -15,7 +15,6 @@ from verified.longform.wordnet import WORDNET_FILES
 from verified.weights.paths import joint_records
 
 KINDS = ("frames", "tokens", "sentences")
-SPLITS = ("train", "val", "test")
 UNPACKED_WORDNET = "resources/released/wordnet/wordnet"
 """Where the published WordNet is unpacked."""
 
