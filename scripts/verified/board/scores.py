@@ -56,11 +56,11 @@ def scores(entry: Entry, truth: Path, moments: dict) -> dict[str, np.ndarray]:
     per_training = []
     for file in entry.files:
         tasks = scored_tasks(moments, truth, file, entry.card["nms"], False, [])
-        per_training.append({f"{one.task}/{metric}": v for one in tasks for metric, v in one.values.items()})
+        per_training.append({f"{scored.task}/{metric}": v for scored in tasks for metric, v in scored.values.items()})
         for column in COLUMNS:
             if column not in per_training[-1]:
                 raise InputError(f"has no {column.split('/')[0]} lists", file=file, remedy="give VCMR, SVMR and VR")
-    return {column: np.stack([one[column].astype(np.float64) for one in per_training]) for column in COLUMNS}
+    return {column: np.stack([values[column].astype(np.float64) for values in per_training]) for column in COLUMNS}
 
 
 def _estimate(values: np.ndarray, resamples: int, seed: int, name: str) -> Estimate:

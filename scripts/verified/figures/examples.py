@@ -107,8 +107,8 @@ def shared_caption(annotations: list[dict]) -> list[dict]:
 
 
 def _words_in_common(first: dict, second: dict) -> float:
-    one, other = (set(row["cog_desc"].lower().split()) for row in (first, second))
-    return len(one & other) / max(1, len(one | other))
+    words, other_words = (set(row["cog_desc"].lower().split()) for row in (first, second))
+    return len(words & other_words) / max(1, len(words | other_words))
 
 
 def widest_gaps(annotations: list[dict], scores: Mapping[int, list[dict]]) -> list[dict]:

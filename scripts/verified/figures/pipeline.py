@@ -121,9 +121,9 @@ def _arrow(figure, start: tuple, end: tuple) -> None:
     figure.add_artist(FancyArrowPatch(*points, shrinkA=0, shrinkB=0, transform=figure.transFigure, **style))
 
 
-def _moment(figure, row: dict, frames: list, place: str) -> None:
+def _moment(figure, row: dict, frames: list, caption: str) -> None:
     left, bottom, width, height = BOXES["moment"]
-    lines = [(f"“{row['cog_desc']}”", "none", True), (place, "soft", False)]
+    lines = [(f"“{row['cog_desc']}”", "none", True), (caption, "soft", False)]
     _write(figure, lines, (left, bottom + height - HEAD - 1.3, width, 1.3))
     room = height - HEAD - 1.4
     side = min(width - 2 * PAD, room / max(1, len(frames)) - 0.22)

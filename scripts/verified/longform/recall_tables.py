@@ -38,7 +38,7 @@ def _methods(results: Mapping, seconds: float | None) -> dict[str, Mapping]:
     measures = {}
     for name in ("baselines", "zero-shot", "vlg-net"):
         if name in results:
-            at_length = next(one for one in results[name]["lengths"] if one["seconds"] == seconds)
+            at_length = next(entry for entry in results[name]["lengths"] if entry["seconds"] == seconds)
             measures |= (
                 {"oracle": at_length["oracle"], "chance": at_length["chance"]}
                 if name == "baselines"
@@ -59,9 +59,9 @@ def _number(text: str | None) -> float | None:
 
 def _notes(title: str, results: Mapping, seconds: float | None, layout: Mapping) -> list[str]:
     baselines = results["baselines"]
-    at_length = next(one for one in baselines["lengths"] if one["seconds"] == seconds)
+    at_length = next(row for row in baselines["lengths"] if row["seconds"] == seconds)
     drawn, expected, tail = at_length["chance_drawn"], at_length["chance"]["recall"], at_length["tail"]
-    apart = max(abs(a - b) for one, other in zip(drawn["recall"], expected) for a, b in zip(one, other))
+    apart = max(abs(a - b) for row, expectation in zip(drawn["recall"], expected) for a, b in zip(row, expectation))
     compared = {"gt": "exceeds", "ge": "reaches"}
     ways = {compared[results[name]["iou_cmp"]]: [] for name in results}
     for name in results:
@@ -88,14 +88,14 @@ def mixtures_table(results: Mapping[str, Mapping], layout: Mapping, printed: Map
     films = layout["sets"][layout["mixture_test"]]
     rows = []
     for name, result in results.items():
-        at_length = next(one for one in result["lengths"] if one["seconds"] is None)
-        shares = [layout["mixtures"][name].get(one, 0.0) for one in layout["sets"]]
+        at_length = next(entry for entry in result["lengths"] if entry["seconds"] is None)
+        shares = [layout["mixtures"][name].get(dataset, 0.0) for dataset in layout["sets"]]
         cells = [_cell(at_length, 2, KS.index(k), "vlg-net") for k in (1, 5, 10)]
         rows.append((films["title"], "this run", *(f"{100 * share:.0f} %" for share in shares), *cells))
         if films["comparable"] and films["title"] == "LSMDC-G" and ("mad-5", name, "R@1") in printed:
             figures = [float(printed["mad-5", name, f"R@{k}"]) for k in (1, 5, 10)]
             rows.append((films["title"], "printed", *(f"{100 * share:.0f} %" for share in shares), *figures))
-    titles = [f"% of {one['title']}" for one in layout["sets"].values()]
+    titles = [f"% of {dataset['title']}" for dataset in layout["sets"].values()]
     return SimpleTable(
         "mad-5",
         "MAD Table 5: VLG-Net by training data, IoU=0.5",

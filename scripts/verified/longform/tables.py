@@ -52,22 +52,22 @@ def _shown(column: str, value: float | None, comparable: bool) -> str | None:
 def statistics_table(statistics: Sequence[Mapping], printed: Mapping) -> SimpleTable:
     """Table 1: a row of ours per data set, and the printed row below it where there is one."""
     rows = []
-    for one in statistics:
-        figures_here = [_shown(name, one["all"].get(name), _comparable(one)) for name in FIGURES]
-        rows.append((one["title"], "this run", *figures_here, _percent(one["all"].get("coverage"))))
-        if _comparable(one) and ("mad-1", one["title"], "hours") in printed:
-            figures = [printed["mad-1", one["title"], name] for name in FIGURES]
-            rows.append((one["title"], "printed", *figures, None))
+    for measures in statistics:
+        figures_here = [_shown(name, measures["all"].get(name), _comparable(measures)) for name in FIGURES]
+        rows.append((measures["title"], "this run", *figures_here, _percent(measures["all"].get("coverage"))))
+        if _comparable(measures) and ("mad-1", measures["title"], "hours") in printed:
+            figures = [printed["mad-1", measures["title"], name] for name in FIGURES]
+            rows.append((measures["title"], "printed", *figures, None))
     notes = ["Coverage is the mean of a moment's length by its video's length; the paper prints it in a figure only."]
-    for one in statistics:
-        left_out = one["counts"]["rows"] - one["counts"]["usable"]
-        if left_out or one["counts"]["clipped"]:
+    for measures in statistics:
+        left_out = measures["counts"]["rows"] - measures["counts"]["usable"]
+        if left_out or measures["counts"]["clipped"]:
             notes.append(
-                f"{one['title']}: {left_out} of {one['counts']['rows']} annotations cannot be used,"
-                f" {one['counts']['clipped']} are cut to their video."
+                f"{measures['title']}: {left_out} of {measures['counts']['rows']} annotations cannot be used,"
+                f" {measures['counts']['clipped']} are cut to their video."
             )
-        for split, why in one["missing"].items():
-            notes.append(f"{one['title']} is partial: split {split}: {why}.")
+        for split, why in measures["missing"].items():
+            notes.append(f"{measures['title']} is partial: split {split}: {why}.")
     headings = [heading for heading, _, _ in FIGURES.values()]
     return SimpleTable(
         "mad-1",
@@ -81,14 +81,14 @@ def statistics_table(statistics: Sequence[Mapping], printed: Mapping) -> SimpleT
 def verdicts_table(statistics: Sequence[Mapping], printed: Mapping) -> SimpleTable | None:
     """A verdict for each printed figure of Table 1 whose data set is available; None where none is."""
     rows = []
-    for one in statistics:
-        if not _comparable(one) or ("mad-1", one["title"], "hours") not in printed:
+    for measures in statistics:
+        if not _comparable(measures) or ("mad-1", measures["title"], "hours") not in printed:
             continue
         for name, (heading, _, _) in FIGURES.items():
-            value = one["all"].get(name)
-            figure, ours = printed["mad-1", one["title"], name], as_printed(name, value)
-            verdict = "partial" if one["missing"] else "reproduced" if ours == figure else "differs"
-            rows.append((one["title"], heading, figure, ours, verdict, _why(one["title"], name, verdict)))
+            value = measures["all"].get(name)
+            figure, ours = printed["mad-1", measures["title"], name], as_printed(name, value)
+            verdict = "partial" if measures["missing"] else "reproduced" if ours == figure else "differs"
+            rows.append((measures["title"], heading, figure, ours, verdict, _why(measures["title"], name, verdict)))
     if not rows:
         return None
     return SimpleTable(
@@ -119,8 +119,8 @@ def _why(title: str, name: str, verdict: str) -> str:
     return REASONS.get((title, name), "") if verdict == "differs" else ""
 
 
-def _comparable(one: Mapping) -> bool:
-    return one["kind"] == "published" or one["comparable"]
+def _comparable(measures: Mapping) -> bool:
+    return measures["kind"] == "published" or measures["comparable"]
 
 
 def _percent(share: float | None) -> float | None:
@@ -132,45 +132,55 @@ def splits_table(statistics: Sequence[Mapping], printed: Mapping) -> SimpleTable
     splits = ("train", "val", "test")
     headings = [f"{split.capitalize()} {unit}" for unit in ("videos", "queries") for split in splits]
     rows = []
-    for one in statistics:
-        counts = [one["splits"][split][unit] for unit in ("videos", "queries") for split in splits]
-        rows.append((one["title"], "this run", *map(str, counts)))
-        if _comparable(one) and ("mad-4", one["title"], "train videos") in printed:
-            rows.append((one["title"], "printed", *(printed["mad-4", one["title"], name.lower()] for name in headings)))
+    for measures in statistics:
+        counts = [measures["splits"][split][unit] for unit in ("videos", "queries") for split in splits]
+        rows.append((measures["title"], "this run", *map(str, counts)))
+        if _comparable(measures) and ("mad-4", measures["title"], "train videos") in printed:
+            rows.append(
+                (
+                    measures["title"],
+                    "printed",
+                    *(printed["mad-4", measures["title"], name.lower()] for name in headings),
+                )
+            )
     return SimpleTable("mad-4", "MAD Table 4: splits", ("Data set", "Figures", *headings), rows)
 
 
 def comparison_table(statistics: Sequence[Mapping], uniqueness: Mapping[str, Mapping], printed: Mapping) -> SimpleTable:
     """Table 7: training against validation and test."""
     rows, notes = [], []
-    for one in statistics:
+    for measures in statistics:
         for split in ("train", "val/test"):
-            if split in one:
-                figures_here = [_shown(name, one[split].get(name), _comparable(one)) for name in FIGURES]
-                rows.append((one["title"], split, "this run", *figures_here))
-                if _comparable(one) and one["title"] == "MAD":
-                    rows.append((one["title"], split, "printed", *(printed["mad-7", split, name] for name in FIGURES)))
-        if meet := one.get("overlap"):
+            if split in measures:
+                figures_here = [_shown(name, measures[split].get(name), _comparable(measures)) for name in FIGURES]
+                rows.append((measures["title"], split, "this run", *figures_here))
+                if _comparable(measures) and measures["title"] == "MAD":
+                    rows.append(
+                        (measures["title"], split, "printed", *(printed["mad-7", split, name] for name in FIGURES))
+                    )
+        if meet := measures.get("overlap"):
             unseen, unused = 100 * meet["unseen_tokens_share"], 100 * meet["train_only_tokens_share"]
             notes.append(
-                f"{one['title']}: {meet['shared']} words, {100 * meet['shared_share']:.1f} % of val/test's, are in"
+                f"{measures['title']}: {meet['shared']} words, {100 * meet['shared_share']:.1f} % of val/test's, are in"
                 f" train's vocabulary too; {meet['unseen']} unseen words are {unseen:.2f} % of val/test's tokens,"
                 f" {meet['train_only']} words of train alone are {unused:.1f} % of its tokens."
             )
-        whole = one["all"]
+        whole = measures["all"]
         notes.append(
-            f"{one['title']}: sentences have {whole['words']:.1f} tokens, standard deviation"
+            f"{measures['title']}: sentences have {whole['words']:.1f} tokens, standard deviation"
             f" {whole['word_deviation']:.1f}; {whole['frequent']['1000']} words occur more than 1000 times,"
             f" {whole['frequent']['50']} more than 50 times."
         )
-        if measured := uniqueness.get(one["title"]):
+        if measured := uniqueness.get(measures["title"]):
             shares = ", ".join(f"{share:.1f} % below {limit}" for limit, share in measured["unique"].items())
             notes.append(
-                f"{one['title']}: METEOR with every other sentence of the film is {shares} of the sentences"
+                f"{measures['title']}: METEOR with every other sentence of the film is {shares} of the sentences"
                 f" (WordNet {measured['wordnet_sha256'][:12]})."
             )
         else:
-            notes.append(f"{one['title']}: uniqueness by METEOR was not measured (longform.wordnet names no WordNet).")
+            notes.append(
+                f"{measures['title']}: uniqueness by METEOR was not measured (longform.wordnet names no WordNet)."
+            )
     headings = [heading for heading, _, _ in FIGURES.values()]
     return SimpleTable(
         "mad-7",
@@ -188,15 +198,15 @@ def collection_table(checks: Mapping[str, Mapping]) -> SimpleTable | None:
     rows = [
         (
             title,
-            one["films"],
-            one["accepted_rightly"],
-            one["refused_rightly"],
-            1000 * (one["delay_error"] or 0.0),
-            one["rows"],
-            100 * one["right"] / max(1, one["rows"]),
-            100 * (1 - one["missed"] / max(1, one["wanted"])),
+            measures["films"],
+            measures["accepted_rightly"],
+            measures["refused_rightly"],
+            1000 * (measures["delay_error"] or 0.0),
+            measures["rows"],
+            100 * measures["right"] / max(1, measures["rows"]),
+            100 * (1 - measures["missed"] / max(1, measures["wanted"])),
         )
-        for title, one in checks.items()
+        for title, measures in checks.items()
     ]
     return SimpleTable(
         "longform-collection",
@@ -221,10 +231,10 @@ def collection_table(checks: Mapping[str, Mapping]) -> SimpleTable | None:
 
 def annotations_table(counts: Mapping[str, Mapping[str, int]]) -> SimpleTable:
     """What became of every annotation of each data set of films."""
-    reasons = sorted({name for one in counts.values() for name in one} - {"rows", "usable", "clipped"})
+    reasons = sorted({name for row_counts in counts.values() for name in row_counts} - {"rows", "usable", "clipped"})
     rows = [
-        (title, *(one.get(name, 0) for name in ("rows", "usable", "clipped", *reasons)))
-        for title, one in counts.items()
+        (title, *(row_counts.get(name, 0) for name in ("rows", "usable", "clipped", *reasons)))
+        for title, row_counts in counts.items()
     ]
     return SimpleTable(
         "longform-annotations",
@@ -245,7 +255,7 @@ def all_tables(
     printed: Mapping,
 ) -> list[SimpleTable]:
     """Every table of the stage, in the paper's order; without films, the statistics alone."""
-    films = [one for one in statistics if one["kind"] == "films"]
+    films = [measures for measures in statistics if measures["kind"] == "films"]
     short = layout["short_seconds"]
     tables = [statistics_table(statistics, printed), verdicts_table(statistics, printed)]
     if not films:

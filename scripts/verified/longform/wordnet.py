@@ -13,8 +13,8 @@ PUBLISHED = "published"
 """The setting that selects NLTK's archive, which a rule fetches by its checksum."""
 PARTS = ("noun", "verb", "adj", "adv")
 WORDNET_FILES = (
-    *(f"{kind}.{part}" for kind in ("data", "index") for part in PARTS),
-    *(f"{part}.exc" for part in PARTS),
+    *(f"{kind}.{suffix}" for kind in ("data", "index") for suffix in PARTS),
+    *(f"{suffix}.exc" for suffix in PARTS),
     "lexnames",
 )
 """The database files that NLTK's reader opens."""

@@ -75,7 +75,7 @@ def _job(rule: str, wildcards: Mapping[str, str], configfiles: Sequence[str | Pa
     from snakemake.exceptions import WorkflowError
     from snakemake.jobs import Job
 
-    scripted = {one.name: one for one in workflow.rules if one.script}
+    scripted = {rule_object.name: rule_object for rule_object in workflow.rules if rule_object.script}
     if rule not in scripted:
         near = difflib.get_close_matches(rule, scripted, n=1, cutoff=0.4)
         hint = f"did you mean {near[0]!r}? " if near else ""

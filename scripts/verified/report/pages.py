@@ -20,8 +20,8 @@ PARTS = {"study": ("answering", "study"), "rextime": ("answering", "rextime")}
 def page_digest(*names: str) -> str:
     """SHA-256 (first 16 hex digits) over the files of the named pages, for rules: they are not Python modules."""
     digest = hashlib.sha256()
-    parts = [part for name in names for part in PARTS.get(name, (name,))]
-    for path in sorted({FOLDER / "base.css", *(path for part in parts for path in FOLDER.glob(f"{part}.*"))}):
+    parts = [stem for name in names for stem in PARTS.get(name, (name,))]
+    for path in sorted({FOLDER / "base.css", *(path for stem in parts for path in FOLDER.glob(f"{stem}.*"))}):
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
 
@@ -38,8 +38,8 @@ def page(name: str, title: str, data: Mapping[str, object], side_files: bool = F
     of `inert_json`. With `side_files` the page may also load scripts that lie beside it.
     """
     parts = PARTS.get(name, (name,))
-    style = "".join((FOLDER / f"{part}.css").read_text(encoding="utf-8") for part in ("base", *parts))
-    script = "".join((FOLDER / f"{part}.js").read_text(encoding="utf-8") for part in parts)
+    style = "".join((FOLDER / f"{stem}.css").read_text(encoding="utf-8") for stem in ("base", *parts))
+    script = "".join((FOLDER / f"{stem}.js").read_text(encoding="utf-8") for stem in parts)
     beside = " 'self' file:" if side_files else ""
     policy = (
         f"default-src 'none'; img-src data:; media-src data:; style-src {_source(style)}; "
@@ -60,7 +60,7 @@ def still_page(title: str, body: str, style: str = "") -> str:
     """A page of tables and texts without any script, in the colours of the other pages; `body` is markup, `style` is
     added to that of all such pages. What is wider than the screen scrolls by itself inside `wide`.
     """
-    shared = "".join((FOLDER / f"{part}.css").read_text(encoding="utf-8") for part in ("base", "table"))
+    shared = "".join((FOLDER / f"{stem}.css").read_text(encoding="utf-8") for stem in ("base", "table"))
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"

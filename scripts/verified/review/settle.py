@@ -145,5 +145,5 @@ def _judged(outcome: Mapping, rows: list[dict], group: list[dict]) -> list[list]
     named = {(row["type"], row["caption"]) for row in rows}
     if outcome["decision"] == "choose":
         named.add((outcome["type"], outcome["caption"]))
-    found = [row for row in group if (row["type"], row["caption"]) in named]
-    return [[row["score"], row["caption"] == right] for row in found if finite(row["score"])]
+    candidates = [row for row in group if (row["type"], row["caption"]) in named]
+    return [[row["score"], row["caption"] == right] for row in candidates if finite(row["score"])]

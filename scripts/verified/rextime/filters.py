@@ -177,5 +177,5 @@ def _item(source: str, form: str, tail: str, video: str, duration: float) -> dic
 
 def count(what: str, given: int, rejected: Iterable[Rejection]) -> dict:
     """`given`, `kept` and `rejected` by reason of one kind of thing; kept and rejected sum to given."""
-    reasons = Counter(one.reason for one in rejected if one.what == what)
+    reasons = Counter(rejection.reason for rejection in rejected if rejection.what == what)
     return {"given": given, "kept": given - sum(reasons.values()), "rejected": dict(sorted(reasons.items()))}

@@ -165,4 +165,6 @@ def supplied_paths(settings: Config) -> list[tuple[str, str, bool]]:
         if source.videos:
             named.append((f"rextime.sources.{name}.videos", source.videos, True))
     named += [(f"rextime.released.{name}", path, False) for name, path in suite.released.items()]
-    return named + [(f"rextime.submissions.{name}.file", one.file, False) for name, one in suite.submissions.items()]
+    return named + [
+        (f"rextime.submissions.{name}.file", submission.file, False) for name, submission in suite.submissions.items()
+    ]

@@ -36,7 +36,7 @@ def read_sources(suite: Rextime, corpora: Mapping[str, str]) -> tuple[list[dict]
                 },
             }
         items += [item | {"split": source.split} for item in accepted]
-        rejections += [{"source": name, **one.row()} for one in rejected]
+        rejections += [{"source": name, **rejection.row()} for rejection in rejected]
         counts[name] = {"form": source.form, "split": source.split, **tallies}
     _check_unique(items)
     return items, rejections, counts

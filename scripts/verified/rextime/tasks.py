@@ -31,20 +31,20 @@ _WHY = {"explanation": TEXT}
 _QUESTION = _object(Question=TEXT, Answer=TEXT)
 _TWO_QUESTIONS = {"Type1": _QUESTION, "Type2": _QUESTION}
 _QUESTIONS = _WHY | _TWO_QUESTIONS
-_EVENTS = {f"event{number}{part}": kind for number in (1, 2) for part, kind in (("", TEXT), ("_timestamp", TIMES))}
+_EVENTS = {f"event{number}{suffix}": kind for number in (1, 2) for suffix, kind in (("", TEXT), ("_timestamp", TIMES))}
 _PRE_POST = {
-    f"{name}-event{part}": kind for name in ("pre", "post") for part, kind in (("", TEXT), ("_timestamp", TIMES))
+    f"{name}-event{suffix}": kind for name in ("pre", "post") for suffix, kind in (("", TEXT), ("_timestamp", TIMES))
 }
 _SIDES = {
-    f"{side}{part}": kind
+    f"{side}{suffix}": kind
     for side in ("cause", "effect")
-    for part, kind in (
+    for suffix, kind in (
         ("", TEXT),
         ("-relevant", {"enum": list(replies.RELEVANT)}),
         ("-alignment", {"enum": list(replies.ALIGNED)}),
     )
 }
-_ASKED = {f"{part}{number}": WORDS for number in (1, 2) for part in ("question", "answer")}
+_ASKED = {f"{suffix}{number}": WORDS for number in (1, 2) for suffix in ("question", "answer")}
 _SEQUENTIAL = {"pre_event": WORDS, "pre_event_span": "0 1", "post_event": WORDS, "post_event_span": "1 2"}
 _PAIR = {
     "event1": WORDS,
@@ -73,9 +73,9 @@ register(
             140,
             Parsed(
                 sections={
-                    f"{side}{part}": value
+                    f"{side}{suffix}": value
                     for side in ("cause", "effect")
-                    for part, value in (("", WORDS), ("_relevant", "yes"), ("_alignment", "high"))
+                    for suffix, value in (("", WORDS), ("_relevant", "yes"), ("_alignment", "high"))
                 }
             ),
         ),

@@ -46,14 +46,15 @@ def write_segment(
         def blocks() -> Iterator[np.ndarray]:
             for row, vectors, thumbnails in videos:
                 windows = [
-                    [*place[:2], len(part.search), len(part.localise)] for place, part in zip(row["windows"], vectors)
+                    [*window[:2], len(encoded.search), len(encoded.localise)]
+                    for window, encoded in zip(row["windows"], vectors)
                 ]
-                places = []
+                stored = []
                 for time, content in thumbnails:
-                    places.append([time, pictures.tell(), len(content)])
+                    stored.append([time, pictures.tell(), len(content)])
                     pictures.write(content)
                 owner.append(np.full(sum(window[2] for window in windows), len(rows), np.int32))
-                rows.append({**row, "windows": windows, "thumbnails": places})
+                rows.append({**row, "windows": windows, "thumbnails": stored})
                 for part in vectors:
                     localise.write(np.ascontiguousarray(part.localise).data)
                     yield part.search
@@ -152,7 +153,7 @@ class Segment:
                     Vectors(self.search_vectors(at).astype(np.float16), self.localise_vectors(at).astype(np.float16))
                     for at in windows
                 ]
-                yield row, vectors, [(place[0], self.thumbnail(place)) for place in row["thumbnails"]]
+                yield row, vectors, [(location[0], self.thumbnail(location)) for location in row["thumbnails"]]
 
 
 def _mapped(path: Path, kind: type, rows: int, dim: int) -> np.ndarray:

@@ -118,7 +118,7 @@ def application(folder: Path, token: str = "", host: str = "127.0.0.1") -> Starl
             shown = [
                 {
                     **moment,
-                    "thumbnails": [place[0] for place in index.row(moment["video"])["thumbnails"]],
+                    "thumbnails": [time for time, *_ in index.row(moment["video"])["thumbnails"]],
                     "playable": shelf.file(moment["video"]) is not None,
                 }
                 for moment in answer.plain()["moments"]

@@ -151,8 +151,8 @@ def _extract(folder: Path, manifest: dict, rows: list[dict]) -> None:
     backbone, failed = load_backbone(seen["backbone"], seen["precision"]), {}
     (folder / ADDED).mkdir(exist_ok=True)
     for video, features in encode_videos(rows, backbone, seen["fps"], manifest["clip_seconds"], seen["batch"], failed):
-        place = _kept_features(folder, video)
-        with replacing(place), atomic_path(place) as temporary, temporary.open("wb") as out:
+        target = _kept_features(folder, video)
+        with replacing(target), atomic_path(target) as temporary, temporary.open("wb") as out:
             np.save(out, features.astype(np.float16))
     if failed:
         raise InputError(f"{sum(failed.values())} files cannot be decoded: {', '.join(failed)}")
