@@ -1,61 +1,103 @@
-"""The figures of docs/speed.md in one run: every benchmark that takes its sides in turns, five of each.
+"""All tables of docs/speed.md in one run: each benchmark takes its sides in turns, five of each.
 
-    python -m benchmarks                            # all; the whole was never timed
+    python -m benchmarks                            # all, in at most 15 minutes on two quiet cores
     python -m benchmarks --only imports captions    # some of them
+    python -m benchmarks --into docs/speed.md       # and put the tables into the page
 
-Each runs in an interpreter of its own and says in its head what it compares. What it printed, and how long it took, is
-kept in benchmarks/results/speed.txt. The run stops where a benchmark fails: where two sides differ in a byte, say.
+Each runs in an interpreter of its own, in the environment that jobs have and in one thread, and says in its head what
+it compares and how long it takes. The tables are kept in benchmarks/results/speed.md, under the headings of the page.
+A benchmark that fails, because two sides' results differ, say, is named at the end, and the others run on.
 """
 
 import argparse
-import resource
+import os
+import platform
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+from verified.common.job import ENVIRONMENT
+
 FOLDER = Path(__file__).resolve().parent
-KEPT = FOLDER / "results" / "speed.txt"
+KEPT = FOLDER / "results" / "speed.md"
 RUNS = {
-    "imports": "what a job pays before its work, beside the libraries behind it and an interpreter that imports torch",
-    "captions": "sentence vectors beside batches as they come and the limit of arithmetic, spaCy beside all of it",
-    "networks": "networks at the paper's widths beside MKL and the arithmetic limit",
-    "environment": "search, training, sampling and keyframes beside jobs without their environment",
+    "environment": "The environment of a job",
+    "imports": "What a job pays before its work",
+    "video": "Videos and keyframes",
+    "features": "Features of videos",
+    "captions": "Text: features and statistics",
+    "clustering": "Captions that many moments share",
+    "generation": "Generation without a model",
+    "evaluator": "The evaluator",
+    "networks": "Retrieval models at the paper's widths",
+    "reranking": "Re-ranking",
+    "retrieval": "Search of the benchmark",
+    "lists": "Suppression and metrics",
+    "evaluation": "`verified evaluate`",
+    "longform": "Films",
+    "text_search": "Search by a sentence",
 }
-"""Benchmark → what it is compared with."""
+"""Benchmark → heading of its table. What each compares stands in the table."""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", choices=list(RUNS), default=list(RUNS), metavar="NAME")
+    parser.add_argument("--into", type=Path, metavar="PAGE", help="put the tables into this page as well")
+    options, passed = parser.parse_known_args()  # --turns and --toy are the benchmarks' own
+    tables = {}
+    began = time.monotonic()
     KEPT.parent.mkdir(exist_ok=True)
     with KEPT.open("w", encoding="utf-8") as kept:
-        for name in parser.parse_args().only:
-            run(name, kept)
+        tell(kept, f"{machine()}\n")
+        for name in options.only:
+            tell(kept, f"## {RUNS[name]}\n")
+            tables[name] = run(name, passed, kept)
+        tell(kept, f"All of it took {(time.monotonic() - began) / 60:.1f} minutes.")
+    if options.into:
+        for name, table in tables.items():
+            if table:
+                put(options.into, name, table)
+    if failed := [name for name, table in tables.items() if not table]:
+        sys.exit(f"failed: {', '.join(failed)}")
 
 
-def run(name: str, kept) -> None:
-    """Run one benchmark, its lines to standard output and to the open file `kept`. Raises SystemExit if it fails."""
-
-    def tell(line: str) -> None:
-        print(line, flush=True)
-        kept.write(f"{line}\n")
-        kept.flush()
-
-    tell(f"## {name}: {RUNS[name]}")
-    began, before = time.monotonic(), _children()
-    process = subprocess.Popen([sys.executable, f"{FOLDER / name}.py"], stdout=subprocess.PIPE, text=True)
-    for line in process.stdout:
-        tell(line.rstrip("\n"))
-    if process.wait():
-        sys.exit(f"benchmarks/{name}.py failed")
-    tell(f"took {_children() - before:.0f} CPU-s, {time.monotonic() - began:.0f} s\n")
+def run(name: str, passed: list[str], kept) -> list[str]:
+    """Run one benchmark, its lines to standard output and to the open file `kept`; its table, or [] if it fails."""
+    began, table = time.monotonic(), []
+    command = [sys.executable, str(FOLDER / f"{name}.py"), *passed]
+    environment = {**os.environ, **ENVIRONMENT, "OMP_NUM_THREADS": "1"}
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
+        for line in process.stdout:
+            table.append(line.rstrip("\n"))
+            tell(kept, table[-1])
+    tell(kept, f"\n`python benchmarks/{name}.py`, {time.monotonic() - began:.0f} s\n")
+    return [] if process.returncode else table
 
 
-def _children() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+def tell(kept, line: str) -> None:
+    """A line for the reader who waits and for the one who comes later."""
+    print(line, flush=True)
+    kept.write(f"{line}\n")
+    kept.flush()
+
+
+def put(page: Path, name: str, table: list[str]) -> None:
+    """Replace the table under the mark of a benchmark in a page. Raises SystemExit where the page lacks the mark."""
+    before, mark, after = page.read_text(encoding="utf-8").partition(f"<!-- benchmarks/{name}.py -->\n")
+    if not mark:
+        sys.exit(f"{page} has no place for the table of {name}: {mark!r}")
+    rest = after.partition("\n\n")[2]
+    page.write_text(before + mark + "\n".join(table) + "\n\n" + rest, encoding="utf-8")
+
+
+def machine() -> str:
+    """Processor, cores and system, for whoever sets two runs side by side."""
+    info = Path("/proc/cpuinfo")
+    names = [line.split(":", 1)[1].strip() for line in info.read_text().splitlines() if line.startswith("model name")]
+    return f"{names[0] if names else platform.processor()}, {os.cpu_count()} cores, {platform.system()}"
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

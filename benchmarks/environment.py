@@ -1,69 +1,56 @@
 """What the environment of a job is worth: threads that sleep while they wait, and memory that is kept.
 
-    python benchmarks/environment.py                  # 2 threads and 8, one busy neighbour; some minutes
+    python benchmarks/environment.py                  # one busy neighbour; two minutes
 
-Each side is an interpreter of its own: "bare" without the variables of `verified.common.job.ENVIRONMENT`, "job" with
-them. Five turns alternately, processor seconds. The work is the search of XML (200 queries, 1,334 videos of 48 clips),
-its training step (64 queries, 48 clips of 2,048 numbers, paper widths), and keyframe scores and 8 fps sampling of a
-video of 30 s at 360p, which `benchmarks/video.py` makes. It stops where
-the two sides' results differ in a byte.
+Each side is an interpreter of its own, that of jobs with the variables of `verified.common.job.ENVIRONMENT`, the other
+without them. The work is the search of XML (200 queries, 1,334 videos of 48 clips) with 2 threads and with 8, three
+steps of its training (64 pairs of 48 clips of 2,048 numbers, paper widths), and frames at 8 fps of 30 s of 360p. It
+stops where the two sides' results differ in a byte.
 """
 
-import argparse
 import hashlib
 import multiprocessing
 import os
 import sys
 from functools import partial
-from pathlib import Path
 
-from sides import child, compare, here, processor_seconds
-
-OWN = here(__file__)
-VIDEO = Path(OWN).parent / "results" / "video" / "30s-360p.mp4"
+from sides import Row, Side, asked, compare, described, interpreter_seconds, processor_seconds
 
 
 def main() -> None:
     from verified.common.job import ENVIRONMENT
 
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--work", nargs="+", choices=sorted(WORK), default=sorted(WORK))
-    parser.add_argument("--threads", nargs="+", type=int, default=[2, 8], help="of the search")
+    parser = described(__doc__)
     parser.add_argument("--neighbours", type=int, default=1, help="busy processes beside the measured one")
-    parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.child:
-        return measure(options.work[0], options.threads[0])
+    if len(sys.argv) == 3 and sys.argv[1] == "--child":
+        return measure(sys.argv[2])
+    options = asked(parser)
     neighbours = [multiprocessing.Process(target=_spin, daemon=True) for _ in range(options.neighbours)]
     for neighbour in neighbours:
         neighbour.start()
-    for work in options.work:
-        for threads in options.threads if work == "search" else [1]:
-            digests: set[str] = set()
-            sides = {
-                name: partial(side, work, threads, given, tuple(ENVIRONMENT), digests)
-                for name, given in (("bare", {}), ("job", ENVIRONMENT))
-            }
-            compare(f"{work}, {threads} threads", sides)
+    for work, (_, threads, what, unit, amount) in list(WORK.items())[-1 if options.toy else 0 :]:
+        digests: set[str] = set()
+        own, bare = (
+            Side(name, partial(taken, work, threads, given, tuple(ENVIRONMENT), digests), amount)
+            for name, given in (("as jobs", ENVIRONMENT), ("without", {}))
+        )
+        compare(options.turns, Row(what, unit, own, bare))
 
 
-def side(work: str, threads: int, given: dict[str, str], without: tuple[str, ...], digests: set[str]) -> float:
+def taken(work: str, threads: int, given: dict[str, str], without: tuple[str, ...], digests: set[str]) -> float:
     """Seconds of the work in an interpreter of its own. Raises SystemExit if its result is not what it was before."""
     environment = {**given, "OMP_NUM_THREADS": str(threads)}
-    arguments = ("--child", "--work", work, "--threads", str(threads))
-    digest, seconds = child(OWN, *arguments, environment=environment, without=without)
+    _, printed = interpreter_seconds(__file__, "--child", work, environment=environment, without=without)
+    digest, seconds = printed.split()
     digests.add(digest)
     if len(digests) > 1:
         sys.exit(f"{work}: the bytes differ")
     return float(seconds)
 
 
-def measure(work: str, threads: int) -> None:
+def measure(work: str) -> None:
     """Do the work once and print a digest of its result and its seconds."""
-    import torch
-
-    torch.set_num_threads(threads)
-    run = WORK[work]()
+    run = WORK[work][0]()
     outputs: list[bytes] = []
     seconds = processor_seconds(lambda: outputs.append(run()))
     print(hashlib.sha256(outputs[0]).hexdigest()[:12], seconds)
@@ -77,34 +64,10 @@ def _spin() -> None:
 
 def search():
     """VR, SVMR and VCMR lists over encodings that are at hand."""
-    import numpy as np
-    import torch
+    from retrieval import Size, made_up
 
-    from verified.retrieval.data import Moments
-    from verified.retrieval.registry import build_model
-    from verified.retrieval.search import SearchSettings, search_encoded
-
-    queries, videos, clips, hidden = 200, 1334, 48, 256
-    torch.manual_seed(0)
-    model = build_model("xml", {"video_dim": 64, "text_dim": 768, "context_clips": clips}).eval()
-    names = [f"v{i:05d}" for i in range(videos)]
-    true_videos = np.arange(queries) % videos
-    moments = Moments(np.arange(queries), true_videos, np.zeros((queries, 2)), [""] * queries, names, Path("none"))
-    vectors = torch.nn.functional.normalize(torch.randn(videos, clips, hidden), dim=2)
-    mask = torch.arange(clips) < torch.linspace(12, clips, videos).round()[:, None]
-    corpus = {"unit": vectors, "localised": vectors, "mask": mask}
-    tokens = torch.randn(queries, 30, 768)
-    settings = SearchSettings(2, 12, memory_mb=3000, quiet=True)
-
-    class Corpus:
-        context, clip_seconds = clips, np.ones(videos)
-        __len__ = lambda self: videos  # noqa: E731
-
-    class Texts:
-        __len__ = lambda self: queries  # noqa: E731
-        batch = lambda self, index: (tokens[index], torch.ones(len(index), 30, dtype=torch.bool))  # noqa: E731
-
-    return lambda: search_encoded(model, corpus, Corpus(), Texts(), moments, settings).vcmr.start.tobytes()
+    made = made_up(Size("", 200, 1334, 48, 2, 12))
+    return lambda: made.search().vcmr.start.tobytes()
 
 
 def training():
@@ -133,36 +96,23 @@ def training():
     return steps
 
 
-def _video() -> Path:
-    from video import make_video
-
-    if not VIDEO.exists():
-        VIDEO.parent.mkdir(parents=True, exist_ok=True)
-        make_video(VIDEO, 30, 360)
-    return VIDEO
-
-
-def keyframes():
-    """Content scores and keyframes of twelve moments, decoded once."""
-    import numpy as np
-
-    from verified.keyframes.extract import extract_keyframes
-
-    path, starts = _video(), np.linspace(0, 24, 12).tolist()
-    return lambda: repr(
-        [(at, segmented.cuts) for at, segmented in extract_keyframes(path, [(t, t + 6) for t in starts], 5, 27.0, 0.6)]
-    ).encode()
-
-
 def sampling():
     """Frames at 8 fps of moments of three seconds."""
+    from made_video import made_video
+
     from verified.common.video import frames_of_spans
 
-    path, spans = _video(), [(start, start + 3.0) for start in range(0, 30, 3)]
+    path, spans = made_video(30, 360), [(start, start + 3.0) for start in range(0, 30, 3)]
     return lambda: b"".join(frames[:, ::8, ::8].tobytes() for _, frames, _ in frames_of_spans(path, spans, fps=8))
 
 
-WORK = {"search": search, "training": training, "keyframes": keyframes, "sampling": sampling}
+WORK = {
+    "search": (search, 2, "search by XML, 2 threads", "queries", 200),
+    "search-8": (search, 8, "search by XML, 8 threads", "queries", 200),
+    "training": (training, 1, "training of XML, 1 thread", "pairs", 192),
+    "sampling": (sampling, 1, "8 frames a second of moments of 3 s", "frames", 750),
+}
+"""Work → how it is made, threads, what it is, what is counted and how many of that."""
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -1,148 +1,119 @@
-"""What encoding a moment once saves the evaluator, and what a training step costs in one, two and four processes.
+"""Scoring of candidate captions and a step of fine-tuning.
 
-    python benchmarks/evaluator.py                # scoring and fusion at the proportions of L/16, shortened
-    python benchmarks/evaluator.py --steps        # step time of the tiny size against the number of processes
+    python benchmarks/evaluator.py          # half a minute
 
-The shortened network keeps L/16's proportions: patches of 16 pixels at 224 (196 tokens a frame), four times the width
-in the feed-forward layers, heads of 64, and layers as 24 : 19 : 5; width, layers and frames are divided by four or
-five. Six captions of 16 words stand for six candidates (64 words would be the full size's limit, with four times the
-tokens on the video's side too). Seconds are processor seconds for scoring and wall seconds for steps; both sides of a
-ratio run in the same process and give the same logits, which is checked first.
+The scored network keeps L/16's proportions and is shortened: patches of 16 pixels at 224 (196 tokens a frame), four
+times the width in the feed-forward layers, heads of 64, and layers as 24 : 19 : 5; width, layers and frames are divided
+by four or five. Six captions of 16 words stand for six candidates of a moment (64 words would be the full size's limit,
+with four times the tokens on the video's side too). A moment encoded once for all its candidates is beside a pair at a
+time, with the same logits; the step is that of the demo's size on 16 moments with all roles. The limit is the
+multiplications that our side does. `benchmarks/evaluator_processes.py` has the step in one, two and four processes.
 """
 
-import argparse
 import sys
-import time
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
+from sides import Row, arithmetic, asked, compare, described, multiplications, side
 
 CAPTIONS, WORDS, FRAMES = 6, 16, 5
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--steps", action="store_true")
-    parser.add_argument("--repeats", type=int, default=3)
-    options = parser.parse_args()
-    time_steps() if options.steps else time_scoring(options.repeats)
-
-
-def time_scoring(repeats: int) -> None:
+    options = asked(described(__doc__))
     import torch
-
-    from verified.evaluator.architecture import Architecture
-    from verified.evaluator.model import NoiseEvaluator
 
     torch.set_num_threads(1)
     torch.manual_seed(0)
+    with torch.inference_mode():
+        compare(options.turns, *scored(options.toy))
+    compare(options.turns, trained(2 if options.toy else 16))
+
+
+def scored(toy: bool) -> list[Row]:
+    """All candidates of a moment, and the fusion layers alone."""
+    import torch
+
+    model, pixels = shortened(toy), torch.randn(1, FRAMES, 3, 224, 224)
+    ids, mask = torch.randint(5, 1000, (CAPTIONS, WORDS)), torch.ones(CAPTIONS, WORDS, dtype=torch.int64)
+    tokens, _ = model.encode_video(pixels)
+    states = model.text(ids, mask)
+    each = [slice(at, at + 1) for at in range(CAPTIONS)]
+
+    def moment_once():
+        tokens, _ = model.encode_video(pixels)
+        return model.match(model.text(ids, mask), mask, model.fusion.memory(tokens))
+
+    def moment_per_pair():
+        return torch.cat([pair(model.encode_video(pixels)[0], model.text(ids[one], mask[one]), one) for one in each])
+
+    def fusion_once():
+        return model.match(states, mask, model.fusion.memory(tokens))
+
+    def fusion_per_pair():
+        return torch.cat([pair(tokens, states[one], one) for one in each])
+
+    def pair(tokens, states, one):
+        return model.match(states, mask[one], model.fusion.memory(tokens))
+
+    rows = []
+    for work, ours, literal, times in (
+        ("six candidates of a moment scored", moment_once, moment_per_pair, 2),
+        ("the fusion layers alone", fusion_once, fusion_per_pair, 20),
+    ):
+        torch.testing.assert_close(ours(), literal(), atol=1e-4, rtol=1e-4)
+        limit = arithmetic(multiplications(ours), CAPTIONS)
+        beside = side("a pair at a time", literal, CAPTIONS, times)
+        rows.append(Row(work, "captions", side("the moment once", ours, CAPTIONS, times), beside, limit))
+    return rows
+
+
+def shortened(toy: bool):
+    """An evaluator with L/16's proportions and random weights, computing as scoring does."""
+    from verified.common.linear import through_onednn
+    from verified.evaluator.architecture import Architecture
+    from verified.evaluator.model import NoiseEvaluator
+
+    width, layers = (64, 1) if toy else (256, 5)
     size = Architecture(
         "shortened",
         FRAMES,
         224,
-        vision_width=256,
-        vision_layers=5,
+        vision_width=width,
+        vision_layers=layers,
         vision_heads=4,
-        vision_feedforward=1024,
-        text_width=256,
+        vision_feedforward=4 * width,
+        text_width=width,
         text_layers=4,
         fusion_layers=1,
         text_heads=4,
-        text_feedforward=1024,
+        text_feedforward=4 * width,
         vocabulary=1000,
     )
-    model = NoiseEvaluator(size).eval()
-    pixels = torch.randn(1, FRAMES, 3, 224, 224)
-    ids, mask = torch.randint(5, 1000, (CAPTIONS, WORDS)), torch.ones(CAPTIONS, WORDS, dtype=torch.int64)
-    with torch.inference_mode():
-        tokens, _ = model.encode_video(pixels)
-        states = model.text(ids, mask)
-
-        def clip_once():
-            tokens, _ = model.encode_video(pixels)
-            return model.match(model.text(ids, mask), mask, model.fusion.memory(tokens))
-
-        def clip_per_candidate():
-            rows = []
-            for one in range(CAPTIONS):
-                tokens, _ = model.encode_video(pixels)
-                states = model.text(ids[one : one + 1], mask[one : one + 1])
-                rows.append(model.match(states, mask[one : one + 1], model.fusion.memory(tokens)))
-            return torch.cat(rows)
-
-        def fusion_once():
-            return model.match(states, mask, model.fusion.memory(tokens))
-
-        def fusion_per_pair():
-            rows = []
-            for one in range(CAPTIONS):
-                rows.append(model.match(states[one : one + 1], mask[one : one + 1], model.fusion.memory(tokens)))
-            return torch.cat(rows)
-
-        for name, ours, literal, aim in (
-            ("scoring six candidates", clip_once, clip_per_candidate, 4),
-            ("fusion alone", fusion_once, fusion_per_pair, 3),
-        ):
-            torch.testing.assert_close(ours(), literal(), atol=1e-4, rtol=1e-4)
-            fast, slow = processor_seconds(ours, repeats), processor_seconds(literal, repeats)
-            print(
-                f"{name:24} {fast:7.3f} s once, {slow:7.3f} s per pair, ratio {slow / fast:.2f} (aim {aim})", flush=True
-            )
+    return through_onednn(NoiseEvaluator(size)).eval()
 
 
-def processor_seconds(function, repeats: int) -> float:
-    """The least processor time of a call."""
-    spent = []
-    for _ in range(repeats):
-        start = time.process_time()
-        function()
-        spent.append(time.process_time() - start)
-    return min(spent)
-
-
-def time_steps() -> None:
-    import torch.multiprocessing as mp
-
-    for world in (1, 2, 4):
-        mp.spawn(step_times, (world,), nprocs=world)
-
-
-def step_times(rank: int, world: int, steps: int = 6, batch: int = 32) -> None:
-    """Train the tiny size on world items; rank 0 prints the median wall time of a step."""
-    import os
-    import statistics
-
-    import torch
-    import torch.distributed as dist
-
+def trained(moments: int) -> Row:
+    """A step of fine-tuning at the demo's size."""
     from verified.evaluator.architecture import architecture
     from verified.evaluator.model import NoiseEvaluator
-    from verified.evaluator.processes import share
     from verified.evaluator.step import TrainingStep
     from verified.evaluator.tiny.pretrain import world_batch
     from verified.evaluator.training import adamw
 
-    torch.set_num_threads(1)
-    os.environ.update(MASTER_ADDR="localhost", MASTER_PORT="29571")
-    dist.init_process_group("gloo", rank=rank, world_size=world)
     size = architecture("tiny", 8, 64)
-    torch.manual_seed(0)
     step = TrainingStep(NoiseEvaluator(size), "all", "batch")
-    wrapped = torch.nn.parallel.DistributedDataParallel(step)
-    optimiser, made = adamw(step, 1e-4), world_batch(1, 0, batch, size)
-    made.frames = made.frames[share(batch, rank, world)]
-    spent = []
-    for _ in range(steps):
-        start = time.perf_counter()
-        loss, _ = wrapped(made)
+    optimiser, batch = adamw(step, 1e-4), world_batch(1, 0, moments, size)
+
+    def once() -> None:
+        loss, _ = step(batch)
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()
-        spent.append(time.perf_counter() - start)
-    if rank == 0:
-        print(f"{world} processes, {batch} moments a step: {statistics.median(spent):.3f} s a step", flush=True)
-    dist.destroy_process_group()
+
+    once()
+    limit = arithmetic(multiplications(once), moments)
+    work = f"a step of fine-tuning, {moments} moments, size of the demo"
+    return Row(work, "moments", side("ours", once, moments), None, limit)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -1,32 +1,31 @@
-"""How fast text generation is without a model: asking, the ledger, resuming, parsing; and how often a model is loaded.
+"""Text generation without a model: asking, the ledger, resuming, parsing.
 
-    PYTHONPATH=scripts python benchmarks/generation.py [--requests 100000] [--rate 500]
+    python benchmarks/generation.py                      # a minute, a third of it waiting
+    python benchmarks/generation.py --requests 100000    # as many calls of a paced engine
 
-Prints one line per measure. `asking` compares a stub engine that answers at a fixed rate with the same engine driven by
-the asker and the ledger (aim: a ratio of 0.95 or more, memory flat); `ledger` counts writes (aim: 5,000/s in batches);
-`resuming` asks a finished shard of 1,000 moments again (aim: under 2 s); `loading` counts how often the tiny Mistral of
-the tests is loaded while a shard's perturbations are asked for (aim: once).
-
-On two busy x86 cores, 100,000 requests at 500/s: ratio 1.000, 67 MB after a tenth and at the end; 13,459 writes/s;
-resuming 0.99 s; one load.
+The paced engine answers 500 calls a second and no more, and its row is of wall seconds, for a model is what one waits
+for; the others are of processor seconds with an engine that answers at once. The limits are the engine alone, and
+SQLite alone with the same rows: each committed by itself, a hundred in a transaction, and looked up by its key.
 """
 
-import argparse
-import resource
+import itertools
+import sqlite3
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from verified.config.generation import EngineSettings, Generation
+from sides import Row, Side, asked, compare, described, side
+
 from verified.generation.asking import Asker, Call
-from verified.generation.ledger import Ledger, key_of, parts_of
+from verified.generation.ledger import COLUMNS, TABLE, Ledger, key_of, parts_of
 from verified.generation.parsing import parse
 from verified.generation.request import Reply, Request
-from verified.generation.session import Session
 
 PROMPT = "Say the same thing in other words. " * 20
 ANSWER = '1. "A dog runs across a green field."\n2. "A dog is running over grass."\n3. "A dog crosses a field."'
+RATE, BATCH = 500.0, 100
 
 
 class PacedEngine:
@@ -34,7 +33,7 @@ class PacedEngine:
 
     name, model, revision = "paced", "paced-1", ""
 
-    def __init__(self, rate: float):
+    def __init__(self, rate: float = 0.0):
         self.rate = rate
 
     def answer(self, requests):
@@ -45,117 +44,129 @@ class PacedEngine:
             yield Reply(ANSWER, tokens_in=200, tokens_out=30)
 
 
-def calls(count: int):
+def main() -> None:
+    parser = described(__doc__)
+    parser.add_argument("--requests", type=int, default=1000, help="to the paced engine, a turn")
+    options = asked(parser)
+    paced, count = (20, 50) if options.toy else (options.requests, 3000)
+    with tempfile.TemporaryDirectory() as folder:
+        names = (Path(folder, f"{number}.sqlite") for number in itertools.count())
+        compare(
+            options.turns,
+            *rows(names, count),
+            Row(
+                f"asked of an engine of {RATE:.0f} a second (wall)",
+                "calls",
+                Side("asker and ledger", lambda: wall_seconds(lambda: ask(next(names), RATE, paced)), paced),
+                limit=Side("the engine alone", lambda: wall_seconds(lambda: answer(RATE, paced)), paced),
+            ),
+        )
+
+
+def rows(names: Iterator[Path], count: int) -> list[Row]:
+    """What takes the processor's time; `names` are of files that are not there yet."""
+    kept, finished = ledger_rows(count), next(names)
+    ask(finished, 0, count)
+    one_by_one = side("SQLite alone", lambda: insert(next(names), kept, 1), count)
+    return [
+        Row(
+            "asked, parsed and kept", "calls", side("ours", lambda: ask(next(names), 0, count), count), None, one_by_one
+        ),
+        Row(
+            f"outcomes kept, {BATCH} at a time",
+            "rows",
+            side("the ledger", lambda: put_many(next(names), kept), count),
+            side("one at a time", lambda: put(next(names), kept), count),
+            side("SQLite alone", lambda: insert(next(names), kept, BATCH), count),
+        ),
+        Row(
+            "known outcomes of a finished shard",
+            "calls",
+            side("ours", lambda: ask(finished, 0, count, known=count), count),
+            None,
+            side("SQLite alone", lambda: select(finished, kept), count),
+        ),
+        Row("answers parsed", "answers", side("ours", lambda: parse_all(count), count)),
+    ]
+
+
+def calls(count: int) -> Iterator[Call]:
+    """Distinct requests for three paraphrases each."""
     for number in range(count):
         caption = f"a dog number {number} runs"
         yield Call(Request("positives", f"{PROMPT}{caption}", {"caption": caption, "count": "3"}), count=3)
 
 
-def peak_mb() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+def wall_seconds(work: Callable[[], object]) -> float:
+    """Seconds that go by."""
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
 
 
-def measure_asking(folder: Path, requests: int, rate: float) -> None:
-    bare = time.perf_counter()
-    short = max(1, min(requests, round(5 * rate)))
-    for _ in PacedEngine(rate).answer(call.request for call in calls(short)):
+def answer(rate: float, count: int) -> None:
+    """The engine, nothing else."""
+    for _ in PacedEngine(rate).answer(call.request for call in calls(count)):
         pass
-    bare = short / (time.perf_counter() - bare)
-    with Ledger(folder / "asking.sqlite") as ledger:
-        asker = Asker(PacedEngine(rate), ledger)
-        started, marks = time.perf_counter(), []
-        for number, _ in enumerate(asker.ask(calls(requests)), start=1):
-            if number in (requests // 10, requests):
-                marks.append(peak_mb())
-        whole = requests / (time.perf_counter() - started)
-    print(
-        f"asking     {whole:8.1f}/s of {bare:.1f}/s bare, ratio {whole / bare:.3f}; "
-        f"peak memory {marks[0]:.0f} MB after a tenth, {marks[-1]:.0f} MB at the end"
-    )
 
 
-def measure_unpaced(folder: Path, requests: int) -> None:
-    with Ledger(folder / "unpaced.sqlite") as ledger:
-        started = time.perf_counter()
-        for _ in Asker(PacedEngine(0), ledger).ask(calls(requests)):
-            pass
-        print(f"unpaced    {requests / (time.perf_counter() - started):8.1f} calls/s, each committed by itself")
+def ask(file: Path, rate: float, count: int, known: int = 0) -> None:
+    """All calls through the asker. Raises SystemExit unless as many outcomes were `known` before."""
+    with Ledger(file) as ledger:
+        found = sum(outcome.known for _, outcome in Asker(PacedEngine(rate), ledger).ask(calls(count)))
+    if found != known:
+        sys.exit(f"{found} outcomes were known, not {known}")
 
 
-def measure_ledger(folder: Path, writes: int) -> None:
+def ledger_rows(count: int) -> list[dict]:
+    """Outcomes in the ledger's form, with the keys that `ask` looks up."""
     rest = {"engine": "e", "status": "ok", "reason": "", "detail": "", "finish": "stop", "text": ANSWER, "notes": "{}"}
     numbers = {"attempts": 1, "tokens_in": 200, "tokens_out": 30, "seconds": 0.1, "cost": 0.0, "created": 0.0}
-    rows = []
-    for call in calls(writes):
-        parts = parts_of(call.request, (), "m", "")
-        rows.append({"key": key_of(parts), **parts, **rest, **numbers})
-    with Ledger(folder / "ledger.sqlite") as ledger:
-        started = time.perf_counter()
-        for batch in _batches(rows, 100):
-            ledger.put_many(batch)
-        print(f"ledger     {writes / (time.perf_counter() - started):8.1f} writes/s in batches of 100")
+    parts = (parts_of(call.request, (), PacedEngine.model, PacedEngine.revision) for call in calls(count))
+    return [{"key": key_of(one), **one, **rest, **numbers} for one in parts]
 
 
-def _batches(rows: list, size: int):
-    return (rows[start : start + size] for start in range(0, len(rows), size))
+def put_many(file: Path, kept: list[dict]) -> None:
+    """Outcomes to a new ledger in transactions of a hundred."""
+    with Ledger(file) as ledger:
+        for at in range(0, len(kept), BATCH):
+            ledger.put_many(kept[at : at + BATCH])
 
 
-def measure_resuming(folder: Path, moments: int) -> None:
-    """A shard of 1,000 moments takes six calls a moment in a data set with one keyframe."""
-    with Ledger(folder / "resuming.sqlite") as ledger:
-        for _ in Asker(PacedEngine(0), ledger).ask(calls(6 * moments)):
-            pass
-        started, busy = time.perf_counter(), time.process_time()
-        known = sum(outcome.known for _, outcome in Asker(PacedEngine(0), ledger).ask(calls(6 * moments)))
-        wall, busy = time.perf_counter() - started, time.process_time() - busy
-        print(f"resuming   {wall:8.2f} s ({busy:.2f} s of CPU) for {moments} moments, {known} calls known")
+def put(file: Path, kept: list[dict]) -> None:
+    """The same, each by itself."""
+    with Ledger(file) as ledger:
+        for row in kept:
+            ledger.put(row)
 
 
-def measure_parsing(count: int) -> None:
-    started = time.perf_counter()
+def insert(file: Path, kept: list[dict], at_once: int) -> None:
+    """The same by SQLite, in transactions of so many."""
+    connection = sqlite3.connect(file, isolation_level=None)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = NORMAL")
+    connection.execute(TABLE)
+    query = f"INSERT INTO calls VALUES ({', '.join('?' * len(COLUMNS))})"
+    for at in range(0, len(kept), at_once):
+        connection.execute("BEGIN")
+        connection.executemany(query, ([row[name] for name in COLUMNS] for row in kept[at : at + at_once]))
+        connection.execute("COMMIT")
+    connection.close()
+
+
+def select(file: Path, kept: list[dict]) -> None:
+    """Every row by its key."""
+    connection = sqlite3.connect(file)
+    for row in kept:
+        connection.execute("SELECT * FROM calls WHERE key = ?", (row["key"],)).fetchall()
+    connection.close()
+
+
+def parse_all(count: int) -> None:
+    """The same answer, so many times."""
     for _ in range(count):
         parse("positives", {"caption": "a dog runs"}, ANSWER, 3)
-    print(f"parsing    {count / (time.perf_counter() - started):8.1f} answers/s")
-
-
-def measure_loading(folder: Path, captions: int) -> None:
-    sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
-    import tiny_models
-    import transformers
-
-    model = tiny_models.mistral(folder / "mistral", context=4096)
-    load, loads = transformers.AutoModelForCausalLM.from_pretrained, []
-
-    def counted(*args, **options):
-        loads.append(args)
-        return load(*args, **options)
-
-    transformers.AutoModelForCausalLM.from_pretrained = counted
-    role = EngineSettings(engine="transformers", model=model, sampling={"max_tokens": 4})
-    generation = Generation(llm=role, ledger=str(folder / "loading.sqlite"), attempts=1)
-    tasks = ("positives", "static_negatives", "dynamic_negatives")
-    with Session(generation, 1, tasks) as session:
-        for task in tasks:
-            slots = ({"caption": f"dog {number} runs", "count": "3"} for number in range(captions))
-            session.ask(task, (session.call(task, filled, 3) for filled in slots), captions)
-    transformers.AutoModelForCausalLM.from_pretrained = load
-    print(f"loading    {len(loads):8d} load(s) of the model for {len(tasks)} tasks with {captions} calls each")
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--requests", type=int, default=100_000)
-    parser.add_argument("--rate", type=float, default=500.0)
-    arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        measure_parsing(5000)
-        measure_ledger(folder, min(20_000, arguments.requests))
-        measure_resuming(folder, min(1000, arguments.requests // 6 or 1))
-        measure_unpaced(folder, min(20_000, arguments.requests))
-        measure_asking(folder, arguments.requests, arguments.rate)
-        measure_loading(folder, 20)  # at the end: torch would count as memory of the others
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -1,62 +1,48 @@
-"""Zero-shot grounding in one film: clip sums and prefix sums against pooling each proposal, processor time and memory.
+"""Zero-shot grounding in one film: clip sums and prefix sums beside pooling each proposal.
 
-    python benchmarks/longform.py                            # 110.77 minutes, 600 queries, 512 numbers a frame
-    python benchmarks/longform.py --minutes 20 --queries 100
+    python benchmarks/longform.py                            # 20 minutes, 60 queries, 512 numbers a frame; a minute
+    python benchmarks/longform.py --minutes 110.77 --queries 600
 
 Features are made up. Pooling each proposal means the frames of one proposal after the other, all cosines in one matrix
-product, and NMS for each query, with the same NMS for both. The best moment of every query must be the same.
+product, and NMS for each query, with the same NMS for both. The best moment of every query must be the same. The limit
+is NMS alone, of cosines that are at hand: the products of queries with clips are less than a hundredth of it. Its
+memory is in `benchmarks/memory.py`.
 """
 
-import argparse
-import multiprocessing
-import resource
 import sys
-import time
-from pathlib import Path
+from collections.abc import Callable
 
 import numpy as np
+from sides import Row, asked, compare, described, side
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
-DIM = 512
+DIM, FPS, CLIP_FRAMES = 512, 5, 2
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--minutes", type=float, default=110.77)
-    parser.add_argument("--queries", type=int, default=600)
-    arguments = parser.parse_args()
-    results = {work.__name__: measured(work, arguments) for work in (prefix_sums, each_proposal)}
-    (first, seconds, _), (second, slow, _) = results["prefix_sums"], results["each_proposal"]
-    if np.abs(first - second).max() > 1e-6:
+    parser = described(__doc__)
+    parser.add_argument("--minutes", type=float, default=20.0)
+    parser.add_argument("--queries", type=int, default=60)
+    options = asked(parser)
+    frames, queries = made_up(1.0, 4) if options.toy else made_up(options.minutes, options.queries)
+    if np.abs(prefix_sums(frames, queries) - each_proposal(frames, queries)).max() > 1e-6:
         sys.exit("the best moments differ")
-    for name, (_, spent, megabytes) in results.items():
-        print(f"{name:13} {spent:7.1f} CPU-s {megabytes:7.0f} MB at most")
-    print(f"ratio         {slow / seconds:7.1f} x, the best moments of {arguments.queries} queries are the same")
+    count = len(queries)
+    own = side("prefix sums", lambda: prefix_sums(frames, queries), count)
+    beside = side("each proposal pooled", lambda: each_proposal(frames, queries), count)
+    limit = side("NMS alone", suppression(frames, queries), count)
+    minutes = len(frames) / FPS / 60
+    compare(options.turns, Row(f"{count} queries in a film of {minutes:.0f} minutes", "queries", own, beside, limit))
 
 
-def measured(work, arguments) -> tuple[np.ndarray, float, float]:
-    """Best moment of each query, CPU seconds and peak memory in MB of `work` in a process of its own."""
-    context = multiprocessing.get_context("spawn")
-    receiving, sending = context.Pipe(duplex=False)
-    process = context.Process(target=run, args=(work, arguments, sending))
-    process.start()
-    result = receiving.recv()
-    process.join()
-    return result
-
-
-def run(work, arguments, sending) -> None:
-    """Child process: make the film up, do `work`, send what came of it."""
+def made_up(minutes: float, queries: int) -> tuple[np.ndarray, np.ndarray]:
+    """Frames at 5 a second and queries, float32 [n, 512] each."""
     random = np.random.default_rng(0)
-    frames = random.normal(size=(round(arguments.minutes * 300), DIM)).astype(np.float32)
-    queries = random.normal(size=(arguments.queries, DIM)).astype(np.float32)
-    before = time.process_time()
-    best = work(frames, queries)
-    spent = time.process_time() - before
-    sending.send((best, spent, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024))
+    frames = random.normal(size=(round(minutes * 60 * FPS), DIM)).astype(np.float32)
+    return frames, random.normal(size=(queries, DIM)).astype(np.float32)
 
 
 def prefix_sums(frames: np.ndarray, queries: np.ndarray) -> np.ndarray:
+    """Best moment of each query [queries, 2], as the workflow finds it."""
     from verified.longform.grid import Grid
     from verified.longform.zero_shot import rank_proposals
 
@@ -64,14 +50,13 @@ def prefix_sums(frames: np.ndarray, queries: np.ndarray) -> np.ndarray:
 
 
 def each_proposal(frames: np.ndarray, queries: np.ndarray) -> np.ndarray:
+    """The same by pooling the frames of one proposal after the other."""
     from verified.longform.grid import Grid
     from verified.longform.overlap import suppress
 
     grid = Grid()
     spans = grid.proposals(len(frames))
-    seconds = grid.seconds(spans)
-    pooled = np.stack([frames[2 * first : 2 * last].mean(axis=0) for first, last in spans])
-    pooled /= np.linalg.norm(pooled, axis=1, keepdims=True)
+    seconds, pooled = grid.seconds(spans), pool(frames, spans)
     best = []
     for query in queries:
         scores = pooled @ (query / np.linalg.norm(query))
@@ -81,5 +66,28 @@ def each_proposal(frames: np.ndarray, queries: np.ndarray) -> np.ndarray:
     return np.array(best)
 
 
+def pool(frames: np.ndarray, spans: np.ndarray) -> np.ndarray:
+    """Means of length 1 of the frames of spans of clips."""
+    pooled = np.stack([frames[CLIP_FRAMES * first : CLIP_FRAMES * last].mean(axis=0) for first, last in spans])
+    return pooled / np.linalg.norm(pooled, axis=1, keepdims=True)
+
+
+def suppression(frames: np.ndarray, queries: np.ndarray) -> Callable[[], None]:
+    """What finds the best spans of each query where all cosines are known."""
+    from verified.longform.grid import Grid, distinct
+    from verified.longform.overlap import best_spans
+
+    grid = Grid()
+    spans = distinct(grid.proposals(len(frames)))
+    seconds, pooled = grid.seconds(spans), pool(frames, spans)
+    cosines = [(pooled @ query).astype(np.float64) for query in queries]
+
+    def run() -> None:
+        for scores in cosines:
+            best_spans(scores, seconds, 0.3, 100)
+
+    return run
+
+
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -1,18 +1,112 @@
-"""Two ways of doing one thing, measured in turns on a machine that has other work.
+"""One row of docs/speed.md: what is done a second here, what it is compared with, and the limit, measured in turns.
 
-Seconds are processor seconds, user and system, of all threads: wall time says nothing beside neighbours. The sides take
-turns, so that a slow minute falls on all of them; the median of the turns is what counts.
+A side is one way of doing a piece of work. Seconds are processor seconds, user and system, of all threads: wall time
+says nothing beside neighbours. The sides take turns, so that a slow minute falls on all of them; the median of the
+turns is what counts. Rows go to standard output as Markdown, the seconds behind them with their spread to standard
+error.
 """
 
+import argparse
 import os
+import resource
 import statistics
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 TURNS = 5
+HEAD = """\
+| work | a second | beside | a second | times as fast | limit | a second | of the limit |
+|---|---|---|---|---|---|---|---|"""
+
+
+class Side(NamedTuple):
+    """One way of doing a piece of work."""
+
+    name: str
+    seconds: Callable[[], float]
+    """Does the work and says how many seconds it took."""
+    amount: float
+    """How much is done by that, in the unit of the row."""
+
+
+class Row(NamedTuple):
+    """A line of a table."""
+
+    work: str
+    unit: str
+    own: Side
+    beside: Side | None = None
+    limit: Side | None = None
+
+    def sides(self) -> list[Side]:
+        """Those that there are."""
+        return [side for side in (self.own, self.beside, self.limit) if side]
+
+
+def asked(parser: argparse.ArgumentParser) -> argparse.Namespace:
+    """What a benchmark was asked for, `turns` and `toy` among it; the head of its table is printed.
+
+    From here on numpy computes in one thread; PyTorch's are set where it is loaded.
+    """
+    import numpy  # noqa: F401  # only libraries that are loaded can be limited
+    from threadpoolctl import threadpool_limits
+
+    threadpool_limits(1)
+    parser.add_argument("--turns", type=int, default=TURNS, help=f"of each side (default {TURNS})")
+    parser.add_argument("--toy", action="store_true", help="sizes that say nothing, to see that the benchmark runs")
+    options = parser.parse_args()
+    print(HEAD, flush=True)
+    return options
+
+
+def described(text: str) -> argparse.ArgumentParser:
+    """A parser that shows the head of a benchmark as it stands there."""
+    return argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
+
+
+def compare(turns: int, *rows: Row) -> None:
+    """Have every side of all rows work in turn, `turns` times, and print the rows; a shared side works once a turn."""
+    sides = {id(side): side for row in rows for side in row.sides()}
+    seconds: dict[int, list[float]] = {key: [] for key in sides}
+    for _ in range(turns):
+        for key, side in sides.items():
+            seconds[key].append(side.seconds())
+    rates = {key: side.amount / max(statistics.median(seconds[key]), 1e-9) for key, side in sides.items()}
+    for row in rows:
+        for side in row.sides():
+            taken = seconds[id(side)]
+            spread = f"{statistics.median(taken):.4f} s ({min(taken):.4f} to {max(taken):.4f})"
+            print(f"  {row.work}: {side.name} {spread}", file=sys.stderr, flush=True)
+        own = rates[id(row.own)]
+        cells = [row.work, f"{figure(own)} {row.unit}"]
+        for side in (row.beside, row.limit):
+            cells += [side.name, figure(rates[id(side)]), share(own / rates[id(side)])] if side else ["–"] * 3
+        print(f"| {' | '.join(cells)} |", flush=True)
+
+
+def figure(value: float) -> str:
+    """Three digits, or all of a whole number."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def share(value: float) -> str:
+    """Two decimals, of a small one two digits."""
+    return f"{value:.2f}" if value >= 0.1 else f"{value:.2g}"
+
+
+def side(name: str, work: Callable[[], object], amount: float, times: int = 1) -> Side:
+    """A side that works in this process, short work so many `times` a turn; `amount` is done by one of them."""
+
+    def repeated() -> None:
+        for _ in range(times):
+            work()
+
+    return Side(name, partial(processor_seconds, repeated), times * amount)
 
 
 def processor_seconds(work: Callable[[], object]) -> float:
@@ -22,35 +116,65 @@ def processor_seconds(work: Callable[[], object]) -> float:
     return time.process_time() - began
 
 
-def compare(title: str, sides: dict[str, Callable[[], float]], turns: int = TURNS) -> dict[str, float]:
-    """Call each side in turn, print and return the medians of what they return, and their ratio to the first."""
-    seconds: dict[str, list[float]] = {name: [] for name in sides}
-    for _ in range(turns):
-        for name, side in sides.items():
-            seconds[name].append(side())
-    medians = {name: statistics.median(values) for name, values in seconds.items()}
-    first = next(iter(medians.values()))
-    for name, median in medians.items():
-        spread = f"{min(seconds[name]):.3f} to {max(seconds[name]):.3f}"
-        print(f"{title:<34}{name:<22}{median:9.3f} CPU-s ({spread}), ratio {median / first:.2f}", flush=True)
-    return medians
+def arithmetic(multiplications: float, amount: float) -> Side:
+    """The limit of matrix products: so many multiplications at the rate of one large product by oneDNN, one thread."""
+    return Side("arithmetic", lambda: multiplications / product_rate(), amount)
 
 
-def child(script: str, *arguments: str, environment: dict[str, str] | None = None, without: tuple[str, ...] = ()):
-    """Run `script ARGUMENTS` in a new interpreter and return the words of its last line of output.
+def product_rate() -> float:
+    """Multiplications of float32 a second of one large product, of three the median; the one before them warms up."""
+    import torch
 
-    `environment` is added to that of this process and `without` taken from it, before the interpreter starts.
+    from verified.common.linear import linear
+
+    torch.set_num_threads(1)
+    x, weight = torch.randn(2048, 3072), torch.randn(768, 3072)
+    _, *seconds = [processor_seconds(lambda: linear(x, weight)) for _ in range(4)]
+    return 2048 * 3072 * 768 / statistics.median(seconds)
+
+
+def multiplications(work: Callable[[], object]) -> int:
+    """Multiplications of the matrix products and convolutions that `work` does, pads included, as PyTorch counts."""
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+    from torch.utils.flop_counter import FlopCounterMode
+
+    import verified.common.linear as linear
+
+    usual, linear.HAS_ONEDNN = linear.HAS_ONEDNN, False  # it knows PyTorch's own operations only
+    try:
+        with FlopCounterMode(display=False) as counter, sdpa_kernel(SDPBackend.MATH):
+            work()
+    finally:
+        linear.HAS_ONEDNN = usual
+    return counter.get_total_flops() // 2
+
+
+def interpreter_seconds(
+    *arguments: str, environment: dict[str, str] | None = None, without: tuple[str, ...] = ()
+) -> tuple[float, str]:
+    """Processor seconds of a new interpreter from its start to its end, and what it printed.
+
+    It finds the package. `environment` is added to that of this process and `without` taken from it.
     """
     inherited = {name: value for name, value in os.environ.items() if name not in without}
-    command = [sys.executable, script, *arguments]
+    path = os.pathsep.join(filter(None, (str(SCRIPTS), inherited.get("PYTHONPATH"))))
+    before = _of_children()
     run = subprocess.run(
-        command, env={**inherited, **(environment or {})}, check=True, stdout=subprocess.PIPE, text=True
+        [sys.executable, *arguments],
+        env={**inherited, "PYTHONPATH": path, "OMP_NUM_THREADS": "1", **(environment or {})},
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
     )
-    return run.stdout.splitlines()[-1].split()
+    return _of_children() - before, run.stdout
 
 
-def here(file: str) -> str:
-    """Put the package beside a benchmark on its path, and return the benchmark's own path."""
-    path = Path(file).resolve()
-    sys.path.insert(0, str(path.parents[1] / "scripts"))
-    return str(path)
+def _of_children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+SCRIPTS = Path(__file__).resolve().parents[1] / "scripts"
+KEPT = Path(__file__).resolve().parent / "results"
+"""Where benchmarks keep what they make."""
+sys.path.insert(0, str(SCRIPTS))

@@ -1,0 +1,78 @@
+"""The benchmarks behind docs/speed.md run, at sizes that say nothing, and the page has a place for each table."""
+
+import importlib.util
+import re
+import subprocess
+import sys
+
+import pytest
+from running import PROJECT
+
+BENCHMARKS = PROJECT / "benchmarks"
+PAGE = PROJECT / "docs" / "speed.md"
+HEAVY = {"imports", "environment", "captions", "features", "clustering"}
+"""Those that load libraries for seconds, whatever the size."""
+TOYS = """
+import runpy, sys
+folder, *names = sys.argv[1:]
+sys.path.insert(0, folder)
+for name in names:
+    print(f"# {name}", flush=True)
+    sys.argv = [name, "--toy", "--turns", "1"]
+    try:
+        runpy.run_path(f"{folder}/{name}.py", run_name="__main__")
+    except SystemExit as end:
+        if end.code:
+            raise
+"""
+
+
+@pytest.fixture(scope="module")
+def command():
+    """`benchmarks/__main__.py` as a module."""
+    spec = importlib.util.spec_from_file_location("benchmarks_main", BENCHMARKS / "__main__.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_light_benchmarks_run(command):
+    names = [name for name in command.RUNS if name not in HEAVY]
+    run = subprocess.run(
+        [sys.executable, "-c", TOYS, str(BENCHMARKS), *names], capture_output=True, text=True, cwd=PROJECT
+    )
+    assert run.returncode == 0, run.stderr
+    tables = dict(part.split("\n", 1) for part in run.stdout.split("# ")[1:])
+    assert list(tables) == names
+    for name, table in tables.items():
+        rows = cells(table.splitlines())[2:]
+        assert rows, name
+        for row in rows:
+            assert len(row) == 8
+            assert re.fullmatch(r"[\d.,]+ \w+", row[1]), row
+            for rate, ratio in (row[3:5], row[6:8]):
+                measured = re.fullmatch(r"[\d.,e+]+", rate) and re.fullmatch(r"[\d.]+", ratio)
+                assert measured or rate == ratio == "–", row
+
+
+def test_the_page_has_the_tables_of_the_command(command):
+    text = PAGE.read_text(encoding="utf-8")
+    found = re.findall(r"^## (.+)\n\n(?:.+\n)+\n<!-- benchmarks/(\w+)\.py -->\n((?:\|.+\n)+)", text, re.MULTILINE)
+    assert [(name, title) for title, name, _ in found] == list(command.RUNS.items())
+    for _, name, table in found:
+        assert {len(row) for row in cells(table.splitlines())} == {8}, name
+        assert len(table.splitlines()) > 2, name
+
+
+def test_tables_are_put_into_a_page(command, tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("before\n\n<!-- benchmarks/lists.py -->\n| old |\n| rows |\n\nafter\n\nlast\n")
+    command.put(page, "lists", ["| new |"])
+    assert page.read_text() == "before\n\n<!-- benchmarks/lists.py -->\n| new |\n\nafter\n\nlast\n"
+    with pytest.raises(SystemExit, match="video"):
+        command.put(page, "video", ["| new |"])
+
+
+def cells(lines: list[str]) -> list[list[str]]:
+    """The cells of a Markdown table, row by row."""
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
