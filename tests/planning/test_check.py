@@ -161,7 +161,10 @@ BROKEN = [
         break_nothing,
         {"url": "http://127.0.0.1:9/v1"},
         counting,
-        ["no answer to text from loop-1 at http://127.0.0.1:9/v1/: connection", "start the endpoint, or mend base_url"],
+        [
+            "no answer to text from loop-1 at http://127.0.0.1:9/v1/: connection",
+            "start the endpoint, or fix base_url",
+        ],
     ),
     (
         "a model that sees nothing",

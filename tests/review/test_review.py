@@ -160,13 +160,13 @@ def test_tables_name_conflicts_and_stale_decisions():
 REFUSED = {
     "another word": ({"decision": "maybe"}, "'maybe' is none of accept"),
     "no reviewer": ({"reviewer": " "}, "'reviewer' must be a text"),
-    "no time": ({"when": "yesterday"}, "'when' is no time"),
+    "no time": ({"when": "yesterday"}, "'when' is not a time"),
     "no reason": ({"decision": "reject"}, "'reason' must be a text"),
     "no text": ({"decision": "edit", "text": ""}, "'text' must be a text"),
     "a text that turns": ({"decision": "edit", "text": "a \u202e b"}, "'text' holds the control character"),
     "nothing chosen": ({"decision": "choose"}, "'instead' does not say"),
     "another type": ({"type": "coarse"}, "'type' is none of"),
-    "no number": ({"desc_id": True}, "'desc_id' is no whole number"),
+    "no number": ({"desc_id": True}, "'desc_id' is not a whole number"),
     "no seconds": ({"start": "0"}, "not seconds"),
 }
 
@@ -188,7 +188,7 @@ def test_an_edit_that_the_lint_would_refuse_is_named_where_it_is_read():
     timed = decision(1, "edit", text="it falls for 3 seconds", row=7)
     with pytest.raises(InputError, match=r"^a\.jsonl, row 7: .* 'ann' .* moment 1 .* speaks_of_time, '3 seconds'"):
         checked(timed)
-    with pytest.raises(InputError, match=r"row 7: .*; the lint also refuses what stands in b\.jsonl, row 2 "):
+    with pytest.raises(InputError, match=r"row 7: .*; the lint also refuses the text in b\.jsonl, row 2 "):
         checked(timed, decision(2, "edit", text="see www.example.org", file="b.jsonl", row=2))
     with pytest.raises(InputError, match="more than 5000 characters"):
         checked(decision(1, "edit", text="a" * 6000))

@@ -130,7 +130,7 @@ class TrainingState:
     def _set_aside(self, reason: str) -> Reached:
         if _first_process():
             self.path.replace(self.aside)
-            log.warning("%s %s; set aside as %s, training starts anew", self.path, reason, self.aside.name)
+            log.warning("%s %s; set aside as %s, training starts over", self.path, reason, self.aside.name)
         return Reached()
 
 

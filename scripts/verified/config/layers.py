@@ -40,7 +40,7 @@ def merge(below: Mapping, above: Mapping) -> dict:
 def _layers_and_own(path: Path, above: tuple[Path, ...]) -> tuple[list[dict], dict]:
     """Values of the layers below a file, lowest first, and its own."""
     if path.resolve() in above:
-        raise InputError("a configuration is its own layer", file=path, remedy=f"mend the key {LAYERS}")
+        raise InputError("a configuration is its own layer", file=path, remedy=f"correct the key {LAYERS}")
     mapping = _mapping(path)
     named = mapping.pop(LAYERS, None) or []
     if not isinstance(named, list) or not all(isinstance(name, str) for name in named):

@@ -38,7 +38,7 @@ def unprobed_rows(source: FolderSource | PublishedSource, corpus: str) -> Unprob
         raise InputError(
             "no moments are proposed yet",
             file=files["moments"],
-            remedy=f"run: snakemake --cores all {files['moments']} --configfile …, or go on: a run begins with it",
+            remedy=f"run: snakemake --cores all {files['moments']} --configfile …, or continue: a run begins with it",
         )
     else:
         rows = read_moments_file(files["moments"])

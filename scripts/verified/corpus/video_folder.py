@@ -100,7 +100,7 @@ class VideoFolder:
             or name.startswith(("/", "\\", "~"))
             or re.match(r"[A-Za-z]:", name)
         ):
-            raise NameRefused("invalid-video-id", "the video's name is no plain path below the folder of videos")
+            raise NameRefused("invalid-video-id", "the video's name is not a plain path below the folder of videos")
         asked = PurePosixPath(name).as_posix()
         if asked in self._ids or asked in self._by_stem:
             self._resolved[name] = self._ids.get(asked) or self._by_stem[asked]

@@ -147,7 +147,7 @@ def _quote(arguments: argparse.Namespace) -> None:
         if row["pictures_unknown"]:
             print(
                 f"{row['dataset']}, {row['task']}: the tokens of {row['pictures_unknown']} pictures for {row['model']} "
-                "are NOT in tokens_in, as nobody knows how many they take: set tokens_per_image of the role, or ask "
+                "are NOT in tokens_in, as it is unknown how many they take: set tokens_per_image of the role, or ask "
                 "the endpoint with `verified quote --probe`."
             )
 

@@ -164,7 +164,7 @@ class Session:
             raise InputError(
                 f"{missing} of {calls} calls have no answer yet ({reasons}; asked was {where})",
                 remedy="all answers so far are kept; run again, which asks these calls only, or set "
-                "generation.incomplete to allow, which goes on without them for now",
+                "generation.incomplete to allow: the job then continues without them",
             )
         return dict(sorted(unanswered.items()))
 

@@ -61,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
     groups = in_turn(lost)
     heal(lost)
     alone = "; in turn, these build nothing else:" if groups else ""
-    print(f"removed; the next run builds them again and goes on from there{alone}")
+    print(f"removed; the next run builds them again and continues from there{alone}")
     for paths in groups:
         print(f"  {rebuild_command(paths, shlex.join(arguments.configfile))}")
     return 0

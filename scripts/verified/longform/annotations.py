@@ -68,7 +68,7 @@ def _row(value: object, times: str, path: Path, where: str) -> dict:
     if not isinstance(sentence, str):
         raise InputError(f"{where}: sentence {sentence!r:.80} is no text", file=path)
     if not finite(duration):
-        raise InputError(f"{where}: movie_duration {duration!r:.80} is no number of seconds", file=path)
+        raise InputError(f"{where}: movie_duration {duration!r:.80} is not a number of seconds", file=path)
     span = value[times]
     if not (isinstance(span, list) and len(span) == 2 and all(map(finite, span))):
         raise InputError(f"{where}: {times} {span!r:.80} is not [start, end] in seconds", file=path)

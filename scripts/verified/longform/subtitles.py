@@ -61,7 +61,7 @@ def _times(line: str, path: Path, row: int) -> tuple[float, float]:
     match = TIMING.fullmatch(line)
     if not match:
         raise InputError(
-            f"{line.strip()!r:.60} is no line of times",
+            f"{line.strip()!r:.60} is not a line of times",
             file=path,
             row=row,
             remedy="expected 00:01:02,345 --> 00:01:04,000 below a number, or an empty line between subtitles",

@@ -28,7 +28,7 @@ def corpus_findings(settings: Config, name: str) -> Generator[Finding, None, lis
     try:
         rows, folder, usable, refused = unprobed_rows(dataset.source, f"{dataset_folder(settings, name)}/corpus")
     except InputError as error:
-        yield Finding("problem", key, str(error), error.remedy or "mend the file")
+        yield Finding("problem", key, str(error), error.remedy or "correct the file")
         return []
     moments = [row for _, row in usable]
     if refused:
@@ -40,7 +40,7 @@ def corpus_findings(settings: Config, name: str) -> Generator[Finding, None, lis
             "note" if moments else "problem",
             f"{key}.moments",
             f"{len(refused)} of {len(rows)} rows cannot be used: {reasons}",
-            f"first: row {first['row']}, {first['detail']}; mend the rows or have them left out",
+            f"first: row {first['row']}, {first['detail']}; correct the rows or have them left out",
         )
     else:
         yield Finding("ok", f"{key}.moments", f"{len(moments)} moments, {_splits(moments)}")

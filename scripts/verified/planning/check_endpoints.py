@@ -13,7 +13,7 @@ from verified.planning.findings import Finding
 LONGEST_WAIT = 60.0
 """Seconds that an answer to one of these small calls may take."""
 REMEDIES = {
-    "connection": "start the endpoint, or mend base_url",
+    "connection": "start the endpoint, or fix base_url",
     "timeout": "see whether the model is still being loaded; raise timeout_seconds if its answers take so long",
     "garbage": "base_url must lead to a server that speaks OpenAI's protocol; most end in /v1",
     "rate-limit": "wait, or lower api_slots",
@@ -61,7 +61,7 @@ def _try(role: EngineSettings, key: str, form: str, side: int) -> tuple[Finding,
         engine = OpenAI(role.model_copy(update={"retries": 0, "api_slots": 1, "timeout_seconds": patience}))
         (reply,) = engine.answer([_request(form, side)])
     except InputError as error:
-        return Finding("problem", key, error.problem, error.remedy or "mend the role"), None
+        return Finding("problem", key, error.problem, error.remedy or "correct the role"), None
     if reply.finish in ("stop", "length"):
         return Finding("ok", key, f"{role.model} at {engine.address} answers {form} in {reply.seconds:.1f} s"), reply
     remedy = REMEDIES.get(reply.reason) or REMEDIES.get(reply.finish)

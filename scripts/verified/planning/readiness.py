@@ -99,7 +99,7 @@ def _data(settings: Config) -> Iterator[Problem]:
             splits = dataset_splits(dataset)
         except InputError as error:
             all_known = False
-            yield Problem(f"datasets.{name}.source", str(error), error.remedy or "mend the file")
+            yield Problem(f"datasets.{name}.source", str(error), error.remedy or "correct the file")
             continue
         everywhere |= splits
         trained_on = dataset.source.has_videos or dataset.source.given_features
@@ -138,7 +138,7 @@ def _answers(settings: Config) -> Iterator[Problem]:
     try:
         read_prompts(generation.prompts)
     except InputError as error:
-        yield Problem("generation.prompts", str(error), error.remedy or "mend the prompt file")
+        yield Problem("generation.prompts", str(error), error.remedy or "correct the prompt file")
     unset: dict[str, list[str]] = {}
     for name in ROLES:
         role = getattr(generation, name)

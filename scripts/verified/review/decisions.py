@@ -47,18 +47,18 @@ def _problem(row: dict) -> str | None:
         if problem := _text_problem(row[key]):
             return f"{key!r} {problem}"
     if not isinstance(row["desc_id"], int) or isinstance(row["desc_id"], bool):
-        return "'desc_id' is no whole number"
+        return "'desc_id' is not a whole number"
     if not finite(row["start"]) or not finite(row["end"]):
         return "'start' and 'end' are not seconds"
     if not isinstance(row["when"], str) or not WHEN.fullmatch(row["when"]):
-        return "'when' is no time such as 2026-01-31T12:00:00Z"
+        return "'when' is not a time such as 2026-01-31T12:00:00Z"
     if problem := _caption_problem(row):
         return problem
     if row["decision"] == "choose":
         instead = row.get("instead")
         if not isinstance(instead, dict) or not {"type", "candidate", "caption"} <= instead.keys():
             return "'instead' does not say which candidate was chosen"
-        return _caption_problem(instead) or (_text_problem(instead["caption"]) and "the chosen caption is no text")
+        return _caption_problem(instead) or (_text_problem(instead["caption"]) and "the chosen caption is not a text")
     for decision, key in (("edit", "text"), ("reject", "reason")):
         if row["decision"] == decision and (problem := _text_problem(row.get(key))):
             return f"{key!r} {problem}"
@@ -69,7 +69,7 @@ def _caption_problem(row: dict) -> str | None:
     if row["type"] not in TYPES:
         return f"'type' is none of {', '.join(TYPES)}"
     whole = isinstance(row["candidate"], int) and not isinstance(row["candidate"], bool)
-    return None if whole and row["candidate"] >= 0 else "'candidate' is no number of a candidate"
+    return None if whole and row["candidate"] >= 0 else "'candidate' is not the number of a candidate"
 
 
 def _text_problem(value: object) -> str | None:

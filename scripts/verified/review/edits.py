@@ -26,13 +26,13 @@ def check_edits(decisions: Iterable[Mapping], moments: Iterable[Mapping], severi
     row, check, detail = refused[0]
     further = dict.fromkeys(f"{other['file']}, row {other['row']}" for other, _, _ in refused)
     further.pop(f"{row['file']}, row {row['row']}")
-    also = f"; the lint also refuses what stands in {'; '.join(further)}" if further else ""
+    also = f"; the lint also refuses the text in {'; '.join(further)}" if further else ""
     raise InputError(
         f"the text that {row['reviewer']!r} wrote for moment {row['desc_id']} must not be a caption: {check},"
         f" {detail}{also}",
         file=row["file"],
         row=row["row"],
-        remedy="edit the moment once more on its page, without that, and save: the later decision counts; or set"
+        remedy="edit the moment again on its page, without that, and save: the later decision counts; or set"
         f" annotations.lint.{check}",
     )
 

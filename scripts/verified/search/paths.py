@@ -32,7 +32,7 @@ def indexed_model(settings: Config) -> str:
     if model == JOINT or model in possible:
         return model
     raise InputError(
-        f"search.model = {model!r} is no model of this configuration that can be indexed",
+        f"search.model = {model!r} is not a model of this configuration that can be indexed",
         remedy=f"one of {', '.join([*possible, JOINT])}; models are named in retrieval.models",
     )
 

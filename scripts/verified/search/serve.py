@@ -230,5 +230,5 @@ def _seconds(values, name: str) -> float:
     except ValueError:
         number = float("nan")
     if not 0 <= number < 1e7:
-        raise InputError(f"{name} is no time in seconds")
+        raise InputError(f"{name} is not a time in seconds")
     return number

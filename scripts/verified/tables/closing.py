@@ -44,7 +44,7 @@ def show(tables: Path, shown: Path = SHOWN) -> None:
         if os.readlink(shown) == target:
             return
     elif shown.exists():
-        log.warning("warning: %s is no link and stays as it is; this run wrote %s", shown, tables)
+        log.warning("warning: %s is not a link and is kept as it is; this run wrote %s", shown, tables)
         return
     new = shown.with_name(f".{shown.name}.{os.getpid()}")
     new.symlink_to(target)

@@ -64,7 +64,7 @@ class DecordDecoder:
         return self._decoder.damage
 
     def _warn(self) -> None:
-        log.warning("%s: decord cannot decode all of it; PyAV goes on", self._path)
+        log.warning("%s: decord cannot decode all of it; PyAV continues", self._path)
 
     def __iter__(self) -> Iterator[TimedFrame]:
         number, latest = 0, -math.inf

@@ -83,7 +83,7 @@ def _tokens(value: object) -> int:
     if value is None:
         return 0
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MOST_TOKENS:
-        raise Unreadable(f"{str(value)[:40]} is no number of tokens")
+        raise Unreadable(f"{str(value)[:40]} is not a number of tokens")
     return value
 
 

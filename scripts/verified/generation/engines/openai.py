@@ -174,7 +174,7 @@ class OpenAI:
             raise NotNow(
                 "outage",
                 f"the endpoint {self.address} does not answer: {tries} in {silent:.0f} s, after {self.answered} "
-                f"answered calls; the last said: {reply.detail}",
+                f"answered calls; the last error: {reply.detail}",
                 remedy="all answers so far are kept; run again when it is up, which asks only what is missing",
             )
 
