@@ -4,7 +4,7 @@ from verified.report.paths import title_of
 
 
 rule tabulate_corpus:
-    """What came in and out of a folder of one's own, and what its captions took: calls, tokens, money, seconds."""
+    """What came in and out of a user's folder, and what its captions took: calls, tokens, money, seconds."""
     input:
         corpus="results/{dataset}/corpus/counts.json",
         scenes=scene_captions(settings),

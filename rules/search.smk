@@ -2,8 +2,8 @@ from verified.search.paths import index_inputs, index_settings, indexed_code
 
 
 rule build_search_index:
-    """The index of a corpus that `verified search` asks. The record is the output: the index itself stands beside it and
-    outlives the job, so that a new video is added to it and nothing is built anew."""
+    """The index of a corpus that `verified search` asks. The record is the output: the index itself is beside it and
+    outlives the job, so that a new video is added to it and nothing is rebuilt."""
     input:
         unpack(index_inputs(settings)),
     output:

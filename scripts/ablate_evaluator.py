@@ -1,4 +1,4 @@
-"""The evaluator without fine-tuning, without disturbed negatives, and whole (see rules/evaluator.smk)."""
+"""The evaluator without fine-tuning, without disturbed negatives, and whole (see rules/validation.smk)."""
 
 from verified.common.job import job
 

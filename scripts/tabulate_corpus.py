@@ -1,4 +1,4 @@
-"""Tables of a data set of one's own: what came in and out, and what it took (see rules/tables.smk)."""
+"""Tables of a user's own data set: what came in and out, and what it took (see rules/own_corpus.smk)."""
 
 from verified.common.job import job
 

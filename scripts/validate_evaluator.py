@@ -1,4 +1,4 @@
-"""Grade the evaluator by captions that are known to be faithful or disturbed (see rules/evaluator.smk)."""
+"""Grade the evaluator by captions that are known to be faithful or disturbed (see rules/validation.smk)."""
 
 from verified.common.job import job
 

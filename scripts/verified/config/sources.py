@@ -22,6 +22,8 @@ class SourceSection(Section):
     """A rule renders its videos and writes their moments."""
     published: ClassVar[bool] = False
     """Its coarse annotations are published files (config/sources.csv); its videos go by their published names."""
+    users_own: ClassVar[bool] = False
+    """Its videos and captions are the user's: tables say what came in and out, and what the captions took."""
     has_truth: ClassVar[bool] = False
     """What is in its videos is known (`corpus/truth.jsonl`), and what was falsified in its captions."""
     comparable: ClassVar[bool] = True
@@ -84,6 +86,7 @@ class FolderSource(SourceSection):
 
     has_videos: ClassVar[bool] = True
     annotated_here: ClassVar[bool] = True
+    users_own: ClassVar[bool] = True
     origin: ClassVar[str] = "videos and moments of data set {name}"
 
     kind: Literal["folder"]

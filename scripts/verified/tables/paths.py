@@ -34,7 +34,7 @@ def stage_tables(settings: Config) -> list[str]:
 
 def own_corpora(settings: Config) -> list[str]:
     """Shown data sets whose source is a user's folder."""
-    return [name for name in annotated_here(settings) if settings.datasets[name].source.kind == "folder"]
+    return [name for name in annotated_here(settings) if settings.datasets[name].source.users_own]
 
 
 def own_corpus_tables(settings: Config) -> list[str]:
