@@ -1,6 +1,6 @@
 """Captions to token features, sentence vectors and parts of speech.
 
-    python benchmarks/captions.py                             # made-up captions of 4 to 40 words, a minute
+    python benchmarks/captions.py                             # made-up captions of 4 to 40 words, a minute and a half
     python benchmarks/captions.py charades_fig_test.jsonl     # published annotations
 
 512 distinct captions, one thread. Token features, of every other one, are beside the same encoder loaded by

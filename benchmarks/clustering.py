@@ -1,6 +1,6 @@
 """Exact DBSCAN by tiles beside scikit-learn's.
 
-    python benchmarks/clustering.py                                              # captions made up, half a minute
+    python benchmarks/clustering.py                                              # captions made up, a minute
     python benchmarks/clustering.py results/charades/statistics/embeddings.npz   # the captions of a data set
 
 Made-up captions are 16,128 vectors of 384 numbers, half of them in groups of near copies. Labels must be identical. The

@@ -1,6 +1,6 @@
 """Features of a video's frames by a ResNet, from the file on, beside the network alone.
 
-    python benchmarks/features.py                # ResNet-50, 8 s of 360p at 4 fps; half a minute
+    python benchmarks/features.py                # ResNet-50, 8 s of 360p at 4 fps; a minute
     python benchmarks/features.py --resnet152    # the paper's, beside three files; some minutes
 
 Random weights, batches of 32 frames. The first row's limit is the network on frames that are at hand, so that what is

@@ -1,6 +1,6 @@
 """What a job pays before its work: the packaged encoder and the evaluator, with and without the libraries behind them.
 
-    python benchmarks/imports.py                  # five turns of each, a minute and a half
+    python benchmarks/imports.py                  # two minutes
 
 Each side is an interpreter of its own, from its start to its end. The library's side has sentence-transformers or
 transformers load all-MiniLM-L6-v2 from its folder, as any other encoder is loaded, or takes the layers of the evaluator

@@ -1,6 +1,6 @@
 """Zero-shot grounding in one film: clip sums and prefix sums beside pooling each proposal.
 
-    python benchmarks/longform.py                            # 20 minutes, 60 queries, 512 numbers a frame; a minute
+    python benchmarks/longform.py                         # 20 minutes, 60 queries, 512 numbers a frame; half a minute
     python benchmarks/longform.py --minutes 110.77 --queries 600
 
 Features are made up. Pooling each proposal means the frames of one proposal after the other, all cosines in one matrix

@@ -1,6 +1,6 @@
 """CONQUER and SQuiDNet on ranked lists, beside a literal version of the same formulas.
 
-    python benchmarks/reranking.py          # paper widths, 24 clips, 2 queries × 16 videos; a minute
+    python benchmarks/reranking.py          # paper widths, 24 clips, 2 queries × 16 videos; half a minute
 
 The literal version follows the official code: every listed video is encoded for every query, clips and tokens are
 padded to the model's lengths, and the similarity reads the concatenation [clip; token; clip ∘ token] of every clip and

@@ -1,7 +1,7 @@
 """A sentence's way through a search index, beside a scan of every clip.
 
-    python benchmarks/text_search.py                      # 100,000 clips exactly, 300,000 by inverted lists; a minute
-    python benchmarks/text_search.py --clips 1000000      # the size of docs/search.md; two minutes more, 3 GB
+    python benchmarks/text_search.py                  # 100,000 clips exactly, 300,000 by lists; a minute and a half
+    python benchmarks/text_search.py --clips 1000000  # the size of docs/search.md; two minutes more, 3 GB
 
 The index is made up as in `benchmarks/search.py`, which has the table of docs/search.md. Forty queries go from their
 vector to ten moments. The scan multiplies each query with all clips as one float32 array in memory and sorts them; the
