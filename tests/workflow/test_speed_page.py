@@ -13,9 +13,11 @@ PAGE = PROJECT / "docs" / "speed.md"
 HEAVY = {"imports", "environment", "captions", "features", "clustering"}
 """Those that load libraries for seconds, whatever the size."""
 TOYS = """
-import runpy, sys
-folder, *names = sys.argv[1:]
+import pathlib, runpy, sys
+folder, kept, *names = sys.argv[1:]
 sys.path.insert(0, folder)
+import sides
+sides.KEPT = pathlib.Path(kept)
 for name in names:
     print(f"# {name}", flush=True)
     sys.argv = [name, "--toy", "--turns", "1"]
@@ -36,11 +38,10 @@ def command():
     return module
 
 
-def test_light_benchmarks_run(command):
+def test_light_benchmarks_run(command, tmp_path):
     names = [name for name in command.RUNS if name not in HEAVY]
-    run = subprocess.run(
-        [sys.executable, "-c", TOYS, str(BENCHMARKS), *names], capture_output=True, text=True, cwd=PROJECT
-    )
+    program = [sys.executable, "-c", TOYS, str(BENCHMARKS), str(tmp_path), *names]
+    run = subprocess.run(program, capture_output=True, text=True, cwd=PROJECT)
     assert run.returncode == 0, run.stderr
     tables = dict(part.split("\n", 1) for part in run.stdout.split("# ")[1:])
     assert list(tables) == names
