@@ -137,10 +137,10 @@ def test_subtitles_become_voice_activity_without_closed_captions(tmp_path):
     [
         (b"", "holds no subtitle"),
         (b"1\n00:00:01 -> 00:00:02\nHi\n", "row 1"),
-        (b"1\nHi\n", "no line of times"),
+        (b"1\nHi\n", "not a line of times"),
         (b"1\n00:00:05,000 --> 00:00:04,000\nHi\n", "row 2: the subtitle ends at 4.000 s"),
         (b"1\n00:00:01,000 --> 00:00:02,000\nHi\n\n\xe9\n", "not UTF-8"),
-        (b"1\n00:99:01,000 --> 00:00:02,000\nHi\n", "no line of times"),
+        (b"1\n00:99:01,000 --> 00:00:02,000\nHi\n", "not a line of times"),
     ],
 )
 def test_broken_subtitles_are_named_with_their_line(tmp_path, content, said):
