@@ -1,6 +1,6 @@
 """All tables of docs/speed.md in one run: each benchmark takes its sides in turns, five of each.
 
-    python -m benchmarks                            # all; sized for 15 minutes on two quiet cores
+    python -m benchmarks                            # all; 12 minutes on two quiet cores
     python -m benchmarks --only imports captions    # some of them
     python -m benchmarks --into docs/speed.md       # and put the tables into the page
 
