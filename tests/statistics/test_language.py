@@ -3,8 +3,12 @@
 import pytest
 
 from verified.common.errors import InputError
-from verified.statistics.language import load_tagger, measure
+from verified.statistics.language import averages, load_tagger, tally
 from verified.statistics.tagging import measure_lists
+
+
+def measure(texts, tagger, processes=1):
+    return averages([tally(texts, tagger, processes)])
 
 
 @pytest.fixture(scope="module")

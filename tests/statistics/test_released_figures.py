@@ -37,10 +37,10 @@ def test_span_and_confidence(rows):
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_parts_of_speech(rows):
-    from verified.statistics.language import load_tagger, measure
+    from verified.statistics.language import averages, load_tagger, tally
 
     tagger = load_tagger("en_core_web_sm")
-    coarse, fine = (measure([row[key] for row in rows], tagger) for key in ("cog_desc", "fig_desc"))
+    coarse, fine = (averages([tally([row[key] for row in rows], tagger)]) for key in ("cog_desc", "fig_desc"))
     assert (f"{coarse['nouns']:.2f}", f"{fine['nouns']:.2f}") == ("2.33", "4.91")
     assert (coarse["vocab"], fine["vocab"]) == (989, 2595)
     assert coarse["verbs"] == pytest.approx(1.1739, abs=1e-3) and fine["adjectives"] == pytest.approx(1.1658, abs=1e-3)

@@ -36,11 +36,6 @@ def load_tagger(model: str):
         ) from None
 
 
-def measure(texts: Iterable[str], tagger, processes: int = 1, label: str = "language") -> dict:
-    """`averages` of the `tally` of one list of captions."""
-    return averages([tally(texts, tagger, processes, label)])
-
-
 def tally(texts: Iterable[str], tagger, processes: int = 1, label: str = "language") -> dict:
     """``captions``, how many ``words, nouns, verbs, adjectives`` they have, and the sorted ``vocabulary``.
 
