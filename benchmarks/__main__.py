@@ -17,6 +17,7 @@ import sys
 import time
 from pathlib import Path
 
+from verified.common.amx import limit_onednn
 from verified.common.job import ENVIRONMENT
 
 FOLDER = Path(__file__).resolve().parent
@@ -46,6 +47,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=list(RUNS), default=list(RUNS), metavar="NAME")
     parser.add_argument("--into", type=Path, metavar="PAGE", help="put the tables into this page as well")
     options, passed = parser.parse_known_args()  # --turns and --toy are the benchmarks' own
+    limit_onednn()
     tables = {}
     began = time.monotonic()
     KEPT.parent.mkdir(exist_ok=True)

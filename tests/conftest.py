@@ -6,6 +6,8 @@ from pathlib import PurePosixPath
 import pytest
 from hypothesis import settings
 
+from verified.common.amx import limit_onednn
+
 # The same cases in each run, however slow the machine: what passed once passes again.
 settings.register_profile("verified", derandomize=True, deadline=None)
 settings.load_profile("verified")
@@ -13,6 +15,8 @@ settings.load_profile("verified")
 # Where several processes share the tests (`pytest -n 2`), each computes on one thread; read when torch is imported.
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+limit_onednn()  # before torch computes, as commands and jobs do
 
 NANO = (
     "test_kills.py",

@@ -25,6 +25,17 @@ def test_shipped_files_are_valid(name):
     assert settings.datasets or settings.longform.described
 
 
+@pytest.mark.parametrize("name", FILES)
+def test_what_runs_on_the_cpu_computes_in_float32(name):
+    settings = read(CONFIG / name)
+    on_cpu = {
+        "evaluator": not settings.evaluator.gpus,
+        "features": not settings.features.gpu,
+        "retrieval": settings.retrieval.device == "cpu",
+    }
+    assert [stage for stage in on_cpu if on_cpu[stage] and getattr(settings, stage).precision != "float32"] == []
+
+
 @pytest.mark.parametrize("name", FILES + LAYERS)
 def test_shipped_files_follow_the_schema_each_by_itself(name):
     validate(yaml.safe_load((CONFIG / name).read_text()), CONFIG / "schema.json", set_default=False)

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from verified.common.amx import limit_onednn
 from verified.common.errors import InputError
 from verified.common.gpu_leases import lease
 from verified.common.run_lock import working
@@ -77,6 +78,7 @@ def announce_parent() -> None:
     os.environ[PARENT] = str(os.getpid())
     for name, value in ENVIRONMENT.items():
         os.environ.setdefault(name, value)
+    limit_onednn()
 
 
 def take_environment() -> None:
@@ -90,6 +92,7 @@ def take_environment() -> None:
         if name in MALLOPT:
             with contextlib.suppress(AttributeError):
                 ctypes.CDLL(None).mallopt(MALLOPT[name], int(ENVIRONMENT[name]))
+    limit_onednn()
 
 
 def die_with_parent() -> None:
@@ -145,6 +148,7 @@ def job(snakemake, threads: int = 1, online: bool = False) -> Iterator[logging.L
     """
     die_with_parent()
     _hide_script()
+    limit_onednn()  # a cluster's nodes may differ from the machine on which Snakemake runs
     if not online:
         os.environ["HF_HUB_OFFLINE"] = "1"
     if reader := getattr(getattr(snakemake, "params", None), "video_reader", None):

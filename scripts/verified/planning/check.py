@@ -9,7 +9,7 @@ from verified.config.generation import ROLES
 from verified.config.trust import any_confidence_warning
 from verified.planning.check_corpus import corpus_findings
 from verified.planning.check_endpoints import endpoint_findings
-from verified.planning.check_machine import batch_findings, disk_findings, gpu_findings
+from verified.planning.check_machine import batch_findings, disk_findings, gpu_findings, processor_findings
 from verified.planning.findings import Finding
 from verified.planning.readiness import problems
 from verified.weights.wanted import wanted_models
@@ -38,6 +38,7 @@ def findings(settings: Config, files: str, offline: bool = False, cluster: bool 
     if not offline and datasets_with(settings, "annotated_here"):
         yield from endpoint_findings(settings.generation)
     yield from disk_findings(settings, models_here=not any(key in stuck for key in _model_keys(settings)))
+    yield from processor_findings()
     if not cluster:
         yield from gpu_findings(settings)
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from verified.captions.clips import PROMPT_ROOM
+from verified.common import amx
 from verified.common.gpu_leases import machine_devices
 from verified.config import Config
 from verified.config.folders import datasets_with
@@ -30,6 +31,11 @@ def disk_findings(settings: Config, models_here: bool) -> Iterator[Finding]:
         yield Finding("problem", "disk", message, "make room, or run in a folder on another disk")
     else:
         yield Finding("ok", "disk", f"{free:.0f} GB are free, about {wanted:.1f} are needed")
+
+
+def processor_findings() -> Iterator[Finding]:
+    """What this machine's processor does with bfloat16."""
+    yield Finding("ok", "processor", amx.description())
 
 
 def gpus_asked(settings: Config) -> dict[str, int]:
