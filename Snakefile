@@ -3,11 +3,6 @@ from snakemake.utils import min_version
 min_version("9.0")
 
 
-if not workflow.overwrite_configfiles:
-
-    configfile: f"{workflow.basedir}/config/config.yaml"
-
-
 include: "rules/common.smk"
 include: "rules/weights.smk"
 include: "rules/corpus.smk"
@@ -60,8 +55,8 @@ include: "rules/own_corpus.smk"
 include: "rules/export.smk"
 
 
-follow_imports(workflow.rules)
-name_reader(workflow.rules, settings.video_reader)
+follow_imports(workflow.modifier.rules)
+name_reader(workflow.modifier.rules, settings.video_reader)
 announce(workflow.rules, workflow.configfiles, sys.argv)
 
 

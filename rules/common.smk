@@ -1,7 +1,9 @@
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(workflow.basedir, "scripts")))
+# Beside the rules lies the package. Where Snakemake reads them from an address, it has to be installed.
+if workflow.current_basedir.is_local:
+    sys.path.insert(0, str(Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).parent / "scripts"))
 
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
@@ -11,6 +13,7 @@ from verified.common.digest import follow_imports, modules_digest, name_reader
 from verified.common.folders import key_of
 from verified.common.errors import InputError
 from verified.common.job import announce_parent
+from verified.common.project import PROJECT
 from verified.common.resources import LONGEST_ROAD, growing
 from verified.common.run_lock import enter
 from verified.common.seals import announce, marked
@@ -19,23 +22,30 @@ from verified.config import load
 from verified.config.folders import dataset_folder, dataset_of, dataset_pattern, dataset_values, datasets_with
 from verified.config.folders import evaluator_folder, home
 from verified.rextime import paths as suite_paths
-from verified.config.layers import layered, merge
+from verified.config.run_values import run_values
 from verified.corpus.enough import check_enough
 from verified.tables.closing import asked_for, closing_message, show, show_if_nothing_is_left
 from verified.tables.paths import leading_tables
 
+DEFAULT = PROJECT / "config" / "config.yaml"
+
+if not workflow.overwrite_configfiles:
+
+    configfile: str(DEFAULT)
+
+
 try:
-    # Snakemake joins files as well, but knows nothing of the layers below them; --config stands above all files.
-    values = merge(layered(workflow.configfiles), workflow.config_settings.config)
+    # Snakemake joins files as well, but knows nothing of the layers below them.
+    values, source = run_values(workflow, config, DEFAULT)
     config.clear()
     config.update(values)
-    settings = load(config, ", ".join(map(str, workflow.configfiles)) or "--config")
+    settings = load(config, source)
 except InputError as error:
     raise WorkflowError(f"error: {error}")
 # Values given with --config arrive as text inside mappings; the model has turned them into numbers.
 validate(
     settings.model_dump(mode="json", exclude_unset=True),
-    Path(workflow.basedir, "config", "schema.json"),
+    str(PROJECT / "config" / "schema.json"),
     set_default=False,
 )
 

@@ -111,7 +111,7 @@ rule tabulate_films:
         counts=film_paths.count_files(settings),
         uniqueness=film_paths.uniqueness_files(settings),
         collections=film_paths.truth_checks(settings),
-        printed=f"{workflow.basedir}/config/mad_tables.csv",
+        printed=str(PROJECT / "config" / "mad_tables.csv"),
     output:
         tables=f"{FILMS}/tables.json",
     log:

@@ -3,8 +3,10 @@ from verified.report.pages import page_digest
 from verified.report.paths import browser_facts, browser_inputs, report_files
 from verified.tables.paths import leading_tables
 
+# The front page speaks of the whole run: only where its configuration is ours alone.
+if config is workflow.modifier_stack[0].globals["config"]:
 
-report: "../report/workflow.rst"
+    report: "../report/workflow.rst"
 
 
 rule report_items:

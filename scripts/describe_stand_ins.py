@@ -5,14 +5,14 @@ from pathlib import Path
 from verified.common.job import job
 
 with job(snakemake, snakemake.params.threads):
-    import verified
     from verified.common.job import set_threads
+    from verified.common.project import PROJECT
     from verified.stand_ins.card import write_card
     from verified.tables.provenance import commit
 
     params, inputs = snakemake.params, snakemake.input
     set_threads(params.threads)
-    plan = {**params.plan, "commit": commit(Path(verified.__file__).parents[2]).removeprefix("commit ")}
+    plan = {**params.plan, "commit": commit(PROJECT).removeprefix("commit ")}
     folder = Path(inputs.backbone).parent
     files = [Path(name) for name in (inputs.backbone_log, inputs.evaluator, inputs.evaluator_log)]
     write_card(folder, *files, plan, Path(snakemake.output.card))

@@ -15,8 +15,10 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
+from verified.common.project import PROJECT
+
 PACKAGE = Path(__file__).resolve().parent.parent
-SCRIPTS = PACKAGE.parent
+SCRIPTS = PROJECT / "scripts"
 
 DECIDES_NOTHING = frozenset(
     f"common.{name}" for name in ("digest", "errors", "gpu_leases", "job", "progress", "resources", "run_lock", "seals")

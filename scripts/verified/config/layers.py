@@ -5,7 +5,7 @@ else is replaced. The layers of all files are below all files; among layers, and
 layer's path is relative to the folder of the file that names it.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import reduce
 from pathlib import Path
 
@@ -37,19 +37,28 @@ def merge(below: Mapping, above: Mapping) -> dict:
     return joined
 
 
-def _layers_and_own(path: Path, above: tuple[Path, ...]) -> tuple[list[dict], dict]:
-    """Values of the layers below a file, lowest first, and its own."""
-    if path.resolve() in above:
-        raise InputError("a configuration is its own layer", file=path, remedy=f"correct the key {LAYERS}")
-    mapping = _mapping(path)
+def layers_of(
+    values: Mapping, place: Callable[[str], Path], source: str | Path, above: tuple[Path, ...] = ()
+) -> tuple[list[dict], dict]:
+    """Values of the layers below a mapping, lowest first, and its own.
+
+    place: where the layer of a name is. source, above: the mapping's file, for messages, and those that led to it.
+    """
+    mapping = dict(values)
     named = mapping.pop(LAYERS, None) or []
     if not isinstance(named, list) or not all(isinstance(name, str) for name in named):
-        raise InputError(f"{LAYERS} = {named!r}: expected a list of files", file=path)
-    below = []
+        raise InputError(f"{LAYERS} = {named!r}: expected a list of files", file=source)
+    below: list[dict] = []
     for name in named:
-        deeper, values = _layers_and_own(path.parent / name, (*above, path.resolve()))
-        below += [*deeper, values]
+        deeper, own = _layers_and_own(place(name), above)
+        below += [*deeper, own]
     return below, mapping
+
+
+def _layers_and_own(path: Path, above: tuple[Path, ...]) -> tuple[list[dict], dict]:
+    if path.resolve() in above:
+        raise InputError("a configuration is its own layer", file=path, remedy=f"correct the key {LAYERS}")
+    return layers_of(_mapping(path), lambda name: path.parent / name, path, (*above, path.resolve()))
 
 
 def _mapping(path: Path) -> dict:

@@ -8,8 +8,9 @@ from functools import cache
 from pathlib import Path
 
 from verified.common.errors import InputError
+from verified.common.project import PROJECT
 
-SOURCES = Path(__file__).resolve().parents[3] / "config" / "sources.csv"
+SOURCES = PROJECT / "config" / "sources.csv"
 ACCESS = ("open", "form", "none", "own")
 """open: a rule downloads it; form: a person fetches it from the page `url`; none: not published; own: a user's file."""
 

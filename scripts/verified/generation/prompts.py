@@ -21,10 +21,10 @@ from pathlib import Path
 import yaml
 
 from verified.common.errors import InputError
+from verified.common.project import PROJECT
 from verified.generation.further import FURTHER
 from verified.generation.request import TASKS
 
-PROJECT = Path(__file__).resolve().parents[3]
 KINDS = ("quoted", "number", "lines")
 PIECE = re.compile(r"\{\{|\}\}|\{([A-Za-z_][A-Za-z0-9_]*)\}|[{}]")
 

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from verified.common.errors import InputError
-
-PROJECT = Path(__file__).resolve().parents[3]
+from verified.common.project import PROJECT
 
 
 def stand_in(rule: str, wildcards: Mapping[str, str], configfiles: Sequence[str | Path], folder: str | Path = "."):

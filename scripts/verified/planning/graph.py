@@ -6,7 +6,8 @@ from itertools import product
 from pathlib import Path
 
 from verified.common.errors import InputError
-from verified.planning.running import PROJECT, snakemake_command
+from verified.common.project import PROJECT
+from verified.planning.running import snakemake_command
 
 GATHERED = {"released": "corpus", "outcomes": "tables", "validation": "evaluator", "validity": "tables"}
 """Rule files that are no stage of their own, and the stage that their rules serve."""

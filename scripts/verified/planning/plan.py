@@ -6,7 +6,8 @@ import time
 from dataclasses import dataclass
 
 from verified.common.errors import InputError
-from verified.planning.running import PROJECT, snakemake_command
+from verified.common.project import PROJECT
+from verified.planning.running import snakemake_command
 
 # Jobs of a group are printed indented.
 _JOB = re.compile(r"^ *(?:local)?(?:rule|checkpoint) (\w+):$", re.MULTILINE)

@@ -2,9 +2,8 @@
 
 import argparse
 import sys
-from pathlib import Path
 
-PROJECT = Path(__file__).resolve().parents[3]
+from verified.common.project import PROJECT
 
 
 def add_run_options(parser: argparse.ArgumentParser, profile: bool = False) -> None:

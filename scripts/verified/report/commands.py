@@ -4,8 +4,9 @@ import argparse
 import subprocess
 from pathlib import Path
 
+from verified.common.project import PROJECT
 from verified.config.commands import add_configfiles
-from verified.planning.running import PROJECT, add_run_options, configured, snakemake_command
+from verified.planning.running import add_run_options, configured, snakemake_command
 
 SHOWN = Path("results/report.html")
 

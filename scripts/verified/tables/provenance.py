@@ -3,6 +3,7 @@
 import subprocess
 from pathlib import Path
 
+from verified import __version__
 from verified.config.evaluator import imported_checkpoint
 from verified.config.sources import KINDS
 from verified.config.trust import NOT_TRUSTED, untrusted
@@ -15,12 +16,16 @@ from verified.weights.wanted import LOADING_ENGINES, Wanted
 
 
 def commit(project: Path) -> str:
-    """Commit of the project's checkout, marked when files differ from it; or that there is none."""
+    """Commit of the project's checkout, marked when files differ from it; or its version, and that there is none.
+
+    An installed copy may lie inside a repository of somebody else's, which has none of its files.
+    """
     try:
+        _git(project, "ls-files", "--error-unmatch", ".")
         head = _git(project, "rev-parse", "--short=12", "HEAD")
         changed = _git(project, "status", "--porcelain", "--untracked-files=no")
     except (OSError, subprocess.CalledProcessError):
-        return "no git checkout"
+        return f"version {__version__}, no git checkout"
     return f"commit {head}{' with local changes' if changed else ''}"
 
 

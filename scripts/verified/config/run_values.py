@@ -1,0 +1,47 @@
+"""The configuration of a Snakemake run: its files, or what a workflow hands over that uses this one as a module."""
+
+from collections.abc import Mapping
+from functools import reduce
+from pathlib import Path
+
+from verified.common.errors import InputError
+from verified.config.layers import layered, layers_of, merge
+
+
+def run_values(workflow, config: Mapping, default: Path) -> tuple[dict, str]:
+    """Plain values of a run with all layers, and where they come from, for messages.
+
+    workflow: Snakemake's, while it reads our rules. config: its variable of that name. default: the file of a run that
+    names none. Files on the command line come in its place, values given with --config above all files. With
+    ``config:`` in a module statement that mapping alone counts, for Snakemake has merged the importer's files and the
+    command line into it. Raises InputError for a file that cannot be read, or a module statement that moves our paths.
+    """
+    _refuse_prefix(workflow.modifier)
+    if workflow.modifier.skip_configfile:
+        source = ", ".join(map(str, workflow.configfiles)) or f"config of module {workflow.modifier.namespace}"
+        return handed_over(config, [Path(file).parent for file in workflow.configfiles]), source
+    files = list(workflow.overwrite_configfiles) or [default]
+    return merge(layered(files), workflow.config_settings.config), ", ".join(map(str, files))
+
+
+def handed_over(values: Mapping, folders: list[Path]) -> dict:
+    """A mapping above the layers that it names: files below the last of `folders` that has them, or the working folder.
+
+    A mapping does not tell which file its key `layers` was in; `folders` are those of all files of the run.
+    """
+    below, own = layers_of(
+        values, lambda name: next((f / name for f in reversed(folders) if (f / name).is_file()), Path(name)), "config"
+    )
+    return reduce(merge, [*below, own], {})
+
+
+def _refuse_prefix(modifier) -> None:
+    """Raise InputError for `prefix` or `replace_prefix`: Snakemake would move files that params and seals name too."""
+    paths = modifier.path_modifier
+    while paths is not None:
+        if paths.prefix is not None or paths.modifies_prefixes:
+            raise InputError(
+                f"module {modifier.namespace} has a prefix, which this workflow cannot follow",
+                remedy="leave it out: the key `name` of a configuration gives its files their folder, results/NAME",
+            )
+        paths = paths.inner_modifier

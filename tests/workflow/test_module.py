@@ -1,0 +1,176 @@
+"""The workflow inside another one: Snakemake's module statement, as the workflow catalogue deploys it."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import yaml
+from running import NANO, PROJECT, snakemake
+
+CORPUS = "results/nano/corpus/moments.jsonl"
+RENDERED = "results/nano/corpus/rendered.jsonl"
+DEPLOYED = """
+configfile: "config/config.yaml"
+
+module verified:
+    snakefile: {snakefile}
+    config: config
+
+use rule * from verified
+"""
+
+
+def importer(folder: Path, text: str, config: Path | dict = NANO, snakefile: str | None = None) -> Path:
+    """A project that uses the workflow: its own Snakefile and its own config/config.yaml."""
+    for below in ("workflow", "config"):
+        (folder / below).mkdir(parents=True)
+    written = text.replace("{snakefile}", snakefile or repr(str(PROJECT / "workflow" / "Snakefile")))
+    (folder / "workflow" / "Snakefile").write_text(written, encoding="utf-8")
+    target = folder / "config" / "config.yaml"
+    if isinstance(config, dict):
+        target.write_text(yaml.safe_dump(config, sort_keys=False), encoding="utf-8")
+    else:
+        shutil.copy(config, target)
+    return folder
+
+
+def run(folder: Path, *arguments: str, **options) -> str:
+    """Snakemake called in the importer's folder, as its user would; returns what it printed."""
+    command = [sys.executable, "-m", "snakemake", "--scheduler", "greedy", "--nocolor", *arguments]
+    ended = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options)
+    assert ended.returncode == 0, ended.stdout[-4000:]
+    return ended.stdout
+
+
+def jobs(printed: str) -> Counter:
+    """Number of jobs of each rule in the output of a dry run."""
+    return Counter(re.findall(r"^(?:local)?rule ([\w/]+):$", printed, re.MULTILINE))
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory) -> Counter:
+    """Jobs of the nano configuration when the workflow runs by itself."""
+    planned = snakemake(tmp_path_factory.mktemp("alone"), "--dry-run")
+    assert planned.returncode == 0, planned.stdout[-4000:]
+    return jobs(planned.stdout)
+
+
+def test_an_importer_plans_the_same_jobs(tmp_path, alone):
+    folder = importer(tmp_path / "project", DEPLOYED)
+    assert jobs(run(folder, "--dry-run")) == alone
+    assert alone["build_tables"] == 1
+
+
+def test_what_an_importer_builds_is_what_the_workflow_builds(tmp_path):
+    folder = importer(tmp_path / "project", DEPLOYED)
+    run(folder, "--cores", "2", CORPUS)
+    again = snakemake(folder, "--cores", "2", CORPUS)
+    assert again.returncode == 0
+    assert "Nothing to be done" in again.stdout, "code, params or inputs of a rule differ"
+
+
+def test_rules_get_another_name_and_a_section_of_the_importers_configuration(tmp_path, alone):
+    text = """
+configfile: "config/config.yaml"
+
+module verified:
+    snakefile: {snakefile}
+    config: config["moments"]
+
+use rule * from verified as moments_*
+
+onstart:
+    verified.onstart()
+
+onsuccess:
+    verified.onsuccess()
+
+rule mine:
+    default_target: True
+    input: rules.moments_build_tables.output.tables
+    output: "mine.txt"
+    shell: "ls {input} > {output}"
+"""
+    values = yaml.safe_load(NANO.read_text(encoding="utf-8"))
+    folder = importer(tmp_path / "project", text, {"mine": 1, "moments": values})
+    expected = Counter({f"moments_{rule}": count for rule, count in alone.items() if rule != "all"}) + Counter(["mine"])
+    assert jobs(run(folder, "--dry-run")) == expected
+    run(folder, "--cores", "2", RENDERED)
+
+
+def test_without_a_configuration_the_command_line_says_or_the_demo_runs(tmp_path, alone):
+    text = "module verified:\n    snakefile: {snakefile}\n\nuse rule * from verified\n"
+    folder = importer(tmp_path / "project", text)
+    assert jobs(run(folder, "--dry-run", "--configfile", str(NANO))) == alone
+    assert "results/demo/tables" in run(folder, "--dry-run")
+
+
+def test_layers_are_found_beside_the_importers_file(tmp_path, alone):
+    folder = importer(tmp_path / "project", DEPLOYED, {"layers": ["below.yaml"], "seed": 7})
+    shutil.copy(NANO, folder / "config" / "below.yaml")
+    printed = run(folder, "--dry-run", "--printshellcmds")
+    assert jobs(printed) == alone
+    nowhere = importer(tmp_path / "other", DEPLOYED, {"layers": ["gone.yaml"]})
+    ended = subprocess.run(
+        [sys.executable, "-m", "snakemake", "--dry-run"], cwd=nowhere, capture_output=True, text=True
+    )
+    assert ended.returncode != 0 and "gone.yaml" in ended.stdout + ended.stderr
+
+
+def test_two_modules_side_by_side(tmp_path, alone):
+    values = yaml.safe_load(NANO.read_text(encoding="utf-8"))
+    other = {**values, "name": "other"}
+    text = "configfile: 'config/config.yaml'\n" + "".join(
+        f"""
+module {name}:
+    snakefile: {{snakefile}}
+    config: config["{name}"]
+
+use rule * from {name} as {name}_*
+"""
+        for name in ("nano", "other")
+    )
+    text += "\nrule both:\n    default_target: True\n    input: rules.nano_all.input, rules.other_all.input\n"
+    folder = importer(tmp_path / "project", text, {"nano": values, "other": other})
+    planned = jobs(run(folder, "--dry-run"))
+    for name in ("nano", "other"):
+        assert {rule: planned[f"{name}_{rule}"] for rule in alone if rule != "all"} == {
+            rule: count for rule, count in alone.items() if rule != "all"
+        }
+
+
+@pytest.mark.parametrize("line", ['prefix: "part"', 'replace_prefix: {"results/": "part/"}'])
+def test_a_prefix_is_refused_with_a_way_out(tmp_path, line):
+    text = DEPLOYED.replace("    config: config\n", f"    config: config\n    {line}\n")
+    folder = importer(tmp_path / "project", text)
+    ended = subprocess.run([sys.executable, "-m", "snakemake", "--dry-run"], cwd=folder, capture_output=True, text=True)
+    printed = ended.stdout + ended.stderr
+    assert ended.returncode != 0
+    assert "prefix" in printed and "results/NAME" in printed
+
+
+def test_rules_read_from_a_repository_with_the_package_installed(tmp_path):
+    """snakedeploy's form. GitHub is a repository on this disk, by git's own redirection of addresses."""
+    upstream = tmp_path / "github" / "somebody" / "verified"
+    for part in ("rules", "scripts", "envs", "report", "workflow"):
+        shutil.copytree(PROJECT / part, upstream / part, ignore=shutil.ignore_patterns("verified", "__pycache__"))
+    shutil.copy(PROJECT / "Snakefile", upstream)
+    settings = tmp_path / "gitconfig"
+    settings.write_text(
+        f'[url "file://{tmp_path}/github/"]\n\tinsteadOf = https://github.com/\n'
+        "[user]\n\tname = somebody\n\temail = somebody@example.org\n[safe]\n\tdirectory = *\n",
+        encoding="utf-8",
+    )
+    environment = {**os.environ, "GIT_CONFIG_GLOBAL": str(settings), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    environment.pop("GITHUB_TOKEN", None)
+    for command in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "all"], ["tag", "v1.0.0"]):
+        subprocess.run(["git", *command], cwd=upstream, env=environment, check=True)
+    hosted = 'github("somebody/verified", path="workflow/Snakefile", tag="v1.0.0")'
+    folder = importer(tmp_path / "project", DEPLOYED, snakefile=hosted)
+    run(folder, "--cores", "2", RENDERED, env=environment)
+    assert (folder / RENDERED).is_file()
