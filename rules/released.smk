@@ -4,9 +4,11 @@ from verified.annotations.paths import annotation_files, check_releases
 from verified.corpus.released_source import DOWNLOADS
 from verified.corpus.source_files import release_files
 from verified.corpus.sources import read_sources
+from verified.planning.supplied import check_supplied
 
 try:
     check_releases(settings)
+    check_supplied(settings)
 except InputError as error:
     raise WorkflowError(f"error: {error}")
 

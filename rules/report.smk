@@ -10,7 +10,7 @@ if config is workflow.modifier_stack[0].globals["config"]:
 
 
 rule report_items:
-    """Everything that the report shows: `snakemake --report results/report.html report_items` gathers it."""
+    """Everything that the report shows: `snakemake report_items --report results/report.html` gathers it."""
     input:
         report_files(settings),
 

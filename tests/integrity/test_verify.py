@@ -72,11 +72,11 @@ def test_healing_removes_just_that_and_the_next_run_is_told(folder, capsys):
         aged = seal_of(folder / name) if name != "b.jsonl" else folder / name
         os.utime(aged, (10**9 - age, 10**9 - age))
     status, said = verify(capsys, "--configfile", "small.yaml", "--heal")
-    build = "  snakemake --cores all --configfile small.yaml -- results/small"
+    build = "  snakemake --cores all results/small"
     assert status == 0
     assert said.splitlines()[-2:] == [
-        f"{build}/a.jsonl {build[-13:]}/b.jsonl {build[-13:]}/tables",
-        f"{build}/corpus/c.jsonl",
+        f"{build}/a.jsonl {build[-13:]}/b.jsonl {build[-13:]}/tables --configfile small.yaml",
+        f"{build}/corpus/c.jsonl --configfile small.yaml",
     ]
     wanted = [f"results/small/{name}" for name in ("a.jsonl", "b.jsonl", "corpus/c.jsonl", "tables")]
     assert marked("results/small") == wanted

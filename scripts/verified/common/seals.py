@@ -303,7 +303,7 @@ def rebuild_command(paths: Iterable[str | os.PathLike], configurations: str | No
     if configurations is None:
         configurations = os.environ.get(CONFIGURATIONS, "")
     options = f" --configfile {configurations}" if configurations else ""
-    build = f"snakemake --cores all{options} -- {shlex.join(paths)}"
+    build = f"snakemake --cores all {shlex.join(paths)}{options}"
     return f"rm -r {shlex.join(there)} && {build}" if there else build
 
 

@@ -37,7 +37,9 @@ class SourceFile:
 
 @cache
 def read_sources(path: Path = SOURCES) -> tuple[SourceFile, ...]:
-    """All rows of `config/sources.csv`. Raises InputError for an impossible row."""
+    """All rows of `config/sources.csv`. Raises InputError where there is no such file, and for an impossible row."""
+    if not path.is_file():
+        raise InputError("no such list of published files", file=path, remedy="put it there, or name another")
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     files = []

@@ -109,8 +109,8 @@ def _forget(arguments: argparse.Namespace) -> None:
     with Ledger(arguments.ledger) as ledger:
         count = ledger.forget(arguments.status, arguments.reason)
     print(
-        f"{count} calls forgotten. To ask them again, name their rules: snakemake ... --forcerun caption_statics "
-        "caption_dynamics write_perturbations"
+        f"{count} calls forgotten. To ask them again, name their rules: snakemake --cores all results/tables "
+        "--forcerun caption_statics caption_dynamics write_perturbations --configfile …"
     )
 
 

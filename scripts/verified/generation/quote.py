@@ -245,7 +245,7 @@ def _moments(name: str, dataset: DataSet, config: Config) -> list[dict]:
         raise InputError(
             f"the demo corpus of {name} is not rendered yet",
             file=built,
-            remedy=f"run `snakemake --cores 1 {built}` first: it asks no model",
+            remedy=f"run `snakemake --cores 1 {built} --configfile …` first: it asks no model",
         )
     return unprobed_moments(dataset.source, str(built.parent))
 

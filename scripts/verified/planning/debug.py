@@ -2,11 +2,13 @@
 
 import difflib
 import runpy
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from verified.common.errors import InputError
 from verified.common.project import PROJECT
+from verified.common.seals import rebuild_command
 
 
 def stand_in(rule: str, wildcards: Mapping[str, str], configfiles: Sequence[str | Path], folder: str | Path = "."):
@@ -30,10 +32,8 @@ def _as_scripts_see(job):
     from snakemake.iocontainers import Snakemake
 
     if absent := [str(path) for path in job.input if not Path(path).exists()]:
-        raise InputError(
-            f"{job.rule.name} reads {absent[0]}, which is not there",
-            remedy=f"build it first: snakemake --cores all {absent[0]}",
-        )
+        build = rebuild_command(absent[:1], shlex.join(map(str, job.rule.workflow.configfiles)))
+        raise InputError(f"{job.rule.name} reads {absent[0]}, which is not there", remedy=f"build it first: {build}")
     for path in (*job.output, *job.log):
         Path(path).parent.mkdir(parents=True, exist_ok=True)
     return Snakemake(

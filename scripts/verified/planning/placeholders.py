@@ -10,11 +10,9 @@ from pathlib import Path
 from verified.common.errors import InputError
 from verified.config import Config
 from verified.config.datasets import DataSet
-from verified.config.evaluator import STAND_IN
-from verified.config.folders import datasets_with
 from verified.corpus.released_source import DOWNLOADS, resolve
 from verified.corpus.sources import SOURCES, collections
-from verified.rextime.paths import supplied_paths as rextime_files
+from verified.planning.supplied import supplied
 
 
 def missing(config: Config, directory: Path) -> list[str]:
@@ -53,23 +51,11 @@ def published_moments(config: Config) -> dict[str, dict[str, int]]:
 
 
 def _named(config: Config) -> Iterator[tuple[str, bool]]:
-    """(path, whether it is a folder) of what the sources and the evaluator start from and no rule makes."""
-    for name in datasets_with(config, "has_videos"):
-        source = config.datasets[name].source
-        if source.rendered:
-            continue
-        files = source.files("")
-        yield files["videos"], True
-        if source.published:
-            yield from ((path, False) for path in _annotation_files(config.datasets[name]))
-        elif not source.proposes_moments:
-            yield files["moments"], False
-    yield from ((path, is_folder) for _, path, is_folder in rextime_files(config))
-    evaluator = config.evaluator
-    if evaluator.checkpoint and evaluator.checkpoint != STAND_IN:
-        yield evaluator.checkpoint, False
-    elif evaluator.umt_file and not evaluator.umt_url:
-        yield evaluator.umt_file, False
+    """(path, whether it is a folder) of what a run starts from and no rule makes."""
+    yield from ((path, is_folder) for _, path, is_folder, _ in supplied(config))
+    for dataset in config.datasets.values():
+        if dataset.source.published:
+            yield from ((path, False) for path in _annotation_files(dataset))
 
 
 def _annotation_files(dataset: DataSet) -> Iterator[str]:

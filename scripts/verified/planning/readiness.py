@@ -11,6 +11,7 @@ from verified.config.datasets import DataSet
 from verified.config.evaluator import STAND_IN
 from verified.config.generation import ROLES
 from verified.generation.prompts import read_prompts
+from verified.planning.supplied import supplied_films
 from verified.rextime.paths import supplied_paths as rextime_files
 from verified.weights.lock import read_lock
 from verified.weights.umt import check_umt
@@ -36,6 +37,7 @@ def problems(settings: Config, files: str) -> list[Problem]:
         *_models(settings, files),
         *_evaluator(settings, files),
         *_data(settings),
+        *_films(settings),
         *_rextime(settings),
         *_answers(settings),
     ]
@@ -111,6 +113,12 @@ def _data(settings: Config) -> Iterator[Problem]:
     for split in settings.evaluator.splits or ():
         if all_known and split not in everywhere:
             yield _unknown("evaluator.splits", split, everywhere)
+
+
+def _films(settings: Config) -> Iterator[Problem]:
+    for key, path, is_folder, _ in supplied_films(settings):
+        if not Path(path).exists():
+            yield Problem(key, f"no {'folder' if is_folder else 'file'} {path}", "put it there, or name another")
 
 
 def _rextime(settings: Config) -> Iterator[Problem]:

@@ -52,7 +52,7 @@ def _items(config: Config) -> list[dict]:
             raise InputError(
                 f"the corpus of {dataset}, a source of the questions, is not built yet",
                 file=corpus,
-                remedy=f"run `snakemake --cores 1 {corpus}` first: it asks no model",
+                remedy=f"run `snakemake --cores 1 {corpus} --configfile …` first: it asks no model",
             )
     return read_sources(config.rextime, paths.corpora(config))[0]
 

@@ -1,0 +1,63 @@
+"""What a configuration starts from and no rule makes. Snakemake can name a missing one, but no remedy."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from verified.common.errors import InputError
+from verified.config import Config, outputs
+from verified.config.evaluator import STAND_IN
+from verified.config.folders import dataset_folder, datasets_with, evaluator_folder
+from verified.longform.paths import folder as films_folder
+from verified.rextime.paths import folder as suite_folder
+from verified.rextime.paths import supplied_paths
+
+
+class Supplied(NamedTuple):
+    """The configuration's key, the path it names, and the file that the first rule to read it makes of it."""
+
+    key: str
+    path: str
+    is_folder: bool
+    made: str
+
+
+def supplied(settings: Config) -> Iterator[Supplied]:
+    """All that the user brings but published annotations: videos, moments, films, ReXTime's files, weights."""
+    for name in datasets_with(settings, "has_videos"):
+        source, key = settings.datasets[name].source, f"datasets.{name}.source"
+        if source.rendered:
+            continue
+        made = outputs.moments(dataset_folder(settings, name))
+        yield Supplied(f"{key}.videos", source.videos, True, made)
+        if not source.published and not source.proposes_moments:
+            yield Supplied(f"{key}.moments", source.moments, False, made)
+    yield from supplied_films(settings)
+    items = f"{suite_folder(settings)}/items.jsonl"
+    yield from (Supplied(*named, items) for named in supplied_paths(settings))
+    evaluator, tuned = settings.evaluator, f"{evaluator_folder(settings)}/checkpoint.safetensors"
+    if evaluator.checkpoint and evaluator.checkpoint != STAND_IN:
+        yield Supplied("evaluator.checkpoint", evaluator.checkpoint, False, tuned)
+    elif evaluator.umt_file and not evaluator.umt_url and not evaluator.checkpoint:
+        yield Supplied("evaluator.umt_file", evaluator.umt_file, False, tuned)
+
+
+def supplied_films(settings: Config) -> Iterator[Supplied]:
+    """What data sets of films start from."""
+    for name, film_set in settings.longform.datasets.items():
+        source, made = film_set.source, f"{films_folder(settings)}/{name}/annotations.jsonl"
+        named = {f"annotations.{split}": path for split, path in getattr(source, "annotations", {}).items()}
+        named |= {key: getattr(source, key, None) for key in ("manifest", "frames", "tokens", "sentences")}
+        for key, path in named.items():
+            if path:
+                yield Supplied(f"longform.datasets.{name}.source.{key}", path, False, made)
+        if getattr(source, "videos", None):
+            yield Supplied(f"longform.datasets.{name}.source.videos", source.videos, True, made)
+
+
+def check_supplied(settings: Config) -> None:
+    """Raise InputError for the first that is not there, unless what is made of it stands already."""
+    for key, path, is_folder, made in supplied(settings):
+        if not Path(path).exists() and not Path(made).exists():
+            kind = "folder" if is_folder else "file"
+            raise InputError(f"{key}: no {kind} {path}", remedy="put it there, or name another")
