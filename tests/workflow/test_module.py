@@ -104,7 +104,14 @@ rule mine:
 
 
 def test_without_a_configuration_the_command_line_says_or_the_demo_runs(tmp_path, alone):
-    text = "module verified:\n    snakefile: {snakefile}\n\nuse rule * from verified\n"
+    text = """
+from verified.common.project import PROJECT
+
+module verified:
+    snakefile: PROJECT / "Snakefile"
+
+use rule * from verified
+"""
     folder = importer(tmp_path / "project", text)
     assert jobs(run(folder, "--dry-run", "--configfile", str(NANO))) == alone
     assert "results/demo/tables" in run(folder, "--dry-run")

@@ -1,7 +1,13 @@
 """Where the workflow's own files are: Snakefile, rules, scripts, environments, configurations, prompts, sources."""
 
+import os
 from pathlib import Path
 
 _INSTALLED = Path(__file__).resolve().parents[1] / "workflow"
 PROJECT = _INSTALLED if _INSTALLED.is_dir() else Path(__file__).resolve().parents[3]
 """The checkout, or the copy of it that an installed package carries (see setup.py)."""
+
+
+def located(path: str | os.PathLike) -> Path:
+    """`path`; where nothing is there, the project's own file or folder of that name, if it has one."""
+    return PROJECT / path if not Path(path).exists() and (PROJECT / path).exists() else Path(path)

@@ -1,35 +1,41 @@
-"""`verified config-check` and `verified config-docs`."""
+"""`verified config-check`, `verified config-docs` and `verified where`."""
 
 import argparse
 import json
 import sys
 from pathlib import Path
 
+from verified.common.project import PROJECT, located
+
 START, END = "<!-- keys: generated from scripts/verified/config, do not edit -->", "<!-- end of keys -->"
 
 
 def add_configfiles(parser: argparse.ArgumentParser, default: str = "config/config.yaml") -> None:
-    """Add the option --configfile: one file or several, as Snakemake takes them."""
+    """Add the option --configfile: one file or several, as Snakemake takes them; or what came with the workflow."""
     parser.add_argument(
         "--configfile",
-        type=Path,
+        type=located,
         nargs="+",
-        default=[Path(default)],
+        default=[located(default)],
         metavar="FILE",
         help=f"the run's configuration; of several files, later ones change earlier ones (default {default})",
     )
 
 
 def add_parser(subparsers) -> None:
-    """Add the two subcommands."""
+    """Add the subcommands."""
     check = subparsers.add_parser(
         "config-check", help="print a configuration whole, with all defaults, and what a run of it would stumble over"
     )
-    check.add_argument("file", type=Path, nargs="+", help="its files; later ones change earlier ones")
+    check.add_argument("file", type=located, nargs="+", help="its files; later ones change earlier ones")
     check.set_defaults(run=_check)
     docs = subparsers.add_parser("config-docs", help="rewrite config/schema.json and the key table of config/README.md")
     docs.add_argument("--folder", type=Path, default=Path("config"), help="where the two files are (default config)")
     docs.set_defaults(run=_docs)
+    where = subparsers.add_parser(
+        "where", help="print the folder of the workflow's own Snakefile, rules and configurations"
+    )
+    where.set_defaults(run=lambda arguments: print(PROJECT))
 
 
 def _check(arguments: argparse.Namespace) -> int:

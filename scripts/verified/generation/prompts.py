@@ -21,7 +21,7 @@ from pathlib import Path
 import yaml
 
 from verified.common.errors import InputError
-from verified.common.project import PROJECT
+from verified.common.project import located
 from verified.generation.further import FURTHER
 from verified.generation.request import TASKS
 
@@ -65,9 +65,7 @@ def quoted(text: str) -> str:
 
 def prompt_file(folder: str | os.PathLike, task: str) -> str:
     """Path of the file of `task`; a folder that is not below the working directory is looked for in the project."""
-    if not Path(folder).is_dir() and (PROJECT / folder).is_dir():
-        folder = PROJECT / folder
-    return str(Path(folder, f"{task}.md"))
+    return str(located(folder) / f"{task}.md")
 
 
 def read_prompts(folder: str | os.PathLike, tasks: Iterable[str] = TASKS) -> dict[str, Prompt]:

@@ -6,6 +6,7 @@ import shlex
 from pathlib import Path
 
 from verified.common.errors import InputError
+from verified.common.project import located
 
 
 def add_parser(subparsers) -> None:
@@ -16,7 +17,11 @@ def add_parser(subparsers) -> None:
         description="Check every file and folder that a run built against the seal that its job left beside it.",
     )
     parser.add_argument(
-        "--configfile", nargs="+", default=(), help="the run's configuration (default: all that is below results)"
+        "--configfile",
+        type=located,
+        nargs="+",
+        default=(),
+        help="the run's configuration (default: all that is below results)",
     )
     parser.add_argument("--directory", type=Path, default=Path("."), help="working directory of the run")
     action = parser.add_mutually_exclusive_group()
@@ -63,11 +68,11 @@ def run(arguments: argparse.Namespace) -> int:
     alone = "; in turn, these build nothing else:" if groups else ""
     print(f"removed; the next run builds them again and continues from there{alone}")
     for paths in groups:
-        print(f"  {rebuild_command(paths, shlex.join(arguments.configfile))}")
+        print(f"  {rebuild_command(paths, shlex.join(map(str, arguments.configfile)))}")
     return 0
 
 
-def _name(configurations: list[str]) -> list[str]:
+def _name(configurations: list[Path]) -> list[str]:
     """The name in the last of the configuration files that has one, which is the one that counts."""
     import yaml
 

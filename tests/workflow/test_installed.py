@@ -1,0 +1,143 @@
+"""The package without a checkout: a source archive and a wheel of it, installed into an environment of its own."""
+
+import json
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+from running import NANO, PROJECT
+
+from verified.common.digest import script_digest
+
+BUILT_FROM = ("Snakefile", "rules", "scripts", "envs", "report", "config", "profiles")
+OWN = (*BUILT_FROM, "pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "LICENSE")
+OWN += ("requirements.in", "requirements-dev.in")
+LEFT = shutil.ignore_patterns("__pycache__", "*.egg-info")
+
+
+def run(command: list[str], folder: Path, status: int = 0) -> str:
+    """Standard output of a command that ends with `status`, in a folder outside any checkout."""
+    ended = subprocess.run(list(map(str, command)), cwd=folder, capture_output=True, text=True)
+    assert ended.returncode == status, (ended.stdout + ended.stderr)[-4000:]
+    assert "Traceback" not in ended.stderr
+    return ended.stdout
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory) -> Path:
+    """Folder of the commands of an environment with the wheel; libraries come from the one that runs the tests."""
+    folder = tmp_path_factory.mktemp("installed")
+    tree = folder / "tree"
+    tree.mkdir()
+    for name in OWN:
+        (shutil.copytree if (PROJECT / name).is_dir() else shutil.copy)(
+            PROJECT / name, tree / name, **({"ignore": LEFT} if (PROJECT / name).is_dir() else {})
+        )
+    archive = "import setuptools.build_meta as build; build.build_sdist('../archive')"
+    run([sys.executable, "-c", archive], tree)
+    (sdist,) = (folder / "archive").glob("*.tar.gz")
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
+    run(
+        [*pip, "wheel", "--no-index", "--no-deps", "--no-build-isolation", "--wheel-dir", folder / "wheel", sdist],
+        folder,
+    )
+    (wheel,) = (folder / "wheel").glob("*.whl")
+    environment = folder / "environment"
+    run([sys.executable, "-m", "venv", "--without-pip", environment], folder)
+    python = environment / "bin" / "python"
+    run([*pip, "--python", python, "install", "--no-index", "--no-deps", wheel], folder)
+    packages = run([python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"], folder).strip()
+    # Python reads no .pth files in folders that a .pth file names: an editable installation there stays out of sight.
+    Path(packages, "libraries.pth").write_text(f"{sysconfig.get_path('purelib')}\n", encoding="utf-8")
+    found = run([python, "-c", "import verified; print(verified.__file__)"], folder).strip()
+    assert Path(found).is_relative_to(packages)
+    return environment / "bin"
+
+
+@pytest.fixture(scope="module")
+def carried(installed, tmp_path_factory) -> Path:
+    """The workflow's files as the installed package has them."""
+    return Path(run([installed / "verified", "where"], tmp_path_factory.mktemp("where")).strip())
+
+
+def test_the_package_carries_the_workflow_as_it_is(carried):
+    def files(root: Path, part: str) -> dict[str, bytes]:
+        base = root / part
+        listed = [base] if base.is_file() else [path for path in base.rglob("*") if path.is_file()]
+        return {
+            path.relative_to(root).as_posix(): path.read_bytes()
+            for path in listed
+            if not {"__pycache__", "verified"} & set(path.parts[len(root.parts) :]) and ".egg-info" not in str(path)
+        }
+
+    for part in BUILT_FROM:
+        assert files(carried, part) == files(PROJECT, part), part
+
+
+@pytest.mark.parametrize("name", ["released.yaml", "charades.yaml", "grounding.yaml", "nano.yaml"])
+def test_configurations_of_the_package_are_read_with_layers_sources_and_prompts(installed, carried, tmp_path, name):
+    # Status 1 says that something has to be fetched before a run; what came with the package is no such thing.
+    checked = subprocess.run(
+        [installed / "verified", "config-check", f"config/{name}"], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert checked.returncode in (0, 1) and "seed:" in checked.stdout
+    assert "Traceback" not in checked.stderr
+    for file in ("sources.csv", "prompts", "schema.json"):
+        assert file not in checked.stderr
+
+
+def test_a_file_of_ones_own_comes_before_the_packages(installed, tmp_path):
+    (tmp_path / "config").mkdir()
+    shutil.copy(NANO, tmp_path / "config" / "config.yaml")
+    command = [installed / "verified", "config-check", "config/config.yaml"]
+    assert "name: nano" in run(command, tmp_path)
+    shutil.rmtree(tmp_path / "config")
+    assert "name: demo" in run(command, tmp_path)
+
+
+def test_checks_of_a_run_without_network(installed, tmp_path):
+    run([installed / "verified", "check", "--offline", "--configfile", "config/nano.yaml"], tmp_path)
+
+
+def test_a_submission_is_scored(installed, tmp_path):
+    truth = {"desc_id": 1, "video": "v", "time": [0.0, 2.0], "duration": 8.0, "fig_desc": "a ball"}
+    (tmp_path / "truth.jsonl").write_text(json.dumps(truth) + "\n", encoding="utf-8")
+    entry = {"desc_id": 1, "predictions": [[0, 0.0, 2.0, 1.0]]}
+    submission = {"video2idx": {"v": 0}, "VCMR": [entry], "SVMR": [entry], "VR": [entry]}
+    (tmp_path / "submission.json").write_text(json.dumps(submission), encoding="utf-8")
+    printed = run([installed / "verified", "evaluate", "truth.jsonl", "submission.json", "--json"], tmp_path)
+    assert json.loads(printed)
+
+
+def test_prompts_weights_and_provenance(installed, tmp_path):
+    text = """
+import json
+from verified.common.digest import SCRIPTS, script_digest
+from verified.common.project import PROJECT
+from verified.generation.prompts import read_prompts
+from verified.stand_ins.paths import SHIPPED
+from verified.tables.provenance import commit
+print(json.dumps({
+    "prompts": len(read_prompts("config/prompts")),
+    "weights": (SHIPPED / "evaluator.safetensors").stat().st_size,
+    "digest": script_digest(SCRIPTS / "build_tables.py"),
+    "commit": commit(PROJECT),
+}))
+"""
+    subprocess.run(["git", "init", "-q", installed.parent], check=True)  # somebody's repository around the environment
+    facts = json.loads(run([installed / "python", "-c", text], tmp_path))
+    assert facts["prompts"] == 8
+    assert facts["weights"] == (PROJECT / "scripts/verified/stand_ins/weights/evaluator.safetensors").stat().st_size
+    assert facts["digest"] == script_digest(PROJECT / "scripts" / "build_tables.py")
+    assert "no git checkout" in facts["commit"]
+
+
+def test_the_workflow_runs_from_the_package(installed, carried, tmp_path):
+    rendered = "results/nano/corpus/rendered.jsonl"
+    snakemake = [installed / "python", "-m", "snakemake", "--scheduler", "greedy", "--cores", "1"]
+    files = ["--snakefile", carried / "Snakefile", "--configfile", carried / "config" / "nano.yaml"]
+    run([*snakemake, *files, "--", rendered], tmp_path)
+    assert (tmp_path / rendered).is_file()
