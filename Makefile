@@ -1,9 +1,11 @@
 # make tables    build everything for the demo and leave the tables in results/tables
 # make report    build the demo's figures and pages as well and gather all of it in results/demo/report.html
 # make study     pages for the participants of a user study, in results/demo/study/pages
-# make test      check the whole project on this machine
+# make test      what a change may break anywhere, in ten minutes: units, contracts, golden numbers, one small run of all stages
+# make test-long what takes minutes each (tests marked `slow`): the demo, the rehearsal in short, kills, whole chains; half an hour
 # make test-browser  check the pages in a headless Chromium (make test leaves them out where there is none)
-# make test-faults    the long share of what is broken on purpose, with a table of faults tried and survived
+# make test-faults    every stage killed in every way, and all else that is broken on purpose, with a table of faults tried
+#                     and survived; two hours
 # make test-slurm     the workflow on a SLURM of its own; needs root on Debian or its kin, and installs SLURM
 # make test-vllm      the vLLM engine on the CPU, in an environment of its own (3.7 GB)
 # make test-real      real things: clips and a small language model that packages carry, in an environment of its own
@@ -19,7 +21,7 @@ ARGS ?=
 # A package index that offers CPU builds of torch, as pip's --extra-index-url; see README.md.
 TORCH_INDEX ?=
 
-.PHONY: tables report study test test-browser test-faults test-slurm test-vllm test-real test-gpu rehearsal stand-ins demo-full audit lint format lock env
+.PHONY: tables report study test test-long test-browser test-faults test-slurm test-vllm test-real test-gpu rehearsal stand-ins demo-full audit lint format lock env
 
 tables: env
 	$(BIN)/snakemake --cores all results/tables $(ARGS)
@@ -32,7 +34,10 @@ study: env
 
 # One process a core, four at most; ARGS="-n 0" leaves all to one.
 test: env lint
-	$(BIN)/pytest -n logical --maxprocesses 4 $(ARGS)
+	$(BIN)/pytest -n logical --maxprocesses 4 -m "not slow" $(ARGS)
+
+test-long: env
+	$(BIN)/pytest -n logical --maxprocesses 4 -m slow $(ARGS)
 
 # Needs a Chromium; as root on Debian and its kin, it is installed. Screenshots stay in results/screenshots. Every search index
 # in results is walked through too, where there is one (or that of VERIFIED_INDEX).

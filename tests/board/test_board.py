@@ -7,6 +7,7 @@ import json
 
 import h5py
 import pytest
+from refusals import said
 
 from verified.__main__ import main
 
@@ -79,7 +80,7 @@ def test_a_run_on_another_ground_truth_does_not_join(board, run, capsys):
     truth = board / "demo" / "truth.jsonl"
     truth.write_text(truth.read_text().replace("4.0", "5.0"))
     assert main(["board-add", str(run), str(board / "demo")]) == 2
-    assert "is another ground truth" in capsys.readouterr().err
+    said(capsys.readouterr().err, truth, run / "annotations" / "fig" / "test.jsonl", remedy=True)
 
 
 def test_a_run_with_fewer_seeds_takes_the_place_of_its_earlier_entry(board, run, tmp_path):
@@ -94,29 +95,28 @@ def test_trainings_of_different_settings_are_no_entry(now, before, run, tmp_path
     metrics = run / "retrieval" / "xml" / "fig" / "seed-2" / "fig" / "metrics.json"
     metrics.write_text(metrics.read_text().replace(now, before))
     assert main(["board-add", str(run), str(tmp_path / "submissions" / "demo")]) == 2
-    error = capsys.readouterr().err
-    assert f"error: {metrics}: was t" in error and "remove the training that an earlier configuration left" in error
+    said(capsys.readouterr().err, metrics, remedy=True)
     assert not (tmp_path / "submissions").exists()
 
 
 def test_a_data_set_whose_name_makes_no_file_name_is_named(board, tmp_path, capsys):
     (board / "demo").rename(board / "my data")
     assert main(["board", str(board), "--output", str(tmp_path / "out")]) == 2
-    assert "no name for a data set" in capsys.readouterr().err
+    said(capsys.readouterr().err, board / "my data", "name", remedy=True)
 
 
 def test_a_run_whose_annotations_changed_since_its_test_does_not_join(run, tmp_path, capsys):
     truth = run / "annotations" / "fig" / "test.jsonl"
     truth.write_text(truth.read_text().replace("4.0", "5.0"))
     assert main(["board-add", str(run), str(tmp_path / "submissions" / "demo")]) == 2
-    assert "tested on another ground truth" in capsys.readouterr().err
+    said(capsys.readouterr().err, "metrics.json", "truth", remedy=True)
 
 
 def test_an_empty_run_and_an_empty_board_are_named(tmp_path, capsys):
     assert main(["board-add", str(tmp_path), str(tmp_path / "submissions")]) == 2
-    assert "no tested retrieval model" in capsys.readouterr().err
+    said(capsys.readouterr().err, tmp_path, "model", remedy=True)
     assert main(["board", str(tmp_path / "none")]) == 2
-    assert "holds no data set" in capsys.readouterr().err
+    said(capsys.readouterr().err, tmp_path / "none", "data set", remedy=True)
 
 
 def changed_card(**values):
@@ -141,24 +141,23 @@ def without_svmr(folder):
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("change", "file", "named"),
     [
-        (changed_card(commit="drop"), "not a card"),
-        (changed_card(prize="first"), "not a card"),
-        (changed_card(model=" "), "'model' must be a text"),
-        (changed_card(seeds=[]), "'seeds' must be a list"),
-        (changed_card(seeds=[1, 1]), "'seeds' must be a list"),
-        (changed_card(seeds=[1, 2, 3]), "no such file, but the card names its seed"),
-        (changed_card(seeds=[1]), "neither card nor seed"),
-        (changed_card(nms=7), "'nms' must be a tIoU"),
-        (shortened, "lacks desc_id 9"),
-        (without_svmr, "has no SVMR lists"),
-        (lambda folder: (folder / "seed-1.json.gz").write_bytes(b"\x1f\x8bno"), "damaged gzip"),
-        (lambda folder: (folder / "card.json").unlink(), "card.json"),
+        (changed_card(commit="drop"), "card.json", "commit"),
+        (changed_card(prize="first"), "card.json", "model"),
+        (changed_card(model=" "), "card.json", "'model'"),
+        (changed_card(seeds=[]), "card.json", "'seeds'"),
+        (changed_card(seeds=[1, 1]), "card.json", "'seeds'"),
+        (changed_card(seeds=[1, 2, 3]), "seed-3.json.gz", "card"),
+        (changed_card(seeds=[1]), "xml", "seed-2.json.gz"),
+        (changed_card(nms=7), "card.json", "'nms'"),
+        (shortened, "seed-1.json.gz", "desc_id 9"),
+        (without_svmr, "seed-1.json.gz", "SVMR"),
+        (lambda folder: (folder / "seed-1.json.gz").write_bytes(b"\x1f\x8bno"), "seed-1.json.gz", "gzip"),
+        (lambda folder: (folder / "card.json").unlink(), "card.json", "card.json"),
     ],
 )
-def test_a_submission_that_cannot_be_scored_is_refused_by_name(change, message, board, tmp_path, capsys):
+def test_a_submission_that_cannot_be_scored_is_refused_by_name(change, file, named, board, tmp_path, capsys):
     change(board / "demo" / "xml")
     assert main(["board", str(board), "--output", str(tmp_path / "out")]) == 2
-    error = capsys.readouterr().err
-    assert message in error and "xml" in error
+    said(capsys.readouterr().err, "xml", file, named)

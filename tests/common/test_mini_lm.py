@@ -21,6 +21,7 @@ CAPTIONS = [
 ]
 
 
+@pytest.mark.slow  # the library takes long to import
 def test_sentence_vectors_are_those_of_sentence_transformers():
     ours, theirs = encode(CAPTIONS), encode(CAPTIONS, str(folder()))
     assert ours.dtype == np.float32 and np.array_equal(ours, theirs)

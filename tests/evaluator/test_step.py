@@ -125,6 +125,7 @@ def _member(rank, world, folder, groups):
             dist.destroy_process_group()
 
 
+@pytest.mark.slow
 def test_one_two_and_four_processes_agree(tmp_path):
     """Loss terms and gradients of the gathered batch, whoever computed which part; the last rank speaks."""
     expected, gradients = _gradients(fresh_step(), batch_for())

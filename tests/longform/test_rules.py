@@ -44,6 +44,7 @@ def built(tmp_path_factory):
     return folder, config
 
 
+@pytest.mark.slow
 def test_the_tables_of_the_paper_are_there(built):
     folder, _ = built
     names = {path.name for path in (folder / "results" / "tables").iterdir()}
@@ -53,6 +54,7 @@ def test_the_tables_of_the_paper_are_there(built):
     assert "Oracle" in (folder / "results" / "tables" / "mad-2.md").read_text()
 
 
+@pytest.mark.slow
 def test_every_annotation_is_counted_and_the_collection_is_the_planted_one(built):
     stage = built[0] / "results" / "small" / "longform" / "films"
     counts, rows = read_json(stage / "counts.json"), read_jsonl(stage / "annotations.jsonl")
@@ -65,6 +67,7 @@ def test_every_annotation_is_counted_and_the_collection_is_the_planted_one(built
     assert [row["id"] for row in submission] == [row["id"] for row in rows if row["split"] == "test"]
 
 
+@pytest.mark.slow
 def test_nothing_is_left_to_do(built):
     folder, config = built
     run = snakemake(folder, "--dry-run", "results/tables", config=config)

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import refused
 
 from verified.__main__ import main
-from verified.common.errors import InputError
 from verified.retrieval.evaluate import evaluate_files
 from verified.retrieval.metrics import Lists, Truth, per_query, percentage
 from verified.retrieval.nms import suppress
@@ -193,24 +193,24 @@ def test_unsorted_repeated_and_unknown_videos_are_noted_and_scored_as_they_stand
 def test_a_true_video_without_an_index_is_an_error_that_names_it(tmp_path):
     lists = submission()
     del lists["video2idx"]["b"]
-    with pytest.raises(InputError, match=r"video2idx lacks 1 videos of .*truth\.jsonl: 'b'"):
+    with refused("video2idx", "truth.jsonl", "'b'", file="submission.json"):
         evaluate_files(*written(tmp_path, TRUTH, lists))
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("change", "named"),
     [
-        ({"VCMR": [entry(1, [0, 0, 10])]}, "VCMR, desc_id 1: each prediction must be"),
-        ({"VCMR": [entry(1, [0, 0, math.nan, 1])]}, "VCMR, desc_id 1: prediction 0"),
-        ({"VCMR": [entry(1, ["a", 0, 1, 1])]}, "VCMR, desc_id 1: each prediction must be"),
-        ({"VCMR": [entry("one")]}, "VCMR, entry 0: desc_id 'one' is not a whole number"),
-        ({"VCMR": [{"desc_id": 1}]}, "VCMR, entry 0: expected desc_id and a list"),
-        ({"VCMR": "all"}, "VCMR must be a list"),
-        ({"video2idx": None}, "video2idx must map"),
+        ({"VCMR": [entry(1, [0, 0, 10])]}, ["VCMR", "desc_id 1", "prediction"]),
+        ({"VCMR": [entry(1, [0, 0, math.nan, 1])]}, ["VCMR", "desc_id 1", "prediction 0"]),
+        ({"VCMR": [entry(1, ["a", 0, 1, 1])]}, ["VCMR", "desc_id 1", "prediction"]),
+        ({"VCMR": [entry("one")]}, ["VCMR", "entry 0", "'one'"]),
+        ({"VCMR": [{"desc_id": 1}]}, ["VCMR", "entry 0", "list"]),
+        ({"VCMR": "all"}, ["VCMR", "list"]),
+        ({"video2idx": None}, ["video2idx"]),
     ],
 )
-def test_a_malformed_submission_is_named_with_task_and_id(change, message, tmp_path):
-    with pytest.raises(InputError, match=message):
+def test_a_malformed_submission_is_named_with_task_and_id(change, named, tmp_path):
+    with refused(*named, file="submission.json"):
         evaluate_files(*written(tmp_path, TRUTH, submission(**change)))
 
 
@@ -218,16 +218,16 @@ def test_a_malformed_submission_is_named_with_task_and_id(change, message, tmp_p
 def test_a_file_that_is_no_submission_is_named(content, tmp_path):
     truth, lists = written(tmp_path, TRUTH, {})
     lists.write_bytes(content)
-    with pytest.raises(InputError, match=r"submission\.json"):
+    with refused(file=lists):
         evaluate_files(truth, lists)
 
 
 @pytest.mark.parametrize(
-    ("row", "message"),
-    [({"desc_id": 1}, "names no moment"), ({**TRUTH[0], "time": [1]}, "is not a span"), ({"video": "a"}, "desc_id")],
+    ("row", "named"),
+    [({"desc_id": 1}, "moment"), ({**TRUTH[0], "time": [1]}, "[1]"), ({"video": "a"}, "desc_id")],
 )
-def test_ground_truth_rows_are_checked(row, message, tmp_path):
-    with pytest.raises(InputError, match=rf"truth\.jsonl, row 1: .*{message}"):
+def test_ground_truth_rows_are_checked(row, named, tmp_path):
+    with refused(named, file="truth.jsonl", row=1):
         evaluate_files(*written(tmp_path, [row], submission()))
 
 

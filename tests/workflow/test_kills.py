@@ -1,6 +1,6 @@
 """SIGKILL at drawn moments, of a job, of Snakemake, of both: called again it ends in the same bytes, by itself.
 
-Each time no process may be left, and no person may be needed. The ordinary run kills a few stages and, twice, a run
+Each time no process may be left, and no person may be needed. `make test-long` kills a few stages and, twice, a run
 from videos to annotations; with FAULTS=1 (`make test-faults`) every stage is killed in all three ways, and a whole run
 twelve times.
 """
@@ -20,7 +20,10 @@ import psutil
 import pytest
 from running import command, digests, snakemake
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="jobs die with Snakemake on Linux only")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="jobs die with Snakemake on Linux only"),
+]
 
 LONG = os.environ.get("FAULTS") == "1"
 KEPT = {"measure_language": "words", "embed_captions": "vectors"}

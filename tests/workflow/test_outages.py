@@ -14,6 +14,8 @@ from running import snakemake
 from verified.common.jsonl import read_json, read_jsonl, write_jsonl
 from verified.generation.ledger import Ledger
 
+pytestmark = pytest.mark.slow
+
 CAPTIONS = ["a dog runs", "a cat sits", "a cow eats", "a bird flies"]
 
 

