@@ -256,9 +256,8 @@ def mask_in_place(base):
 @mutation("queries are changed in place", "in place", "the next epoch reads other sentences", shows="inputs")
 def queries_in_place(base):
     def encode_queries(self, query, mask):
-        given = base.encode_queries(self, query, mask)
         query[:, -1] = query[:, 0]
-        return given
+        return base.encode_queries(self, query, mask)
 
     return {"encode_queries": encode_queries}
 
@@ -480,6 +479,18 @@ def rescored_together(base):
     return {"span_logits": span_logits}
 
 
+def with_options(method, **options):
+    """A method that reads other options than the model was given."""
+
+    def other(self, *args, **draws):
+        config, self.config = self.config, replace(self.config, **options)
+        given = method(self, *args, **draws)
+        self.config = config
+        return given
+
+    return other
+
+
 @mutation(
     "the option hidden is ignored",
     "config",
@@ -522,13 +533,7 @@ def dropout_half(base):
     option={"span_weight": 0.7},
 )
 def span_weight_ignored(base):
-    def losses(self, batch, base, **draws):
-        config, self.config = self.config, replace(self.config, span_weight=0.01)
-        given = base.losses(self, batch, **draws)
-        self.config = config
-        return given
-
-    return losing(losses)(base)
+    return {"losses": with_options(base.losses, span_weight=0.01)}
 
 
 @mutation(
@@ -540,13 +545,7 @@ def span_weight_ignored(base):
     option={"margin": 0.4},
 )
 def margin_ignored(base):
-    def losses(self, batch, base, **draws):
-        config, self.config = self.config, replace(self.config, margin=0.1)
-        given = base.losses(self, batch, **draws)
-        self.config = config
-        return given
-
-    return losing(losses)(base)
+    return {"losses": with_options(base.losses, margin=0.1)}
 
 
 @mutation(
@@ -569,14 +568,14 @@ def heads_ignored(base):
     option={"cls_id": 3},
 )
 def cls_ignored(base):
-    return built_with(cls_id=0)(base)
+    return {"cross_modal": with_options(base.cross_modal, cls_id=0)}
 
 
 @mutation(
     "the option reach is ignored", "config", "a tuned reach does nothing", models=("late_span",), option={"reach": 0}
 )
 def reach_ignored(base):
-    return built_with(reach=1)(base)
+    return {"near": with_options(base.near, reach=1)}
 
 
 @mutation(
