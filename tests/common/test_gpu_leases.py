@@ -108,6 +108,55 @@ def test_schedulers_are_obeyed_and_none_means_none(tmp_path, monkeypatch):
     assert machine_devices() == ["3", "7"]
     with lease(0, None, tmp_path) as mine:
         assert mine == [] and os.environ["CUDA_VISIBLE_DEVICES"] == ""
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "NoDevFiles")
+    assert machine_devices() == []
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     with pytest.raises(InputError, match="1 GPUs are asked for and 0 are here"), lease(1, None, tmp_path):
         pass
+
+
+def test_in_an_allocation_there_is_what_slurm_gave_and_no_more(monkeypatch):
+    for name in ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "SLURM_STEP_GPUS", "SLURM_JOB_GPUS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(Path, "glob", lambda *_: [Path("/dev/nvidia0"), Path("/dev/nvidia10"), Path("/dev/nvidiactl")])
+    monkeypatch.delenv("SLURM_JOB_ID", raising=False)
+    assert machine_devices() == ["0", "10"]
+    monkeypatch.setenv("SLURM_JOB_ID", "11")
+    assert machine_devices() == []
+    monkeypatch.setenv("SLURM_JOB_GPUS", "2,3")
+    assert machine_devices() == ["2", "3"]
+    monkeypatch.setenv("SLURM_STEP_GPUS", "3")
+    assert machine_devices() == ["3"]
+
+
+SEEN = """
+import os, sys
+from verified.common.job import job
+with job(snakemake):
+    names = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES")
+    open(snakemake.output[0], "w").write(" ".join(repr(os.environ.get(name)) for name in names))
+"""
+
+
+@pytest.mark.parametrize(("given", "two"), [("4,5,6", "'4,5' '4,5'"), ("", None)], ids=["three here", "none here"])
+def test_a_script_sees_as_many_gpus_as_its_rule_asks_for(tmp_path, given, two):
+    (tmp_path / "seen.py").write_text(SEEN)
+    rules = "".join(
+        f'rule {name}:\n    output: "{name}"\n    log: "{name}.log"\n{resources}    script: "seen.py"\n'
+        for name, resources in {
+            "unsaid": "",
+            "none": "    resources: gpu=0\n",
+            "two": "    resources: gpu=2\n",
+        }.items()
+    )
+    (tmp_path / "Snakefile").write_text(rules)
+    command = [sys.executable, "-m", "snakemake", "unsaid", "none", "two", "--cores", "1", "--keep-going"]
+    command += ["--directory", str(tmp_path), "--snakefile", str(tmp_path / "Snakefile"), "--workflow-profile", "none"]
+    environment = {**os.environ, "PYTHONPATH": str(SCRIPTS), "CUDA_VISIBLE_DEVICES": given, "TMPDIR": str(tmp_path)}
+    run = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    assert (tmp_path / "unsaid").read_text() == (tmp_path / "none").read_text() == "'' ''", run.stdout
+    if two:
+        assert (tmp_path / "two").read_text() == two, run.stdout
+    else:
+        assert run.returncode and not (tmp_path / "two").exists()
+        assert "2 GPUs are asked for and 0 are here" in (tmp_path / "two.log").read_text()

@@ -1,9 +1,10 @@
 """GPU leases: a local job that asks for a GPU gets one to itself by locking a file.
 
 Snakemake counts `gpu` resources on one machine but does not say which device belongs to which job. The operating system
-releases a lock with the process that holds it, however that process ends, so a lease needs no clean-up. Schedulers that
+releases a lock with the process that holds it, however that process ends, so a lease needs no clean-up; children that
+a job forks do not hold it (see `children`). Schedulers that
 assign devices themselves are obeyed: only the devices named in CUDA_VISIBLE_DEVICES are leased, and under SLURM, where
-each allocation counts its own devices from 0, only jobs of one allocation share locks.
+each allocation counts its own devices from 0, only those of the allocation, whose jobs alone share locks.
 """
 
 import contextlib
@@ -16,11 +17,18 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from verified.common.children import hold_alone, let_go
 from verified.common.errors import InputError
 
 log = logging.getLogger("verified")
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
+ALIASES = ("HIP_VISIBLE_DEVICES",)
+"""ROCm's name for the same."""
+OF_SLURM = ("SLURM_STEP_GPUS", "SLURM_JOB_GPUS")
+"""Devices of a step, or of the whole allocation."""
+NONE = ("", "-1", "NoDevFiles")
+"""What stands for no device; the last was written by older versions of SLURM."""
 RETRY_SECONDS = 0.5
 
 
@@ -37,27 +45,37 @@ def lease(
     """
     names = list(machine_devices() if devices is None else devices)
     if count > len(names):
-        raise InputError(f"{count} GPUs are asked for and {len(names)} are here", remedy="lower `gpu` for this rule")
-    before = os.environ.get(VISIBLE)
-    folder = Path(folder or lock_folder())
+        raise InputError(
+            f"{count} GPUs are asked for and {len(names)} are here",
+            remedy="set `gpu` of this stage to as many as there are; under SLURM, see that the partition gives GPUs",
+        )
+    before = {name: os.environ.get(name) for name in (VISIBLE, *ALIASES)}
     with contextlib.ExitStack() as locks:
-        leased = _wait(count, names, folder, locks, patience)
-        os.environ[VISIBLE] = ",".join(leased)
+        leased = _wait(count, names, Path(folder or lock_folder()), locks, patience) if count else []
+        os.environ |= dict.fromkeys(before, ",".join(leased))
         if leased:
             log.info("GPU %s", ", ".join(leased))
         try:
             yield leased
         finally:
-            if before is None:
-                del os.environ[VISIBLE]
-            else:
-                os.environ[VISIBLE] = before
+            for name, value in before.items():
+                if value is None:
+                    del os.environ[name]
+                else:
+                    os.environ[name] = value
 
 
 def machine_devices() -> list[str]:
-    """Devices this process may use: those CUDA_VISIBLE_DEVICES names, else all NVIDIA devices of the machine."""
-    if VISIBLE in os.environ:
-        return [name.strip() for name in os.environ[VISIBLE].split(",") if name.strip() not in ("", "-1")]
+    """Devices this process may use: those that CUDA_VISIBLE_DEVICES names, else those that SLURM gave, else all.
+
+    Of ROCm's, those that HIP_VISIBLE_DEVICES names. "All" are the NVIDIA devices of the machine; in an allocation of
+    SLURM without any of these names, there are none.
+    """
+    for variable in (VISIBLE, *ALIASES, *OF_SLURM):
+        if variable in os.environ:
+            return [name.strip() for name in os.environ[variable].split(",") if name.strip() not in NONE]
+    if "SLURM_JOB_ID" in os.environ:
+        return []
     numbers = (path.name.removeprefix("nvidia") for path in Path("/dev").glob("nvidia[0-9]*"))
     return sorted((number for number in numbers if number.isdigit()), key=int)
 
@@ -70,8 +88,6 @@ def lock_folder() -> Path:
 
 def _wait(count: int, names: list[str], folder: Path, locks: contextlib.ExitStack, patience: float) -> list[str]:
     """Lock `count` of `names`, all or none at a time, so that two jobs never wait for each other."""
-    if not count:
-        return []
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     started = time.monotonic()
     while True:
@@ -98,5 +114,7 @@ def _lock(path: Path, attempt: contextlib.ExitStack) -> bool:
     except BlockingIOError:
         os.close(handle)
         return False
+    hold_alone(handle)
     attempt.callback(os.close, handle)
+    attempt.callback(let_go, handle)  # before the other: callbacks run in reverse
     return True

@@ -4,19 +4,17 @@ import contextlib
 import ctypes
 import logging
 import os
-import signal
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 from verified.common.amx import limit_onednn
+from verified.common.children import die_with, tie_children
 from verified.common.errors import InputError
 from verified.common.gpu_leases import lease
 from verified.common.run_lock import working
 from verified.common.seals import sealed, temporary_outputs
 from verified.common.secrets import redacted
 
-PR_SET_PDEATHSIG = 1  # linux/prctl.h
 PARENT = "VERIFIED_SNAKEMAKE"
 READER = "VERIFIED_VIDEO_READER"
 """Names the library that decodes videos in this process and its children (see `video.decord_reader`)."""
@@ -104,15 +102,6 @@ def die_with_parent() -> None:
     die_with(int(os.environ.get(PARENT, os.getppid())), "the Snakemake that started this job is dead")
 
 
-def die_with(parent: int, message: str = "the process that started this one is dead") -> None:
-    """Have the kernel kill this process when the one that started it dies; exit if `parent` is dead. Linux only."""
-    if sys.platform != "linux":
-        return
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent and not _runs(parent):  # it died before this process could ask
-        sys.exit(message)
-
-
 def _hide_script() -> None:
     """Keep processes that this one spawns from running its script: without `snakemake` it could only fail.
 
@@ -121,14 +110,6 @@ def _hide_script() -> None:
     library that spawns (torch's launcher, vLLM), and no script needs a guard.
     """
     vars(sys.modules["__main__"]).pop("__file__", None)
-
-
-def _runs(pid: int) -> bool:
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return False
-    return state not in "ZX"  # dead and not yet buried
 
 
 def _sealed(snakemake) -> contextlib.AbstractContextManager[None]:
@@ -142,11 +123,13 @@ def job(snakemake, threads: int = 1, online: bool = False) -> Iterator[logging.L
     """Run one workflow job: log to `snakemake.log[0]`, fix threads, print InputError without a traceback.
 
     Inputs are checked against their seals before the block, and outputs are sealed after it (see `seals`).
-    A job whose rule asks for `gpu` gets that many devices of its own (see `gpu_leases`).
+    A job gets as many GPUs of its own as its rule asks for with `gpu`, and sees no others (see `gpu_leases`). Processes
+    that it forks, or starts by multiprocessing, die with it.
     Jobs see the model hub switched off, so that they load what was fetched and nothing else; `online` ones fetch it.
     Import heavy packages inside the block or after `set_threads`: thread counts are read when they are loaded.
     """
     die_with_parent()
+    tie_children()
     _hide_script()
     limit_onednn()  # a cluster's nodes may differ from the machine on which Snakemake runs
     if not online:
@@ -157,7 +140,7 @@ def job(snakemake, threads: int = 1, online: bool = False) -> Iterator[logging.L
     logger = log_to(str(snakemake.log[0]) if snakemake.log else None)
     gpus = getattr(getattr(snakemake, "resources", None), "gpu", 0)
     try:
-        with working(), lease(gpus) if gpus else contextlib.nullcontext(), _sealed(snakemake):
+        with working(), lease(gpus), _sealed(snakemake):
             yield logger
     except InputError as error:
         logger.error("error: %s", error)

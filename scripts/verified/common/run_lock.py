@@ -18,6 +18,7 @@ import time
 from pathlib import Path
 from typing import IO
 
+from verified.common.children import hold_alone, let_go
 from verified.common.errors import InputError
 
 RUN, JOBS = "run.lock", "jobs.lock"
@@ -37,6 +38,7 @@ def enter(folder: Path, patience: float = 120.0) -> str | None:
         folder.mkdir(parents=True, exist_ok=True)
         lock_file = (folder / RUN).open("a+", encoding="utf-8")
         _held.append(lock_file)
+        hold_alone(lock_file.fileno())
         try:
             if not _marked(marks):
                 _note_machine(lock_file)
@@ -66,6 +68,8 @@ def working(folder: Path = Path(".snakemake")):
     with contextlib.ExitStack() as stack:
         with contextlib.suppress(OSError):
             lock_file = stack.enter_context((folder / JOBS).open("a+"))
+            hold_alone(lock_file.fileno())
+            stack.callback(let_go, lock_file.fileno())
             fcntl.flock(lock_file, fcntl.LOCK_SH)
         yield
 
