@@ -59,7 +59,7 @@ def test_a_quote_before_and_after_the_run(tmp_path, monkeypatch):
         calls = {task: row["calls"] for task, row in before.items()}
         assert calls == {
             "keyframe_description": 6,
-            "statics_candidates": 2,
+            "statics_candidates": 3,
             "questions": 2,
             "answers": 3,
             "dynamics_candidates": 3,
@@ -163,3 +163,32 @@ def test_no_moments_no_quote(tmp_path, monkeypatch):
 def test_released_annotations_take_no_calls():
     source = {"kind": "released", "collection": "charades-fig", "splits": ["test"]}
     assert quote(load({"datasets": {"c": {"title": "C", "source": source}}})) == []
+
+
+def test_what_will_differ_is_not_counted_as_one(tmp_path, monkeypatch):
+    """Two moments of one caption in two videos differ in their pictures, and so in all that follows from these."""
+    monkeypatch.chdir(tmp_path)
+    moments = make_moments(["a dog runs"] * 4, videos=2)
+    moments.append({**moments[0], "desc_id": 99})  # the same moment again: asked once
+    write_jsonl("moments.jsonl", moments)
+    lay_videos(tmp_path, moments)
+    calls = {row["task"]: row["calls"] for row in quote(config("http://127.0.0.1:9"))}
+    assert calls["questions"] == calls["positives"] == 1
+    assert calls["keyframe_description"] == 2 * 4
+    assert calls["statics_candidates"] == calls["answers"] == calls["dynamics_candidates"] == 4
+
+
+def test_a_quote_looks_only_tasks_up_that_the_ledger_knows(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with endpoint() as served:
+        settings = config(served.url)
+        with Session(settings.generation, settings.seed, ["positives"]) as session:
+            call = session.call("positives", {"caption": "a dog runs", "count": "3"}, 3)
+            session.ask("positives", [call], 1)
+        moments = make_moments(CAPTIONS)
+        write_jsonl("moments.jsonl", moments)
+        lay_videos(tmp_path, moments)
+        looked = []
+        monkeypatch.setattr("verified.generation.ledger.Ledger.get", lambda self, key: looked.append(key))
+        quote(settings)
+    assert len(looked) == len(CAPTIONS), "those of the one task of which there is an answer"

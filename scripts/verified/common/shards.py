@@ -1,6 +1,7 @@
 """Shards: a stable hash of the video id decides, so adding a video changes one shard."""
 
 import hashlib
+from collections.abc import Iterable
 
 
 def shard_of(video: str, shards: int) -> int:
@@ -21,6 +22,18 @@ def shard_names(shards: int) -> list[str]:
 def shard_index(name: str) -> int:
     """Inverse of `shard_name`."""
     return int(name.removeprefix("shard-"))
+
+
+def by_shard(rows: Iterable[dict], shards: int) -> list[list[dict]]:
+    """The rows of each shard, in their order; each row is looked at once."""
+    divided: list[list[dict]] = [[] for _ in range(shards)]
+    known: dict[str, int] = {}
+    for row in rows:
+        video = row["video"]
+        if video not in known:
+            known[video] = shard_of(video, shards)
+        divided[known[video]].append(row)
+    return divided
 
 
 def rows_of_shard(rows: list[dict], name: str, shards: int) -> list[dict]:

@@ -11,6 +11,8 @@ import os
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from json.encoder import encode_basestring  # json.dumps(text, ensure_ascii=False) without making an encoder
 from pathlib import Path
 
 from verified.common.errors import InputError
@@ -48,27 +50,28 @@ RETURNING *
 
 def parts_of(request: Request, media: Iterable[str], model: str, revision: str) -> dict[str, str]:
     """What identifies a call, as the ledger's columns hold it; `media` are digests of its images or of its clip."""
-    sampling = {
-        "max_tokens": request.sampling.max_tokens,
-        "temperature": request.sampling.temperature,
-        "top_p": request.sampling.top_p,
-        "seed": request.seed,
-    }
+    drawn = request.sampling
     return {
         "task": request.task,
         "model": model,
         "revision": revision,
         "prompt": request.prompt,
         "media": json.dumps(list(media)),
-        "sampling": json.dumps(sampling, sort_keys=True),
+        "sampling": _sampling(drawn.max_tokens, drawn.temperature, drawn.top_p, request.seed),
         "schema": json.dumps(request.schema, sort_keys=True) if request.schema else "",
     }
+
+
+@lru_cache(64, typed=True)
+def _sampling(max_tokens: int, temperature: float, top_p: float, seed: int) -> str:
+    drawn = {"max_tokens": max_tokens, "temperature": temperature, "top_p": top_p, "seed": seed}
+    return json.dumps(drawn, sort_keys=True)
 
 
 def key_of(parts: dict[str, str]) -> str:
     """SHA-256 over the parts of a call (model id and revision, task, prompt, media, sampling with seed, schema)."""
     names = ("task", "model", "revision", "prompt", "media", "sampling", "schema")
-    text = json.dumps([parts[name] for name in names], ensure_ascii=False)
+    text = f"[{', '.join([encode_basestring(parts[name]) for name in names])}]"
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 

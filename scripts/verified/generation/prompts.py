@@ -12,10 +12,11 @@ file without such lines serves the printed formats only.
 
 import dataclasses
 import hashlib
-import json
 import os
 import re
 from collections.abc import Iterable
+from functools import cache
+from json.encoder import encode_basestring  # json.dumps(text, ensure_ascii=False) without making an encoder
 from pathlib import Path
 
 import yaml
@@ -46,21 +47,27 @@ class Prompt:
         text = self.structured if structured else self.text
         if text is None:
             raise ValueError(f"the prompt of {self.task} has no structured variant")
-        if set(slots) != set(self.kinds):
+        if slots.keys() != self.kinds.keys():
             raise ValueError(f"{self.task} needs the slots {sorted(self.kinds)}, got {sorted(slots)}")
+        values = {name: quoted(value) if self.kinds[name] == "quoted" else value for name, value in slots.items()}
+        return "".join([text if name is None else values[name] for text, name in _pieces(text)])
 
-        def piece(match: re.Match) -> str:
-            name = match.group(1)
-            if name is None:
-                return match.group(0)[0]
-            return quoted(slots[name]) if self.kinds[name] == "quoted" else slots[name]
 
-        return PIECE.sub(piece, text)
+@cache
+def _pieces(text: str) -> tuple[tuple[str, str | None], ...]:
+    """A prompt's text in order: (what stands there, None), or (the text of a slot, its name)."""
+    pieces: list[tuple[str, str | None]] = []
+    end = 0
+    for match in PIECE.finditer(text):
+        name = match.group(1)
+        pieces += [(text[end : match.start()], None), (match.group(0)[0] if name is None else match.group(0), name)]
+        end = match.end()
+    return (*pieces, (text[end:], None))
 
 
 def quoted(text: str) -> str:
     """One line between double quotes, inner quotes and backslashes escaped, white space collapsed."""
-    return json.dumps(" ".join(text.split()), ensure_ascii=False)
+    return encode_basestring(" ".join(text.split()))
 
 
 def prompt_file(folder: str | os.PathLike, task: str) -> str:

@@ -1,10 +1,13 @@
 """What a run would still ask: the stages' own code, executed without asking any model.
 
 Each call is built exactly as the run will build it and looked up in the ledger. Where a call depends on an answer that
-does not exist yet, a stand-in of typical length takes its place, so that the calls that follow are counted too.
+does not exist yet, a stand-in of typical length takes its place, so that the calls that follow are counted too. Each
+stand-in says which call it answers: calls that differ have stand-ins that differ, and so have the calls that follow.
 """
 
+import contextlib
 import dataclasses
+import gc
 import math
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
@@ -18,7 +21,7 @@ from verified.captions.tar import KeyframeTar
 from verified.common.errors import InputError
 from verified.common.jsonl import read_jsonl
 from verified.common.progress import track
-from verified.common.shards import rows_of_shard, shard_names
+from verified.common.shards import by_shard, shard_names
 from verified.config import Config
 from verified.config.datasets import DataSet
 from verified.config.folders import dataset_folder, shown_datasets
@@ -27,7 +30,6 @@ from verified.corpus.unprobed import unprobed_moments
 from verified.generation.asking import Asker, Call
 from verified.generation.engines import make_engine
 from verified.generation.further import FURTHER
-from verified.generation.ledger import key_of, parts_of
 from verified.generation.outcome import Outcome, Parsed
 from verified.generation.request import Engine
 from verified.generation.session import Session, role_of
@@ -77,16 +79,18 @@ class _Unasked:
 class Planner(Asker):
     """Looks calls up instead of asking them; `rows` adds up what is missing, by task."""
 
-    def __init__(self, engine: Engine, session: Session, role: EngineSettings, seen: set[str], size: tuple[int, int]):
+    def __init__(self, engine: Engine, session: Session, role: EngineSettings, seen: set[int], size: tuple[int, int]):
         super().__init__(engine, session.ledger, session.settings.attempts, replay=role.engine == "cassette")
         self.role, self.seen = role, seen
         sees = role.engine != "scene-reader"
         scale = min(1.0, session.settings.frame_side / max(size))
         self.of_image = frame_tokens(role.model_copy(update={"video_input": "stills"}), *size) if sees else 0.0
         self.of_frame = frame_tokens(role, *(max(1, round(side * scale)) for side in size)) if sees else 0.0
+        recorded = [row for row in session.ledger.summary() if row["model"] == engine.model]
+        self.recorded = {row["task"] for row in recorded}
         self.means = {
-            (row["task"], row["model"]): (row["tokens_in"] / row["attempts"], row["tokens_out"] / row["attempts"])
-            for row in session.ledger.summary()
+            row["task"]: (row["tokens_in"] / row["attempts"], row["tokens_out"] / row["attempts"])
+            for row in recorded
             if row["status"] == "ok" and row["calls"] >= ENOUGH_CALLS
         }
         self.rows: dict[str, dict] = {}
@@ -94,16 +98,21 @@ class Planner(Asker):
     def ask(self, calls: Iterable[Call]) -> Iterator[tuple[int, Outcome]]:
         """Yield the recorded outcome of each call, or a stand-in."""
         for index, call in enumerate(calls):
-            key = key_of(parts_of(call.request, call.media, self.engine.model, self.engine.revision))
-            outcome = self._recall(key, call)
-            if key not in self.seen:
-                self.seen.add(key)
+            task = call.request.task
+            outcome = self._recall(self.key(call), call) if task in self.recorded else None
+            identity = hash((task, self.engine.model, call.request.prompt, call.media))
+            if identity not in self.seen:
+                self.seen.add(identity)
                 self._count(call, known=outcome is not None)
-            yield index, outcome or Outcome(key, "ok", parsed=_stand_in(call))
+            if outcome is None:
+                outcome = Outcome("", "ok", parsed=_stand_in(task, call.count, f"{identity % 2**64:016x}"))
+            yield index, outcome
 
     def _count(self, call: Call, known: bool) -> None:
         task = call.request.task
-        row = self.rows.setdefault(task, {"task": task, "model": self.engine.model, **dict.fromkeys(COUNTED, 0)})
+        row = self.rows.get(task)
+        if row is None:
+            row = self.rows[task] = {"task": task, "model": self.engine.model, **dict.fromkeys(COUNTED, 0)}
         if known:
             row["known"] += 1
             return
@@ -111,7 +120,7 @@ class Planner(Asker):
         images = len(call.media) if task == "keyframe_description" else 0
         words = len(call.request.prompt) / CHARACTERS_PER_TOKEN
         supposed = words + frames * (self.of_frame or 0) + images * (self.of_image or 0)
-        mean = self.means.get((task, self.engine.model))
+        mean = self.means.get(task)
         tokens_in, tokens_out = mean or (supposed, typical_tokens_out(task))
         if mean is None:
             row["pictures_unknown"] += (frames if self.of_frame is None else 0) + (
@@ -133,12 +142,12 @@ class _Counting(Session):
         return [outcomes[number] for number in range(total)]
 
 
-def _stand_in(call: Call) -> Parsed:
-    """Parts of an ordinary length in the place of an answer that is not there."""
-    task, count = call.request.task, call.count
+def _stand_in(task: str, count: int, identity: str) -> Parsed:
+    """Parts of an ordinary length in the place of an answer that is not there; `identity` tells it from all others."""
     if task in FURTHER:
         return FURTHER[task].stand_in
-    text = "word " * (TYPICAL_TOKENS_OUT[task] // (3 if task == "keyframe_description" else count + 1))
+    words = TYPICAL_TOKENS_OUT[task] // (3 if task == "keyframe_description" else count + 1)
+    text = "word_" * (words - len(identity) // 5) + identity
     sections = {"background": text, "foreground": text, "description": text}
     return Parsed((text,) * count, sections, tuple(range(count)))
 
@@ -151,7 +160,7 @@ def quote(config: Config) -> list[dict]:
     """
     generation = locked(config.generation, config.weights.lock)
     rows: list[dict] = []
-    seen: set[str] = set()
+    seen: set[int] = set()
     with tempfile.TemporaryDirectory() as folder:
         if not Path(generation.ledger).is_file():
             generation = generation.model_copy(update={"ledger": str(Path(folder, "empty.sqlite"))})
@@ -165,23 +174,40 @@ def quote(config: Config) -> list[dict]:
     return rows
 
 
-def _of_dataset(name: str, dataset: DataSet, config: Config, generation: Generation, seen: set[str]) -> list[dict]:
+def _of_dataset(name: str, dataset: DataSet, config: Config, generation: Generation, seen: set[int]) -> list[dict]:
     tasks = (*STATICS_TASKS, *DYNAMICS_TASKS, *TASK_OF_KIND.values())
 
     def walk(session: Session) -> None:
         folder = dataset_folder(config, name)
-        moments = _moments(name, dataset, config)
-        for shard in track(shard_names(config.shards), f"quote for {name}", config.shards, "shards"):
-            shard_moments = rows_of_shard(moments, shard, config.shards)
+        moments = by_shard(_moments(name, dataset, config), config.shards)
+        videos = _videos(folder)
+        for shard, shard_moments in zip(
+            track(shard_names(config.shards), f"quote for {name}", config.shards, "shards"), moments
+        ):
             if name in shown_datasets(config):  # the others only teach the evaluator
-                caption_statics(shard_moments, _keyframes(folder, shard, dataset.keyframes.segments), session)
-                caption_dynamics(shard_moments, _videos(folder, shard_moments), dataset.dynamics.model_dump(), session)
+                keyframes = _keyframes(folder, shard, shard_moments, dataset.keyframes.segments)
+                caption_statics(shard_moments, keyframes, session)
+                sampling = dataset.dynamics.model_dump()
+                caption_dynamics(shard_moments, videos or _supposed_videos(shard_moments), sampling, session)
             for task in TASK_OF_KIND.values():
                 count = generation.perturbations
                 slots = ({"caption": moment["caption"], "count": str(count)} for moment in shard_moments)
                 session.ask(task, (session.call(task, filled, count) for filled in slots), len(shard_moments))
 
-    return _counted(name, tasks, config, generation, seen, walk, _size(dataset_folder(config, name)))
+    with _without_collector():
+        return _counted(name, tasks, config, generation, seen, walk, _size(dataset_folder(config, name)))
+
+
+@contextlib.contextmanager
+def _without_collector() -> Iterator[None]:
+    """A million calls are made and dropped, none in a cycle: the collector of cycles would take a fifth of the time."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def _size(folder: str) -> tuple[int, int]:
@@ -196,7 +222,7 @@ def _counted(
     tasks: tuple[str, ...],
     config: Config,
     generation: Generation,
-    seen: set[str],
+    seen: set[int],
     walk: Callable[[Session], None],
     size: tuple[int, int] = USUAL_SIZE,
 ) -> list[dict]:
@@ -253,25 +279,30 @@ def _moments(name: str, dataset: DataSet, config: Config) -> list[dict]:
 class _SupposedKeyframes:
     """As many keyframes per moment as the configuration allows, none of them cut yet."""
 
-    def __init__(self, segments: int):
+    def __init__(self, moments: list[dict], segments: int):
         self.segments = segments
+        self.spans = {row["desc_id"]: f"{row['video']} {row['start']!r}-{row['end']!r}" for row in moments}
 
     def keyframes(self, desc_id: int) -> list[dict]:
-        return [{"file": f"{desc_id}/{segment}.jpg", "time": float(segment)} for segment in range(self.segments)]
+        span = self.spans[desc_id]
+        return [{"file": f"{span}/{segment}.jpg", "time": float(segment)} for segment in range(self.segments)]
 
     def image(self, name: str) -> bytes:
         return f"not cut yet: {name}".encode()
 
 
-def _keyframes(folder: str, shard: str, segments: int) -> KeyframeTar | _SupposedKeyframes:
+def _keyframes(folder: str, shard: str, moments: list[dict], segments: int) -> KeyframeTar | _SupposedKeyframes:
     built = Path(folder, "keyframes", f"{shard}.tar")
-    return KeyframeTar(built) if built.is_file() else _SupposedKeyframes(segments)
+    return KeyframeTar(built) if built.is_file() else _SupposedKeyframes(moments, segments)
 
 
-def _videos(folder: str, moments: list[dict]) -> dict[str, dict]:
+def _videos(folder: str) -> dict[str, dict]:
+    """Videos by id where they were probed; none before that."""
     built = Path(folder, "corpus", "videos.jsonl")
-    if built.is_file():
-        return {row["video"]: row for row in read_jsonl(built)}
+    return {row["video"]: row for row in read_jsonl(built)} if built.is_file() else {}
+
+
+def _supposed_videos(moments: list[dict]) -> dict[str, dict]:
     size = dict(zip(("width", "height"), USUAL_SIZE))
     names = {moment["video"] for moment in moments}
     return {name: {"video": name, "sha256": f"unknown: {name}", **size} for name in names}

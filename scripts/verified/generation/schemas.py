@@ -1,12 +1,17 @@
 """JSON schemas of the answers, for engines that can constrain what a model writes."""
 
 import json
+from functools import cache
 
 from verified.generation.further import FURTHER
 
 
+@cache
 def answer_schema(task: str, count: int) -> dict:
-    """JSON schema of the answer to `task` with `count` items; `parsing.parse` reads what it describes."""
+    """JSON schema of the answer to `task` with `count` items; `parsing.parse` reads what it describes.
+
+    Callers share one object and do not change it.
+    """
     if task in FURTHER:
         return FURTHER[task].schema(count)
     text = {"type": "string", "minLength": 1}
@@ -19,6 +24,7 @@ def answer_schema(task: str, count: int) -> dict:
     return _object({str(number): text for number in range(1, count + 1)})
 
 
+@cache
 def structured_ending(task: str, count: int) -> str:
     """The sentence that ends a prompt whose answer is constrained, so that model and schema agree."""
     return f"Write the answer as one JSON object and nothing else: {json.dumps(_example(answer_schema(task, count)))}"

@@ -82,6 +82,10 @@ class Session:
                 go_on=generation.incomplete == "allow",
                 make_room=partial(self._make_room, engine),
             )
+        self.filled: dict[str, tuple[dict[str, str], str]] = {}
+        self.sampling = {
+            role: Sampling(**getattr(generation, role).sampling.model_dump()) for role in map(role_of, self.prompts)
+        }
         self.unanswered: dict[str, Counter] = {task: Counter() for task in self.prompts}
         self.counts: dict[str, Counter] = {task: Counter() for task in self.prompts}
         self.reasons: dict[str, Counter] = {task: Counter() for task in self.prompts}
@@ -104,7 +108,10 @@ class Session:
     ) -> Call:
         """A call of `task`; `media` are the digests of what `load` will fetch."""
         role = getattr(self.settings, role_of(task))
-        prompt = self.prompts[task].fill(slots, role.structured)
+        filled = self.filled.get(task)  # keyframes of one moment share their prompt
+        if filled is None or filled[0] != slots:
+            filled = self.filled[task] = slots, self.prompts[task].fill(slots, role.structured)
+        prompt = filled[1]
         schema = None
         if role.structured:
             schema = answer_schema(task, count)
@@ -113,7 +120,7 @@ class Session:
             task=task,
             prompt=prompt,
             slots=slots,
-            sampling=Sampling(**role.sampling.model_dump()),
+            sampling=self.sampling[role_of(task)],
             schema=schema,
             seed=self.seed,
         )
