@@ -19,4 +19,4 @@ def relation(first: dict, second: dict, gap: float) -> str:
         return "sequential"
     if motion in CAUSES:
         return "cause_effect"
-    return "means_to_an_end" if following in MEANS.get(motion, ()) else "sequential"
+    return "means_to_an_end" if motion in MEANS and following in MEANS[motion] else "sequential"

@@ -66,8 +66,7 @@ def modules_digest(*names: str) -> str:
     is neither a package nor a module.
     """
     for name in names:
-        if _file(name) is None:
-            raise FileNotFoundError(f"no module {name} below {PACKAGE}")
+        _known_file(name)
     return _digest(_closure(names))
 
 
@@ -97,8 +96,8 @@ def _closure(names: Iterable[str]) -> list[Path]:
         if name in seen or not _counts(name):
             continue
         seen.add(name)
-        imported, data_files = _module(name)
-        files.update((_file(name), *data_files))
+        file, imported, data_files = _module(name)
+        files.update((file, *data_files))
         waiting += imported
         waiting += [name.rpartition(".")[0]] if "." in name else []
     return sorted(files)
@@ -110,13 +109,13 @@ def _counts(name: str) -> bool:
 
 
 @cache
-def _module(name: str) -> tuple[list[str], list[Path]]:
-    """Modules that a module imports, and data files beside it whose names occur in its text."""
-    file = _file(name)
+def _module(name: str) -> tuple[Path, list[str], list[Path]]:
+    """The file of a module, the modules that it imports, and data files beside it whose names occur in its text."""
+    file = _known_file(name)
     source = file.read_bytes()
     package = name if file.name == "__init__.py" else name.rpartition(".")[0]
     imported = [] if name in CHOOSERS else list(_imports(source, package))
-    return imported, _data(source, file.parent)
+    return file, imported, _data(source, file.parent)
 
 
 def _imports(source: bytes, package: str) -> Iterator[str]:
@@ -165,3 +164,11 @@ def _file(name: str) -> Path | None:
     if path.with_suffix(".py").is_file():
         return path.with_suffix(".py")
     return path / "__init__.py" if (path / "__init__.py").is_file() else None
+
+
+def _known_file(name: str) -> Path:
+    """The same where there must be one; FileNotFoundError otherwise."""
+    file = _file(name)
+    if file is None:
+        raise FileNotFoundError(f"no module {name} below {PACKAGE}")
+    return file

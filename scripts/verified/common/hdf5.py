@@ -72,7 +72,7 @@ def link_features(
                     raise InputError(
                         f"attributes {shard_attributes} differ from {common} of the first shard", file=shard
                     )
-                for name in source:
+                for name in map(str, source):
                     if name in seen:
                         raise InputError(f"{key_of(name)!r} is also in {seen[name]}", file=shard)
                     seen[name] = shard
@@ -104,7 +104,7 @@ class FeatureFile:
         self._owner: int | None = None
 
     def _opened(self) -> h5py.File:
-        if self._owner != os.getpid():
+        if self._file is None or self._owner != os.getpid():
             # A handle inherited by fork shares its file position with the parent: never use or close it here.
             self._file, self._owner = _open(self.path), os.getpid()
         return self._file
@@ -162,7 +162,7 @@ class FeatureFile:
     @property
     def dim(self) -> int:
         """Width of every data set."""
-        return int(self._opened().attrs["dim"])
+        return int(self.attributes["dim"])
 
     def close(self) -> None:
         """Close the file in this process; the next use opens it again."""

@@ -113,7 +113,7 @@ def _hide_script() -> None:
 
 
 def _sealed(snakemake) -> contextlib.AbstractContextManager[None]:
-    outputs = list(getattr(snakemake, "output", ()))
+    outputs: list[str] = list(getattr(snakemake, "output", ()))
     temporary = temporary_outputs(getattr(snakemake, "rule", ""), outputs)
     return sealed(getattr(snakemake, "input", ()), outputs, temporary)
 

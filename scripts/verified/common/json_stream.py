@@ -2,12 +2,13 @@
 
 import json
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
+from typing import cast
 
 import orjson
 
-_scan = json.JSONDecoder().scan_once
-_blank = re.compile(r"[ \t\n\r]*").match
+_decode = json.JSONDecoder().raw_decode
+_blank = cast(Callable[[str, int], re.Match[str]], re.compile(r"[ \t\n\r]*").match)  # an empty run matches too
 
 
 def members(text: str, streamed: Collection[str]) -> Iterator[tuple[str, object]]:
@@ -26,7 +27,7 @@ def members(text: str, streamed: Collection[str]) -> Iterator[tuple[str, object]
         while True:
             if not text.startswith('"', cursor.at):
                 raise json.JSONDecodeError("Expecting a name in double quotes", text, cursor.at)
-            key = cursor.value()
+            key = str(cursor.value())
             cursor.expect(":")
             if key in streamed and text.startswith("[", cursor.at):
                 yield key, cursor.elements()
@@ -58,10 +59,7 @@ class _Cursor:
 
     def value(self) -> object:
         """The value that begins here, whole."""
-        try:
-            value, end = _scan(self.text, self.at)
-        except StopIteration as error:
-            raise json.JSONDecodeError("Expecting a value", self.text, error.value) from None
+        value, end = _decode(self.text, self.at)
         self.at = _blank(self.text, end).end()
         return value
 

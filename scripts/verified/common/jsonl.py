@@ -5,6 +5,7 @@ import math
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from verified.common.errors import InputError
 from verified.common.files import atomic_path
@@ -68,7 +69,7 @@ def write_jsonl(path: str | os.PathLike, rows: Iterable[dict]) -> int:
     return count
 
 
-def read_json(path: str | os.PathLike) -> dict | list:
+def read_json(path: str | os.PathLike) -> Any:
     """One JSON document. Raises InputError with the file's name if it cannot be read as such."""
     path = Path(path)
     try:

@@ -36,7 +36,7 @@ class MiniLM(nn.Module):
 
     def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
         states, keys = self.embeddings(ids), None if mask.all() else key_mask(mask)
-        for layer in self.encoder["layer"]:
+        for layer in self.encoder["layer"].children():
             states = layer(states, keys)
         return states
 

@@ -211,8 +211,11 @@ def _count_tensors(path: Path) -> int:
 
 
 def _count_members(path: Path) -> int:
-    with tarfile.open(path) if path.suffix == ".tar" else zipfile.ZipFile(path) as archive:
-        return len(archive.getnames() if path.suffix == ".tar" else archive.namelist())
+    if path.suffix == ".tar":
+        with tarfile.open(path) as archive:
+            return len(archive.getnames())
+    with zipfile.ZipFile(path) as archive:
+        return len(archive.namelist())
 
 
 def _count_data_sets(path: Path) -> int:
@@ -298,12 +301,12 @@ def rebuild_command(paths: Iterable[str | os.PathLike], configurations: str | No
 
     `configurations`: configuration files, quoted for a shell; None: those of the run that this job belongs to.
     """
-    paths = list(map(str, paths))
-    there = [path for path in paths if os.path.lexists(path)]
+    names = list(map(str, paths))
+    there = [name for name in names if os.path.lexists(name)]
     if configurations is None:
         configurations = os.environ.get(CONFIGURATIONS, "")
     options = f" --configfile {configurations}" if configurations else ""
-    build = f"snakemake --cores all {shlex.join(paths)}{options}"
+    build = f"snakemake --cores all {shlex.join(names)}{options}"
     return f"rm -r {shlex.join(there)} && {build}" if there else build
 
 

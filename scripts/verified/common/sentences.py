@@ -4,11 +4,15 @@ import hashlib
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from verified.common.errors import InputError
 from verified.common.progress import Progress
+
+if TYPE_CHECKING:
+    from verified.common.mini_lm import SentenceEncoder
 
 PACKAGED = "all-MiniLM-L6-v2"
 """Runs without the library that loads all others, whose import alone takes five CPU seconds (see `mini_lm`)."""
@@ -26,7 +30,7 @@ def encode(texts: Sequence[str], model: str = PACKAGED, threads: int = 1) -> np.
     import torch
 
     torch.set_num_threads(threads)
-    encoder = _load(model)
+    encoder = _packaged() if model == PACKAGED else _library(model)
     ordered = sorted(set(texts), key=lambda text: (len(text), text))
     if not ordered:
         return np.zeros((0, encoder.dim), np.float32)
@@ -51,7 +55,7 @@ def weights_digest(model: str = PACKAGED) -> str:
             with (folder / name).open("rb") as file:
                 return hashlib.file_digest(file, "sha256").hexdigest()
     digest = hashlib.sha256()
-    for name, tensor in sorted(_load(model).tensors().items()):
+    for name, tensor in sorted(_library(model).tensors().items()):
         digest.update(name.encode() + tensor.cpu().contiguous().numpy().tobytes())
     return digest.hexdigest()
 
@@ -77,11 +81,14 @@ class LibraryEncoder:
 
 
 @cache
-def _load(model: str):
-    if model == PACKAGED:
-        from verified.common.mini_lm import SentenceEncoder
+def _packaged() -> "SentenceEncoder":
+    from verified.common.mini_lm import SentenceEncoder
 
-        return SentenceEncoder()
+    return SentenceEncoder()
+
+
+@cache
+def _library(model: str) -> LibraryEncoder:
     try:
         return LibraryEncoder(str(_folder(model) or model))
     except (OSError, ValueError) as error:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from itertools import cycle
 
 from verified.figures.canvas import SERIES, drawing, literal
-from verified.tables.simple import SimpleTable
+from verified.tables.simple import Estimate, SimpleTable
 
 PAIRS = 6
 """Most pairs of runs that are drawn; the table has the rest."""
@@ -21,7 +21,7 @@ def draw_groups(table: SimpleTable, paths: Iterable[str | os.PathLike]) -> None:
             rows = [row for row in table.rows if (row[0], row[1]) == pair]
             shift = (number - (len(pairs) - 1) / 2) * 0.7 / max(len(pairs), 2)
             at = [groups.index((row[2], row[3])) + shift for row in rows]
-            points = [row[7] for row in rows]
+            points = [point for row in rows if isinstance(point := row[7], Estimate)]
             spread = [
                 [max(0.0, point.value - point.low) for point in points],
                 [max(0.0, point.high - point.value) for point in points],

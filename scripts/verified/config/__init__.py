@@ -3,9 +3,10 @@
 import difflib
 import re
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic_core import ErrorDetails
 
 from verified.common.errors import InputError
 from verified.config.annotations import Annotations
@@ -32,11 +33,11 @@ STAND_ALONE = {"longform", "rextime"}
 class Config(Section):
     """Everything a run depends on."""
 
-    name: str = Field("demo", pattern=r"^[a-z0-9][a-z0-9-]*$")
+    name: str = Field(default="demo", pattern=r"^[a-z0-9][a-z0-9-]*$")
     """Name of this configuration: of its folder below results/, and in every table."""
-    seed: int = Field(2024, ge=0)
+    seed: int = Field(default=2024, ge=0)
     """Every random draw derives from it."""
-    shards: int = Field(2, ge=1, le=999)
+    shards: int = Field(default=2, ge=1, le=999)
     """Parts that each data set is split into, by a stable hash of the video id."""
     video_reader: Literal["pyav", "decord"] = "pyav"
     """Library that decodes frames at given times; decord, of MP4 files and where installed: the same frames, slower."""
@@ -132,7 +133,7 @@ def read(*paths: str | Path) -> Config:
     return load(layered(paths), ", ".join(map(str, paths)))
 
 
-def _explain(detail: dict, values: dict) -> str:
+def _explain(detail: ErrorDetails, values: dict) -> str:
     path = _written_path(detail["loc"], values)
     shown = ".".join(map(str, path)) or "(top level)"
     if detail["type"] == "extra_forbidden":
@@ -147,9 +148,9 @@ def _explain(detail: dict, values: dict) -> str:
     return f"{shown} = {value}: {detail['msg'].removeprefix('Value error, ')}"
 
 
-def _written_path(location: tuple, values: object) -> list:
+def _written_path(location: tuple[int | str, ...], values: Any) -> list[int | str]:
     """The keys of `location` as the file has them: pydantic adds the name of the variant it tried."""
-    path = []
+    path: list[int | str] = []
     for position, key in enumerate(location):
         try:
             values = values[key]

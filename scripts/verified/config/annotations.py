@@ -59,7 +59,7 @@ class Lint(Section):
 class Annotations(Section):
     """Export and checks of annotations."""
 
-    licence: str = Field("not stated", min_length=1)
+    licence: str = Field(default="not stated", min_length=1)
     """Licence of the captions, as the dataset card states it."""
     choose_by: Literal["confidence", "encoder", "random"] = "confidence"
     """What makes a candidate the caption of its moment: the evaluator's confidence (the paper's), the cosine of
@@ -68,9 +68,9 @@ class Annotations(Section):
     """Files of decisions that reviewers saved from the review pages (JSON Lines), merged into the annotations."""
     min_score: float | None = None
     """Smallest confidence of a caption that was not reviewed; null: any."""
-    min_precision: float | None = Field(None, gt=0, le=1)
+    min_precision: float | None = Field(default=None, gt=0, le=1)
     """Share of captions that should be right: the smallest confidence is then measured on the reviewed captions."""
-    best: int = Field(1, ge=1)
+    best: int = Field(default=1, ge=1)
     """Captions of a moment, at most; those after the first are under `further` in its row, and in exports."""
     otherwise: Literal["leave-out", "coarse"] = "leave-out"
     """What becomes of a moment whose caption is rejected or too low: left out, or the coarse caption in its place."""

@@ -9,22 +9,22 @@ from verified.config.sources import Source
 class Keyframes(Section):
     """Keyframe selection (section 3.1 and 3.4)."""
 
-    segments: int = Field(3, ge=1)
+    segments: int = Field(default=3, ge=1)
     """L: at most this many segments, and so keyframes, per moment."""
-    min_scene_seconds: float = Field(0.6, gt=0)
+    min_scene_seconds: float = Field(default=0.6, gt=0)
     """Shortest segment, in seconds."""
-    threshold: float = Field(27.0, gt=0)
+    threshold: float = Field(default=27.0, gt=0)
     """Content threshold that the adaptive search starts from (PySceneDetect's default)."""
 
 
 class Dynamics(Section):
     """Frames given to the video LMM (section 3.4): either a rate or a number."""
 
-    fps: float | None = Field(8.0, gt=0)
+    fps: float | None = Field(default=8.0, gt=0)
     """Frames per second, or null when `frames` is given."""
-    frames: int | None = Field(None, ge=2)
+    frames: int | None = Field(default=None, ge=2)
     """Number of uniformly spaced frames, or null when `fps` is given."""
-    max_frames: int | None = Field(64, ge=2)
+    max_frames: int | None = Field(default=64, ge=2)
     """The model's limit; longer clips are thinned uniformly and counted. null: as many as its context holds, by the
     tokens of a frame (`tokens_per_image`, or the rule of a known model)."""
 
@@ -38,15 +38,15 @@ class Dynamics(Section):
 class Spans(Section):
     """Retrieval settings per data set (supplement B.1)."""
 
-    clip_seconds: float = Field(1.0, gt=0)
+    clip_seconds: float = Field(default=1.0, gt=0)
     """Clip length in seconds."""
-    min_pred_clips: int = Field(2, ge=0)
+    min_pred_clips: int = Field(default=2, ge=0)
     """min_pred_l: smallest index distance end - start of a predicted span."""
-    max_pred_clips: int = Field(12, ge=1)
+    max_pred_clips: int = Field(default=12, ge=1)
     """max_pred_l: the index distance end - start stays below this."""
-    max_context_clips: int = Field(48, ge=2)
+    max_context_clips: int = Field(default=48, ge=2)
     """max_ctx_l: clips kept of a video."""
-    nms_threshold: float = Field(0.6, gt=0, le=1)
+    nms_threshold: float = Field(default=0.6, gt=0, le=1)
     """tIoU above which a lower-ranked span is suppressed."""
     train_split: str = "train"
     """Split that models are trained on."""
@@ -54,22 +54,22 @@ class Spans(Section):
     """Split for early stopping and model selection."""
     test_split: str = "test"
     """Split that tables report."""
-    held_out_share: float = Field(0.0, ge=0, lt=1)
+    held_out_share: float = Field(default=0.0, ge=0, lt=1)
     """Share of the train split's videos that become the split `held-out`, for corpora without a split to select on."""
 
 
 class Proposals(Section):
     """Moments proposed for videos that come without: a `folder` source whose `moments` are null."""
 
-    threshold: float = Field(27.0, gt=0)
+    threshold: float = Field(default=27.0, gt=0)
     """Content threshold of a cut (PySceneDetect's default)."""
-    min_seconds: float = Field(2.0, ge=0)
+    min_seconds: float = Field(default=2.0, ge=0)
     """A shorter scene joins a neighbour."""
-    max_seconds: float = Field(20.0, gt=0)
+    max_seconds: float = Field(default=20.0, gt=0)
     """A longer scene is cut into equal parts."""
-    train_share: float = Field(0.8, ge=0, le=1)
+    train_share: float = Field(default=0.8, ge=0, le=1)
     """Share of the videos whose moments go to the train split."""
-    val_share: float = Field(0.1, ge=0, le=1)
+    val_share: float = Field(default=0.1, ge=0, le=1)
     """Share of the videos whose moments go to the selection split; the rest goes to the test split."""
 
     @model_validator(mode="after")

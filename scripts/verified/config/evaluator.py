@@ -23,24 +23,24 @@ class Evaluator(Section):
     """Its name in tables and cards; one evaluator serves all data sets of a configuration."""
     size: Literal["tiny", "mini/16", "L/16"] = "tiny"
     """tiny (the demo's), L/16 (UMT's, the paper's) or mini/16: UMT's arrangement at toy size, for rehearsals."""
-    threads: int = Field(1, ge=1)
+    threads: int = Field(default=1, ge=1)
     """Compute threads of its jobs."""
     checkpoint: str | None = STAND_IN
     """Checkpoint to start from, as `verified import-umt` writes it; stand-in: the one of size tiny that comes with the
     workflow; null: what `umt_file` becomes, or for size tiny one that is pre-trained in the run."""
-    umt_file: str | None = Field(None, pattern=r"\.pth$")
+    umt_file: str | None = Field(default=None, pattern=r"\.pth$")
     """UMT's own checkpoint (.pth), which the workflow converts."""
     umt_url: str | None = None
     """Address that `umt_file` is fetched from where it is not there."""
-    umt_sha256: str | None = Field(None, pattern=r"^[0-9a-f]{64}$")
+    umt_sha256: str | None = Field(default=None, pattern=r"^[0-9a-f]{64}$")
     """SHA-256 that `umt_file` must have; null: the lock file pins the first one that comes."""
-    frames: int = Field(8, ge=2)
+    frames: int = Field(default=8, ge=2)
     """Frames per moment (20 in the paper)."""
-    image_size: int = Field(112, ge=16)
+    image_size: int = Field(default=112, ge=16)
     """Frame size in pixels (224 in the paper)."""
-    frames_per_interval: int = Field(1, ge=1)
+    frames_per_interval: int = Field(default=1, ge=1)
     """Frames kept of each of the moment's intervals, from which training draws one; scoring takes the middle one."""
-    clip_side: int | None = Field(None, ge=32, multiple_of=2)
+    clip_side: int | None = Field(default=None, ge=32, multiple_of=2)
     """Shorter side, in pixels, of the frames kept for training and scoring, as H.264 in the video's proportions; null:
     raw frames as the model takes them."""
     keep_clips: bool = True
@@ -48,37 +48,37 @@ class Evaluator(Section):
     crop_share: tuple[float, float] | None = None
     """Range of the share of a picture's area that training cuts out at random ([0.5, 1.0] in UMT); null: all of it.
     Pictures are never mirrored, as UMT does: captions say left and right."""
-    gpus: int = Field(0, ge=0)
+    gpus: int = Field(default=0, ge=0)
     """GPUs, and so processes, of fine-tuning (4 in the paper); 0 trains on the CPU."""
-    cpu_processes: int = Field(1, ge=1)
+    cpu_processes: int = Field(default=1, ge=1)
     """Processes of fine-tuning without a GPU: only for testing several, as they gain nothing."""
-    gpu_model: str = Field("", pattern=r"^[A-Za-z0-9_.]*$")
+    gpu_model: str = Field(default="", pattern=r"^[A-Za-z0-9_.]*$")
     """Model of the GPUs that its jobs ask for, as the cluster spells it (a100 in the paper); empty: any."""
-    save_seconds: float = Field(60.0, ge=0)
+    save_seconds: float = Field(default=60.0, ge=0)
     """Least time between two states of its trainings on disk, from which a killed one resumes (L/16: 8 GB each)."""
-    backbone_frames: int = Field(150_000, ge=1)
+    backbone_frames: int = Field(default=150_000, ge=1)
     """Frames of the separate world that the image network in the tiny stem is trained on, where it is trained."""
-    backbone_batch: int = Field(64, ge=2)
+    backbone_batch: int = Field(default=64, ge=2)
     """Frames per step of that training."""
-    backbone_learning_rate: float = Field(2e-3, gt=0)
+    backbone_learning_rate: float = Field(default=2e-3, gt=0)
     """Peak learning rate of that training."""
     backbone: Literal["stand-in"] | None = "stand-in"
     """That image network, which pre-training reads: the one that comes with the workflow; null: trained in the run."""
-    pretrain_clips: int = Field(30_000, ge=1)
+    pretrain_clips: int = Field(default=30_000, ge=1)
     """Clips of the separate world that the tiny size is pre-trained on, each seen once."""
-    pretrain_batch: int = Field(24, ge=2)
+    pretrain_batch: int = Field(default=24, ge=2)
     """Clips per step of pre-training."""
-    pretrain_learning_rate: float = Field(1.5e-3, gt=0)
+    pretrain_learning_rate: float = Field(default=1.5e-3, gt=0)
     """Peak learning rate of pre-training."""
     ablation: bool = False
     """Also fine-tune without disturbed negatives and compare, into ablation.json beside its checkpoint."""
-    epochs: int = Field(4, ge=1)
+    epochs: int = Field(default=4, ge=1)
     """Fine-tuning epochs (10 in the paper)."""
-    batch: int = Field(16, ge=2)
+    batch: int = Field(default=16, ge=2)
     """Moments per step over all processes."""
-    learning_rate: float = Field(1e-4, gt=0)
+    learning_rate: float = Field(default=1e-4, gt=0)
     """Peak learning rate (1e-5 in the paper)."""
-    warmup_epochs: float = Field(1.0, ge=0)
+    warmup_epochs: float = Field(default=1.0, ge=0)
     """Epochs over which the learning rate rises to its peak (1 in UMT)."""
     splits: tuple[str, ...] | None = None
     """Splits whose perturbations are trained on; null: all splits of all data sets, as in the paper."""

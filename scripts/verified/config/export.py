@@ -22,15 +22,15 @@ class Export(Section):
         "charades-sta",
     )
     """Forms that `verified export` writes where none are named; each is a folder below results/…/export."""
-    version: str = Field("1.0.0", pattern=r"^\d+\.\d+\.\d+$")
+    version: str = Field(default="1.0.0", pattern=r"^\d+\.\d+\.\d+$")
     """Version of the data set, for its cards."""
     creators: tuple[str, ...] = ()
     """People or groups who publish it, for its cards."""
-    url: str | None = Field(None, pattern=r"^https?://\S+$")
+    url: str | None = Field(default=None, pattern=r"^https?://\S+$")
     """Address of its page, for its cards; null: it has none yet."""
     media: bool = False
     """Whether clips and keyframes go into the WebDataset shards (may you distribute them?); no other form has any."""
-    clip_side: int = Field(360, ge=64, multiple_of=2)
+    clip_side: int = Field(default=360, ge=64, multiple_of=2)
     """Longest side of exported clips, in pixels; smaller videos keep their size."""
-    shard_captions: int = Field(500, ge=1)
+    shard_captions: int = Field(default=500, ge=1)
     """Captions in a WebDataset shard, at most."""

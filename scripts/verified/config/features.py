@@ -15,7 +15,7 @@ class Features(Section):
     name (microsoft/resnet-152, or a CLIP such as openai/clip-vit-base-patch32), a folder."""
     video_revision: str = ""
     """Branch, tag or commit of a hub model in `video_backbone`; empty: its main branch. The lock pins the commit."""
-    fps: float = Field(4.0, gt=0)
+    fps: float = Field(default=4.0, gt=0)
     """Frames per second that are encoded, max-pooled per clip."""
     text_encoder: str = "all-MiniLM-L6-v2"
     """Token feature encoder: all-MiniLM-L6-v2 (packaged) or a hub name or folder such as roberta-base."""
@@ -23,9 +23,9 @@ class Features(Section):
     """The same for `text_encoder`."""
     precision: Literal["float32", "bfloat16"] = "float32"
     """Number format of the image backbone; the text encoder computes in float32."""
-    batch: int = Field(64, ge=1)
+    batch: int = Field(default=64, ge=1)
     """Frames or captions per forward pass."""
-    threads: int = Field(1, ge=1)
+    threads: int = Field(default=1, ge=1)
     """Compute threads of its jobs."""
-    gpu: int = Field(0, ge=0, le=1)
+    gpu: int = Field(default=0, ge=0, le=1)
     """GPUs of one of its jobs."""

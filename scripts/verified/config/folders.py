@@ -7,10 +7,13 @@ it.
 
 import hashlib
 from collections.abc import Callable, Iterable
+from typing import TypeVar
 
 from verified.common.folders import key_of
 from verified.config import Config
 from verified.config.datasets import DataSet
+
+Read = TypeVar("Read")
 
 RESERVED = {
     "annotations",
@@ -80,7 +83,7 @@ def datasets_with(settings: Config, *abilities: str) -> list[str]:
     ]
 
 
-def dataset_values(settings: Config, read: Callable[[DataSet], object]) -> Callable[[object], object]:
+def dataset_values(settings: Config, read: Callable[[DataSet], Read]) -> Callable[[object], Read]:
     """A params function: what `read` takes from the settings of ``wildcards.dataset``."""
 
     def values(wildcards):

@@ -13,11 +13,11 @@ ROLES = ("llm", "image_lmm", "video_lmm")
 class SamplingSettings(Section):
     """How answers are drawn; the paper does not print its settings."""
 
-    max_tokens: int = Field(768, ge=1)
+    max_tokens: int = Field(default=768, ge=1)
     """Most tokens of an answer."""
-    temperature: float = Field(0.7, ge=0)
+    temperature: float = Field(default=0.7, ge=0)
     """0 takes the most likely token each time; a second attempt is then the same as the first."""
-    top_p: float = Field(0.95, gt=0, le=1)
+    top_p: float = Field(default=0.95, gt=0, le=1)
     """Share of the probability mass that is drawn from."""
 
 
@@ -26,7 +26,7 @@ class EngineSettings(Section):
 
     engine: Literal["scene-reader", "cassette", "transformers", "openai", "vllm"] = "scene-reader"
     """Which implementation answers."""
-    model: str = Field("scene-reader-1", min_length=1)
+    model: str = Field(default="scene-reader-1", min_length=1)
     """Model id (a hub name, a folder, or the name an endpoint knows), recorded with each caption."""
     revision: str = ""
     """Branch, tag or commit of a hub model, or an endpoint's version of it. The ledger key holds the locked commit."""
@@ -39,39 +39,39 @@ class EngineSettings(Section):
     """Exported ledger (parquet) whose answers are reused; engine cassette has no others, other engines ask the rest."""
     base_url: str | None = None
     """Engine openai: address of the endpoint, such as http://127.0.0.1:8000/v1; null means OpenAI's own."""
-    api_key_variable: str = Field("OPENAI_API_KEY", pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")
+    api_key_variable: str = Field(default="OPENAI_API_KEY", pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")
     """Engine openai: name of the environment variable that holds the key; keys are never written to a file."""
-    api_slots: int = Field(8, ge=1)
+    api_slots: int = Field(default=8, ge=1)
     """Engine openai: calls under way at once in one job; also the Snakemake resource `api_slots` of the job."""
-    timeout_seconds: float = Field(120, gt=0)
+    timeout_seconds: float = Field(default=120, gt=0)
     """Engine openai: longest wait for one whole answer, however slowly it arrives."""
-    retries: int = Field(6, ge=0)
+    retries: int = Field(default=6, ge=0)
     """Engine openai: further tries of a call after 429, 5xx, a timeout or a lost connection."""
-    outage_seconds: float = Field(900, gt=0)
+    outage_seconds: float = Field(default=900, gt=0)
     """Engine openai: the job stops when no call at all was answered for so long, requested pauses included."""
     video_input: Literal["stills", "frames", "mp4"] = "stills"
     """How a clip is handed over. stills: a picture for each frame, for any model that takes several. frames: one video
     of these frames with their times, for models with a video part (vllm, and endpoints served by vLLM). mp4: one video
     file that keeps the times, for other endpoints that take videos; these choose frames in it on their own."""
-    gpu: int = Field(0, ge=0)
+    gpu: int = Field(default=0, ge=0)
     """Engines vllm and transformers: GPUs of a job; with 0 they run on the CPU."""
-    batch: int = Field(32, ge=1)
+    batch: int = Field(default=32, ge=1)
     """Engines vllm and transformers: requests handed to the model together."""
-    max_context_tokens: int = Field(8192, ge=256)
+    max_context_tokens: int = Field(default=8192, ge=256)
     """Longest prompt with its answer (vllm, transformers): longer ones end as error context-length. For any engine,
     what the frames of a clip have to fit into where `dynamics.max_frames` is null."""
-    price_in: float = Field(0.0, ge=0)
+    price_in: float = Field(default=0.0, ge=0)
     """Money per million tokens read, for quotes, cost and budget."""
-    price_out: float = Field(0.0, ge=0)
+    price_out: float = Field(default=0.0, ge=0)
     """Money per million tokens written."""
-    tokens_per_image: int = Field(0, ge=0)
+    tokens_per_image: int = Field(default=0, ge=0)
     """Tokens that one image or frame takes, for quotes (LLaVA-1.6 up to 2880, Qwen-VL about 250 at 448 pixels)."""
-    gpu_memory_share: float = Field(0.9, gt=0, le=1)
+    gpu_memory_share: float = Field(default=0.9, gt=0, le=1)
     """Engines vllm and transformers: share of a GPU's memory. Models of a job whose shares add up to more than 1 take
     turns: one is unloaded before the next is loaded. A 7B model takes 15 to 17 GB; vLLM uses the rest for speed."""
-    tokens_per_second: float | None = Field(None, gt=0)
+    tokens_per_second: float | None = Field(default=None, gt=0)
     """Written tokens per second and GPU, all requests of a batch together, for the GPU-hours of a quote."""
-    tokens_read_per_second: float | None = Field(None, gt=0)
+    tokens_read_per_second: float | None = Field(default=None, gt=0)
     """Tokens read per second and GPU, those of images included, for the same; null: reading takes no time."""
 
     @field_validator("base_url")
@@ -110,18 +110,18 @@ class EngineSettings(Section):
 class SceneReader(Section):
     """The demo's engine."""
 
-    spoiled_share: float = Field(0.3, ge=0, le=1)
+    spoiled_share: float = Field(default=0.3, ge=0, le=1)
     """Share of caption candidates that are falsified on purpose, so that the evaluator has something to find."""
 
 
 class BudgetSettings(Section):
     """Hard limits on everything the ledger holds; null means none. A run stops cleanly when one is reached."""
 
-    calls: int | None = Field(None, ge=1)
+    calls: int | None = Field(default=None, ge=1)
     """Calls, repeated attempts included."""
-    tokens: int | None = Field(None, ge=1)
+    tokens: int | None = Field(default=None, ge=1)
     """Tokens read and written."""
-    money: float | None = Field(None, gt=0)
+    money: float | None = Field(default=None, gt=0)
     """Cost at the configured prices."""
 
 
@@ -135,26 +135,26 @@ class Generation(Section):
     """Folder of the eight prompt files."""
     ledger: str = "results/ledger.sqlite"
     """Where each call and its outcome is kept."""
-    attempts: int = Field(3, ge=1)
+    attempts: int = Field(default=3, ge=1)
     """How often a call is asked until its answer is complete."""
     incomplete: Literal["fail", "allow"] = "fail"
     """Calls left without an answer for now (endpoint down or busy, budget spent): fail lets the job of their
     shard fail; allow finishes it without them. Either way the next run asks them, and nothing else, again."""
-    candidates: int = Field(3, ge=1)
+    candidates: int = Field(default=3, ge=1)
     """N_s and N_d: statics and dynamics candidates per moment."""
-    questions: int = Field(5, ge=1)
+    questions: int = Field(default=5, ge=1)
     """N_qa: questions per moment."""
-    perturbations: int = Field(3, ge=1)
+    perturbations: int = Field(default=3, ge=1)
     """N_pos and N_neg: perturbed captions of each kind."""
-    frame_side: int = Field(448, ge=32)
+    frame_side: int = Field(default=448, ge=32)
     """Longer side, in pixels, of the frames given to the video LMM; smaller videos keep their size."""
     sentence_encoder: str = "all-MiniLM-L6-v2"
     """Sentence encoder for Equations 7 and 8 and for many-to-many statistics."""
     sentence_revision: str = ""
     """Branch, tag or commit of a hub model in `sentence_encoder`."""
-    threads: int = Field(1, ge=1)
+    threads: int = Field(default=1, ge=1)
     """Compute threads of its jobs."""
-    shards_per_job: int = Field(1, ge=1)
+    shards_per_job: int = Field(default=1, ge=1)
     """Shards that are asked about per load of a model, where models run in the jobs (vllm, transformers)."""
     scene_reader: SceneReader = SceneReader()
     budget: BudgetSettings = BudgetSettings()

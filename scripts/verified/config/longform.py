@@ -98,19 +98,19 @@ class RenderedFilms(FilmSourceSection):
     collected: ClassVar[bool] = True
 
     kind: Literal["demo"] = "demo"
-    films: int = Field(20, ge=4)
+    films: int = Field(default=20, ge=4)
     """Number of films."""
-    shortest: int = Field(600, ge=60)
+    shortest: int = Field(default=600, ge=60)
     """Shortest film in seconds."""
-    longest: int = Field(1200, ge=60)
+    longest: int = Field(default=1200, ge=60)
     """Longest film in seconds."""
-    size: int = Field(64, ge=32, multiple_of=16)
+    size: int = Field(default=64, ge=32, multiple_of=16)
     """Width and height in pixels."""
-    train_share: float = Field(0.6, gt=0, lt=1)
+    train_share: float = Field(default=0.6, gt=0, lt=1)
     """Share of the films in train."""
-    val_share: float = Field(0.05, gt=0, lt=1)
+    val_share: float = Field(default=0.05, gt=0, lt=1)
     """Share of the films in val; the rest is test."""
-    refused: int = Field(1, ge=0)
+    refused: int = Field(default=1, ge=0)
     """Films of train whose description was made for another cut; collection must refuse them."""
 
 
@@ -134,11 +134,11 @@ class FilmSet(Section):
 class GridSettings(Section):
     """The proposals; the defaults are MAD's."""
 
-    fps: float = Field(5.0, gt=0)
+    fps: float = Field(default=5.0, gt=0)
     """Frames per second of the features."""
-    window: int = Field(128, ge=2)
+    window: int = Field(default=128, ge=2)
     """Frames of a window; windows start every half window."""
-    clips: int = Field(64, ge=2)
+    clips: int = Field(default=64, ge=2)
     """Clips of a window; a divisor of `window`."""
     pooling_counts: tuple[int, ...] = (5, 8, 8, 8)
     """Anchor lengths of each group; starts lie twice as far apart from group to group."""
@@ -156,15 +156,15 @@ class GridSettings(Section):
 class VlgNet(Section):
     """VLG-Net; the defaults are MAD's."""
 
-    hidden: int = Field(512, ge=8)
+    hidden: int = Field(default=512, ge=8)
     """Width, also of the sentence's LSTM."""
-    blocks: int = Field(7, ge=0)
+    blocks: int = Field(default=7, ge=0)
     """Passes through the shared GCNeXt block."""
-    neighbours: int = Field(7, ge=1)
+    neighbours: int = Field(default=7, ge=1)
     """Nearest clips of a clip."""
-    groups: int = Field(32, ge=1)
+    groups: int = Field(default=32, ge=1)
     """Groups of the narrow convolutions, four channels each."""
-    stack: int = Field(5, ge=1)
+    stack: int = Field(default=5, ge=1)
     """Layers that score the moments; all but the first share weights."""
     gather: Literal["as_released", "correct"] = "as_released"
     """How features of neighbours are fetched; as_released reads wrong positions, as for the printed results."""
@@ -172,63 +172,63 @@ class VlgNet(Section):
     """How a window around a moment is drawn; paper and code differ."""
     negatives: Literal["paper", "code"] = "paper"
     """Windows without the moment (paper), or drawn anywhere and labelled so (code)."""
-    negative_share: float = Field(0.7, ge=0, lt=1)
+    negative_share: float = Field(default=0.7, ge=0, lt=1)
     """Share of windows without the moment."""
-    epochs: int = Field(50, ge=1)
+    epochs: int = Field(default=50, ge=1)
     """Training epochs."""
-    batch: int = Field(128, ge=1)
+    batch: int = Field(default=128, ge=1)
     """Windows per step."""
-    learning_rate: float = Field(1e-4, gt=0)
+    learning_rate: float = Field(default=1e-4, gt=0)
     """Learning rate of Adam."""
-    halve_every: int = Field(25, ge=1)
+    halve_every: int = Field(default=25, ge=1)
     """Epochs after which the learning rate is halved."""
-    search_batch: int = Field(512, ge=1)
+    search_batch: int = Field(default=512, ge=1)
     """Windows per forward pass at test."""
-    threads: int = Field(1, ge=1)
+    threads: int = Field(default=1, ge=1)
     """Compute threads of its jobs."""
-    gpu: int = Field(0, ge=0, le=1)
+    gpu: int = Field(default=0, ge=0, le=1)
     """GPUs of one of its jobs."""
 
 
 class Collection(Section):
     """Alignment and transcripts of described films (section 3.1)."""
 
-    rate: int = Field(4000, ge=100)
+    rate: int = Field(default=4000, ge=100)
     """Samples per second at which tracks are aligned; delays are found to one of them."""
-    window_seconds: float = Field(60.0, gt=0)
+    window_seconds: float = Field(default=60.0, gt=0)
     """Length of each of the twenty windows."""
-    most_seconds: float = Field(120.0, gt=0)
+    most_seconds: float = Field(default=120.0, gt=0)
     """Largest delay that is searched."""
-    pause_seconds: float = Field(1.5, gt=0)
+    pause_seconds: float = Field(default=1.5, gt=0)
     """Silence that ends a sentence of a transcript."""
 
 
 class Longform(Section):
     """Long-form grounding: all of it where `datasets` names at least one, else only the statistics, if requested."""
 
-    datasets: dict[str, FilmSet] = Field({})
+    datasets: dict[str, FilmSet] = Field(default={})
     """Data sets of films by name (lower-case letters, digits and hyphens)."""
     encoder: str = "openai/clip-vit-base-patch32"
     """Joint encoder of frames and sentences, where features are computed: evaluator (that of this configuration), or
     a CLIP model by hub name or folder."""
     encoder_revision: str = ""
     """Branch, tag or commit of a hub model in `encoder`; empty: its main branch. The lock pins the commit."""
-    encoder_batch: int = Field(64, ge=1)
+    encoder_batch: int = Field(default=64, ge=1)
     """Frames or sentences per forward pass."""
-    encoder_gpu: int = Field(0, ge=0, le=1)
+    encoder_gpu: int = Field(default=0, ge=0, le=1)
     """GPUs of one encoding job."""
-    encoder_threads: int = Field(1, ge=1)
+    encoder_threads: int = Field(default=1, ge=1)
     """Compute threads of an encoding job."""
     grid: GridSettings = GridSettings()
-    nms: float = Field(0.3, gt=0, le=1)
+    nms: float = Field(default=0.3, gt=0, le=1)
     """IoU above which a lower-ranked proposal is suppressed."""
     iou_cmp: Literal["published", "gt", "ge"] = "published"
     """Whether IoU must exceed (gt) or reach (ge) the threshold; published: ge for VLG-Net, gt for all else."""
     models: tuple[Literal["zero-shot", "vlg-net"], ...] = ("zero-shot", "vlg-net")
     """Baselines beside Oracle and Random Chance."""
-    chance_runs: int = Field(100, ge=1)
+    chance_runs: int = Field(default=100, ge=1)
     """Runs that Random Chance is drawn in, beside its expectation."""
-    short_seconds: float = Field(180.0, gt=0)
+    short_seconds: float = Field(default=180.0, gt=0)
     """Length of the stretches of the short-video setup (Table 3)."""
     window_seconds: tuple[float, ...] = (30.0, 60.0, 120.0, 300.0, 600.0, 1800.0)
     """Further lengths of the sweep from short videos to whole films (Figure 4)."""
@@ -251,9 +251,9 @@ class Longform(Section):
     archive by its checksum in config/sources.csv; null: not measured."""
     meteor_direction: Literal["max", "forward"] = "max"
     """METEOR of a pair: the larger of both directions, or the earlier sentence as reference alone."""
-    processes: int = Field(1, ge=1)
+    processes: int = Field(default=1, ge=1)
     """Processes of the uniqueness and language measures."""
-    bootstrap: int = Field(1000, ge=10)
+    bootstrap: int = Field(default=1000, ge=10)
     """Resamples over films and queries behind each interval."""
 
     @property

@@ -11,23 +11,23 @@ from verified.config.base import Section
 class Training(Section):
     """Departures of one model from its official recipe; null keeps the official value (see the model's file)."""
 
-    epochs: int | None = Field(None, ge=1)
+    epochs: int | None = Field(default=None, ge=1)
     """Most epochs of training."""
-    steps: int | None = Field(None, ge=1)
+    steps: int | None = Field(default=None, ge=1)
     """Steps of the optimiser; they take the place of `epochs`."""
-    patience: int | None = Field(None, ge=1)
+    patience: int | None = Field(default=None, ge=1)
     """Training stops after more than this many epochs without improvement of VCMR 0.5/r1 + 0.7/r1."""
-    batch: int | None = Field(None, ge=2)
+    batch: int | None = Field(default=None, ge=2)
     """Query-video pairs per batch."""
-    learning_rate: float | None = Field(None, gt=0)
+    learning_rate: float | None = Field(default=None, gt=0)
     """Peak learning rate."""
-    warmup: float | None = Field(None, ge=0, lt=1)
+    warmup: float | None = Field(default=None, ge=0, lt=1)
     """Share of the steps in which the learning rate rises to its peak (models with a linear schedule)."""
-    negatives: int | None = Field(None, ge=0)
+    negatives: int | None = Field(default=None, ge=0)
     """Two-stage models: negative videos per query."""
-    negative_pool: int | None = Field(None, ge=1)
+    negative_pool: int | None = Field(default=None, ge=1)
     """Two-stage models: negatives come from the first (rank of the ground truth + pool) videos of the list."""
-    seeds: tuple[int, ...] | None = Field(None, min_length=1)
+    seeds: tuple[int, ...] | None = Field(default=None, min_length=1)
     """One training of this model per seed; they take the place of `retrieval.seeds`."""
     model: dict[str, bool | int | float | str] = Field(default_factory=dict)
     """Options of the model's own config, such as hidden: 128 (names and defaults are in the model's file)."""
@@ -38,7 +38,7 @@ class Retrieval(Section):
 
     models: tuple[str, ...] = ("xml",)
     """Models by the names of their files in scripts/verified/retrieval/models."""
-    seeds: tuple[int, ...] = Field((2018,), min_length=1)
+    seeds: tuple[int, ...] = Field(default=(2018,), min_length=1)
     """One training of each model per seed. Several bring the noise of training into the tables' intervals."""
     training: dict[str, Training] = Field(default_factory=dict)
     """Departures from the official recipe, by model."""
@@ -47,20 +47,20 @@ class Retrieval(Section):
     feature_cast: Literal["official", "float32"] | None = None
     """Number format in which features are normalised: that of their file, as in the official code, which for float16
     files gives other ranks, or float32. null: official for features that are given, float32 for those made here."""
-    searched_videos: int = Field(100, ge=1)
+    searched_videos: int = Field(default=100, ge=1)
     """K: videos per query that VCMR looks into, and that XML's ranked lists for selection and test hold."""
-    training_list_videos: int = Field(2000, ge=1)
+    training_list_videos: int = Field(default=2000, ge=1)
     """Videos per query in XML's ranked lists for training, as in CONQUER's: negatives and pools come from them, and a
     query whose own video is not among them is left out and counted."""
-    bootstrap: int = Field(1000, ge=100)
+    bootstrap: int = Field(default=1000, ge=100)
     """Resamples behind each interval."""
-    memory_mb: int = Field(2000, ge=100)
+    memory_mb: int = Field(default=2000, ge=100)
     """Room in MB for features kept while training, for the encoded corpus, and for the working memory of the search."""
     device: Literal["cpu", "cuda"] = "cpu"
     """Where training and search run."""
     precision: Literal["float32", "bfloat16"] = "float32"
     """Number format of training, float32 in the official code; cosines and losses are float32 in either."""
-    threads: int = Field(1, ge=1)
+    threads: int = Field(default=1, ge=1)
     """Compute threads of its jobs."""
 
     @field_validator("models")

@@ -10,9 +10,9 @@ from verified.config.base import Section
 class Review(Section):
     """Size and order of the review pages."""
 
-    moments: int = Field(50, ge=1)
+    moments: int = Field(default=50, ge=1)
     """Moments on a page, which holds their clips; a page is one reviewer's work of an hour or so."""
-    clip_side: int = Field(320, ge=64, multiple_of=2)
+    clip_side: int = Field(default=320, ge=64, multiple_of=2)
     """Longest side of the clips shown, in pixels; smaller videos keep their size."""
     order: Literal["doubt", "corpus"] = "doubt"
     """doubt: the moments whose caption the evaluator scores lowest come first; corpus: the order of the corpus."""

@@ -11,17 +11,17 @@ from verified.config.base import Section
 class CaptionFilters(Section):
     """Filters of captioned videos; a switch where the text leaves a reading open."""
 
-    long_share: float = Field(0.8, gt=0, le=1)
+    long_share: float = Field(default=0.8, gt=0, le=1)
     """An event longer than this share of its video is long."""
     long_event: Literal["drop_event", "drop_video", "keep"] = "drop_event"
     """What a long event costs: itself, its video, or nothing."""
-    min_coverage: float = Field(0.6, ge=0, le=1)
+    min_coverage: float = Field(default=0.6, ge=0, le=1)
     """A video whose segments cover less than this share of it is sparsely captioned and dropped."""
     coverage: Literal["sum", "union"] = "sum"
     """Lengths of the segments added up, or the length of their union."""
     coverage_on: Literal["all", "after_long"] = "all"
     """Whether long events count for coverage."""
-    gap_seconds: float = Field(10, ge=0)
+    gap_seconds: float = Field(default=10, ge=0)
     """A gap of more than this between events separates two clusters."""
     cluster_ties: Literal["earliest", "longest"] = "earliest"
     """Which of the clusters with the most events is kept."""
@@ -30,7 +30,7 @@ class CaptionFilters(Section):
 class QueryFilters(Section):
     """Filters of queries with windows."""
 
-    tolerance_seconds: float = Field(0, ge=0)
+    tolerance_seconds: float = Field(default=0, ge=0)
     """A window that starts and ends this close to the clip's ends is the whole clip."""
 
 
@@ -39,7 +39,7 @@ class RextimeSource(Section):
 
     form: Literal["captions", "queries"]
     """captions: several timed captions a video (ActivityNet Captions form); queries: a query and its window."""
-    split: str = Field("val", pattern=r"^[a-z0-9][a-z0-9_-]*$")
+    split: str = Field(default="val", pattern=r"^[a-z0-9][a-z0-9_-]*$")
     """Split that the questions go to. Questions of a split called train get no wrong options."""
     annotations: str | None = None
     """File in the form's own format."""
@@ -58,11 +58,11 @@ class RextimeSource(Section):
 class Routing(Section):
     """Which pairs of events are used for which kind of question; the supplement prints no thresholds."""
 
-    similar_from: int = Field(2, ge=0, le=4)
+    similar_from: int = Field(default=2, ge=0, le=4)
     """Pairs with at least this similarity are dropped; 4 drops none."""
-    causal_from: int = Field(2, ge=0, le=3)
+    causal_from: int = Field(default=2, ge=0, le=3)
     """Directness and necessity from which the first event is a cause of the second."""
-    purposeful_from: int = Field(2, ge=0, le=3)
+    purposeful_from: int = Field(default=2, ge=0, le=3)
     """Intentionality or purpose from which a cause is a means to an end."""
     alignments: tuple[Literal["high", "medium", "low"], ...] = ("high",)
     """How well an event found in the frames must be aligned with the video."""
@@ -73,13 +73,13 @@ class Routing(Section):
 class Prices(Section):
     """What questions cost (supplement, section C.3), in one currency."""
 
-    generation_per_1000: float = Field(35, ge=0)
+    generation_per_1000: float = Field(default=35, ge=0)
     """Calls to the model for 1,000 samples; the table also shows what this run's ledger says."""
-    reviews_per_hour: float = Field(60, gt=0)
+    reviews_per_hour: float = Field(default=60, gt=0)
     """Samples that one person reviews in an hour."""
-    wage_per_hour: float = Field(6, ge=0)
+    wage_per_hour: float = Field(default=6, ge=0)
     """Hourly wage."""
-    written_per_hour: float = Field(20, gt=0)
+    written_per_hour: float = Field(default=20, gt=0)
     """Question-answer pairs that one person writes in an hour without the workflow."""
 
 
@@ -97,18 +97,18 @@ class Submission(Section):
 class Rextime(Section):
     """The ReXTime suite; built only where `sources` or `released` names something."""
 
-    sources: dict[str, RextimeSource] = Field({})
+    sources: dict[str, RextimeSource] = Field(default={})
     """Sources that questions are written from, by name (lower-case letters, digits and hyphens)."""
-    released: dict[str, str] = Field({})
+    released: dict[str, str] = Field(default={})
     """Given files of questions in the released form, by name: baselines and `submissions` are scored on them."""
-    submissions: dict[str, Submission] = Field({})
+    submissions: dict[str, Submission] = Field(default={})
     """Submissions to set beside the others in the table of models, by the name that it shows."""
     captions: CaptionFilters = CaptionFilters()
     queries: QueryFilters = QueryFilters()
     routing: Routing = Routing()
-    verification_threshold: int = Field(3, ge=0, le=3)
+    verification_threshold: int = Field(default=3, ge=0, le=3)
     """Least verification score of a question that is kept."""
-    frames: int = Field(50, ge=2)
+    frames: int = Field(default=50, ge=2)
     """Uniform frames of a whole video that a video LMM sees."""
     models: tuple[Literal["video_lmm", "retrieval"], ...] = ()
     """Who takes the test besides the trivial baselines: the video LMM of `generation`, the retrieval models."""

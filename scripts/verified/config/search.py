@@ -11,13 +11,13 @@ class Search(Section):
     model: str = ""
     """A one-stage retrieval model of this configuration (xml, reloclnet, hero), or clip where `features.video_backbone`
     is a CLIP model: no training is needed then; empty: the first of `retrieval.models` that can be indexed."""
-    trained_on: str = Field("fig", pattern="^(cog|fig)$")
+    trained_on: str = Field(default="fig", pattern="^(cog|fig)$")
     """Captions that the model was trained on."""
-    captions: str = Field("fine", pattern="^(fine|coarse)$")
+    captions: str = Field(default="fine", pattern="^(fine|coarse)$")
     """Captions that stand beside what an index of clip finds. coarse: those of the corpus, so that videos and moments
     are all it needs; other models are trained on captions, and show the fine ones."""
-    exact_clips: int = Field(200_000, ge=1)
+    exact_clips: int = Field(default=200_000, ge=1)
     """Up to so many clips a part of the index is searched clip by clip; larger ones by inverted lists, the number of
     lists looked into being chosen for a recall of 0.99 of the exact search's first hundred videos."""
-    thumbnails: int = Field(12, ge=0, le=100)
+    thumbnails: int = Field(default=12, ge=0, le=100)
     """Pictures of each video that the index holds; 0: none."""

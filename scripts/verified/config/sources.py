@@ -1,8 +1,6 @@
 """Kinds of sources, and what each can do: a new kind is a class here and a name in `Source`, and its reader."""
 
-from functools import reduce
-from operator import or_
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, get_args
 
 from pydantic import Field
 
@@ -61,17 +59,17 @@ class DemoSource(SourceSection):
     origin: ClassVar[str] = "demo corpus, rendered; not comparable with any figure of the paper"
 
     kind: Literal["demo"] = "demo"
-    videos: int = Field(160, ge=6)
+    videos: int = Field(default=160, ge=6)
     """Number of videos to render."""
-    seconds: int = Field(20, ge=4)
+    seconds: int = Field(default=20, ge=4)
     """Length of each video in seconds."""
-    fps: int = Field(8, ge=2)
+    fps: int = Field(default=8, ge=2)
     """Frames per second."""
-    size: int = Field(112, ge=64, multiple_of=16)
+    size: int = Field(default=112, ge=64, multiple_of=16)
     """Width and height in pixels."""
-    train_share: float = Field(0.55, gt=0, lt=1)
+    train_share: float = Field(default=0.55, gt=0, lt=1)
     """Share of the videos in the train split."""
-    val_share: float = Field(0.10, gt=0, lt=1)
+    val_share: float = Field(default=0.10, gt=0, lt=1)
     """Share of the videos in the val split; the rest is test."""
 
     def split_names(self) -> set[str]:
@@ -95,7 +93,7 @@ class FolderSource(SourceSection):
     moments: str | None = None
     """JSONL or CSV, one moment a row: video, start and end in seconds, caption and, if you like, desc_id and split;
     null: moments are proposed (see the section `proposals`)."""
-    default_split: str = Field("test", pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")
+    default_split: str = Field(default="test", pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")
     """Split of rows that name none."""
 
     @property
@@ -165,6 +163,6 @@ class ReleasedSource(SourceSection):
         return self.features_dir
 
 
-KINDS = {"demo": DemoSource, "folder": FolderSource, "published": PublishedSource, "released": ReleasedSource}
+Source = Annotated[DemoSource | FolderSource | PublishedSource | ReleasedSource, Field(discriminator="kind")]
+KINDS = {kind.model_fields["kind"].annotation.__args__[0]: kind for kind in get_args(get_args(Source)[0])}
 """Every kind of source by its name."""
-Source = Annotated[reduce(or_, KINDS.values()), Field(discriminator="kind")]

@@ -8,11 +8,11 @@ from verified.config.base import Section
 class Study(Section):
     """Size of the study and of its clips."""
 
-    captions: int = Field(50, ge=1)
+    captions: int = Field(default=50, ge=1)
     """Statics captions, and as many dynamics captions, drawn per data set."""
-    questions: int = Field(30, ge=1)
+    questions: int = Field(default=30, ge=1)
     """Questions per participant, at most."""
-    raters: int = Field(3, ge=2)
+    raters: int = Field(default=3, ge=2)
     """Participants that each question goes to."""
-    clip_side: int = Field(360, ge=64, multiple_of=2)
+    clip_side: int = Field(default=360, ge=64, multiple_of=2)
     """Longest side of the clips shown, in pixels; smaller videos keep their size."""

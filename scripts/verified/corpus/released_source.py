@@ -42,37 +42,48 @@ class Release:
         return [self.folder / file.place for file in self.files[split]]
 
 
-@cache
 def resolve(source: ReleasedSource | PublishedSource, listed: Path | None = None) -> Release:
     """Which splits of `source` can be read: all of their files are in the folder, or are open for download.
 
     A collection that `config/sources.csv` does not list is a user's own: ``SPLIT.jsonl`` files in `released_dir`, in
     FIG form. Raises InputError for an unknown collection or split, and when no split is available.
     """
-    own_list = getattr(source, "sources", None)
+    own_list = source.sources if isinstance(source, PublishedSource) else None
+    return _resolve(source.collection, source.splits, source.released_dir, own_list, listed)
+
+
+@cache
+def _resolve(
+    collection: str,
+    splits: tuple[str, ...] | None,
+    released_dir: str | None,
+    own_list: str | None,
+    listed: Path | None,
+) -> Release:
     listed = listed or Path(own_list or SOURCES)
     known = collections(listed)
-    if source.collection in known:
-        published = known[source.collection]
-    elif source.released_dir:
-        published = {split: (_own_file(source.collection, split),) for split in source.splits}
+    if collection in known:
+        published = known[collection]
+    elif released_dir and splits:
+        published = {split: (_own_file(collection, split),) for split in splits}
     else:
-        near = difflib.get_close_matches(source.collection, known, n=1)
+        near = difflib.get_close_matches(collection, known, n=1)
         raise InputError(
-            f"unknown collection {source.collection!r}" + (f"; did you mean {near[0]!r}?" if near else ""),
+            f"unknown collection {collection!r}" + (f"; did you mean {near[0]!r}?" if near else ""),
             file=listed,
-            remedy="for annotations of your own, name their folder in released_dir",
+            remedy="for annotations of your own, name their folder in released_dir, and their splits",
         )
-    wanted = published if source.splits is None else source.splits
+    wanted = published if splits is None else splits
     unknown = [split for split in wanted if split not in published]
     if unknown:
         raise InputError(
-            f"collection {source.collection!r} has no split {unknown[0]!r}",
+            f"collection {collection!r} has no split {unknown[0]!r}",
             remedy=f"its splits are {', '.join(published)}",
         )
-    local_folder = source.released_dir or (own_list and listed.parent)
+    local_folder = released_dir or (own_list and listed.parent)
     folder = Path(local_folder) if local_folder else DOWNLOADS
-    files, missing = {}, {}
+    files: dict[str, tuple[SourceFile, ...]] = {}
+    missing: dict[str, str] = {}
     for split in [*wanted, *(split for split in published if split not in wanted)]:
         absent = [file for file in published[split] if not _at_hand(file, folder, bool(local_folder))]
         if split not in wanted:
@@ -83,10 +94,10 @@ def resolve(source: ReleasedSource | PublishedSource, listed: Path | None = None
             files[split] = published[split]
     if not files:
         raise InputError(
-            f"no split of collection {source.collection!r} is at hand",
+            f"no split of collection {collection!r} is at hand",
             remedy="; ".join(f"{split}: {why}" for split, why in missing.items()),
         )
-    return Release(source.collection, folder, files, missing)
+    return Release(collection, folder, files, missing)
 
 
 def _own_file(collection: str, split: str) -> SourceFile:

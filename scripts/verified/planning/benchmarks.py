@@ -61,8 +61,8 @@ def resource_use(logs: Path) -> list[ResourceUse]:
 def _number(text: str | None) -> float:
     """Snakemake writes a dash or NA for a job too short to measure."""
     try:
-        return float(text)
-    except (TypeError, ValueError):
+        return float(text or 0)
+    except ValueError:
         return 0.0
 
 

@@ -74,9 +74,9 @@ def _try(role: EngineSettings, key: str, form: str, side: int) -> tuple[Finding,
 def _request(form: str, side: int) -> Request:
     """A call that is as cheap as possible: a grey picture, or two frames of a clip, and one word to say."""
     grey = np.full((side * 3 // 4 // 2 * 2, side // 2 * 2, 3), 128, np.uint8)
-    about = {"sampling": Sampling(max_tokens=1, temperature=0.0)}
+    one_word = Sampling(max_tokens=1, temperature=0.0)
     if form == "text":
-        return Request("check", "Say yes.", {}, **about)
+        return Request("check", "Say yes.", {}, sampling=one_word)
     if form == "a picture":
-        return Request("check", "Say yes.", {}, images=(jpeg_of(grey),), **about)
-    return Request("check", "Say yes.", {}, frames=np.stack([grey, grey]), frame_times=(0.0, 0.5), **about)
+        return Request("check", "Say yes.", {}, images=(jpeg_of(grey),), sampling=one_word)
+    return Request("check", "Say yes.", {}, frames=np.stack([grey, grey]), frame_times=(0.0, 0.5), sampling=one_word)

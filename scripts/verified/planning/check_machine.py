@@ -26,7 +26,7 @@ def disk_findings(settings: Config, models_here: bool) -> Iterator[Finding]:
     wanted = ROOM_GB + sum(estimate.values())
     free = shutil.disk_usage(next(path for path in (Path("results"), Path(".")) if path.exists())).free / 1e9
     if free < wanted:
-        largest = max(estimate, key=estimate.get)
+        largest = max(estimate, key=lambda kind: estimate[kind])
         message = f"{free:.1f} GB are free, about {wanted:.1f} are needed, most of it for {largest}"
         yield Finding("problem", "disk", message, "make room, or run in a folder on another disk")
     else:

@@ -6,6 +6,7 @@ from pathlib import Path
 from verified.common.errors import InputError
 from verified.config import Config
 from verified.config.folders import dataset_folder
+from verified.config.sources import PublishedSource
 from verified.corpus.moments_file import read_moments_file
 from verified.corpus.sources import collections
 from verified.planning.placeholders import published_moments
@@ -70,14 +71,15 @@ def needs(config: Config) -> Needs:
 def _moments(config: Config, name: str, assumed: list[str]) -> int:
     dataset = config.datasets[name]
     source = dataset.source
-    if source.published:
+    if isinstance(source, PublishedSource):
         known = published_moments(config)[dataset.title]
         listed = collections()
         fine = listed.get(FINE.get(source.collection, ""), {})
         for split in listed.get(source.collection, {}):
             wanted = source.splits is None or split in source.splits
-            if wanted and split not in known and split in fine:
-                known[split] = fine[split][0].rows
+            rows = fine[split][0].rows if split in fine else None
+            if wanted and split not in known and rows is not None:
+                known[split] = rows
                 assumed.append(f"{dataset.title} {split}: as many as its released fine captions, {known[split]}")
         return sum(known.values())
     try:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from verified.common.errors import InputError
 from verified.config import Config
-from verified.config.datasets import DataSet
+from verified.config.sources import PublishedSource
 from verified.corpus.released_source import DOWNLOADS, resolve
-from verified.corpus.sources import SOURCES, collections
+from verified.corpus.sources import SOURCES, SourceFile, collections
 from verified.planning.supplied import supplied
 
 
@@ -42,11 +42,11 @@ def published_moments(config: Config) -> dict[str, dict[str, int]]:
     return {
         dataset.title: {
             split: files[0].rows
-            for split, files in _collection(dataset).items()
-            if files[0].rows is not None and (dataset.source.splits is None or split in dataset.source.splits)
+            for split, files in _collection(source).items()
+            if files[0].rows is not None and (source.splits is None or split in source.splits)
         }
         for dataset in config.datasets.values()
-        if dataset.source.published
+        if isinstance(source := dataset.source, PublishedSource)
     }
 
 
@@ -54,23 +54,20 @@ def _named(config: Config) -> Iterator[tuple[str, bool]]:
     """(path, whether it is a folder) of what a run starts from and no rule makes."""
     yield from ((path, is_folder) for _, path, is_folder, _ in supplied(config))
     for dataset in config.datasets.values():
-        if dataset.source.published:
-            yield from ((path, False) for path in _annotation_files(dataset))
+        if isinstance(dataset.source, PublishedSource):
+            yield from ((path, False) for path in _annotation_files(dataset.source))
 
 
-def _annotation_files(dataset: DataSet) -> Iterator[str]:
+def _annotation_files(source: PublishedSource) -> Iterator[str]:
     """Published files that no rule downloads, or that are to be in a folder of the user's."""
-    source = dataset.source
     local = source.released_dir or (source.sources and str(Path(source.sources).parent))
-    for files in _collection(dataset).values():
+    for files in _collection(source).values():
         for file in files:
             if local or file.access != "open":
                 yield f"{local or DOWNLOADS.as_posix()}/{file.place}"
 
 
-def _collection(dataset: DataSet) -> dict:
-    listed = Path(dataset.source.sources or SOURCES)
+def _collection(source: PublishedSource) -> dict[str, tuple[SourceFile, ...]]:
+    listed = Path(source.sources or SOURCES)
     known = collections(listed) if listed.is_file() else {}
-    if dataset.source.collection not in known:
-        resolve(dataset.source)  # says what is wrong
-    return known[dataset.source.collection]
+    return known.get(source.collection) or resolve(source).files

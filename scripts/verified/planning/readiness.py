@@ -87,7 +87,7 @@ def _evaluator(settings: Config, files: str) -> Iterator[Problem]:
             try:
                 check_umt(evaluator, settings.weights.lock)
             except InputError as error:
-                yield Problem("evaluator.umt_file", error.problem, error.remedy)
+                yield Problem("evaluator.umt_file", error.problem, error.remedy or "")
 
 
 def _data(settings: Config) -> Iterator[Problem]:

@@ -28,8 +28,10 @@ def show_if_nothing_is_left(workflow, home: str) -> None:
     here = Path.cwd()
 
     def ended() -> None:
-        planned = workflow.dag is not None and any(True for _ in workflow.dag.jobs)
-        if planned and asked_for(workflow) and not any(True for _ in workflow.dag.needrun_jobs()):
+        planned = workflow.dag
+        if planned is None or not any(True for _ in planned.jobs):
+            return
+        if asked_for(workflow) and not any(True for _ in planned.needrun_jobs()):
             show(here / home / "tables", here / SHOWN)
 
     atexit.register(ended)

@@ -150,7 +150,7 @@ def ranked_rivals(table: Table, column: Column, cells: dict[tuple[Row, Column], 
         if row.method and cells[row, column].value is not None:
             by_test.setdefault(row.test, []).append(row)
     rivals = (rows for rows in by_test.values() if len(rows) > 1)
-    return [sorted(rows, key=lambda row: -cells[row, column].value) for rows in rivals]
+    return [sorted(rows, key=lambda row: -(cells[row, column].value or 0.0)) for rows in rivals]
 
 
 def _language(values: dict, column: Column) -> Cell:

@@ -40,11 +40,15 @@ def gains(
                 means = collection.resampled(first, dataset, column) - collection.resampled(second, dataset, column)
                 low, high = (round(float(bound), DIGITS) for bound in interval(means))
                 ahead = collection.exact(first, dataset, column) - collection.exact(second, dataset, column)
-                runs = [f"{row.method} trained on {row.train}" for row in (first, second)]
                 metric = f"{column.task} {column.metric}"
                 estimate = Estimate(round(ahead, DIGITS), low, high)
-                listed.append(Gain(title, *runs, first.test, metric, estimate, two_sided_p_value(means)))
+                p_value = two_sided_p_value(means)
+                listed.append(Gain(title, _name(first), _name(second), first.test, metric, estimate, p_value))
     return listed
+
+
+def _name(row: Row) -> str:
+    return f"{row.method} trained on {row.train}"
 
 
 def _pairs(table: Table, column: Column, cells: dict[tuple[Row, Column], Cell]) -> list[tuple[Row, Row]]:
@@ -82,4 +86,5 @@ def gains_table(listed: list[Gain]) -> SimpleTable:
         "Points of the first minus the second; in brackets: 95 % interval by resampling queries in pairs and trainings."
     )
     header = ("Data set", "First", "Second", "Test", "Metric", "Gain", "p")
-    return SimpleTable("gains", "paired differences between runs", header, rows, [note], (0, 0, 0, 0, 0, DIGITS, 3))
+    digits = (0, 0, 0, 0, 0, DIGITS, 3)
+    return SimpleTable("gains", "paired differences between runs", header, tuple(rows), [note], digits)

@@ -105,7 +105,10 @@ def readme_problems(text: str, rows: list[dict]) -> list[str]:
 
 
 def _confirmed(cell: str, known: Mapping[str, str]) -> bool:
-    shown, spread = NUMBER.fullmatch(cell).groups()
+    found = NUMBER.fullmatch(cell)
+    if found is None:
+        return False
+    shown, spread = found.groups()
     if float(known["low"]) <= float(shown) <= float(known["high"]):
         return True
     trainings = TRAININGS if known["spread"] else 1

@@ -142,7 +142,7 @@ def _judge(figure: Mapping, cell: Cell, values: Mapping, seed: int) -> dict:
 def _tolerance(figure: Mapping, cell: Cell) -> float:
     if figure["task"] == "many-to-many" and figure["metric"] == "instances" and figure["train"] == "COG":
         return COARSE_INSTANCES_TOLERANCE
-    if cell.low is not None:
+    if cell.low is not None and cell.high is not None:
         return (cell.high - cell.low) / 2
     decimals = len(figure["value"].partition(".")[2])
     return 0.5 * 10**-decimals

@@ -8,7 +8,7 @@ A stage outside the paper's tables writes its tables with `write_table_json` in 
 import math
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from verified.common.errors import InputError
@@ -39,9 +39,9 @@ class SimpleTable:
     title: str
     header: tuple[str, ...]
     """One heading a column, each different. Columns named Data set, Method, Train, Test, Task fill those of all.csv."""
-    rows: tuple[tuple[Value, ...], ...]
+    rows: Sequence[Sequence[Value]]
     """Texts, whole numbers, floats, estimates; None is a gap."""
-    notes: tuple[str, ...] = ()
+    notes: Sequence[str] = ()
     """Sentences below the table."""
     digits: int | tuple[int, ...] = DIGITS
     """Decimals of floats and estimates: one for all columns, or one per column. Whole numbers have none."""

@@ -1,6 +1,6 @@
 """Write all tables of a run into one folder."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -15,7 +15,7 @@ from verified.tables.layout import TABLES, TITLES, Table
 from verified.tables.provenance import provenance, studies
 from verified.tables.render import Block, explanation, remarks, sheet, values
 from verified.tables.reproduction import place_of, printed_table, printed_values, reproduction, verdict_table
-from verified.tables.simple import Estimate, SimpleTable
+from verified.tables.simple import Estimate, SimpleTable, Value
 
 FORMS = {"md": markdown, "tex": latex, "html": html_page}
 TIDY = (
@@ -31,7 +31,7 @@ def write_tables(
     settings: dict,
     collection: Collection,
     project: Path,
-    printed: list[dict] = (),
+    printed: Sequence[dict] = (),
     simple: Iterable[SimpleTable] = (),
 ) -> None:
     """Write every table in every form and `all.csv`, the tidy frame behind them.
@@ -85,7 +85,7 @@ def tidy_rows(table: SimpleTable) -> list[dict]:
     out = []
     counted = [any(not isinstance(row[n], str | None) for row in table.rows) for n in range(len(table.header))]
     for row in table.rows:
-        columns = {"table": table.key}
+        columns: dict[str, Value] = {"table": table.key}
         labels = []
         for heading, text in zip(table.header[: table.labels], row):
             if heading in LABELS:
@@ -103,7 +103,7 @@ def tidy_rows(table: SimpleTable) -> list[dict]:
 
 
 def _write_paper(
-    folder: Path, settings: dict, collection: Collection, printed: list[dict], lines: list[str]
+    folder: Path, settings: dict, collection: Collection, printed: Sequence[dict], lines: list[str]
 ) -> tuple[list[dict], list[Gain]]:
     """Write the paper's tables; returns their rows of the tidy frame and the gains in their feet."""
     paper = printed_values(printed)

@@ -38,9 +38,9 @@ def published(wanted: Wanted, commit: str | None = None) -> Published:
         raise explained(error, wanted) from None
     known = {file.rfilename: file for file in repository.siblings or ()}
     names = needed(known)
-    large = {name: known[name].lfs.sha256 for name in names if known[name].lfs}
-    blobs = {name: known[name].blob_id for name in names if known[name].blob_id and name not in large}
-    return Published(repository.sha, {name: known[name].size for name in names}, large, blobs)
+    large = {name: lfs.sha256 for name in names if (lfs := known[name].lfs)}
+    blobs = {name: blob for name in names if (blob := known[name].blob_id) and name not in large}
+    return Published(str(repository.sha), {name: known[name].size for name in names}, large, blobs)
 
 
 def bring(wanted: Wanted, commit: str, sizes: Mapping[str, int | None], folder: Path) -> Path:
@@ -123,7 +123,8 @@ def explained(error: Exception, wanted: Wanted) -> Exception:
         )
     if isinstance(error, errors.HFValidationError):
         return InputError(f"{name!r} is neither a model's name on the hub nor a folder on this machine")
-    if isinstance(error, (errors.OfflineModeIsEnabled, errors.LocalEntryNotFoundError, errors.HTTPError, OSError)):
+    unreachable = errors.HTTPError  # pyright: ignore[reportPrivateImportUsage]  (of whichever HTTP client the hub uses)
+    if isinstance(error, (errors.OfflineModeIsEnabled, errors.LocalEntryNotFoundError, unreachable, OSError)):
         where = os.environ.get("HF_ENDPOINT", PAGE)
         reason = " ".join(str(error.__cause__ or error).split())[:300]
         return InputError(

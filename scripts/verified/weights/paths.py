@@ -16,8 +16,8 @@ def record_file(settings: Config, wanted: Wanted) -> str:
 
 def role_records(settings: Config, *roles: str) -> list[str]:
     """The records behind roles of text generation; none for roles that load no model of the hub."""
-    models = {of_role(getattr(settings.generation, role)) for role in roles}
-    return [record_file(settings, wanted) for wanted in sorted(models - {None})]
+    models = {model for role in roles if (model := of_role(getattr(settings.generation, role)))}
+    return [record_file(settings, wanted) for wanted in sorted(models)]
 
 
 def sentence_records(settings: Config) -> list[str]:

@@ -30,7 +30,8 @@ def located(generation: Generation, paths: Iterable[str | Path]) -> Generation:
     records = read_records(paths)
 
     def placed(role: EngineSettings) -> EngineSettings:
-        record = records.get(of_role(role))
+        wanted = of_role(role)
+        record = records.get(wanted) if wanted else None
         return role.model_copy(update={"folder": record["folder"], "revision": record["commit"]}) if record else role
 
     return generation.model_copy(update={role: placed(getattr(generation, role)) for role in ROLES})

@@ -18,7 +18,7 @@ def fetch_umt(evaluator: Evaluator, lock: str, pause: float = 2.0) -> dict:
     Its SHA-256 must be `umt_sha256`, or, where the configuration names none, the lock file's; the first file that comes
     sets the lock. Raises InputError where the file cannot be had or is another one.
     """
-    path = Path(evaluator.umt_file)
+    path = Path(_file(evaluator))
     if path.is_file():
         return check_umt(evaluator, lock)
     if not evaluator.umt_url:
@@ -38,8 +38,8 @@ def fetch_umt(evaluator: Evaluator, lock: str, pause: float = 2.0) -> dict:
 
 def check_umt(evaluator: Evaluator, lock: str, at: Path | None = None) -> dict:
     """{"bytes", "sha256"} of the checkpoint at `at` (default `umt_file`). Raises InputError for another one's bytes."""
-    path = at or Path(evaluator.umt_file)
-    key = evaluator.umt_url or evaluator.umt_file
+    path = at or Path(_file(evaluator))
+    key = evaluator.umt_url or _file(evaluator)
     facts = {"bytes": path.stat().st_size, "sha256": sha256_of(path)}
     locked = read_lock(lock)["files"].get(key)
     for meant, who in ((evaluator.umt_sha256, "evaluator.umt_sha256"), (locked and locked["sha256"], lock)):
@@ -53,3 +53,9 @@ def check_umt(evaluator: Evaluator, lock: str, at: Path | None = None) -> dict:
         add_to_lock(lock, "files", key, facts)
         log.info("%s: SHA-256 %s, now in %s", path, facts["sha256"], lock)
     return facts
+
+
+def _file(evaluator: Evaluator) -> str:
+    if evaluator.umt_file is None:
+        raise InputError("no checkpoint of UMT is named", remedy="name its file in evaluator.umt_file")
+    return evaluator.umt_file

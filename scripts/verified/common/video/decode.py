@@ -16,6 +16,8 @@ from typing import NamedTuple
 
 import av
 import numpy as np
+from av.container import InputContainer
+from av.error import FFmpegError
 from av.stream import Disposition
 from av.video.reformatter import VideoReformatter
 
@@ -69,7 +71,7 @@ class Decoder:
     that no other frame depends on are left out. The frames that do come are the same, and so is the one at `needed`.
     """
 
-    def __init__(self, path: str | os.PathLike, container: av.container.InputContainer, threads: int):
+    def __init__(self, path: str | os.PathLike, container: InputContainer, threads: int):
         self.path, self.damage, self.needed = str(path), 0, 0.0
         self._container = container
         self.stream = container.streams.best("video")
@@ -104,16 +106,17 @@ class Decoder:
 
     def __iter__(self) -> Iterator[TimedFrame]:
         # Ticks are the stream's: frames given out at the end of the stream do not say so themselves.
-        base, previous, time = self.stream.time_base, None, 0.0
+        base, time = self.stream.time_base, 0.0
+        previous: av.VideoFrame | None = None
         for frame in self._frames():
             stamp = _seconds(frame.pts, base)
             if self._origin is None:
                 self._origin = stamp or 0.0
-            elif self._landed:
+            elif self._landed and stamp is not None:  # without a stamp it was dropped
                 self._landed, time = False, stamp - self._origin
-            else:
-                stamped = stamp is not None and stamp - self._origin > time
-                until = stamp - self._origin if stamped else time + 1 / self.nominal_rate
+            elif previous is not None:
+                at = time if stamp is None else stamp - self._origin
+                until = at if at > time else time + 1 / self.nominal_rate
                 yield TimedFrame(time, until, previous)
                 time = until
             previous = frame
@@ -127,7 +130,7 @@ class Decoder:
         for packet in self._packets():
             try:
                 frames = self.stream.codec_context.decode(packet)
-            except (av.FFmpegError, OSError):
+            except (FFmpegError, OSError):
                 self.damage += 1
                 continue
             for frame in frames:
@@ -146,11 +149,11 @@ class Decoder:
         while True:
             try:
                 if self.needed > self._reached + MARGIN and self._origin is not None:
-                    self._jump()
+                    self._jump(self._origin)
                 packet = next(self._demuxed)
             except StopIteration:
                 break
-            except (av.FFmpegError, OSError):
+            except (FFmpegError, OSError):
                 self.damage += 1
                 break
             if packet.size:
@@ -171,16 +174,16 @@ class Decoder:
         stamp = packet.pts if packet.pts is not None else packet.dts
         return (_seconds(stamp, self.stream.time_base) or 0.0) - (self._origin or 0.0)
 
-    def _jump(self) -> None:
+    def _jump(self, origin: float) -> None:
         """Jump to the last key frame well before what is needed, unless decoding forward is as good."""
         if self._index is None:
-            self._index = _read_index(self.stream, self._origin)
+            self._index = _read_index(self.stream, origin)
         keys, goal = self._index.keys, self.needed - MARGIN
         # The index has decoding times, which run ahead of the times shown: a key frame close to the goal may miss it.
         nearest = bisect.bisect_right(keys, goal - MARGIN) - 1
         if nearest < 0 or keys[nearest] <= self._reached + MARGIN or not self._stamped:
             return
-        self._container.seek(round((goal + self._origin) / self.stream.time_base), stream=self.stream)
+        self._container.seek(round((goal + origin) / self.stream.time_base), stream=self.stream)
         packets = self._container.demux(self.stream)
         first = next(packets, None)
         if first is None or first.pts is None or not self._reached < self._time_of(first) <= goal:
@@ -210,7 +213,7 @@ class _Index(NamedTuple):
 def _read_index(stream: av.VideoStream, origin: float) -> _Index:
     """The index of a stream whose first frame is stamped `origin` (seconds); it may be empty."""
     entries = sorted((entry.timestamp, entry.is_keyframe) for entry in stream.index_entries)
-    times = [_seconds(ticks, stream.time_base) - origin for ticks, _ in entries]
+    times = [(_seconds(ticks, stream.time_base) or 0.0) - origin for ticks, _ in entries]
     keys = [time for time, (_, key) in zip(times, entries) if key]
     gaps = [after - before for before, after in itertools.pairwise(times)]
     return _Index(keys if len(keys) > 1 else [], dense=bool(gaps) and max(gaps) < MARGIN / 2)
@@ -231,7 +234,7 @@ def open_video(path: str | os.PathLike, threads: int = 1) -> Iterator[Decoder]:
     try:
         # "file:" and the whitelist keep names and playlists from reaching the network or other protocols.
         container = av.open(f"file:{path}", options={"protocol_whitelist": "file"})
-    except (av.FFmpegError, OSError, ValueError) as error:
+    except (FFmpegError, OSError, ValueError) as error:
         raise VideoError("not-a-video", path, f"cannot be opened as a video: {error}") from None
     with container:
         yield Decoder(path, container, threads)
@@ -276,5 +279,5 @@ def stored_array(frame: av.VideoFrame, pixels: str, size: tuple[int, int] | None
     # One converter for all frames and one thread: setting either up costs more than the conversion of a small frame.
     plane = _converter.reformat(frame, width, height, pixels, interpolation=method, threads=1).planes[0]
     # No copy where the plane's rows are not padded: its memory stays alive with the array.
-    rows = np.frombuffer(plane, np.uint8).reshape(-1, plane.line_size)[:height, : 3 * width]
+    rows = np.frombuffer(memoryview(plane), np.uint8).reshape(-1, plane.line_size)[:height, : 3 * width]
     return np.ascontiguousarray(rows.reshape(height, width, 3))

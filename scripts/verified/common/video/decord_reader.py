@@ -68,7 +68,7 @@ class DecordDecoder:
 
     def __iter__(self) -> Iterator[TimedFrame]:
         number, latest = 0, -math.inf
-        while number < len(self._starts):
+        while self._reader is not None and number < len(self._starts):
             try:
                 image = self._reader[number].asnumpy()
             except (RuntimeError, self._failure, IndexError):

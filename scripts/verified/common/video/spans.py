@@ -145,7 +145,7 @@ def _stream(path, requests: list[_Span], size: Size, threads: int) -> Iterator[t
     waiting = [(span.times[0] if span.times is not None else span.start, span.index, span) for span in requests]
     heapq.heapify(waiting)
     active: list[_Span] = []
-    shape = None
+    shape: tuple[int, int] | None = None
     with open_reader(path, threads) as video:
         following = iter(video)
         timed = next(following)
