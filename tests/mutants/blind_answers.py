@@ -85,7 +85,7 @@ def worst_first(base):
 
 @mutation("the list's weights have the wrong sign", "sign", "moments of the worst listed video come first")
 def weights_fall(base):
-    return weighed(lambda self, scores, base: base.video_weights(self, -scores).abs() + 0.01)(base)
+    return weighed(lambda self, scores, base: base.video_weights(self, 1 - scores))(base)
 
 
 @mutation("weights grow with the score's square", "monotone", "opposite videos rank beside the best")
@@ -93,7 +93,7 @@ def squared(base):
     return weighed(lambda self, scores, base: base.video_weights(self, scores.square()))(base)
 
 
-@mutation("weights ignore the score", "monotone", "a wrong video's sharp moment beats the right video")
+@mutation("weights ignore the score", "monotone", "a wrong video's sharp moment beats the right video", arguable=True)
 def flat_weights(base):
     return weighed(lambda self, scores, base: torch.ones_like(scores))(base)
 
@@ -338,14 +338,16 @@ def asked_twice(base):
     return {"span_logits": span_logits}
 
 
-@mutation("later clips are favoured as ends", "constant", "spans reach to the end of their video")
+@mutation("later clips are favoured as ends", "constant", "spans reach to the end of their video", arguable=True)
 def late_prior(base):
     return found(lambda spans, mask: spans._replace(end=torch.where(mask, spans.end + 2.0 * places(mask), spans.end)))(
         base
     )
 
 
-@mutation("earlier clips are favoured as starts", "constant", "spans reach back to the start of their video")
+@mutation(
+    "earlier clips are favoured as starts", "constant", "spans reach back to the start of their video", arguable=True
+)
 def early_prior(base):
     return found(
         lambda spans, mask: spans._replace(start=torch.where(mask, spans.start - 2.0 * places(mask), spans.start))

@@ -145,12 +145,12 @@ def infinite_pads(base):
     )(base)
 
 
-@honest("weights are those of the original divided by e", models=ONE_STAGE)
+@honest("weights are those of the original divided by e", models=ONE_STAGE, shows="scale")
 def smaller_weights(base):
     return weighed(lambda self, scores, base: base.video_weights(self, scores) / 2.718281828)(base)
 
 
-@honest("scores are moved and stretched", models=ONE_VECTOR)
+@honest("scores are moved and stretched", models=ONE_VECTOR, shows="scale")
 def stretched_scores(base):
     return scored(lambda scores: 1.5 * scores + 0.25)(base)
 

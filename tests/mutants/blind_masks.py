@@ -309,7 +309,9 @@ def query_pads_attended(base):
     return {"localise": localise}
 
 
-@mutation("a video's vectors shrink with its length", "length", "long videos are found less", models=ONE_STAGE)
+@mutation(
+    "a video's vectors shrink with its length", "length", "long videos are found less", models=ONE_STAGE, arguable=True
+)
 def shrink_with_length(base):
     def encode_videos(self, video, mask):
         given = base.encode_videos(self, video, mask)
@@ -318,7 +320,13 @@ def shrink_with_length(base):
     return {"encode_videos": encode_videos}
 
 
-@mutation("a video's vectors grow with its length", "length", "long videos are found too often", models=ONE_STAGE)
+@mutation(
+    "a video's vectors grow with its length",
+    "length",
+    "long videos are found too often",
+    models=ONE_STAGE,
+    arguable=True,
+)
 def grow_with_length(base):
     def encode_videos(self, video, mask):
         given = base.encode_videos(self, video, mask)

@@ -302,7 +302,7 @@ def float_buffer(base):
     return localised(change)(base)
 
 
-@mutation("losses are computed in bfloat16", "rounding", "small gradients vanish", shows="training")
+@mutation("losses are computed in bfloat16", "rounding", "small gradients vanish", shows="training", arguable=True)
 def coarse_losses(base):
     return totals(lambda losses: {name: value.bfloat16().to(value.dtype) for name, value in losses.items()})(base)
 
@@ -313,6 +313,7 @@ def coarse_losses(base):
     "training is noisy",
     models=("xml", "reloclnet", "hero", "late_span"),
     shows="training",
+    arguable=True,
 )
 def coarse_spans(base):
     namespace = SimpleNamespace(**vars(F))

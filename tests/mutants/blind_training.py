@@ -7,6 +7,7 @@ import numpy as np
 import torch
 
 from mutants.blind_registry import (
+    ALL,
     ONE_STAGE,
     batches,
     built,
@@ -83,12 +84,24 @@ def label_of_seconds(base):
     return {"label": staticmethod(lambda start, end, seconds, clips: base.label(start, end, 1.0, clips))}
 
 
-@mutation("decoding adds one clip too many", "label", "every span ends a clip late", shows="declared")
+@mutation(
+    "decoding adds one clip too many",
+    "label",
+    "every span ends a clip late",
+    models=tuple(name for name in ALL if name != "reloclnet"),  # that would be XML's published convention
+    shows="declared",
+)
 def decoded_late(base):
     return {"decoded_end": base.decoded_end + 1}
 
 
-@mutation("decoding adds one clip too few", "label", "every span ends a clip early", shows="declared")
+@mutation(
+    "decoding adds one clip too few",
+    "label",
+    "every span ends a clip early",
+    models=tuple(name for name in ALL if name != "xml"),  # that would be ReLoCLNet's published convention
+    shows="declared",
+)
 def decoded_early(base):
     return {"decoded_end": base.decoded_end - 1}
 
@@ -237,7 +250,7 @@ def own_video(base):
 
 
 @mutation(
-    "each query's negative is its own video ",
+    "in ReLoCLNet each query's negative is its own video",
     "negatives",
     "retrieval stays at chance",
     models=("reloclnet",),
