@@ -19,7 +19,9 @@ from pathlib import Path
 from sides import Row, Side, asked, compare, described, side
 
 from verified.generation.asking import Asker, Call
-from verified.generation.ledger import COLUMNS, TABLE, Ledger, key_of, parts_of
+from verified.generation.ledger import Ledger
+from verified.generation.ledger_file import TABLE
+from verified.generation.ledger_row import COLUMNS, key_of, parts_of
 from verified.generation.parsing import parse
 from verified.generation.request import Reply, Request
 

@@ -1,6 +1,6 @@
 """Rows of a ledger, as a run writes them."""
 
-from verified.generation.ledger import key_of, parts_of
+from verified.generation.ledger_row import key_of, parts_of
 from verified.generation.request import Request
 
 

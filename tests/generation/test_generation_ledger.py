@@ -1,6 +1,8 @@
 """The ledger file: many writers, other versions, full disks, damage; and its way to a cassette and back."""
 
 import argparse
+import contextlib
+import resource
 import sqlite3
 import subprocess
 import sys
@@ -16,13 +18,20 @@ from verified.generation.asking import Asker, Call
 from verified.generation.cassette import export, load
 from verified.generation.commands import add_parser
 from verified.generation.engines.cassette import Cassette
-from verified.generation.ledger import COLUMNS, Ledger
+from verified.generation.ledger import Ledger
 from verified.generation.ledger_check import faults
+from verified.generation.ledger_row import COLUMNS, key_of
 from verified.generation.request import Reply, Request
 
 
 def call(caption):
     return Call(Request("positives", f"rewrite {caption!r}", {"caption": caption, "count": "3"}, seed=1), count=3)
+
+
+def changed(path, statement, *values):
+    """Write to the file behind the ledger's back."""
+    with sqlite3.connect(path) as connection:
+        connection.execute(statement, values)
 
 
 def command(*arguments):
@@ -68,13 +77,14 @@ def test_attempts_add_up_and_ok_stays(tmp_path):
         )
         assert ledger.put_many(row_of(number) for number in range(5)) == 5
         assert ledger.totals()["calls"] == 5
-        with pytest.raises(sqlite3.IntegrityError):
+        with pytest.raises(ValueError, match="splendid"):
             ledger.put(row_of(9, "splendid"))
+        assert ledger.totals()["calls"] == 5
 
 
 def test_a_ledger_of_another_version_is_refused(tmp_path):
-    with Ledger(tmp_path / "l.sqlite") as ledger:
-        ledger.connection.execute("PRAGMA user_version = 7")
+    Ledger(tmp_path / "l.sqlite").close()
+    changed(tmp_path / "l.sqlite", "PRAGMA user_version = 7")
     with pytest.raises(InputError, match="schema version 7, this program reads version 1"):
         Ledger(tmp_path / "l.sqlite")
 
@@ -91,18 +101,39 @@ def test_a_file_that_is_no_ledger_is_refused(tmp_path):
         Ledger(tmp_path / "none.sqlite", read_only=True)
 
 
+@contextlib.contextmanager
+def no_file_above(size):
+    """The system refuses to let a file of this process grow beyond `size` bytes, as on a full disk."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
 def test_a_full_disk_is_named_and_loses_nothing(tmp_path):
-    """The page limit of SQLite stands for the disk: the error is the same."""
-    with Ledger(tmp_path / "l.sqlite") as ledger:
-        pages = ledger.connection.execute("PRAGMA page_count").fetchone()[0]
-        ledger.connection.execute(f"PRAGMA max_page_count = {pages + 20}")
-        written = 0
-        with pytest.raises(InputError, match=r"the disk is full.*finished calls are not repeated"):
-            for number in range(10_000):
-                ledger.put(row_of(number))
-                written += 1
+    written = 0
+    full = pytest.raises(InputError, match=r"the disk is full.*are not repeated")
+    with Ledger(tmp_path / "l.sqlite") as ledger, no_file_above(100_000), full:
+        for number in range(10_000):
+            ledger.put(row_of(number))
+            written += 1
     with Ledger(tmp_path / "l.sqlite") as ledger:
         assert ledger.totals()["calls"] == written > 10 and list(faults(ledger)) == []
+
+
+def test_a_disk_too_full_to_fold_loses_nothing(tmp_path):
+    path = tmp_path / "l.sqlite"
+    with Ledger(path) as ledger:
+        ledger.put_many(row_of(number) for number in range(200))
+    ledger = Ledger(path)
+    ledger.put_many(row_of(number) for number in range(200, 250))
+    with no_file_above(path.stat().st_size - 4096), pytest.raises(InputError, match="the disk is full"):
+        ledger.close()
+    with Ledger(path) as ledger:
+        assert ledger.totals()["attempts"] == 250
+    assert [file.name for file in tmp_path.iterdir()] == ["l.sqlite"]
 
 
 def test_verify_finds_what_was_changed(tmp_path, capsys):
@@ -110,9 +141,8 @@ def test_verify_finds_what_was_changed(tmp_path, capsys):
     with Ledger(path) as ledger:
         ledger.put_many(row_of(number) for number in range(3))
     assert command("ledger", "verify", "--ledger", path) == 0
-    with Ledger(path) as ledger:
-        ledger.connection.execute("UPDATE calls SET prompt = 'other' WHERE key = ?", (row_of(1)["key"],))
-        ledger.connection.execute("UPDATE calls SET text = '' WHERE key = ?", (row_of(2)["key"],))
+    changed(path, "UPDATE calls SET prompt = 'other' WHERE key = ?", row_of(1)["key"])
+    changed(path, "UPDATE calls SET text = '' WHERE key = ?", row_of(2)["key"])
     assert command("ledger", "verify", "--ledger", path) == 1
     shown = capsys.readouterr().out
     assert "belongs to another key" in shown and "recorded as ok without an answer" in shown and "2 faults" in shown
@@ -149,7 +179,7 @@ def test_the_cassette_round_trip(tmp_path):
         replayed = dict(asker.ask([*calls, call("a new one runs")]))
         assert export(ledger, tmp_path / "b.parquet") == 6
         assert (replayed[6].status, replayed[6].reason) == ("error", "not-on-cassette")
-        ledger.connection.execute("DELETE FROM calls WHERE key = ?", (replayed.pop(6).key,))
+        assert ledger.forget("error", "not-on-cassette") == 1 and replayed.pop(6)
         export(ledger, tmp_path / "b.parquet")
     assert {number: (o.key, o.status, o.reason, o.parsed, o.notes) for number, o in live.items()} == {
         number: (o.key, o.status, o.reason, o.parsed, o.notes) for number, o in replayed.items()
@@ -165,7 +195,8 @@ def test_cassettes_that_do_not_fit_are_named(tmp_path):
         Cassette(str(tmp_path / "bad.parquet"), "m")
     with Ledger(tmp_path / "l.sqlite") as ledger:
         ledger.put(row_of(1))
-        ledger.put({**row_of(2), "revision": "r2", "key": "k"})
+        other = {**row_of(2), "revision": "r2"}
+        ledger.put({**other, "key": key_of(other)})
         export(ledger, tmp_path / "c.parquet")
     with pytest.raises(InputError, match=r"no answers of the model 'x'.*it holds m"):
         Cassette(str(tmp_path / "c.parquet"), "x")

@@ -1,9 +1,10 @@
-"""Ledgers that were killed, robbed of their -wal, given another's, damaged; cassettes that were crafted."""
+"""Ledgers that were killed, robbed, zero-filled, damaged; cassettes that were crafted."""
 
 import argparse
 import json
 import random
 import shutil
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -12,12 +13,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from ledger_rows import row_of
+from stub_engine import StubEngine
 
 from verified.common.errors import InputError
+from verified.generation.asking import Asker, Call
 from verified.generation.cassette import export, load, models_of
 from verified.generation.commands import add_parser
-from verified.generation.ledger import SCHEMA_VERSION, Ledger, key_of
+from verified.generation.ledger import Ledger
 from verified.generation.ledger_check import faults, rescue
+from verified.generation.ledger_file import SCHEMA_VERSION
+from verified.generation.ledger_row import key_of
+from verified.generation.request import Request
 
 PROJECT = Path(__file__).resolve().parents[2]
 KILLED = """
@@ -33,9 +39,10 @@ os._exit(9)
 
 
 def killed_writer(path, first=0):
-    """Forty calls by a job that dies; they stand in the -wal file only."""
+    """Forty calls by a job that dies; returns its part, the only place where they are."""
     assert subprocess.run([sys.executable, "-c", KILLED, str(path), str(first)], cwd=PROJECT).returncode == 9
-    return path.with_name(f"{path.name}-wal")
+    (part,) = path.with_name(f"{path.name}.parts").glob("*.part")
+    return part
 
 
 def command(*arguments):
@@ -47,11 +54,12 @@ def command(*arguments):
 
 def test_a_killed_job_loses_nothing_and_the_next_one_clears_up(tmp_path):
     path = tmp_path / "l.sqlite"
-    wal = killed_writer(path)
-    assert wal.stat().st_size > 40_000
-    with Ledger(path) as ledger:
+    killed_writer(path)
+    with Ledger(path, read_only=True) as ledger:
         assert ledger.totals()["calls"] == 40
-    assert not wal.exists() and [file.name for file in tmp_path.iterdir()] == ["l.sqlite"]
+    with Ledger(path) as ledger:
+        assert ledger.totals()["calls"] == 40 == len(list(ledger.rows()))
+    assert [file.name for file in tmp_path.iterdir()] == ["l.sqlite"]
 
 
 OFTEN = """
@@ -59,7 +67,7 @@ import sys
 sys.path[:0] = ["scripts", "tests"]
 from ledger_rows import row_of
 from verified.generation.ledger import Ledger
-for number in range(60):
+for number in range(20):
     with Ledger(sys.argv[1]) as ledger:
         ledger.put(row_of(number))
 """
@@ -69,49 +77,116 @@ def test_jobs_that_begin_and_end_together_do_not_take_each_other_for_lost(tmp_pa
     jobs = [subprocess.Popen([sys.executable, "-c", OFTEN, tmp_path / "l.sqlite"], cwd=PROJECT) for _ in range(4)]
     assert [job.wait() for job in jobs] == [0] * 4
     with Ledger(tmp_path / "l.sqlite") as first, Ledger(tmp_path / "l.sqlite") as second:
-        assert first.totals()["attempts"] == second.totals()["attempts"] == 240
+        assert first.totals()["attempts"] == second.totals()["attempts"] == 80
     assert [file.name for file in tmp_path.iterdir()] == ["l.sqlite"]
 
 
-def test_a_lost_wal_is_named_with_what_to_do(tmp_path, capsys):
+def test_a_part_that_is_removed_under_a_job_is_named(tmp_path):
+    with Ledger(tmp_path / "l.sqlite") as ledger:
+        ledger.put(row_of(1))
+        shutil.rmtree(tmp_path / "l.sqlite.parts")
+        with pytest.raises(InputError, match=r"\.part: answers are lost"):
+            ledger.put(row_of(2))
+
+
+OLD = """
+import os, sqlite3, sys
+sys.path[:0] = ["scripts", "tests"]
+from ledger_rows import row_of
+from verified.generation.ledger_file import CASSETTES, TABLE, keep
+connection = sqlite3.connect(sys.argv[1], isolation_level=None)
+for statement in ("PRAGMA journal_mode = WAL", TABLE, CASSETTES, "PRAGMA user_version = 1"):
+    connection.execute(statement)
+for number in range(40):
+    keep(connection, row_of(number))
+os._exit(9)
+"""
+
+
+def test_a_ledger_of_earlier_versions_is_taken_over_with_what_is_beside_it(tmp_path):
+    """They were in WAL mode, and after a kill the latest rows were in the -wal file."""
     path = tmp_path / "l.sqlite"
-    Ledger(path).close()
-    killed_writer(path).rename(tmp_path / "kept")
-    (tmp_path / "l.sqlite-shm").unlink()
-    with pytest.raises(InputError, match=r"answers are lost: the last call that .*l\.sqlite-wal was removed"):
-        Ledger(path)
-    assert command("ledger", "verify", "--ledger", path) == 1 and "answers are lost" in capsys.readouterr().out
-    (tmp_path / "l.sqlite-wal").unlink(missing_ok=True)
-    shutil.copy(tmp_path / "kept", tmp_path / "l.sqlite-wal")
-    with Ledger(path) as ledger:
+    assert subprocess.run([sys.executable, "-c", OLD, path], cwd=PROJECT).returncode == 9
+    (tmp_path / "l.sqlite.writers").mkdir()
+    assert (tmp_path / "l.sqlite-wal").stat().st_size > 40_000
+    with Ledger(path, read_only=True) as ledger:
         assert ledger.totals()["calls"] == 40
+    with Ledger(path) as ledger:
+        ledger.put(row_of(40))
+    with Ledger(path) as ledger:
+        assert ledger.totals()["calls"] == 41 and list(faults(ledger)) == []
+    assert [file.name for file in tmp_path.iterdir()] == ["l.sqlite"]
 
 
-def test_what_is_lost_can_be_accepted(tmp_path):
+ZEROED = {
+    "text": "UPDATE calls SET text = CAST(zeroblob(length(text)) AS TEXT) WHERE key = ?",
+    "end of the text": "UPDATE calls SET text = CAST(substr(text, 1, 5) || zeroblob(20) AS TEXT) WHERE key = ?",
+    "not UTF-8": "UPDATE calls SET text = CAST(x'61ff' AS TEXT) WHERE key = ?",
+    "prompt": "UPDATE calls SET prompt = CAST(zeroblob(length(prompt)) AS TEXT) WHERE key = ?",
+    "key": "UPDATE calls SET key = CAST(zeroblob(length(key)) AS TEXT) WHERE key = ?",
+    "attempts": "UPDATE calls SET attempts = zeroblob(8) WHERE key = ?",
+}
+
+
+def asked(ledger, captions):
+    """How many of the calls an engine was asked."""
+    engine = StubEngine()
+    slots = ({"caption": caption, "count": "3"} for caption in captions)
+    calls = [Call(Request("positives", f"rewrite {row['caption']}", row, seed=1), count=3) for row in slots]
+    assert all(outcome.status == "ok" for _, outcome in Asker(engine, ledger).ask(calls))
+    return len(engine.requests)
+
+
+@pytest.mark.parametrize("what", ZEROED)
+def test_a_zero_filled_row_is_found_and_asked_again(tmp_path, what, capsys):
+    path, captions = tmp_path / "l.sqlite", ["a dog runs", "a cat sits", "a cow eats"]
+    with Ledger(path) as ledger:
+        assert asked(ledger, captions) == 3
+        key = next(ledger.rows())["key"]
+    with sqlite3.connect(path) as connection:
+        connection.execute(ZEROED[what], (key,))
+    assert command("ledger", "verify", "--ledger", path) == 1
+    with Ledger(path) as ledger:
+        assert len(list(ledger.rows())) == 2
+        assert asked(ledger, captions) == 1
+        assert ledger.damaged == 1 and len(list(ledger.rows())) == 3
+    with Ledger(path) as ledger:
+        assert asked(ledger, captions) == 0
+    assert command("ledger", "export", "--ledger", path, tmp_path / "c.parquet") == 0
+    assert "3 calls written" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("damage", ["zeros", "cut", "one bit"])
+def test_a_damaged_line_of_a_part_is_found_and_asked_again(tmp_path, damage, capsys):
     path = tmp_path / "l.sqlite"
-    Ledger(path).close()
-    killed_writer(path).unlink()
-    with pytest.raises(InputError, match="remove the folder"):
-        Ledger(path)
-    shutil.rmtree(tmp_path / "l.sqlite.writers")
+    part = killed_writer(path)
+    lines = part.read_bytes().splitlines(keepends=True)
+    if damage == "zeros":
+        lines[7] = bytes(len(lines[7]))
+    elif damage == "cut":
+        lines[-1] = lines[-1][:100]
+    else:
+        lines[7] = lines[7][:50] + bytes([lines[7][50] ^ 1]) + lines[7][51:]
+    part.write_bytes(b"".join(lines))
+    lost = 2 if damage == "zeros" else 1  # the line has lost its end as well
+    assert command("ledger", "verify", "--ledger", path) == 1
+    assert "1 lines of the parts" in capsys.readouterr().out
     with Ledger(path) as ledger:
-        assert ledger.totals()["calls"] == 0
+        assert ledger.damaged == 1 and ledger.totals()["calls"] == 40 - lost
+        assert sum(ledger.get(row_of(number)["key"]) is None for number in range(40)) == lost
+        ledger.put_many(row_of(number) for number in range(40) if ledger.get(row_of(number)["key"]) is None)
+    with Ledger(path) as ledger:
+        assert ledger.totals()["attempts"] == 40 and list(faults(ledger)) == []
 
 
-def test_a_foreign_wal_is_refused(tmp_path):
-    path, other = tmp_path / "l.sqlite", tmp_path / "other.sqlite"
+def test_rescue_brings_the_parts_along(tmp_path):
+    path = damaged(tmp_path / "l.sqlite", 0.6)
+    killed_writer(path, 5000)
+    saved, broken = rescue(path, tmp_path / "new.sqlite")
+    assert broken and saved > 2540
+    (tmp_path / "new.sqlite").replace(path)
     with Ledger(path) as ledger:
-        ledger.put_many(row_of(number) for number in range(100, 110))
-    Ledger(other).close()
-    foreign = killed_writer(other)
-    shutil.copy(foreign, tmp_path / "l.sqlite-wal")
-    with pytest.raises(InputError, match=r"l\.sqlite-wal: it is not of the ledger l\.sqlite.*move it away"):
-        Ledger(path)
-    (tmp_path / "l.sqlite-wal").unlink()
-    killed_writer(path, 200)
-    shutil.copy(foreign, tmp_path / "l.sqlite-wal")  # beside a ledger that was killed as well
-    with pytest.raises(InputError, match=r"answers are lost|cannot be used|damaged"):
-        Ledger(path)
+        assert ledger.totals()["attempts"] == saved and ledger.get(row_of(5039)["key"])
 
 
 def damaged(path, share, length=4096):

@@ -9,7 +9,8 @@ import pytest
 from browser import browser
 from PIL import Image
 
-from verified.generation.ledger import Ledger, key_of
+from verified.generation.ledger import Ledger
+from verified.generation.ledger_row import key_of
 from verified.report import captions as module
 from verified.report.captions import generated_rows, released_rows, write_browser
 from verified.report.pages import inert_json, page_digest
@@ -111,7 +112,7 @@ def built(tmp_path):
                     "reason": "",
                     "detail": "",
                     "finish": "stop",
-                    "text": "",
+                    "text": "an answer",
                     "attempts": 1,
                     "tokens_in": 1,
                     "tokens_out": 1,

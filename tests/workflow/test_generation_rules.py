@@ -1,7 +1,6 @@
 """Captions and perturbations under Snakemake: what a changed prompt touches, and one's own corpus with an endpoint."""
 
 import os
-import sqlite3
 from collections import Counter
 
 import pytest
@@ -12,6 +11,7 @@ from media import scenes, write_video
 from running import PROJECT, snakemake
 
 from verified.common.jsonl import read_json, read_jsonl, write_jsonl
+from verified.generation.ledger import Ledger
 
 KEY = "sk-canary-4711"
 SHARD = "shard-00"
@@ -52,8 +52,8 @@ def run(folder, *arguments, targets=TARGETS):
 
 
 def recorded(folder):
-    with sqlite3.connect(folder / "results" / "ledger.sqlite") as ledger:
-        return Counter(task for (task,) in ledger.execute("SELECT task FROM calls"))
+    with Ledger(folder / "results" / "ledger.sqlite", read_only=True) as ledger:
+        return Counter(row["task"] for row in ledger.rows())
 
 
 def test_a_budget_stops_the_run_between_calls(corpus):

@@ -91,8 +91,8 @@ def nothing_goes_on(tmp_path):
 
 
 def forget_answers(folder: Path) -> None:
-    for path in (folder / "results").glob("ledger.sqlite*"):
-        path.unlink()
+    (folder / "results" / "ledger.sqlite").unlink(missing_ok=True)
+    shutil.rmtree(folder / "results" / "ledger.sqlite.parts", ignore_errors=True)
 
 
 def remove(folder: Path, paths: list[str]) -> None:

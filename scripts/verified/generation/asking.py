@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Iterator
 
 from verified.common.seeds import derive_seed
 from verified.generation.budget import Budget
-from verified.generation.ledger import Ledger, key_of, parts_of
+from verified.generation.ledger import Ledger
+from verified.generation.ledger_row import key_of, parts_of
 from verified.generation.outcome import SHORT, NotNow, Outcome, Parsed, Status, is_passing
 from verified.generation.parsing import parse
 from verified.generation.request import Engine, Reply, Request

@@ -7,14 +7,15 @@ from pathlib import Path
 
 from verified.common.errors import InputError
 from verified.common.files import atomic_path
-from verified.generation.ledger import COLUMNS, SCHEMA_VERSION, Ledger
-from verified.generation.ledger_check import INTEGERS, REALS, faults_of
+from verified.generation.ledger import Ledger
+from verified.generation.ledger_file import SCHEMA_VERSION
+from verified.generation.ledger_row import COLUMNS, INTEGERS, REALS, faults_of
 
 BATCH = 5000
 
 
 def export(ledger: Ledger, path: str | os.PathLike) -> int:
-    """Write all calls of a ledger to a Parquet file, in the order of their keys; returns how many."""
+    """Write all sound calls of a ledger to a Parquet file, in the order of their keys; returns how many."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -27,7 +28,7 @@ def export(ledger: Ledger, path: str | os.PathLike) -> int:
     with atomic_path(path) as temporary, pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
         batch: list[dict] = []
         for row in ledger.rows():
-            batch.append(dict(row))
+            batch.append(row)
             if len(batch) == BATCH:
                 writer.write_table(pa.Table.from_pylist(batch, schema))
                 count, batch = count + len(batch), []

@@ -73,7 +73,7 @@ def _export(arguments: argparse.Namespace) -> None:
     if arguments.cassette.suffix != ".parquet":
         raise InputError("a cassette's name ends in .parquet", file=arguments.cassette)
     with Ledger(arguments.ledger, read_only=True) as ledger:
-        print(f"{export(ledger, arguments.cassette)} calls written to {arguments.cassette}")
+        print(f"{export(ledger, arguments.cassette)} calls written to {arguments.cassette}, {ledger.damaged} damaged")
     seal_built(arguments.cassette)
 
 
