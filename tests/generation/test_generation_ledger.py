@@ -232,7 +232,7 @@ def test_a_session_replays_a_recorded_shard_byte_for_byte(tmp_path):
 
 def test_columns_are_what_the_table_has(tmp_path):
     with Ledger(tmp_path / "l.sqlite") as ledger:
-        names = [row["name"] for row in ledger.connection.execute("PRAGMA table_info(calls)")]
+        names = [row[1] for row in ledger.connection.execute("PRAGMA table_info(calls)")]
     assert sorted(names) == sorted(COLUMNS)
 
 
