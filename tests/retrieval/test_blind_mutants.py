@@ -137,6 +137,10 @@ def shows_answers(pair):
 
 
 def shows_training(pair):
+    """Without dropout, unless it is the option: other draws alone are no defect."""
+    options = {"dropout": 0.0, **pair.options}
+    pair.original = build(pair.cls, **options)
+    pair.mutant = build(pair.mutant_cls, pair.original, **options)
     return differ(learning(pair.original, pair.corpus()), learning(pair.mutant, pair.corpus()))
 
 
