@@ -14,7 +14,7 @@ from verified.common.folders import key_of
 from verified.common.errors import InputError
 from verified.common.job import announce_parent
 from verified.common.project import PROJECT
-from verified.common.resources import LONGEST_ROAD, growing
+from verified.common.resources import LONGEST, LONGEST_ROAD, growing, limit_runtime
 from verified.common.run_lock import enter
 from verified.common.seals import announce, marked
 from verified.common.shards import shard_names
@@ -98,3 +98,14 @@ def labelled(labels):
 def to_rebuild(wildcards):
     """An input function: what `verified verify --heal` removed, no later run has built again, and a rule still makes."""
     return [path for path in marked(HOME) if any(rule.is_producer(path) for rule in workflow.rules)]
+
+
+def longest_minutes():
+    """What the profile says is the longest time of a job, in minutes; None where it says nothing."""
+    said = workflow.global_resources.get(LONGEST)
+    return said.value if said else None
+
+
+def usual_retries():
+    """How often the profile has a lost job tried again."""
+    return getattr(workflow.execution_settings, "retries", None) or 0

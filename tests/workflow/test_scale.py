@@ -1,13 +1,20 @@
 """From a laptop to a cluster: the paper's plan, its configurations, the profiles."""
 
 import re
+from types import SimpleNamespace
 
 import pytest
 import yaml
 from running import NANO, PROJECT, snakemake
+from snakemake.exceptions import WorkflowError
+from snakemake.iocontainers import ResourceList
+from snakemake.resources import Resources
+from snakemake_executor_plugin_slurm.utils import set_gres_string
 
 from verified.__main__ import main
-from verified.config import read
+from verified.common.errors import InputError
+from verified.common.resources import growing, limit_runtime
+from verified.config import load, read
 from verified.planning.placeholders import lay_out, missing, published_moments
 from verified.planning.plan import rows_of, stage_of_rule, table
 
@@ -101,6 +108,40 @@ def test_the_values_of_a_profile_hold_beside_the_default(tmp_path):
     assert not any("mem_mb=77," in line for line in resources[:-1]), "every rule states its own memory"
 
 
+def test_no_attempt_asks_for_more_than_the_partition_gives(paper):
+    """Forty hours of questions and two days of fine-tuning, in a partition of one day; GPUs of a job on one node."""
+    longest = profile("slurm")["resources"]["longest_minutes"]
+    jobs = re.findall(r"^rule (\w+):\n(?: .*\n)*? +resources: (.*)$", paper, re.MULTILINE)
+    asked = {rule: dict(pair.split("=", 1) for pair in text.split(", ") if "=" in pair) for rule, text in jobs}
+    at_the_limit = {rule for rule, resources in asked.items() if int(resources["runtime"]) == longest}
+    assert at_the_limit >= {"ask_models", "finetune_evaluator"}
+    assert max(int(resources["runtime"]) for resources in asked.values()) == longest
+    assert asked["finetune_evaluator"]["nodes"] == "1" and asked["finetune_evaluator"]["gpu"] == "4"
+
+
+@pytest.mark.parametrize(("minutes", "attempts"), [(2880, 4), (1440, 3), (60, 3)])
+def test_work_that_takes_longer_is_tried_more_often(minutes, attempts):
+    resources = Resources.from_mapping({"runtime": growing(minutes), "mem_mb": growing(7)})
+    rule = SimpleNamespace(resources=resources, restart_times=2)
+    limit_runtime([rule], 1440, retries=2)
+    assert rule.restart_times + 1 == attempts
+    runtimes = [rule.resources["runtime"].evaluate(None, attempt=attempt).value for attempt in (1, 2, 3)]
+    assert runtimes == [min(1440, minutes * attempt) for attempt in (1, 2, 3)]
+    assert rule.resources["mem_mb"].evaluate(None, attempt=3).value == 21
+
+
+def test_names_of_gpus_are_those_that_the_executor_takes():
+    def job(name):
+        return SimpleNamespace(resources=ResourceList(fromdict={"gpu": 4, "gpu_model": name}))
+
+    assert set_gres_string(job("a100.80gb")) == " --gpus=a100.80gb:4"
+    with pytest.raises(WorkflowError):
+        set_gres_string(job("a100-sxm4-80gb"))
+    with pytest.raises(InputError) as refused:
+        load({"name": "mine", "evaluator": {"gpu_model": "a100-sxm4-80gb"}})
+    assert "gpu_model" in str(refused.value) and "constraint" in str(refused.value)
+
+
 def test_grouped_rules_exist_and_are_short():
     text = "\n".join(path.read_text(encoding="utf-8") for path in sorted((PROJECT / "rules").glob("*.smk")))
     for rule in profile("slurm")["groups"]:
@@ -113,4 +154,4 @@ def test_grouped_rules_exist_and_are_short():
 def test_only_marked_lines_are_the_users():
     lines = (PROFILES / "slurm" / "config.yaml").read_text(encoding="utf-8").splitlines()
     marked = [re.sub(r"[#: ].*", "", line.strip().lstrip("# ")) for line in lines if "# <--" in line]
-    assert marked == ["slurm_partition", "slurm_account", "constraint"]
+    assert marked == ["slurm_partition", "slurm_account", "constraint", "longest_minutes"]

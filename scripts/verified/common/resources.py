@@ -1,6 +1,7 @@
 """What jobs ask of a machine, and how the request grows when a job is retried."""
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterable
 
 LONGEST_ROAD = 2
 """Priority of the jobs that most others wait for: of all that could start, Snakemake starts these first.
@@ -21,3 +22,29 @@ def growing(amount: int) -> Callable[..., int]:
         return amount * attempt
 
     return asked
+
+
+LONGEST = "longest_minutes"
+"""Resource of a profile: the longest time, in minutes, that its cluster gives a job."""
+
+
+def limit_runtime(rules: Iterable, longest: int | None, retries: int = 0) -> None:
+    """Have no job of Snakemake's `rules` ask for more than `longest` minutes (None: no limit), however often tried.
+
+    A rule that needs longer at its first attempt is tried again so much more often than `retries`: calls that were
+    answered are in the ledger and trainings save their states, so each attempt goes on where the last one was stopped.
+    """
+    for rule in rules if longest else ():
+        if "runtime" not in rule.resources or not rule.resources["runtime"].is_evaluable():
+            continue
+        asked = rule.resources["runtime"]
+        rule.resources["runtime"] = _limited(asked, longest)
+        if retries and (needed := math.ceil(asked.evaluate(None, attempt=1).value / longest)) > 1:
+            rule.restart_times = retries + needed - 1
+
+
+def _limited(asked, longest: int) -> Callable[..., int]:
+    def limited(wildcards, attempt: int) -> int:
+        return min(longest, asked.evaluate(wildcards, attempt=attempt).value)
+
+    return limited

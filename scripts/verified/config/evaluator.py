@@ -1,5 +1,6 @@
 """The Fine-Granularity Aware Noise Evaluator (section 3.3)."""
 
+import re
 from typing import Literal
 
 from pydantic import Field, model_validator
@@ -52,7 +53,7 @@ class Evaluator(Section):
     """GPUs, and so processes, of fine-tuning (4 in the paper); 0 trains on the CPU."""
     cpu_processes: int = Field(default=1, ge=1)
     """Processes of fine-tuning without a GPU: only for testing several, as they gain nothing."""
-    gpu_model: str = Field(default="", pattern=r"^[A-Za-z0-9_.]*$")
+    gpu_model: str = ""
     """Model of the GPUs that its jobs ask for, as the cluster spells it (a100 in the paper); empty: any."""
     save_seconds: float = Field(default=60.0, ge=0)
     """Least time between two states of its trainings on disk, from which a killed one resumes (L/16: 8 GB each)."""
@@ -113,6 +114,12 @@ class Evaluator(Section):
             )
         if self.batch % self.processes:
             raise ValueError(f"batch {self.batch} cannot be split evenly over {self.processes} processes")
+        if not re.fullmatch(r"[A-Za-z0-9_.]*", self.gpu_model):
+            raise ValueError(
+                f"Snakemake's SLURM executor takes letters, digits, _ and . in the name of a GPU model, not"
+                f" {self.gpu_model!r}: leave evaluator.gpu_model empty and name a feature of those nodes as"
+                " `constraint` in the profile"
+            )
         if self.crop_share and not 0 < self.crop_share[0] <= self.crop_share[1] <= 1:
             raise ValueError(f"crop_share {list(self.crop_share)} is not a range of shares within (0, 1]")
         if self.image_size % 16:
