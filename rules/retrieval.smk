@@ -160,8 +160,6 @@ rule test_model:
     params:
         settings=search_settings(settings),
         settings_sha256=settings_digest(settings),
-        resamples=settings.retrieval.bootstrap,
-        seed=settings.seed,
         model_code=model_code,
     script:
         "../scripts/test_model.py"

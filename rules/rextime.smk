@@ -164,6 +164,5 @@ rule tabulate_rextime:
     params:
         prices=settings.rextime.prices.model_dump(mode="json"),
         released=settings.rextime.released,
-        seed=settings.seed,
     script:
         "../scripts/tabulate_rextime.py"

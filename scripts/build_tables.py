@@ -20,7 +20,7 @@ with job(snakemake):
     inputs, settings = snakemake.input, configuration.model_dump(mode="json")
     settings["datasets"] = {name: settings["datasets"][name] for name in shown_datasets(configuration)}
     statistics = [*inputs.statistics, *inputs.validity, *inputs.studies, *inputs.counts]
-    collection = Collection(inputs.metrics, statistics, settings["retrieval"]["bootstrap"], settings["seed"])
+    collection = Collection(inputs.metrics, statistics)
     simple = [table for path in inputs.stages for table in read_table_json(path)]
     if inputs.counts:
         simple += availability_tables(settings, collection)

@@ -20,5 +20,5 @@ with job(snakemake):
     if inputs.results:
         shown.append(tables.results_table(read_json(inputs.results[0]), tables.read_printed(inputs.printed)))
     if inputs.validity:
-        shown.append(tables.validity_table(read_jsonl(inputs.validity[0]), params.seed))
+        shown.append(tables.validity_table(read_jsonl(inputs.validity[0])))
     write_table_json(snakemake.output.tables, shown)

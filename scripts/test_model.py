@@ -23,7 +23,7 @@ with job(snakemake, snakemake.params.settings["threads"]):
     test_model(
         files,
         facts,
-        {**settings, "bootstrap": snakemake.params.resamples, "seed": snakemake.params.seed},
+        settings,
         read_jsonl(snakemake.input.record),
         snakemake.output.submission,
         snakemake.output.metrics,

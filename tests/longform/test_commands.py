@@ -34,15 +34,15 @@ def test_a_submission_is_scored(truth, tmp_path, capsys):
     lines = [{"id": str(number), "spans": [[0.0, 1.0], [10.0 * number, 10.0 * number + 4]]} for number in range(1, 7)]
     path = tmp_path / "submission.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    assert main(["longform", "evaluate", str(truth), str(path), "--resamples", "20", "--json"]) == 0
+    assert main(["longform", "evaluate", str(truth), str(path), "--json"]) == 0
     score = json.loads(capsys.readouterr().out)
     assert score["recall"][0] == [0, 0, 0] and score["recall"][1] == [100, 100, 100]
-    assert main(["longform", "evaluate", str(truth), str(path), "--resamples", "20"]) == 0
-    assert "100.00 [100.00, 100.00]" in capsys.readouterr().out
+    assert main(["longform", "evaluate", str(truth), str(path)]) == 0
+    assert "100.00" in capsys.readouterr().out
     path.write_text(json.dumps(lines[0]) + "\n")
     assert main(["longform", "evaluate", str(truth), str(path)]) == 2
     assert "5 queries have no predictions" in capsys.readouterr().err
-    assert main(["longform", "evaluate", str(truth), str(path), "--partial", "--resamples", "20"]) == 0
+    assert main(["longform", "evaluate", str(truth), str(path), "--partial"]) == 0
     assert "missing: 5" in capsys.readouterr().out
 
 

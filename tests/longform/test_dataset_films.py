@@ -23,7 +23,6 @@ def built(tmp_path_factory):
             "models": ["zero-shot"],
             "short_seconds": 5,
             "window_seconds": [],
-            "bootstrap": 20,
             "chance_runs": 5,
         },
     }

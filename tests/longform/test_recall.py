@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from verified.longform.overlap import best_spans, iou, suppress
-from verified.longform.recall import first_hits, recall, recall_intervals
+from verified.longform.recall import first_hits, over_films, recall, recall_over_films
 
 SPAN = st.tuples(st.integers(0, 40), st.integers(1, 20)).map(lambda pair: (pair[0] * 0.4, (pair[0] + pair[1]) * 0.4))
 
@@ -61,7 +61,15 @@ def test_intervals_hold_the_mean_and_grow_when_queries_share_films():
     films = np.repeat(np.arange(10), 40)
     easy = np.repeat(random.random(10) < 0.5, 40)  # a film is easy as a whole, or hard
     ranks = np.where(easy, 0, 100)[:, None].repeat(3, axis=1)
-    low, high = recall_intervals(ranks, films, 300, 0)
-    lone_low, lone_high = recall_intervals(ranks, np.arange(400), 300, 0)
-    assert low[0, 0] < recall(ranks)[0, 0] < high[0, 0]
-    assert (high - low)[0, 0] > 2 * (lone_high - lone_low)[0, 0]
+    by_film, alone = recall_over_films(ranks, films), recall_over_films(ranks, np.arange(400))
+    assert by_film["recall"] == alone["recall"] == (100 * recall(ranks)).tolist()
+    assert by_film["low"][0][0] < by_film["recall"][0][0] < by_film["high"][0][0]
+    widths = [found["high"][0][0] - found["low"][0][0] for found in (by_film, alone)]
+    assert widths[0] > 2 * widths[1]
+    assert by_film["intra_class"][0][0] == pytest.approx(1)
+
+
+def test_of_a_single_film_nothing_is_said_but_the_recall():
+    found = over_films(np.array([[0.0], [1.0]]), ["a", "a"])
+    assert (found["recall"], found["low"], found["high"]) == ([50], [None], [None])
+    assert over_films(np.zeros((0, 2)), [])["recall"] == [None, None]

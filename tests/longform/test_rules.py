@@ -28,7 +28,6 @@ SMALL = {
         "mixtures": [],
         "collection": {"window_seconds": 10, "most_seconds": 25},
         "vlg_net": {"epochs": 1},
-        "bootstrap": 20,
         "chance_runs": 5,
     },
 }

@@ -41,7 +41,6 @@ SETTINGS = {
     "device": "cpu",
     "threads": 1,
     "seed": 7,
-    "bootstrap": 100,
     "recipe": {"epochs": 3, "batch": 16, "learning_rate": 1e-3},
     "options": {"hidden": 32, "query_tokens": TOKENS},
     "precision": "float32",
@@ -251,7 +250,7 @@ def test_metrics_numbers_per_query_and_submission_agree(run, planted):
         }
         assert scored == ours
     with np.load(run / "per_query.npz") as per_query:
-        assert len(per_query["desc_id"]) == 48
+        assert len(per_query["desc_id"]) == 48 and len(set(per_query["video"])) == 16
         for task, values in metrics["metrics"].items():
             for name, value in values.items():
                 assert round(100 * per_query[f"{task}/{name}"].mean(dtype=np.float64), 2) == value

@@ -13,8 +13,8 @@ from refusals import refused, said
 
 from verified.__main__ import main
 from verified.common.jsonl import write_jsonl
-from verified.rextime.evaluate import compare, evaluate_files, mcnemar
-from verified.rextime.metrics import best_iou, interval_iou
+from verified.rextime.evaluate import compare, evaluate_files
+from verified.rextime.metrics import Scores, best_iou, interval_iou
 
 FIXTURE = Path(__file__).parents[1] / "fixtures" / "rextime"
 CASES = json.loads((FIXTURE / "expected.json").read_text())["cases"]
@@ -49,11 +49,11 @@ def truth(tmp_path_factory) -> Path:
                 "qid": row["qid"],
                 "query": "?",
                 "duration": 150,
-                "vid": "v",
+                "vid": f"v{number // 2}",
                 "ans": row["ans"],
                 "relevant_windows": row["pred_relevant_windows"],
             }
-            for row in rows_of("perfect")
+            for number, row in enumerate(rows_of("perfect"))
         ),
     )
     return path
@@ -125,10 +125,10 @@ def test_the_command_prints_the_measures_and_compares_two_submissions(truth, tmp
     assert printed["intervals"]["mIoU"]["low"] < 70.29 < printed["intervals"]["mIoU"]["high"]
     assert main(["rextime", "evaluate", str(truth), ours, "--against", theirs, "--json"]) == 0
     row = json.loads(capsys.readouterr().out)["comparison"][0]
-    assert row["measure"] == "mIoU" and row["low"] > 40 and row["p_bootstrap"] <= 0.01
+    assert row["measure"] == "mIoU" and row["low"] > 40 and "p" not in row
     assert main(["rextime", "evaluate", str(truth), ours, "--against", theirs]) == 0
     out = capsys.readouterr()
-    assert "70.29" in out.out and "McNemar" in out.out and "99.78" in out.err
+    assert "70.29" in out.out and "right alone" in out.out and "one training" in out.out and "99.78" in out.err
     assert main(["rextime", "evaluate", str(truth), str(tmp_path / "none.jsonl")]) == 2
     said(capsys.readouterr().err, tmp_path / "none.jsonl")
 
@@ -163,12 +163,21 @@ def test_iou_is_symmetric_bounded_and_one_only_for_the_same_span(first, second):
     assert best_iou(first, [first]) == (1.0 if first[1] > first[0] else 0.0)
 
 
-@given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=40))
-def test_mcnemar_looks_at_disagreements_alone(pairs):
-    first, second = (np.array(values) for values in zip(*pairs))
-    forward, turned = mcnemar(first, second), mcnemar(second, first)
-    assert forward["p_mcnemar"] == turned["p_mcnemar"] and 0 <= forward["p_mcnemar"] <= 1
-    assert forward["only_first"] - forward["only_second"] == first.sum() - second.sum()
+@given(st.lists(st.tuples(st.booleans(), st.booleans(), st.integers(0, 4)), min_size=1, max_size=40))
+def test_a_comparison_turned_round_is_the_same_with_other_signs(rows):
+    first, second = (
+        Scores(
+            "vqa", tuple(map(str, range(len(rows)))), tuple(f"v{video}" for *_, video in rows), None, np.array(right)
+        )
+        for right in list(zip(*rows))[:2]
+    )
+    (forward,), (turned,) = compare(first, second), compare(second, first)
+    assert (forward["only_first"], forward["only_second"]) == (turned["only_second"], turned["only_first"])
+    assert len(rows) * forward["difference"] == pytest.approx(forward["only_first"] - forward["only_second"])
+    several = len({video for *_, video in rows}) > 1
+    assert (forward["low"] is not None) == several and "p" not in forward
+    if several:
+        assert forward["low"] == pytest.approx(-turned["high"])
 
 
 def test_submissions_scored_on_different_questions_are_not_compared(truth, tmp_path):

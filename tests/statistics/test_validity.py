@@ -1,9 +1,14 @@
 """The checks against the truth: what they count, and that comparisons use all trainings."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from verified.retrieval.per_query import PerQuery
 from verified.statistics.validity import false_captions, recall_difference, review_gain
+from verified.tables.collect import Collection
+from verified.tables.validity import validity_table
 
 
 def candidate(ident: int, kind: str, number: int) -> dict:
@@ -16,7 +21,7 @@ def test_false_captions_are_counted_among_candidates_and_releases_by_type():
     spoiled.append({"desc_id": 0, "type": "dynamics", "candidate": 2, "kind": "dynamic"})
     highest = [{"desc_id": i, "fig_desc_type": "dynamics", "fig_desc": "dynamics 2"} for i in range(10)]
     lowest = [{"desc_id": i, "fig_desc_type": "statics", "fig_desc": "statics 0"} for i in range(10)]
-    rows = false_captions(scores, spoiled, {"chosen": highest, "lowest": lowest}, 200, 1)
+    rows = false_captions(scores, spoiled, {"chosen": highest, "lowest": lowest})
     shares = {row["check"].removeprefix("false captions among "): (row["value"], row["units"]) for row in rows}
     assert shares["candidates: all"] == (pytest.approx(11 / 60, abs=1e-6), 60)
     assert shares["candidates: statics"] == (pytest.approx(1 / 3, abs=1e-6), 30)
@@ -28,15 +33,24 @@ def test_false_captions_are_counted_among_candidates_and_releases_by_type():
 
 def test_a_difference_in_recall_is_over_all_trainings_and_says_how_many():
     random = np.random.default_rng(1)
-    better, worse = ({"VR/r1": (random.random((3, 200)) < share).astype(float)} for share in (0.6, 0.4))
-    row = recall_difference("fine minus coarse", better, worse, "VR/r1", 500, 1, (">", 0))
-    expected = 100 * (better["VR/r1"].mean() - worse["VR/r1"].mean())
+    videos = np.array([f"v{n % 40}" for n in range(200)])
+    better, worse = (
+        PerQuery(np.arange(200), videos, {"VR/r1": (random.random((3, 200)) < share).astype(float)})
+        for share in (0.6, 0.4)
+    )
+    row = recall_difference("fine minus coarse", better, worse, "VR/r1", (">", 0))
+    expected = 100 * (better.values["VR/r1"].mean() - worse.values["VR/r1"].mean())
     assert row["value"] == pytest.approx(expected, abs=1e-6) and row["low"] < expected < row["high"]
     assert row["check"] == "fine minus coarse, VR/r1, 3 trainings each" and row["met"] and row["units"] == 200
-    one = recall_difference(
-        "fine minus coarse", {"VR/r1": better["VR/r1"][:1]}, {"VR/r1": worse["VR/r1"][:1]}, "VR/r1", 500, 1
-    )
-    assert one["check"] == "fine minus coarse, VR/r1"
+    single = [replace(run, values={"VR/r1": run.values["VR/r1"][:1]}) for run in (better, worse)]
+    one = recall_difference("fine minus coarse", *single, "VR/r1", (">", 0))
+    assert one["check"] == "fine minus coarse, VR/r1" and one["trainings"] == 1 and one["met"] is None
+    settings = {"datasets": {"demo": {"title": "Demo"}}}
+    collection = Collection([], [])
+    collection.statistics["demo", "validity"] = {"checks": [row, one]}
+    shown = validity_table(settings, collection)
+    assert [line[-1] for line in shown.rows] == ["yes", "one training"]
+    assert shown.texts()[1][2].endswith("]¹") and any("One training" in note for note in shown.notes)
 
 
 def test_a_review_that_begins_with_the_lowest_scores_finds_so_many_of_the_false_captions():
@@ -46,6 +60,6 @@ def test_a_review_that_begins_with_the_lowest_scores_finds_so_many_of_the_false_
         {"desc_id": i, "fig_desc_type": "statics", "fig_desc": "statics 0", "fig_desc_score": i} for i in range(20)
     ]
     highest[2] |= {"fig_desc": "what somebody wrote"}  # no candidate, and not false
-    rows = review_gain(scores, spoiled, highest, 100, 1)
+    rows = review_gain(scores, spoiled, highest)
     assert [row["value"] for row in rows] == [0.5, 0.75, 0.75] and rows[0]["units"] == 4
-    assert "10%" in rows[0]["check"] and false_captions(scores, spoiled, {"chosen": highest}, 10, 1)[3]["units"] == 19
+    assert "10%" in rows[0]["check"] and false_captions(scores, spoiled, {"chosen": highest})[3]["units"] == 19

@@ -72,7 +72,7 @@ def collection(
         path = folder / "results" / "charades" / "statistics" / f"{name}.json"
         write_json(path, {**values, **changes.get(name, {})})
         paths.append(str(path))
-    return Collection([], paths, resamples=100, seed=1)
+    return Collection([], paths)
 
 
 def verdicts(folder: Path, given: dict | None = None, **changes) -> dict[tuple, dict]:

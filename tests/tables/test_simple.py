@@ -61,6 +61,7 @@ def test_its_numbers_are_rows_of_the_tidy_frame(tmp_path):
         "value": 12.345,
         "low": 10.0,
         "high": 14.5,
+        "trainings": None,
         "note": "Remark: small",
     }
 
@@ -110,7 +111,7 @@ def no_data_sets() -> dict:
 
 
 def test_a_configuration_without_corpora_for_retrieval_has_its_own_tables_alone(tmp_path):
-    write_tables(tmp_path / "t", no_data_sets(), Collection([], [], 100, 1), tmp_path, [], [TABLE])
+    write_tables(tmp_path / "t", no_data_sets(), Collection([], []), tmp_path, [], [TABLE])
     assert sorted(path.name for path in (tmp_path / "t").iterdir()) == [
         "all.csv",
         "long-form.csv",
@@ -124,7 +125,7 @@ def test_a_configuration_without_corpora_for_retrieval_has_its_own_tables_alone(
 @pytest.mark.parametrize("tables", [[TABLE, TABLE], [SimpleTable("main-4", "t", ("a",), [["b"]])]])
 def test_two_tables_of_one_name_are_refused(tables, tmp_path):
     with pytest.raises(InputError, match="two tables are called"):
-        write_tables(tmp_path / "t", no_data_sets(), Collection([], [], 100, 1), tmp_path, [], tables)
+        write_tables(tmp_path / "t", no_data_sets(), Collection([], []), tmp_path, [], tables)
 
 
 class Cells(html.parser.HTMLParser):

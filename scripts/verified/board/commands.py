@@ -5,8 +5,6 @@ from pathlib import Path
 
 from verified.common.errors import InputError
 
-SEED, RESAMPLES = 2024, 1000
-
 
 def add_parser(subparsers) -> None:
     """Add the subcommands to an argparse object made by `add_subparsers`."""
@@ -40,7 +38,7 @@ def run_board(arguments: argparse.Namespace) -> int:
         raise InputError("holds no data set", file=folder, remedy="fill it with `verified board-add`")
     output = Path(arguments.output)
     for dataset in datasets:
-        table = board_table(dataset, RESAMPLES, SEED)
+        table = board_table(dataset)
         write_simple(output, table, [])
         print((output / f"{table.key}.md").read_text(encoding="utf-8"))
     return 0

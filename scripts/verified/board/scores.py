@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 
 from verified.board.cards import TRUTH, Entry, read_board
-from verified.common.bootstrap import interval, two_level_means
 from verified.common.errors import InputError
+from verified.common.intervals import intra_class_correlation, mean_interval
 from verified.retrieval.evaluate import scored_tasks
 from verified.retrieval.submission import read_truth
-from verified.tables.simple import Estimate, SimpleTable
+from verified.tables.simple import ONE_TRAINING_NOTE, Estimate, SimpleTable, estimate
 
 COLUMNS = (
     "VCMR/0.5/r1",
@@ -25,7 +25,7 @@ COLUMNS = (
 """What is shown; the first one orders the board."""
 
 
-def board_table(folder: Path, resamples: int, seed: int) -> SimpleTable:
+def board_table(folder: Path) -> SimpleTable:
     """The board of a data set's folder. Raises InputError, naming it, for any submission that cannot be scored."""
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9-]*", folder.name):
         raise InputError(
@@ -33,21 +33,32 @@ def board_table(folder: Path, resamples: int, seed: int) -> SimpleTable:
         )
     truth = folder / TRUTH
     moments = read_truth(truth)
-    rows = []
+    videos = np.array([moment.video for moment in moments.values()])
+    rows, alike = [], []
     for entry in read_board(folder):
         values = scores(entry, truth, moments)
-        cells = [_estimate(values[column], resamples, seed, entry.folder.name) for column in COLUMNS]
+        numbers = np.stack([values[column] for column in COLUMNS], axis=2)
+        found = mean_interval(100 * numbers, videos, top=100)
+        cells = [estimate(*bounds, len(numbers)) for bounds in zip(found.value, found.low, found.high)]
+        alike += [float(one) for one in intra_class_correlation(numbers, videos) if not np.isnan(one)]
         card = entry.card
         about = (entry.folder.name, card["model"], card["features"], card["trained_on"])
         rows.append((*about, len(entry.files), *cells, card["command"], card["commit"]))
     first = 5
-    rows.sort(key=lambda row: (-row[first].value, row[0]))
+    rows.sort(key=lambda row: (-getattr(row[first], "value", row[first]), row[0]))
     header = ("Submission", "Model", "Features", "Trained on", "Seeds", *COLUMNS, "Command", "Commit")
+    said = (
+        f"{np.median(alike):.2f} (median of the cells, {min(alike):.2f} to {max(alike):.2f})" if alike else "not known"
+    )
     notes = [
-        f"{len(moments)} queries. Percent, mean over seeds; in brackets: 95 % interval by resampling queries and,"
-        " where there are several, seeds.",
-        f"Ordered by {COLUMNS[0]}. Spans are suppressed at the tIoU of each card.",
+        f"{len(moments)} queries in {len(set(videos))} videos; intra-class correlation of queries of one video {said}."
+        " Percent, mean over seeds; in brackets: 95 % interval over test videos, drawn with all of their queries, and"
+        " over seeds.",
+        f"Ordered by {COLUMNS[0]}, which says of neighbours not that one is ahead: `verified compare` does. Spans are"
+        " suppressed at the tIoU of each card.",
     ]
+    if any(isinstance(row[first], Estimate) and row[first].trainings == 1 for row in rows):
+        notes.append(ONE_TRAINING_NOTE)
     return SimpleTable(f"board-{folder.name.lower()}", f"submissions on {folder.name}", header, rows, notes)
 
 
@@ -61,8 +72,3 @@ def scores(entry: Entry, truth: Path, moments: dict) -> dict[str, np.ndarray]:
             if column not in per_training[-1]:
                 raise InputError(f"has no {column.split('/')[0]} lists", file=file, remedy="give VCMR, SVMR and VR")
     return {column: np.stack([values[column].astype(np.float64) for values in per_training]) for column in COLUMNS}
-
-
-def _estimate(values: np.ndarray, resamples: int, seed: int, name: str) -> Estimate:
-    low, high = interval(two_level_means(100 * values[:, :, None], resamples, seed, name)[:, 0])
-    return Estimate(*(round(float(number), 2) for number in (100 * values.mean(), low, high)))

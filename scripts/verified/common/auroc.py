@@ -6,7 +6,6 @@ which adds up to seconds over a thousand resamples.
 
 import numpy as np
 
-from verified.common.bootstrap import interval
 from verified.common.seeds import generator
 
 
@@ -38,5 +37,5 @@ def auroc_interval(
     random = generator(seed, "auroc", len(names), resamples)
     even = np.full(len(names), 1 / len(names))
     drawn = [auroc(scores, positive, random.multinomial(len(names), even)[unit]) for _ in range(resamples)]
-    low, high = interval(np.array([area for area in drawn if not np.isnan(area)]), level)
+    low, high = np.quantile([area for area in drawn if not np.isnan(area)], [(1 - level) / 2, (1 + level) / 2])
     return value, float(low), float(high)

@@ -30,8 +30,6 @@ def add_parser(subparsers) -> None:
     parser.add_argument("--tested-on", default="fig", metavar="C", help="captions a run's folder was tested on (fig)")
     parser.add_argument("--nms", type=float, metavar="T", help="suppress spans that overlap by a tIoU above T first")
     parser.add_argument("--keyframes", metavar="FOLDER", help="keyframe archives of the data set, for the page")
-    parser.add_argument("--resamples", type=int, default=1000, metavar="N", help="resamples behind intervals (1000)")
-    parser.add_argument("--seed", type=int, default=2024, metavar="S", help="seed of the resamples (2024)")
     parser.set_defaults(run=run_compare)
 
 
@@ -47,8 +45,6 @@ def run_compare(arguments: argparse.Namespace) -> int:
 
     if len(arguments.runs) < 2:
         raise InputError("one run has nothing to be compared with", remedy="name two or more")
-    if arguments.resamples < 100:
-        raise InputError(f"--resamples {arguments.resamples} are too few for an interval", remedy="give 100 or more")
     if arguments.nms is not None and not 0 <= arguments.nms <= 1:
         raise InputError(f"--nms {arguments.nms} is no tIoU", remedy="give a number from 0 to 1")
     truth, output = Path(arguments.ground_truth), Path(arguments.output)
@@ -60,11 +56,11 @@ def run_compare(arguments: argparse.Namespace) -> int:
     metrics = common_metrics(runs, tuple(arguments.metric))
     queries = read_queries(truth, moments)
     keyframes = _keyframes(arguments.keyframes)
-    overall = overall_table(runs, metrics, arguments.resamples, arguments.seed)
+    overall = overall_table(runs, metrics)
     tables = [overall]
     groups = groups_of(queries)
     if groups:
-        tables.append(groups_table(runs, metrics[0], groups, arguments.resamples, arguments.seed))
+        tables.append(groups_table(runs, metrics[0], groups))
         draw_groups(tables[1], [output / f"comparison-groups.{kind}" for kind in ("svg", "png")])
     provenance = [f"{name}: {', '.join(map(str, run.files))}" for name, run in zip(names, runs)]
     for table in tables:

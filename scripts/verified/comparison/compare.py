@@ -5,16 +5,17 @@ from itertools import combinations
 
 import numpy as np
 
-from verified.common.bootstrap import interval, two_level_means, two_sided_p_value
 from verified.common.errors import InputError
+from verified.common.intervals import difference as paired
+from verified.common.intervals import intra_class_correlation
 from verified.comparison.groups import Group
 from verified.comparison.runs import Run
 from verified.retrieval.alike import SETTINGS
-from verified.tables.simple import Estimate, SimpleTable
+from verified.tables.simple import ONE_TRAINING_NOTE, Estimate, SimpleTable, estimate, p_or_why
 
 METRICS = ("VCMR/0.5/r1", "VCMR/0.5/r10", "VCMR/0.7/r1", "SVMR/0.5/r1", "VR/r1")
-FEW = 20
-"""Fewer queries are too few for a bootstrap."""
+FEW = 10
+"""Of fewer videos, a variance is hardly known."""
 SHOWN = 5
 """Queries shown of those in which one run is ahead of another."""
 
@@ -25,28 +26,25 @@ class Difference:
 
     first: float
     second: float
-    points: Estimate
-    p_value: float
+    points: Estimate | float
+    """Without an interval where there is one video."""
+    p: float | str
+    """Or why there is none: a side has one training."""
     wins: int
     """Queries that the first run answers better (on the mean over trainings)."""
     losses: int
     equal: int
 
 
-def difference(first: Run, second: Run, metric: str, queries: np.ndarray, resamples: int, seed: int) -> Difference:
-    """The first run minus the second over `queries` [Q] bool, queries resampled in pairs and trainings on their own."""
-    means, resampled = [], []
-    for run in (first, second):
-        values = 100 * run.values[metric][:, queries]
-        means.append(values.mean(axis=0))
-        resampled.append(two_level_means(values[:, :, None], resamples, seed, run.name)[:, 0])
-    ahead = resampled[0] - resampled[1]
-    low, high = interval(ahead)
-    better = means[0] - means[1]
-    points = Estimate(*(round(float(number), 2) + 0.0 for number in (better.mean(), low, high)))  # + 0.0: no "-0.00"
-    counts = [int((np.sign(better) == sign).sum()) for sign in (1, -1, 0)]
-    p_value = two_sided_p_value(ahead) if better.any() else 1.0
-    return Difference(float(means[0].mean()), float(means[1].mean()), points, p_value, *counts)
+def difference(first: Run, second: Run, metric: str, queries: np.ndarray) -> Difference:
+    """The first run minus the second over `queries` [Q] bool, paired by query."""
+    values = [100 * run.values[metric][:, queries, None] for run in (first, second)]
+    found = paired(*values, first.videos[queries], top=100)
+    points = estimate(found.value[0], found.low[0], found.high[0], min(map(len, values)))
+    means = [side.mean(axis=0)[:, 0] for side in values]
+    counts = [int((np.sign(means[0] - means[1]) == sign).sum()) for sign in (1, -1, 0)]
+    p = p_or_why(None if found.p is None else found.p[0])
+    return Difference(float(means[0].mean()), float(means[1].mean()), points, p, *counts)
 
 
 def common_metrics(runs: list[Run], wanted: tuple[str, ...]) -> list[str]:
@@ -61,21 +59,23 @@ def common_metrics(runs: list[Run], wanted: tuple[str, ...]) -> list[str]:
     return list(wanted) or [metric for metric in METRICS if metric in known]
 
 
-def overall_table(runs: list[Run], metrics: list[str], resamples: int, seed: int) -> SimpleTable:
+def overall_table(runs: list[Run], metrics: list[str]) -> SimpleTable:
     """Every pair of runs in every metric."""
     everything = np.ones(len(runs[0].first), dtype=bool)
     rows = []
     for first, second in combinations(runs, 2):
         for metric in metrics:
-            measured = difference(first, second, metric, everything, resamples, seed)
+            measured = difference(first, second, metric, everything)
             rows.append((first.name, second.name, _shown(metric), *_numbers(measured)))
     header = ("First", "Second", "Metric", "First %", "Second %", "First minus second", "p", "Wins", "Losses", "Equal")
     notes = [
-        f"{len(everything)} queries; {', '.join(_trainings(run) for run in runs)}.",
-        "In brackets: 95 % interval by resampling queries in pairs"
-        " and, where there are several, trainings. p: two-sided, of that difference; not corrected for"
-        " the number of comparisons.",
-        "Wins, losses: queries that the first run answers better or worse, on the mean over its trainings.",
+        f"{len(everything)} queries in {len(set(runs[0].videos))} videos; {', '.join(map(_trainings, runs))};"
+        f" intra-class correlation of queries of one video: {_alike(runs, metrics)}.",
+        "In brackets: 95 % interval over test videos, drawn with all of their queries, and over trainings; queries are"
+        " paired. p: two-sided, of that difference; not corrected for the number of comparisons.",
+        *_cautions(rows),
+        "Wins, losses: queries that the first run answers more or less often than the second, on the mean over its"
+        " trainings.",
     ]
     notes += [
         f"{first.name} and {second.name} are trainings of one model with different settings."
@@ -87,18 +87,33 @@ def overall_table(runs: list[Run], metrics: list[str], resamples: int, seed: int
     )
 
 
+def _cautions(rows: list[tuple]) -> list[str]:
+    single = any(isinstance(cell, Estimate) and cell.trainings == 1 for row in rows for cell in row)
+    return [ONE_TRAINING_NOTE] if single else []
+
+
+def _alike(runs: list[Run], metrics: list[str]) -> str:
+    numbers = [
+        float(intra_class_correlation(run.values[metric][:, :, None], run.videos)[0])
+        for run in runs
+        for metric in metrics
+    ]
+    known = [number for number in numbers if not np.isnan(number)]
+    return f"{min(known):.2f} to {max(known):.2f} by run and metric" if known else "not known"
+
+
 def _unlike(first: dict, second: dict) -> bool:
     """Whether two trainings of one model, as the workflow's metrics tell, were made with different settings."""
     one_model = first.get("model") and all(first.get(key) == second.get(key) for key in ("dataset", "model"))
     return bool(one_model) and first.get(SETTINGS) != second.get(SETTINGS)
 
 
-def groups_table(runs: list[Run], metric: str, groups: list[Group], resamples: int, seed: int) -> SimpleTable:
+def groups_table(runs: list[Run], metric: str, groups: list[Group]) -> SimpleTable:
     """Every pair of runs in one metric, by groups of queries."""
     rows = []
     for first, second in combinations(runs, 2):
         for group in groups:
-            measured = difference(first, second, metric, group.queries, resamples, seed)
+            measured = difference(first, second, metric, group.queries)
             rows.append(
                 (first.name, second.name, group.by, group.label, int(group.queries.sum()), *_numbers(measured)[:6])
             )
@@ -115,9 +130,12 @@ def groups_table(runs: list[Run], metric: str, groups: list[Group], resamples: i
         "Wins",
         "Losses",
     )
-    notes = [f"{_shown(metric)}. Many groups are compared: of twenty differences without cause one has p below 0.05."]
-    if any(group.queries.sum() < FEW for group in groups):
-        notes.append(f"Of fewer than {FEW} queries, intervals are too narrow and p too small.")
+    notes = [
+        f"{_shown(metric)}. Many groups are compared: of twenty differences without cause one has p below 0.05.",
+        *_cautions(rows),
+    ]
+    if any(len(set(runs[0].videos[group.queries])) < FEW for group in groups):
+        notes.append(f"In fewer than {FEW} videos, intervals and p are rough.")
     digits = (0, 0, 0, 0, 0, 2, 2, 2, 3, 0, 0)
     return SimpleTable(
         "comparison-groups", f"differences in {_shown(metric)} by groups of queries", header, rows, notes, digits
@@ -143,7 +161,7 @@ def _numbers(measured: Difference) -> tuple:
         measured.first,
         measured.second,
         measured.points,
-        measured.p_value,
+        measured.p,
         measured.wins,
         measured.losses,
         measured.equal,

@@ -27,6 +27,8 @@ class Run:
     """{TASK/METRIC: [S, Q]} float64."""
     reciprocal: np.ndarray
     """[S, Q] 1 / rank of the first VCMR row that is right at tIoU 0.5; 0 where none of 100 is."""
+    videos: np.ndarray
+    """[Q] the video that each query is about."""
     first: list[Prediction | None]
     """[Q] the first VCMR row of the first training."""
     metrics: dict = field(default_factory=dict)
@@ -55,7 +57,9 @@ def read_run(argument: str, moments: dict[int, TrueMoment], truth: Path, tested_
         first = first or _first(tasks["VCMR"], file)
     common = [metric for metric in values[0] if all(metric in other for other in values)]
     stacked = {metric: np.stack([result[metric].astype(np.float64) for result in values]) for metric in common}
-    return Run(name or _name(Path(path)), files, stacked, np.stack(ranks), first, beside[0][1] if beside else {})
+    videos = np.array([moment.video for moment in moments.values()])
+    known = beside[0][1] if beside else {}
+    return Run(name or _name(Path(path)), files, stacked, np.stack(ranks), videos, first, known)
 
 
 def submissions(path: Path, tested_on: str) -> list[Path]:

@@ -253,8 +253,6 @@ class Longform(Section):
     """METEOR of a pair: the larger of both directions, or the earlier sentence as reference alone."""
     processes: int = Field(default=1, ge=1)
     """Processes of the uniqueness and language measures."""
-    bootstrap: int = Field(default=1000, ge=10)
-    """Resamples over films and queries behind each interval."""
 
     @property
     def described(self) -> bool:

@@ -53,7 +53,7 @@ class Retrieval(Section):
     """Videos per query in XML's ranked lists for training, as in CONQUER's: negatives and pools come from them, and a
     query whose own video is not among them is left out and counted."""
     bootstrap: int = Field(default=1000, ge=100)
-    """Resamples behind each interval."""
+    """Resamples behind the intervals of the evaluator's AUROC; those of means need none."""
     memory_mb: int = Field(default=2000, ge=100)
     """Room in MB for features kept while training, for the encoded corpus, and for the working memory of the search."""
     device: Literal["cpu", "cuda"] = "cpu"

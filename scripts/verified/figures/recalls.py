@@ -1,4 +1,4 @@
-"""Main tables 4 to 7 as pictures: a dot per cell with its 95 % interval."""
+"""Main tables 4 to 7 as pictures: a dot per cell with its 95 % interval, hollow where there is one training."""
 
 import csv
 import os
@@ -7,6 +7,8 @@ from itertools import cycle
 
 from verified.common.errors import InputError
 from verified.figures.canvas import SERIES, drawing
+
+ONE = " (one training: videos only)"
 
 
 def read_cells(path: str | os.PathLike) -> list[dict]:
@@ -41,12 +43,23 @@ def draw_recalls(cells: list[dict], table: str, title: str, paths: Iterable[str 
                     [float(row["high"] or value) - value for value, row in zip(values, rows)],
                 ]
                 spread = [[max(0.0, width) for width in side] for side in spread]
-                axis.errorbar(values, at, xerr=spread, fmt=marker, color=colour, markersize=5, capsize=2, label=name)
+                single = any(row.get("trainings") == "1" for row in rows)
+                axis.errorbar(
+                    values,
+                    at,
+                    xerr=spread,
+                    fmt=marker,
+                    color=colour,
+                    markersize=5,
+                    markerfacecolor="white" if single else colour,
+                    capsize=2,
+                    label=f"{name}{ONE if single else ''}",
+                )
             axis.set_yticks(range(len(metrics[task])), metrics[task])
             axis.set_ylim(len(metrics[task]) - 0.4, -0.6)
             axis.set_ylabel(task)
             axis.set_xlim(0, 100)
             axis.grid(axis="x", color="#dddddd", linewidth=0.6)
             axis.set_axisbelow(True)
-        axes[-1].set_xlabel("percent, with 95 % bootstrap interval")
+        axes[-1].set_xlabel("percent, with 95 % interval")
         axes[0].legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=3, fontsize=8)

@@ -21,7 +21,6 @@ def add_parser(subparsers) -> None:
     )
     score.add_argument("--iou", choices=("gt", "ge"), default="gt", help="IoU exceeds (gt) or reaches (ge) a threshold")
     score.add_argument("--partial", action="store_true", help="score what is there")
-    score.add_argument("--resamples", type=int, default=1000, help="bootstrap over films and queries")
     score.add_argument("--json", action="store_true", help="print JSON")
     score.set_defaults(run=_evaluate)
 
@@ -78,7 +77,7 @@ def _evaluate(arguments: argparse.Namespace) -> None:
     submission = read_submission(arguments.submission)
     for row in excluded:  # an annotation that cannot be used is not a query; answering it is not an error
         submission.pop(row["id"], None)
-    score = evaluate(rows, submission, arguments.iou, arguments.partial, arguments.resamples)
+    score = evaluate(rows, submission, arguments.iou, arguments.partial)
     if arguments.json:
         print(json.dumps({**score, "ks": KS, "ious": IOUS, "annotations": counts}))
         return
@@ -90,6 +89,11 @@ def _evaluate(arguments: argparse.Namespace) -> None:
         if score[name]:
             print(f"{name.replace('_', ' ')}: {score[name]}")
     print(_recalls(score))
+    alike = [number for row in score["intra_class"] for number in row if number is not None]
+    print(
+        "In brackets: 95 % interval over films, drawn with all of their queries, not over trainings."
+        + (f" Intra-class correlation of queries of one film: {min(alike):.2f} to {max(alike):.2f}." if alike else "")
+    )
 
 
 def _recalls(score: dict) -> str:
@@ -98,9 +102,15 @@ def _recalls(score: dict) -> str:
     lines = ["R@K %   " + "".join(f"{f'IoU={threshold:g}':>24}" for threshold in IOUS)]
     for row, k in enumerate(KS[: len(score["recall"])]):
         values = zip(score["recall"][row], score["low"][row], score["high"][row])
-        cells = [f"{f'{value:.2f} [{low:.2f}, {high:.2f}]':>24}" for value, low, high in values]
+        cells = [f"{_cell(value, low, high):>24}" for value, low, high in values]
         lines.append(f"R@{k:<6}" + "".join(cells))
     return "\n".join(lines)
+
+
+def _cell(value: float | None, low: float | None, high: float | None) -> str:
+    if value is None:
+        return "–"
+    return f"{value:.2f}" if low is None else f"{value:.2f} [{low:.2f}, {high:.2f}]"
 
 
 def _align(arguments: argparse.Namespace) -> int:
@@ -174,7 +184,7 @@ def _chance(arguments: argparse.Namespace) -> None:
     if not rows:
         return
     cut = cut_films(rows, arguments.seconds)
-    measured = baselines(cut, Grid(tail=arguments.tail), "gt", 100, 1000, 0)
+    measured = baselines(cut, Grid(tail=arguments.tail), "gt", 100, 0)
     print("Oracle\n" + _recalls(measured["oracle"]))
     print("Random Chance (expectation)\n" + _recalls(measured["chance"]))
     print(

@@ -33,16 +33,12 @@ class Measuring:
     """``keep`` or ``clip``: moments across a cut are measured whole or cut off."""
     comparison: str
     """``published``, ``gt`` or ``ge``: how a tIoU is compared with its threshold."""
-    resamples: int
-    """Draws of the bootstrap over films and queries."""
     seed: int
 
 
 def measuring(settings: Mapping) -> Measuring:
     """How the section `longform` measures."""
-    return Measuring(
-        settings["lengths"], settings["straddling"], settings["iou_cmp"], settings["bootstrap"], settings["seed"]
-    )
+    return Measuring(settings["lengths"], settings["straddling"], settings["iou_cmp"], settings["seed"])
 
 
 def make_grid(settings: Mapping) -> Grid:
@@ -100,7 +96,7 @@ def measure_baselines(rows: Sequence[dict], grid: Grid, how: Measuring, runs: in
     measures = []
     for seconds in how.lengths:
         cut = cut_films(list(rows), seconds, how.straddling)
-        measures.append({"seconds": seconds, **baselines(cut, grid, how.comparison, runs, how.resamples, how.seed)})
+        measures.append({"seconds": seconds, **baselines(cut, grid, how.comparison, runs, how.seed)})
     return {**_facts(rows, how.comparison), "lengths": measures}
 
 
@@ -119,7 +115,7 @@ def measure_ranker(
         cut = cut_films(list(rows), seconds, how.straddling)
         shown = f"{label}, {'whole films' if seconds is None else f'{seconds:g} s'}"
         predictions = rank_rows(cut, grid, features.film, ranker, shown)
-        measures.append({"seconds": seconds, **measured(cut, predictions, how.comparison, how.resamples, how.seed)})
+        measures.append({"seconds": seconds, **measured(cut, predictions, how.comparison)})
         if seconds is None and submission:
             write_submission(submission, [row["id"] for row in rows], predictions)
     return {**_facts(rows, how.comparison), "lengths": measures}

@@ -272,7 +272,6 @@ def testing(settings: Config, model: str) -> dict:
         "runs": section.chance_runs,
         "batch": section.vlg_net.search_batch,
         "threads": section.vlg_net.threads,
-        "bootstrap": section.bootstrap,
         "seed": settings.seed,
     }
 
@@ -323,7 +322,6 @@ def table_layout(settings: Config) -> dict:
         "straddling": section.straddling,
         "gather": section.vlg_net.gather,
         "encoder": section.encoder,
-        "bootstrap": section.bootstrap,
     }
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from verified.common.progress import Progress
 from verified.longform.chance import drawn_recall, expected_recall, hit_shares, oracle_iou
 from verified.longform.grid import Grid
-from verified.longform.recall import IOUS, Comparison, film_intervals, first_hits, recall, recall_intervals
+from verified.longform.recall import IOUS, Comparison, first_hits, over_films, recall_over_films
 
 Ranker = Callable[[np.ndarray, list[dict]], list[np.ndarray]]
 """Frames [n, dim] of a film or stretch and its rows → spans [n, 2 or more] in seconds per row."""
@@ -35,37 +35,29 @@ def rank_rows(
     return predictions
 
 
-def measured(
-    rows: Sequence[dict], predictions: Sequence[np.ndarray], comparison: Comparison, resamples: int, seed: int
-) -> dict:
-    """Recall in percent [K][IoU] with its interval over films and queries."""
+def measured(rows: Sequence[dict], predictions: Sequence[np.ndarray], comparison: Comparison) -> dict:
+    """Recall in percent [K][IoU] with its interval over films."""
     moments = np.array([[row["start"], row["end"]] for row in rows]).reshape(-1, 2)
     ranks = first_hits([spans[:, :2] for spans in predictions], moments, comparison)
-    low, high = recall_intervals(ranks, [row["origin"][0] for row in rows], resamples, seed)
-    return _percent(recall(ranks), low, high)
+    return recall_over_films(ranks, [row["origin"][0] for row in rows])
 
 
-def baselines(
-    rows: Sequence[dict], grid: Grid, comparison: Comparison, runs: int, resamples: int, seed: int
-) -> dict[str, dict]:
+def baselines(rows: Sequence[dict], grid: Grid, comparison: Comparison, runs: int, seed: int) -> dict[str, dict]:
     """Oracle (K = 1), Random Chance expected and drawn, for rows of `cut_films`; and what the films' ends cost."""
     frames = [grid.frames_of(row["duration"]) for row in rows]
     films = [row["origin"][0] for row in rows]
     moments = np.array([[row["start"], row["end"]] for row in rows]).reshape(-1, 2)
     best = np.array([oracle_iou(grid, count, *moment) for count, moment in zip(frames, moments, strict=True)])
     reached = best[:, None] > IOUS if comparison == "gt" else best[:, None] >= IOUS
-    reached = reached.astype(np.float64)
-    low, high = film_intervals(reached, films, resamples, seed, 0.95, (1, len(IOUS)))
     shares = np.array(
         [hit_shares(grid, count, *moment, comparison=comparison) for count, moment in zip(frames, moments, strict=True)]
     )
     expected = expected_recall(shares)
-    wide = film_intervals(expected.reshape(len(rows), -1), films, resamples, seed, 0.95, expected.shape[1:])
     drawn = drawn_recall(grid, frames, moments, seed, runs, comparison=comparison)
     ends = {row["film"]: count for row, count in zip(rows, frames, strict=True)}
     return {
-        "oracle": _percent(reached.mean(axis=0, keepdims=True), low, high),
-        "chance": _percent(expected.mean(axis=0), *wide),
+        "oracle": over_films(reached[:, None], films),
+        "chance": over_films(expected, films),
         "chance_drawn": {
             "runs": runs,
             "recall": (100 * drawn.mean(axis=0)).tolist(),
@@ -78,7 +70,3 @@ def baselines(
             "queries_without_overlap": int((best <= 0).sum()),
         },
     }
-
-
-def _percent(value: np.ndarray, low: np.ndarray, high: np.ndarray) -> dict:
-    return {name: (100 * shares).tolist() for name, shares in (("recall", value), ("low", low), ("high", high))}

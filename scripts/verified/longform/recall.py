@@ -1,11 +1,11 @@
-"""R@K-IoU=θ over the queries of long films, with intervals over films and queries."""
+"""R@K-IoU=θ over the queries of long films, with intervals over films."""
 
 from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
 
-from verified.common.seeds import generator
+from verified.common.intervals import intra_class_correlation, mean_interval
 from verified.longform.overlap import iou
 
 KS = (1, 5, 10, 50, 100)
@@ -43,36 +43,25 @@ def recall(ranks: np.ndarray, ks: Sequence[int] = KS) -> np.ndarray:
     return np.stack([(ranks < k).mean(axis=0) for k in ks])
 
 
-def recall_intervals(
-    ranks: np.ndarray, films: Sequence, resamples: int, seed: int, ks: Sequence[int] = KS, level: float = 0.95
-) -> tuple[np.ndarray, np.ndarray]:
-    """Bootstrap interval (low, high), each [ks, ious], over films and, within each drawn film, over its queries.
+def over_films(values: np.ndarray, films: Sequence) -> dict[str, list]:
+    """Means of `values` [queries, ...] within 0 and 1, in percent, as ``recall``, their 95 % intervals (``low``, ``high``)
+    over films, drawn with all of their queries; ``intra_class``: how alike the queries of a film are, [...].
 
-    `films` [queries] names each query's film. Queries of a film share its scenes and are no independent units.
+    `films` [queries] names each query's film. None where nothing can be told, of a single film for example.
     """
-    hits = np.stack([ranks < k for k in ks], axis=1).astype(np.float64)  # [queries, ks, ious]
-    return film_intervals(hits.reshape(len(ranks), -1), films, resamples, seed, level, (len(ks), ranks.shape[1]))
-
-
-def film_intervals(
-    values: np.ndarray, films: Sequence, resamples: int, seed: int, level: float, shape: tuple[int, ...]
-) -> tuple[np.ndarray, np.ndarray]:
-    """The same two-level bootstrap for the mean of any per-query `values` [queries, columns], given as `shape`."""
+    shape = values.shape[1:]
     if not len(values):
-        nothing = np.full(shape, np.nan)
-        return nothing, nothing
-    _, owner = np.unique(np.asarray(films), return_inverse=True)
-    by_film = [values[owner == film] for film in range(owner.max() + 1)]
-    random = generator(seed, "longform bootstrap", len(values), resamples)
-    means = np.empty((resamples, values.shape[1]))
-    for row in range(resamples):
-        total, queries = np.zeros(values.shape[1]), 0
-        for film in random.integers(0, len(by_film), len(by_film)):
-            film_hits = by_film[film]
-            counts = np.bincount(random.integers(0, len(film_hits), len(film_hits)), minlength=len(film_hits))
-            total += counts @ film_hits
-            queries += len(film_hits)
-        means[row] = total / queries
-    tail = (1 - level) / 2
-    low, high = np.quantile(means, [tail, 1 - tail], axis=0)
-    return low.reshape(shape), high.reshape(shape)
+        return {name: _plain(np.full(shape, np.nan)) for name in ("recall", "low", "high", "intra_class")}
+    columns = values.reshape(1, len(values), -1).astype(np.float64)
+    found, alike = mean_interval(columns, films), intra_class_correlation(columns, films)
+    percent = {"recall": 100 * found.value, "low": 100 * found.low, "high": 100 * found.high, "intra_class": alike}
+    return {name: _plain(numbers.reshape(shape)) for name, numbers in percent.items()}
+
+
+def recall_over_films(ranks: np.ndarray, films: Sequence, ks: Sequence[int] = KS) -> dict[str, list]:
+    """`over_films` of the queries whose first hit is among the best K, [ks][ious]."""
+    return over_films(np.stack([ranks < k for k in ks], axis=1), films)
+
+
+def _plain(numbers: np.ndarray) -> list:
+    return np.where(np.isnan(numbers), None, numbers.astype(object)).tolist()

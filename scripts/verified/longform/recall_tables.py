@@ -1,9 +1,10 @@
 """Recall of every method as tables of the MAD paper: 2 and 3 by length, 5 by training data, 6 of clips, Figure 4."""
 
 from collections.abc import Mapping, Sequence
+from statistics import median
 
 from verified.longform.recall import IOUS, KS
-from verified.tables.simple import Estimate, SimpleTable
+from verified.tables.simple import ONE_TRAINING_NOTE, Estimate, SimpleTable
 
 METHODS = {"oracle": "Oracle", "chance": "Random Chance", "zero-shot": "Zero-shot", "vlg-net": "VLG-Net"}
 NOT_RUN = "CLIP4Clip, the paper's model, is not part of this workflow"
@@ -27,10 +28,9 @@ def recall_table(
                 figures = [_number(printed.get((key, METHODS[method], heading))) for heading in header]
                 rows.append((films["title"], METHODS[method], "printed", *figures))
         notes += _notes(films["title"], results[name], seconds, layout)
-    notes.append(
-        f"Intervals: 95 %, {layout['bootstrap']} resamples over films and, within a film, over queries; one"
-        " training of VLG-Net: its own noise is not in its interval."
-    )
+    notes.append("In brackets: 95 % interval over films, drawn with all of their queries.")
+    if any("vlg-net" in methods for methods in results.values()):
+        notes.append(f"{ONE_TRAINING_NOTE} So for VLG-Net.")
     return SimpleTable(key, title, ("Data set", "Method", "Figures", *header), rows, notes)
 
 
@@ -47,10 +47,11 @@ def _methods(results: Mapping, seconds: float | None) -> dict[str, Mapping]:
     return measures
 
 
-def _cell(at_length: Mapping, column: int, k: int, method: str) -> Estimate | None:
+def _cell(at_length: Mapping, column: int, k: int, method: str) -> Estimate | float | None:
     if method == "oracle" and k:
         return None
-    return Estimate(*(at_length[name][k][column] for name in ("recall", "low", "high")))
+    value, low, high = (at_length[name][k][column] for name in ("recall", "low", "high"))
+    return value if low is None else Estimate(value, low, high, 1 if method == "vlg-net" else None)
 
 
 def _number(text: str | None) -> float | None:
@@ -69,7 +70,13 @@ def _notes(title: str, results: Mapping, seconds: float | None, layout: Mapping)
             "Oracle and Random Chance" if name == "baselines" else METHODS[name]
         )
     videos = "films" if seconds is None else f"stretches of {seconds:g} s"
+    alike = {
+        METHODS[method]: sorted(number for row in measures["intra_class"] for number in row if number is not None)
+        for method, measures in _methods(results, seconds).items()
+    }
+    said = [f"{method} {median(known):.2f}" for method, known in alike.items() if known]
     return [
+        f"{title}: intra-class correlation of queries of one film (median of the cells): {', '.join(said) or '?'}.",
         f"{title}: {baselines['queries']} queries in {tail['videos']} {videos} of {baselines['films']} films;"
         + ";".join(f" a hit {way} the IoU ({', '.join(names)})" for way, names in ways.items())
         + ".",

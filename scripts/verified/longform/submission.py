@@ -12,7 +12,7 @@ import numpy as np
 
 from verified.common.errors import InputError
 from verified.common.jsonl import finite, iterate_jsonl, write_jsonl
-from verified.longform.recall import DEPTH, Comparison, first_hits, recall, recall_intervals
+from verified.longform.recall import DEPTH, Comparison, first_hits, recall_over_films
 
 
 def write_submission(path: str | os.PathLike, ids: Iterable[str], predictions: Iterable[np.ndarray]) -> int:
@@ -57,8 +57,6 @@ def evaluate(
     submission: dict[str, np.ndarray],
     comparison: Comparison = "gt",
     partial: bool = False,
-    resamples: int = 1000,
-    seed: int = 0,
 ) -> dict:
     """Recall [K][IoU] in percent with intervals, and counts; `rows` are checked annotations.
 
@@ -77,14 +75,11 @@ def evaluate(
     scored = [row for row in rows if row["id"] in submission]
     moments = np.array([[row["start"], row["end"]] for row in scored]).reshape(-1, 2)
     ranks = first_hits([submission[row["id"]] for row in scored], moments, comparison)
-    low, high = recall_intervals(ranks, [row["film"] for row in scored], resamples, seed)
     return {
         "queries": len(scored),
         "films": len({row["film"] for row in scored}),
         "missing": len(missing),
         "unknown": len(unknown),
         "more_than_100": sum(len(submission[row["id"]]) > DEPTH for row in scored),
-        "recall": (100 * recall(ranks)).tolist(),
-        "low": (100 * low).tolist(),
-        "high": (100 * high).tolist(),
+        **recall_over_films(ranks, [row["film"] for row in scored]),
     }

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from verified.common.bootstrap import interval, resampled_means
 from verified.common.digest import modules_digest
 from verified.common.hdf5 import FeatureFile
+from verified.common.intervals import mean_interval
 from verified.common.jsonl import write_json
 from verified.common.seeds import derive_seed
 from verified.common.training_state import TrainingState, fingerprint
@@ -130,7 +130,8 @@ def test_model(
     final = {task: lists if task == "VR" else suppress(lists, threshold) for task, lists in lists_by_task.items()}
     truth = data.truth()
     reported = _per_query(truth, final)
-    write_per_query(queries_file, data.moments.desc_id, reported)
+    videos = [data.moments.videos[position] for position in data.moments.video]
+    write_per_query(queries_file, data.moments.desc_id, videos, reported)
     outside = 0
     if data.ranked is not None:
         outside = int((data.ranked.rank_of(truth.desc_id, truth.video) < 0).sum())
@@ -149,7 +150,7 @@ def test_model(
             "left_out_queries": header["left_out_queries"],
             "queries_outside_list": outside,
             "metrics": _percentages(reported),
-            "intervals": _intervals(reported, settings["bootstrap"], settings["seed"]),
+            "intervals": _intervals(reported, videos),
             "without_nms": _percentages(_per_query(truth, lists_by_task)),
         },
     )
@@ -220,8 +221,11 @@ def _percentages(per_query_values: dict[str, np.ndarray]) -> dict[str, dict[str,
     return _nested({name: percentage(values) for name, values in per_query_values.items()})
 
 
-def _intervals(per_query_values: dict[str, np.ndarray], resamples: int, seed: int) -> dict[str, dict[str, list[float]]]:
-    """95 % bootstrap intervals over queries, in percent; one set of draws for all metrics of all runs of a corpus."""
-    low, high = interval(resampled_means(np.stack(list(per_query_values.values()), axis=1), resamples, seed))
-    pairs = [[round(100 * float(a), 2), round(100 * float(b), 2)] for a, b in zip(low, high)]
-    return _nested(dict(zip(per_query_values, pairs)))
+def _intervals(values: dict[str, np.ndarray], videos: list[str]) -> dict[str, dict[str, list[float] | None]]:
+    """95 % intervals in percent that hold the draw of test videos, not the noise of training; None for one video."""
+    found = mean_interval(np.stack(list(values.values()), axis=1)[None], videos)
+    pairs = [
+        None if np.isnan(low) else [round(100 * float(low), 2), round(100 * float(high), 2)]
+        for low, high in zip(found.low, found.high)
+    ]
+    return _nested(dict(zip(values, pairs)))

@@ -1,7 +1,8 @@
 """Numbers per query of a tested model: written by each run, read by everything that compares runs."""
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -10,29 +11,46 @@ from verified.common.errors import InputError
 from verified.common.files import atomic_path
 
 FILE = "per_query.npz"
+IDS, VIDEOS = "desc_id", "video"
 
 
-def write_per_query(path: str | os.PathLike, desc_id: np.ndarray, values: Mapping[str, np.ndarray]) -> None:
-    """Write `values`, {TASK/METRIC: [queries]}, of the queries `desc_id` [queries]."""
+@dataclass(frozen=True)
+class PerQuery:
+    """What several trainings of a model answered, by query; queries by their ids."""
+
+    desc_id: np.ndarray
+    """[queries] int64."""
+    video: np.ndarray
+    """[queries] the name of the video that each query is about."""
+    values: dict[str, np.ndarray]
+    """{TASK/METRIC: [trainings, queries]} float64 within 0 and 1."""
+
+
+def write_per_query(
+    path: str | os.PathLike, desc_id: np.ndarray, video: Sequence[str], values: Mapping[str, np.ndarray]
+) -> None:
+    """Write `values`, {TASK/METRIC: [queries]}, of the queries `desc_id` [queries] about the videos `video`."""
     with atomic_path(path) as temporary:
-        np.savez_compressed(temporary, desc_id=desc_id, **values)
+        np.savez_compressed(temporary, **{IDS: desc_id, VIDEOS: np.asarray(video, dtype=np.str_)}, **values)
 
 
-def read_per_query(folders: Iterable[str | os.PathLike]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """Ids [queries] and {TASK/METRIC: [folders, queries]} float64 of several trainings; queries by their ids.
+def read_per_query(folders: Iterable[str | os.PathLike]) -> PerQuery:
+    """The numbers of trainings, a folder each.
 
-    Raises InputError where the trainings were tested on different queries.
+    Raises InputError where they were tested on different queries, or by a version that kept no videos.
     """
-    ids, values = None, {}
+    ids, videos, values = None, None, {}
     for folder in folders:
         file = Path(folder) / FILE
         with np.load(file) as arrays:
-            order = np.argsort(arrays["desc_id"], kind="stable")
+            if VIDEOS not in arrays.files:
+                raise InputError("does not say which videos its queries are about", file=file, remedy="test it again")
+            order = np.argsort(arrays[IDS], kind="stable")
             if ids is None:
-                ids = arrays["desc_id"][order]
-            elif not np.array_equal(ids, arrays["desc_id"][order]):
+                ids, videos = arrays[IDS][order], arrays[VIDEOS][order]
+            elif not (np.array_equal(ids, arrays[IDS][order]) and np.array_equal(videos, arrays[VIDEOS][order])):
                 raise InputError("tested on other queries than its other trainings", file=file, remedy="test it again")
             for name in arrays.files:
-                if name != "desc_id":
+                if name not in (IDS, VIDEOS):
                     values.setdefault(name, []).append(arrays[name][order].astype(np.float64))
-    return ids, {name: np.stack(rows) for name, rows in values.items()}
+    return PerQuery(ids, videos, {name: np.stack(rows) for name, rows in values.items()})

@@ -34,8 +34,7 @@ def _add_evaluate(actions) -> None:
     )
     parser.add_argument("--partial", action="store_true", help="score the questions that both files have")
     parser.add_argument("--last-of-equal-ids", action="store_true", help="an id that comes twice: the last row counts")
-    parser.add_argument("--against", metavar="OTHER", help="another submission: differences, with tests")
-    parser.add_argument("--seed", type=int, default=2024, help="seed of the bootstrap (default 2024)")
+    parser.add_argument("--against", metavar="OTHER", help="another submission: differences, with intervals")
     parser.add_argument("--json", action="store_true", help="print everything as JSON")
     parser.set_defaults(run=run_evaluate)
 
@@ -52,32 +51,42 @@ def run_evaluate(arguments: argparse.Namespace) -> int:
     evaluation = evaluate_files(arguments.questions, arguments.submission, **options)
     for note in evaluation.notes:
         print(f"note: {note}", file=sys.stderr)
-    intervals = evaluation.intervals(seed=arguments.seed)
+    intervals = evaluation.intervals()
     comparison = None
     if arguments.against:
         other = evaluate_files(arguments.questions, arguments.against, **options)
-        comparison = compare(evaluation.scores, other.scores, seed=arguments.seed)
+        comparison = compare(evaluation.scores, other.scores)
     if arguments.json:
         shown = {"result": evaluation.result, "questions": len(evaluation.scores), "intervals": intervals}
         print(json.dumps(shown | ({"comparison": comparison} if comparison is not None else {}), indent=1))
         return 0
-    print(f"{len(evaluation.scores)} questions, 95 % bootstrap intervals over questions")
+    scores = evaluation.scores
+    print(
+        f"{len(scores)} questions about {len(set(scores.videos))} videos; in brackets: 95 % interval over videos, drawn"
+        " with all of their questions, not over trainings"
+    )
     for name, interval in intervals.items():
         digits = 4 if name.startswith("VQA") else 2
-        print(
-            f"{name:14} {interval['value']:8.{digits}f}  [{interval['low']:.{digits}f}, {interval['high']:.{digits}f}]"
-        )
+        line = f"{name:14} {interval['value']:8.{digits}f}  {_brackets(interval, digits)}"
+        if interval["intra_class"] is not None:
+            line += f"  intra-class correlation of questions of one video {interval['intra_class']:.2f}"
+        print(line)
     if comparison is not None:
         _print_comparison(comparison, arguments.against)
     return 0
 
 
+def _brackets(row: dict, digits: int, sign: str = "") -> str:
+    if row["low"] is None:
+        return "[one video: no interval]"
+    return f"[{row['low']:{sign}.{digits}f}, {row['high']:{sign}.{digits}f}]"
+
+
 def _print_comparison(rows: list[dict], other: str) -> None:
-    print(f"\nminus {other}; p by paired bootstrap, and by McNemar's exact test where a question is right or wrong")
+    print(f"\nminus {other}; a submission is one training, so no difference is tested")
     for row in rows:
         digits = 4 if row["measure"].startswith("VQA") else 2
-        line = f"{row['measure']:14} {row['difference']:+8.{digits}f}  [{row['low']:+.{digits}f}, "
-        line += f"{row['high']:+.{digits}f}]  p {row['p_bootstrap']:.3g}"
-        if "p_mcnemar" in row:
-            line += f"  McNemar {row['p_mcnemar']:.3g} ({row['only_first']} : {row['only_second']})"
+        line = f"{row['measure']:14} {row['difference']:+8.{digits}f}  {_brackets(row, digits, '+')}"
+        if "only_first" in row:
+            line += f"  right alone: {row['only_first']} here, {row['only_second']} there"
         print(line)

@@ -5,14 +5,12 @@ import os
 from typing import Literal
 
 import numpy as np
-from scipy.stats import binomtest
 
-from verified.common.bootstrap import interval, resampled_means
 from verified.common.errors import InputError
+from verified.common.intervals import difference, intra_class_correlation, mean_interval
 from verified.rextime.metrics import Scores, ceiling, measures, official_result, score
 from verified.rextime.rows import LETTERS, Mode, Prediction, Question, read_questions, read_submission
 
-RESAMPLES = 1000
 NAMED = 8
 """Ids that a message names before it only counts."""
 
@@ -25,15 +23,19 @@ class Evaluation:
     scores: Scores
     notes: tuple[str, ...]
 
-    def intervals(self, resamples: int = RESAMPLES, seed: int = 2024) -> dict[str, dict[str, float]]:
-        """95 % bootstrap interval over questions of each measure."""
-        estimates = measures(self.scores)
-        values = np.column_stack(list(estimates.values()))
-        low, high = interval(resampled_means(values, resamples, seed))
-        return {
-            name: {"value": float(values[:, column].mean()), "low": float(low[column]), "high": float(high[column])}
-            for column, name in enumerate(estimates)
-        }
+    def intervals(self) -> dict[str, dict[str, float | None]]:
+        """Of each measure the mean, its 95 % interval over videos, drawn with all of their questions, and the
+        intra-class correlation of the questions of a video. None for what the questions at hand cannot tell.
+
+        A submission is one training, or none: the noise of training is not in it.
+        """
+        told = {}
+        for name, values in measures(self.scores).items():
+            found = mean_interval(values[None, :, None], self.scores.videos, top=_top(name))
+            alike = intra_class_correlation(values[None, :, None], self.scores.videos)
+            numbers = {"value": found.value, "low": found.low, "high": found.high, "intra_class": alike}
+            told[name] = {key: _plain(number) for key, number in numbers.items()}
+        return told
 
 
 def evaluate_files(
@@ -109,45 +111,33 @@ def _named(ids: list[str]) -> str:
     return ", ".join(ids[:NAMED]) + more
 
 
-def compare(first: Scores, second: Scores, resamples: int = RESAMPLES, seed: int = 2024) -> list[dict]:
-    """Differences first − second of every measure that both have: value, 95 % interval, p of the paired bootstrap.
+def compare(first: Scores, second: Scores) -> list[dict]:
+    """Differences first − second of every measure that both have: value and 95 % interval over videos, paired.
 
-    For measures that are right or wrong per question, also McNemar's exact two-sided test and its two counts of
-    questions that one submission alone has right. Raises InputError unless both were scored on the same questions.
+    For measures that are right or wrong per question, also how many questions one submission alone has right. There is
+    no p: a submission is one training, whose noise cannot be seen. Raises InputError unless both were scored on the
+    same questions.
     """
     if first.qids != second.qids:
         raise InputError(
             "the two submissions were scored on different questions", remedy="score both without --partial"
         )
     ours, theirs = measures(first), measures(second)
-    names = [name for name in ours if name in theirs]
-    differences = np.column_stack([ours[name] - theirs[name] for name in names])
-    means = resampled_means(differences, resamples, seed)
-    low, high = interval(means)
     rows = []
-    for column, name in enumerate(names):
-        row = {
-            "measure": name,
-            "difference": float(differences[:, column].mean()),
-            "low": float(low[column]),
-            "high": float(high[column]),
-            "p_bootstrap": _two_sided(means[:, column]) if differences[:, column].any() else 1.0,
-        }
+    for name in (name for name in ours if name in theirs):
+        found = difference(*(side[name][None, :, None] for side in (ours, theirs)), first.videos, top=_top(name))
+        row = {"measure": name, "difference": _plain(found.value), "low": _plain(found.low), "high": _plain(found.high)}
         if name != "mIoU":
-            row |= mcnemar(ours[name] > 0, theirs[name] > 0)
+            one, other = ours[name] > 0, theirs[name] > 0
+            row |= {"only_first": int((one & ~other).sum()), "only_second": int((~one & other).sum())}
         rows.append(row)
     return rows
 
 
-def _two_sided(means: np.ndarray) -> float:
-    """Two-sided p of resampled differences; never below what so many resamples can tell."""
-    tail = min((means <= 0).mean(), (means >= 0).mean())
-    return float(min(1.0, max(2 * tail, 1 / len(means))))
+def _top(measure: str) -> float:
+    """The most that a measure of the official output can be: accuracies are fractions, the others percentages."""
+    return 1.0 if measure.startswith("VQA") else 100.0
 
 
-def mcnemar(first: np.ndarray, second: np.ndarray) -> dict:
-    """McNemar's exact test of two boolean arrays [n] on the same questions: only the disagreements count."""
-    only_first, only_second = int((first & ~second).sum()), int((~first & second).sum())
-    differing = only_first + only_second
-    p = float(binomtest(only_first, differing).pvalue) if differing else 1.0
-    return {"only_first": only_first, "only_second": only_second, "p_mcnemar": p}
+def _plain(number: np.ndarray) -> float | None:
+    return None if np.isnan(number[0]) else float(number[0])

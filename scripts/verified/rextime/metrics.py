@@ -19,10 +19,11 @@ JOINT_THRESHOLDS = (0.3, 0.5, 0.7)
 
 @dataclasses.dataclass(frozen=True)
 class Scores:
-    """Per question: `iou` [n] and `right` [n] (bool), each None where the mode leaves it out."""
+    """Per question: its video, `iou` [n] and `right` [n] (bool), each None where the mode leaves it out."""
 
     mode: Mode
     qids: tuple[str, ...]
+    videos: tuple[str, ...]
     iou: np.ndarray | None
     right: np.ndarray | None
 
@@ -54,7 +55,8 @@ def score(questions: list[Question], predictions: dict[str, Prediction], mode: M
         iou = np.array([best_iou(predictions[question.qid].window, question.windows) for question in asked])
     if mode != "grounding":
         right = np.array([predictions[question.qid].answer == question.answer for question in asked], dtype=bool)
-    return Scores(mode, tuple(question.qid for question in asked), iou, right)
+    qids, videos = (tuple(getattr(question, name) for question in asked) for name in ("qid", "video"))
+    return Scores(mode, qids, videos, iou, right)
 
 
 def ceiling(questions: list[Question]) -> tuple[float, list[str]]:

@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Mapping
 
 from verified.rextime.baselines import expected_random, uniform_random, whole_video
-from verified.rextime.evaluate import RESAMPLES, compare, evaluate
+from verified.rextime.evaluate import compare, evaluate
 from verified.rextime.rows import Mode, Prediction, Question, read_submission
 
 WHOLE_VIDEO = "whole video, A"
@@ -33,13 +33,11 @@ def score_all(questions: list[Question], submissions: Mapping[str, "Taker"], see
             "mode": evaluation.scores.mode,
             "questions": len(evaluation.scores),
             "result": evaluation.result,
-            "intervals": evaluation.intervals(RESAMPLES, seed),
+            "intervals": evaluation.intervals(),
             "notes": list(evaluation.notes),
         }
         if name != WHOLE_VIDEO and len(evaluation.scores) == len(questions):
-            takers[name]["against_whole_video"] = compare(
-                evaluation.scores, evaluations[WHOLE_VIDEO].scores, RESAMPLES, seed
-            )
+            takers[name]["against_whole_video"] = compare(evaluation.scores, evaluations[WHOLE_VIDEO].scores)
     return {"questions": len(questions), "expected_random": expected_random(questions), "takers": takers}
 
 

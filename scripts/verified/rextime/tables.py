@@ -3,15 +3,15 @@
 import csv
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from statistics import median
 
 import numpy as np
 
-from verified.common.bootstrap import mean_interval
+from verified.common.intervals import share_interval
 from verified.config.rextime import Prices
 from verified.rextime.statistics import cost_per_1000
-from verified.tables.simple import Estimate, SimpleTable, Value
+from verified.tables.simple import Estimate, SimpleTable, Value, estimate
 
-RESAMPLES = 1000
 MEASURES = {"mIoU": 1.0, "R1@0.3": 1.0, "R1@0.5": 1.0, "VQA": 100.0, "VQA,mIoU@0.5": 100.0}
 """Shown measures, and what brings each to percent."""
 PRINTED = ("miou", "r1_at_0.3", "r1_at_0.5", "accuracy", "accuracy_at_0.5")
@@ -88,7 +88,9 @@ def results_table(results: Mapping[str, dict], printed: Iterable[Mapping]) -> Si
         values = [float(row[key]) if row[key] else None for key in PRINTED]
         rows.append([name, row["method"], 2143 if row["test"] == "full" else 300, *values, NOT_ATTEMPTED])
     notes = (
-        "All measures in percent, with 95 % bootstrap intervals over questions.",
+        "All measures in percent; in brackets: 95 % interval over videos, drawn with all of their questions, not over"
+        " trainings.",
+        *_alike(results),
         "On the released validation questions, whole video and always A reach 37.25 mIoU, more than any printed model "
         "on the test set: mean IoU alone says little.",
         "Rows of this run and printed rows are not about the same questions.",
@@ -96,8 +98,22 @@ def results_table(results: Mapping[str, dict], printed: Iterable[Mapping]) -> Si
     return SimpleTable("rextime-models", "who takes the test", header, rows, notes)
 
 
-def _estimate(measure: Mapping | None, scale: float) -> Estimate | None:
-    return None if measure is None else Estimate(*(scale * measure[name] for name in ("value", "low", "high")))
+def _estimate(measure: Mapping | None, scale: float) -> Estimate | float | None:
+    if measure is None or measure["low"] is None:
+        return None if measure is None else scale * measure["value"]
+    return Estimate(*(scale * measure[name] for name in ("value", "low", "high")))
+
+
+def _alike(results: Mapping[str, dict]) -> list[str]:
+    """The measured correlation of questions of a video, by split."""
+    lines = []
+    for split, measured in results.items():
+        each = [row["intra_class"] for taker in measured["takers"].values() for row in taker["intervals"].values()]
+        known = sorted(number for number in each if number is not None)
+        if known:
+            said = f"{median(known):.2f} (median of the cells, {known[0]:.2f} to {known[-1]:.2f})"
+            lines.append(f"{split}: intra-class correlation of questions of one video {said}.")
+    return lines
 
 
 def cost_table(prices: Prices) -> SimpleTable:
@@ -134,32 +150,36 @@ def _verdict(measure: Mapping[str, float], printed: tuple) -> str:
     return "reproduced" if same else "differs: other prices are configured"
 
 
-def validity_table(rows: Iterable[Mapping], seed: int) -> SimpleTable:
-    """Shares of true questions, right windows and false options in the demo, with intervals over questions."""
+def validity_table(rows: Iterable[Mapping]) -> SimpleTable:
+    """Shares of true questions, right windows and false options in the demo, with intervals over videos."""
     rows = list(rows)
     accepted = [row for row in rows if row["kept"]]
     # A question without a span of its answer is dropped whatever its truth, so it says nothing about verification.
     judged = [row for row in rows if row["kept"] or row["reason"].startswith("verification")]
     shares = [
-        ("written questions whose answer is true", [row["true"] for row in judged]),
-        ("kept questions whose answer is true", [row["true"] for row in accepted]),
+        ("written questions whose answer is true", [(row["video"], row["true"]) for row in judged]),
+        ("kept questions whose answer is true", [(row["video"], row["true"]) for row in accepted]),
         (
             "true questions whose window is right (IoU ≥ 0.5)",
-            [row["window"] for row in accepted if row["window"] is not None],
+            [(row["video"], row["window"]) for row in accepted if row["window"] is not None],
         ),
-        ("wrong options that are false", [false for row in accepted for false in row["options_false"]]),
+        (
+            "wrong options that are false",
+            [(row["video"], false) for row in accepted for false in row["options_false"]],
+        ),
     ]
     shares += [
         (
             f"kept questions that are true, {kind.replace('_', ' ')}",
-            [row["true"] for row in accepted if row["kind"] == kind],
+            [(row["video"], row["true"]) for row in accepted if row["kind"] == kind],
         )
         for kind in sorted({row["kind"] for row in accepted})
     ]
-    table = [[name, _share(values, seed), len(values)] for name, values in shares if values]
+    table = [[name, _share(values), len(values)] for name, values in shares if values]
     notes = (
         "The demo's engine spoils a configured share of questions and options on purpose. Verification reads text "
         "alone: it finds answers that answer nothing, not those that say something false of their event.",
+        "In brackets: 95 % interval over videos, drawn with all of their questions.",
     )
     return SimpleTable("rextime-validity", "questions of the demo against its truth", _VALIDITY, table, notes, 3)
 
@@ -167,8 +187,12 @@ def validity_table(rows: Iterable[Mapping], seed: int) -> SimpleTable:
 _VALIDITY = ("Check", "Share", "Of")
 
 
-def _share(values: list[bool], seed: int) -> Estimate:
-    return Estimate(*mean_interval(np.array(values, dtype=np.float64), RESAMPLES, seed))
+def _share(values: list[tuple[str, bool]]) -> Estimate | float:
+    """Of (video, whether it is so)."""
+    names, owner = np.unique([video for video, _ in values], return_inverse=True)
+    hits = np.bincount(owner, [so for _, so in values], len(names))
+    found = share_interval(hits, np.bincount(owner, minlength=len(names)))
+    return estimate(found.value, found.low, found.high, None, digits=6)
 
 
 def read_printed(path: str | Path) -> list[dict]:

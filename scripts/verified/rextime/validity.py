@@ -40,7 +40,7 @@ def _fits(stated: dict, event: dict) -> bool:
 
 
 def judge(questions: Iterable[Mapping], dropped: Iterable[Mapping], truth: Mapping[str, list[dict]]) -> list[dict]:
-    """One row per written question: `qid, kept, true, window` (None where dropped or untrue), `options_false`.
+    """One row per written question: `qid, video, kept, true, window` (None where dropped or untrue), `options_false`.
 
     `dropped` are fates that hold a question's text, `truth` the events by video. `options_false` lists for each wrong
     option whether it is false.
@@ -55,6 +55,7 @@ def judge(questions: Iterable[Mapping], dropped: Iterable[Mapping], truth: Mappi
         rows.append(
             {
                 "qid": question["qid"],
+                "video": question["vid"],
                 "kind": question["kind"],
                 "kept": True,
                 "true": bool(bearing),
@@ -65,7 +66,7 @@ def judge(questions: Iterable[Mapping], dropped: Iterable[Mapping], truth: Mappi
     for fate in dropped:
         bearing = true_answers(fate, fate["answer"], truth[fate["vid"]])
         rows.append(
-            {"qid": fate["question"], "kind": fate["kind"], "kept": False, "true": bool(bearing), "window": None}
-            | {"options_false": [], "reason": fate["reason"]}
+            {"qid": fate["question"], "video": fate["vid"], "kind": fate["kind"], "kept": False}
+            | {"true": bool(bearing), "window": None, "options_false": [], "reason": fate["reason"]}
         )
     return rows

@@ -9,7 +9,8 @@ import operator
 import numpy as np
 
 from verified.common.auroc import auroc_interval
-from verified.common.bootstrap import interval, resampled_means, two_level_means
+from verified.common.intervals import difference, share_interval
+from verified.retrieval.per_query import PerQuery
 
 STATIC = ("colour", "shape", "size", "texture", "count", "background")
 DYNAMIC = ("motion", "direction", "speed")
@@ -17,10 +18,23 @@ COMPARISONS = {">=": operator.ge, ">": operator.gt, "<=": operator.le}
 Aim = tuple[str, float] | None
 
 
-def row(check: str, value: float, low: float, high: float, units: int, unit: str, aim: Aim = None) -> dict:
-    """One row of the validity table; not-a-number becomes None. `aim`: a comparison and a bound, (">=", 0.95)."""
+def row(
+    check: str,
+    value: float,
+    low: float,
+    high: float,
+    units: int,
+    unit: str,
+    aim: Aim = None,
+    trainings: int | None = None,
+) -> dict:
+    """One row of the validity table; not-a-number becomes None. `aim`: a comparison and a bound, (">=", 0.95).
+
+    `trainings` behind a difference of models; a single one says nothing of an aim.
+    """
     plain = [None if np.isnan(number) else round(float(number), 6) for number in (value, low, high)]
-    met = None if aim is None or plain[0] is None else bool(COMPARISONS[aim[0]](plain[0], aim[1]))
+    judged = aim is not None and plain[0] is not None and trainings != 1
+    met = bool(COMPARISONS[aim[0]](plain[0], aim[1])) if judged else None
     return {
         "check": check,
         "value": plain[0],
@@ -30,21 +44,21 @@ def row(check: str, value: float, low: float, high: float, units: int, unit: str
         "unit": unit,
         "aim": f"{aim[0]} {aim[1]}" if aim else "",
         "met": met,
+        "trainings": trainings,
     }
 
 
-def ratio_row(check: str, parts: np.ndarray, unit: str, resamples: int, seed: int, aim: Aim = None) -> dict:
-    """A share: `parts` [units, 2] holds hits and trials per unit; whole units are resampled."""
+def ratio_row(check: str, parts: np.ndarray, unit: str, aim: Aim = None) -> dict:
+    """A share: `parts` [units, 2] holds hits and trials per unit; whole units were drawn."""
     parts = np.asarray(parts, dtype=np.float64).reshape(-1, 2)
     parts = parts[parts[:, 1] > 0]
     if not len(parts):
         return row(check, np.nan, np.nan, np.nan, 0, unit, aim)
-    means = resampled_means(parts, resamples, seed)
-    low, high = interval(means[:, 0] / means[:, 1])
-    return row(check, parts[:, 0].sum() / parts[:, 1].sum(), low, high, int(parts[:, 1].sum()), unit, aim)
+    found = share_interval(parts[:, 0], parts[:, 1])
+    return row(check, found.value, found.low, found.high, int(parts[:, 1].sum()), unit, aim)
 
 
-def cut_recall(truth: list[dict], index: list[dict], segments: int, fps: float, resamples: int, seed: int) -> dict:
+def cut_recall(truth: list[dict], index: list[dict], segments: int, fps: float) -> dict:
     """Share of true hard cuts inside a moment that lie within one frame of a segment boundary.
 
     Only moments with fewer than `segments` cuts count: with more, the limit itself drops some. `index`: the rows of
@@ -61,13 +75,11 @@ def cut_recall(truth: list[dict], index: list[dict], segments: int, fps: float, 
             edges += [keyframe["segment"][1] for keyframe in keyframes_of[event["desc_id"]]]
             hits = sum(any(abs(edge - cut) <= 1 / fps + 1e-6 for edge in edges) for cut in cuts)
             counts.append((hits, len(cuts)))
-    return ratio_row(
-        "hard cuts within one frame of a segment boundary", np.array(counts), "cuts", resamples, seed, (">=", 0.95)
-    )
+    return ratio_row("hard cuts within one frame of a segment boundary", np.array(counts), "cuts", (">=", 0.95))
 
 
-def proposed_recall(truth: list[dict], scenes: list[dict], resamples: int, seed: int) -> dict:
-    """Share of true events that some proposed scene meets at a tIoU of 0.5 or more; videos are resampled.
+def proposed_recall(truth: list[dict], scenes: list[dict]) -> dict:
+    """Share of true events that some proposed scene meets at a tIoU of 0.5 or more; videos were drawn.
 
     `scenes`: rows with video and scenes, [start, end] in seconds, as moments would be proposed without a moments file.
     """
@@ -79,7 +91,7 @@ def proposed_recall(truth: list[dict], scenes: list[dict], resamples: int, seed:
             for event in video["events"]
         ]
         counts.append((sum(met), len(met)))
-    return ratio_row("true events met by a proposed moment at tIoU 0.5", np.array(counts), "events", resamples, seed)
+    return ratio_row("true events met by a proposed moment at tIoU 0.5", np.array(counts), "events")
 
 
 def _tiou(one: tuple[float, float], other: tuple[float, float]) -> float:
@@ -87,7 +99,7 @@ def _tiou(one: tuple[float, float], other: tuple[float, float]) -> float:
     return shared / (one[1] - one[0] + other[1] - other[0] - shared)
 
 
-def caption_accuracy(truth: list[dict], captions: list[dict], facts_of, resamples: int, seed: int) -> list[dict]:
+def caption_accuracy(truth: list[dict], captions: list[dict], facts_of) -> list[dict]:
     """Share of the attributes that captions state which are true, per attribute and over all of a kind.
 
     `captions` are rows with desc_id and caption; `facts_of` extracts {attribute: value} from an English caption.
@@ -109,7 +121,7 @@ def caption_accuracy(truth: list[dict], captions: list[dict], facts_of, resample
                 np.sum([tally[attribute] for attribute in counted if attribute in tally] or [[0, 0]], axis=0)
                 for tally in counts.values()
             ]
-            rows.append(ratio_row(f"faithful captions: {name}", np.array(parts), "statements", resamples, seed))
+            rows.append(ratio_row(f"faithful captions: {name}", np.array(parts), "statements"))
     return rows
 
 
@@ -144,9 +156,7 @@ def evaluator_auroc(scores: list[dict], spoiled: list[dict], resamples: int, see
     return rows
 
 
-def false_captions(
-    scores: list[dict], spoiled: list[dict], annotations: dict[str, list[dict]], resamples: int, seed: int
-) -> list[dict]:
+def false_captions(scores: list[dict], spoiled: list[dict], annotations: dict[str, list[dict]]) -> list[dict]:
     """What the evaluator is for: the share of false captions among all candidates and among those of each release.
 
     `annotations`: rows with desc_id, fig_desc_type and fig_desc by release, "chosen" (highest scores) and "lowest".
@@ -172,7 +182,7 @@ def false_captions(
                     tally[1] += 1
             aim = ("<=", 0.04) if (group, kind) == ("chosen", "all") else None
             check = f"false captions among {group}: {kind}"
-            out.append(ratio_row(check, np.array(list(counts.values())), "captions", resamples, seed, aim))
+            out.append(ratio_row(check, np.array(list(counts.values())), "captions", aim))
     return out
 
 
@@ -180,7 +190,7 @@ REVIEWED = (0.10, 0.25, 0.50)
 """Shares of the moments that somebody looks at, those of the lowest scores first."""
 
 
-def review_gain(scores: list[dict], spoiled: list[dict], chosen: list[dict], resamples: int, seed: int) -> list[dict]:
+def review_gain(scores: list[dict], spoiled: list[dict], chosen: list[dict]) -> list[dict]:
     """What a review that begins with what the evaluator doubts most finds: of the false chosen captions, the share that
     is among the lowest-scored share of all. Somebody who looks at moments in any order finds as much as they look at.
     """
@@ -199,29 +209,17 @@ def review_gain(scores: list[dict], spoiled: list[dict], chosen: list[dict], res
             if (row["desc_id"], row["fig_desc_type"], row["fig_desc"]) in false
         ]
         check = f"false chosen captions met by reviewing the {share:.0%} of lowest score"
-        rows.append(ratio_row(check, np.array(found), "false captions", resamples, seed))
+        rows.append(ratio_row(check, np.array(found), "false captions"))
     return rows
 
 
-def recall_difference(
-    check: str,
-    first: dict[str, np.ndarray],
-    second: dict[str, np.ndarray],
-    name: str,
-    resamples: int,
-    seed: int,
-    aim: Aim = None,
-) -> dict:
-    """Difference in recall, in points, between all trainings of two models over the same queries.
-
-    `first` and `second`: {TASK/METRIC: [trainings, queries]}; queries are resampled in pairs, trainings apart.
-    """
-    pair = ((first[name], "first"), (second[name], "second"))
-    means = [two_level_means(values[:, :, None], resamples, seed, side)[:, 0] for values, side in pair]
-    low, high = interval(100 * (means[0] - means[1]))
-    difference = 100 * (first[name].mean() - second[name].mean())
-    trainings = "" if len(first[name]) == len(second[name]) == 1 else f", {len(first[name])} trainings each"
-    return row(f"{check}, {name}{trainings}", difference, low, high, first[name].shape[1], "queries", aim)
+def recall_difference(check: str, first: PerQuery, second: PerQuery, name: str, aim: Aim = None) -> dict:
+    """Difference in recall `name` (TASK/METRIC) in points between all trainings of two models, on the same queries."""
+    sides = [100 * run.values[name][:, :, None] for run in (first, second)]
+    found, fewest = difference(*sides, first.video, top=100), min(map(len, sides))
+    numbers = (float(part[0]) for part in (found.value, found.low, found.high))
+    check = f"{check}, {name}{f', {fewest} trainings each' if fewest > 1 else ''}"
+    return row(check, *numbers, len(first.video), "queries", aim, fewest)
 
 
 def many_to_many_ratio(many_to_many: dict) -> dict:

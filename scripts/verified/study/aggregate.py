@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from verified.common.bootstrap import mean_interval
 from verified.common.errors import InputError
+from verified.common.intervals import mean_interval
 from verified.common.seeds import generator
 from verified.study.agreement import krippendorff_alpha
 from verified.study.sample import GRADES
@@ -34,7 +34,7 @@ def verdicts(matrix: np.ndarray, per_answer: bool) -> np.ndarray:
 def summarise(answers: list[dict], key: Mapping, per_answer: bool = False, raters: int | None = None) -> dict:
     """What those captions say that have grades of at least `raters` people (the study's own number if None).
 
-    Measures with 95 % bootstrap intervals over captions, and Krippendorff's alpha of each of the three questions.
+    Measures with 95 % intervals over captions, and Krippendorff's alpha of each of the three questions.
 
     R_s is the share (%) of statics captions said to tell richer static information, R_d likewise for dynamics; S is
     the mean accuracy grade of statics, of dynamics, and of all. `missing` lists the participants without answers,
@@ -70,15 +70,23 @@ def summarise(answers: list[dict], key: Mapping, per_answer: bool = False, rater
         "raters": wanted_raters,
         "left_out": [row["question"] for row, enough in zip(key["questions"], complete) if not enough],
         "answers": int((~np.isnan(matrices[GRADES[0]])).sum()),
-        "measures": {name: _measure(of[counted], key["seed"]) for name, (of, counted) in wanted.items()},
+        "measures": {
+            name: _measure(of[counted], *((0, 100) if name.endswith("percent") else (1, 5)))
+            for name, (of, counted) in wanted.items()
+        },
         "agreement": {grade: _agreement(matrices[grade], LEVELS[grade], key["seed"]) for grade in GRADES},
     }
 
 
-def _measure(values: np.ndarray, seed: int) -> dict:
-    mean, low, high = mean_interval(values, RESAMPLES, seed)
-    bounds = {"value": mean, "low": low, "high": high} if len(values) else dict.fromkeys(("value", "low", "high"))
-    return {**bounds, "captions": len(values)}
+def _measure(values: np.ndarray, least: float, most: float) -> dict:
+    """Mean of grades from `least` to `most` and its interval; None for no caption, bounds of None for a single one."""
+    numbers = dict.fromkeys(("value", "low", "high"))
+    if len(values):
+        found = mean_interval((values - least)[None, :, None], range(len(values)), top=most - least)
+        numbers = {name: float(getattr(found, name)[0]) + least for name in numbers}
+    return {name: None if number is None or np.isnan(number) else number for name, number in numbers.items()} | {
+        "captions": len(values)
+    }
 
 
 def _agreement(matrix: np.ndarray, level: str, seed: int) -> dict:

@@ -5,12 +5,11 @@ from pathlib import Path
 
 import numpy as np
 
-from verified.common.bootstrap import interval, two_level_means, two_sided_p_value
+from verified.common.intervals import SIGNIFICANT, Interval, difference, intra_class_correlation, mean_interval
 from verified.common.jsonl import read_json
-from verified.retrieval.per_query import read_per_query
+from verified.retrieval.per_query import PerQuery, read_per_query
 from verified.tables.layout import FOLDERS, TITLES, Column, Row, Table
 
-SIGNIFICANT = 0.05
 RATERS = "needs people: three grades for each of 100 captions"
 
 
@@ -23,9 +22,10 @@ class Cell:
     high: float | None = None
     spread: float | None = None
     """Standard deviation over trainings, where there are several."""
-    trainings: int = 1
+    trainings: int | None = None
+    """How many there are of the model; None where nothing was trained."""
     best: bool = False
-    """Significantly better than every other row of its block (paired bootstrap, p < 0.05)."""
+    """Significantly better than every other row of its block, of several trainings each (paired, p < 0.05)."""
     note: str = ""
     printed: float | None = None
     """The paper's figure, where the data set is the paper's."""
@@ -56,9 +56,8 @@ class Run:
 class Collection:
     """What a run has built, by data set."""
 
-    def __init__(self, metrics: list[str], statistics: list[str], resamples: int, seed: int):
-        self.resamples, self.seed = resamples, seed
-        self._means: dict[tuple, dict[str, tuple[float, np.ndarray]]] = {}
+    def __init__(self, metrics: list[str], statistics: list[str]):
+        self._read: dict[tuple, tuple[PerQuery, Interval]] = {}
         self.runs: dict[tuple[str, str, str, str], Run] = {}
         for path in sorted(metrics):
             values = read_json(path)
@@ -89,23 +88,30 @@ class Collection:
         """The run behind a row, or None if it was not made."""
         return self.runs.get(_key_of(row, dataset))
 
-    def resampled(self, row: Row, dataset: str, column: Column) -> np.ndarray:
-        """Resampled means of a cell in percent, [resamples]: over queries and trainings, queries in pairs."""
-        return self._means_of(row, dataset)[f"{column.task}/{column.metric}"][1]
+    def difference(self, first: Row, second: Row, dataset: str, column: Column) -> Interval:
+        """The first row's cell minus the second's in points; arrays of one element."""
+        of, name = self._of(first, dataset)[0], f"{column.task}/{column.metric}"
+        values = [self._of(row, dataset)[0].values[name][:, :, None] for row in (first, second)]
+        return difference(*(100 * side for side in values), of.video, top=100)
 
-    def exact(self, row: Row, dataset: str, column: Column) -> float:
-        """Mean of a cell in percent over queries and trainings, not rounded."""
-        return self._means_of(row, dataset)[f"{column.task}/{column.metric}"][0]
+    def units(self, row: Row, dataset: str, column: Column) -> tuple[int, int, float]:
+        """Queries and videos behind a cell, and how alike the answers to queries of one video are."""
+        of, name = self._of(row, dataset)[0], f"{column.task}/{column.metric}"
+        alike = intra_class_correlation(of.values[name][:, :, None], of.video)
+        return len(of.video), len(np.unique(of.video)), float(alike[0])
 
-    def _means_of(self, row: Row, dataset: str) -> dict[str, tuple[float, np.ndarray]]:
+    def _interval(self, row: Row, dataset: str, column: Column) -> list[float | None]:
+        of, intervals = self._of(row, dataset)
+        position = list(of.values).index(f"{column.task}/{column.metric}")
+        bounds = (float(side[position]) for side in (intervals.low, intervals.high))
+        return [None if np.isnan(bound) else round(bound, 2) for bound in bounds]
+
+    def _of(self, row: Row, dataset: str) -> tuple[PerQuery, Interval]:
         key = _key_of(row, dataset)
-        if key not in self._means:
-            _, values = read_per_query(self.runs[key].folders)
-            numbers = np.stack(list(values.values()), axis=2)
-            drawn = 100 * two_level_means(numbers, self.resamples, self.seed, "/".join(key[:3]))
-            exact = 100 * numbers.mean(axis=(0, 1))
-            self._means[key] = {name: (float(exact[n]), drawn[:, n]) for n, name in enumerate(values)}
-        return self._means[key]
+        if key not in self._read:
+            of = read_per_query(self.runs[key].folders)
+            self._read[key] = of, mean_interval(100 * np.stack(list(of.values.values()), axis=2), of.video, top=100)
+        return self._read[key]
 
     def _recall(self, row: Row, column: Column, dataset: str) -> Cell:
         run = self.run_of(row, dataset)
@@ -114,16 +120,14 @@ class Collection:
         videos = run.metrics[0]["videos"]
         if column.task == "VR" and int(column.metric.removeprefix("r")) >= videos:
             return Cell(None, note=f"{column.metric} cannot be other than 100: the corpus has {videos} videos")
-        low, high = (round(float(bound), 2) for bound in interval(self.resampled(row, dataset, column)))
         metric = column.task, column.metric
-        return Cell(run.mean(*metric), low, high, run.spread(*metric), len(run.metrics))
+        bounds = self._interval(row, dataset, column)
+        return Cell(run.mean(*metric), *bounds, run.spread(*metric), len(run.metrics))
 
     def _mark_best(self, table: Table, column: Column, dataset: str, cells: dict) -> None:
         for first, *others in ranked_rivals(table, column, cells):
-            means = self.resampled(first, dataset, column)
-            cells[first, column].best = all(
-                two_sided_p_value(means - self.resampled(other, dataset, column)) < SIGNIFICANT for other in others
-            )
+            found = (self.difference(first, other, dataset, column).p for other in others)
+            cells[first, column].best = all(p is not None and p[0] < SIGNIFICANT for p in found)
 
     def _statistic(self, column: Column, dataset: str) -> Cell:
         source, read = _STATISTICS[column.task]

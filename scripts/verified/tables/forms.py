@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from verified.report.pages import still_page, wide
+from verified.tables.simple import ONE_TRAINING
 
 MARK = "†"
 """Behind a value with a note, e.g. one from a part of the data set only."""
@@ -73,7 +74,7 @@ def latex(sheet: Sheet, notes: Iterable[str]) -> str:
 
 def _latex_cell(escaped: str) -> str:
     """An escaped text with its signs in TeX's own writing; a bracket after a line end would be taken for a length."""
-    for sign, command in ((MARK, r"$^\dagger$"), ("±", r"$\pm$"), ("–", "--")):
+    for sign, command in ((MARK, r"$^\dagger$"), (ONE_TRAINING, "$^1$"), ("±", r"$\pm$"), ("–", "--")):
         escaped = escaped.replace(sign, command)
     return f"{{[}}{escaped[1:]}" if escaped.startswith("[") else escaped
 

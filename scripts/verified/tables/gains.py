@@ -1,4 +1,4 @@
-"""How much better one training is than another: paired differences between rows of a table, with intervals.
+"""How far rows of a table are apart: paired differences with intervals.
 
 Every column has a pair: rows of one method that differ in their training captions, fine minus coarse and highest minus
 lowest; in tables of methods, the best minus the next.
@@ -6,10 +6,9 @@ lowest; in tables of methods, the best minus the next.
 
 from dataclasses import dataclass
 
-from verified.common.bootstrap import interval, two_sided_p_value
 from verified.tables.collect import Cell, Collection, ranked_rivals
 from verified.tables.layout import Column, Row, Table
-from verified.tables.simple import Estimate, SimpleTable
+from verified.tables.simple import ONE_TRAINING_NOTE, Estimate, SimpleTable, estimate, p_or_why, shown
 
 BASELINE = {"FIG": "COG", "FIG-highest": "FIG-lowest"}
 DIGITS = 2
@@ -25,8 +24,9 @@ class Gain:
     second: str
     test: str
     metric: str
-    points: Estimate
-    p_value: float
+    points: Estimate | float
+    p_value: float | str
+    """Or why there is none."""
 
 
 def gains(
@@ -37,13 +37,13 @@ def gains(
     for column in table.columns:
         if column.task in ("VCMR", "SVMR", "VR"):
             for first, second in _pairs(table, column, cells):
-                means = collection.resampled(first, dataset, column) - collection.resampled(second, dataset, column)
-                low, high = (round(float(bound), DIGITS) for bound in interval(means))
-                ahead = collection.exact(first, dataset, column) - collection.exact(second, dataset, column)
+                found = collection.difference(first, second, dataset, column)
+                fewest = min(cells[row, column].trainings for row in (first, second))
+                points = estimate(found.value[0], found.low[0], found.high[0], fewest, DIGITS)
                 metric = f"{column.task} {column.metric}"
-                estimate = Estimate(round(ahead, DIGITS), low, high)
-                p_value = two_sided_p_value(means)
-                listed.append(Gain(title, _name(first), _name(second), first.test, metric, estimate, p_value))
+                listed.append(
+                    Gain(title, _name(first), _name(second), first.test, metric, points, p_or_why(found.p if found.p is None else found.p[0]))
+                )
     return listed
 
 
@@ -68,8 +68,8 @@ def gain_lines(listed: list[Gain]) -> list[str]:
     """A sentence per pair of runs for a table's foot."""
     by_pair: dict[tuple, list[str]] = {}
     for gain in listed:
-        points = gain.points
-        text = f"{gain.metric} {points.value:+.{DIGITS}f} [{points.low:.{DIGITS}f}, {points.high:.{DIGITS}f}]"
+        value = gain.points.value if isinstance(gain.points, Estimate) else gain.points
+        text = f"{gain.metric} {'+' if value >= 0 else ''}{shown(gain.points, DIGITS)}"
         by_pair.setdefault((gain.dataset, gain.first, gain.second, gain.test), []).append(text)
     return [
         f"{dataset}, {first} minus {second}, tested on {test}: {', '.join(texts)}."
@@ -82,9 +82,11 @@ def gains_table(listed: list[Gain]) -> SimpleTable:
     rows = dict.fromkeys(
         (gain.dataset, gain.first, gain.second, gain.test, gain.metric, gain.points, gain.p_value) for gain in listed
     )
-    note = (
-        "Points of the first minus the second; in brackets: 95 % interval by resampling queries in pairs and trainings."
-    )
+    notes = [
+        "Points of the first minus the second on the same queries; in brackets: 95 % interval over test videos, drawn"
+        " whole, and over trainings."
+    ]
+    if any(isinstance(gain.points, Estimate) and gain.points.trainings == 1 for gain in listed):
+        notes.append(ONE_TRAINING_NOTE)
     header = ("Data set", "First", "Second", "Test", "Metric", "Gain", "p")
-    digits = (0, 0, 0, 0, 0, DIGITS, 3)
-    return SimpleTable("gains", "paired differences between runs", header, tuple(rows), [note], digits)
+    return SimpleTable("gains", "paired differences between runs", header, rows, notes, (0, 0, 0, 0, 0, DIGITS, 3))

@@ -2,25 +2,29 @@
 
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 
-from verified.tables.collect import Cell
+from verified.tables.collect import Cell, Collection
 from verified.tables.forms import MARK, Sheet
 from verified.tables.layout import Column, Row, Table
-from verified.tables.simple import GAP
+from verified.tables.simple import GAP, ONE_TRAINING, ONE_TRAINING_NOTE
 
 
 @dataclass
 class Block:
     """One data set's part of a table."""
 
+    name: str
+    """Its key in the configuration."""
     title: str
     rows: tuple[Row, ...]
     cells: dict[tuple[Row, Column], Cell]
 
 
 def number(cell: Cell, digits: int, interval: bool = True) -> str:
-    """``12.34 [11.00, 13.70]``; a gap is an en dash, a value with a note ends in a dagger.
+    """``12.34 [11.00, 13.70]``; a gap is an en dash, a value with a note ends in a dagger, the interval of a single
+    training in a raised one.
 
     With `interval`, the paper's figure and the difference follow where the data set is the paper's.
     """
@@ -30,7 +34,7 @@ def number(cell: Cell, digits: int, interval: bool = True) -> str:
     if cell.spread is not None:
         text += f" ±{cell.spread:.{digits}f}"
     if interval and cell.low is not None:
-        text += f" [{cell.low:.{digits}f}, {cell.high:.{digits}f}]"
+        text += f" [{cell.low:.{digits}f}, {cell.high:.{digits}f}]{ONE_TRAINING * (cell.trainings == 1)}"
     text = f"{text}{MARK}" if cell.note else text
     if interval and cell.printed is not None:
         text += f" (paper {cell.printed:.{digits}f}, {cell.value - cell.printed:+.{digits}f})"
@@ -69,9 +73,13 @@ def sheet(table: Table, blocks: list[Block]) -> Sheet:
         texts(True),
         labels,
         bold=[[False] * labels + [cell.best for cell in cells] for cells in lines],
-        hints=[[""] * labels + [cell.note for cell in cells] for cells in lines],
+        hints=[[""] * labels + [_hint(cell) for cell in cells] for cells in lines],
         short=texts(False),
     )
+
+
+def _hint(cell: Cell) -> str:
+    return cell.note or (ONE_TRAINING_NOTE if cell.trainings == 1 and cell.low is not None else "")
 
 
 def values(table: Table, blocks: list[Block]) -> pd.DataFrame:
@@ -89,27 +97,42 @@ def _line(table: Table, block: Block, row: Row) -> list[Cell]:
     return [block.cells[row, column] for column in table.columns]
 
 
-def explanation(table: Table, blocks: list[Block]) -> list[str]:
-    """What brackets and bold mean, where any cell carries an interval."""
+def explanation(table: Table, blocks: list[Block], collection: Collection) -> list[str]:
+    """What brackets and bold mean, and what was drawn, where any cell carries an interval."""
     if all(cell.low is None for block in blocks for cell in block.cells.values()):
         return []
     if any(column.task == "user-study" for column in table.columns):
-        return ["In brackets: 95 % bootstrap interval over captions."]
+        return ["In brackets: 95 % interval over captions."]
     return [
-        "In brackets: 95 % bootstrap interval over queries and, where a row has several, over trainings (±: their "
-        "standard deviation); bold: better than every other row tested on the same captions (paired bootstrap over the "
-        "same, p < 0.05).",
+        "In brackets: 95 % interval over test videos, drawn with all of their queries, and over trainings (±: their "
+        "standard deviation); bold: better than every other row tested on the same captions, all of several trainings "
+        "(paired over the same, p < 0.05).",
         *trainings(blocks),
+        *(line for block in blocks for line in units(block, collection)),
     ]
+
+
+def units(block: Block, collection: Collection) -> list[str]:
+    """How many queries and videos a block's recalls are measured on, and how alike the queries of a video are."""
+    cells = [key for key, cell in block.cells.items() if cell.low is not None]
+    measured = [collection.units(row, block.name, column) for row, column in cells]
+    if not measured:
+        return []
+    sizes = " or ".join(dict.fromkeys(f"{queries} queries in {videos} videos" for queries, videos, _ in measured))
+    alike = [correlation for _, _, correlation in measured if not np.isnan(correlation)]
+    said = "not known"
+    if alike:
+        said = f"{np.median(alike):.2f} (median of the cells, {min(alike):.2f} to {max(alike):.2f})"
+    return [f"{block.title}: {sizes}; intra-class correlation of queries of one video {said}."]
 
 
 def trainings(blocks: list[Block]) -> list[str]:
     """How many trainings each method has, and what an interval of a single one does not show."""
-    methods: dict[int, dict[str, None]] = {}
+    methods: dict[int | None, dict[str, None]] = {}
     for block in blocks:
         for (row, _), cell in block.cells.items():
             if cell.value is not None and row.method:
                 methods.setdefault(cell.trainings, {})[row.method] = None
     lines = [f"{', '.join(names)}: {count} trainings." for count, names in sorted(methods.items()) if count > 1]
     single = methods.get(1)
-    return [*lines, *([f"{', '.join(single)}: one training: its own noise is not in the interval."] if single else [])]
+    return [*lines, *([f"{ONE_TRAINING_NOTE} So for {', '.join(single)}."] if single else [])]

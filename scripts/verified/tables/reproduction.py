@@ -4,7 +4,7 @@ A figure of ours counts as reproduced when it rounds to the printed one, except 
 
 - many-to-many instances of coarse captions: ±3. Hundreds of coarse caption pairs lie within float32 rounding of the
 distance threshold; moving it by 0.00001 moves the count by this much for Charades.
-- recall: half the width of our own 95 % bootstrap interval, as the paper gives none.
+- recall: half the width of our own 95 % interval, as the paper gives none.
 
 A data set counts as the paper's when its title is the printed one and its source is not the demo.
 """

@@ -25,6 +25,29 @@ class Estimate:
     value: float
     low: float
     high: float
+    trainings: int | None = None
+    """How many trainings are behind it, the fewer ones of a difference; None where nothing was trained."""
+
+
+ONE_TRAINING = "¹"
+"""Behind the interval of a single training, which lacks its noise."""
+ONE_TRAINING_NOTE = (
+    f"{ONE_TRAINING} One training: the interval holds the draw of test videos only, not the noise of training, so no"
+    " difference is tested."
+)
+
+
+def estimate(value: float, low: float, high: float, trainings: int | None, digits: int = 2) -> "Estimate | float":
+    """A rounded estimate, or the value alone where there is no interval (bounds that are not a number)."""
+    value, low, high = (round(float(number), digits) + 0.0 for number in (value, low, high))  # + 0.0: no "-0.00"
+    return value if math.isnan(low) else Estimate(value, low, high, trainings)
+
+
+def p_or_why(p: float | None) -> float | str:
+    """What stands in a column of p-values; `p` as of `verified.common.intervals.difference`."""
+    if p is None:
+        return "one training"
+    return "one video" if math.isnan(p) else float(p)
 
 
 Value = str | int | float | Estimate | None
@@ -91,7 +114,8 @@ def shown(value: Value, digits: int) -> str:
     if value is None:
         return GAP
     if isinstance(value, Estimate):
-        return f"{value.value:.{digits}f} [{value.low:.{digits}f}, {value.high:.{digits}f}]"
+        mark = ONE_TRAINING if value.trainings == 1 else ""
+        return f"{value.value:.{digits}f} [{value.low:.{digits}f}, {value.high:.{digits}f}]{mark}"
     return f"{value:.{digits}f}" if isinstance(value, float) else str(value)
 
 

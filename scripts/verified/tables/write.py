@@ -20,7 +20,7 @@ from verified.tables.simple import Estimate, SimpleTable, Value
 FORMS = {"md": markdown, "tex": latex, "html": html_page}
 TIDY = (
     *("table", "dataset", "method", "train", "test", "task", "metric"),
-    *("value", "low", "high", "spread", "printed", "difference", "note"),
+    *("value", "low", "high", "spread", "trainings", "printed", "difference", "note"),
 )
 LABELS = {"Data set": "dataset", "Method": "method", "Train": "train", "Test": "test"}
 """Headings of a simple table that fill a column of the tidy frame; what else names a row goes into `task`."""
@@ -111,7 +111,7 @@ def _write_paper(
     for table in TABLES:
         table = _reduced(table.with_models(collection.extra_models()), settings)
         blocks = [
-            Block(values["title"], table.rows, collection.cells(table, name))
+            Block(name, values["title"], table.rows, collection.cells(table, name))
             for name, values in settings["datasets"].items()
         ]
         for block, data_set in zip(blocks, settings["datasets"].values()):
@@ -126,7 +126,7 @@ def _write_paper(
         every_gain += block_gains
         graded = any(column.task == "user-study" for column in table.columns)
         below = [*lines, *studies(settings, collection)] if graded else lines
-        notes = [*remarks(blocks), *explanation(table, blocks), *gain_lines(block_gains), *below]
+        notes = [*remarks(blocks), *explanation(table, blocks, collection), *gain_lines(block_gains), *below]
         cells = [cell for block in blocks for cell in block.cells.values()]
         page = any(cell.value is not None or cell.printed is not None for cell in cells)
         _write_forms(folder, sheet(table, blocks), notes, page)
@@ -153,7 +153,7 @@ def _tidy(table: Table, block: Block) -> list[dict]:
         {
             **{"table": table.key, "dataset": block.title, "method": row.method, "train": row.train or column.train},
             **{"test": row.test, "task": column.task, "metric": column.metric},
-            **{name: getattr(cell, name) for name in ("value", "low", "high", "spread", "printed")},
+            **{name: getattr(cell, name) for name in ("value", "low", "high", "spread", "trainings", "printed")},
             **{"difference": _difference(cell), "note": cell.note},
         }
         for row in block.rows

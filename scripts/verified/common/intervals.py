@@ -1,0 +1,153 @@
+"""The one place for 95 % intervals and paired comparisons of means over queries, videos and trainings.
+
+Videos are drawn with all of their queries, and trainings of a model are drawn, each from many: a mean over both has
+
+    variance = videos + trainings - shared,
+
+as in two-way clustered errors (Cameron, Gelbach and Miller, 2011): "videos" is the jackknife over whole videos of the
+mean over trainings, "trainings" the variance of the trainings' means by their number; both hold what a training does to
+a single video, which "shared" takes away again. Student's t with the effective degrees of freedom of that sum
+(Satterthwaite, 1946) accounts for as few as two trainings. Bounds of a share are those of its logit, so that they stay
+within 0 and 1. A single training has no variance to be seen: its interval holds the draw of videos alone, and a
+comparison with it has no p-value. benchmarks/significance.py shows the coverage, docs/tables.md its table.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import t as student
+
+LEVEL = 0.95
+SIGNIFICANT = 1 - LEVEL
+"""A difference is called one where p is below this."""
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Means, or their differences, with 95 % intervals: arrays of one shape, in the unit of the values."""
+
+    value: np.ndarray
+    low: np.ndarray
+    """NaN, as `high`, where there are fewer than two videos."""
+    high: np.ndarray
+    p: np.ndarray | None = None
+    """Two-sided, of a difference; None where a side has one training."""
+
+
+def mean_interval(values: np.ndarray, videos: Sequence, top: float = 1.0) -> Interval:
+    """Means over trainings and queries, [columns], of `values` [trainings, queries, columns] within 0 and `top`.
+
+    `videos` [queries] names the video (the film, the moment, …) that each query was drawn with.
+    """
+    sums, sizes = _by_video(np.asarray(values, dtype=np.float64) / top, videos)
+    found = _share_interval(sums, sizes)
+    return Interval(top * found.value, top * found.low, top * found.high)
+
+
+def share_interval(hits: np.ndarray, trials: np.ndarray) -> Interval:
+    """A share, all hits by all trials: `hits` [units] of `trials` [units], counts of units that were drawn."""
+    hits, trials = np.asarray(hits, dtype=np.float64), np.asarray(trials, dtype=np.float64)
+    found = _share_interval(hits[None, :, None], trials)
+    return Interval(found.value[0], found.low[0], found.high[0])
+
+
+def difference(first: np.ndarray, second: np.ndarray, videos: Sequence, top: float = 1.0) -> Interval:
+    """The first mean minus the second, [columns], of values [trainings, queries, columns] on the same queries.
+
+    Queries are paired, trainings are not. Where one side has a single training, the interval holds the draw of videos
+    alone and there is no p.
+    """
+    (one, sizes), (two, _) = (
+        _by_video(np.asarray(values, dtype=np.float64) / top, videos) for values in (first, second)
+    )
+    value = (one.sum(axis=1).mean(axis=0) - two.sum(axis=1).mean(axis=0)) / sizes.sum()
+    deviations = [_deviations(sums, sizes) for sums in (one, two)]
+    over_videos = _jackknife(deviations[0].mean(axis=0) - deviations[1].mean(axis=0))
+    single = min(len(one), len(two)) == 1
+    noise = [] if single else [_noise(sums, deviation, sizes) for sums, deviation in zip((one, two), deviations)]
+    variance, freedom = _combined(over_videos, len(sizes) - 1, noise)
+    error = np.sqrt(variance)
+    reach = student.ppf((1 + LEVEL) / 2, freedom) * error
+    with np.errstate(divide="ignore", invalid="ignore"):
+        p = np.where(value == 0, 1.0, 2 * student.sf(np.abs(value) / error, freedom))
+    p = None if single else np.where(np.isnan(error), np.nan, p)
+    return Interval(top * value, top * np.maximum(value - reach, -1), top * np.minimum(value + reach, 1), p)
+
+
+def intra_class_correlation(values: np.ndarray, videos: Sequence) -> np.ndarray:
+    """[columns] how alike the queries of one video are within a training, by the analysis of variance of one way.
+
+    `values` [trainings, queries, columns]; the mean over trainings. 0 as for queries drawn on their own, 1 where those
+    of a video are the same; NaN where all values are one, or no video has two queries.
+    """
+    values = np.asarray(values, dtype=np.float64)
+    sums, sizes = _by_video(values, videos)
+    queries, count = sizes.sum(), len(sizes)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        between = ((sums - sizes[:, None] * values.mean(axis=1, keepdims=True)) ** 2 / sizes[:, None]).sum(axis=1)
+        within = (values**2).sum(axis=1) - (sums**2 / sizes[:, None]).sum(axis=1)
+        between, within = between / (count - 1), np.maximum(within, 0) / (queries - count)
+        typical = (queries - (sizes**2).sum() / queries) / (count - 1)
+        each = (between - within) / (between + (typical - 1) * within)
+    known = np.isfinite(each)
+    return np.where(known.any(axis=0), np.where(known, each, 0).sum(axis=0) / np.maximum(known.sum(axis=0), 1), np.nan)
+
+
+def _by_video(values: np.ndarray, videos: Sequence) -> tuple[np.ndarray, np.ndarray]:
+    """Sums [trainings, videos, columns] and numbers of queries [videos]."""
+    names, owner = np.unique(np.asarray(videos), return_inverse=True)
+    order = np.argsort(owner, kind="stable")
+    sizes = np.bincount(owner, minlength=len(names)).astype(np.float64)
+    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(int)
+    return np.add.reduceat(values[:, order], starts, axis=1), sizes
+
+
+def _deviations(sums: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """How far each mean moves when a video is left out, [trainings, videos, columns], with its sign turned."""
+    means = sums.sum(axis=1, keepdims=True) / sizes.sum()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return (sums - sizes[:, None] * means) / (sizes.sum() - sizes)[:, None]
+
+
+def _jackknife(deviations: np.ndarray) -> np.ndarray:
+    """Variance [columns] of a mean from its `_deviations` [videos, columns]; NaN for a single video."""
+    count = len(deviations)
+    return (deviations**2).sum(axis=0) * (count - 1) / count if count > 1 else np.full(deviations.shape[1:], np.nan)
+
+
+def _noise(sums: np.ndarray, deviations: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
+    """Variance [columns] that trainings bring into their mean, the part of it that videos bring too, and T - 1."""
+    count = len(sums)
+    trainings = (sums.sum(axis=1) / sizes.sum()).var(axis=0, ddof=1) / count
+    apart = deviations - deviations.mean(axis=0)
+    return trainings, sum(_jackknife(one) for one in apart) / (count * (count - 1)), count - 1
+
+
+def _combined(videos: np.ndarray, freedom: int, noise: list[tuple[np.ndarray, np.ndarray, int]]) -> tuple:
+    """Variance and effective degrees of freedom [columns]; never below that of the videos or of the trainings alone."""
+    trainings = sum((of for of, _, _ in noise), np.zeros_like(videos))
+    shared = sum((of for _, of, _ in noise), np.zeros_like(videos))
+    variance = np.maximum(videos + trainings - shared, np.maximum(videos, trainings))
+    squares = videos**2 / max(freedom, 1)
+    for of, both, less in noise:
+        squares = squares + of**2 / less + both**2 / (less * max(freedom, 1))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return variance, np.where(squares > 0, variance**2 / squares, max(freedom, 1))
+
+
+def _share_interval(sums: np.ndarray, sizes: np.ndarray) -> Interval:
+    value = sums.sum(axis=1).mean(axis=0) / sizes.sum()
+    deviations = _deviations(sums, sizes)
+    noise = [_noise(sums, deviations, sizes)] if len(sums) > 1 else []
+    variance, freedom = _combined(_jackknife(deviations.mean(axis=0)), len(sizes) - 1, noise)
+    inside = (value > 0) & (value < 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        reach = student.ppf((1 + LEVEL) / 2, freedom) * np.sqrt(variance) / (value * (1 - value))
+        low, high = (1 / (1 + np.exp(-(np.log(value / (1 - value)) + sign * reach))) for sign in (-1, 1))
+    # None right, or all: what so many videos could not have missed in 97.5 of 100 draws.
+    rare = (1 - LEVEL) / 2
+    unseen = 1 - rare ** (1 / len(sizes)) if len(sizes) > 1 else np.nan
+    low = np.where(inside, low, np.where(value >= 1, 1 - unseen, 0 * unseen))
+    high = np.where(inside, high, np.where(value <= 0, unseen, 1 + 0 * unseen))
+    return Interval(value, low, high)
