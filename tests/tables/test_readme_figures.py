@@ -1,12 +1,23 @@
-"""README's figures: what the command prints is what README holds, and is held to a run's intervals."""
+"""README's figures: what the command prints is what README holds, and is held to a run."""
 
+from collections import Counter
+
+import numpy as np
 import pandas as pd
 import pytest
 from running import PROJECT
+from scipy.stats import t as student
 
 from verified.__main__ import main
 from verified.tables.layout import TITLES
-from verified.tables.readme import COLUMNS, read_rows, readme_figures, readme_problems, readme_table
+from verified.tables.readme import (
+    COLUMNS,
+    read_rows,
+    readme_figures,
+    readme_table,
+    readme_verdicts,
+    trainings_needed,
+)
 from verified.tables.write import TIDY
 
 
@@ -22,6 +33,7 @@ def frame(tmp_path):
             "low": 18,
             "high": 23,
             "spread": 1.234 if method == "XML" else None,
+            "trainings": 3 if method == "XML" else 1,
         }
         for method in ("HERO", "XML")
         for task, metric in COLUMNS
@@ -29,7 +41,9 @@ def frame(tmp_path):
     rows[7].update(value=None, low=None, high=None, spread=None)
     task = "XML trained on FIG; XML trained on COG; VCMR 0.5/r5"
     rows.append({"table": "gains", "task": task, "test": "FIG", "metric": "Gain", "value": 16, "low": 11, "high": 21})
-    (tmp_path / "all.csv").write_text("# a comment\n" + pd.DataFrame(rows, columns=TIDY).to_csv(index=False))
+    (tmp_path / "all.csv").write_text(
+        "# a comment\n" + pd.DataFrame(rows, columns=TIDY, dtype=object).to_csv(index=False)
+    )
     return tmp_path
 
 
@@ -40,34 +54,94 @@ def test_what_is_printed_is_what_can_be_held_to_the_run(frame, capsys):
     assert "- XML trained on FIG; XML trained on COG; VCMR 0.5/r5: 16.0 [11.0, 21.0]" in printed
     assert len(readme_table(printed)) == 16
     (frame / "README.md").write_text(f"Text\n\n{printed}")
-    assert main(["tables", "readme", str(frame), "--check", str(frame / "README.md")]) == 0
-    assert "confirms all 16 figures" in capsys.readouterr().out
+    assert main(["tables", "readme", str(frame), "--check", str(frame / "README.md")]) == 3
+    assert "16 figures: 9 confirmed, 0 contradicted, 7 cannot tell" in capsys.readouterr().out  # HERO: one training
 
 
-def test_a_figure_outside_the_interval_is_named(frame, capsys):
-    text = readme_figures(read_rows(frame / "all.csv")).replace("| HERO | 20.50", "| HERO | 25.00")
+def checked(frame, old: str, new: str) -> list:
+    rows = read_rows(frame / "all.csv")
+    text = readme_figures(rows)
+    assert old in text
+    return readme_verdicts(text.replace(old, new, 1), rows)
+
+
+def test_a_contradicted_figure_is_named_and_ends_in_status_1(frame, capsys):
+    text = readme_figures(read_rows(frame / "all.csv")).replace("| XML | 20.50", "| XML | 45.00")
     (frame / "README.md").write_text(text)
     assert main(["tables", "readme", str(frame), "--check", str(frame / "README.md")]) == 1
-    assert "HERO VCMR 0.5/r1: 25.00 there, 20.50 [18.0, 23.0] here" in capsys.readouterr().out
-    assert readme_problems(text.replace("HERO", "Other"), read_rows(frame / "all.csv"))[0].endswith("not in this run")
+    printed = capsys.readouterr().out
+    assert "XML VCMR 0.5/r1: contradicted: 45.00 ±1.23 there, 20.50 ±1.23 here: 24.50 ± " in printed
+    assert "16 figures: 8 confirmed, 1 contradicted, 7 cannot tell" in printed
+    assert main(["tables", "readme", str(frame), "--check", str(frame / "README.md"), "--margin", "30"]) == 3
+    assert main(["tables", "readme", str(frame), "--check", str(frame / "README.md"), "--margin", "0"]) == 2
+    assert checked(frame, "HERO", "Other")[0].why == "not in this run"
+    assert {row.verdict for row in checked(frame, "| – |", "| 20.00 |")} >= {"contradicted"}
 
 
 @pytest.mark.parametrize(
-    "method, cell, fits",
+    "here, there, verdict",
     [
-        ("HERO", "25.00", False),
-        ("HERO", "25.00 ±0.90", False),  # one training here: 4.303 * 0.9 * sqrt(1/3 + 1) = 4.47 points
-        ("HERO", "25.00 ±0.91", True),
-        ("XML", "25.00 ±1.20", False),  # three trainings here: 4.303 * 1.2 * sqrt(1/3 + 1/3) = 4.22 points
-        ("XML", "25.00 ±1.29", True),
+        ("1.23", "20.50 ±1.23", "confirmed"),
+        ("1.23", "22.00 ±1.23", "confirmed"),  # 1.5 ± 2.776 * 1.23 * sqrt(2/3) = 2.79 points
+        ("1.23", "23.00 ±1.23", "cannot tell"),
+        ("1.23", "27.00 ±1.23", "cannot tell"),
+        ("1.23", "29.00 ±1.23", "contradicted"),
+        ("0.20", "20.50 ±6.00", "cannot tell"),  # wide noise on either side confirms nothing
+        ("6.00", "20.50 ±0.20", "cannot tell"),
+        ("6.00", "45.00 ±6.00", "contradicted"),
+        ("", "20.50 ±0.20", "confirmed"),  # one training here: the README's noise is all that is known
+        ("", "20.50 ±1.23", "cannot tell"),  # 4.303 * 1.23 * sqrt(1/3 + 1) = 6.11 points
+        ("", "20.50", "cannot tell"),
     ],
 )
-def test_a_spread_over_trainings_says_how_far_another_run_may_be(method, cell, fits, frame):
+def test_what_a_run_says_of_a_figure(here, there, verdict, frame):
     rows = read_rows(frame / "all.csv")
-    lines = readme_figures(rows).splitlines()
-    number = next(number for number, line in enumerate(lines) if line.startswith(f"| {method} "))
-    lines[number] = lines[number].replace("20.50 ±1.23" if method == "XML" else "20.50", cell, 1)
-    assert (readme_problems("\n".join(lines), rows) == []) == fits
+    row = next(row for row in rows if row["method"] == "XML")
+    text = readme_figures(rows).replace("| XML | 20.50 ±1.23", f"| XML | {there}")
+    row.update(spread=here, trainings="3" if here else "1")
+    told = next(one for one in readme_verdicts(text, rows) if one.name == "XML VCMR 0.5/r1")
+    assert told.verdict == verdict, told.why
+    assert ("trainings on each side" in told.why) == (verdict == "cannot tell" and "±" in there)
+
+
+@pytest.mark.parametrize("noise", [0.5, 2.0, 4.0, 8.0])
+@pytest.mark.parametrize("trainings", [1, 3])
+def test_with_known_truth_noise_neither_confirms_nor_contradicts_what_is_not_so(noise, trainings, frame):
+    """Figures whose truth is at the margin, and figures whose truth is the same, by draws of trainings."""
+    random = np.random.default_rng(5)
+    rows = [row for row in read_rows(frame / "all.csv") if row["method"] == "XML"][:1]
+    head = readme_figures(read_rows(frame / "all.csv")).splitlines()
+    line = next(number for number, text in enumerate(head) if text.startswith("| XML |"))
+    counts = {}
+    for truth in (0.0, 5.0):
+        told = []
+        for _ in range(400):
+            there, here = random.normal(40, noise, 3), random.normal(40 + truth, noise, trainings)
+            rows[0].update(value=str(here.mean()), spread=str(here.std(ddof=1)) if trainings > 1 else "")
+            rows[0]["trainings"] = str(trainings)
+            cells = head[line].split(" | ")
+            cells[1] = f"{there.mean():.2f} ±{there.std(ddof=1):.2f}"
+            text = "\n".join([*head[:line], " | ".join(cells)])
+            told.append(next(one for one in readme_verdicts(text, rows) if one.name == "XML VCMR 0.5/r1").verdict)
+        counts[truth] = Counter(told)
+    assert counts[5.0]["confirmed"] <= 20 and counts[5.0]["contradicted"] <= 20  # of 400, each 2.5 % by right
+    assert counts[0.0]["contradicted"] <= 12
+    if noise < 1:
+        assert counts[0.0]["confirmed"] >= (390 if trainings == 3 else 300)
+    if noise > 3:
+        assert counts[0.0]["confirmed"] <= 120  # wide noise confirms less, not more
+
+
+def test_as_many_trainings_as_are_said_to_be_needed_do_tell():
+    random = np.random.default_rng(6)
+    needed = trainings_needed(3.0, 5.0)
+    draws = random.normal(0, 3.0, (2, 4000, needed))
+    apart = np.abs(draws[0].mean(axis=1) - draws[1].mean(axis=1))
+    deviation = np.sqrt(draws.var(axis=2, ddof=1).mean(axis=0))
+    found = apart + student.ppf(0.975, 2 * needed - 2) * deviation * np.sqrt(2 / needed) <= 5.0
+    assert 0.75 < found.mean() < 0.92
+    assert trainings_needed(0.0, 5.0) == 2 and trainings_needed(300.0, 5.0) is None
+    assert trainings_needed(6.0, 5.0) > trainings_needed(3.0, 5.0)
 
 
 @pytest.mark.parametrize("change", [("20.50", "twenty"), ("| 20.50 ", "")])

@@ -44,7 +44,7 @@ def recall(ranks: np.ndarray, ks: Sequence[int] = KS) -> np.ndarray:
 
 
 def over_films(values: np.ndarray, films: Sequence) -> dict[str, list]:
-    """Means of `values` [queries, ...] within 0 and 1, in percent, as ``recall``, their 95 % intervals (``low``, ``high``)
+    """Means of `values` [queries, ...] within 0 and 1, in percent: ``recall``, and 95 % intervals ``low``, ``high``
     over films, drawn with all of their queries; ``intra_class``: how alike the queries of a film are, [...].
 
     `films` [queries] names each query's film. None where nothing can be told, of a single film for example.

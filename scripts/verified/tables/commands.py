@@ -22,14 +22,34 @@ def add_parser(subparsers) -> None:
     readme.add_argument(
         "tables", metavar="FOLDER", nargs="?", default="results/tables", help="the run's tables (results/tables)"
     )
-    readme.add_argument("--check", metavar="FILE", help="name the figures in FILE that this run does not confirm")
+    readme.add_argument(
+        "--check", metavar="FILE", help="say of each figure in FILE whether this run confirms or contradicts it"
+    )
+    readme.add_argument(
+        "--margin", type=float, metavar="POINTS", help="with --check: how far figures may be apart (default 5)"
+    )
     readme.set_defaults(run=run_readme)
 
 
 def run_readme(arguments: argparse.Namespace) -> int:
-    """Print the figures; with --check, a line per figure that this run does not confirm, and status 1 if any."""
-    from verified.tables.readme import read_rows, readme_figures, readme_problems, readme_table
+    """Print the figures; with --check, a line per figure that this run does not confirm.
 
+    Then status 1 if it contradicts one, 3 if there are some of which it cannot tell.
+    """
+    from verified.tables.readme import (
+        CONFIRMED,
+        CONTRADICTED,
+        MARGIN,
+        UNKNOWN,
+        read_rows,
+        readme_figures,
+        readme_table,
+        readme_verdicts,
+    )
+
+    margin = MARGIN if arguments.margin is None else arguments.margin
+    if not margin > 0:
+        raise InputError(f"--margin {margin:g} allows nothing", remedy="give points of recall, such as 5")
     frame = Path(arguments.tables) / "all.csv"
     if not frame.is_file():
         raise InputError("no such file", file=frame, remedy="build the tables first: make tables")
@@ -44,6 +64,10 @@ def run_readme(arguments: argparse.Namespace) -> int:
         raise InputError(str(error), file=arguments.check) from None
     if not shown:
         raise InputError("holds no table of the run", file=arguments.check, remedy="paste what the command prints")
-    problems = readme_problems(text, rows)
-    print("\n".join(problems) or f"this run confirms all {len(shown)} figures")
-    return 1 if problems else 0
+    verdicts = readme_verdicts(text, rows, margin)
+    for verdict in verdicts:
+        if verdict.verdict != CONFIRMED:
+            print(f"{verdict.name}: {verdict.verdict}: {verdict.why}")
+    counts = {kind: sum(one.verdict == kind for one in verdicts) for kind in (CONFIRMED, CONTRADICTED, UNKNOWN)}
+    print(f"{len(verdicts)} figures: {', '.join(f'{count} {kind}' for kind, count in counts.items())}")
+    return 1 if counts[CONTRADICTED] else 3 if counts[UNKNOWN] else 0

@@ -4,6 +4,10 @@ import csv
 import os
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import t as student
 
 from verified.tables.forms import markdown_row
 from verified.tables.simple import GAP
@@ -20,9 +24,14 @@ GAINS = tuple(
     for fine, base in (("FIG", "COG"), ("FIG-highest", "FIG-lowest"))
     for metric in ("VCMR 0.5/r5", "VR r1")
 )
-TRAININGS, QUANTILE = 3, 4.303
-"""Trainings behind a README's mean and standard deviation, as `make demo-full` runs them, and the 97.5 % point of
-Student's t with one degree of freedom less."""
+TRAININGS = 3
+"""Behind a README's mean and standard deviation, as `make demo-full` runs them."""
+MARGIN = 5.0
+"""Points by which two figures may differ and still be called the same."""
+LEVEL, POWER = 0.95, 0.8
+CONFIRMED, CONTRADICTED, UNKNOWN = "confirmed", "contradicted", "cannot tell"
+MOST = 1000
+"""More trainings than this are not recommended to anybody."""
 ATTRIBUTES = "faithful captions: "
 """Checks of single attributes, which a README leaves to the table."""
 
@@ -85,32 +94,65 @@ def readme_table(text: str) -> dict[tuple[str, str, str], str]:
     return cells
 
 
-def readme_problems(text: str, rows: list[dict]) -> list[str]:
-    """What a README's table says that a run does not: methods, gaps, and figures that the run does not confirm.
+@dataclass(frozen=True)
+class Verdict:
+    """What a run says of one figure of a README."""
 
-    A figure is confirmed if it lies inside the run's own interval. The interval of a single training lacks the noise of
-    training; so a mean over `TRAININGS` with its standard deviation is also confirmed by a run whose mean is no further
-    away than that of as many further trainings would be in 95 of 100 cases.
+    name: str
+    """Method, task and metric."""
+    verdict: str
+    """One of `CONFIRMED`, `CONTRADICTED`, `UNKNOWN`."""
+    why: str
+
+
+def readme_verdicts(text: str, rows: list[dict], margin: float = MARGIN) -> list[Verdict]:
+    """A verdict for each figure of a README's table: is it, but for `margin` points, what the run's model would have?
+
+    Both were tested on the same queries, so what sets them apart by chance is the noise of training alone; its standard
+    deviation is pooled from both sides, the README's of `TRAININGS` trainings. With d the difference of the means and
+    Student's t, the 95 % interval of d says: within the margin, confirmed; beyond it, contradicted; otherwise it cannot
+    be told, and the more noise the less.
     """
-    ours, problems = _cells(rows), []
-    for cell_name, cell in readme_table(text).items():
-        known, name = ours.get(cell_name), " ".join(cell_name)
-        if known is None:
-            problems.append(f"{name}: not in this run")
-        elif (cell == GAP) != (not known["value"]):
-            problems.append(f"{name}: {cell} there, {known['value'] or GAP} here")
-        elif cell != GAP and not _confirmed(cell, known):
-            problems.append(f"{name}: {cell} there, {float(known['value']):.2f} [{known['low']}, {known['high']}] here")
-    return problems
+    ours = _cells(rows)
+    return [_verdict(" ".join(key), cell, ours.get(key), margin) for key, cell in readme_table(text).items()]
 
 
-def _confirmed(cell: str, known: Mapping[str, str]) -> bool:
+def _verdict(name: str, cell: str, known: Mapping[str, str] | None, margin: float) -> Verdict:
+    if known is None:
+        return Verdict(name, CONTRADICTED, "not in this run")
+    here = _shown(known)
+    if (cell == GAP) != (here == GAP):
+        return Verdict(name, CONTRADICTED, f"{cell} there, {here} here")
+    if cell == GAP:
+        return Verdict(name, CONFIRMED, "a gap in both")
     found = NUMBER.fullmatch(cell)
-    if found is None:
-        return False
+    assert found is not None, "readme_table lets no other cell pass"
     shown, spread = found.groups()
-    if float(known["low"]) <= float(shown) <= float(known["high"]):
-        return True
-    trainings = TRAININGS if known["spread"] else 1
-    reach = QUANTILE * float(spread or 0) * (1 / TRAININGS + 1 / trainings) ** 0.5
-    return abs(float(known["value"]) - float(shown)) <= reach
+    sides = [(spread, TRAININGS)] if spread else []
+    if known["spread"]:
+        sides.append((known["spread"], int(known["trainings"])))
+    both = f"{cell} there, {here} here"
+    if not sides:
+        return Verdict(name, UNKNOWN, f"{both}: one training each, the noise of training is not known")
+    counts = [TRAININGS if spread else 1, int(known["trainings"])]
+    freedom = sum(count - 1 for _, count in sides)
+    deviation = (sum(float(spread) ** 2 * (count - 1) for spread, count in sides) / freedom) ** 0.5
+    apart = abs(float(known["value"]) - float(shown))
+    reach = student.ppf((1 + LEVEL) / 2, freedom) * deviation * sum(1 / count for count in counts) ** 0.5
+    told = f"{both}: {apart:.2f} ± {reach:.2f} points apart, {margin:g} allowed"
+    if apart + reach <= margin:
+        return Verdict(name, CONFIRMED, told)
+    if apart - reach > margin:
+        return Verdict(name, CONTRADICTED, told)
+    needed = trainings_needed(deviation, margin)
+    number = f"more than {MOST}" if needed is None else f"about {needed}"
+    return Verdict(name, UNKNOWN, f"{told}; {number} trainings on each side would tell")
+
+
+def trainings_needed(deviation: float, margin: float) -> int | None:
+    """Fewest trainings of each of two equal models whose means are found within the margin in 80 of 100 cases, where
+    trainings have this standard deviation; None for more than `MOST`."""
+    counts = np.arange(2, MOST + 1)
+    quantiles = sum(student.ppf((1 + share) / 2, 2 * (counts - 1)) for share in (LEVEL, POWER))
+    enough = counts[quantiles * deviation * np.sqrt(2 / counts) <= margin]
+    return int(enough[0]) if len(enough) else None
