@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 from verified.tables.forms import markdown_row
 from verified.tables.simple import GAP
@@ -138,7 +138,7 @@ def _verdict(name: str, cell: str, known: Mapping[str, str] | None, margin: floa
     freedom = sum(count - 1 for _, count in sides)
     deviation = (sum(float(spread) ** 2 * (count - 1) for spread, count in sides) / freedom) ** 0.5
     apart = abs(float(known["value"]) - float(shown))
-    reach = student.ppf((1 + LEVEL) / 2, freedom) * deviation * sum(1 / count for count in counts) ** 0.5
+    reach = stdtrit(freedom, (1 + LEVEL) / 2) * deviation * sum(1 / count for count in counts) ** 0.5
     told = f"{both}: {apart:.2f} ± {reach:.2f} points apart, {margin:g} allowed"
     if apart + reach <= margin:
         return Verdict(name, CONFIRMED, told)
@@ -153,6 +153,6 @@ def trainings_needed(deviation: float, margin: float) -> int | None:
     """Fewest trainings of each of two equal models whose means are found within the margin in 80 of 100 cases, where
     trainings have this standard deviation; None for more than `MOST`."""
     counts = np.arange(2, MOST + 1)
-    quantiles = sum(student.ppf((1 + share) / 2, 2 * (counts - 1)) for share in (LEVEL, POWER))
+    quantiles = sum(stdtrit(2 * (counts - 1), (1 + share) / 2) for share in (LEVEL, POWER))
     enough = counts[quantiles * deviation * np.sqrt(2 / counts) <= margin]
     return int(enough[0]) if len(enough) else None
