@@ -42,7 +42,15 @@ def gains(
                 points = estimate(found.value[0], found.low[0], found.high[0], fewest, DIGITS)
                 metric = f"{column.task} {column.metric}"
                 listed.append(
-                    Gain(title, _name(first), _name(second), first.test, metric, points, p_or_why(found.p if found.p is None else found.p[0]))
+                    Gain(
+                        title,
+                        _name(first),
+                        _name(second),
+                        first.test,
+                        metric,
+                        points,
+                        p_or_why(found.p if found.p is None else found.p[0]),
+                    )
                 )
     return listed
 
