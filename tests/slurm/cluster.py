@@ -1,5 +1,7 @@
-"""A SLURM cluster of one node on the loopback interface, for tests: munge, a controller, a daemon, two pretended GPUs.
+"""A SLURM cluster of two nodes on the loopback interface, for tests: munge, a controller, a daemon and a GPU for each.
 
+Each node has a name and mounts of its own. What SQLite keeps in memory that the processes of a machine share, the -shm
+file beside `Cluster.ledger`, each sees for itself, as on two machines with a network file system. GPUs are pretended.
 Needs root and Debian's slurm-wlm and munge. All state stands in a folder of its own; only the two configuration files
 are linked from /etc/slurm, because jobs drop SLURM's environment variables. What was started is stopped and what was
 linked is unlinked; a machine that has a SLURM configuration already is left alone.
@@ -31,16 +33,27 @@ MinJobAge=3600
 SchedulerParameters=sched_interval=1
 GresTypes=gpu
 StateSaveLocation={folder}/state
-SlurmdSpoolDir={folder}/spool
+SlurmdSpoolDir={folder}/spool-%n
 SlurmctldPidFile={folder}/slurmctld.pid
-SlurmdPidFile={folder}/slurmd.pid
+SlurmdPidFile={folder}/slurmd-%n.pid
 SlurmctldLogFile={folder}/slurmctld.log
-SlurmdLogFile={folder}/slurmd.log
-NodeName=localhost NodeAddr=127.0.0.1 CPUs=2 RealMemory=16000 Gres=gpu:2 State=UNKNOWN
+SlurmdLogFile={folder}/slurmd-%n.log
+NodeName=alpha NodeAddr=127.0.0.1 Port=17011 CPUs=2 RealMemory=16000 Gres=gpu:1 State=UNKNOWN
+NodeName=beta NodeAddr=127.0.0.1 Port=17012 CPUs=2 RealMemory=16000 Gres=gpu:1 State=UNKNOWN
 PartitionName=gpu Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 """
+NODES = ("alpha", "beta")
 # A count without a file is refused; these two exist everywhere.
-GPUS = "Name=gpu File=/dev/null\nName=gpu File=/dev/zero\n"
+GPUS = "NodeName=alpha Name=gpu File=/dev/null\nNodeName=beta Name=gpu File=/dev/zero\n"
+ENTER = """
+set -e
+mount --make-rprivate /
+hostname "$1"
+mount -t tmpfs none "$2"
+: > "$2/shm"
+mount --bind "$2/shm" "$3-shm"
+exec slurmd -D -N "$1"
+"""
 HOME = Path("/etc/slurm")
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "scancel", "sinfo")
 
@@ -62,14 +75,23 @@ class Cluster:
         log = (self.folder / f"{name}.out").open("ab")
         self.processes[name] = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, start_new_session=True)
 
-    def start_node(self) -> None:
-        """Start the daemon of the node."""
-        self.start("slurmd", "slurmd", "-D", "-N", "localhost")
+    @property
+    def ledger(self) -> Path:
+        """A file whose -shm the nodes do not share; what else is in its folder, they do."""
+        return self.folder / "shared" / "ledger.sqlite"
 
-    def kill_node(self) -> None:
-        """SIGKILL the daemon of the node; its jobs go on until the controller hears from the node again."""
-        self.processes["slurmd"].kill()
-        self.processes["slurmd"].wait()
+    def start_node(self, name: str) -> None:
+        """Start the daemon of a node."""
+        private = self.folder / f"private-{name}"
+        private.mkdir(exist_ok=True)
+        self.ledger.parent.mkdir(exist_ok=True)
+        self.ledger.with_name("ledger.sqlite-shm").touch()
+        self.start(name, "unshare", "-m", "-u", "sh", "-c", ENTER, "sh", name, str(private), str(self.ledger))
+
+    def kill_node(self, name: str) -> None:
+        """SIGKILL the daemon of a node; its jobs go on until the controller hears from the node again."""
+        self.processes[name].kill()
+        self.processes[name].wait()
 
     def jobs(self, state: str = "RUNNING") -> list[str]:
         """Ids of the jobs in a state."""
@@ -99,7 +121,7 @@ class Cluster:
 @contextlib.contextmanager
 def cluster(folder: Path) -> Iterator[Cluster]:
     """Start a cluster with its state in `folder`; everything it started is ended on leaving."""
-    for name in ("state", "spool"):
+    for name in ("state", *(f"spool-{node}" for node in NODES)):
         (folder / name).mkdir(parents=True)
     (folder / "slurm.conf").write_text(CONFIGURATION.format(folder=folder))
     (folder / "gres.conf").write_text(GPUS)
@@ -117,8 +139,10 @@ def cluster(folder: Path) -> Iterator[Cluster]:
         running.start("munged", "runuser", "-u", "munge", "--", "munged", "--foreground")
         running.wait_until(Path("/run/munge/munge.socket.2").exists, 20, "munge did not answer")
         running.start("slurmctld", "slurmctld", "-D")
-        running.start_node()
-        running.wait_until(lambda: "idle" in running.ask("sinfo", "--noheader", "-o", "%T"), 60, "no idle node")
+        for node in NODES:
+            running.start_node(node)
+        idle = ("sinfo", "--noheader", "--Node", "--states", "idle", "-o", "%N")
+        running.wait_until(lambda: running.ask(*idle).split() == [*NODES], 60, "no idle nodes")
         yield running
     finally:
         with contextlib.suppress(subprocess.SubprocessError, OSError):
