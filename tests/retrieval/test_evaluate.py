@@ -3,7 +3,11 @@
 import gzip
 import json
 import math
+import os
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import refused
 
+import verified
 from verified.__main__ import main
 from verified.retrieval.evaluate import evaluate_files
 from verified.retrieval.metrics import Lists, Truth, per_query, percentage
@@ -47,6 +52,26 @@ def test_metrics_are_those_of_the_tvr_evaluator(file, tmp_path, capsys):
     if "error" in case["expected"]:
         pytest.skip("the TVR evaluator crashes here; what is done instead has tests of its own")
     assert printed(capsys, truth, submission, *partial) == case["expected"]["metrics"]
+
+
+def test_a_metric_more_leaves_the_output_in_the_tvr_evaluators_name_alone(tmp_path):
+    code = tmp_path / "verified"
+    shutil.copytree(Path(verified.__file__).parent, code, ignore=shutil.ignore_patterns("__pycache__"))
+    metrics = code / "retrieval" / "metrics.py"
+    before = "    return {**values, MIOU:"
+    text = metrics.read_text(encoding="utf-8")
+    assert before in text
+    metrics.write_text(text.replace(before, '    values["1.0/r1"] = right[:, 0]\n' + before), encoding="utf-8")
+    case, truth, submission = of_fixture(tmp_path, METRICS[0])
+
+    def evaluated(*more: str) -> str:
+        command = [sys.executable, "-m", "verified", "evaluate", str(truth), str(submission), *more]
+        return subprocess.run(
+            command, env={**os.environ, "PYTHONPATH": str(tmp_path)}, capture_output=True, text=True, check=True
+        ).stdout
+
+    assert json.loads(evaluated("--json")) == case["expected"]["metrics"]
+    assert "1.0/r1" in evaluated()
 
 
 def test_single_hits_on_the_threshold(tmp_path):
@@ -271,7 +296,7 @@ def test_mean_overlap_is_that_of_the_first_row_that_counts(tmp_path, capsys):
     lists = [entry(1, [1, 0, 10, 0.9], [0, 5, 15, 0.8]), entry(2, [1, 5, 9, 0.9])]
     files = written(tmp_path, TRUTH, submission(VCMR=lists, SVMR=lists))
     evaluation = evaluate_files(*files)
-    assert evaluation.mean_overlap == {"VCMR": 50.0, "SVMR": 66.67}  # 0 and 1; a third and 1
+    assert evaluation.further == {"VCMR": {"mIoU": 50.0}, "SVMR": {"mIoU": 66.67}}  # 0 and 1; a third and 1
     assert "mIoU" not in evaluation.metrics["SVMR"]
     assert main(["evaluate", *map(str, files)]) == 0
     assert re.search(r"0\.7-r100 +mIoU\n.* 66\.67$", capsys.readouterr().out, re.MULTILINE)

@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from verified.common.errors import InputError
+from verified.common.options import Extend
 
 
 def add_parser(subparsers) -> None:
@@ -22,6 +23,7 @@ def add_parser(subparsers) -> None:
     parser.add_argument("--output", default="comparison", metavar="FOLDER", help="where to write (comparison)")
     parser.add_argument(
         "--metric",
+        action=Extend,
         nargs="+",
         default=(),
         metavar="M",

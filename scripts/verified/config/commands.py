@@ -5,6 +5,7 @@ import json
 import sys
 from pathlib import Path
 
+from verified.common.options import Extend
 from verified.common.project import PROJECT, located
 
 START, END = "<!-- keys: generated from scripts/verified/config, do not edit -->", "<!-- end of keys -->"
@@ -15,6 +16,7 @@ def add_configfiles(parser: argparse.ArgumentParser, default: str = "config/conf
     parser.add_argument(
         "--configfile",
         type=located,
+        action=Extend,
         nargs="+",
         default=[located(default)],
         metavar="FILE",

@@ -4,6 +4,7 @@ import argparse
 import subprocess
 
 from verified.common.errors import InputError
+from verified.common.options import Extend
 from verified.config.commands import add_configfiles
 from verified.planning.running import add_run_options, configured, snakemake_command
 
@@ -19,6 +20,7 @@ def add_parser(subparsers) -> None:
     add_configfiles(export)
     export.add_argument(
         "--form",
+        action=Extend,
         nargs="+",
         choices=forms,
         default=[],

@@ -6,6 +6,7 @@ import shlex
 from pathlib import Path
 
 from verified.common.errors import InputError
+from verified.common.options import Extend
 from verified.common.project import located
 
 
@@ -19,6 +20,7 @@ def add_parser(subparsers) -> None:
     parser.add_argument(
         "--configfile",
         type=located,
+        action=Extend,
         nargs="+",
         default=(),
         help="the run's configuration (default: all that is below results)",

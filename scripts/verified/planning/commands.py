@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 from verified.common.errors import InputError
+from verified.common.options import Extend
 from verified.common.project import located
 from verified.config.commands import add_configfiles
 
@@ -51,7 +52,7 @@ def add_parser(subparsers) -> None:
     debug = subparsers.add_parser("debug", help="run the script of one rule by hand, where breakpoints hold")
     debug.add_argument("rule", help="name of the rule, such as score_captions")
     debug.add_argument("wildcards", nargs="*", metavar="WILDCARD=VALUE", help="such as dataset=demo shard=shard-00")
-    debug.add_argument("--configfile", type=located, nargs="+", default=[], help="as for snakemake")
+    debug.add_argument("--configfile", type=located, action=Extend, nargs="+", default=[], help="as for snakemake")
     debug.set_defaults(run=_debug)
 
 

@@ -7,7 +7,8 @@ import math
 import sys
 
 from verified.common.errors import InputError
-from verified.retrieval.metrics import MIOU, TASKS
+from verified.common.options import Extend
+from verified.retrieval.metrics import TASKS
 
 
 def add_parser(subparsers) -> None:
@@ -27,7 +28,12 @@ def _add_import(subparsers) -> None:
     parser.add_argument("file", metavar="FILE", help="the published checkpoint")
     parser.add_argument("output", metavar="OUTPUT", help="the safetensors file to write")
     parser.add_argument(
-        "--option", nargs="*", default=(), metavar="NAME=VALUE", help="what tensors do not show: heads=8"
+        "--option",
+        action=Extend,
+        nargs="*",
+        default=(),
+        metavar="NAME=VALUE",
+        help="what tensors do not show: heads=8",
     )
     parser.set_defaults(run=run_import)
 
@@ -51,7 +57,9 @@ def _add_check_model(subparsers) -> None:
         description="Run the conformance checks on a model of the registry or on a Python file that registers one.",
     )
     parser.add_argument("model", metavar="MODEL", help="a name such as xml, or a file such as my_model.py")
-    parser.add_argument("--only", nargs="+", metavar="CHECK", default=(), help="some checks instead of all")
+    parser.add_argument(
+        "--only", action=Extend, nargs="+", metavar="CHECK", default=(), help="some checks instead of all"
+    )
     parser.set_defaults(run=run_check_model)
 
 
@@ -112,7 +120,7 @@ def run_evaluate(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps(_plain(evaluation.metrics), indent=1))
     else:
-        print(_table(evaluation.metrics, evaluation.mean_overlap))
+        print(_table(evaluation.metrics, evaluation.further))
     return 0
 
 
@@ -126,10 +134,10 @@ def _plain(metrics: dict) -> dict:
     }
 
 
-def _table(metrics: dict, mean_overlap: dict[str, float]) -> str:
+def _table(metrics: dict, further: dict[str, dict[str, float]]) -> str:
     lines = []
     for task in (name for name in TASKS if name in metrics):
-        shown = metrics[task] | ({MIOU: mean_overlap[task]} if task in mean_overlap else {})
+        shown = metrics[task] | further.get(task, {})
         lines.append(f"{task:5}" + "".join(f"{name:>10}" for name in shown))
         lines.append(" " * 5 + "".join(f"{value:10.2f}" for value in shown.values()))
     return "\n".join(lines)

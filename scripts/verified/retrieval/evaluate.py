@@ -7,7 +7,16 @@ from pathlib import Path
 import numpy as np
 
 from verified.common.errors import InputError
-from verified.retrieval.metrics import MIOU, NO_VIDEO, TASKS, Lists, Truth, per_query, percentage, tvr_summary
+from verified.retrieval.metrics import (
+    NO_VIDEO,
+    TASKS,
+    TVR_METRICS,
+    Lists,
+    Truth,
+    per_query,
+    percentage,
+    tvr_summary,
+)
 from verified.retrieval.nms import suppress
 from verified.retrieval.submission import Submission, TrueMoment, has_types, read_submission, read_truth
 
@@ -18,8 +27,8 @@ class Evaluation:
 
     metrics: dict[str, dict[str, float | str]]
     """Those of the TVR evaluator, under its names."""
-    mean_overlap: dict[str, float] = field(default_factory=dict)
-    """mIoU by task, which the TVR evaluator has not."""
+    further: dict[str, dict[str, float]] = field(default_factory=dict)
+    """Those that the TVR evaluator has not, such as mIoU, by task."""
     notes: list[str] = field(default_factory=list)
 
 
@@ -36,8 +45,8 @@ def evaluate_files(
     evaluation = Evaluation({})
     for scored in scored_tasks(moments, truth_file, submission_file, nms, partial, evaluation.notes):
         evaluation.metrics |= tvr_summary(scored.task, scored.truth, scored.values)
-        if MIOU in scored.values:
-            evaluation.mean_overlap[scored.task] = percentage(scored.values[MIOU])
+        further = {name: percentage(values) for name, values in scored.values.items() if name not in TVR_METRICS}
+        evaluation.further |= {scored.task: further} if further else {}
     order = [*TASKS, *(f"{task}_by_type" for task in TASKS)]
     evaluation.metrics = {name: evaluation.metrics[name] for name in order if name in evaluation.metrics}
     return evaluation

@@ -23,6 +23,8 @@ THRESHOLDS = (0.5, 0.7)
 MIOU = "mIoU"
 SPAN_RECALLS = tuple(f"{threshold}/r{rank}" for threshold in THRESHOLDS for rank in RANKS)
 VIDEO_RECALLS = tuple(f"r{rank}" for rank in RANKS)
+TVR_METRICS = (*SPAN_RECALLS, *VIDEO_RECALLS)
+"""Metrics of the TVR evaluator: its output holds these and no other, whatever else `per_query` gives."""
 TYPES = ("v", "t", "vt")
 NO_VIDEO = -1
 
@@ -141,7 +143,7 @@ def tvr_summary(task: str, truth: Truth, values: dict[str, np.ndarray]) -> dict[
     With query types also ``{task}_by_type`` with keys such as "v-0.5-r1"; it ends with the shares of the types
     ("desc_type_ratio").
     """
-    recalls = {tvr_name(name): answered for name, answered in values.items() if name != MIOU}
+    recalls = {tvr_name(name): answered for name, answered in values.items() if name in TVR_METRICS}
     summary = {task: {name: percentage(answered) for name, answered in recalls.items()}}
     if truth.kind is not None:
         by_type = {

@@ -8,6 +8,7 @@ import textwrap
 from pathlib import Path
 
 from verified.common.errors import InputError
+from verified.common.options import Extend
 from verified.config.commands import add_configfiles
 from verified.planning.running import add_run_options, configured, snakemake_command
 
@@ -52,9 +53,11 @@ def _add_index(subparsers) -> None:
     add_run_options(parser, profile=True)
     change = parser.add_mutually_exclusive_group()
     change.add_argument(
-        "--add", nargs="+", type=Path, metavar="VIDEO", help="add video files to the index that is there"
+        "--add", action=Extend, nargs="+", type=Path, metavar="VIDEO", help="add video files to the index that is there"
     )
-    change.add_argument("--remove", nargs="+", metavar="ID", help="remove videos from the index that is there")
+    change.add_argument(
+        "--remove", action=Extend, nargs="+", metavar="ID", help="remove videos from the index that is there"
+    )
     change.add_argument(
         "--export",
         type=Path,
