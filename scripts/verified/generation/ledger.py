@@ -52,7 +52,7 @@ class Ledger:
                 self._make()
             self._open()
             if not read_only and ledger_file.is_due(self.path, self.held):
-                ledger_file.rewrite(self.path, 0.0)
+                self._fold(0.0)
                 self._look()
         except sqlite3.DatabaseError as error:
             raise InputError(
@@ -93,19 +93,24 @@ class Ledger:
             return True
         return gained
 
+    def _fold(self, patience: float) -> None:
+        """Fold the parts in; where that cannot be done, nothing is lost, and the next job tries again."""
+        try:
+            ledger_file.rewrite(self.path, patience)
+        except (InputError, sqlite3.DatabaseError) as error:
+            log.warning("%s: answers stay in %s: %s", self.path, ledger_parts.folder_of(self.path), error)
+
     def _take_in(self, sizes: dict[str, int]) -> bool:
         gained = False
         for name, size in sizes.items():
             if size > self.seen.get(name, 0):
-                try:
+                with ledger_parts.gone_is_fine():
                     for at, row in ledger_parts.read(ledger_parts.folder_of(self.path) / name, self.seen.get(name, 0)):
                         if row:
                             ledger_file.keep(self.connection, merged(self._find(row["key"]), row), "temp.recent")
                         elif row is None:
                             self._damaged.add(f"{name} before {at}")
                         self.seen[name], gained = at, True
-                except FileNotFoundError:  # folded in the meantime
-                    continue
         return gained
 
     def _find(self, key: str) -> Row | None:
@@ -243,7 +248,7 @@ class Ledger:
         if self.part.size:
             self.part.end()
             if ledger_file.is_due(self.path, self.held):
-                ledger_file.rewrite(self.path, PATIENCE)
+                self._fold(PATIENCE)
 
     def __enter__(self) -> "Ledger":
         return self

@@ -169,7 +169,7 @@ def _private_copy(path: Path, new: Path) -> sqlite3.Connection:
 def fold(connection: sqlite3.Connection, path: Path, name: str, start: int, renew: Callable[[], None]) -> int:
     """Bring what a part of the ledger `path` has gained since `start` into a copy; returns how far it is held now."""
     held = start
-    with contextlib.suppress(FileNotFoundError):
+    with ledger_parts.gone_is_fine():
         for number, (at, row) in enumerate(ledger_parts.read(ledger_parts.folder_of(path) / name, start)):
             held = at
             if row:
@@ -199,7 +199,7 @@ def _publish(new: Path, path: Path, lock: LockFile) -> bool:
 
 
 def _is_over(path: Path, name: str) -> bool:
-    with contextlib.suppress(FileNotFoundError):
+    with ledger_parts.gone_is_fine():
         return ledger_parts.is_ended(ledger_parts.folder_of(path) / name)
     return False
 

@@ -26,6 +26,8 @@ SILENT = 600.0
 """Seconds after which a line that is not whole will not become so: its machine has sent what it had."""
 LISTED_SECONDS = 1.0
 """Seconds after which a folder is read again even if it seems unchanged: its time is kept in coarse steps."""
+MANY, PAUSE = 16, 0.1
+"""Where there are more parts than this, they are looked at once in so many seconds and not for every call."""
 ABANDONED = 7 * 86400.0
 """Seconds without a word after which an owner on another machine counts as ended."""
 
@@ -37,6 +39,16 @@ def folder_of(ledger: Path) -> Path:
     return ledger.with_name(f"{ledger.name}.parts")
 
 
+@contextlib.contextmanager
+def gone_is_fine() -> Iterator[None]:
+    """A part may be folded in and removed at any moment; a file server says so in a way of its own."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in (errno.ENOENT, errno.ESTALE):
+            raise
+
+
 class Listing:
     """The parts of a ledger as they grow; the folder is read only when it has changed."""
 
@@ -44,18 +56,24 @@ class Listing:
         self.folder = folder_of(ledger)
         self.names: list[str] = []
         self.changed, self.listed = 0, float("-inf")
+        self.found: dict[str, int] = {}
+        self.looked = float("-inf")
 
     def sizes(self) -> dict[str, int]:
         """Size in bytes of each part, by name."""
+        now = time.monotonic()
+        if len(self.found) > MANY and now - self.looked < PAUSE:
+            return self.found
         with contextlib.suppress(FileNotFoundError):
-            changed, now = os.stat(self.folder).st_mtime_ns, time.monotonic()
+            changed = os.stat(self.folder).st_mtime_ns
             if changed != self.changed or now - self.listed > LISTED_SECONDS:
                 self.changed, self.listed = changed, now
                 self.names = sorted(name for name in os.listdir(self.folder) if name.endswith(SUFFIX))
         found = {}
         for name in self.names:
-            with contextlib.suppress(FileNotFoundError):
+            with gone_is_fine():
                 found[name] = os.stat(f"{self.folder}/{name}").st_size
+        self.found, self.looked = found, now
         return found
 
 
@@ -109,7 +127,7 @@ class Part:
         self.file = -1
 
     def _sync(self) -> None:
-        os.fdatasync(self.file)
+        os.fsync(self.file)
         self.synced = time.monotonic()
 
     def _write(self, line: bytes) -> None:
