@@ -16,7 +16,7 @@ from verified.common.intervals import (
 )
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
-from significance import DRAWS, World, answers, measure, problems, videos
+from significance import CORRELATIONS, DRAWS, NOISE, TRAININGS, World, answers, measure, problems, videos
 
 SOME = 1000
 
@@ -53,6 +53,13 @@ def test_the_simulation_says_what_is_off(monkeypatch):
     told = list(problems(measure(World(0.5, 0.0, 0.08), 3, SOME, seed=7), SOME))
     assert any("one model" in line for line in told) and any("two models" in line for line in told)
     assert DRAWS > SOME and len(owner) == 338 and len(set(owner)) == 56
+
+
+def test_the_page_has_the_table_of_the_simulation():
+    page = (Path(__file__).resolve().parents[2] / "docs" / "tables.md").read_text(encoding="utf-8")
+    rows = page.partition("<!-- benchmarks/significance.py -->\n")[2].partition("\n\n")[0].splitlines()
+    assert len(rows) == 2 + sum(map(len, NOISE.values())) * len(TRAININGS)
+    assert {row.count("|") for row in rows} == {1 + 3 + 2 * len(CORRELATIONS)}
 
 
 def test_the_simulated_world_looks_as_it_says():

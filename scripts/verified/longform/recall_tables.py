@@ -7,6 +7,7 @@ from verified.longform.recall import IOUS, KS
 from verified.tables.simple import ONE_TRAINING_NOTE, Estimate, SimpleTable
 
 METHODS = {"oracle": "Oracle", "chance": "Random Chance", "zero-shot": "Zero-shot", "vlg-net": "VLG-Net"}
+FILMS = "In brackets: 95 % interval over films, drawn with all of their queries."
 NOT_RUN = "CLIP4Clip, the paper's model, is not part of this workflow"
 
 
@@ -28,9 +29,7 @@ def recall_table(
                 figures = [_number(printed.get((key, METHODS[method], heading))) for heading in header]
                 rows.append((films["title"], METHODS[method], "printed", *figures))
         notes += _notes(films["title"], results[name], seconds, layout)
-    notes.append("In brackets: 95 % interval over films, drawn with all of their queries.")
-    if any("vlg-net" in methods for methods in results.values()):
-        notes.append(f"{ONE_TRAINING_NOTE} So for VLG-Net.")
+    notes += _intervals(results)
     return SimpleTable(key, title, ("Data set", "Method", "Figures", *header), rows, notes)
 
 
@@ -108,7 +107,7 @@ def mixtures_table(results: Mapping[str, Mapping], layout: Mapping, printed: Map
         "MAD Table 5: VLG-Net by training data, IoU=0.5",
         ("Test set", "Figures", *titles, "R@1", "R@5", "R@10"),
         rows,
-        ("Shares are drawn film by film.",),
+        ("Shares are drawn film by film.", FILMS, f"{ONE_TRAINING_NOTE} So for VLG-Net."),
     )
 
 
@@ -144,4 +143,11 @@ def lengths_table(results: Mapping, layout: Mapping) -> SimpleTable:
         "MAD Figure 4: recall by length of the video, IoU=0.5",
         ("Data set", "Method", "Length", "R@1", "R@5"),
         rows,
+        _intervals(results),
     )
+
+
+def _intervals(results: Mapping) -> list[str]:
+    """What brackets hold."""
+    single = any("vlg-net" in methods for methods in results.values())
+    return [FILMS, *([f"{ONE_TRAINING_NOTE} So for VLG-Net."] if single else [])]

@@ -25,7 +25,7 @@ GAINS = tuple(
     for metric in ("VCMR 0.5/r5", "VR r1")
 )
 TRAININGS = 3
-"""Behind a README's mean and standard deviation, as `make demo-full` runs them."""
+"""Behind a README's mean and standard deviation, as the demo runs them."""
 MARGIN = 5.0
 """Points by which two figures may differ and still be called the same."""
 LEVEL, POWER = 0.95, 0.8
