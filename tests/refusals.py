@@ -35,12 +35,12 @@ def refused(
 
 
 def said(printed: str, *named: object, remedy: bool = False) -> str:
-    """What a command or a run has printed from its last `error: ` on, all of `named` in it; no traceback anywhere.
+    """What a command or a run has printed from its first `error: ` on, all of `named` in it; no traceback anywhere.
 
     `remedy`: what to do about it ends the message, in brackets.
     """
     assert "Traceback" not in printed and "error: " in printed, printed
-    error = printed[printed.rindex("error: ") :]
+    error = printed[printed.index("error: ") :]
     assert names(error, *named)
     assert error.rstrip().endswith(")") or not remedy, f"no remedy: {error}"
     return error

@@ -3,10 +3,10 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import refused
 
 from verified.annotations.choose import annotate, candidates_by_moment, choose, chosen_by
 from verified.annotations.similarity import similarities
-from verified.common.errors import InputError
 from verified.common.fig import FIG_KEYS
 
 MOMENT = {
@@ -66,13 +66,13 @@ def test_moments_without_a_usable_candidate_are_counted_by_reason():
 @pytest.mark.parametrize(
     ("scores", "message"),
     [
-        ([candidate("statics", 0, 1.0, desc_id=99)], "moment 99, which is not in the corpus"),
-        ([candidate("statics", 0, 1.0), candidate("statics", 0, 2.0)], "scored twice"),
-        ([candidate("both", 0, 1.0)], "unknown type 'both'"),
+        ([candidate("statics", 0, 1.0, desc_id=99)], "moment 99"),
+        ([candidate("statics", 0, 1.0), candidate("statics", 0, 2.0)], "twice"),
+        ([candidate("both", 0, 1.0)], "'both'"),
     ],
 )
 def test_scores_that_do_not_fit_the_corpus_are_refused(scores, message):
-    with pytest.raises(InputError, match=message):
+    with refused(message):
         candidates_by_moment([MOMENT], scores)
 
 
@@ -137,7 +137,7 @@ def test_a_draw_is_the_same_for_one_seed_and_hangs_on_no_other_candidate():
 
 
 def test_scores_of_another_corpus_and_candidates_without_a_similarity_are_refused():
-    with pytest.raises(InputError, match="moment 7, which is not in the corpus"):
+    with refused("moment 7", remedy=True):
         list(similarities([], captioned(), "all-MiniLM-L6-v2"))
-    with pytest.raises(InputError, match="was not compared"):
+    with refused("compared"):
         chosen_by(candidates_by_moment([MOMENT], captioned()), "encoder")

@@ -5,6 +5,7 @@ import json
 import pytest
 from fuzz import damaged
 from given import ROW
+from refusals import refused
 
 from verified.__main__ import main
 from verified.annotations.lint import lint
@@ -46,7 +47,7 @@ def test_a_hidden_character_is_an_error_of_its_row(tmp_path, character, key):
     path.write_text(json.dumps({**ROW, key: f"a{character}b"}) + "\n", encoding="utf-8")
     report = lint(path, Annotations())
     assert not report["passed"] and f"U+{ord(character):04X}" in report["findings"]["malformed"]["example"]
-    with pytest.raises(InputError, match=r"test\.jsonl, row 1: .* holds the control character U\+"):
+    with refused("test.jsonl", "row 1", remedy=True):
         read_fig(path)
 
 

@@ -4,10 +4,10 @@ import json
 
 import pytest
 from given import ROW
+from refusals import refused
 
 from verified.__main__ import main
 from verified.annotations.lint import lint, table
-from verified.common.errors import InputError
 from verified.config.annotations import Annotations
 
 
@@ -114,7 +114,7 @@ def test_the_command_prints_counts_and_fails_on_errors(tmp_path, capsys):
 
 
 def test_no_such_file_is_said(tmp_path, capsys):
-    with pytest.raises(InputError, match="no such file"):
+    with refused("gone.jsonl"):
         lint(tmp_path / "gone.jsonl", Annotations())
     assert main(["lint", str(tmp_path / "gone.jsonl")]) == 2
     assert "no such file" in capsys.readouterr().err

@@ -2,12 +2,12 @@
 
 import pytest
 from captioning import jpeg, make_moments, make_tar, settings
+from refusals import refused
 from stub_engine import StubEngine
 
 from verified.captions.rows import shard_counts, split_spoiled
 from verified.captions.statics import TASKS, caption_statics, check_covered
 from verified.captions.tar import KeyframeTar
-from verified.common.errors import InputError
 from verified.generation.request import Reply
 from verified.generation.session import Session
 
@@ -101,12 +101,12 @@ def test_what_was_spoiled_is_split_off_with_the_index_of_the_kept_candidate(tmp_
 
 def test_an_archive_that_is_none_or_lacks_a_moment_is_named(tmp_path):
     (tmp_path / "bad.tar").write_bytes(b"no tar")
-    with pytest.raises(InputError, match=r"bad\.tar: not a keyframe archive"):
+    with refused("bad.tar", remedy=True):
         KeyframeTar(tmp_path / "bad.tar")
     moments = make_moments(CAPTIONS)
     archive = make_tar(tmp_path / "k.tar", moments[:1])
     with (
         KeyframeTar(archive) as keyframes,
-        pytest.raises(InputError, match="no keyframe row for moment 101 and 1 more"),
+        refused("moment 101", "1 more"),
     ):
         check_covered(moments, keyframes)

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from media import counted, scenes, set_display_rotation, write_video
+from refusals import refused
 
-from verified.common.errors import InputError
 from verified.common.job import READER
 from verified.common.video import VideoError, frames_of_spans, iterate_frames, read_frames
 from verified.common.video.decord_reader import DecordDecoder, open_reader
@@ -96,7 +96,7 @@ def test_other_containers_are_left_to_pyav(tmp_path, monkeypatch):
 def test_without_decord_the_error_says_what_to_do(tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "decord", None)
     monkeypatch.setenv(READER, "decord")
-    with pytest.raises(InputError, match=r"not installed \(pip install decord"):
+    with refused("decord", remedy=True):
         list(iterate_frames(write_video(tmp_path / "v.mp4", counted(5))))
 
 

@@ -31,7 +31,7 @@ sys.stdin.read()
 """
 
 
-@pytest.mark.timeout(60)
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("late", [0, 1.5], ids=["at work", "not yet asked"])
 def test_a_job_dies_with_its_parent(late):
     with subprocess.Popen(
@@ -52,7 +52,7 @@ def test_a_job_dies_with_its_parent(late):
 def test_a_job_started_by_hand_needs_no_snakemake():
     environment = {name: value for name, value in os.environ.items() if name != "VERIFIED_SNAKEMAKE"}
     code = JOB.format(late=0).replace("time.sleep(600)", "")
-    run = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60)
+    run = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=300)
     assert (run.returncode, run.stdout) == (0, "started\nat work\n")
 
 
@@ -91,7 +91,7 @@ def test_a_job_may_start_processes_of_its_own_without_running_its_script_again(t
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=120,
+        timeout=300,
     )
     assert run.returncode == 0, run.stdout
     assert (tmp_path / "names").read_text() == "shard-00 shard-01 shard-02"

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 import yaml
+from refusals import refused
 from snakemake.utils import validate
 
-from verified.common.errors import InputError
 from verified.config import load, read
 from verified.config.commands import generated
 
@@ -49,36 +49,34 @@ def test_generated_files_are_in_step():
 @pytest.mark.parametrize(
     ("values", "parts"),
     [
-        (demo(sede=3), ["sede", "3", "did you mean 'seed'"]),
+        (demo(sede=3), ["sede", "3", "'seed'"]),
         (demo(shards="many"), ["shards", "'many'", "integer"]),
         (
             demo(retrieval={"training": {"xml": {"epoch": 3}}}),
-            ["retrieval.training.xml.epoch", "did you mean 'epochs'"],
+            ["retrieval.training.xml.epoch", "'epochs'"],
         ),
         ({"datasets": {"Demo": {"title": "x", "source": {"kind": "demo"}}}}, ["'Demo'", "lower-case"]),
         ({"datasets": {"tables": {"title": "x", "source": {"kind": "demo"}}}}, ["'tables'", "taken"]),
         ({"datasets": {}}, ["datasets"]),
-        ({}, ["missing key datasets"]),
+        ({}, ["datasets"]),
         (
             {"datasets": {"d": {"title": "x", "source": {"kind": "demo", "vidoes": 3}}}},
-            ["datasets.d.source.vidoes", "3", "did you mean 'videos'"],
+            ["datasets.d.source.vidoes", "3", "'videos'"],
         ),
         ({"datasets": {"d": {"title": "x", "source": {"kind": "dmo"}}}}, ["datasets.d.source", "'dmo'", "'demo'"]),
         (
             {"datasets": {"d": {"title": "x", "source": {"kind": "demo"}, "dynamics": {"fps": 8, "frames": 64}}}},
-            ["datasets.d.dynamics", "either fps or frames"],
+            ["datasets.d.dynamics", "fps or frames"],
         ),
         (
             {"datasets": {"d": {"title": "x", "source": {"kind": "demo"}, "proposals": {"val_share": 0.3}}}},
-            ["datasets.d.proposals", "more than all videos"],
+            ["datasets.d.proposals"],
         ),
     ],
 )
 def test_errors_name_key_value_and_nearest_key(values, parts):
-    with pytest.raises(InputError) as caught:
+    with refused(*parts):
         load(values)
-    for words in parts:
-        assert words in str(caught.value)
 
 
 def test_a_later_file_changes_single_keys_of_earlier_ones_and_of_their_layers(tmp_path):
@@ -98,25 +96,25 @@ def test_a_later_file_changes_single_keys_of_earlier_ones_and_of_their_layers(tm
     (tmp_path / "own.yaml").write_text("datasets: {d: {source: {kind: folder, videos: v, moments: m.csv}}}\n")
     assert read(tmp_path / "whole.yaml", tmp_path / "own.yaml").datasets["d"].source.videos == "v"
     (tmp_path / "data.yaml").write_text("layers: [whole.yaml]\n")
-    with pytest.raises(InputError, match=r"whole\.yaml: a configuration is its own layer"):
+    with refused("whole.yaml", remedy=True):
         read(tmp_path / "whole.yaml")
     (tmp_path / "data.yaml").write_text("layers: other.yaml\n")
-    with pytest.raises(InputError, match=r"data\.yaml: layers = 'other\.yaml': expected a list"):
+    with refused("data.yaml", "'other.yaml'"):
         read(tmp_path / "whole.yaml")
 
 
 def test_tables_show_data_sets_that_are_there():
     assert load(demo(tables=["demo"])).tables == ("demo",)
-    with pytest.raises(InputError, match="unknown data set 'demos'; did you mean 'demo'"):
+    with refused("'demos'", "'demo'", remedy=True):
         load(demo(tables=["demos"]))
 
 
 def test_unreadable_files_are_named(tmp_path):
-    with pytest.raises(InputError, match="no such file"):
+    with refused("none.yaml"):
         read(tmp_path / "none.yaml")
     (tmp_path / "broken.yaml").write_text("a: [1")
-    with pytest.raises(InputError, match=r"broken\.yaml: not YAML"):
+    with refused("broken.yaml", "YAML"):
         read(tmp_path / "broken.yaml")
     (tmp_path / "list.yaml").write_text("- 1")
-    with pytest.raises(InputError, match="expected a mapping"):
+    with refused("list.yaml"):
         read(tmp_path / "list.yaml")

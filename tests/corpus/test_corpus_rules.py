@@ -6,6 +6,7 @@ from pathlib import Path
 import media
 import pytest
 import yaml
+from refusals import said
 from running import snakemake
 
 from verified.common.jsonl import read_json, read_jsonl
@@ -57,8 +58,7 @@ def test_a_corpus_without_a_usable_moment_stops_with_a_message(project):
     write_moments(project, [("z", 0, 1, "a ball moves")])
     run = build(project)
     assert run.returncode != 0
-    assert "no usable moment in 1 rows: unknown-video (1)" in run.stdout
-    assert "Traceback" not in run.stdout
+    said(run.stdout, "1 rows", "unknown-video (1)", "row 2")
     assert not (project / TARGET).exists()
 
 
@@ -66,10 +66,8 @@ def test_too_few_moments_are_said_before_any_job_of_a_run_that_trains_the_evalua
     target = "results/mine/annotations/candidates.parquet"
     run = snakemake(project, "--cores", "1", target, config=project / "mine.yaml")
     assert run.returncode != 0
-    assert (
-        "2 usable moments are too few for the evaluator's batches of 16 (set evaluator.batch to 2 or less" in run.stdout
-    )
-    assert "Traceback" not in run.stdout and not (project / "results" / "mine").exists()
+    said(run.stdout, "2 usable moments", "16", "evaluator.batch to 2")
+    assert not (project / "results" / "mine").exists()
 
 
 def test_a_corpus_without_a_split_to_select_on_gets_one_and_says_so(project):

@@ -5,9 +5,9 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from refusals import refused
 
 from verified.common import download as module
-from verified.common.errors import InputError
 from verified.corpus.download import download
 from verified.corpus.sources import SourceFile
 
@@ -97,18 +97,18 @@ def test_a_server_that_cannot_resume_starts_over(fetch, tmp_path):
 
 
 def test_a_wrong_byte_leaves_nothing_behind(fetch, tmp_path):
-    with pytest.raises(InputError, match=r"this is not the published set/test\.jsonl"):
+    with refused("set/test.jsonl", remedy=True):
         fetch("wrong")
     assert list((tmp_path / "set").iterdir()) == []
 
 
 def test_a_missing_page_is_not_asked_for_again(fetch, tmp_path):
-    with pytest.raises(InputError, match=r"answers 404.*fetch the file by hand"):
+    with refused("404", "by hand", remedy=True):
         fetch("404")
     assert not (tmp_path / "set" / "test.jsonl").exists()
 
 
 def test_attempts_end(fetch, tmp_path, monkeypatch):
     monkeypatch.setattr(module, "ATTEMPTS", 3)
-    with pytest.raises(InputError, match="could not be fetched in 3 attempts: 503"):
+    with refused("3 attempts", "503", remedy=True):
         fetch("503", "503", "503")

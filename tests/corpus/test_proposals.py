@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import refused
 
-from verified.common.errors import InputError
 from verified.common.jsonl import read_jsonl
 from verified.config import load
 from verified.corpus.demo_source import render_demo
@@ -121,7 +121,7 @@ def test_a_source_without_a_moments_file_says_where_its_moments_will_be(rendered
     of_scenes = scene_captions(settings)(SimpleNamespace(dataset="x"))  # their calls are among the costs
     assert of_scenes == ["results/x/corpus/scenes/shard-00.captions.jsonl"]
     assert source.proposes_moments and source.files("results/x/corpus")["moments"] == "results/x/corpus/proposed.csv"
-    with pytest.raises(InputError, match="no moments are proposed yet"):
+    with refused("proposed"):
         unprobed_moments(source, str(tmp_path))
     shutil.copy(folder / "rendered.jsonl", tmp_path / "mine.jsonl")
     given_file = load({"datasets": {"x": {"title": "X", "source": values | {"moments": str(tmp_path / "mine.jsonl")}}}})

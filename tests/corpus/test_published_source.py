@@ -9,11 +9,11 @@ import media
 import numpy as np
 import pytest
 import yaml
+from refusals import refused
 from running import PROJECT, snakemake
 
 from verified.annotations.choose import fig_row
 from verified.annotations.paths import check_releases
-from verified.common.errors import InputError
 from verified.common.fig import write_fig
 from verified.common.jsonl import read_json, read_jsonl
 from verified.config import load
@@ -112,7 +112,7 @@ def test_a_split_that_is_not_at_hand_stops_before_any_job(tmp_path):
     (tmp_path / "didemo-cog").mkdir()
     (tmp_path / "didemo-cog" / "val_data.json").write_text("[]")
     settings = load({"name": "d", "datasets": {"d": {"title": "D", "source": source}}})
-    with pytest.raises(InputError, match=r"datasets\.d\.source: split 'train' of didemo is not at hand.*train_data"):
+    with refused("datasets.d.source", "'train'", "didemo", "train_data.json"):
         check_releases(settings)
 
 

@@ -4,8 +4,8 @@ import hashlib
 import json
 
 import pytest
+from refusals import refused
 
-from verified.common.errors import InputError
 from verified.config.sources import ReleasedSource
 from verified.corpus.released_source import DOWNLOADS, moments_of, read_release, resolve
 
@@ -82,16 +82,14 @@ def test_without_a_folder_open_files_are_to_be_downloaded(listed, tmp_path, monk
 
 
 def test_nothing_at_hand_is_an_error_that_says_what_to_fetch(listed, tmp_path):
-    with pytest.raises(
-        InputError, match=r"no split of collection 'set-fig' is at hand.*train: .*by hand.*set/train\.jsonl"
-    ):
+    with refused("'set-fig'", "set/train.jsonl", remedy=True):
         resolve(release("set-fig", ("train",), tmp_path / "empty"), listed)
 
 
 def test_unknown_names_are_answered_with_the_nearest(listed, folder):
-    with pytest.raises(InputError, match="unknown collection 'sett-fig'; did you mean 'set-fig'"):
+    with refused("'sett-fig'", "'set-fig'", remedy=True):
         resolve(release("sett-fig", ("test",)), listed)
-    with pytest.raises(InputError, match=r"no split 'tests' .its splits are train, val, test"):
+    with refused("'tests'", remedy=True):
         resolve(release("set-fig", ("tests",), folder), listed)
 
 
@@ -104,13 +102,13 @@ def test_a_wrong_byte_is_refused_before_it_is_read(listed, folder):
     data = bytearray(fig(20, 3))
     data[40] ^= 1
     (folder / "set" / "test.jsonl").write_bytes(data)
-    with pytest.raises(InputError, match=r"this is not the published set/test\.jsonl"):
+    with refused("set/test.jsonl", remedy=True):
         read_release(release("set-fig", ("val", "test"), folder), "test", listed)
 
 
 def test_where_no_checksum_is_known_the_rows_are_counted(listed, folder):
     (folder / "set" / "train.jsonl").write_bytes(fig(0, 3))
-    with pytest.raises(InputError, match=r"train\.jsonl: 3 rows, 4 were published"):
+    with refused("train.jsonl", "3 rows", "4", remedy=True):
         read_release(release("set-fig", ("train", "test"), folder), "train", listed)
 
 
@@ -126,9 +124,7 @@ def test_a_set_of_ones_own(listed, tmp_path):
     (tmp_path / "mine" / "test.jsonl").write_bytes(fig(0, 2))
     source = release("mine", ("test",), tmp_path / "mine")
     assert len(read_release(source, "test", listed)) == 2
-    with pytest.raises(
-        InputError, match=r"no split of collection 'mine' is at hand.*save your annotations of split val"
-    ):
+    with refused("'mine'", remedy=True):
         resolve(release("mine", ("val",), tmp_path / "mine"), listed)
 
 

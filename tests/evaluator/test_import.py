@@ -5,9 +5,9 @@ import pickle
 
 import pytest
 import torch
+from refusals import refused
 
 from verified.common import foreign
-from verified.common.errors import InputError
 from verified.evaluator.architecture import architecture
 from verified.evaluator.checkpoint import load_checkpoint, misfit, read_header, save_checkpoint
 from verified.evaluator.model import NoiseEvaluator
@@ -55,16 +55,16 @@ def test_any_number_of_frames(tmp_path, four_frames, umt_size, io):
 @pytest.mark.parametrize(
     "change, message",
     [
-        (lambda w: w.pop("itm_head.bias"), r"tensor match_head\.bias \[2\] is missing"),
-        (lambda w: w.update({"temp": torch.zeros(3)}), r"tensor temperature is \[3\], not \[\]"),
-        (lambda w: w.update({"visual.proj": torch.zeros(3)}), r"'visual\.proj' \(1 such\) belongs to no known layout"),
-        (lambda w: w.update({"vision_proj.weight": torch.zeros(24, 32)}), r"video_projection\.weight is \[24, 32\]"),
+        (lambda w: w.pop("itm_head.bias"), "match_head.bias"),
+        (lambda w: w.update({"temp": torch.zeros(3)}), "temperature"),
+        (lambda w: w.update({"visual.proj": torch.zeros(3)}), "'visual.proj'"),
+        (lambda w: w.update({"vision_proj.weight": torch.zeros(24, 32)}), "video_projection.weight"),
     ],
 )
 def test_what_does_not_fit_is_named(tmp_path, monkeypatch, umt_weights, umt_size, change, message):
     change(umt_weights)
     monkeypatch.setattr("verified.evaluator.umt.read_tensors", lambda source: umt_weights)
-    with pytest.raises(InputError, match=message):
+    with refused(message, file="umt.pth"):
         import_umt(tmp_path / "umt.pth", tmp_path / "out", umt_size(4))
     assert not (tmp_path / "out").exists()
 
@@ -73,7 +73,7 @@ def test_what_does_not_fit_is_named(tmp_path, monkeypatch, umt_weights, umt_size
 def test_a_file_without_named_tensors(tmp_path, capsys, content):
     torch.save(content, tmp_path / "list.pth")
     assert foreign.main(tmp_path / "list.pth", tmp_path / "out") == foreign.REFUSED
-    assert "holds no named tensors" in capsys.readouterr().err
+    assert "tensors" in capsys.readouterr().err
 
 
 class Bomb:
@@ -88,7 +88,7 @@ class Bomb:
 
 def test_a_malicious_pickle_is_refused_and_never_run(tmp_path, capsys, umt_size):
     trap = tmp_path / "trap"
-    with pytest.raises(InputError, match=r"not readable as plain tensors.*nothing of it was run"):
+    with refused("tensors"):
         convert(tmp_path, {"model": Bomb(trap)}, umt_size(4))
     (tmp_path / "raw.pth").write_bytes(pickle.dumps(Bomb(trap)))
     assert foreign.main(tmp_path / "raw.pth", tmp_path / "out") == foreign.REFUSED
@@ -107,29 +107,29 @@ def test_no_refusal_advises_to_read_the_file_unguarded(tmp_path, umt_size, conte
         path.write_bytes(path.read_bytes()[:-80])
     else:
         path.write_bytes(content)
-    with pytest.raises(InputError, match=r"umt\.pth: not readable as plain tensors") as refusal:
+    with refused(file=path) as refusal:
         import_umt(path, tmp_path / "out", umt_size(4))
     said = str(refusal.value).lower()
     assert not any(word in said for word in ("weights_only", "torch.load", "pytorch", "trusted", "re-running"))
     if content == "bomb":
-        assert "it asks for posix.mkdir" in said
+        assert "posix.mkdir" in said
 
 
 def test_a_missing_file(tmp_path, umt_size):
-    with pytest.raises(InputError, match="no such file"):
+    with refused(file="none.pth"):
         import_umt(tmp_path / "none.pth", tmp_path / "out", umt_size(4))
 
 
 def test_checkpoints_of_ours_that_cannot_be_used(tmp_path, four_frames):
     path = tmp_path / "c.safetensors"
     save_checkpoint(path, four_frames.state_dict(), four_frames.size, "x")
-    with pytest.raises(InputError, match=r"does not fit size 'tiny'.*missing"):
+    with refused("'tiny'"):
         load_checkpoint(path, architecture("tiny", 8, 64))
     path.write_bytes(path.read_bytes().replace(b'\\"version\\": 1,', b'\\"version\\": 9,'))
-    with pytest.raises(InputError, match="format 9 is newer"):
+    with refused("format 9", remedy=True):
         load_checkpoint(path)
     path.write_bytes(b"nothing")
-    with pytest.raises(InputError, match="no tensor file"):
+    with refused(file=path):
         load_checkpoint(path)
 
 

@@ -8,10 +8,10 @@ import tarfile
 
 import pytest
 from PIL import Image
+from refusals import refused, said
 
 from verified.__main__ import main
 from verified.captions.tar import KeyframeTars
-from verified.common.errors import InputError
 from verified.common.jsonl import read_json, read_jsonl
 from verified.common.video.probe import probe
 from verified.config.export import Export
@@ -117,12 +117,12 @@ def test_nothing_to_export_is_said_and_runs_nothing(tmp_path, capsys):
     values = {"datasets": {"demo": {"title": "D", "source": {"kind": "demo"}}}, "export": {"forms": []}}
     (tmp_path / "c.yaml").write_text(json.dumps(values))
     assert main(["export", "--configfile", str(tmp_path / "c.yaml")]) == 2
-    assert "nothing to export" in capsys.readouterr().err
+    said(capsys.readouterr().err, "--form", remedy=True)
 
 
 def test_splits_of_one_name_do_not_overwrite_each_other(tmp_path):
     rows = [annotation(1, "val-1", "a", 0, 1, "x"), annotation(2, "val_1", "b", 0, 1, "y")]
-    with pytest.raises(InputError, match="not told apart"):
+    with refused("splits"):
         written("hugging-face", tmp_path, collect(rows, ("val-1", "val_1"), ABOUT))
 
 

@@ -7,8 +7,8 @@ import pytest
 from asking_loopback import GOOD, JSON, ask, call, engine
 from captioning import jpeg
 from loopback import Scripted, completion, endpoint, images_of, prompt_of, refusal, sensible
+from refusals import refused
 
-from verified.common.errors import InputError
 from verified.config.generation import EngineSettings
 from verified.generation.schemas import answer_schema
 
@@ -107,24 +107,24 @@ def test_each_fault_has_its_name_and_the_others_go_on(tmp_path, scripted, status
 
 def test_a_hanging_call_times_out_and_the_others_go_on(tmp_path):
     def script(number, body):
-        return completion(GOOD)._replace(delay=1.5 if prompt_of(body).startswith("number 3 ") else 0.0)
+        return completion(GOOD)._replace(delay=6.0 if prompt_of(body).startswith("number 3 ") else 0.0)
 
     with endpoint(script) as served:
-        outcomes = ask(tmp_path, engine(served.url, timeout_seconds=0.3, retries=1), map(call, range(8)))
+        outcomes = ask(tmp_path, engine(served.url, timeout_seconds=2, retries=0), map(call, range(8)))
     assert outcomes[3].reason == "timeout" and sum(outcome.status == "ok" for outcome in outcomes) == 7
 
 
 @pytest.mark.parametrize(
     ("scripted", "message"),
     [
-        (refusal(404, "model_not_found", "no such model"), r"does not know the model 'loop-1'.*check `model`"),
-        (refusal(401, "invalid_api_key", "bad key"), r"refuses the key \(401\).*VERIFIED_TEST_KEY"),
-        (refusal(429, "insufficient_quota", "pay"), "quota is used up"),
+        (refusal(404, "model_not_found", "no such model"), "'loop-1'"),
+        (refusal(401, "invalid_api_key", "bad key"), "VERIFIED_TEST_KEY"),
+        (refusal(429, "insufficient_quota", "pay"), "quota"),
     ],
 )
 def test_what_cannot_succeed_stops_the_job_and_keeps_what_is_there(tmp_path, scripted, message):
     with endpoint(lambda number, body: completion(GOOD) if number <= 6 else scripted) as served:
-        with pytest.raises(InputError, match=message):
+        with refused(message):
             ask(tmp_path, engine(served.url, api_key_variable="VERIFIED_TEST_KEY"), map(call, range(50)))
         assert len(served.bodies) < 20
     with endpoint(lambda number, body: completion(GOOD)) as served:
@@ -136,7 +136,7 @@ def test_what_cannot_succeed_stops_the_job_and_keeps_what_is_there(tmp_path, scr
 def test_an_endpoint_that_is_down_stops_the_job(tmp_path):
     with endpoint() as served:
         url = served.url
-    with pytest.raises(InputError, match=r"http://127\.0\.0\.1.* does not answer.*run again when it is up"):
+    with refused("http://127.0.0.1", remedy=True):
         ask(tmp_path, engine(url, retries=1, api_slots=2), map(call, range(100)))
     with endpoint() as served:
         outcomes = ask(tmp_path, engine(served.url), map(call, range(100)))
@@ -146,9 +146,7 @@ def test_an_endpoint_that_is_down_stops_the_job(tmp_path):
 def test_an_endpoint_that_hangs_for_good_stops_the_job(tmp_path):
     with endpoint(lambda number, body: completion(GOOD)._replace(delay=1.0)) as served:
         hanging = engine(served.url, timeout_seconds=0.1, retries=0, api_slots=2)
-        with pytest.raises(
-            InputError, match=r"does not answer: \d x timeout.*no whole answer in 0\.1 s.*run again when it is up"
-        ):
+        with refused("0.1 s", remedy=True):
             ask(tmp_path, hanging, map(call, range(100)))
         assert len(served.bodies) < 20
 
@@ -161,7 +159,7 @@ def test_the_key_comes_from_the_environment_and_is_written_nowhere(tmp_path, mon
     assert "sk-very-secret" not in caplog.text
     assert all(b"sk-very-secret" not in file.read_bytes() for file in tmp_path.iterdir())
     monkeypatch.delenv("VERIFIED_TEST_KEY")
-    with pytest.raises(InputError, match="VERIFIED_TEST_KEY holds no API key"):
+    with refused("VERIFIED_TEST_KEY", "API", remedy=True):
         engine(None, api_key_variable="VERIFIED_TEST_KEY")
 
 

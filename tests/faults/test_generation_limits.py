@@ -9,6 +9,7 @@ from itertools import count
 import pytest
 from asking_loopback import GOOD, JSON, ask, call, engine
 from loopback import Scripted, completion, endpoint, raw_endpoint, refusal
+from refusals import refused
 
 from verified.common.errors import InputError
 from verified.common.secrets import MASK
@@ -41,11 +42,10 @@ ENDLESS = {
 
 @pytest.mark.parametrize("kind", ENDLESS)
 def test_the_deadline_is_for_the_whole_answer(tmp_path, kind):
+    """Without the limit this takes for ever."""
     with raw_endpoint(ENDLESS[kind]) as url:
-        started = time.monotonic()
         (outcome,) = ask(tmp_path, engine(url, timeout_seconds=0.4, retries=0), [call(1)])
     assert (outcome.status, outcome.reason, outcome.passes) == ("error", "timeout", True)
-    assert time.monotonic() - started < 10  # for ever, without the limit
 
 
 def flood(connection):
@@ -120,7 +120,7 @@ def test_no_call_is_sent_elsewhere(tmp_path, status):
         moved = Scripted(status, b"", (("Location", f"{other.url}/chat/completions"),))
         with (
             endpoint(lambda number, body: moved) as served,
-            pytest.raises(InputError, match=r"sends calls on to http://127.*set `base_url`"),
+            refused("http://127", "`base_url`"),
         ):
             ask(tmp_path, engine(served.url), [call(1)])
     assert not other.bodies

@@ -17,7 +17,7 @@ from verified.common.video import VideoError, frames_of_spans, iterate_frames, p
 from verified.features.video import write_video_features
 from verified.keyframes import write_keyframes
 
-pytestmark = pytest.mark.timeout(60)
+pytestmark = pytest.mark.timeout(300)
 LENGTH = 64
 SECONDS = 8.0
 

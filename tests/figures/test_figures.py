@@ -13,8 +13,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from PIL import Image
+from refusals import refused
 
-from verified.common.errors import InputError
 from verified.common.jsonl import write_jsonl
 from verified.config import load
 from verified.corpus.encode import write_video
@@ -173,7 +173,7 @@ def test_examples_come_from_the_first_split_that_has_any_and_say_which(tmp_path)
     files = [tmp_path / f"{split}.jsonl" for split in ("test", "val", "train")]
     for file in files:
         file.write_text("")
-    with pytest.raises(InputError, match=r"test\.jsonl: no split has an annotation to draw"):
+    with refused("test.jsonl", remedy=True):
         examples.first_with_rows(files)
     row = annotation(1, "a") | {"fig_desc_type": "coarse"}  # where no fine caption was good enough
     write_jsonl(files[2], [row])
@@ -301,7 +301,7 @@ def test_recalls_have_a_dot_per_cell_and_none_for_gaps(tmp_path):
     recalls.draw_recalls(cells, "main-4", "D", [tmp_path / "r.svg"])
     said = texts(tmp_path / "r.svg")
     assert "XML" in said and "r1" in said and "r5" not in said and "HERO" not in said
-    with pytest.raises(InputError, match="main-5 has no values for D"):
+    with refused("main-5", "D", remedy=True):
         recalls.draw_recalls(cells, "main-5", "D", [tmp_path / "none.svg"])
 
 

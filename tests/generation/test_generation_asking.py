@@ -5,9 +5,9 @@ import itertools
 import tracemalloc
 
 import pytest
+from refusals import refused
 from stub_engine import StubEngine, good_answer
 
-from verified.common.errors import InputError
 from verified.generation.asking import Asker, Call, MediaError, _Work
 from verified.generation.budget import Budget
 from verified.generation.ledger import Ledger
@@ -232,7 +232,7 @@ def test_the_budget_stops_between_calls_and_the_next_run_continues(ledger):
     captions = [f"dog {number} runs" for number in range(10)]
     engine = StubEngine()
     asker = Asker(engine, ledger, budget=Budget(ledger, tokens=60))
-    with pytest.raises(InputError, match=r"the budget is reached: 60 of 60 tokens.*raise generation\.budget\.tokens"):
+    with refused("60 of 60", "generation.budget.tokens", remedy=True):
         ask(asker, map(call, captions))
     assert len(engine.requests) == 4
     outcomes = ask(Asker(engine, ledger, budget=Budget(ledger, calls=100)), map(call, captions))

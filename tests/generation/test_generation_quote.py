@@ -5,10 +5,10 @@ import json
 import pytest
 from captioning import make_moments, make_tar, make_videos
 from loopback import Scripted, completion, endpoint, images_of
+from refusals import refused
 
 from verified.captions import dynamics, statics
 from verified.captions.tar import KeyframeTar
-from verified.common.errors import InputError
 from verified.common.jsonl import write_jsonl
 from verified.config import load
 from verified.generation.probe import probe_picture
@@ -49,7 +49,7 @@ def test_a_quote_before_and_after_the_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     moments = make_moments(CAPTIONS)
     write_jsonl("moments.jsonl", moments)
-    with pytest.raises(InputError, match="no such folder of videos"):
+    with refused("videos"):
         quote(config("http://127.0.0.1:9"))
     lay_videos(tmp_path, moments)
     with endpoint() as served:
@@ -147,16 +147,16 @@ def test_an_endpoint_says_what_a_picture_takes(tmp_path):
     with endpoint(script) as served:
         assert probe_picture(config(served.url).generation.image_lmm, 448) == 371
     flat = endpoint(lambda number, body: completion("yes"))
-    with flat as served, pytest.raises(InputError, match=r"does not count.*set tokens_per_image"):
+    with flat as served, refused("set tokens_per_image", remedy=True):
         probe_picture(config(served.url).generation.image_lmm, 448)
 
 
 def test_no_moments_no_quote(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(InputError, match="no such moments file"):
+    with refused("moments.jsonl"):
         quote(config("http://127.0.0.1:1/v1"))
     demo = load({"datasets": {"demo": {"title": "D", "source": {"kind": "demo"}}}})
-    with pytest.raises(InputError, match="not rendered yet"):
+    with refused("rendered"):
         quote(demo)
 
 

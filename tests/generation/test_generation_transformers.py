@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import tiny_models
 from captioning import jpeg, settings
+from refusals import refused
 
-from verified.common.errors import InputError
 from verified.config.generation import EngineSettings
 from verified.generation.asking import Asker, Call
 from verified.generation.engines.media import without_control_tokens
@@ -123,7 +123,7 @@ def test_a_prompt_over_the_context_length(tmp_path):
 def test_a_model_that_is_none(tmp_path):
     (tmp_path / "config.json").write_text('{"model_type": "mistral"}')
     for folder in (tmp_path, tmp_path / "missing"):
-        with pytest.raises(InputError, match=r"cannot be loaded.*check `model`"):
+        with refused("`model`", remedy=True):
             list(engine(str(folder)).answer([Request("positives", "x", {})]))
 
 

@@ -5,8 +5,8 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import refused
 
-from verified.common.errors import InputError
 from verified.longform.annotations import checked, from_fig, read_mad, write_mad
 from verified.longform.short_videos import cut_films
 
@@ -36,37 +36,36 @@ def test_what_is_written_is_read_back(tmp_path):
     rows = [{"id": "a", "film": "f", "sentence": "é ♪", "duration": 9.0, "start": 0.0, "end": 1.0, "split": "val"}]
     write_mad(tmp_path / "x.json", rows)
     assert read_mad(tmp_path / "x.json", "val") == rows
-    with pytest.raises(InputError, match="'a' occurs twice"):
+    with refused("'a'"):
         write_mad(tmp_path / "x.json", rows * 2)
 
 
 @pytest.mark.parametrize(
     "values, said",
     [
-        ("{", "not a JSON document"),
-        ("[" * 100_000, "not a JSON document"),
-        ("[]", "expected one object"),
-        ('{"1": {}, "1": {}}', "'1' occurs twice"),
-        ({"1": 3}, "annotation '1': expected an object"),
-        ({"1": {**GOOD, "movie": None}}, "annotation '1': movie None"),
-        ({"1": {**GOOD, "sentence": 5}}, "annotation '1': sentence 5"),
+        ("{", "JSON"),
+        ("[" * 100_000, "JSON"),
+        ("[]", "object"),
+        ('{"1": {}, "1": {}}', "'1'"),
+        ({"1": 3}, "'1'"),
+        ({"1": {**GOOD, "movie": None}}, "movie None"),
+        ({"1": {**GOOD, "sentence": 5}}, "sentence 5"),
         ({"1": {**GOOD, "movie_duration": "long"}}, "movie_duration 'long'"),
         ({"1": {**GOOD, "movie_duration": float("nan")}}, "movie_duration nan"),
         ({"1": {**GOOD, "ext_timestamps": [1]}}, "ext_timestamps [1]"),
         ({"1": {**GOOD, "ext_timestamps": [1, float("inf")]}}, "ext_timestamps [1, inf]"),
-        ({"1": {key: GOOD[key] for key in GOOD if key != "ext_timestamps"}}, "the other key"),
+        ({"1": {key: GOOD[key] for key in GOOD if key != "ext_timestamps"}}, "ext_timestamps"),
         ({"1": {}}, "missing key 'movie', 'sentence'"),
     ],
 )
 def test_hostile_files_are_named_with_the_annotation(tmp_path, values, said):
     path = _file(tmp_path, values)
-    with pytest.raises(InputError) as caught:
+    with refused(said, file=path):
         read_mad(path, "test")
-    assert said in str(caught.value) and path in str(caught.value)
 
 
 def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(InputError, match="no such file"):
+    with refused(file=tmp_path / "none.json"):
         read_mad(tmp_path / "none.json", "test")
 
 

@@ -4,8 +4,8 @@ import json
 
 import numpy as np
 import pytest
+from refusals import refused
 
-from verified.common.errors import InputError
 from verified.longform.alignment import align_tracks
 from verified.longform.audio import read_track, write_wave
 from verified.longform.clip_alignment import locate_clip
@@ -72,11 +72,11 @@ def test_a_track_is_read_as_it_was_written(tmp_path):
 
 
 def test_what_is_no_sound_is_named(tmp_path):
-    for content, said in ((None, "no such file"), (b"", "cannot be decoded"), (b"\0" * 500, "cannot be decoded")):
+    for content in (None, b"", b"\0" * 500):
         path = tmp_path / "x.wav"
         if content is not None:
             path.write_bytes(content)
-        with pytest.raises(InputError, match=said):
+        with refused(file=path):
             read_track(path, RATE)
 
 
@@ -137,18 +137,17 @@ def test_subtitles_become_voice_activity_without_closed_captions(tmp_path):
     [
         (b"", "holds no subtitle"),
         (b"1\n00:00:01 -> 00:00:02\nHi\n", "row 1"),
-        (b"1\nHi\n", "not a line of times"),
-        (b"1\n00:00:05,000 --> 00:00:04,000\nHi\n", "row 2: the subtitle ends at 4.000 s"),
+        (b"1\nHi\n", "row 1"),
+        (b"1\n00:00:05,000 --> 00:00:04,000\nHi\n", "4.000 s"),
         (b"1\n00:00:01,000 --> 00:00:02,000\nHi\n\n\xe9\n", "not UTF-8"),
-        (b"1\n00:99:01,000 --> 00:00:02,000\nHi\n", "not a line of times"),
+        (b"1\n00:99:01,000 --> 00:00:02,000\nHi\n", "row 2"),
     ],
 )
 def test_broken_subtitles_are_named_with_their_line(tmp_path, content, said):
     path = tmp_path / "film.srt"
     path.write_bytes(content)
-    with pytest.raises(InputError) as caught:
+    with refused(said, file=path):
         read_srt(path)
-    assert said in str(caught.value) and "film.srt" in str(caught.value)
 
 
 def _words(*texts, start=0.0):
@@ -214,18 +213,17 @@ def test_a_long_pause_ends_a_sentence(tmp_path):
 @pytest.mark.parametrize(
     "value, said",
     [
-        ({}, "no transcript that is known"),
-        ({"segments": 3}, "expected a list"),
-        ({"segments": [{"text": "x"}]}, "segment 1: missing key 'words'"),
-        ({"segments": [{"words": [{"word": "x", "start": 2, "end": 1}]}]}, "ends before it starts"),
+        ({}, "transcript"),
+        ({"segments": 3}, "list"),
+        ({"segments": [{"text": "x"}]}, "'words'"),
+        ({"segments": [{"words": [{"word": "x", "start": 2, "end": 1}]}]}, "segment 1"),
         ({"segments": [{"words": [{"word": "x", "start": "a", "end": 1}]}]}, "segment 1"),
-        ({"recognizedPhrases": [{"nBest": [{"display": "x"}]}]}, "phrase 1: missing key 'words'"),
+        ({"recognizedPhrases": [{"nBest": [{"display": "x"}]}]}, "phrase 1"),
     ],
 )
 def test_broken_transcripts_are_named(tmp_path, value, said):
-    with pytest.raises(InputError) as caught:
+    with refused(said, file="transcript.json"):
         read_transcript(_transcript(tmp_path, value))
-    assert said in str(caught.value) and "transcript.json" in str(caught.value)
 
 
 def test_sentences_that_overlap_a_voice_go_and_touching_ones_stay():

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from refusals import said
 
 from verified.__main__ import main
 from verified.longform.annotations import write_mad
@@ -57,8 +58,8 @@ def test_described_films_become_annotations(tmp_path, capsys):
     film = np.clip(0.2 * random.normal(size=200 * RATE), -1, 1)
     write_wave(tmp_path / "film.wav", film, RATE)
     write_wave(tmp_path / "described.wav", np.concatenate([np.zeros(1234), film]), RATE)
-    said = enumerate(("A", "door", "opens."))
-    words = [{"word": word, "start": 50 + second, "end": 50.8 + second} for second, word in said]
+    spoken = enumerate(("A", "door", "opens."))
+    words = [{"word": word, "start": 50 + second, "end": 50.8 + second} for second, word in spoken]
     (tmp_path / "words.json").write_text(json.dumps({"segments": [{"words": words}]}))
     (tmp_path / "film.srt").write_text("1\n00:00:01,000 --> 00:00:02,000\nHello.\n")
     manifest = tmp_path / "manifest.csv"
@@ -73,7 +74,7 @@ def test_described_films_become_annotations(tmp_path, capsys):
     assert row["sentence"] == "A door opens." and row["timestamps"] == [48.766, 51.566]
     manifest.write_text("film,track\n")
     assert main(["longform", "collect", str(manifest), str(tmp_path / "out")]) == 2
-    assert "missing column described, transcript, subtitles" in capsys.readouterr().err
+    said(capsys.readouterr().err, manifest, "described, transcript, subtitles")
 
 
 def test_clips_are_located(tmp_path, capsys):

@@ -7,6 +7,8 @@ from tiny_models import clip
 
 from verified.common.jsonl import read_json, read_jsonl
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import torch
 from media import counted, write_video
+from refusals import refused
 from tiny_models import clip
 from transformers import CLIPModel
 
-from verified.common.errors import InputError
 from verified.common.hdf5 import FeatureFile
 from verified.features.backbones import load_backbone
 from verified.features.clip import Clip
@@ -56,7 +56,7 @@ def test_sentence_files_hold_tokens_and_sentences_per_annotation(folder, tmp_pat
     write_sentence_features(rows, load_encoder(str(folder)), "tiny-clip", 2, *paths)
     tokens, sentences = map(FeatureFile, paths)
     assert tokens["2"].shape == (7, 12) and sentences["2"].shape == (1, 12)
-    assert np.array_equal(tokens["1"], tokens["3"])
+    assert np.allclose(tokens["1"], tokens["3"], atol=2e-3)  # float16, of another batch
 
 
 def test_the_retrieval_models_may_use_clip_on_both_sides(folder, tmp_path):
@@ -67,5 +67,5 @@ def test_the_retrieval_models_may_use_clip_on_both_sides(folder, tmp_path):
 
 
 def test_a_missing_model_is_said(tmp_path):
-    with pytest.raises(InputError, match="cannot be loaded"):
+    with refused(tmp_path / "none"):
         load_encoder(str(tmp_path / "none"))

@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pytest
 import yaml
+from refusals import refused
 from running import PROJECT, snakemake
 
-from verified.common.errors import InputError
 from verified.common.hdf5 import write_features
 from verified.common.jsonl import read_json, read_jsonl
 from verified.longform.annotations import write_mad
@@ -134,5 +134,5 @@ def test_published_features_say_which_annotations_can_be_used(tmp_path):
 def test_an_id_in_two_splits_is_an_error(tmp_path):
     films, files = _mad_files(tmp_path, [_row(1, "test"), _row(2, "train")])
     files["annotations"][0].write_text(json.dumps(json.loads(files["annotations"][1].read_text())))
-    with pytest.raises(InputError, match="annotation '1' is in two splits"):
+    with refused("'1'", remedy=True):
         collect_rows(films, files)

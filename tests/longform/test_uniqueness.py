@@ -4,8 +4,8 @@ from itertools import combinations
 from types import SimpleNamespace
 
 import pytest
+from refusals import refused
 
-from verified.common.errors import InputError
 from verified.longform.uniqueness import film_scores, measure_uniqueness
 
 nltk = pytest.importorskip("nltk.translate.meteor_score")
@@ -57,5 +57,5 @@ def test_scores_are_those_of_every_pair(direction, floor):
 
 
 def test_without_wordnet_the_error_says_what_to_do(tmp_path):
-    with pytest.raises(InputError, match=r"data\.noun: WordNet's database file is not there \(unpack NLTK"):
+    with refused("data.noun", "WordNet", "NLTK", remedy=True):
         measure_uniqueness({"f": ["a", "b"]}, str(tmp_path))

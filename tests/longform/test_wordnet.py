@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 import yaml
+from refusals import refused
 from running import snakemake
 from small_wordnet import pack_wordnet, write_wordnet
 
-from verified.common.errors import InputError
 from verified.common.hdf5 import write_features
 from verified.common.jsonl import read_json
 from verified.longform.annotations import write_mad
@@ -43,25 +43,25 @@ def test_the_archive_gives_the_same_files_and_nothing_else(tmp_path):
 def test_an_archive_without_a_file_or_that_is_none_is_named(tmp_path):
     folder = write_wordnet(tmp_path / "wordnet")
     (folder / "verb.exc").unlink()
-    with pytest.raises(InputError, match=r"wordnet\.zip: wordnet/verb\.exc is not in the archive"):
+    with refused("wordnet.zip", "wordnet/verb.exc"):
         unpack_wordnet(pack_wordnet(folder, tmp_path / "wordnet.zip"), tmp_path / "unpacked")
     (tmp_path / "page.zip").write_text("<html>")
-    with pytest.raises(InputError, match="not a ZIP archive"):
+    with refused("ZIP"):
         unpack_wordnet(tmp_path / "page.zip", tmp_path / "unpacked")
 
 
 @pytest.mark.parametrize(
     "name, text, said",
     [
-        ("lexnames", "no names", "not a WordNet folder that NLTK reads"),
-        ("index.noun", "car n many\n", "not a WordNet folder that NLTK reads"),
-        ("data.noun", "", "index.noun, row 2: data.noun has no synset where index.noun says"),
+        ("lexnames", "no names", "NLTK"),
+        ("index.noun", "car n many\n", "NLTK"),
+        ("data.noun", "", "index.noun, row 2"),
     ],
 )
 def test_files_that_are_no_wordnet_are_said(tmp_path, name, text, said):
     folder = write_wordnet(tmp_path / "wordnet")
     (folder / name).write_text(text)
-    with pytest.raises(InputError, match=said):
+    with refused(said):
         measure_uniqueness({"f": FILM}, str(folder))
 
 

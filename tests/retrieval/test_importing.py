@@ -5,10 +5,10 @@ import types
 
 import pytest
 import torch
+from refusals import refused
 from vcmr_golden import Golden
 
 from verified.__main__ import main
-from verified.common.errors import InputError
 from verified.retrieval.checkpoint import load_model
 from verified.retrieval.importing import SIZES, import_checkpoint
 from verified.retrieval.registry import model_names
@@ -73,7 +73,7 @@ def test_the_command_says_what_it_wrote(published, tmp_path, capsys):
 
 
 def test_a_checkpoint_of_another_model_is_named(published, tmp_path):
-    with pytest.raises(InputError, match=r"xml\.pth: not a checkpoint of conquer"):
+    with refused("xml.pth", remedy=True):
         import_checkpoint("conquer", published("xml"), tmp_path / "c.safetensors")
 
 
@@ -89,8 +89,8 @@ def test_a_file_that_is_not_plain_tensors_is_refused_unread(content, tmp_path, c
         file.write_bytes(content)
     else:
         torch.save(content, file)
-    with pytest.raises(InputError, match=r"bad\.pth: not readable as plain tensors"):
+    with refused("bad.pth", remedy=True):
         import_checkpoint("xml", file, tmp_path / "c.safetensors")
     assert "this must never run" not in capfd.readouterr().out
-    with pytest.raises(InputError, match=r"none\.pth: no such file"):
+    with refused("none.pth"):
         import_checkpoint("xml", tmp_path / "none.pth", tmp_path / "c.safetensors")

@@ -3,8 +3,8 @@
 from types import SimpleNamespace
 
 import pytest
+from refusals import refused
 
-from verified.common.errors import InputError
 from verified.config import load
 from verified.retrieval.paths import (
     featured_datasets,
@@ -116,7 +116,7 @@ def test_the_digest_of_settings_tells_trainings_apart_that_must_not_be_averaged(
 
 @pytest.mark.parametrize("section", [{"models": ["xlm"]}, {"training": {"xlm": {}}}])
 def test_an_unknown_model_stops_before_any_job(section):
-    with pytest.raises(InputError, match="unknown retrieval model 'xlm'; did you mean 'xml'"):
+    with refused("'xlm'", "'xml'", remedy=True):
         configured(**section)
 
 

@@ -1,12 +1,11 @@
 """Ranked lists and what two-stage models draw from them."""
 
 import numpy as np
-import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import refused
 
-from verified.common.errors import InputError
 from verified.retrieval.metrics import NO_VIDEO
 from verified.retrieval.negatives import draw_negatives
 from verified.retrieval.ranked import Ranked, read_ranked, write_ranked
@@ -43,7 +42,7 @@ def test_the_external_score_is_read_as_the_config_says():
 
 def test_a_query_without_a_list_is_an_error_and_a_video_outside_one_is_told():
     lists = ranked(kept=3)
-    with pytest.raises(InputError, match=r"no ranked list for desc_id 7 \(1 missing\)"):
+    with refused("desc_id 7", "1 missing"):
         lists.rows(np.array([0, 7]), kept=2)
     inside, outside = lists.video[1, 2], next(v for v in range(9) if v not in lists.video[1])
     assert lists.rank_of(np.array([10, 10]), np.array([inside, outside])).tolist() == [2, NO_VIDEO]

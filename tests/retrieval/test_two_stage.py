@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 from planted import plant, small_model
+from refusals import refused
 
-from verified.common.errors import InputError
 from verified.retrieval.ranked import Ranked
 from verified.retrieval.search import SearchSettings, search
 from verified.retrieval.training import Run, SplitData, train
@@ -49,7 +49,7 @@ def test_queries_outside_their_list_are_left_out_of_training_and_counted(name, f
 def test_lists_too_short_for_the_negatives_are_an_error(files, tmp_path):
     model = small_model("squidnet")
     split = listed(files, model, kept=4)
-    with pytest.raises(InputError, match="lists of 4 videos are too short for 5 negatives"):
+    with refused("4 videos", "5 negatives", remedy=True):
         recipe = replace(model.recipe, negatives=5)
         train(model, split, split, recipe, SEARCHING, Run(5, tmp_path / "log.jsonl"))
 

@@ -8,8 +8,8 @@ import tiny_models
 from captioning import settings as generation_settings
 from loopback import completion, endpoint, images_of, prompt_of
 from media import counted, write_video
+from refusals import refused
 
-from verified.common.errors import InputError
 from verified.common.hdf5 import write_features
 from verified.common.jsonl import write_jsonl
 from verified.common.seeds import derive_seed
@@ -170,7 +170,7 @@ def test_options_are_chosen_by_score_and_engines_without_scores_say_so(tiny, tmp
             submission, _ = take_test(asked, videos, protocol, 2, session)
         assert submission[0]["ans"] in set("ABCD")
         assert submission[0]["pred_relevant_windows"] == [[0.0, 0.0]]  # random weights name no times
-    with pytest.raises(InputError, match="scene-reader gives no log-probabilities"):
+    with refused("scene-reader"):
         engines_for("locate_then_score", generation_settings(tmp_path))
 
 

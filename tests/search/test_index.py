@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from refusals import refused
 from small_index import CONTEXT, SPANS, random_videos, write_corpus, write_video_features
 
 from verified.common import seals
-from verified.common.errors import InputError
 from verified.common.hdf5 import FeatureFile
 from verified.common.seals import finished
 from verified.integrity.verify import verify
@@ -132,7 +132,7 @@ def test_a_removed_video_stays_away_and_small_segments_are_joined(tmp_path):
     assert sorted(present(folder, manifest)) == [name for name in names[:count] if name != "v0001"]
     there = {path.name for path in (folder / "segments").iterdir() if path.is_dir()}
     assert there == {entry["name"] for entry in manifest["segments"]}
-    with pytest.raises(InputError, match="no video 'v0001'"):
+    with refused("'v0001'"):
         remove_videos(folder, ["v0001"])
 
 
@@ -202,8 +202,8 @@ def test_a_sentence_is_encoded_as_the_benchmark_encodes_a_caption(tmp_path):
     assert answer.query == caption and len(answer.moments) == 3
     assert {one.video for one in index.ask(caption, video="v0002").moments} == {"v0002"}
     json.dumps(answer.plain())
-    for query, problem in (("  ", "empty query"), ("x" * 3000, "3000 characters")):
-        with pytest.raises(InputError, match=problem):
+    for query, problem in (("  ", "empty"), ("x" * 3000, "3000 characters")):
+        with refused(problem):
             index.ask(query)
     like = index.like("v0001", 0.0, 2.0, top=3)
     assert like.moments and all(one.video != "v0001" or one.start >= 2 for one in like.moments)
@@ -215,7 +215,7 @@ def test_a_damaged_file_is_named(name, tmp_path):
     update(tmp_path / "index", files, settings)
     path = tmp_path / "index" / "segments" / "000001" / name
     path.write_bytes(path.read_bytes()[:-40])
-    with pytest.raises(InputError, match=name):
+    with refused(name):
         Index(tmp_path / "index")
 
 
@@ -226,7 +226,7 @@ def test_a_two_stage_model_is_refused(tmp_path):
     sizes = {"video_dim": 12, "text_dim": 10, "context_clips": 8}
     model = build_model("conquer", sizes, {"hidden": 16, "heads": 2, "feed_forward": 16, "score_channels": 4})
     save_model(tmp_path / "c.safetensors", "conquer", model, model.state_dict(), {})
-    with pytest.raises(InputError, match="compares no single query vector"):
+    with refused("conquer"):
         ModelEncoder(tmp_path / "c.safetensors", "all-MiniLM-L6-v2")
 
 
@@ -264,7 +264,7 @@ def test_a_change_that_breaks_off_leaves_an_index_that_the_next_one_finishes(tmp
     assert read_manifest(folder) == before and len(Index(folder).positions) == 5
     assert broken_off_before("index.json") == [("unfinished", "index.json")]
     assert not finished(folder / "index.json") and len(Index(folder).positions) == 8
-    with pytest.raises(InputError, match=r"index\.json: unfinished"):
+    with refused("index.json", remedy=True):
         seals.check(folder / "index.json")
     assert update(folder, files, settings)["videos"] == 8
     assert finished(folder / "index.json") and verify(folder)[1] == []
@@ -273,7 +273,7 @@ def test_a_change_that_breaks_off_leaves_an_index_that_the_next_one_finishes(tmp
 
 def test_one_change_at_a_time(tmp_path):
     files, settings = write_corpus(tmp_path, random_videos(3))
-    with changing(tmp_path / "index"), pytest.raises(InputError, match="another process"):
+    with changing(tmp_path / "index"), refused("process"):
         update(tmp_path / "index", files, settings)
 
 
@@ -294,5 +294,5 @@ def test_an_export_holds_what_the_index_holds(tmp_path):
     own = (table["video"] == "v0003").to_numpy()
     assert (vectors[own] == index.segments[number].search_vectors(window).astype(np.float16)).all()
     assert table["start"][own].tolist() == [float(second) for second in range(len(videos["v0003"]))]
-    with pytest.raises(InputError, match="not empty"):
+    with refused("empty", file=tmp_path / "out"):
         export(folder, tmp_path / "out")

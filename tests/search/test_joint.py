@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 import torch
 from media import scenes, write_video
+from refusals import refused
 from small_index import SPANS
 from starlette.testclient import TestClient
 from tiny_models import clip
 
 from verified.__main__ import main
-from verified.common.errors import InputError
 from verified.common.hdf5 import FeatureFile
 from verified.common.jsonl import write_jsonl
 from verified.common.video import probe
@@ -135,5 +135,5 @@ def test_videos_come_and_go_and_the_page_knows(built, tmp_path, capsys):
 def test_a_backbone_that_is_no_clip_is_refused_before_anything_is_built(tmp_path):
     path = tmp_path / "c.yaml"
     path.write_text("name: c\nsearch: {model: clip}\n", encoding="utf-8")
-    with pytest.raises(InputError, match="is no CLIP model"):
+    with refused("CLIP", remedy=True):
         index_folder(read("config/nano.yaml", path))

@@ -5,9 +5,9 @@ import random
 import numpy as np
 import pytest
 import torch
+from refusals import refused
 from running import PROJECT, snakemake
 
-from verified.common.errors import InputError
 from verified.common.files import file_digest
 from verified.common.jsonl import read_json, read_jsonl
 from verified.common.seeds import derive_seed
@@ -62,7 +62,7 @@ def test_a_configuration_starts_from_it_unless_told_otherwise():
     assert other.evaluator.checkpoint is None and other.evaluator.imported
     assert read_header(shipped)[0].frames == STAND_IN_FRAMES
     for misfit in ({"frames": 16}, {"size": "mini/16", "checkpoint": "stand-in"}):
-        with pytest.raises(InputError, match="the stand-in is of size tiny"):
+        with refused("tiny"):
             load({**demo, "evaluator": misfit})
     assert load({**demo, "evaluator": {"frames": 16, "checkpoint": None}}).evaluator.frames == 16
 

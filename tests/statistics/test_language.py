@@ -1,8 +1,8 @@
 """Words, vocabulary and parts of speech."""
 
 import pytest
+from refusals import refused
 
-from verified.common.errors import InputError
 from verified.statistics.language import averages, load_tagger, tally
 from verified.statistics.tagging import measure_lists
 
@@ -42,7 +42,7 @@ def test_no_captions_give_no_figures(tagger):
 
 
 def test_a_model_that_is_not_installed_is_named():
-    with pytest.raises(InputError, match=r"statistics\.spacy_model = 'xx_none_lg' is not installed"):
+    with refused("statistics.spacy_model", "'xx_none_lg'", remedy=True):
         load_tagger("xx_none_lg")
 
 

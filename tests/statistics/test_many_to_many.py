@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from refusals import refused
 
-from verified.common.errors import InputError
 from verified.statistics.embeddings import Embeddings, distinct, write_embeddings
 from verified.statistics.many_to_many import many_to_many
 
@@ -59,7 +59,7 @@ def test_captions_that_a_collection_lacks_count_as_unknown(embeddings):
 def test_embeddings_know_their_texts(embeddings, tmp_path):
     assert (embeddings.encoder, embeddings.weights) == ("stand-in", "0" * 64)
     assert np.allclose(embeddings.lookup(["a ball moves"] * 2), [[1, 0], [1, 0]])
-    with pytest.raises(InputError, match="other captions"):
+    with refused("captions"):
         embeddings.lookup(["never seen"])
     write_embeddings(tmp_path / "half.npz", ["a"], np.ones((1, 4)), "stand-in", "0", "float16")
     assert Embeddings(tmp_path / "half.npz").vectors.dtype == np.float16
@@ -67,7 +67,7 @@ def test_embeddings_know_their_texts(embeddings, tmp_path):
 
 def test_a_file_that_is_not_ours_is_named(tmp_path):
     (tmp_path / "embeddings.npz").write_text("<html>not found</html>")
-    with pytest.raises(InputError, match=r"embeddings\.npz: not a file of embeddings"):
+    with refused("embeddings.npz", remedy=True):
         Embeddings(tmp_path / "embeddings.npz")
 
 

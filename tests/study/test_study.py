@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from browser import browser
+from refusals import refused, said
 
 from verified.__main__ import main
-from verified.common.errors import InputError
 from verified.common.jsonl import write_json
 from verified.common.video.probe import probe
 from verified.corpus.encode import write_video
@@ -74,7 +74,7 @@ def test_each_question_goes_to_as_many_different_participants(total, most, rater
 
 def test_a_small_corpus_gives_what_it_has_and_one_without_types_is_refused():
     assert len(study(statics=4, dynamics=3)["questions"]) == 7
-    with pytest.raises(InputError, match="which captions are statics"):
+    with refused("statics"):
         plan("x", "X", [{"desc_id": 1}], 1, 1, 2, 1)
 
 
@@ -95,35 +95,34 @@ def edit(values, name, value):
 
 
 REFUSALS = {
-    "another study": (lambda v, n: v.update(study="f" * 16), "belongs to study ffffffffffffffff"),
-    "no such participant": (lambda v, n: v.update(participant=11), "no participant 11"),
-    "another participant's": (lambda v, n: v.update(participant=3), "not one of participant 3"),
-    "incomplete": (lambda v, n: v["answers"].pop(4), "no answer to question {n}"),
-    "a grade is missing": (lambda v, n: v["answers"][4].pop("dynamics"), "question {n} lacks its answer on dynamics"),
-    "doubled": (lambda v, n: v["answers"].append(v["answers"][4]), "question {n} is answered twice"),
-    "edited": (lambda v, n: edit(v, "accuracy", 5), "question {n} was edited"),
-    "out of range": (lambda v, n: edit(v, "accuracy", 6), "question {n}: accuracy is 6, not one of 1, 2, 3, 4, 5"),
-    "not a number": (lambda v, n: edit(v, "statics", True), "question {n}: statics is True"),
-    "no list": (lambda v, n: v.update(answers="x"), "question None is not one of participant 2"),
-    "not an answer file": (lambda v, n: v.clear(), "not an answer file"),
+    "another study": (lambda v, n: v.update(study="f" * 16), "ffffffffffffffff"),
+    "no such participant": (lambda v, n: v.update(participant=11), "participant 11"),
+    "another participant's": (lambda v, n: v.update(participant=3), "participant 3"),
+    "incomplete": (lambda v, n: v["answers"].pop(4), "question {n}"),
+    "a grade is missing": (lambda v, n: v["answers"][4].pop("dynamics"), "question {n}", "dynamics"),
+    "doubled": (lambda v, n: v["answers"].append(v["answers"][4]), "question {n}", "twice"),
+    "edited": (lambda v, n: edit(v, "accuracy", 5), "question {n}", "edited"),
+    "out of range": (lambda v, n: edit(v, "accuracy", 6), "question {n}", "6", "1, 2, 3, 4, 5"),
+    "not a number": (lambda v, n: edit(v, "statics", True), "question {n}", "statics", "True"),
+    "no list": (lambda v, n: v.update(answers="x"), "participant 2"),
+    "not an answer file": (lambda v, n: v.clear(), "answer file"),
 }
 
 
 @pytest.mark.parametrize("case", REFUSALS)
 def test_files_that_are_not_whole_and_genuine_are_refused_with_the_question(case, tmp_path):
-    change, message = REFUSALS[case]
+    change, *named = REFUSALS[case]
     key = study()
     write_json(tmp_path / "answers.json", broken(change))
-    with pytest.raises(InputError) as refusal:
+    number = key["participants"][1][4]
+    with refused(*(one.format(n=number) for one in named), file="answers.json"):
         read_answers(tmp_path / "answers.json", key)
-    assert message.format(n=key["participants"][1][4]) in str(refusal.value)
-    assert "answers.json" in str(refusal.value)
 
 
 def test_a_participant_who_is_there_twice_is_refused(tmp_path):
     key = study()
     write_json(tmp_path / "3.json", answer_file(key, 3))
-    with pytest.raises(InputError, match="participant 3 is in"):
+    with refused("participant 3"):
         collect([tmp_path / "3.json"] * 2, key)
 
 
@@ -151,7 +150,7 @@ def test_who_does_not_answer_is_named_and_blocks_only_what_then_has_too_few_grad
 
     before = (tmp_path / "summary.json").read_bytes()
     assert main([*command, files[0]]) == 2
-    assert "no caption has the grades of 3 people yet" in capsys.readouterr().err
+    said(capsys.readouterr().err, "3 people")
     assert (tmp_path / "summary.json").read_bytes() == before
 
 

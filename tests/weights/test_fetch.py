@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 from loopback_hub import serving
+from refusals import refused
 
-from verified.common.errors import InputError
 from verified.config import load
 from verified.config.generation import Generation
 from verified.config.weights import Weights
@@ -80,7 +80,7 @@ def test_bytes_that_are_not_the_published_ones_are_refused(hub, weights, name):
     hub.publish(wanted.name, FILES)
     hub.lies[name] = FILES[name][:-1] + b"?"
     try:
-        with pytest.raises(InputError, match="other bytes than the hub has published"):
+        with refused("bytes", wanted.name):
             fetch_model(wanted, weights)
     finally:
         hub.lies.clear()
@@ -98,7 +98,7 @@ def test_a_killed_download_goes_on_where_it_was(hub, weights, tmp_path):
         f"fetch_model(Wanted('org/long'), Weights(folder={weights.folder!r}, lock={weights.lock!r}))"
     )
     lost = subprocess.Popen([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": "scripts"})
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while not any(partial.stat().st_size > 5_000_000 for partial in Path(weights.folder).rglob(".*.part")):
         assert lost.poll() is None and time.monotonic() < deadline
         time.sleep(0.1)
@@ -112,34 +112,34 @@ def test_a_killed_download_goes_on_where_it_was(hub, weights, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name, message",
+    "name, named",
     [
-        ("org/gated", r"gated.*accept them at https://huggingface\.co/org/gated.*HF_TOKEN"),
-        ("org/none", "shows no model 'org/none'.*HF_TOKEN"),
-        ("not a name", "neither a model's name on the hub nor a folder"),
+        ("org/gated", ["https://huggingface.co/org/gated", "HF_TOKEN"]),
+        ("org/none", ["'org/none'", "HF_TOKEN"]),
+        ("not a name", ["not a name", "folder"]),
     ],
 )
-def test_refusals_say_what_to_do(hub, weights, name, message):
+def test_refusals_say_what_to_do(hub, weights, name, named):
     hub.publish("org/gated", FILES)
     hub.gated.add("org/gated")
-    with pytest.raises(InputError, match=message):
+    with refused(*named):
         fetch_model(Wanted(name), weights)
 
 
 def test_an_unknown_revision_and_an_unreachable_hub(hub, weights, monkeypatch):
     hub.publish("org/revised", FILES)
-    with pytest.raises(InputError, match="no revision 'v9'"):
+    with refused("'v9'", remedy=True):
         fetch_model(Wanted("org/revised", "v9"), weights)
     from huggingface_hub import constants
 
     monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:9")
-    with pytest.raises(InputError, match=r"could not be fetched.*what has arrived is kept"):
+    with refused("kept"):
         fetch_model(Wanted("org/revised"), weights)
 
 
 def test_a_folder_in_the_hubs_place(tmp_path, weights):
     local = weights.model_copy(update={"hub": str(tmp_path / "hub")})
-    with pytest.raises(InputError, match=r"no folder for org/model.*put the model's files there"):
+    with refused("org/model", remedy=True):
         fetch_model(MODEL, local)
     folder = tmp_path / "hub" / "org" / "model"
     folder.mkdir(parents=True)
@@ -149,7 +149,7 @@ def test_a_folder_in_the_hubs_place(tmp_path, weights):
     assert record["folder"] == str(folder) and len(record["commit"]) == 40
     assert fetch_model(MODEL, local) == record
     (folder / "config.json").write_bytes(b"[]")
-    with pytest.raises(InputError, match=r"config\.json: org/model is not what the lock file names: its SHA-256"):
+    with refused("config.json", "SHA-256", remedy=True):
         fetch_model(MODEL, local)
 
 
@@ -166,7 +166,7 @@ def test_jobs_load_the_locked_commit_and_nothing_else(tmp_path, weights):
     assert locked(generation, weights.lock).llm.revision == record["commit"]
     assert source_of("org/model", "", [file]) == (str(folder), record["commit"])
     assert source_of("grid-conv", "", []) == ("grid-conv", "")
-    with pytest.raises(InputError, match=r"other/model was not fetched.*verified fetch-models"):
+    with refused("other/model", "verified fetch-models"):
         source_of("other/model", "", [file])
 
 
@@ -210,18 +210,18 @@ def test_one_form_of_the_weights_is_enough(names, kept):
 @pytest.mark.parametrize(
     "text, message",
     [
-        ("{", "not a lock file"),
-        ('{"models": {"a": {"commit": "main", "files": {"f": {}}}}}', "commit of a is not 40"),
+        ("{", "lock file"),
+        ('{"models": {"a": {"commit": "main", "files": {"f": {}}}}}', "commit of a"),
         (
             json.dumps({"models": {"a": {"commit": "0" * 40, "files": {"../f": {"bytes": 1, "sha256": "0" * 64}}}}}),
-            "outside the model's folder",
+            "../f",
         ),
-        ('{"files": {"u": {"bytes": 1}}}', "SHA-256 of u is missing"),
+        ('{"files": {"u": {"bytes": 1}}}', "SHA-256 of u"),
     ],
 )
 def test_a_lock_that_cannot_be_right_is_named(tmp_path, text, message):
     (tmp_path / "lock.json").write_text(text)
-    with pytest.raises(InputError, match=message):
+    with refused(message, file="lock.json"):
         read_lock(tmp_path / "lock.json")
 
 
@@ -234,11 +234,11 @@ def test_umt_is_pinned_by_its_first_bytes(hub, weights, tmp_path):
     assert Path(evaluator.umt_file).read_bytes() == LARGE and fetched["bytes"] == len(LARGE)
     Path(evaluator.umt_file).unlink()
     hub.lies["l16_25m.pth"] = LARGE[:-1] + b"!"
-    with pytest.raises(InputError, match=r"not the checkpoint that .*lock\.json names"):
+    with refused("lock.json", remedy=True):
         fetch_umt(evaluator, weights.lock, pause=0.01)
     hub.lies.clear()
     assert not Path(evaluator.umt_file).exists()
     fetch_umt(evaluator, weights.lock, pause=0.01)
     other = evaluator.model_copy(update={"umt_sha256": "0" * 64})
-    with pytest.raises(InputError, match=r"not the checkpoint that evaluator\.umt_sha256 names"):
+    with refused("evaluator.umt_sha256", remedy=True):
         fetch_umt(other, weights.lock)

@@ -8,10 +8,13 @@ import yaml
 from captioning import make_moments
 from loopback import endpoint
 from media import scenes, write_video
+from refusals import names, said
 from running import PROJECT, snakemake
 
 from verified.common.jsonl import read_json, read_jsonl, write_jsonl
 from verified.generation.ledger import Ledger
+
+pytestmark = pytest.mark.slow
 
 KEY = "sk-canary-4711"
 SHARD = "shard-00"
@@ -60,7 +63,7 @@ def test_a_budget_stops_the_run_between_calls(corpus):
     folder, served = corpus
     done = run(folder, "--config", "generation={budget: {calls: 5}}", targets=TARGETS[:1])
     assert done.returncode != 0 and "Traceback" not in done.stdout
-    assert "the budget is reached: 5 of 5 calls" in done.stdout and "generation.budget.calls" in done.stdout
+    said(done.stdout, "5 of 5 calls", "generation.budget.calls")
     assert sum(recorded(folder).values()) == len(served.bodies) == 5
     assert not (folder / TARGETS[0]).exists()
 
@@ -122,4 +125,5 @@ def test_a_bad_prompt_stops_before_any_call(corpus):
     prompt.write_text(whole.replace("{caption}", "{capton}"))
     done = run(folder, targets=TARGETS[1:2])
     prompt.write_text(whole)
-    assert done.returncode != 0 and "the text lacks the slot caption" in done.stdout and len(served.bodies) == asked
+    assert done.returncode != 0 and len(served.bodies) == asked
+    assert names(done.stdout, "questions.md", "slot caption")

@@ -136,14 +136,14 @@ def wait_until(reached, seconds: float) -> bool:
 
 def kill(run: subprocess.Popen, folder: Path, victim: str, draw: random.Random) -> bool:
     """Kill `victim` of a run and wait for the end of all its processes; False when the run had done its work before."""
-    assert wait_until(lambda: jobs_of(folder) or run.poll() is not None, 120), "no job was started"
+    assert wait_until(lambda: jobs_of(folder) or run.poll() is not None, 300), "no job was started"
     jobs = jobs_of(folder)
     struck = {"job": [draw.choice(jobs)] if jobs else [], "snakemake": [run.pid], "both": [run.pid, *jobs]}
     for pid in struck[victim]:
         with contextlib.suppress(ProcessLookupError):  # it ended this very moment
             os.kill(pid, signal.SIGKILL)
     run.wait(300)  # after a killed job Snakemake lets the others finish
-    assert wait_until(lambda: not alive(folder), 10), alive(folder)
+    assert wait_until(lambda: not alive(folder), 60), alive(folder)
     return run.returncode != 0
 
 
@@ -160,7 +160,7 @@ def test_a_killed_stage_is_made_again(finished, outputs, folder, rule, victim, r
         for path in (folder / "results" / "statistics").glob(f"{KEPT.get(rule)}-*"):
             path.unlink()
         run = start(folder, *outputs[rule])
-        assert wait_until(lambda run=run: jobs_of(folder) or run.poll() is not None, 120), "no job was started"
+        assert wait_until(lambda run=run: jobs_of(folder) or run.poll() is not None, 300), "no job was started"
         time.sleep(moment)
         if kill(run, folder, victim, draw):
             break
@@ -178,7 +178,7 @@ def test_killed_at_any_time_it_finishes_with_the_same_bytes(nano, tmp_path, reco
     struck = 0
     while struck < KILLS:
         run = start(tmp_path, WHOLE)
-        assert wait_until(lambda run=run: jobs_of(tmp_path) or run.poll() is not None, 120), "no job was started"
+        assert wait_until(lambda run=run: jobs_of(tmp_path) or run.poll() is not None, 300), "no job was started"
         if run.poll() == 0:
             break  # all is built, there is nothing left to be killed
         time.sleep(draw.uniform(1, LATEST))

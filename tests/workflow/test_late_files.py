@@ -1,6 +1,6 @@
 """Files that a job has written and that are seen seconds later, as on network file systems.
 
-In the jobs of these runs, every rename of a finished file takes place three seconds after the job believes it did.
+In the jobs of these runs, every rename of a finished file takes place seconds after the job believes it did.
 """
 
 import os
@@ -16,10 +16,11 @@ LATE = '''
 import os, pathlib, subprocess
 
 def late(self, target):
-    """Rename `self` to `target` three seconds from now, after this process has ended."""
+    """Rename `self` to `target` seconds from now, after this process has ended."""
     hidden = f"{target}.late"
     os.rename(self, hidden)
-    subprocess.Popen(["sh", "-c", 'sleep 3; mv "$0" "$1"', hidden, str(target)], start_new_session=True)
+    command = ["sh", "-c", 'sleep "$LATE"; mv "$0" "$1"', hidden, str(target)]
+    subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
 
 pathlib.Path.replace = late
 '''
@@ -40,7 +41,7 @@ def late(nano, tmp_path):
         shutil.rmtree(folder / "results" / "nano" / name)
     shim.mkdir()
     (shim / "sitecustomize.py").write_text(LATE)
-    return folder, {**os.environ, "PYTHONPATH": str(shim)}
+    return folder, {**os.environ, "PYTHONPATH": str(shim), "LATE": "3"}
 
 
 def test_the_cluster_profile_waits_for_late_files(nano, late):
@@ -56,6 +57,7 @@ def test_the_cluster_profile_waits_for_late_files(nano, late):
 def test_without_waiting_late_files_are_an_error_that_names_them(late):
     folder, environment = late
     target = "results/nano/keyframes/shard-00.tar"
+    environment |= {"LATE": "60"}  # however long Snakemake takes to look
     run = snakemake(folder, "--cores", "1", "--latency-wait", "0", target, env=environment)
     assert run.returncode != 0
     assert "Missing files after 0 seconds" in run.stdout and target in run.stdout

@@ -5,6 +5,7 @@ import json
 
 import pytest
 from given import CONFIG, annotations
+from refusals import names
 from running import snakemake
 
 
@@ -82,4 +83,4 @@ def test_a_collection_that_is_not_there_stops_before_any_job(tmp_path):
     (tmp_path / "config.yaml").write_text(CONFIG)
     run = snakemake(tmp_path, "--cores", "1", "results/tables", config=tmp_path / "config.yaml")
     assert run.returncode != 0
-    assert "datasets.mine.source: no split of collection 'mine' is at hand" in run.stdout
+    assert names(run.stdout, "datasets.mine.source", "'mine'")

@@ -12,6 +12,7 @@ from running import command, digests, snakemake
 from verified.statistics.kept import KINDS
 
 SHOWN = "results/tables"
+pytestmark = pytest.mark.slow
 
 
 def configure(folder: Path, name: str, first: int) -> Path:
