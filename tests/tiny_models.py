@@ -15,9 +15,15 @@ LLAVA_TEMPLATE = (
 )
 QWEN_TEMPLATE = (
     "{% for m in messages %}<|im_start|>{{ m['role'] }}\n{% for c in m['content'] %}{% if c['type'] == 'image' %}"
-    "<|vision_start|><|image_pad|><|vision_end|>{% else %}{{ c['text'] }}{% endif %}{% endfor %}<|im_end|>\n"
+    "<|vision_start|><|image_pad|><|vision_end|>{% elif c['type'] == 'video' %}"
+    "<|vision_start|><|video_pad|><|vision_end|>{% else %}{{ c['text'] }}{% endif %}{% endfor %}<|im_end|>\n"
     "{% endfor %}<|im_start|>assistant\n"
 )
+QWEN_TEXT_TEMPLATE = (
+    "{% for m in messages %}{{ '<|im_start|>' + m['role'] + '\n' + m['content'] + '<|im_end|>\n' }}{% endfor %}"
+    "<|im_start|>assistant\n"
+)
+"""Of Qwen2.5-VL's tokenizer, which knows text alone: pictures and videos stand in its processor's template."""
 
 
 def _tokenizer(special: list[str]):
@@ -139,7 +145,6 @@ def qwen_vl(folder: Path) -> str:
 
     control = ["<|im_start|>", "<|im_end|>", "<|vision_start|>", "<|vision_end|>", "<|image_pad|>", "<|video_pad|>"]
     tokenizer = _tokenizer(control)
-    tokenizer.chat_template = QWEN_TEMPLATE
     number = tokenizer.convert_tokens_to_ids
     torch.manual_seed(0)
     config = Qwen2_5_VLConfig(
@@ -170,7 +175,10 @@ def qwen_vl(folder: Path) -> str:
     images = json.loads((folder / "preprocessor_config.json").read_text())
     images |= {"processor_class": "Qwen2_5_VLProcessor", "image_processor_type": "Qwen2VLImageProcessor"}
     (folder / "preprocessor_config.json").write_text(json.dumps(images))
-    (folder / "chat_template.jinja").write_text(QWEN_TEMPLATE)
+    # Two templates in two files, as they were published: the processor's, and that of the tokenizer.
+    (folder / "chat_template.json").write_text(json.dumps({"chat_template": QWEN_TEMPLATE}))
+    tokens = json.loads((folder / "tokenizer_config.json").read_text())
+    (folder / "tokenizer_config.json").write_text(json.dumps(tokens | {"chat_template": QWEN_TEXT_TEMPLATE}))
     return str(folder)
 
 

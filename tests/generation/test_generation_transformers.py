@@ -8,6 +8,7 @@ import tiny_models
 from captioning import jpeg, settings
 from refusals import refused
 
+from verified.common.errors import InputError
 from verified.config.generation import EngineSettings
 from verified.generation.asking import Asker, Call
 from verified.generation.engines.media import without_control_tokens
@@ -130,3 +131,39 @@ def test_a_model_that_is_none(tmp_path):
 def test_control_tokens_cannot_be_read_in_a_caption():
     tokens = ["<image>", "[INST]", "</s>", "x"]
     assert without_control_tokens("a <image> [INST] </s> x", tokens) == "a < image> [ INST] < /s> x"
+
+
+def watching(times=(0.0, 0.5, 1.0, 1.5, 2.0)):
+    frames = CLIP[: len(times)]
+    return Request("answers", "watch <|video_pad|>", {}, frames=frames, frame_times=times, sampling=SHORT, seed=5)
+
+
+def test_a_clip_as_one_video(tmp_path):
+    """In environments with torchvision (make test-vllm, make rehearsal): video processors need it."""
+    pytest.importorskip("torchvision", reason="no torchvision here")
+    seeing = engine(tiny_models.qwen_vl(tmp_path / "qwen"), video_input="frames")
+    five, two, again = seeing.answer([watching(), watching((0.0, 0.5)), watching()])
+    assert {five.finish, two.finish} <= {"length", "stop"} and again.text == five.text
+    of_two_frames = (five.tokens_in - two.tokens_in) / 2  # five frames are three pairs, the last one half
+    assert of_two_frames == int(of_two_frames) >= 1
+
+
+@pytest.mark.parametrize("kind", ["mistral", "llava_next"])
+def test_a_model_without_a_video_part_is_named(kind, tmp_path):
+    folder = getattr(tiny_models, kind)(tmp_path)
+    with pytest.raises(InputError) as refusal:
+        next(engine(folder, video_input="frames").answer([watching()]))
+    assert folder in refusal.value.problem and "stills" in refusal.value.remedy
+
+
+def test_a_template_that_fails_is_named(tmp_path):
+    """Qwen2.5-VL without its processor's template: that of its tokenizer knows text alone."""
+    folder = tiny_models.qwen_vl(tmp_path)
+    (tmp_path / "chat_template.json").unlink()
+    for template in (tiny_models.QWEN_TEXT_TEMPLATE, "{{ raise_exception('no pictures, please') }}"):
+        seeing = engine(folder)
+        seeing._load()
+        seeing.processor.chat_template = template
+        with pytest.raises(InputError) as refusal:
+            next(seeing.answer([requests_for("qwen_vl")[1]]))
+        assert folder in refusal.value.problem and refusal.value.remedy

@@ -76,7 +76,7 @@ def test_stills_stay_as_they_were(tmp_path):
 
 
 def test_engines_without_a_video_part_refuse_it():
-    for values in ({"engine": "transformers", "video_input": "frames"}, {"engine": "vllm", "video_input": "mp4"}):
+    for values in ({"engine": "transformers", "video_input": "mp4"}, {"engine": "vllm", "video_input": "mp4"}):
         with pytest.raises(ValidationError, match="does not take video_input"):
             EngineSettings(model="m", **values)
 

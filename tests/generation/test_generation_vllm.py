@@ -1,7 +1,10 @@
 """The vLLM engine on tiny models of the classes that config/paper.yaml names; runs where vLLM is (make test-vllm)."""
 
 import contextlib
+import dataclasses
 import os
+import subprocess
+import sys
 
 import pytest
 
@@ -15,8 +18,10 @@ os.environ |= {
 pytest.importorskip("vllm", reason="vLLM is not installed here; make test-vllm builds an environment for it")
 
 import numpy as np
+import psutil
 import tiny_models
 from captioning import jpeg
+from running import PROJECT
 
 from verified.common.errors import InputError
 from verified.config.generation import EngineSettings
@@ -35,9 +40,11 @@ CLIP = np.random.default_rng(0).integers(0, 255, (5, 40, 60, 3), np.uint8)
 def engine(folder, **changes):
     """An engine whose processes end with the block."""
     made = VLLM(EngineSettings(engine="vllm", model=folder, max_context_tokens=512, **changes))
-    yield made
-    if made.llm is not None:
-        made.llm.llm_engine.engine_core.shutdown()
+    try:
+        yield made
+    finally:
+        if made.llm is not None:
+            made.llm.llm_engine.engine_core.shutdown()
 
 
 @pytest.fixture(scope="module")
@@ -82,6 +89,59 @@ def test_pictures_and_clips(kind, tmp_path):
         picture, broken, clip = seeing.answer(asked)
     assert (broken.finish, broken.reason) == ("error", "media")
     assert picture.finish in ("length", "stop") and clip.tokens_in >= picture.tokens_in + 4 * 4
+
+
+TIMES = tuple(number / 2 for number in range(len(CLIP)))
+
+
+def test_a_clip_as_one_video_by_the_processors_template(tmp_path):
+    """As Qwen2.5-VL was published: its tokenizer's template knows text alone and fails on a list of contents."""
+    clip = Request("answers", "watch <|video_pad|>", VALUES, frames=CLIP, frame_times=TIMES, sampling=SHORT, seed=1)
+    asked = [clip, dataclasses.replace(clip, frames=CLIP[:2], frame_times=TIMES[:2])]
+    with engine(tiny_models.qwen_vl(tmp_path / "qwen"), video_input="frames") as seeing:
+        five, two = seeing.answer(asked)
+        again = next(seeing.answer(asked[:1]))
+        text = next(seeing.answer([Request("positives", "say it", VALUES, sampling=SHORT)]))
+    assert {five.finish, two.finish, text.finish} <= {"length", "stop"} and again.text == five.text
+    of_two_frames = (five.tokens_in - two.tokens_in) / 2  # five frames are three pairs, the last one half
+    assert of_two_frames == int(of_two_frames) >= 1
+
+
+def test_a_template_that_takes_no_video_is_named(tmp_path):
+    folder = tiny_models.qwen_vl(tmp_path / "qwen")
+    (tmp_path / "qwen" / "chat_template.json").unlink()
+    clip = Request("answers", "watch", VALUES, frames=CLIP, frame_times=TIMES, sampling=SHORT)
+    with engine(folder, video_input="frames") as seeing, pytest.raises(InputError) as refusal:
+        list(seeing.answer([clip]))
+    assert folder in refusal.value.problem and refusal.value.remedy
+
+
+JOB = """
+import sys, time
+from types import SimpleNamespace
+from verified.common.job import job
+from verified.config.generation import EngineSettings
+from verified.generation.engines.vllm import VLLM
+
+with job(SimpleNamespace(log=None)):
+    engine = VLLM(EngineSettings(engine="vllm", model=sys.argv[1], max_context_tokens=512))
+    engine._load()
+    print("loaded", flush=True)
+    time.sleep(600)
+"""
+
+
+def test_the_engine_dies_with_its_killed_job(tmp_path):
+    command = [sys.executable, "-c", JOB, tiny_models.mistral(tmp_path / "mistral", context=512)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(PROJECT / "scripts"), *sys.path])}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment, cwd=tmp_path) as job:
+        while (line := job.stdout.readline()) not in ("loaded\n", ""):
+            pass
+        engines = psutil.Process(job.pid).children(recursive=True)
+        job.kill()
+        job.stdout.close()
+    assert line and engines
+    assert psutil.wait_procs(engines, timeout=20)[1] == []
 
 
 def test_a_model_that_is_none(tmp_path):

@@ -51,8 +51,9 @@ class EngineSettings(Section):
     """Engine openai: the job stops when no call at all was answered for so long, requested pauses included."""
     video_input: Literal["stills", "frames", "mp4"] = "stills"
     """How a clip is handed over. stills: a picture for each frame, for any model that takes several. frames: one video
-    of these frames with their times, for models with a video part (vllm, and endpoints served by vLLM). mp4: one video
-    file that keeps the times, for other endpoints that take videos; these choose frames in it on their own."""
+    of these frames with their times, for models with a video part (vllm, transformers, and endpoints served by vLLM).
+    mp4: one video file that keeps the times, for other endpoints that take videos; these choose frames in it on their
+    own."""
     gpu: int = Field(default=0, ge=0)
     """Engines vllm and transformers: GPUs of a job; with 0 they run on the CPU."""
     batch: int = Field(default=32, ge=1)
@@ -92,8 +93,8 @@ class EngineSettings(Section):
         if self.engine == "cassette" and not self.cassette:
             raise ValueError("engine cassette needs the key `cassette`, the path of an exported ledger")
         forms = ("stills", "frames", "mp4")
-        takes = {"vllm": forms[:2], "openai": forms, "cassette": forms}.get(self.engine, forms[:1])
-        if self.video_input not in takes:
+        taken = {"scene-reader": 1, "vllm": 2, "transformers": 2}.get(self.engine, 3)
+        if self.video_input not in forms[:taken]:
             raise ValueError(f"the engine {self.engine} does not take video_input {self.video_input}")
         if self.engine == "scene-reader" and self.structured:
             raise ValueError("the scene reader answers in the printed formats only: structured must be false")

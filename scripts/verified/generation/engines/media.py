@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 from PIL import Image
 
+from verified.common.errors import InputError
 from verified.generation.request import Request
 
 JPEG_QUALITY = 92
@@ -91,6 +92,14 @@ def without_control_tokens(text: str, tokens: Iterable[str]) -> str:
     for token in sorted(filter(lambda token: len(token) > 1, tokens), key=len, reverse=True):
         text = text.replace(token, f"{token[0]} {token[1:]}")
     return text
+
+
+def no_template_for(what: str, model: str, error: Exception) -> InputError:
+    """The error of a chat template that does not take `what`; every request would meet it."""
+    return InputError(
+        f"the chat template of {model!r} does not take {what}: {error!r}",
+        remedy="fetch the model with its processor's chat template, set `video_input: stills`, or name another model",
+    )
 
 
 def free_gpu_memory() -> None:

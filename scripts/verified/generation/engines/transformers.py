@@ -1,15 +1,25 @@
 """Models of the transformers library on any device, one request at a time, so that an answer depends on nothing else.
 
 Text models (Mistral and the like) and models of images and text (LLaVA-NeXT, Qwen-VL and the like) are told apart by
-their configuration. A clip is given as its frames, one image each. Answers cannot be constrained: a schema is ignored.
+their configuration. A clip is given as its frames, one image each, or as one video with their times (`video_input:
+frames`), where the model's processor has a video part. Answers cannot be constrained: a schema is ignored.
 """
 
 import time
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from jinja2 import TemplateError
 
 from verified.common.errors import InputError
 from verified.config.generation import EngineSettings
-from verified.generation.engines.media import free_gpu_memory, pictures, without_control_tokens
+from verified.generation.engines.media import (
+    free_gpu_memory,
+    no_template_for,
+    pictures,
+    video_facts,
+    without_control_tokens,
+)
 from verified.generation.request import Reply, Request
 
 
@@ -73,13 +83,14 @@ class Transformers:
         import torch
 
         started = time.monotonic()
+        as_video = request.frames is not None and self.settings.video_input == "frames"
         try:
-            images = pictures(request)
+            images = pictures(replace(request, frames=None) if as_video else request)
         except (OSError, ValueError, SyntaxError) as error:
             return Reply("", "error", "media", str(error))
         if images and not self.sees:
             return Reply("", "error", "no-eyes", f"{self.model} takes no images")
-        inputs = self._inputs(request.prompt, images)
+        inputs = self._inputs(request.prompt, images, request if as_video else None)
         tokens_in = inputs["input_ids"].shape[1]
         room = self.most_tokens - tokens_in
         if room < 1:
@@ -105,20 +116,34 @@ class Transformers:
         spent = time.monotonic() - started
         return Reply(text, finish, tokens_in=tokens_in, tokens_out=len(ids), seconds=spent)
 
-    def _inputs(self, prompt: str, images: list) -> dict:
+    def _inputs(self, prompt: str, images: list, clip: Request | None = None):
+        """Inputs of the network: `prompt` after the images, or after the frames of `clip` as one video."""
         prompt = without_control_tokens(prompt, self.control)
+        if clip and not getattr(self.processor, "video_processor", None):
+            raise InputError(
+                f"{self.model!r} takes no video here",
+                remedy="install torchvision if the model has a video part, or set `video_input: stills`",
+            )
         speaker = self.processor or self.tokenizer
+        kinds = ["video"] if clip else ["image"] * len(images)
         if getattr(speaker, "chat_template", None):
-            content = [*({"type": "image"} for _ in images), {"type": "text", "text": prompt}] if self.sees else prompt
+            content = [*({"type": kind} for kind in kinds), {"type": "text", "text": prompt}] if self.sees else prompt
             messages = [{"role": "user", "content": content}]
-            prompt = speaker.apply_chat_template(messages, add_generation_prompt=True, tokenize=False)
+            try:
+                prompt = speaker.apply_chat_template(messages, add_generation_prompt=True, tokenize=False)
+            except (TemplateError, TypeError) as error:
+                raise no_template_for(f"text with {kinds[0]}" if kinds else "text", self.model, error) from None
             special = False  # the template writes them
         else:
-            prompt = "".join(getattr(speaker, "image_token", "<image>") + "\n" for _ in images) + prompt
+            prompt = "".join(getattr(speaker, f"{kind}_token", f"<{kind}>") + "\n" for kind in kinds) + prompt
             special = True
         if self.sees:
-            image_inputs = {"images": [images]} if images else {}
-            inputs = self.processor(text=[prompt], **image_inputs, return_tensors="pt", add_special_tokens=special)
+            media = {"images": [images]} if images else {}
+            if clip:
+                facts = video_facts(clip.frame_times)
+                sampled = facts.pop("do_sample_frames")
+                media = {"videos": [clip.frames], "video_metadata": [facts], "do_sample_frames": sampled}
+            inputs = self.processor(text=[prompt], **media, return_tensors="pt", add_special_tokens=special)
         else:
             inputs = self.tokenizer([prompt], return_tensors="pt", add_special_tokens=special)
         inputs.pop("token_type_ids", None)
@@ -126,7 +151,7 @@ class Transformers:
 
 
 def _processor(model: str, kind: str, pinned: dict):
-    """The processor of a `kind` of model; without torchvision, one without video part, as frames are images here."""
+    """The processor of a `kind` of model; without torchvision, one without video part."""
     import transformers
     from transformers.models.auto.processing_auto import PROCESSOR_MAPPING_NAMES
 

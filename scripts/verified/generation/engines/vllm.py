@@ -1,9 +1,10 @@
 """vLLM, offline: batches on a GPU, or on a CPU with the CPU build (written against vLLM 0.32).
 
-The model's chat template, pictures as they are, JSON schemas as structured output, a seed per request, prefix caching.
-A clip is given as its frames, one image each, or as one video with their times (`video_input: frames`), for which a
-batch holds nothing but clips, as the stages ask. A request that vLLM refuses, such as a prompt over the context length,
-ends as a named error and does not take its batch with it.
+The chat template that vLLM finds for the model (the processor's before the tokenizer's, which may know text alone),
+pictures as they are, JSON schemas as structured output, a seed per request, prefix caching. A clip is given as its
+frames, one image each, or as one video with their times (`video_input: frames`), for which a batch holds nothing but
+clips, as the stages ask. A request that vLLM refuses, such as a prompt over the context length, ends as a named error
+and does not take its batch with it.
 """
 
 import itertools
@@ -12,7 +13,13 @@ from collections.abc import Iterable, Iterator
 
 from verified.common.errors import InputError
 from verified.config.generation import EngineSettings
-from verified.generation.engines.media import free_gpu_memory, pictures, video_facts, without_control_tokens
+from verified.generation.engines.media import (
+    free_gpu_memory,
+    no_template_for,
+    pictures,
+    video_facts,
+    without_control_tokens,
+)
 from verified.generation.request import Reply, Request
 
 
@@ -87,11 +94,8 @@ class VLLM:
         text = without_control_tokens(request.prompt, self.control)
         if request.frames is not None and self.settings.video_input == "frames":
             content = [{"type": "video"}, {"type": "text", "text": text}]
-            prompt = self.llm.get_tokenizer().apply_chat_template(
-                [{"role": "user", "content": content}], add_generation_prompt=True, tokenize=False
-            )
             return {
-                "prompt": prompt,
+                "prompt": self._rendered(content),
                 "multi_modal_data": {"video": [(request.frames, video_facts(request.frame_times))]},
             }
         images = pictures(request)
@@ -99,6 +103,21 @@ class VLLM:
             return [{"role": "user", "content": text}]
         blocks = [{"type": "image_pil", "image_pil": image} for image in images]
         return [{"role": "user", "content": [*blocks, {"type": "text", "text": text}]}]
+
+    def _rendered(self, content: list[dict]) -> str:
+        """The prompt as `LLM.chat` would write it, which takes videos as files alone. Raises InputError."""
+        from vllm.renderers.hf import safe_apply_chat_template
+
+        try:
+            return safe_apply_chat_template(
+                self.llm.model_config,
+                self.llm.get_tokenizer(),
+                [{"role": "user", "content": content}],
+                add_generation_prompt=True,
+                tokenize=False,
+            )
+        except (ValueError, _client_error()) as error:  # vLLM makes these of whatever the template raised
+            raise no_template_for("a video", self.model, error) from None
 
     def _chat(self, messages: list[list[dict] | dict], requests: list[Request]) -> list[Reply]:
         """One call for all; when vLLM refuses it, one call for each, so that the culprit is found."""
