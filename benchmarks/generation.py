@@ -5,7 +5,7 @@
 
 The paced engine answers 500 calls a second and no more, and its row is of wall seconds, for a model is what one waits
 for; the others are of processor seconds with an engine that answers at once. The limits are the engine alone, and
-SQLite alone with the same rows: each committed by itself, a hundred in a transaction, and looked up by its key.
+SQLite alone with the same rows: each committed by itself, and looked up by its key.
 """
 
 import itertools
@@ -27,7 +27,7 @@ from verified.generation.request import Reply, Request
 
 PROMPT = "Say the same thing in other words. " * 20
 ANSWER = '1. "A dog runs across a green field."\n2. "A dog is running over grass."\n3. "A dog crosses a field."'
-RATE, BATCH = 500.0, 100
+RATE = 500.0
 
 
 class PacedEngine:
@@ -69,18 +69,12 @@ def rows(names: Iterator[Path], count: int) -> list[Row]:
     """What takes the processor's time; `names` are of files that are not there yet."""
     kept, finished = ledger_rows(count), next(names)
     ask(finished, 0, count)
-    one_by_one = side("SQLite alone", lambda: insert(next(names), kept, 1), count)
+    one_by_one = side("SQLite alone", lambda: insert(next(names), kept), count)
     return [
         Row(
             "asked, parsed and kept", "calls", side("ours", lambda: ask(next(names), 0, count), count), None, one_by_one
         ),
-        Row(
-            f"outcomes kept, {BATCH} at a time",
-            "rows",
-            side("the ledger", lambda: put_many(next(names), kept), count),
-            side("one at a time", lambda: put(next(names), kept), count),
-            side("SQLite alone", lambda: insert(next(names), kept, BATCH), count),
-        ),
+        Row("outcomes kept", "rows", side("the ledger", lambda: put(next(names), kept), count), None, one_by_one),
         Row(
             "known outcomes of a finished shard",
             "calls",
@@ -128,31 +122,22 @@ def ledger_rows(count: int) -> list[dict]:
     return [{"key": key_of(one), **one, **rest, **numbers} for one in parts]
 
 
-def put_many(file: Path, kept: list[dict]) -> None:
-    """Outcomes to a new ledger in transactions of a hundred."""
-    with Ledger(file) as ledger:
-        for at in range(0, len(kept), BATCH):
-            ledger.put_many(kept[at : at + BATCH])
-
-
 def put(file: Path, kept: list[dict]) -> None:
-    """The same, each by itself."""
+    """Outcomes to a part of a new ledger, and from there into its file."""
     with Ledger(file) as ledger:
         for row in kept:
             ledger.put(row)
 
 
-def insert(file: Path, kept: list[dict], at_once: int) -> None:
-    """The same by SQLite, in transactions of so many."""
+def insert(file: Path, kept: list[dict]) -> None:
+    """The same by SQLite, each row committed by itself."""
     connection = sqlite3.connect(file, isolation_level=None)
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute(TABLE)
     query = f"INSERT INTO calls VALUES ({', '.join('?' * len(COLUMNS))})"
-    for at in range(0, len(kept), at_once):
-        connection.execute("BEGIN")
-        connection.executemany(query, ([row[name] for name in COLUMNS] for row in kept[at : at + at_once]))
-        connection.execute("COMMIT")
+    for row in kept:
+        connection.execute(query, [row[name] for name in COLUMNS])
     connection.close()
 
 

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from ledger_rows import row_of
+from ledger_rows import put_all, row_of
 from stub_engine import StubEngine
 
 from verified.common.errors import InputError
@@ -76,7 +76,7 @@ def test_attempts_add_up_and_ok_stays(tmp_path):
             3,
             0.75,
         )
-        assert ledger.put_many(row_of(number) for number in range(5)) == 5
+        assert put_all(ledger, (row_of(number) for number in range(5))) == 5
         assert ledger.totals()["calls"] == 5
         with pytest.raises(ValueError, match="splendid"):
             ledger.put(row_of(9, "splendid"))
@@ -128,9 +128,9 @@ def test_a_disk_too_full_to_fold_loses_nothing(tmp_path, caplog, monkeypatch):
     monkeypatch.setattr(logging.getLogger("verified"), "propagate", True)
     path = tmp_path / "l.sqlite"
     with Ledger(path) as ledger:
-        ledger.put_many(row_of(number) for number in range(200))
+        put_all(ledger, (row_of(number) for number in range(200)))
     ledger = Ledger(path)
-    ledger.put_many(row_of(number) for number in range(200, 250))
+    put_all(ledger, (row_of(number) for number in range(200, 250)))
     with no_file_above(path.stat().st_size - 4096):
         ledger.close()
     assert "the disk is full" in caplog.text and list((tmp_path / "l.sqlite.parts").glob("*.part"))
@@ -142,7 +142,7 @@ def test_a_disk_too_full_to_fold_loses_nothing(tmp_path, caplog, monkeypatch):
 def test_verify_finds_what_was_changed(tmp_path, capsys):
     path = tmp_path / "l.sqlite"
     with Ledger(path) as ledger:
-        ledger.put_many(row_of(number) for number in range(3))
+        put_all(ledger, (row_of(number) for number in range(3)))
     assert command("ledger", "verify", "--ledger", path) == 0
     changed(path, "UPDATE calls SET prompt = 'other' WHERE key = ?", row_of(1)["key"])
     changed(path, "UPDATE calls SET text = '' WHERE key = ?", row_of(2)["key"])
@@ -154,7 +154,7 @@ def test_verify_finds_what_was_changed(tmp_path, capsys):
 def test_stats_and_export_on_the_command_line(tmp_path, capsys):
     path = tmp_path / "l.sqlite"
     with Ledger(path) as ledger:
-        ledger.put_many([row_of(1), row_of(2, "blocked", "")])
+        put_all(ledger, [row_of(1), row_of(2, "blocked", "")])
     assert command("ledger", "stats", "--ledger", path) == 0
     assert "blocked" in capsys.readouterr().out
     assert command("ledger", "export", "--ledger", path, tmp_path / "c.parquet") == 0

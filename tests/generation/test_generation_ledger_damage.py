@@ -12,7 +12,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from ledger_rows import row_of
+from ledger_rows import put_all, row_of
 from stub_engine import StubEngine
 
 from verified.common.errors import InputError
@@ -174,7 +174,7 @@ def test_a_damaged_line_of_a_part_is_found_and_asked_again(tmp_path, damage, cap
     with Ledger(path) as ledger:
         assert ledger.damaged == 1 and ledger.totals()["calls"] == 40 - lost
         assert sum(ledger.get(row_of(number)["key"]) is None for number in range(40)) == lost
-        ledger.put_many(row_of(number) for number in range(40) if ledger.get(row_of(number)["key"]) is None)
+        put_all(ledger, (row_of(number) for number in range(40) if ledger.get(row_of(number)["key"]) is None))
     with Ledger(path) as ledger:
         assert ledger.totals()["attempts"] == 40 and list(faults(ledger)) == []
 
@@ -192,7 +192,7 @@ def test_rescue_brings_the_parts_along(tmp_path):
 def damaged(path, share, length=4096):
     """A ledger of 3,000 calls with some bytes overwritten at a share `share` of it."""
     with Ledger(path) as ledger:
-        ledger.put_many(row_of(number) for number in range(3000))
+        put_all(ledger, (row_of(number) for number in range(3000)))
     size = path.stat().st_size
     with path.open("r+b") as file:
         file.seek(int(size * share) // 4096 * 4096)
@@ -224,7 +224,7 @@ def test_a_damaged_ledger_is_a_named_error_everywhere_and_can_be_rescued(tmp_pat
 
 def test_no_flipped_byte_ends_in_a_traceback(tmp_path, capsys):
     with Ledger(tmp_path / "whole.sqlite") as ledger:
-        ledger.put_many(row_of(number) for number in range(60))
+        put_all(ledger, (row_of(number) for number in range(60)))
     content = (tmp_path / "whole.sqlite").read_bytes()
     draw = random.Random(11)
     for case in range(60):
@@ -244,7 +244,7 @@ def test_no_flipped_byte_ends_in_a_traceback(tmp_path, capsys):
 def test_failed_calls_can_be_forgotten(tmp_path, capsys):
     path = tmp_path / "l.sqlite"
     with Ledger(path) as ledger:
-        ledger.put_many([row_of(1), row_of(2, "blocked", ""), {**row_of(3, "error", ""), "reason": "context-length"}])
+        put_all(ledger, [row_of(1), row_of(2, "blocked", ""), {**row_of(3, "error", ""), "reason": "context-length"}])
     assert command("ledger", "forget", "--ledger", path, "--status", "error", "--reason", "context-length") == 0
     assert "1 calls forgotten" in capsys.readouterr().out
     with Ledger(path) as ledger:

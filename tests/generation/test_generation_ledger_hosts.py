@@ -8,7 +8,7 @@ import sys
 import time
 
 import pytest
-from ledger_rows import row_of
+from ledger_rows import put_all, row_of
 from two_hosts import on_host, why_not
 
 from verified.common import lock_file
@@ -76,7 +76,7 @@ def test_a_host_that_dies_half_way_loses_nothing_and_the_next_start_folds(shared
 @hosts
 def test_what_one_host_has_recorded_the_other_does_not_ask(shared):
     with Ledger(shared) as ledger:
-        ledger.put_many(row_of(number) for number in range(20))
+        put_all(ledger, (row_of(number) for number in range(20)))
         for name, asked in (("a", 30), ("b", 0)):
             job = on_host(name, shared, JOB, shared, 0, 50)
             assert len(job.communicate()[0].split()) == asked and job.returncode == 0
@@ -230,12 +230,12 @@ def test_a_large_ledger_is_not_copied_for_every_job(tmp_path, monkeypatch):
     monkeypatch.setattr(ledger_file, "SMALL", 1000)
     path = tmp_path / "l.sqlite"
     with Ledger(path) as ledger:
-        ledger.put_many(row_of(number) for number in range(400))
+        put_all(ledger, (row_of(number) for number in range(400)))
     before, copies = ledger_file.signature(path), 0
     for number in range(400, 800, 5):
         with Ledger(path) as ledger:
             assert ledger.get(row_of(number - 1)["key"])
-            ledger.put_many(row_of(number) for number in range(number, number + 5))
+            put_all(ledger, (row_of(number) for number in range(number, number + 5)))
         copies += ledger_file.signature(path) != before
         before = ledger_file.signature(path)
     assert 2 < copies < 20

@@ -172,10 +172,6 @@ class Ledger:
         ledger_file.keep(self.connection, stored, "temp.recent")
         return stored
 
-    def put_many(self, rows: Iterable[Row]) -> int:
-        """Record many outcomes; returns how many."""
-        return sum(1 for row in rows if self.put(row))
-
     def _change(self, change: Callable[[sqlite3.Connection], int]) -> int:
         """Fold everything in and change the file. Raises InputError where others keep it locked, or a full disk."""
         count = self._guarded(lambda: ledger_file.rewrite(self.path, LONG_PATIENCE, change))
