@@ -32,12 +32,13 @@ report: env
 study: env
 	$(BIN)/verified study pages $(ARGS)
 
-# One process a core, four at most; ARGS="-n 0" leaves all to one.
+# One process a core, four at most; ARGS="-n 0" leaves all to one. What took longest is said at the end.
+SHARED := -n logical --maxprocesses 4 --durations 12 --durations-min 5
 test: env lint
-	$(BIN)/pytest -n logical --maxprocesses 4 -m "not slow" $(ARGS)
+	$(BIN)/pytest $(SHARED) -m "not slow" $(ARGS)
 
 test-long: env
-	$(BIN)/pytest -n logical --maxprocesses 4 -m slow $(ARGS)
+	$(BIN)/pytest $(SHARED) -m slow $(ARGS)
 
 # Needs a Chromium; as root on Debian and its kin, it is installed. Screenshots stay in results/screenshots. Every search index
 # in results is walked through too, where there is one (or that of VERIFIED_INDEX).

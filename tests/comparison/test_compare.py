@@ -7,9 +7,9 @@ import tarfile
 
 import numpy as np
 import pytest
+from refusals import refused, said
 
 from verified.__main__ import main
-from verified.common.errors import InputError
 from verified.comparison.compare import difference, most_different, overall_table
 from verified.comparison.groups import Query, alike, groups_of
 from verified.comparison.runs import read_run
@@ -143,21 +143,21 @@ def test_the_command_writes_table_figure_and_page(runs, truth, tmp_path, capsys)
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("change", "named"),
     [
-        (lambda good, half, folder: [str(good)], "nothing to be compared with"),
-        (lambda good, half, folder: [str(good), str(good)], "two runs are called 'good'"),
-        (lambda good, half, folder: [str(good), str(folder)], "no submission.json.gz in it"),
-        (lambda good, half, folder: [str(good), str(half), "--metric", "VCMR/r1"], "not every run has the metric"),
-        (lambda good, half, folder: [str(good), str(half), "--keyframes", str(folder)], "no keyframe archive"),
-        (lambda good, half, folder: [str(good), str(half), "--nms", "2"], "is no tIoU"),
+        (lambda good, half, folder: [str(good)], "compared"),
+        (lambda good, half, folder: [str(good), str(good)], "'good'"),
+        (lambda good, half, folder: [str(good), str(folder)], "submission.json.gz"),
+        (lambda good, half, folder: [str(good), str(half), "--metric", "VCMR/r1"], "VCMR/r1"),
+        (lambda good, half, folder: [str(good), str(half), "--keyframes", str(folder)], "keyframe"),
+        (lambda good, half, folder: [str(good), str(half), "--nms", "2"], "tIoU"),
     ],
 )
-def test_what_cannot_be_compared_is_said(change, message, runs, truth, tmp_path, capsys):
+def test_what_cannot_be_compared_is_said(change, named, runs, truth, tmp_path, capsys):
     folder = tmp_path / "empty"
     folder.mkdir()
     assert main(["compare", str(truth), *change(runs[0], runs[1], folder), "--output", str(tmp_path / "out")]) == 2
-    assert message in capsys.readouterr().err
+    said(capsys.readouterr().err, named)
 
 
 def test_trainings_that_an_earlier_configuration_left_are_refused_by_name(runs, truth):
@@ -167,13 +167,13 @@ def test_trainings_that_an_earlier_configuration_left_are_refused_by_name(runs, 
         path.write_text(json.dumps(known))
     assert len(both(runs, truth)[2].files) == 2
     for change, why in (
-        ({"ground_truth_sha256": "b"}, "tested on other annotations"),
-        ({"settings_sha256": "b"}, "trained or tested with other settings"),
-        ({"settings_sha256": None}, "does not say its settings"),
+        ({"ground_truth_sha256": "b"}, "annotations"),
+        ({"settings_sha256": "b"}, "other settings"),
+        ({"settings_sha256": None}, "its settings_sha256"),
     ):
         other = {key: value for key, value in (known | change).items() if value}
         kept[2].write_text(json.dumps(other))
-        with pytest.raises(InputError, match=rf"seed-2/fig/metrics\.json: .*{why}.* than .*seed-1"):
+        with refused(why, "seed-1", file=kept[2], remedy=True):
             both(runs, truth)
 
 
@@ -191,4 +191,4 @@ def test_a_submission_that_lacks_a_query_is_refused(runs, truth, tmp_path, capsy
     document["VCMR"].pop()
     (tmp_path / "short.json").write_text(json.dumps(document))
     assert main(["compare", str(truth), str(runs[0]), str(tmp_path / "short.json")]) == 2
-    assert "lacks desc_id 11" in capsys.readouterr().err
+    said(capsys.readouterr().err, "short.json", "desc_id 11")

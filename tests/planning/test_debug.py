@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from refusals import said
 from running import NANO
 
 from verified.common.jsonl import read_jsonl, write_jsonl
@@ -29,15 +30,16 @@ def test_a_script_runs_with_the_rules_own_files(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "named"),
     [
-        (["collect_spoild", "shard=shard-00"], "did you mean 'collect_spoiled'?"),
-        (["collect_spoiled", "shard=shard-00"], "collect_spoiled has the wildcards dataset, shard, not shard"),
-        (["collect_spoiled", "dataset=nano", "shard=shard-00"], "statics/shard-00.spoiled.jsonl, which is not there"),
-        (["collect_spoiled", "nano"], "'nano' is no wildcard (write WILDCARD=VALUE"),
+        (["collect_spoild", "shard=shard-00"], "'collect_spoiled'"),
+        (["collect_spoiled", "shard=shard-00"], "dataset, shard"),
+        (["collect_spoiled", "dataset=nano", "shard=shard-00"], "statics/shard-00.spoiled.jsonl"),
+        (["collect_spoiled", "nano"], "WILDCARD=VALUE"),
     ],
     ids=["rule", "wildcard", "input", "form"],
 )
-def test_mistakes_are_named(tmp_path, arguments, said):
+def test_mistakes_are_named(tmp_path, arguments, named):
     run = debug(tmp_path, *arguments)
-    assert run.returncode == 2 and said in run.stdout and "Traceback" not in run.stdout, run.stdout
+    assert run.returncode == 2, run.stdout
+    said(run.stdout, named)

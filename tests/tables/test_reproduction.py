@@ -6,8 +6,8 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from refusals import refused
 
-from verified.common.errors import InputError
 from verified.common.jsonl import write_json
 from verified.corpus.sources import collections
 from verified.tables.collect import Collection
@@ -176,5 +176,5 @@ def test_the_files_list_every_printed_figure(tmp_path):
 
 def test_printed_figures_are_checked(tmp_path):
     (tmp_path / "printed.csv").write_text("table,value\nmain-1,12.3x\n")
-    with pytest.raises(InputError, match=r"printed\.csv, row 2: a printed value is not a number"):
+    with refused(file="printed.csv", row=2):
         read_printed(tmp_path / "printed.csv")

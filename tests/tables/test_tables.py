@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from refusals import refused
 
-from verified.common.errors import InputError
 from verified.retrieval.metrics import MIOU, SPAN_RECALLS, VIDEO_RECALLS
 from verified.retrieval.per_query import write_per_query
 from verified.tables.collect import Cell, Collection
@@ -220,7 +220,7 @@ def test_trainings_that_were_tested_on_other_queries_are_named(tmp_path):
     write_per_query(
         Path(paths[1]).parent / "per_query.npz", np.arange(100), ["v"] * 100, {"VR/r1": np.zeros(100, dtype=bool)}
     )
-    with pytest.raises(InputError, match=r"seed-2.*per_query\.npz: tested on other queries"):
+    with refused("queries", file="per_query.npz"):
         collected(paths).cells(BY_KEY["main-5"], "demo")
 
 

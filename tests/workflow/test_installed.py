@@ -12,6 +12,8 @@ from running import NANO, PROJECT
 
 from verified.common.digest import script_digest
 
+pytestmark = pytest.mark.slow
+
 BUILT_FROM = ("Snakefile", "rules", "scripts", "envs", "report", "config", "profiles")
 OWN = (*BUILT_FROM, "pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "LICENSE")
 OWN += ("requirements.in", "requirements-dev.in")

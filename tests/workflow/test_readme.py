@@ -106,6 +106,7 @@ def _lacks_something(configs: list[Path], folder: Path) -> bool:
         return True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", documented())
 def test_commands_of_snakemake_plan_or_say_what_is_missing(line, kitchen):
     """Each is planned as it stands, but for the files of conda, which is not everywhere: options keep their number."""
