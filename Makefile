@@ -5,7 +5,7 @@
 # make test-long what takes minutes each (tests marked `slow`): the demo, the rehearsal in short, kills, whole chains; half an hour
 # make test-browser  check the pages in a headless Chromium (make test leaves them out where there is none)
 # make test-faults    every stage killed in every way, and all else that is broken on purpose, with a table of faults tried
-#                     and survived; two hours
+#                     and survived; about an hour
 # make test-slurm     the workflow on a SLURM of its own; needs root on Debian or its kin, and installs SLURM
 # make test-vllm      the vLLM engine on the CPU, in an environment of its own (3.7 GB)
 # make test-real      real things: clips and a small language model that packages carry, in an environment of its own
