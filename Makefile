@@ -119,21 +119,29 @@ format: env
 	$(BIN)/snakefmt Snakefile rules
 	$(BIN)/verified config-docs
 
-# Pins for every package that requirements.in and requirements-dev.in bring; run after editing one of them.
+# Pins and hashes for every package that requirements.in and requirements-dev.in bring; run after editing one of them. Pins
+# that still fit stay; ARGS=--upgrade renews all.
 lock:
 	$(PYTHON) -m venv --clear $(VENV).lock
-	$(VENV).lock/bin/pip install --quiet $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) -r requirements.in \
-	  -r requirements-dev.in
-	$(VENV).lock/bin/pip freeze | sed -e 's/+cpu$$//' \
-	  -e 's/^decord==.*/&; platform_machine == "x86_64" and sys_platform == "linux"/' > requirements.txt
+	$(VENV).lock/bin/pip install --quiet uv==0.13.9
+	cat requirements.txt requirements-cuda.txt > $(VENV).lock/resolved.txt
+	$(VENV).lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+	  $(ARGS) --output-file $(VENV).lock/resolved.txt requirements.in requirements-dev.in
+	$(VENV).lock/bin/python .ci/lock.py $(VENV).lock/resolved.txt
 	rm -r $(VENV).lock
 
 env: $(VENV)/.complete
 
-$(VENV)/.complete: requirements.txt pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || \
-	  { echo "error: Python 3.11 is needed, found $$($(PYTHON) --version 2>&1) (set PYTHON=/path/to/python3.11)"; exit 1; }
+# The lock is complete: pip looks for nothing that it does not name, and `pip check` says whether it is.
+PIP_INSTALL = $(BIN)/pip install --disable-pip-version-check --no-deps
+
+$(VENV)/.complete: requirements.txt requirements-cuda.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 15))' || \
+	  { echo "error: Python 3.11 to 3.14 is needed, found $$($(PYTHON) --version 2>&1) (set PYTHON=/path/to/python3.11)"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --disable-pip-version-check $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) -r requirements.txt
-	$(BIN)/pip install --disable-pip-version-check --no-deps --editable .
+	$(PIP_INSTALL) --require-hashes $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) -r requirements.txt
+	if $(BIN)/python -c 'import sys, importlib.metadata as m; sys.exit(sys.platform != "linux" or "+" in m.version("torch"))'; \
+	  then $(PIP_INSTALL) --require-hashes -r requirements-cuda.txt; fi
+	$(PIP_INSTALL) --no-build-isolation --editable .
+	$(BIN)/pip check
 	touch $@

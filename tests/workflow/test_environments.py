@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from locks import locked
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from running import PROJECT
@@ -42,7 +43,7 @@ def environment(path: Path) -> dict[str, str]:
     return pins([line for section in sections for line in section])
 
 
-REQUIREMENTS = pins((PROJECT / "requirements.txt").read_text(encoding="utf-8").splitlines())
+REQUIREMENTS = locked("requirements.txt")
 
 
 def rules() -> list[tuple[str, Path, Path | None]]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from running import NANO, PROJECT, snakemake
+from running import NANO, PROJECT, digests, snakemake
 
 CORPUS = "results/nano/corpus/moments.jsonl"
 RENDERED = "results/nano/corpus/rendered.jsonl"
@@ -186,3 +186,11 @@ def test_rules_read_from_a_repository_with_the_package_installed(tmp_path):
     folder = importer(tmp_path / "project", DEPLOYED, snakefile=hosted)
     run(folder, "--cores", "2", RENDERED, env=environment)
     assert (folder / RENDERED).is_file()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+def test_a_whole_run_of_an_importer_gives_the_same_bytes(tmp_path, nano):
+    folder = importer(tmp_path / "project", DEPLOYED)
+    run(folder, "--cores", "2")
+    assert digests(folder) == digests(nano)
