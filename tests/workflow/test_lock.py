@@ -105,3 +105,10 @@ def test_what_is_optional_is_imported_and_not_required():
     assert not OPTIONAL.keys() & asked("requirements.in").keys()
     with pytest.raises(PackageNotFoundError):
         version("vllm")
+
+
+def test_make_and_pip_allow_the_same_python():
+    makefile, project = ((PROJECT / name).read_text(encoding="utf-8") for name in ("Makefile", "pyproject.toml"))
+    (gate,) = re.findall(r"not \((\d+), (\d+)\) <= sys\.version_info\[:2\] < \((\d+), (\d+)\)", makefile)
+    assert 'requires-python = ">={}.{},<{}.{}"'.format(*gate) in project
+    assert f"--python-version {gate[0]}.{gate[1]} " in makefile
