@@ -132,14 +132,19 @@ lock:
 
 env: $(VENV)/.complete
 
-# The lock is complete: pip looks for nothing that it does not name, and `pip check` says whether it is.
+# The lock is complete: pip looks for nothing that it does not name, and `pip check` says whether it is. torch comes first, by
+# itself: with hashes pip would pass over a CPU build in a folder of files, which has none until it is read. Its own is checked.
 PIP_INSTALL = $(BIN)/pip install --disable-pip-version-check --no-deps
 
 $(VENV)/.complete: requirements.txt requirements-cuda.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 15))' || \
 	  { echo "error: Python 3.11 to 3.14 is needed, found $$($(PYTHON) --version 2>&1) (set PYTHON=/path/to/python3.11)"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(PIP_INSTALL) --require-hashes $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) -r requirements.txt
+	$(PIP_INSTALL) --report $(VENV)/torch.json $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) \
+	  $$(grep -o '^torch==[0-9.]*' requirements.txt)
+	@grep -q "sha256:$$(sed -n 's/.*"sha256": "\([0-9a-f]*\)".*/\1/p' $(VENV)/torch.json)" requirements.txt || \
+	  { echo "error: requirements.txt does not list this file of torch (see $(VENV)/torch.json)"; rm -r $(VENV); exit 1; }
+	$(PIP_INSTALL) --require-hashes -r requirements.txt
 	if $(BIN)/python -c 'import sys, importlib.metadata as m; sys.exit(sys.platform != "linux" or "+" in m.version("torch"))'; \
 	  then $(PIP_INSTALL) --require-hashes -r requirements-cuda.txt; fi
 	$(PIP_INSTALL) --no-build-isolation --editable .
