@@ -8,7 +8,7 @@ import numpy as np
 from verified.common.hdf5 import write_features
 from verified.common.jsonl import write_jsonl
 from verified.retrieval.contract import ModelConfig, RetrievalModel
-from verified.retrieval.data import Queries, Videos, read_moments
+from verified.retrieval.data import Queries, Room, Videos, read_moments
 from verified.retrieval.registry import model_class
 from verified.retrieval.training import SplitData
 
@@ -30,8 +30,8 @@ class Planted:
     def split(self, model: type[RetrievalModel], clips: int = CLIPS) -> SplitData:
         """The split in the form that `model` asks for."""
         moments = read_moments(self.annotations, "fig")
-        videos = Videos(self.video, moments.videos, model, clips, 1.0, room=1 << 26)
-        return SplitData(moments, videos, Queries(moments, model, TOKENS, self.text, ids=token_ids, room=1 << 26))
+        videos = Videos(self.video, moments.videos, model, clips, 1.0, room=Room(1 << 26))
+        return SplitData(moments, videos, Queries(moments, model, TOKENS, self.text, ids=token_ids, room=Room(1 << 26)))
 
 
 def token_ids(captions: list[str]) -> list[list[int]]:

@@ -1,5 +1,7 @@
 """Text token features: the caption's own tokens, without padding, the same for any batch."""
 
+import weakref
+
 import numpy as np
 import pytest
 import torch
@@ -7,7 +9,7 @@ import torch
 from verified.common import mini_lm
 from verified.common.errors import InputError
 from verified.common.hdf5 import FeatureFile
-from verified.features.text import caption_rows, load_encoder, write_text_features
+from verified.features.text import caption_rows, encode_caption, load_encoder, write_text_features
 
 SETTINGS = {"text_encoder": "all-MiniLM-L6-v2", "batch": 4}
 CAPTIONS = [("3", "A red ball moves."), ("10", "a ball"), ("4", "A red ball moves."), ("5", "word " * 900), ("6", "a")]
@@ -55,3 +57,25 @@ def test_captions_come_from_the_named_key():
 def test_unknown_encoder_is_named(tmp_path):
     with pytest.raises(InputError, match="nowhere"):
         write_text_features(CAPTIONS, {"text_encoder": str(tmp_path / "nowhere"), "batch": 4}, tmp_path / "t.h5")
+
+
+def test_no_caption_stays_in_memory(tmp_path, monkeypatch):
+    """ActivityNet's captions would take 4 GB: what is encoded is on disk before the next batch is."""
+    encoder = load_encoder(SETTINGS["text_encoder"])
+    alive = weakref.WeakSet()
+
+    class Counting:
+        dim, limit = encoder.dim, encoder.limit
+
+        def __call__(self, texts):
+            assert len(alive) <= 2, "states of earlier batches are still held"
+            hidden, special = encoder(texts)
+            alive.add(hidden)
+            return hidden, special
+
+    monkeypatch.setattr("verified.features.text.load_encoder", lambda name: Counting())
+    captions = [(str(number), f"a ball number {number}") for number in range(40)]
+    assert write_text_features(captions, SETTINGS, tmp_path / "t.h5") == 40
+    assert [path.name for path in tmp_path.iterdir()] == ["t.h5"]
+    written = FeatureFile(tmp_path / "t.h5")
+    assert np.allclose(written["7"], encode_caption("a ball number 7", encoder), atol=3e-3)

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from planted import CLIPS, TEXT_DIM, TOKENS, VIDEO_DIM, plant
 from refusals import refused
+from running import PROJECT
 
 from verified.common.jsonl import read_jsonl, write_jsonl
-from verified.retrieval.data import Queries, Videos, read_moments, span_labels
+from verified.config import read
+from verified.retrieval.data import Memory, Queries, Room, Videos, read_moments, span_labels
 from verified.retrieval.models.hero import Hero
 from verified.retrieval.models.reloclnet import ReLoCLNet
 from verified.retrieval.models.xml import XML
@@ -152,3 +154,26 @@ def test_features_too_long_for_float16_are_named(files):
     names = read_moments(files.annotations, "fig").videos
     with refused("'video03-000'", "float16", "feature_cast: float32"):
         Videos(files.video, names, XML, CLIPS, 1.0, cast="official").batch([0])
+
+
+def test_splits_share_the_room_and_what_finds_none_is_read_again():
+    reads = []
+
+    def read(key):
+        reads.append(key)
+        return np.zeros(10, dtype=np.float32)
+
+    room = Room(90)
+    training, selection = Memory(read, room), Memory(read, room)
+    for _ in range(2):
+        for memory, key in ((training, "a"), (training, "b"), (selection, "c")):
+            memory[key]
+    assert reads == ["a", "b", "c", "c"] and room.left == 10
+
+
+def test_the_papers_trainings_keep_their_features():
+    """ActivityNet, the largest: clips of at most 240 and words of its training and selection splits, in float32."""
+    clips, words = 1_176_632 + 582_524, 504_602 + 237_772
+    tokens = 1.15 * words
+    needed = clips * 2048 * 4 + tokens * 768 * 4
+    assert needed <= read(PROJECT / "config/paper.yaml").retrieval.memory_mb * 2**20 < 1.2 * needed

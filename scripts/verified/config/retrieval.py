@@ -55,7 +55,8 @@ class Retrieval(Section):
     bootstrap: int = Field(default=1000, ge=100)
     """Resamples behind the intervals of the evaluator's AUROC; those of means need none."""
     memory_mb: int = Field(default=2000, ge=100)
-    """Room in MB for features kept while training, for the encoded corpus, and for the working memory of the search."""
+    """Room in MB for features kept while training, for the encoded corpus, and for the working memory of the search.
+    Features that find no room are read again at each step; a training has 8 KB a clip of its videos and 3 KB a word."""
     device: Literal["cpu", "cuda"] = "cpu"
     """Where training and search run."""
     precision: Literal["float32", "bfloat16"] = "float32"

@@ -1,18 +1,16 @@
 """What the rules of the stage need to know: where a source is, which settings matter."""
 
 import hashlib
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Iterable
 
 from verified.common.errors import InputError
 from verified.common.shards import shard_index, shard_names, shard_of
 from verified.config import Config
 from verified.config.folders import dataset_of
 from verified.config.sources import FolderSource, PublishedSource
-from verified.corpus.folder_source import usable_rows
-from verified.corpus.moments_file import read_moments_file
 from verified.corpus.released_source import resolve
-from verified.corpus.video_folder import VideoFolder, file_state, folder_digest
+from verified.corpus.shard_states import rows_by_shard, video_states
+from verified.corpus.video_folder import VideoFolder, folder_digest
 
 
 def source_files(settings: Config) -> Callable[[object], dict[str, str]]:
@@ -87,7 +85,12 @@ def folder_state(settings: Config) -> Callable[[object], str | None]:
 
     def state(wildcards) -> str | None:
         source = dataset_of(settings, wildcards).source
-        return None if source.rendered else folder_digest(source.videos)
+        if source.rendered:
+            return None
+        states = video_states()
+        digest = folder_digest(source.videos, states.of)
+        states.save()
+        return digest
 
     return state
 
@@ -111,63 +114,62 @@ def shard_state(settings: Config) -> Callable[[object], str | None]:
     shard and of the state of their videos, tells whether this shard does. The demo's files are outputs of a rule and
     need none.
     """
-    shards: dict[str, list[dict[Path, list[dict]]]] = {}
+    known: dict[str, list[str]] = {}
 
     def state(wildcards) -> str | None:
         source = dataset_of(settings, wildcards).source
         if source.rendered:
             return None
-        digest = hashlib.sha256()
-        if wildcards.dataset not in shards:
+        if wildcards.dataset not in known:
             by_shard = _rows_by_shard
             if source.published or source.proposes_moments:  # then the moments file is an input of the shards' jobs
                 by_shard = _videos_by_shard
-            shards[wildcards.dataset] = by_shard(source, settings.shards)
-        for path, rows in shards[wildcards.dataset][shard_index(wildcards.shard)].items():
-            digest.update(f"{file_state(path)}\0{rows}\n".encode("utf-8", "surrogatepass"))
-        return digest.hexdigest()[:16]
+            known[wildcards.dataset] = _digests(by_shard(source, settings.shards))
+        return known[wildcards.dataset][shard_index(wildcards.shard)]
 
     return state
 
 
 def scene_state(settings: Config) -> Callable[[object], str | None]:
     """A params function: the videos of ``wildcards.shard`` whose scenes are looked for, and the state of each."""
+    known: dict[str, list[str]] = {}
 
     def state(wildcards) -> str | None:
         source = dataset_of(settings, wildcards).source
         if source.rendered:
             return None
-        videos = _videos_by_shard(source, settings.shards)[shard_index(wildcards.shard)]
-        states = "".join(f"{path}\0{file_state(path)}\n" for path in videos)
-        return hashlib.sha256(states.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        if wildcards.dataset not in known:
+            by_shard = _videos_by_shard(source, settings.shards)
+            known[wildcards.dataset] = _digests(("\n".join(paths), paths) for _, paths in by_shard)
+        return known[wildcards.dataset][shard_index(wildcards.shard)]
 
     return state
 
 
-def _videos_by_shard(source: FolderSource | PublishedSource, shards: int) -> list[dict[Path, list[dict]]]:
-    """For each shard the videos that belong to it, by their id or by their published name."""
-    by_shard = [{} for _ in range(shards)]
+def _digests(by_shard: Iterable[tuple[str, list[str]]]) -> list[str]:
+    """A digest for each shard, of what is given for its rows and of the state of each of its videos."""
+    states, digests = video_states(), []
+    for rows, paths in by_shard:
+        text = "\n".join([rows, *map(states.of, paths)])
+        digests.append(hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16])
+    states.save()
+    return digests
+
+
+def _videos_by_shard(source: FolderSource | PublishedSource, shards: int) -> list[tuple[str, list[str]]]:
+    """For each shard the paths of the videos that belong to it, by their id or by their published name; no rows."""
+    by_shard: list[tuple[str, list[str]]] = [("", []) for _ in range(shards)]
     try:
         folder = VideoFolder(source.videos)
     except InputError:  # the job says so
         return by_shard
     for video, path in folder.paths.items():
-        by_shard[shard_of(path.stem if source.published else video, shards)][path] = []
+        by_shard[shard_of(path.stem if source.published else video, shards)][1].append(path.as_posix())
     return by_shard
 
 
-def _rows_by_shard(source: FolderSource, shards: int) -> list[dict[Path, list[dict]]]:
-    """For each shard {path of a video: its usable rows, without their splits}."""
-    by_shard = [{} for _ in range(shards)]
+def _rows_by_shard(source: FolderSource, shards: int) -> list[tuple[str, list[str]]]:
     try:
-        folder, rows = VideoFolder(source.videos), read_moments_file(source.moments)
+        return rows_by_shard(source, shards)
     except InputError:  # the job that builds the corpus says so, with the file's name
-        return by_shard
-    usable, _ = usable_rows(rows, folder, source.default_split)
-    by_video: dict[str, list[dict]] = {}
-    for _, row in usable:
-        del row["split"]
-        by_video.setdefault(row["video"], []).append(row)
-    for video, rows in by_video.items():
-        by_shard[shard_of(video, shards)][folder.paths[video]] = rows
-    return by_shard
+        return [("", []) for _ in range(shards)]

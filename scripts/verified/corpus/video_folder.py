@@ -10,7 +10,7 @@ import os
 import re
 import stat
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path, PurePosixPath
 
 from verified.common.characters import HIDDEN
@@ -113,11 +113,13 @@ class VideoFolder:
         raise NameRefused("unknown-video", "no such video in the folder of videos")
 
 
-def folder_digest(folder: str | os.PathLike) -> str:
-    """A digest of names and `file_state` of the videos below `folder`: a cheap sign that one was replaced."""
+def folder_digest(folder: str | os.PathLike, state: Callable[[str], str] | None = None) -> str:
+    """A digest of names and states (default `file_state`) of the videos below `folder`: a cheap sign that one was
+    replaced."""
+    state = state or file_state
     digest = hashlib.sha256()
     for name in _video_files(folder):
-        digest.update(f"{name}\0{file_state(os.path.join(folder, name))}\n".encode("utf-8", "surrogateescape"))
+        digest.update(f"{name}\0{state(os.path.join(folder, name))}\n".encode("utf-8", "surrogateescape"))
     return digest.hexdigest()[:16]
 
 

@@ -1,8 +1,11 @@
 """Text token features of captions by a transformers encoder (supplement B.1)."""
 
 import logging
+import os
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 import torch
@@ -37,20 +40,42 @@ def write_text_features(
     """
     source, commit = weights or (settings["text_encoder"], "")
     encoder = load_encoder(source)
-    features: dict[str, np.ndarray] = {}
     texts = sorted({text for _, text in captions}, key=lambda text: (len(text), text))
     progress = Progress("text features", len(texts), "captions")
     cut = 0
-    for text, array, whole in _encode(texts, encoder, settings["batch"]):
-        features[text] = array.astype(np.float16)
-        cut += not whole
-        progress.step()
-    progress.finish()
-    if cut:
-        log.warning("text features: %d distinct captions reach the encoder's limit and may be cut off", cut)
-    attributes = {"backbone": settings["text_encoder"], "dim": encoder.dim, "special_tokens": False}
-    attributes |= {"revision": commit} if commit else {}
-    return write_features(output, attributes, ((name, features[text], {}) for name, text in captions))
+    with tempfile.TemporaryFile(dir=Path(output).parent) as file:
+        spool = Spool(file, encoder.dim)
+        for text, array, whole in _encode(texts, encoder, settings["batch"]):
+            spool.add(text, array.astype(np.float16))
+            cut += not whole
+            progress.step()
+        progress.finish()
+        if cut:
+            log.warning("text features: %d distinct captions reach the encoder's limit and may be cut off", cut)
+        attributes = {"backbone": settings["text_encoder"], "dim": encoder.dim, "special_tokens": False}
+        attributes |= {"revision": commit} if commit else {}
+        return write_features(output, attributes, ((name, spool[text], {}) for name, text in captions))
+
+
+class Spool:
+    """Features of texts on their way from the order of encoding to that of the captions, in an unnamed file.
+
+    In memory ActivityNet's would take 4 GB.
+    """
+
+    def __init__(self, file: BinaryIO, dim: int):
+        self.file, self.dim = file, dim
+        self.places: dict[str, tuple[int, int]] = {}
+
+    def add(self, text: str, array: np.ndarray) -> None:
+        """Append the float16 features [tokens, dim] of a text."""
+        self.places[text] = self.file.seek(0, os.SEEK_END), len(array)
+        self.file.write(array.tobytes())
+
+    def __getitem__(self, text: str) -> np.ndarray:
+        start, tokens = self.places[text]
+        self.file.seek(start)
+        return np.frombuffer(self.file.read(tokens * self.dim * 2), dtype=np.float16).reshape(tokens, self.dim)
 
 
 class LibraryTokens:

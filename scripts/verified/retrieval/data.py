@@ -90,10 +90,24 @@ def _annotators(rows: list[dict]) -> np.ndarray | None:
     return spans
 
 
-class Memory:
-    """Keeps arrays by key while they fit into a number of bytes; what does not fit is read again each time."""
+class Room:
+    """Bytes that are left for arrays kept in memory; those who keep some share it."""
 
-    def __init__(self, read: Callable[[str], np.ndarray], room: int):
+    def __init__(self, size: int = 0):
+        self.left = size
+
+    def take(self, size: int) -> bool:
+        """Whether an array of `size` bytes may be kept; if so, they are taken."""
+        if size > self.left:
+            return False
+        self.left -= size
+        return True
+
+
+class Memory:
+    """Keeps arrays by key while there is room; what does not fit is read again each time."""
+
+    def __init__(self, read: Callable[[str], np.ndarray], room: Room):
         self.read, self.room = read, room
         self.kept: dict[str, np.ndarray] = {}
 
@@ -101,8 +115,7 @@ class Memory:
         if key in self.kept:
             return self.kept[key]
         array = self.read(key)
-        if array.nbytes <= self.room:
-            self.room -= array.nbytes
+        if self.room.take(array.nbytes):
             self.kept[key] = array
         return array
 
@@ -121,7 +134,7 @@ class Videos:
         model: type[RetrievalModel],
         context: int,
         clip_seconds: float,
-        room: int = 0,
+        room: Room | None = None,
         cast: Cast = "float32",
     ):
         self.file, self.videos, self.context, self.cast = FeatureFile(path), videos, context, cast
@@ -138,7 +151,7 @@ class Videos:
         if long:
             how = "pooled" if self.pool else "cut"
             log.info("%s: %d of %d videos are longer than %d clips and are %s", path, long, len(videos), context, how)
-        self._read = Memory(self._prepared, room)
+        self._read = Memory(self._prepared, room or Room())
 
     def __len__(self) -> int:
         return len(self.videos)
@@ -164,7 +177,7 @@ class Queries:
         tokens: int,
         path: str | Path | None = None,
         ids: Callable[[list[str]], list[list[int]]] | None = None,
-        room: int = 0,
+        room: Room | None = None,
         cast: Cast = "float32",
     ):
         self.tokens, self.normalise, self.cast = tokens, model.normalise_query, cast
@@ -179,7 +192,7 @@ class Queries:
         long = sum(_length(self.file, key, "tokens") > tokens for key in self.keys)
         if long:
             log.info("%s: %d of %d captions are cut to %d tokens", path, long, len(self.keys), tokens)
-        self._read = Memory(self._prepared, room)
+        self._read = Memory(self._prepared, room or Room())
 
     def __len__(self) -> int:
         return len(self.keys)

@@ -18,7 +18,7 @@ from verified.common.training_state import TrainingState, fingerprint
 from verified.corpus.held_out import HELD_OUT
 from verified.retrieval.checkpoint import load_model, save_model
 from verified.retrieval.contract import Recipe, RetrievalModel
-from verified.retrieval.data import Moments, Queries, Videos, feature_width, read_moments
+from verified.retrieval.data import Moments, Queries, Room, Videos, feature_width, read_moments
 from verified.retrieval.metrics import Lists, Truth, per_query, percentage
 from verified.retrieval.nms import suppress
 from verified.retrieval.per_query import write_per_query
@@ -48,7 +48,8 @@ def train_model(name: str, trained_on: str, seed: int, files: Files, settings: d
     torch.manual_seed(derive_seed(settings["seed"], name, trained_on, seed, "weights"))
     model = build_model(name, _sizes(files, settings, tokeniser), settings["options"])
     model.initial_weights()
-    data = {split: _split(model, files, moments, settings, tokeniser, split) for split, moments in splits.items()}
+    room = _room(settings)
+    data = {split: _split(model, files, moments, settings, tokeniser, split, room) for split, moments in splits.items()}
     owner = fingerprint(
         modules_digest("retrieval.experiment", f"retrieval.models.{name}"),
         {key: value for key, value in settings.items() if key != "memory_mb"},
@@ -90,9 +91,9 @@ def rank_videos(files: Files, captions: str, settings: dict, output: str) -> Non
     """
     model, _ = load_model(files["checkpoint"], settings["device"])
     splits = _training_moments(files, captions, settings) if "train" in files else _test_moments(files, captions)
-    ranked_lists = {}
+    ranked_lists, room = {}, _room(settings)
     for split, moments in splits.items():
-        data = _split(model, files, moments, settings, None, split)
+        data = _split(model, files, moments, settings, None, split, room)
         kept = settings["training_list_videos" if split == "train" else "searched_videos"]
         ranked_lists[split] = _ranked(model, data, settings, kept)
     write_ranked(output, ranked_lists)
@@ -123,7 +124,8 @@ def test_model(
     """
     model, header = load_model(files["checkpoint"], settings["device"])
     tokeniser = load_tokeniser(settings["text_encoder"]) if model.query_input == "ids" else None
-    data = _split(model, files, _test_moments(files, facts["tested_on"])["test"], settings, tokeniser, "test")
+    moments = _test_moments(files, facts["tested_on"])["test"]
+    data = _split(model, files, moments, settings, tokeniser, "test", Room())
     lists_by_task = search(model, data.videos, data.queries, data.moments, _searching(settings), data.ranked).tasks()
     write_submission(submission, data.moments.videos, data.moments.desc_id, data.moments.caption, lists_by_task)
     threshold = settings["spans"]["nms_threshold"]
@@ -178,9 +180,15 @@ def _sizes(files: Files, settings: dict, tokeniser) -> dict[str, int]:
     return {**sizes, "text_dim": feature_width(FeatureFile(files["text"]))}
 
 
-def _split(model: RetrievalModel, files: Files, moments: Moments, settings: dict, tokeniser, split: str) -> SplitData:
+def _room(settings: dict) -> Room:
+    """What the splits of a training keep in memory together; a test reads each video once and keeps none."""
+    return Room(settings["memory_mb"] * 2**20)
+
+
+def _split(
+    model: RetrievalModel, files: Files, moments: Moments, settings: dict, tokeniser, split: str, room: Room
+) -> SplitData:
     cls, config = type(model), model.config
-    room = settings["memory_mb"] * 2**20 // 4 if split in ("train", "selection") else 0
     seconds, cast = settings["spans"]["clip_seconds"], settings["feature_cast"]
     videos = Videos(files["video"], moments.videos, cls, config.context_clips, seconds, room, cast)
     queries = Queries(moments, cls, config.query_tokens, files["text"], tokeniser, room, cast)

@@ -1,0 +1,96 @@
+"""What a start has to know of each shard: told from rows and samples once, and afterwards from times and sizes."""
+
+import json
+import os
+
+import pytest
+
+from verified.config.sources import FolderSource
+from verified.corpus import shard_states
+from verified.corpus.shard_states import VideoStates, rows_by_shard
+
+SHARDS = 4
+
+
+@pytest.fixture
+def source(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "videos").mkdir()
+    (tmp_path / ".snakemake").mkdir()
+    for number in range(12):
+        path = tmp_path / "videos" / f"v{number}.mp4"
+        path.write_bytes(b"x" * (100 + number))
+        os.utime(path, (1, 1))
+    return FolderSource(kind="folder", videos="videos", moments="moments.jsonl")
+
+
+def written(rows):
+    with open("moments.jsonl", "w", encoding="utf-8") as file:
+        file.writelines(json.dumps(row) + "\n" for row in rows)
+
+
+def row(number, **changes):
+    return {"video": f"v{number % 12}", "start": 0, "end": 1, "caption": f"a dog {number}", **changes}
+
+
+def changed(before, after):
+    return [shard for shard, (old, new) in enumerate(zip(before, after)) if old != new]
+
+
+def test_one_shard_changes_with_a_row_and_none_with_a_split(source):
+    rows = [row(number, desc_id=number, split="train") for number in range(24)]
+    written(rows)
+    before = rows_by_shard(source, SHARDS)
+    assert sum(len(paths) for _, paths in before) == 12
+    written([*rows[:-1], {**rows[-1], "caption": "a cat"}])
+    assert len(changed(before, rows_by_shard(source, SHARDS))) == 1
+    written([{**line, "split": "test"} for line in rows])
+    assert rows_by_shard(source, SHARDS) == before
+    written([row(99, video="nowhere", desc_id=99), *rows])
+    assert rows_by_shard(source, SHARDS) == before, "a row without its video is nobody's"
+
+
+def test_ids_that_others_decide_change_every_shard_that_they_touch(source):
+    rows = [row(number) for number in range(24)]
+    written(rows)
+    before = rows_by_shard(source, SHARDS)
+    written([row(99, video="nowhere"), *rows])
+    assert len(changed(before, rows_by_shard(source, SHARDS))) == SHARDS, "all positions, and so all ids, have moved"
+    rows = [row(number, desc_id=number) for number in range(24)]
+    written(rows)
+    before = rows_by_shard(source, SHARDS)
+    written([row(99, video="nowhere", desc_id=7), *rows])
+    assert len(changed(before, rows_by_shard(source, SHARDS))) == 1, "the row whose id was used before is left out"
+
+
+def test_a_second_start_reads_neither_rows_nor_videos(source, monkeypatch):
+    monkeypatch.setattr(shard_states, "SETTLED_NS", -1)
+    written([row(number, desc_id=number) for number in range(24)])
+    first = rows_by_shard(source, SHARDS)
+    states = VideoStates()
+    seen = [states.of(f"videos/v{number}.mp4") for number in range(12)]
+    states.save()
+    sampled = []
+    monkeypatch.setattr(shard_states, "_rows", lambda path: pytest.fail("read again"))
+    monkeypatch.setattr(shard_states, "file_state", lambda path: sampled.append(path) or "another")
+    assert rows_by_shard(source, SHARDS) == first
+    again = VideoStates()
+    with open("videos/v3.mp4", "wb") as file:
+        file.write(b"y" * 103)
+    assert [again.of(f"videos/v{number}.mp4") for number in range(12)] == [*seen[:3], "another", *seen[4:]]
+    assert sampled == ["videos/v3.mp4"]
+
+
+def test_a_file_that_was_just_written_is_not_remembered(source):
+    """Within the grain of its times it could change again."""
+    states = VideoStates()
+    states.of("videos/v1.mp4")
+    assert not states.values
+
+
+@pytest.mark.parametrize("content", [b"", b"[1]", b"{"])
+def test_a_damaged_memory_is_an_empty_one(source, content):
+    for name in ("verified-videos.json", "verified-rows.json"):
+        (shard_states.Path(shard_states.REMEMBERED) / name).write_bytes(content)
+    written([row(number) for number in range(12)])
+    assert len(rows_by_shard(source, SHARDS)) == SHARDS and VideoStates().of("videos/v1.mp4")
