@@ -17,6 +17,12 @@ def test_the_papers_run(tmp_path, monkeypatch):
     assert sum(needed.downloads.values()) == pytest.approx(50.8, abs=0.5)
     raw = needed.tuples * 20 * 3 * 224**2 * 3 / 1e9
     assert raw > 1000 and max(size for what, size in needed.disk.items() if "clips" in what) < 39
+    # By hand, from the published annotations: text 12.8 and video 9.3; five keyframes a moment of ActivityNet's, one of
+    # the others'; eight and twelve calls a moment.
+    assert needed.disk["features"] == pytest.approx(22.1, abs=0.1)
+    assert needed.disk["keyframes"] == pytest.approx((16128 + 41104 + 5 * 71957) * 40e-6, rel=0.01)
+    assert needed.disk["ledger"] == pytest.approx((8 * (16128 + 41104) + 12 * 71957) * 3e-6, rel=0.01)
+    assert needed.disk["environments"] > 0 and 185 < sum(needed.disk.values()) < 210
     shown = "\n".join(lines(needed))
     assert "129189" in shown and "DiDeMo-FIG train: as many as its released fine captions, 32903" in shown
 
@@ -27,7 +33,7 @@ def test_a_corpus_of_ones_own(tmp_path):
     source = {"kind": "folder", "videos": str(tmp_path), "moments": str(tmp_path / "m.jsonl")}
     config = load({"datasets": {"d": {"title": "D", "source": source}}})
     needed = needs(config)
-    assert needed.moments == {"D": 7} and needed.downloads == {}
+    assert needed.moments == {"D": 7} and needed.downloads == {} and needed.disk["environments"] == 0
     gone = load({"datasets": {"d": {"title": "D", "source": source | {"moments": "none.jsonl"}}}})
     assert "its moments are not here" in lines(needs(gone))[-1]
 

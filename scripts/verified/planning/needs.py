@@ -6,6 +6,7 @@ from pathlib import Path
 from verified.common.errors import InputError
 from verified.config import Config
 from verified.config.folders import dataset_folder
+from verified.config.generation import ROLES
 from verified.config.sources import PublishedSource
 from verified.corpus.moments_file import read_moments_file
 from verified.corpus.sources import collections
@@ -29,8 +30,17 @@ CONVERTED_GB = 2.6
 """The same without the teacher."""
 CODED_KB_A_FRAME = 4.6
 """For a stream with a shorter side of 256 pixels, measured on two real clips (see evaluator.clips)."""
-FEATURE_KB_A_MOMENT = 140.0
-"""Video and text features, keyframes: 2048 half floats a second of video, 768 a word of three captions, JPEGs."""
+FEATURE_KB_A_MOMENT = 171.0
+"""The paper's 22.1 GB by its 129,189 moments: video 9.3 (2048 half floats a second), text 12.8 (768 a word of three
+captions)."""
+KEYFRAME_KB = 40.0
+"""A JPEG in the video's own size: a supposition."""
+LEDGER_KB_A_CALL = 3.0
+"""A prompt, its answer and their key."""
+CALLS_A_MOMENT = 7
+"""And one more for each keyframe, where no two moments share a caption."""
+ENVIRONMENTS_GB = 45.0
+"""Conda environments of the GPU jobs: vLLM's and five with torch and CUDA."""
 STATE_GB = {"L/16": 10.6}
 """Weights and the optimiser's state of the evaluator, of which one is kept while it trains."""
 
@@ -59,13 +69,22 @@ def needs(config: Config) -> Needs:
     else:
         clip_kb = frames * CODED_KB_A_FRAME * (evaluator.clip_side / 256) ** 2
     clips = "clips for the evaluator" + ("" if evaluator.keep_clips else ", until it has scored")
+    segments = {dataset.title: dataset.keyframes.segments for dataset in config.datasets.values()}
+    keyframes = sum(count * segments[title] for title, count in moments.items())
     disk = {
         "models": sum(downloads.values()) + (CONVERTED_GB if evaluator.umt_file else 0.0),
         clips: total * clip_kb / 1e6,
-        "features and keyframes": total * FEATURE_KB_A_MOMENT / 1e6,
+        "features": total * FEATURE_KB_A_MOMENT / 1e6,
+        "keyframes": keyframes * KEYFRAME_KB / 1e6,
+        "ledger": (total * CALLS_A_MOMENT + keyframes) * LEDGER_KB_A_CALL / 1e6,
         "evaluator": 2 * STATE_GB.get(evaluator.size, 0.0),
+        "environments": ENVIRONMENTS_GB if _on_gpus(config) else 0.0,
     }
     return Needs(moments, total, downloads, disk, assumed)
+
+
+def _on_gpus(config: Config) -> bool:
+    return any(getattr(config.generation, role).engine == "vllm" for role in ROLES)
 
 
 def _moments(config: Config, name: str, assumed: list[str]) -> int:
