@@ -12,8 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from refusals import refused
 
-from verified.common.shards import rows_of_shard, shard_names
-from verified.corpus.folder_source import Corpus, read_folder
+from verified.common.jsonl import write_jsonl
+from verified.common.shards import rows_of_shard, shard_names, shard_of
+from verified.corpus.folder_source import Corpus, read_folder, read_shard
 
 GOOD = {"video": "a", "start": 0.5, "end": 1.5, "caption": "a ball moves"}
 
@@ -333,3 +334,20 @@ def test_counts_reconcile_whatever_the_rows(folder, rows):
         assert 0 <= row["start"] < row["end"] <= row["duration"] == 2.0
         assert row["caption"] == " ".join(row["caption"].split()) != ""
     json.dumps(corpus, allow_nan=False).encode("utf-8")
+
+
+def test_a_shard_holds_its_own_rows_only(tmp_path, monkeypatch):
+    """What a shard's job finds is what the whole corpus says of its videos, also where ids are used twice."""
+    (tmp_path / "videos").mkdir()
+    for number in range(12):
+        (tmp_path / "videos" / f"v{number}.mp4").touch()
+    rows = [{"video": f"v{n % 13}", "start": 0, "end": 1, "caption": f"c {n}", "desc_id": n % 40} for n in range(60)]
+    write_jsonl(tmp_path / "m.jsonl", rows)
+    probe = {"duration": 5.0, "fps": 8.0, "width": 2, "height": 2, "frames": 40, "sha256": "0", "state": "whole"}
+    monkeypatch.setattr("verified.corpus.folder_source.probe", lambda path: probe)
+    whole = read_folder(tmp_path / "videos", tmp_path / "m.jsonl", "test")
+    monkeypatch.setattr("verified.corpus.folder_source.read_moments_file", lambda path: pytest.fail("all rows held"))
+    shards = [read_shard(tmp_path / "videos", tmp_path / "m.jsonl", "test", shard, 3) for shard in range(3)]
+    found = sorted((row for shard in shards for row in shard.moments), key=lambda row: row["desc_id"])
+    assert found == sorted(whole.moments, key=lambda row: row["desc_id"]) and len(found) < len(rows)
+    assert all(shard_of(row["video"], 3) == number for number, shard in enumerate(shards) for row in shard.moments)

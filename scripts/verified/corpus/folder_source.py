@@ -27,7 +27,7 @@ from verified.common.shards import shard_of
 from verified.common.video import VideoError, probe
 from verified.corpus import moment_checks
 from verified.corpus.moment_checks import RowRefused
-from verified.corpus.moments_file import read_moments_file
+from verified.corpus.moments_file import iterate_moments_file, read_moments_file
 from verified.corpus.video_folder import NameRefused, VideoFolder
 
 
@@ -65,10 +65,10 @@ def read_shard(
     published: bool = False,
 ) -> Shard:
     """Probe the used videos of one shard of a folder, `threads` at a time, and finish its moments."""
-    rows = read_moments_file(moments)
-    folder = open_folder(videos, rows, published)
-    usable, _ = usable_rows(rows, folder, default_split)
-    usable = [(number, row) for number, row in usable if shard_of(row["video"], shards) == shard]
+    folder = open_folder(videos, iterate_moments_file(moments), published)
+    with_ids = any(row.get("desc_id") is not None for _, row in iterate_moments_file(moments))
+    own = {video for video in folder.paths if shard_of(video, shards) == shard}
+    usable, _ = usable_rows(iterate_moments_file(moments), folder, default_split, with_ids, own)
     probes = probe_all({row["video"]: folder.paths[row["video"]] for _, row in usable}, threads)
     finished, _, _ = _finish(usable, probes)
     return Shard(finished, _described(finished, folder, probes), probes)
@@ -116,7 +116,7 @@ def read_folder(
     return Corpus(finished, described, exclusions, counts)
 
 
-def open_folder(videos: str | os.PathLike, rows: list[tuple[int, dict]], published: bool) -> VideoFolder:
+def open_folder(videos: str | os.PathLike, rows: Iterable[tuple[int, dict]], published: bool) -> VideoFolder:
     """The folder of videos; with `published` names, those of `rows` are found in any subfolder."""
     return VideoFolder(videos, {row["video"] for _, row in rows} if published else ())
 
@@ -152,9 +152,21 @@ def _described(moments: list[dict], folder: VideoFolder, probes: Probes) -> list
     ]
 
 
-def usable_rows(rows: list[tuple[int, dict]], folder: VideoFolder, default_split: str):
-    """The rows that can be used as far as can be told without decoding, and the exclusions of the others."""
-    with_ids = any(row.get("desc_id") is not None for _, row in rows)
+def usable_rows(
+    rows: Iterable[tuple[int, dict]],
+    folder: VideoFolder,
+    default_split: str,
+    with_ids: bool | None = None,
+    own: set[str] | None = None,
+):
+    """The rows that can be used as far as can be told without decoding, and the exclusions of the others.
+
+    `with_ids`: whether any row has an id, where that is known; then rows are drawn one at a time. `own`: only usable rows
+    of these videos, and no exclusions.
+    """
+    if with_ids is None:
+        rows = list(rows)
+        with_ids = any(row.get("desc_id") is not None for _, row in rows)
     usable, exclusions, seen = [], [], set()
     for position, (number, row) in enumerate(rows, start=1):
         identity = None
@@ -162,11 +174,15 @@ def usable_rows(rows: list[tuple[int, dict]], folder: VideoFolder, default_split
             identity = moment_checks.desc_id(row.get("desc_id") if with_ids else position, seen)
             moment_checks.check_complete(row)
             video = folder.video_id(row["video"])
+            if own is not None and video not in own:
+                continue
             start, end = moment_checks.span(row)
             caption = moment_checks.caption(row["caption"])
             split = row.get("split")
             split = moment_checks.split_name(default_split if split is None else split)
         except (RowRefused, NameRefused) as refusal:
+            if own is not None:
+                continue
             shown = row.get("video") if isinstance(row.get("video"), str) else None
             exclusions.append(_exclusion(number, shown, identity, refusal.reason, refusal.detail))
             continue

@@ -8,10 +8,11 @@ cannot be used is the caller's to exclude. Byte order marks and CRLF line ends a
 import csv
 import io
 import os
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from verified.common.errors import InputError
-from verified.common.jsonl import read_jsonl
+from verified.common.jsonl import iterate_jsonl
 
 REQUIRED = ("video", "start", "end", "caption")
 EXTRA_CELLS = "extra cells"
@@ -20,19 +21,27 @@ EXTRA_CELLS = "extra cells"
 
 def read_moments_file(path: str | os.PathLike) -> list[tuple[int, dict]]:
     """Rows with their numbers in the file, counted from 1 (in CSV the header is row 1)."""
+    return list(iterate_moments_file(path))
+
+
+def iterate_moments_file(path: str | os.PathLike) -> Iterator[tuple[int, dict]]:
+    """The same rows one at a time: of JSON lines no others are held."""
     path = Path(path)
     if not path.is_file():
         raise InputError("no such moments file", file=path)
     kind = path.suffix.lower()
     if kind == ".jsonl":
-        rows = list(enumerate(read_jsonl(path), start=1))
+        rows: Iterable[tuple[int, dict]] = enumerate(iterate_jsonl(path), start=1)
     elif kind == ".csv":
         rows = _read_csv(path)
     else:
         raise InputError(f"a moments file ends in .jsonl or .csv, not {path.suffix!r}", file=path)
-    if not rows:
+    empty = True
+    for row in rows:
+        empty = False
+        yield row
+    if empty:
         raise InputError("holds no moments", file=path, remedy=f"give one row per moment: {', '.join(REQUIRED)}")
-    return rows
 
 
 def _read_csv(path: Path) -> list[tuple[int, dict]]:
