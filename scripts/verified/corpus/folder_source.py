@@ -161,7 +161,7 @@ def usable_rows(
 ):
     """The rows that can be used as far as can be told without decoding, and the exclusions of the others.
 
-    `with_ids`: whether any row has an id, where that is known; then rows are drawn one at a time. `own`: only usable rows
+    `with_ids`: whether any row has an id, where that is known; then rows are drawn one at a time. `own`: only rows
     of these videos, and no exclusions.
     """
     if with_ids is None:
