@@ -97,7 +97,7 @@ def run(settings, name: str, change: tuple, seed: int) -> dict[str, float]:
         test_model(
             {**testing_inputs(settings)(wildcards), "checkpoint": checkpoint},
             {"tested_on": "fig"},
-            {**values, "bootstrap": 100},
+            values,
             [],
             str(folder / "submission.json.gz"),
             str(metrics),

@@ -123,7 +123,7 @@ def score(settings, options, model: str, number: int, changes: dict, seed: int, 
     test_model(
         {**tested, "ranked": str(lists / "ranked-test.h5")},
         {"tested_on": "fig"},
-        {**values, "bootstrap": 100},
+        values,
         [],
         str(folder / "submission.json.gz"),
         str(folder / "metrics.json"),
