@@ -2,7 +2,8 @@
 
 Models with random weights write rubbish. The demo's scene reader reads four moments of five instead, under the models'
 names and commits, so that each of its answers lies under the very key that the run will ask for; what the run asks
-about the fifth moment is answered by the models themselves.
+about the fifth moment is answered by the models themselves, but for the questions about it: without any, the video
+model would never be asked to answer them from the clip.
 
 python tests/rehearsal/answers.py CONFIG...
 """
@@ -13,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 from verified.captions.dynamics import TASKS as DYNAMICS
-from verified.captions.dynamics import caption_dynamics
+from verified.captions.dynamics import caption_dynamics, questions_call
 from verified.captions.statics import TASKS as STATICS
 from verified.captions.statics import caption_statics
 from verified.captions.tar import KeyframeTar
@@ -59,12 +60,15 @@ def main(*configs: str) -> None:
             dataset_root = Path(dataset_folder(settings, name))
             for shard in shard_names(settings.shards):
                 moments = read_jsonl(dataset_root / f"corpus/shards/{shard}.moments.jsonl")
-                moments = [row for row in rows_of_shard(moments, shard, settings.shards) if _read(row)]
+                whole = list(rows_of_shard(moments, shard, settings.shards))
+                moments = [row for row in whole if _read(row)]
                 videos = {row["video"]: row for row in read_jsonl(dataset_root / f"corpus/shards/{shard}.videos.jsonl")}
                 with Session(generation, settings.seed, STATICS, engines) as session:
                     caption_statics(moments, KeyframeTar(dataset_root / f"keyframes/{shard}.tar"), session)
                 with Session(generation, settings.seed, DYNAMICS, engines) as session:
                     caption_dynamics(moments, videos, dataset.dynamics.model_dump(mode="json"), session)
+                    others = [questions_call(row, session) for row in whole if not _read(row)]
+                    list(session.ask("questions", others, len(others)))
                 with Session(generation, settings.seed, TASK_OF_KIND.values(), engines) as session:
                     perturb(moments, session, generation.sentence_encoder)
         with Ledger(ledger, read_only=True) as calls:

@@ -1,4 +1,4 @@
-"""Lets torchvision be imported beside a CPU torch; on the path of `make test-vllm` only.
+"""Lets torchvision be imported beside a CPU torch; on the path of `make test-vllm` and `make rehearsal` only.
 
 The common wheel of torchvision brings its operators compiled for CUDA. Where they do not load, `import torchvision`
 fails, because it describes operators that nobody declared. Once they are declared, all that is written in Python works,

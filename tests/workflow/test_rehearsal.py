@@ -14,14 +14,13 @@ from running import PROJECT, snakemake
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]  # its run shares the cores with the demo's
 
 VIDEOS = 8
-REHEARSAL = PROJECT / "tests" / "rehearsal"
+REHEARSAL = PROJECT / "tests" / "rehearsal" / "run.py"
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory) -> tuple[Path, Path]:
-    """Folder and configuration of a finished run: fetch, UMT, answers, two-process fine-tuning, models, tables."""
+    """Folder and configuration of a run: fetch, UMT, answers, two-process fine-tuning, models, tables, and a kill."""
     folder = tmp_path_factory.mktemp("rehearsal")
-    environment = {**os.environ, "PYTHONPATH": str(PROJECT / "tests")}
     config = folder / "short.yaml"
     config.write_text(
         yaml.safe_dump(
@@ -30,21 +29,20 @@ def run(tmp_path_factory) -> tuple[Path, Path]:
                 "shards": 1,
                 "tables": ["charades-fig"],
                 "retrieval": {"models": ["xml"]},
+                "generation": {"video_lmm": {"video_input": "stills"}},  # frames take torchvision: make rehearsal
             }
         )
     )
-    for command in (["prepare.py", "resources/rehearsal", str(VIDEOS)], ["answers.py", str(config)]):
-        done = subprocess.run(
-            [sys.executable, str(REHEARSAL / command[0]), *command[1:]],
-            cwd=folder,
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        assert done.returncode == 0, done.stdout[-4000:]
-    done = snakemake(folder, "--cores", "2", "results/tables", config=config)
+    done = subprocess.run(
+        [sys.executable, str(REHEARSAL), "--configfile", str(config), "--videos", str(VIDEOS)],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(PROJECT / "scripts"), str(PROJECT / "tests")])},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
     assert done.returncode == 0, done.stdout[-4000:]
+    assert "rehearsal: started again" in done.stdout
     return folder, config
 
 

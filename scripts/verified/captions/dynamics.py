@@ -21,7 +21,7 @@ def caption_dynamics(moments: list[dict], videos: dict[str, dict], dynamics: dic
     set's settings: fps or frames, max_frames.
     """
     videos = _with_frames(moments, videos, dynamics, session)
-    asked = session.ask("questions", (_questions_call(moment, session) for moment in moments), len(moments))
+    asked = session.ask("questions", (questions_call(moment, session) for moment in moments), len(moments))
     answered = _answers(moments, asked, videos, dynamics, session)
     ready = [index for index, outcome in enumerate(answered) if outcome is not None and outcome.status == "ok"]
     calls = (_candidates_call(moments[index], asked[index], answered[index], session) for index in ready)
@@ -54,7 +54,8 @@ def _sampling(moment: dict, videos: dict[str, dict], dynamics: dict) -> dict:
     return {**dynamics, "max_frames": videos[moment["video"]]["max_frames"]}
 
 
-def _questions_call(moment: dict, session: Session) -> Call:
+def questions_call(moment: dict, session: Session) -> Call:
+    """The call that asks about the coarse caption of `moment` (Equation 3)."""
     count = session.settings.questions
     return session.call("questions", {"caption": moment["caption"], "count": str(count)}, count)
 

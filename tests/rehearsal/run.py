@@ -1,0 +1,102 @@
+"""The rehearsal in one start: what docs/paper-run.md walks through, a SIGKILL at a drawn stage, and the next start.
+
+PYTHONPATH=scripts:tests:tests/torchvision_site python tests/rehearsal/run.py [--seed N]
+"""
+
+import argparse
+import contextlib
+import random
+import re
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+
+PROJECT = Path(__file__).resolve().parents[2]
+HERE = Path(__file__).resolve().parent
+VICTIMS = ("job", "snakemake", "both")
+LATEST = 1.0
+"""Seconds after a job's start in which it is struck."""
+
+
+def main() -> None:
+    """Prepare, answer, check, run, kill, run again; exit with what went wrong."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seed", type=int, default=0, help="draws the stage that is killed, and how")
+    parser.add_argument("--configfile", default=str(PROJECT / "config" / "rehearsal.yaml"))
+    parser.add_argument("--videos", type=int, default=12, help="of each data set")
+    arguments = parser.parse_args()
+    config, started = arguments.configfile, time.monotonic()
+    python(HERE / "prepare.py", "resources/rehearsal", arguments.videos)
+    python("-m", "verified", "fetch-models", "--configfile", config)
+    python(HERE / "answers.py", config)
+    python("-m", "verified", "config-check", config, stdout=subprocess.DEVNULL)
+    command = [sys.executable, "-m", "snakemake", "--snakefile", str(PROJECT / "Snakefile"), "--cores", "all"]
+    command += ["results/tables", "--workflow-profile", str(PROJECT / "profiles" / "default"), "--configfile", config]
+    planned = subprocess.run([*command, "--dry-run"], check=True, capture_output=True, text=True).stdout
+    if rules := re.findall(r"^([a-z]\w+) +\d+$", planned.partition("Job stats:")[2], re.MULTILINE):
+        draw = random.Random(arguments.seed)
+        rule, victim = draw.choice([rule for rule in rules if rule != "total"]), draw.choice(VICTIMS)
+        say(f"{victim} will be killed at the stage {rule} (--seed {arguments.seed})")
+        interrupted(command, rule, victim, draw.uniform(0, LATEST))
+        say("started again")
+    subprocess.run(command, check=True)
+    again = subprocess.run([*command, "--dry-run"], check=True, capture_output=True, text=True).stdout
+    if "Nothing to be done" not in again:
+        sys.exit(f"error: a third start would do something:\n{again}")
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_CHILDREN, resource.RUSAGE_SELF)]
+    seconds = sum(usage.ru_utime + usage.ru_stime for usage in used)
+    say(f"done in {time.monotonic() - started:.0f} s, {seconds:.0f} processor seconds (without those of killed jobs)")
+
+
+def python(*words: object, **options) -> None:
+    """Run Python on `words`; end with its status when it fails."""
+    done = subprocess.run([sys.executable, *map(str, words)], **options)
+    if done.returncode:
+        sys.exit(done.returncode)
+
+
+def interrupted(command: list[str], rule: str, victim: str, seconds: float) -> None:
+    """Start a run, kill `victim` `seconds` after a job of `rule` has begun, and see that nothing of it lives on."""
+    run = subprocess.Popen(command)
+    while not (jobs := jobs_of(run.pid, rule)):
+        if run.poll() is not None:
+            sys.exit(f"error: the run ended with status {run.returncode} before a job of {rule} was seen")
+        time.sleep(0.02)
+    time.sleep(seconds)
+    snakemake = psutil.Process(run.pid)
+    everything = [snakemake, *snakemake.children(recursive=True)]
+    struck = {"job": [job for job in jobs if job.is_running()], "snakemake": [], "both": jobs}[victim]
+    if victim != "job" or not struck:  # it may have ended meanwhile
+        struck = [snakemake, *struck]
+    for process in struck:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            process.send_signal(signal.SIGKILL)
+    if not run.wait():  # that of a job which ended at this very moment
+        say("the kill came too late")
+    _, alive = psutil.wait_procs(everything, timeout=30)
+    if alive:
+        sys.exit(f"error: these live on: {alive}")
+
+
+def jobs_of(snakemake: int, rule: str) -> list[psutil.Process]:
+    """Processes below Snakemake that run the script of `rule`."""
+    found = []
+    with contextlib.suppress(psutil.NoSuchProcess):
+        for process in psutil.Process(snakemake).children(recursive=True):
+            with contextlib.suppress(psutil.Error):
+                if any(re.search(rf"\.{rule}\.py$", word) for word in process.cmdline()):
+                    found.append(process)
+    return found
+
+
+def say(text: str) -> None:
+    print(f"rehearsal: {text}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
