@@ -1,4 +1,4 @@
-"""Subtly broken copies of the five models, generated: each mutation is put into every model that it can break.
+"""Subtly broken copies of the six models, generated: each mutation is put into every model that it can break.
 
 `mutants()` gives them all; `killed_by` says which check of the conformance kit finds one out. The mutations stand in
 the order of the imports below, which is that of the table of docs/conformance.md.

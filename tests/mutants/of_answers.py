@@ -2,8 +2,9 @@
 
 import torch
 
+from mutants.blind_registry import found, moved
 from mutants.kinds import logits
-from mutants.registry import mutation
+from mutants.registry import ONE_STAGE, mutation
 from verified.retrieval.scoring import PAD
 
 # Spans and labels
@@ -14,13 +15,16 @@ def swapped(base):
     return logits(lambda spans: spans._replace(start=spans.end, end=spans.start))(base)
 
 
-@mutation("ends come out one clip late", trained=True)
-def late_ends(base):
-    def change(spans):
-        late = torch.cat([spans.end[:, :1], spans.end[:, :-1]], dim=1)
-        return spans._replace(end=torch.where(spans.end > -1e3, late, spans.end))
+for name, field, by in (
+    ("starts come out one clip early", "start", -1),
+    ("starts come out one clip late", "start", 1),
+    ("ends come out one clip early", "end", -1),
+    ("ends come out one clip late", "end", 1),
+):
 
-    return logits(change)(base)
+    @mutation(name, trained=True)
+    def off(base, field=field, by=by):
+        return found(lambda spans, mask: spans._replace(**{field: moved(getattr(spans, field), mask, by)}))(base)
 
 
 @mutation("the best start is the worst", trained=True)
@@ -28,13 +32,21 @@ def reversed_starts(base):
     return logits(lambda spans: spans._replace(start=torch.where(spans.start > -1e3, -spans.start, PAD)))(base)
 
 
-@mutation("labels start one clip late")
-def late_labels(base):
-    def label(start, end, seconds, clips):
-        first, last = base.label(start, end, seconds, clips)
-        return min(first + 1, last), last
+for name, column, by in (
+    ("labels start one clip early", 0, -1),
+    ("labels start one clip late", 0, 1),
+    ("labels end one clip early", 1, -1),
+    ("labels end one clip late", 1, 1),
+):
 
-    return {"label": staticmethod(label)}
+    @mutation(name)
+    def labels_off(base, column=column, by=by):
+        def label(start, end, seconds, clips):
+            given = list(base.label(start, end, seconds, clips))
+            given[column] = min(max(given[column] + by, 0), clips - 1)
+            return (min(given), given[1]) if column == 0 else (given[0], max(given))
+
+        return {"label": staticmethod(label)}
 
 
 @mutation("labels take seconds for clips")
@@ -42,16 +54,20 @@ def seconds_for_clips(base):
     return {"label": staticmethod(lambda start, end, seconds, clips: base.label(start, end, 1.0, clips))}
 
 
-@mutation("spans are decoded a clip off")
-def decoded_off(base):
-    # One later than XML's published end, and one earlier than the others'.
-    return {"decoded_end": 2 if base.__name__ == "XML" else base.decoded_end - 1}
+@mutation("spans are decoded a clip longer")
+def decoded_longer(base):
+    return {"decoded_end": base.decoded_end + 1}
+
+
+@mutation("spans are decoded a clip shorter")
+def decoded_shorter(base):
+    return {"decoded_end": base.decoded_end - 1}
 
 
 # Ranking of videos
 
 
-@mutation("the worst video is the best at search", ("xml", "reloclnet", "hero", "squidnet"), trained=True)
+@mutation("the worst video is the best at search", (*ONE_STAGE, "squidnet"), trained=True)
 def reversed_ranking(base):
     if base.two_stage:
         return logits(lambda spans: spans._replace(score=-spans.score))(base)

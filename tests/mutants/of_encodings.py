@@ -103,6 +103,25 @@ def query_mask_forgotten(base):
     return {"encode_queries": encode_queries}
 
 
+@mutation("clips attend to pads that are filtered")
+def video_mask_forgotten_behind_the_filter(base):
+    def encode_videos(self, video, mask):
+        video = video.masked_fill(~mask.unsqueeze(2), 0.0)
+        return {**base.encode_videos(self, video, torch.ones_like(mask)), "mask": mask}
+
+    return {"encode_videos": encode_videos}
+
+
+@mutation("tokens attend to pads that are filtered")
+def query_mask_forgotten_behind_the_filter(base):
+    def encode_queries(self, query, mask):
+        query = query.masked_fill(~mask.unsqueeze(2) if query.dim() == 3 else ~mask, 0)
+        encoded = base.encode_queries(self, query, torch.ones_like(mask))
+        return {**encoded, "mask": mask} if "mask" in encoded else encoded
+
+    return {"encode_queries": encode_queries}
+
+
 @mutation("pads are open for ends")
 def open_ends(base):
     return logits(lambda spans: spans._replace(end=spans.end.clamp(min=-5)))(base)

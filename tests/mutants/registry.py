@@ -7,7 +7,7 @@ from verified.retrieval.conformance import failures
 from verified.retrieval.contract import RetrievalModel
 from verified.retrieval.registry import model_class
 
-ONE_STAGE = ("xml", "reloclnet", "hero")
+ONE_STAGE = ("xml", "reloclnet", "hero", "late_span")
 TWO_STAGE = ("conquer", "squidnet")
 ALL = ONE_STAGE + TWO_STAGE
 

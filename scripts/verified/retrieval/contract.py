@@ -15,7 +15,7 @@ from typing import ClassVar, Literal, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from verified.retrieval.labels import exclusive_end
+from verified.retrieval.labels import inclusive_end
 
 Encoded = dict[str, Tensor]
 """Encodings by name; the first axis of each tensor counts the queries or the videos."""
@@ -121,10 +121,16 @@ class RetrievalModel(nn.Module):
     """Whether each clip feature is divided by its norm + 1e-5."""
     long_videos: ClassVar[Literal["truncate", "pool"]] = "truncate"
     """A video of more than L clips: its first L, or L means over equal parts."""
-    label: ClassVar[Callable[[float, float, float, int], tuple[int, int]]] = staticmethod(exclusive_end)
+    label: ClassVar[Callable[[float, float, float, int], tuple[int, int]]] = staticmethod(inclusive_end)
     """Start and end clip of a moment: one of the functions of labels.py."""
     decoded_end: ClassVar[int] = 1
     """A span of clips i…j is decoded as seconds i·c to (j + decoded_end)·c."""
+    published_end: ClassVar[tuple[int, int]] = (0, 0)
+    """Clips by which the authors' convention decodes the end of a perfect prediction late: of a moment inside its
+    video, and of one that ends with it. (0, 0) is exact; a model of one's own has no reason for anything else."""
+    padding_reach: ClassVar[int] = 0
+    """Clips before a video's end whose logits depend, as published, on how far videos and queries are padded (with them
+    `Spans.score`, if any). The head of the file says why."""
     two_stage: ClassVar[bool] = False
     """Whether the model works on a given ranked list; then `video_scores` is never called."""
     rescores: ClassVar[bool] = False

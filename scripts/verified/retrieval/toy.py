@@ -31,7 +31,7 @@ class _Queries:
 
 
 class Toy:
-    """Eight videos of 3 to 12 clips and eight queries of 1 to 8 tokens; query i is about a part of video i.
+    """Eight videos of 1 to 12 clips and eight queries of 1 to 8 tokens; query i is about a part of video i.
 
     The shortest and the longest of both are among them, and moments that begin or end with their video.
     """
@@ -43,8 +43,8 @@ class Toy:
     def __init__(self, cls: type[RetrievalModel]):
         self.cls = cls
         draw = np.random.default_rng(11)
-        lengths = np.array([12, 3, 12, 7, 8, 9, 10, 11])
-        starts, ends = np.array([0, 0, 8, 2, 5, 1, 3, 4]), np.array([3, 3, 12, 6, 8, 4, 8, 7])
+        lengths = np.array([12, 1, 12, 7, 8, 9, 10, 11])
+        starts, ends = np.array([0, 0, 8, 2, 5, 1, 3, 4]), np.array([3, 1, 12, 6, 8, 4, 8, 7])
         self.times = np.stack([starts, ends], axis=1).astype(float)
         clips = draw.normal(size=(COUNT, CLIPS, VIDEO_DIM))
         meaning = draw.normal(size=(COUNT, VIDEO_DIM))

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 
 import torch
 
+from verified.retrieval.conformance.context import check_attention, check_long, check_padding
 from verified.retrieval.conformance.decoding import check_round_trip
 from verified.retrieval.conformance.forms import check_labels, check_losses, check_shapes, check_weights
 from verified.retrieval.conformance.inputs import (
@@ -40,7 +41,10 @@ CHECKS: dict[str, Callable[[Trial], None]] = {
         check_pads,
         check_changed_pads,
         check_batch_mates,
+        check_padding,
         check_reading,
+        check_attention,
+        check_long,
         check_repetition,
         check_determinism,
         check_precision,

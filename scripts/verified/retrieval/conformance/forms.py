@@ -5,13 +5,14 @@ from dataclasses import replace
 import torch
 
 from verified.retrieval.conformance.trial import Trial, close, require
-from verified.retrieval.contract import Batch
+from verified.retrieval.contract import Batch, RetrievalModel
 from verified.retrieval.toy import CLIPS
 
 
 def check_shapes(trial: Trial) -> None:
-    """Encodings, scores and logits have the shapes of the contract, and are finite."""
+    """Encodings, scores and logits have the shapes of the contract, and are finite, also where weights are large."""
     model, toy = trial.model(), trial.toy
+    require(model.config == trial.config(), "config: is another one than the model was given")
     few = toy.count - 3
     queries, videos = trial.encoded(model, tuple(tensor[:few] for tensor in toy.all_queries))
     for name, tensor in queries.items():
@@ -26,18 +27,35 @@ def check_shapes(trial: Trial) -> None:
     for name in ("start", "end"):
         logits = getattr(spans, name)
         require(logits.shape == (3, CLIPS), f"span_logits: {name} has shape {tuple(logits.shape)}, not [P, L]")
-        require(torch.isfinite(logits).all(), f"span_logits: {name} is not finite")
     given = spans.score is not None
     require(given == model.rescores, f"span_logits: score given is {given}, but rescores is {model.rescores}")
     require(not given or spans.score.shape == (3,), "span_logits: score must be [P]")
     require(not given or torch.isfinite(spans.score).all(), "span_logits: score is not finite")
     require(model.pair_bytes() > 0, "pair_bytes: not positive")
+    real = toy.all_videos[1].unsqueeze(0).expand(toy.count, -1, -1)
+    large = trial.model()
+    with torch.no_grad():
+        for parameter in large.parameters():
+            parameter.mul_(100.0 if parameter.dim() else 1.0)  # a single number may be a temperature
+    for which, of in (("", model), (" of a model with large weights", large)):
+        for name, answer in trial.answers(of).given().items():
+            values = answer[real] if answer.dim() == 3 else answer
+            where = "" if torch.isfinite(values).all() else _where(answer, real)
+            require(not where, f"{name}: not finite{which}{where}")
+        total = trial.losses(of, toy.training_batch())["total"]
+        require(torch.isfinite(total), f"losses: not finite{which}")
+
+
+def _where(answer: torch.Tensor, real: torch.Tensor) -> str:
+    broken = ~torch.isfinite(answer) & (real if answer.dim() == 3 else True)
+    query, video = (int(at) for at in broken.nonzero()[0][:2])
+    return f": query {query} in video {video}, which has {int(real[query, video].sum())} clips"
 
 
 def check_losses(trial: Trial) -> None:
     """Losses are finite scalars and ``total`` is their sum: early and late, training or not, of one pair or many.
 
-    The batch stays as it was.
+    The batch stays as it was, each of its items counts, and bfloat16 (autocast) does not stop them.
     """
     model = trial.model()
     whole = trial.toy.training_batch()
@@ -49,6 +67,29 @@ def check_losses(trial: Trial) -> None:
             _check_sum(losses, f" (a batch of {len(batch.span)})")
             for name, value in vars(batch).items():
                 require(torch.equal(value, getattr(kept, name)), f"losses: change {name!r} of the batch in place")
+    with torch.autocast("cpu", torch.bfloat16):
+        total = trial.losses(model.train(), whole)["total"]
+    require(torch.isfinite(total), "losses: not finite in bfloat16 (autocast)")
+    _check_items(trial, model.eval(), whole)
+
+
+def _check_items(trial: Trial, model: RetrievalModel, batch: Batch) -> None:
+    """Other labels or other clips of any one item change the total."""
+    total = trial.losses(model, batch)["total"]
+    for item in range(len(batch.span)):
+        if trial.toy.all_videos[1][item].sum() < 2:
+            continue  # one clip: its labels cannot be others
+        for name in ("span", "video"):
+            changed = {field: value.clone() for field, value in vars(batch).items()}
+            row = changed[name][item]
+            if name == "video":
+                row.mul_(1 - 2 * (torch.arange(row.shape[-1]) % 2))
+            else:
+                row.copy_(torch.where(row > 0, row - 1, row + 1))
+            other = trial.losses(model, Batch(**changed))["total"]
+            require(
+                not torch.equal(other, total), f"losses: another {name} of item {item} of the batch changes nothing"
+            )
 
 
 def _check_sum(losses: dict[str, torch.Tensor], where: str) -> None:
@@ -60,14 +101,24 @@ def _check_sum(losses: dict[str, torch.Tensor], where: str) -> None:
 
 
 def check_weights(trial: Trial) -> None:
-    """A better video weighs more, weights are positive, and those of a query depend on its own list alone."""
+    """A better video weighs more, wherever it stands; weights are finite, positive and of their list alone."""
     model = trial.model()
     scores = torch.tensor([[0.9, 0.5, 0.1, -0.3], [0.8, 0.7, 0.6, 0.2]])
     if trial.cls.two_stage and not model.rescores:
         scores = scores.exp()
-    weights = model.video_weights(scores)
+    given = scores.clone()
+    weights = model.video_weights(given)
+    require(torch.equal(given, scores), "video_weights: changes the scores in place")
     require(weights.shape == scores.shape, f"video_weights: shape {tuple(weights.shape)}, not [Q, K]")
-    require((weights > 0).all(), "video_weights: not positive")
+    require(
+        torch.isfinite(weights).all(),
+        f"video_weights: not finite for scores from {scores.min():.2g} to {scores.max():.2g}",
+    )
+    require(
+        (weights > 0).all(), f"video_weights: not positive for scores from {scores.min():.2g} to {scores.max():.2g}"
+    )
+    turned = model.video_weights(scores.flip(1)).flip(1)
+    require(close(turned, weights), "video_weights: a video's weight depends on its place in the list")
     require((weights[:, 1:] <= weights[:, :-1]).all(), "video_weights: a lower score weighs more")
     require((weights[:, 1:] < weights[:, :-1]).all(), "video_weights: a lower score weighs as much")
     for row in range(len(scores)):

@@ -8,13 +8,17 @@ from verified.retrieval.toy import WORDS
 
 
 def check_pads(trial: Trial) -> None:
-    """Clips behind the end of a video get no probability."""
-    model = trial.model()
-    spans = trial.spans(model, *trial.encoded(model), trial.own_pairs)
-    pads = ~trial.toy.all_videos[1]
+    """Clips behind the end of a video get no probability, and each of its own clips gets some."""
+    model = trial.model().double()
+    queries, videos = (doubled(padded) for padded in (trial.toy.all_queries, trial.toy.all_videos))
+    spans = trial.spans(model, *trial.encoded(model, queries, videos), trial.own_pairs)
+    real = trial.toy.all_videos[1]
     for name in ("start", "end"):
-        share = getattr(spans, name).softmax(dim=1)[pads].max()
+        shares = getattr(spans, name).double().softmax(dim=1)
+        share = shares[~real].max()
         require(share < 1e-6, f"span_logits: pads hold {share:.2g} of the {name} probability of a video")
+        for video, clip in ((shares <= 0) & real).nonzero().tolist():
+            require(False, f"span_logits: clip {clip} of a video of {int(real[video].sum())} clips can be no {name}")
 
 
 def check_changed_pads(trial: Trial) -> None:
@@ -60,15 +64,18 @@ def check_batch_mates(trial: Trial) -> None:
         for name, logits in zip(Spans._fields, trial.spans(model, queries, videos, [pair])):
             same = logits is None or close(logits[0], getattr(whole, name)[pair])
             require(same, f"span_logits: other pairs of the batch change a pair's {name}")
+        for name, logits in zip(Spans._fields, trial.spans(model, queries, videos, [pair, pair])):
+            same = logits is None or close(logits, getattr(whole, name)[pair].expand_as(logits))
+            require(same, f"span_logits: a pair that is asked for twice has another {name}")
     order = torch.randperm(toy.count, generator=torch.Generator().manual_seed(6)).tolist()
     mixed = trial.answers(model, taken(toy.all_queries, order), taken(toy.all_videos, order))
     require_same(mixed, whole.of(order, order), "the order of a batch changes it")
 
 
 def check_reading(trial: Trial) -> None:
-    """Every real token and every real clip can change an answer, and each answer depends on query and video.
+    """Every real token of each query and every real clip of each video can change an answer, and so can clips' order.
 
-    Computed in float64, so that a small influence is not rounded away.
+    Each answer depends on query and video. Computed in float64, so that a small influence is not rounded away.
     """
     model = trial.model().double()
     queries, videos = (doubled(padded) for padded in (trial.toy.all_queries, trial.toy.all_videos))
@@ -80,9 +87,19 @@ def check_reading(trial: Trial) -> None:
             both = (changed, videos) if side == "query" else (queries, changed)
             answers = trial.answers(model, *both).given()
             differ = {name for name, value in answers.items() if not torch.equal(value, expected[name])}
-            require(differ, f"{unit} {position} of a {side} changes no answer")
             unread -= differ
+            for row in padded[1][:, position].nonzero().flatten().tolist():
+                at = row if side == "query" else (slice(None), row)
+                read = any(not torch.equal(value[at], expected[name][at]) for name, value in answers.items())
+                length = int(padded[1][row].sum())
+                require(read, f"{unit} {position} of a {side} of {length} {unit}s changes no answer")
         require(not unread, f"{', '.join(sorted(unread))}: the same whatever the {side}")
+    turned = videos[0].clone()
+    for row, length in zip(turned, videos[1].sum(dim=1).tolist()):
+        row[:length] = row[:length].flip(0)
+    answers = trial.answers(model, queries, (turned, videos[1]))
+    moved = not torch.equal(answers.start, expected["span_logits: start"])
+    require(moved, "span_logits: the same for the clips of a video in the opposite order")
 
 
 def _changed_at(padded: Padded, position: int) -> Padded:

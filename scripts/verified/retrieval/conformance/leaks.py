@@ -23,5 +23,9 @@ def check_no_leak(trial: Trial) -> None:
         lists.append(lists_by_task)
     for task in ("VR", "VCMR"):
         first, second = (torch.from_numpy(lists_by_task[task].score) for lists_by_task in lists)
+        require(
+            torch.isfinite(first).all() and torch.isfinite(second).all(),
+            f"{task}: lists hold scores that are not finite",
+        )
         same = first.shape == second.shape and close(first.log1p(), second.log1p())
         require(same, f"{task}: lists change with the true video, which the model must not know")

@@ -12,10 +12,18 @@ LEARNED = 0.75
 
 
 def check_gradients(trial: Trial) -> None:
-    """Some loss reaches every parameter that is trained, and gradients are finite."""
-    model = trial.model()
+    """Some loss reaches every parameter that is trained, in training mode, and gradients are finite."""
+    model = trial.model().train()
     for draws in range(12):
         trial.losses(model, trial.toy.training_batch(draws), draws, epoch=1000 * (draws % 2))["total"].backward()
+    named = {id(parameter) for _, parameter in model.named_parameters()}
+    hidden = [
+        type(module).__name__
+        for module in model.modules()
+        for parameter in module._parameters.values()
+        if parameter is not None and parameter.requires_grad and id(parameter) not in named
+    ]
+    require(not hidden, f"named_parameters: leaves out parameters of {', '.join(sorted(set(hidden)))}")
     trained = {name: parameter.grad for name, parameter in model.named_parameters() if parameter.requires_grad}
     unreached = [name for name, gradient in trained.items() if gradient is None or not gradient.abs().max() > 0]
     require(not unreached, f"losses: no gradient reaches {', '.join(unreached)}")
@@ -24,14 +32,19 @@ def check_gradients(trial: Trial) -> None:
 
 
 def check_overfitting(trial: Trial) -> None:
-    """One batch is learned by heart: its loss falls to under a third, and starts, ends and videos are found."""
-    model, batch = trial.model(), trial.toy.training_batch()
+    """One batch is learned by heart: its loss falls to under a third, and starts, ends and videos are found.
+
+    It is learned in training mode, without dropout where the model has an option of that name.
+    """
+    more = {"dropout": 0.0} if hasattr(trial.config(), "dropout") else {}
+    model, batch = trial.model(**more), trial.toy.training_batch()
     before = trial.losses(model, batch)["total"].item()
     optimiser = AdamW(parameter_groups(model.named_parameters(), 0.0), lr=2e-3)
     for step in range(OVERFIT_STEPS):
         optimiser.zero_grad()
-        trial.losses(model, batch, draws=step)["total"].backward()
+        trial.losses(model.train(), batch, draws=step)["total"].backward()
         optimiser.step()
+        model.eval()
         if step % 25 == 24:
             after, right = trial.losses(model, batch)["total"].item(), _found(trial, model)
             if after < before / 3 and min(right.values()) >= LEARNED:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from verified.retrieval.contract import Batch, Encoded, RetrievalModel, Spans
+from verified.retrieval.contract import Batch, Encoded, ModelConfig, RetrievalModel, Spans
 from verified.retrieval.toy import Toy
 
 TOLERANCE = 1e-4
@@ -57,10 +57,14 @@ class Trial:
         self.toy = Toy(cls)
         self.own_pairs = [(index, index) for index in range(self.toy.count)]
 
-    def model(self, seed: int = 1) -> RetrievalModel:
+    def config(self, **more: int | float) -> ModelConfig:
+        """The config of a small model, with `more` sizes or options in the place of the usual ones."""
+        return self.cls.Config(**{**self.toy.sizes, **self.options, **more})
+
+    def model(self, seed: int = 1, **more: int | float) -> RetrievalModel:
         """A fresh model in evaluation mode (no dropout)."""
         torch.manual_seed(seed)
-        return self.cls(self.cls.Config(**self.toy.sizes, **self.options)).eval()
+        return self.cls(self.config(**more)).eval()
 
     def losses(self, model: RetrievalModel, batch: Batch, draws: int = 3, epoch: int = 0) -> dict[str, Tensor]:
         """Losses of a batch with a fresh generator."""
@@ -73,7 +77,10 @@ class Trial:
         """Encodings of these queries and videos, or of all of the toy corpus."""
         with torch.no_grad():
             encoded = model.encode_queries(*(queries or self.toy.all_queries))
-            return encoded, model.encode_videos(*(videos or self.toy.all_videos))
+            both = encoded, model.encode_videos(*(videos or self.toy.all_videos))
+        if next(model.parameters()).dtype == torch.float64:  # an encoder that computes in a precision of its own
+            both = tuple({name: doubled((value, None))[0] for name, value in encoded.items()} for encoded in both)
+        return both
 
     def spans(self, model: RetrievalModel, queries: Encoded, videos: Encoded, pairs: list[tuple[int, int]]) -> Spans:
         """Localisation of (query, video) pairs, given in any order; rows come back in that order."""
@@ -114,7 +121,8 @@ def doubled(padded: Padded) -> Padded:
 
 def close(first: Tensor, second: Tensor, tolerance: float = TOLERANCE) -> bool:
     """Equal but for rounding, relative to the size of the numbers; NaN equals nothing."""
-    return bool(((first - second).abs() <= tolerance * (1 + second.abs())).all())
+    near = (first - second).abs() <= tolerance * (1 + second.abs())
+    return bool((near | (first == second)).all())  # pads may hold minus infinity
 
 
 def require_same(answers: Answers, expected: Answers, reason: str, same: Callable[[Tensor, Tensor], bool] = close):

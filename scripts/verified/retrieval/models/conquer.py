@@ -80,6 +80,7 @@ class Conquer(RetrievalModel):
     normalise_query = False
     label = staticmethod(inclusive_end)
     two_stage = True
+    padding_reach = 2
 
     def __init__(self, config: ConquerConfig):
         super().__init__(config)

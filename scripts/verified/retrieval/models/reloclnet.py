@@ -16,7 +16,8 @@ Differences from the official code
 - Features made here are cast to float32 before they are normalised; officially float16 files are normalised in float16,
   which changes ranks. That is done for given features, and wherever `retrieval.feature_cast` is `official`.
 - One stream: the class with subtitles, fed the video in their place with tied weights, is the same map.
-- Videos are padded to the model's context length; the official code pads to 128 whatever it is.
+- Videos are padded to the model's context length; the official code pads to 128 whatever it is. Pads attend to all
+  positions alike and the kernels reach them, so the logits of a video's last two clips depend on that length.
 - Of the published state dict, all that belongs to subtitles is dropped (`from_official`).
 - Suppression of overlapping spans reads (start, end); the official SVMR read (video, start).
 - A video longer than the context is averaged into equal parts, as officially, but labels and times follow the parts.
@@ -32,6 +33,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from verified.retrieval.contract import Batch, Encoded, ModelConfig, Recipe, RetrievalModel
+from verified.retrieval.labels import exclusive_end
 from verified.retrieval.layers import (
     AttentionBlock,
     InputProjection,
@@ -83,7 +85,10 @@ class ReLoCLNet(OneVectorTail, RetrievalModel):
     )
     small: ClassVar[dict[str, int | float]] = {"hidden": 64, "heads": 4}
     long_videos = "pool"
+    label = staticmethod(exclusive_end)
     decoded_end = 0
+    published_end = (0, -1)
+    padding_reach = 2
 
     def __init__(self, config: ReLoCLNetConfig):
         super().__init__(config)

@@ -96,6 +96,7 @@ class Squidnet(RetrievalModel):
     normalise_query = False
     label = staticmethod(inclusive_end)
     two_stage = True
+    padding_reach = 2
     rescores = True
 
     def __init__(self, config: SquidnetConfig):

@@ -28,6 +28,7 @@ from torch import Tensor, nn
 
 from verified.common.linear import LEAST_WEIGHTS
 from verified.retrieval.contract import Batch, Encoded, ModelConfig, Recipe, RetrievalModel
+from verified.retrieval.labels import exclusive_end
 from verified.retrieval.layers import (
     AttentionBlock,
     InputProjection,
@@ -63,6 +64,8 @@ class XML(OneVectorTail, RetrievalModel):
 
     Config = XMLConfig
     small: ClassVar[dict[str, int]] = {"hidden": 64, "heads": 4}
+    label = staticmethod(exclusive_end)
+    published_end = (1, 0)
     recipe = Recipe(
         optimiser="bertadam",
         learning_rate=1e-4,
