@@ -6,12 +6,14 @@ clip vectors: one for retrieval (video score = maximum cosine over clips), one f
 kernel-5 convolutions over the products of query and clips). Losses: 0.01 · (start + end cross entropy) and two hinge
 terms with one sampled negative per row.
 
-Differences from the official code (all without effect on the numbers at equal input, but for rounding):
+Differences from the official code (but for the padding of videos without effect on the numbers at equal input):
 - features made here are cast to float32 before they are normalised; officially float16 files are normalised in float16,
   which changes ranks. That is done for given features, and wherever `retrieval.feature_cast` is `official`;
 - the video-only mode alone is built: no subtitle stream, no cross attention, no merging of streams;
-- masks are boolean and videos are padded to the model's context length, with computed pads (the convolutions see them);
-  a wide model's training computes only those pads that they see (packing.py);
+- videos are padded to the model's context length, officially to the longest of their batch. The kernels see computed
+  pads, so the logits of the last two clips differ for videos that are, or nearly are, the longest of an official batch,
+  and with them rows of VCMR and SVMR lists. Here no answer depends on batch mates;
+- masks are boolean; a wide model's training computes only those pads that the kernels see (packing.py);
 - sampled ranks come from a generator of the training loop, in the official order of draws;
 - the unused cosine position option and the log-sum-exp loss are left out.
 
