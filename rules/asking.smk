@@ -13,7 +13,7 @@ rule ask_models:
         job=r"job-\d+",
     conda:
         generation_environment("captions", "image_lmm", "video_lmm", "llm")
-    threads: settings.generation.threads
+    threads: lambda wildcards: asking_threads(wildcards.stage)
     resources:
         mem_mb=growing(64000 if engine_gpus("image_lmm", "video_lmm", "llm") else 8000),
         runtime=growing(240 * settings.generation.shards_per_job),

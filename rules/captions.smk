@@ -60,7 +60,7 @@ rule caption_dynamics:
     priority: LONGEST_ROAD - 1
     conda:
         generation_environment("captions", "video_lmm", "llm")
-    threads: settings.generation.threads
+    threads: settings.generation.threads if asked_first(settings.generation, "dynamics") else asking_threads("dynamics")
     resources:
         mem_mb=growing(3000 if not stage_gpus("dynamics") else 64000),
         runtime=growing(60 if not stage_gpus("dynamics") else 240),

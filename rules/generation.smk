@@ -1,5 +1,5 @@
 from verified.captions.unanswered import asked_in_of
-from verified.generation.jobs import ROLES_OF_STAGE, asked_first, job_of_shard, shards_of_job
+from verified.generation.jobs import ROLES_OF_STAGE, asked_first, job_of_shard, prefetch_threads, shards_of_job
 from verified.generation.prompts import prompt_file
 from verified.weights.paths import role_records, sentence_records
 
@@ -95,6 +95,11 @@ def asked_by(stage):
         return [f"results/{wildcards.dataset}/captions/asked/{stage}-{job}.json"]
 
     return files
+
+
+def asking_threads(stage):
+    """Cores of a job that makes a stage's calls: those that compute, and those that decode ahead of a GPU."""
+    return settings.generation.threads + prefetch_threads(settings.generation, stage)
 
 
 def stage_gpus(stage):

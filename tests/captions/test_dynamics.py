@@ -1,5 +1,7 @@
 """Dynamics captions: Equations 3 to 5; each video is decoded once, and only for clips that have to be asked about."""
 
+import threading
+
 import numpy as np
 import pytest
 from captioning import make_moments, make_videos, settings
@@ -9,6 +11,7 @@ from stub_engine import StubEngine
 import verified.captions.clips as clips
 from verified.captions.clips import fitted_size, frames_given, thinned
 from verified.captions.dynamics import TASKS, caption_dynamics
+from verified.config.generation import EngineSettings
 from verified.generation.request import Reply
 from verified.generation.session import Session
 
@@ -60,6 +63,31 @@ def test_each_video_is_decoded_once_and_not_at_all_when_all_is_known(tmp_path, m
     engine = StubEngine()
     assert run(tmp_path, moments, videos, engine) == first
     assert not opened and not engine.requests
+
+
+def test_clips_for_a_gpu_are_decoded_ahead_and_are_the_same(tmp_path, monkeypatch):
+    """After a first batch the next videos are under way in threads, also where one of them cannot be read."""
+    moments = make_moments([f"a dog runs {number} times" for number in range(12)], videos=6)
+    videos = make_videos(tmp_path, moments)
+    (tmp_path / "v3.mp4").write_bytes(b"x" * 5000)
+    opened: list[tuple[str, bool]] = []
+    decode = clips.frames_of_spans
+
+    def watched(path, *arguments, **options):
+        opened.append((path, threading.current_thread().name.startswith("clips")))
+        return decode(path, *arguments, **options)
+
+    monkeypatch.setattr(clips, "frames_of_spans", watched)
+    (tmp_path / "plain").mkdir()
+    role = EngineSettings(engine="vllm", model="scene-reader-1", batch=2)
+    plain = run(tmp_path / "plain", moments, videos, StubEngine(), video_lmm=role)
+    assert not any(threaded for _, threaded in opened) and len(opened) == 6
+    opened.clear()
+    on_gpu = role.model_copy(update={"gpu": 1})
+    assert run(tmp_path, moments, videos, StubEngine(), video_lmm=on_gpu, prefetch_threads=2) == plain
+    assert sorted(path for path, _ in opened) == sorted(video["path"] for video in videos.values())
+    assert [threaded for _, threaded in opened].count(False) == 2, "one for the first batch, and one to begin behind it"
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("clips")]
 
 
 def test_a_long_clip_is_thinned_uniformly_and_says_so(tmp_path):

@@ -119,6 +119,19 @@ def test_no_attempt_asks_for_more_than_the_partition_gives(paper):
     assert asked["finetune_evaluator"]["nodes"] == "1" and asked["finetune_evaluator"]["gpu"] == "4"
 
 
+def test_decoding_ahead_of_a_gpu_has_cores(paper):
+    """Jobs whose video LMM is on a GPU ask for the cores of the threads that decode its clips."""
+    generation = read(CONFIG / "paper.yaml").generation
+    jobs = re.findall(r"^rule ask_models:\n((?: .*\n)+)", paper, re.MULTILINE)
+    threads = {
+        re.search(r"stage=(\w+)", job)[1]: int((re.search(r"^ +threads: (\d+)", job, re.MULTILINE) or (0, 1))[1])
+        for job in jobs
+    }
+    assert generation.prefetch_threads > 0
+    assert threads["dynamics"] == generation.threads + generation.prefetch_threads
+    assert threads["statics"] == generation.threads
+
+
 @pytest.mark.parametrize(("minutes", "attempts"), [(2880, 4), (1440, 3), (60, 3)])
 def test_work_that_takes_longer_is_tried_more_often(minutes, attempts):
     resources = Resources.from_mapping({"runtime": growing(minutes), "mem_mb": growing(7)})

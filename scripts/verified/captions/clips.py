@@ -1,6 +1,7 @@
 """Clips for the video LMM: one decode of each video for all its moments, thinned to what the model takes."""
 
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 
 import numpy as np
 
@@ -69,6 +70,10 @@ class Clips:
     `moments` in the order in which `load` will be called, those of one video together. `needed` says whether the
     clip of a position will be asked for at all; videos without any are never opened. Memory holds the clips of one
     video that were decoded but not fetched yet.
+
+    With `threads`, that many videos are decoded at a time while a model answers, until `ahead` clips beyond the current
+    video are under way or wait. It begins when `ahead` clips were fetched, for an engine that forks itself into
+    processes does so at its first batch. To be used as a context: its end ends the threads.
     """
 
     def __init__(
@@ -78,18 +83,37 @@ class Clips:
         dynamics: dict,
         side: int,
         needed: Callable[[int], bool],
+        threads: int = 0,
+        ahead: int = 0,
     ):
         self.moments, self.videos, self.dynamics, self.side, self.needed = moments, videos, dynamics, side, needed
+        self.positions: dict[str, list[int]] = {}
+        for position, moment in enumerate(moments):
+            self.positions.setdefault(moment["video"], []).append(position)
         self.video: str | None = None
         self.stream: Iterator[tuple[int, dict]] = iter(())
         self.ready: dict[int, dict] = {}
+        self.pool = ThreadPoolExecutor(threads, "clips") if threads else None
+        self.ahead, self.fetched = ahead, 0
+        self.order = list(self.positions)
+        self.place = {video: place for place, video in enumerate(self.order)}
+        self.next = 0
+        self.coming: dict[str, tuple[int, Future[Collected]]] = {}
+
+    def __enter__(self) -> "Clips":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.pool:
+            self.pool.shutdown(cancel_futures=True)
 
     def load(self, position: int) -> dict:
         """`frames` (uint8 [T, H, W, 3]) and `frame_times` (seconds from the moment's start). Raises MediaError."""
         moment = self.moments[position]
         if moment["video"] != self.video:
             self.video, self.ready = moment["video"], {}
-            self.stream = self._decode(moment["video"])
+            self.stream = self._stream(moment["video"])
+        self.fetched += 1
         try:
             while position not in self.ready:
                 number, clip = next(self.stream)
@@ -104,11 +128,30 @@ class Clips:
             raise MediaError("no frame of the moment could be decoded")
         return clip
 
-    def _decode(self, video: str) -> Iterator[tuple[int, dict]]:
+    def _stream(self, video: str) -> Iterator[tuple[int, dict]]:
+        """The clips of a video as they come; videos behind it in the order are sent to the threads."""
+        if video in self.coming:
+            while (first := next(iter(self.coming))) != video:  # answered without its clips
+                self.coming.pop(first)[1].cancel()
+            stream = _received(self.coming.pop(video)[1])
+        else:
+            stream = self._decode(video, self._wanted(video))
+        self.next = max(self.next, self.place[video] + 1)
+        waiting = sum(count for count, _ in self.coming.values())
+        while self.pool and self.fetched >= self.ahead and self.next < len(self.order) and waiting < self.ahead:
+            name = self.order[self.next]
+            self.next += 1
+            if wanted := self._wanted(name):
+                self.coming[name] = len(wanted), self.pool.submit(_collected, self._decode(name, wanted))
+                waiting += len(wanted)
+        return stream
+
+    def _wanted(self, video: str) -> list[int]:
+        """Positions whose clips will be asked for; the ledger is looked into by the caller's thread alone."""
+        return [position for position in self.positions[video] if self.needed(position)]
+
+    def _decode(self, video: str, wanted: list[int]) -> Iterator[tuple[int, dict]]:
         row = self.videos[video]  # with `max_frames` where the context decides
-        wanted = [
-            number for number, moment in enumerate(self.moments) if moment["video"] == video and self.needed(number)
-        ]
         spans = [(self.moments[number]["start"], self.moments[number]["end"]) for number in wanted]
         sampling = {"fps": self.dynamics["fps"]} if self.dynamics["fps"] else {"count": self.dynamics["frames"]}
         for index, frames, times in frames_of_spans(row["path"], spans, **sampling, size=fitted_size(row, self.side)):
@@ -118,6 +161,27 @@ class Clips:
                 wanted[index],
                 {"frames": frames[sampled], "frame_times": tuple((times[sampled] - start).round(3).tolist())},
             )
+
+
+Collected = tuple[list[tuple[int, dict]], VideoError | None]
+
+
+def _collected(stream: Iterator[tuple[int, dict]]) -> Collected:
+    """The clips of a video up to its end or to what cannot be decoded, and that error."""
+    clips: list[tuple[int, dict]] = []
+    try:
+        for clip in stream:
+            clips.append(clip)
+    except VideoError as error:
+        return clips, error
+    return clips, None
+
+
+def _received(future: "Future[Collected]") -> Iterator[tuple[int, dict]]:
+    clips, error = future.result()
+    yield from clips
+    if error:
+        raise error
 
 
 def thinned(count: int, most: int) -> np.ndarray:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from verified.captions.clips import Clips, by_video, clip_digest, frames_given, frames_in_context
 from verified.captions.rows import candidate_row
 from verified.generation.asking import Call
+from verified.generation.jobs import prefetch_threads
 from verified.generation.outcome import Outcome
 from verified.generation.prompts import quoted
 from verified.generation.session import Session
@@ -71,7 +72,8 @@ def _answers(
     def needed(position: int) -> bool:
         return not session.known(calls[position])
 
-    clips = Clips([moments[index] for index in order], videos, dynamics, side, needed)
+    threads, ahead = prefetch_threads(session.settings, "dynamics"), session.settings.video_lmm.batch
+    clips = Clips([moments[index] for index in order], videos, dynamics, side, needed, threads, ahead)
     for position, index in enumerate(order):
         moment, questions = moments[index], asked[index].parsed.items
         duration, sampling = moment["end"] - moment["start"], _sampling(moment, videos, dynamics)
@@ -89,8 +91,9 @@ def _answers(
 
         calls.append(session.call("answers", slots, len(questions), media=(digest,), load=load))
     outcomes: list[Outcome | None] = [None] * len(moments)
-    for index, outcome in zip(order, session.ask("answers", calls, len(calls))):
-        outcomes[index] = outcome
+    with clips:
+        for index, outcome in zip(order, session.ask("answers", calls, len(calls))):
+            outcomes[index] = outcome
     return outcomes
 
 

@@ -155,6 +155,9 @@ class Generation(Section):
     """Branch, tag or commit of a hub model in `sentence_encoder`."""
     threads: int = Field(default=1, ge=1)
     """Compute threads of its jobs."""
+    prefetch_threads: int = Field(default=6, ge=0)
+    """Further threads, and cores, of a job whose video LMM is on a GPU (vllm, transformers): they decode the clips of
+    the next batch while the model answers. 0: clips are decoded when they are asked for."""
     shards_per_job: int = Field(default=1, ge=1)
     """Shards that are asked about per load of a model, where models run in the jobs (vllm, transformers)."""
     scene_reader: SceneReader = SceneReader()

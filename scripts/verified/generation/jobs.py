@@ -21,6 +21,16 @@ def is_local(role: EngineSettings) -> bool:
     return role.engine in LOCAL
 
 
+def prefetch_threads(generation: Generation, stage: str) -> int:
+    """Threads in which a job of `stage` decodes clips ahead of its model: none where no GPU would wait for them.
+
+    Pictures of the statics stage need none: reading one takes a hundredth of the model's time for it.
+    """
+    role = generation.video_lmm
+    wanted = stage == "dynamics" and is_local(role) and role.gpu
+    return generation.prefetch_threads if wanted else 0
+
+
 def asked_first(generation: Generation, stage: str) -> bool:
     """Whether the calls of a stage's shards are made by ask_models."""
     local = any(is_local(getattr(generation, role)) for role in ROLES_OF_STAGE[stage])
