@@ -44,7 +44,7 @@ class VideoFolder:
             raise InputError("no such folder of videos", file=folder)
         home = self.folder.resolve()
         self.refused: list[tuple[str, str, str]] = []
-        files = []
+        files: list[str] = []
         for name in _video_files(self.folder):
             path = os.path.join(self.folder, name)
             if _CONTROL.search(name):
@@ -52,40 +52,44 @@ class VideoFolder:
                 self.refused.append(
                     (shown, "invalid-video-id", "the file's name holds control characters or is not UTF-8")
                 )
-            elif os.path.exists(path) and not os.path.isfile(path):
+                continue
+            kind = _kind(path)
+            if kind == "other":
                 self.refused.append((name, "not-a-file", "a pipe, socket or device, not a regular file"))
-            elif os.path.islink(path) and not Path(os.path.realpath(path)).is_relative_to(home):
+            elif kind == "link" and not Path(os.path.realpath(path)).is_relative_to(home):
                 self.refused.append(
                     (name, "outside-folder", "the file is a link that leads out of the folder of videos")
                 )
             else:
-                files.append(PurePosixPath(name))
-        stems = Counter(name.with_suffix("") for name in files)
-        in_use = {*files, *(parent for name in files for parent in name.parents)}
+                files.append(name)
+        stem_of = {name: os.path.splitext(name)[0] for name in files}  # of 200,000 names: paths would take seconds
+        stems = Counter(stem_of.values())
+        folders = {PurePosixPath(folder) for folder in {os.path.dirname(name) for name in files}}
+        in_use = {*files, *(parent.as_posix() for folder in folders for parent in (folder, *folder.parents))}
         self._ids, self._by_stem, self._ambiguous = {}, {}, {}
         self._resolved: dict[str, str] = {}
         for name in files:
-            stem = name.with_suffix("")
-            unambiguous = stems[stem] == 1 and stem not in in_use
-            self._ids[name.as_posix()] = (stem if unambiguous else name).as_posix()
+            stem = stem_of[name]
+            self._ids[name] = stem if stems[stem] == 1 and stem not in in_use else name
             if stems[stem] > 1:
-                self._ambiguous.setdefault(stem.as_posix(), []).append(name.name)
+                self._ambiguous.setdefault(stem, []).append(os.path.basename(name))
             else:
-                self._by_stem[stem.as_posix()] = self._ids[name.as_posix()]
+                self._by_stem[stem] = self._ids[name]
         self._name_published(files, published)
         self.paths = {video: self.folder / name for name, video in self._ids.items()}
 
-    def _name_published(self, files: list[PurePosixPath], published: Collection[str]) -> None:
-        by_name: dict[str, list[PurePosixPath]] = {}
-        for name in files:
-            if name.stem in published:
-                by_name.setdefault(name.stem, []).append(name)
+    def _name_published(self, files: list[str], published: Collection[str]) -> None:
+        by_name: dict[str, list[str]] = {}
+        for name in files if published else ():
+            stem = os.path.splitext(os.path.basename(name))[0]
+            if stem in published:
+                by_name.setdefault(stem, []).append(name)
         for video, names in by_name.items():
             if len(names) > 1:
-                self._ambiguous[video] = [name.as_posix() for name in names]
+                self._ambiguous[video] = names
                 self._by_stem.pop(video, None)
             else:
-                self._ids[names[0].as_posix()] = self._by_stem[video] = video
+                self._ids[names[0]] = self._by_stem[video] = video
 
     def video_id(self, name: object) -> str:
         """Id of the video that `name` (a path below the folder, with or without ending) means; raises NameRefused."""
@@ -111,6 +115,17 @@ class VideoFolder:
             if asked in (file, PurePosixPath(file).with_suffix("").as_posix()):
                 raise NameRefused(reason, detail)
         raise NameRefused("unknown-video", "no such video in the folder of videos")
+
+
+def _kind(path: str) -> str:
+    """file, link, or other, as is a link to something else than a file; missing where it is gone by now."""
+    try:
+        mode = os.lstat(path).st_mode
+    except OSError:
+        return "missing"
+    if stat.S_ISLNK(mode):
+        return "other" if os.path.exists(path) and not os.path.isfile(path) else "link"
+    return "file" if stat.S_ISREG(mode) else "other"
 
 
 def folder_digest(folder: str | os.PathLike, state: Callable[[str], str] | None = None) -> str:
