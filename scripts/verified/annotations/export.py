@@ -5,6 +5,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import cast
 
 from verified.annotations.choose import choose
 from verified.common.fig import TYPES
@@ -79,7 +80,7 @@ def count(
             without[reason] += 1
             continue
         row["annotated"] += 1
-        kind = outcome[0]["type"] if types is None else types[moment["desc_id"]]
+        kind = types[moment["desc_id"]] if types is not None else cast(tuple, outcome)[0]["type"]
         if kind in TYPES:
             row[kind] += 1
     candidates = [row for group in groups.values() for row in group]

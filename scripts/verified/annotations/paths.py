@@ -6,7 +6,7 @@ from verified.common.errors import InputError
 from verified.common.folders import key_of
 from verified.config import Config
 from verified.config.folders import dataset_of
-from verified.config.sources import ReleasedSource
+from verified.config.sources import PublishedSource, ReleasedSource
 from verified.config.trust import confidence_warning
 from verified.corpus.held_out import HELD_OUT
 from verified.corpus.released_source import Release, resolve
@@ -26,7 +26,7 @@ def check_releases(settings: Config) -> None:
     for name, dataset in settings.datasets.items():
         try:
             release_of(settings, name)
-            if dataset.source.published:
+            if isinstance(dataset.source, PublishedSource):
                 _check_splits(resolve(dataset.source), annotation_splits(settings, name))
         except InputError as error:
             raise InputError(f"datasets.{name}.source: {error}") from None

@@ -1,6 +1,6 @@
 """Clips for the video LMM: one decode of each video for all its moments, thinned to what the model takes."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import numpy as np
@@ -13,7 +13,7 @@ from verified.generation.asking import MediaError
 from verified.generation.vision_tokens import frame_tokens
 
 
-def frames_given(duration: float, dynamics: dict) -> tuple[int, bool]:
+def frames_given(duration: float, dynamics: Mapping) -> tuple[int, bool]:
     """(number of frames the video LMM gets, whether the clip is thinned) for a moment of `duration` seconds.
 
     DiDeMo and Charades are sampled at 8 frames per second, ActivityNet at 64 uniform frames (section 3.4); what
@@ -49,7 +49,7 @@ def frames_in_context(role: EngineSettings, video: dict, side: int) -> int:
     return most
 
 
-def clip_digest(video: dict, start: float, end: float, dynamics: dict, side: int, form: str = "stills") -> str:
+def clip_digest(video: dict, start: float, end: float, dynamics: Mapping, side: int, form: str = "stills") -> str:
     """What identifies the frames of a moment without decoding them: file, sampling, and the form they are given in."""
     as_video = "" if form == "stills" else f", as {form}"
     rate = f"{dynamics['fps']:g} fps" if dynamics["fps"] else f"{dynamics['frames']} frames"

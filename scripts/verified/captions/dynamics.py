@@ -24,8 +24,8 @@ def caption_dynamics(moments: list[dict], videos: dict[str, dict], dynamics: dic
     videos = _with_frames(moments, videos, dynamics, session)
     asked = session.ask("questions", (questions_call(moment, session) for moment in moments), len(moments))
     answered = _answers(moments, asked, videos, dynamics, session)
-    ready = [index for index, outcome in enumerate(answered) if outcome is not None and outcome.status == "ok"]
-    calls = (_candidates_call(moments[index], asked[index], answered[index], session) for index in ready)
+    ready = {index: outcome for index, outcome in enumerate(answered) if outcome is not None and outcome.status == "ok"}
+    calls = (_candidates_call(moments[index], asked[index], answer, session) for index, answer in ready.items())
     candidates = dict(zip(ready, session.ask("dynamics_candidates", calls, len(ready))))
     return [
         _row(

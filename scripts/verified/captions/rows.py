@@ -15,16 +15,17 @@ def candidate_row(moment: dict, kind: str, answer: Outcome | None, wanted: int, 
     captions = answer.parsed.items if answer is not None and answer.status == "ok" else ()
     if answer is not None:
         reason = (answer.reason or None) if answer.status == "ok" else f"{answer.status}: {answer.reason}"
+    lineage = answer.key if answer is not None else ""
     row = {
         "desc_id": moment["desc_id"],
         "video": moment["video"],
         "type": kind,
-        "candidates": [{"caption": caption, "lineage": answer.key} for caption in captions],
+        "candidates": [{"caption": caption, "lineage": lineage} for caption in captions],
         "shortfall": wanted - len(captions),
         "reason": reason,
         "refused": list(answer.parsed.refused) if answer is not None else [],
     }
-    if captions and answer.notes.get("spoiled") is not None:
+    if captions and answer is not None and answer.notes.get("spoiled") is not None:
         row["spoiled"] = _spoiled(answer)
     return row
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from PIL import Image
 
 from verified.captions.rows import candidate_row
-from verified.captions.tar import KeyframeTar
+from verified.captions.tar import Keyframes, KeyframeTar
 from verified.common.errors import InputError
 from verified.generation.asking import Call, MediaError
 from verified.generation.outcome import Outcome
@@ -18,7 +18,7 @@ from verified.generation.session import Session
 TASKS = ("keyframe_description", "statics_candidates")
 
 
-def caption_statics(moments: list[dict], keyframes: KeyframeTar, session: Session) -> list[dict]:
+def caption_statics(moments: list[dict], keyframes: Keyframes, session: Session) -> list[dict]:
     """Rows of captions/statics, one per moment, in order.
 
     Every keyframe of a moment is described with the coarse caption as guidance (Equation 1); all descriptions, in
@@ -42,7 +42,7 @@ def _described(outcome: Outcome) -> bool:
     return outcome.status == "ok"
 
 
-def _description_calls(flat: list[tuple[dict, dict]], keyframes: KeyframeTar, session: Session) -> Iterator[Call]:
+def _description_calls(flat: list[tuple[dict, dict]], keyframes: Keyframes, session: Session) -> Iterator[Call]:
     for moment, keyframe in flat:
         image = keyframes.image(keyframe["file"])
         digest = hashlib.sha256(image).hexdigest()

@@ -4,8 +4,22 @@ import json
 import os
 import tarfile
 from collections.abc import Iterable
+from typing import Protocol
 
+from verified.common.archive import open_member
 from verified.common.errors import InputError
+
+
+class Keyframes(Protocol):
+    """What captions ask of the keyframes of a shard."""
+
+    def keyframes(self, desc_id: int) -> list[dict]:
+        """``{file, time, segment}`` of a moment's keyframes, in the order of time."""
+        ...
+
+    def image(self, name: str) -> bytes:
+        """The JPEG of this name."""
+        ...
 
 
 class KeyframeTar:
@@ -18,7 +32,7 @@ class KeyframeTar:
         self.path = path
         try:
             self.archive = tarfile.open(path)  # noqa: SIM115 — closed by close()
-            index = self.archive.extractfile("index.jsonl").read().decode("utf-8")
+            index = open_member(self.archive, "index.jsonl").read().decode("utf-8")
             self.rows = {row["desc_id"]: row for row in map(json.loads, filter(None, index.split("\n")))}
         except (OSError, KeyError, tarfile.TarError, ValueError) as error:
             raise InputError(f"not a keyframe archive: {error}", file=path, remedy="delete it and run again") from None

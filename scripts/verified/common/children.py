@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from typing import Any
 
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 CHECK_SECONDS = 0.5
@@ -78,11 +79,11 @@ def tie_children() -> None:
     start = multiprocessing.process.BaseProcess.start
 
     @functools.wraps(start)
-    def tied(process) -> None:
+    def tied(self: Any) -> None:
         # A spawned child begins with an interpreter of its own, to which only what it is to run is handed.
-        if not isinstance(process._target, _Tied):
-            process._target = _Tied(process._target, os.getpid(), _by_main_thread())
-        start(process)
+        if not isinstance(self._target, _Tied):
+            self._target = _Tied(self._target, os.getpid(), _by_main_thread())
+        start(self)
 
     multiprocessing.process.BaseProcess.start = tied
 

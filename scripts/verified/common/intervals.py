@@ -35,7 +35,7 @@ class Interval:
     """Two-sided, of a difference; None where a side has one training."""
 
 
-def mean_interval(values: np.ndarray, videos: Sequence, top: float = 1.0) -> Interval:
+def mean_interval(values: np.ndarray, videos: Sequence | np.ndarray, top: float = 1.0) -> Interval:
     """Means over trainings and queries, [columns], of `values` [trainings, queries, columns] within 0 and `top`.
 
     `videos` [queries] names the video (the film, the moment, …) that each query was drawn with.
@@ -52,7 +52,7 @@ def share_interval(hits: np.ndarray, trials: np.ndarray) -> Interval:
     return Interval(found.value[0], found.low[0], found.high[0])
 
 
-def difference(first: np.ndarray, second: np.ndarray, videos: Sequence, top: float = 1.0) -> Interval:
+def difference(first: np.ndarray, second: np.ndarray, videos: Sequence | np.ndarray, top: float = 1.0) -> Interval:
     """The first mean minus the second, [columns], of values [trainings, queries, columns] on the same queries.
 
     Queries are paired, trainings are not. Where one side has a single training, the interval holds the draw of videos
@@ -75,7 +75,7 @@ def difference(first: np.ndarray, second: np.ndarray, videos: Sequence, top: flo
     return Interval(top * value, top * np.maximum(value - reach, -1), top * np.minimum(value + reach, 1), p)
 
 
-def intra_class_correlation(values: np.ndarray, videos: Sequence) -> np.ndarray:
+def intra_class_correlation(values: np.ndarray, videos: Sequence | np.ndarray) -> np.ndarray:
     """[columns] how alike the queries of one video are within a training, by the analysis of variance of one way.
 
     `values` [trainings, queries, columns]; the mean over trainings. 0 as for queries drawn on their own, 1 where those
@@ -94,7 +94,7 @@ def intra_class_correlation(values: np.ndarray, videos: Sequence) -> np.ndarray:
     return np.where(known.any(axis=0), np.where(known, each, 0).sum(axis=0) / np.maximum(known.sum(axis=0), 1), np.nan)
 
 
-def _by_video(values: np.ndarray, videos: Sequence) -> tuple[np.ndarray, np.ndarray]:
+def _by_video(values: np.ndarray, videos: Sequence | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Sums [trainings, videos, columns] and numbers of queries [videos]."""
     names, owner = np.unique(np.asarray(videos), return_inverse=True)
     order = np.argsort(owner, kind="stable")
@@ -121,7 +121,8 @@ def _noise(sums: np.ndarray, deviations: np.ndarray, sizes: np.ndarray) -> tuple
     count = len(sums)
     trainings = (sums.sum(axis=1) / sizes.sum()).var(axis=0, ddof=1) / count
     apart = deviations - deviations.mean(axis=0)
-    return trainings, sum(_jackknife(one) for one in apart) / (count * (count - 1)), count - 1
+    both = sum((_jackknife(one) for one in apart), np.zeros_like(trainings))
+    return trainings, both / (count * (count - 1)), count - 1
 
 
 def _combined(videos: np.ndarray, freedom: int, noise: list[tuple[np.ndarray, np.ndarray, int]]) -> tuple:

@@ -5,7 +5,7 @@ import math
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from verified.common.errors import InputError
 from verified.common.files import atomic_path
@@ -86,7 +86,7 @@ def write_json(path: str | os.PathLike, value: object) -> None:
         temporary.write_text(json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False) + "\n", encoding="utf-8")
 
 
-def finite(value: object) -> bool:
+def finite(value: object) -> TypeGuard[float]:
     """Whether `value` is a real, finite number (booleans and strings are not)."""
     try:
         return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

@@ -10,6 +10,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
+from verified.common.modules import Net
+
 HAS_ONEDNN = torch.backends.mkldnn.is_available() and hasattr(torch.ops.mkldnn, "_linear_pointwise")
 LEAST_WEIGHTS = 2**16
 """Smaller maps stay with PyTorch: the call costs what the product saves. The number of rows does not matter."""
@@ -65,7 +67,7 @@ class Linear(nn.Linear):
         return linear(x, self.weight, self.bias)
 
 
-def through_onednn(model: nn.Module) -> nn.Module:
+def through_onednn(model: Net) -> Net:
     """Have every plain `nn.Linear` inside `model` compute by `linear`, in place; returns the model."""
     for module in model.modules():
         if type(module) is nn.Linear:

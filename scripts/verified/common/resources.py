@@ -34,7 +34,9 @@ def limit_runtime(rules: Iterable, longest: int | None, retries: int = 0) -> Non
     A rule that needs longer at its first attempt is tried again so much more often than `retries`: calls that were
     answered are in the ledger and trainings save their states, so each attempt goes on where the last one was stopped.
     """
-    for rule in rules if longest else ():
+    if not longest:
+        return
+    for rule in rules:
         if "runtime" not in rule.resources or not rule.resources["runtime"].is_evaluable():
             continue
         asked = rule.resources["runtime"]

@@ -69,7 +69,7 @@ class LibraryEncoder:
         from verified.common.linear import through_onednn
 
         self._model = through_onednn(SentenceTransformer(source, device="cpu"))
-        self.dim = self._model.get_embedding_dimension()
+        self.dim = int(self._model.get_embedding_dimension() or 0)
 
     def vectors(self, texts: list[str], batch: int) -> np.ndarray:
         """Float32 [texts, dim] of unit length."""

@@ -80,7 +80,7 @@ def job_needs(size: str) -> dict:
     return SIZES[size]["jobs"]
 
 
-def from_header(values: dict, file: object) -> Architecture:
+def from_header(values: object, file: object) -> Architecture:
     """Rebuild an architecture from a checkpoint's header; InputError names the first key that does not fit."""
     if not isinstance(values, dict):
         raise InputError("damaged: its header holds no architecture", file=file)

@@ -3,7 +3,9 @@
 import contextlib
 import logging
 from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import av
 import numpy as np
@@ -28,7 +30,7 @@ def encoded(frames: np.ndarray) -> bytes:
     """
     count, height, width, _ = frames.shape
     coder = av.CodecContext.create("libx264", "w")
-    coder.width, coder.height, coder.pix_fmt, coder.framerate = width, height, "yuv420p", RATE
+    coder.width, coder.height, coder.pix_fmt, coder.framerate = width, height, "yuv420p", Fraction(RATE)
     coder.thread_count = 1
     details = f"no-asm=1:mbtree=1:rc-lookahead=10:bframes=0:keyint={count}:log-level=none"
     coder.options = {"crf": str(QUALITY), "preset": "superfast", "x264-params": details}
@@ -57,7 +59,7 @@ class CodedClips:
 
     def __init__(self, path: Path, index: Sequence[dict]):
         self.bytes = np.memmap(path, np.uint8, "r") if path.stat().st_size else np.zeros(0, np.uint8)
-        self.streams = [row.get("stream") for row in index]
+        self.streams: list[Any] = [row.get("stream") for row in index]
         end = max((start + size for start, size in filter(None, self.streams)), default=0)
         if end > len(self.bytes):
             raise InputError(f"{len(self.bytes)} bytes, but its index names {end}", file=path, remedy="gather it again")

@@ -36,7 +36,7 @@ def random_part(
     """
     for _ in range(ATTEMPTS):
         area = height * width * generator.uniform(*share)
-        ratio = math.exp(generator.uniform(*map(math.log, RATIOS)))
+        ratio = math.exp(generator.uniform(math.log(RATIOS[0]), math.log(RATIOS[1])))
         rows, columns = round(math.sqrt(area / ratio)), round(math.sqrt(area * ratio))
         if 0 < rows <= height and 0 < columns <= width:
             top, left = generator.integers(0, height - rows + 1), generator.integers(0, width - columns + 1)
@@ -62,7 +62,7 @@ def training_view(
     """[frames·k, H, W, 3] → [frames, size, size, 3]: drawn frames, all cut to the same random part (None: to none)."""
     drawn = drawn_frames(clip, frames, generator)
     if share:
-        rows, columns = random_part(*drawn.shape[1:3], share, generator)
+        rows, columns = random_part(drawn.shape[1], drawn.shape[2], share, generator)
         drawn = drawn[:, rows, columns]
     return resized(drawn, size)
 

@@ -6,6 +6,7 @@ from torch.nn.functional import scaled_dot_product_attention
 from torch.utils.checkpoint import checkpoint
 
 from verified.common.bert import BertAttention, BertEmbeddings, BertLayer, BertSize, key_mask
+from verified.common.modules import Layers
 from verified.evaluator.architecture import Architecture
 
 
@@ -89,7 +90,7 @@ class FusionEncoder(nn.Module):
 
     def __init__(self, size: Architecture):
         super().__init__()
-        self.layers = nn.ModuleList(
+        self.layers = Layers(
             FusionLayer(layer_size(size), size.vision_width, size.may_read_nothing) for _ in range(size.fusion_layers)
         )
         self.checkpointing = False

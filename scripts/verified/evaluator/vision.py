@@ -5,6 +5,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
+from verified.common.modules import Layers
 from verified.evaluator.architecture import Architecture
 from verified.evaluator.tiny.stem import TinyStem
 from verified.evaluator.video_layer import VideoLayer
@@ -34,6 +35,8 @@ def sine_cosine_table(positions: int, width: int) -> Tensor:
 class PatchStem(nn.Module):
     """UMT's tokens: a linear map of each 16×16 patch plus the fixed sine-cosine table; nothing else is learned."""
 
+    positions: Tensor
+
     def __init__(self, size: Architecture):
         super().__init__()
         patch = (1, size.patch_size, size.patch_size)
@@ -53,7 +56,7 @@ class VideoEncoder(nn.Module):
     def __init__(self, size: Architecture):
         super().__init__()
         self.stem = TinyStem(size) if size.stem == "tiny" else PatchStem(size)
-        self.layers = nn.ModuleList(VideoLayer(size) for _ in range(size.vision_layers))
+        self.layers = Layers(VideoLayer(size) for _ in range(size.vision_layers))
         self.norm = nn.LayerNorm(size.vision_width, eps=1e-6)
         self.pool_norm = nn.LayerNorm(size.vision_width, eps=1e-6)
         self.drop_path = torch.linspace(0, size.drop_path, size.vision_layers, device="cpu").tolist()

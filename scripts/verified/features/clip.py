@@ -1,6 +1,7 @@
 """CLIP: frames and sentences in one space, by any CLIP model of the transformers library."""
 
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import torch
@@ -31,6 +32,7 @@ class Clip:
     """
 
     crop = True
+    together = 1
 
     def __init__(self, name: str, precision: str = "float32"):
         from transformers import AutoTokenizer, CLIPModel
@@ -43,9 +45,11 @@ class Clip:
                 remedy="give a hub name such as openai/clip-vit-base-patch32, or a folder that holds the model",
             ) from None
         self._device, self._precision = "cuda" if torch.cuda.is_available() else "cpu", precision
-        self._model = model.eval().to(self._device)
-        self.size, self.dim = model.config.vision_config.image_size, model.config.projection_dim
-        self._limit = min(self._tokenizer.model_max_length, model.config.text_config.max_position_embeddings)
+        self._model: Any = model.eval()
+        self._model.to(self._device)
+        sizes: Any = model.config
+        self.size, self.dim = int(sizes.vision_config.image_size), int(sizes.projection_dim)
+        self._limit = min(self._tokenizer.model_max_length, sizes.text_config.max_position_embeddings)
         self._mean, self._deviation = torch.tensor([MEAN, DEVIATION], device=self._device)[:, :, None, None] * 255
 
     @torch.inference_mode()
@@ -77,8 +81,9 @@ class ClipTokens(nn.Module):
         model = CLIPModel.from_pretrained(name)
         self._states, self._projection = model.text_model, model.text_projection
         # The retrieval stage leaves two of a model's positions unused, for encoders that count from behind padding.
-        positions = model.config.text_config.max_position_embeddings + 2
-        self.config = SimpleNamespace(hidden_size=model.config.projection_dim, max_position_embeddings=positions)
+        sizes: Any = model.config
+        positions = sizes.text_config.max_position_embeddings + 2
+        self.config = SimpleNamespace(hidden_size=sizes.projection_dim, max_position_embeddings=positions)
 
     @property
     def device(self) -> torch.device:

@@ -3,6 +3,7 @@
 import contextlib
 import os
 from collections.abc import Iterable, Iterator
+from typing import Any, cast
 
 import matplotlib
 
@@ -50,7 +51,7 @@ def drawing(paths: Iterable[str | os.PathLike], width: float, height: float, pla
 
     `placed`: the caller positions everything; else matplotlib lays out the axes.
     """
-    with plt.rc_context(STYLE):
+    with plt.rc_context(cast(dict[Any, Any], STYLE)):
         figure = plt.figure(figsize=(width, height), layout="none" if placed else "constrained")
         try:
             yield figure
@@ -80,7 +81,8 @@ def _settle(figure: Figure) -> None:
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
     for axis in figure.axes:
-        axis.set_position([round(side, 6) for side in axis.get_position(original=True).bounds])
+        left, bottom, width, height = (round(side, 6) for side in axis.get_position(original=True).bounds)
+        axis.set_position((left, bottom, width, height))
 
 
 def literal(text: str) -> str:

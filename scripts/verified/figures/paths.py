@@ -71,7 +71,7 @@ def _nms_threshold(dataset: DataSet) -> float:
 
 def figures_of(settings: Config, dataset: str) -> list[str]:
     """Names of the figures of a data set, without folder and ending: those that have something to show."""
-    names = list(STATISTICS)
+    names: list[str] = list(STATISTICS)
     if settings.datasets[dataset].source.annotated_here:
         names += [*EXAMPLES, "validation"]
     possible = set(possible_runs(settings, dataset, runs(settings.retrieval.models)))

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable
+from typing import Any
 
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
@@ -101,7 +102,11 @@ def _box(figure, box: tuple, head: str) -> None:
     left, bottom, width, height = box
     across, up = SLIDE
     corner = (left / across, bottom / up)
-    look = {"boxstyle": "round,pad=0,rounding_size=0.008", "facecolor": "#f7f7f7", "edgecolor": "#888888"}
+    look: dict[str, Any] = {
+        "boxstyle": "round,pad=0,rounding_size=0.008",
+        "facecolor": "#f7f7f7",
+        "edgecolor": "#888888",
+    }
     patch = FancyBboxPatch(corner, width / across, height / up, zorder=-1, transform=figure.transFigure, **look)
     figure.add_artist(patch)
     text, size = fitted(head, width - 2 * PAD, HEAD, (11.0, 10.0, 9.0, 8.0), bold=True)

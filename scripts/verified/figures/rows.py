@@ -11,6 +11,7 @@ import numpy as np
 from matplotlib.lines import Line2D
 from PIL import Image
 
+from verified.common.archive import open_member
 from verified.figures.canvas import COLOURS, drawing, literal
 from verified.figures.text import line_height, wrapped
 
@@ -60,11 +61,12 @@ def keyframes_of(archives: Iterable[str], wanted: set[int]) -> dict[int, list[tu
     keyframes = {}
     for path in archives:
         with tarfile.open(path) as archive:
-            for line in archive.extractfile("index.jsonl"):
+            for line in open_member(archive, "index.jsonl"):
                 row = json.loads(line)
                 if row["desc_id"] in wanted:
                     keyframes[row["desc_id"]] = [
-                        (frame["time"], _image(archive.extractfile(frame["file"]).read())) for frame in row["keyframes"]
+                        (frame["time"], _image(open_member(archive, frame["file"]).read()))
+                        for frame in row["keyframes"]
                     ]
     return keyframes
 

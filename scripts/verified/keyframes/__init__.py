@@ -1,6 +1,7 @@
 """Keyframes of moments (section 3.1): adaptive content segmentation, the middle frame of each segment."""
 
 import logging
+from collections.abc import Sequence
 from pathlib import Path
 
 from verified.common.progress import track
@@ -67,7 +68,7 @@ def _video_rows(video: str, moments: list[dict], path: str | None, settings: dic
     return rows
 
 
-def _row(moment: dict, reason: str | None, cuts: list[float] = (), threshold: float | None = None) -> dict:
+def _row(moment: dict, reason: str | None, cuts: Sequence[float] = (), threshold: float | None = None) -> dict:
     return {
         "desc_id": moment["desc_id"],
         "video": moment["video"],

@@ -7,6 +7,8 @@ folder that transformers loads, so nothing in the workflow knows that it is not 
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from functools import reduce
+from operator import add
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +19,7 @@ from torch.nn.functional import cross_entropy
 from verified.common.ahead import ahead
 from verified.common.digest import modules_digest
 from verified.common.jsonl import write_json, write_jsonl
+from verified.common.modules import channels_last
 from verified.common.progress import Progress
 from verified.common.seeds import derive_seed
 from verified.common.training_state import Reached, TrainingState, fingerprint
@@ -60,7 +63,7 @@ class Classifier(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.network = SmallResNet().to(memory_format=torch.channels_last)
+        self.network = channels_last(SmallResNet())
         self.heads = nn.ModuleDict({name: nn.Linear(STAGES[-1], classes) for name, classes in CLASSES.items()})
 
     def forward(self, frames: Tensor) -> dict[str, Tensor]:
@@ -94,7 +97,7 @@ def train(schedule: Schedule, state: TrainingState | None = None) -> tuple[Class
     for step, (frames, labels) in zip(numbers, ahead(batches(schedule.seed, numbers, schedule.batch))):
         set_rate(optimiser, schedule.rate(step))
         logits = model(frames)
-        loss = sum(cross_entropy(logits[name], labels[name]) for name in CLASSES)
+        loss = reduce(add, (cross_entropy(logits[name], labels[name]) for name in CLASSES))
         optimiser.zero_grad(set_to_none=True)
         loss.backward()
         optimiser.step()

@@ -74,19 +74,20 @@ class Decoder:
     def __init__(self, path: str | os.PathLike, container: InputContainer, threads: int):
         self.path, self.damage, self.needed = str(path), 0, 0.0
         self._container = container
-        self.stream = container.streams.best("video")
+        stream = container.streams.best("video")
         # A sound file's cover picture looks like a video stream.
-        if self.stream is None or self.stream.disposition & Disposition.attached_pic:
+        if not isinstance(stream, av.VideoStream) or stream.disposition & Disposition.attached_pic:
             raise VideoError("no-video-stream", path, "holds no video stream")
         # Formats without a decoder of pixels, such as SVG, and codecs that nobody has heard of.
-        if self.stream.codec_context is None:
+        if stream.codec_context is None:
             raise VideoError("no-decoder", path, "its codec cannot be decoded")
+        self.stream = stream
         self.stream.codec_context.thread_count = threads
         rate = self.stream.average_rate or self.stream.guessed_rate
         self.nominal_rate = float(rate) if rate and 0 < rate < 1000 else FALLBACK_RATE
         self._origin: float | None = None  # stamp of the first frame, in seconds
         self._reached = 0.0  # time of the packet read last, in seconds
-        self._last = -math.inf  # stamp of the frame given last, in ticks
+        self._last: float = -math.inf  # stamp of the frame given last, in ticks
         self._from = -math.inf  # frames stamped earlier, in ticks, are dropped: a jump passed them by
         self._stamped = True  # whether every frame so far had a stamp; without, nothing is left out
         self._skipping = False  # whether frames that no other depends on are left out
@@ -140,7 +141,8 @@ class Decoder:
                     self._undo_jump()
                     break
                 self.damage += frame.is_corrupt
-                self._last, self._stamped = frame.pts, self._stamped and frame.pts is not None
+                self._stamped = self._stamped and frame.pts is not None
+                self._last = self._last if frame.pts is None else frame.pts
                 yield frame
 
     def _packets(self) -> Iterator[av.Packet | None]:
@@ -183,7 +185,7 @@ class Decoder:
         nearest = bisect.bisect_right(keys, goal - MARGIN) - 1
         if nearest < 0 or keys[nearest] <= self._reached + MARGIN or not self._stamped:
             return
-        self._container.seek(round((goal + origin) / self.stream.time_base), stream=self.stream)
+        self._container.seek(round((goal + origin) / (self.stream.time_base or 1)), stream=self.stream)
         packets = self._container.demux(self.stream)
         first = next(packets, None)
         if first is None or first.pts is None or not self._reached < self._time_of(first) <= goal:

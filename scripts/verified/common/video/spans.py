@@ -101,7 +101,7 @@ def frames_of_spans(
 
 
 def read_frames(
-    path: str | os.PathLike, times: Sequence[float], size: Size = None, threads: int = 1
+    path: str | os.PathLike, times: Sequence[float] | np.ndarray, size: Size = None, threads: int = 1
 ) -> tuple[np.ndarray, np.ndarray]:
     """The frames on the screen at `times` (seconds, any order): uint8 RGB [T, H, W, 3] and their true times [T].
 
@@ -145,15 +145,13 @@ def _stream(path, requests: list[_Span], size: Size, threads: int) -> Iterator[t
     waiting = [(span.times[0] if span.times is not None else span.start, span.index, span) for span in requests]
     heapq.heapify(waiting)
     active: list[_Span] = []
-    shape: tuple[int, int] | None = None
     with open_reader(path, threads) as video:
         following = iter(video)
-        timed = next(following)
+        timed: TimedFrame | None = next(following)
+        shape = upright_size(timed.frame) if size is None else (size, size) if isinstance(size, int) else size
         while (waiting or active) and timed is not None:
             video.needed = min([*(span.awaits(timed) for span in active), *(entry[0] for entry in waiting[:1])])
             upcoming = next(following, None)
-            if shape is None:
-                shape = upright_size(timed.frame) if size is None else (size, size) if isinstance(size, int) else size
             while waiting and waiting[0][0] < timed.until - TOLERANCE:
                 active.append(heapq.heappop(waiting)[2])
             array = None

@@ -4,6 +4,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import avg_pool2d, interpolate
 
+from verified.common.modules import channels_last
+
 CHANNELS = 6
 SIDE = 64
 """Pixels to which frames are scaled: motion needs no more."""
@@ -41,7 +43,7 @@ class MotionStem(nn.Module):
         self.colours = nn.Sequential(nn.Linear(7, width // 2), nn.GELU(), nn.Linear(width // 2, width))
         self.place = nn.Parameter(nn.init.normal_(torch.empty(TOKENS, width), std=0.02))
         self.time = nn.Parameter(nn.init.normal_(torch.empty(frames, width), std=0.02))
-        self.to(memory_format=torch.channels_last)  # nearly twice as fast on a CPU
+        channels_last(self)
 
     def forward(self, pixels: Tensor) -> Tensor:
         """[B, T, 3, H, W] → [B, T, TOKENS, width]; the first and last frame stand in for their missing neighbours."""

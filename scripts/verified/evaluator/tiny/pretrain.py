@@ -1,7 +1,9 @@
 """The demo's stand-in for UMT's pre-training on 25 million pairs: clips of a separate world with full true captions."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -40,6 +42,9 @@ class WorldBatch(Batch):
 
 class PretrainingStep(TrainingStep):
     """Equations 9 to 11 and the word alignment, which is the only loss in the first `alone` steps."""
+
+    taken: Tensor
+    read: Tensor
 
     def __init__(self, model: NoiseEvaluator, alone: int):
         super().__init__(model, "all", "batch")
@@ -106,7 +111,7 @@ def pretrain(size: Architecture, plan: Pretraining, state: TrainingState | None 
 def look(model: NoiseEvaluator, folder: str) -> None:
     """Give the stem's image network the weights of `folder`."""
     weights, _ = read_tensor_file(Path(folder) / "model.safetensors")
-    model.vision.stem.network.load_state_dict(weights)
+    model.vision.stem.get_submodule("network").load_state_dict(weights)
 
 
 def initialise(model: NoiseEvaluator) -> None:
@@ -121,8 +126,8 @@ def initialise(model: NoiseEvaluator) -> None:
     """
     for table in (m for m in model.text.embeddings.modules() if isinstance(m, nn.Embedding)):
         nn.init.normal_(table.weight, std=0.05)
-    linears = [model.video_projection, model.text_projection]
-    for layer in model.text.layers:
+    linears: list[Any] = [model.video_projection, model.text_projection]
+    for layer in cast(Iterable[Any], model.text.layers):
         linears += [layer.attention.self.value, layer.attention.output.dense]
     for layer in model.fusion.layers:
         attention = layer.crossattention

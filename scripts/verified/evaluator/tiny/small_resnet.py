@@ -9,6 +9,8 @@ from itertools import pairwise
 from torch import Tensor, nn
 from torch.nn.functional import adaptive_avg_pool2d, relu
 
+from verified.common.modules import Parts
+
 SIZE = 112
 """Pixels, the demo's own size: its smallest thing is 14 pixels wide, and half of that hides its shape."""
 STAGES = (32, 64, 128, 192)
@@ -50,7 +52,7 @@ class SmallResNet(nn.Module):
         blocks = [BasicBlock(STAGES[0], STAGES[0], 1)]
         blocks += [BasicBlock(before, after, 2) for before, after in pairwise(STAGES)]
         stages = nn.ModuleList(nn.ModuleDict({"layers": nn.ModuleList([block])}) for block in blocks)
-        self.encoder = nn.ModuleDict({"stages": stages})
+        self.encoder = Parts({"stages": stages})
         for module in self.modules():
             if isinstance(module, nn.Conv2d):
                 nn.init.normal_(module.weight)  # drawn and overwritten there too: what is drawn next stays the same

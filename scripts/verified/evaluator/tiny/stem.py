@@ -3,6 +3,7 @@
 import torch
 from torch import Tensor, nn
 
+from verified.common.modules import channels_last
 from verified.evaluator.architecture import TINY_TOKENS, Architecture
 from verified.evaluator.tiny.motion_stem import TOKENS, MotionStem
 from verified.evaluator.tiny.small_resnet import STAGES, SmallResNet
@@ -21,7 +22,7 @@ class TinyStem(nn.Module):
     def __init__(self, size: Architecture):
         super().__init__()
         self.motion = MotionStem(size.vision_width, size.frames)
-        self.network = SmallResNet().to(memory_format=torch.channels_last).requires_grad_(False).eval()
+        self.network = channels_last(SmallResNet()).requires_grad_(False).eval()
         self.norm = nn.LayerNorm(STAGES[-1])
         self.looks = nn.Linear(STAGES[-1], LOOKS * size.vision_width)
         self.slot = nn.Parameter(nn.init.normal_(torch.empty(LOOKS, size.vision_width), std=0.02))
