@@ -8,6 +8,7 @@ from refusals import said
 from torch import nn
 
 from verified.__main__ import main
+from verified.common.errors import InputError
 from verified.retrieval import search as engine
 from verified.retrieval.conformance import CHECKS, failures
 from verified.retrieval.contract import Spans
@@ -171,3 +172,11 @@ def test_a_file_without_a_model_is_named(text, named, tmp_path, capsys):
     (tmp_path / "odd.py").write_text(text)
     assert main(["check-model", str(tmp_path / "odd.py")]) == 2
     said(capsys.readouterr().err, "odd.py", named)
+
+
+def test_a_file_that_is_no_python_is_named(tmp_path):
+    path = tmp_path / "model.txt"
+    path.write_text("no model")
+    with pytest.raises(InputError) as raised:
+        model_of_file(path)
+    assert raised.value.file == path and raised.value.remedy

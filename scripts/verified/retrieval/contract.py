@@ -10,6 +10,8 @@ F = video feature size, E = text feature size. Every video tensor is padded to L
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import ClassVar, Literal, NamedTuple
 
 import torch
@@ -103,6 +105,11 @@ class Spans(NamedTuple):
     """[P] score of the video for the query, from models that re-score the list (`rescores`)."""
 
 
+def with_total(losses: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The losses with their sum as ``total``, as `RetrievalModel.losses` gives them."""
+    return {**losses, "total": reduce(add, losses.values())}
+
+
 class RetrievalModel(nn.Module):
     """Base of all models: what search and training ask of a model, and the properties that steer them.
 
@@ -123,7 +130,7 @@ class RetrievalModel(nn.Module):
     """A video of more than L clips: its first L, or L means over equal parts."""
     label: ClassVar[Callable[[float, float, float, int], tuple[int, int]]] = staticmethod(inclusive_end)
     """Start and end clip of a moment: one of the functions of labels.py."""
-    decoded_end: ClassVar[int] = 1
+    decoded_end: int = 1
     """A span of clips i…j is decoded as seconds i·c to (j + decoded_end)·c."""
     published_end: ClassVar[tuple[int, int]] = (0, 0)
     """Clips by which the authors' convention decodes the end of a perfect prediction late: of a moment inside its
@@ -131,9 +138,9 @@ class RetrievalModel(nn.Module):
     padding_reach: ClassVar[int] = 0
     """Clips before a video's end whose logits depend, as published, on how far videos and queries are padded (with them
     `Spans.score`, if any). The head of the file says why."""
-    two_stage: ClassVar[bool] = False
+    two_stage: bool = False
     """Whether the model works on a given ranked list; then `video_scores` is never called."""
-    rescores: ClassVar[bool] = False
+    rescores: bool = False
     """Two-stage: whether `Spans.score` replaces the scores of the list (and re-orders it)."""
 
     def __init__(self, config: ModelConfig):

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Protocol
 
 import numpy as np
 import torch
@@ -137,7 +137,8 @@ class Videos:
         room: Room | None = None,
         cast: Cast = "float32",
     ):
-        self.file, self.videos, self.context, self.cast = FeatureFile(path), videos, context, cast
+        self.file, self.videos, self.context = FeatureFile(path), videos, context
+        self.cast: Cast = cast
         self.dim = feature_width(self.file)
         self.normalise, self.pool = model.normalise_video, model.long_videos == "pool"
         lengths = np.array([_length(self.file, video, "clips") for video in videos], dtype=np.int64)
@@ -167,6 +168,28 @@ class Videos:
         return _normalised(clips, self.file, video) if self.normalise else clips
 
 
+class Batches(Protocol):
+    """What search asks of queries, and of videos: padded features by index."""
+
+    def __len__(self) -> int: ...
+
+    def batch(self, index: np.ndarray) -> tuple[Tensor, Tensor]: ...
+
+
+class Corpus(Batches, Protocol):
+    """What search asks of videos; see `Videos`."""
+
+    context: int
+    clip_seconds: np.ndarray
+
+
+class Lengths(Protocol):
+    """What labels ask of videos; see `Videos`."""
+
+    clips: np.ndarray
+    clip_seconds: np.ndarray
+
+
 class Queries:
     """Captions as padded token features, or as padded token ids for models that read those."""
 
@@ -180,13 +203,18 @@ class Queries:
         room: Room | None = None,
         cast: Cast = "float32",
     ):
-        self.tokens, self.normalise, self.cast = tokens, model.normalise_query, cast
+        self.tokens, self.normalise = tokens, model.normalise_query
+        self.cast: Cast = cast
+        self.ids: list[list[int]] | None = None
         self.keys = [str(desc_id) for desc_id in moments.desc_id]
         if model.query_input == "ids":
+            if ids is None:
+                raise ValueError("a model that reads token ids needs a tokeniser")
             self.ids = [sequence[:tokens] for sequence in ids(moments.caption)]
             self.dim = 0
             return
-        self.ids = None
+        if path is None:
+            raise ValueError("a model that reads features needs their file")
         self.file = FeatureFile(path)
         self.dim = feature_width(self.file)
         long = sum(_length(self.file, key, "tokens") > tokens for key in self.keys)
@@ -276,13 +304,13 @@ def pooled(clips: np.ndarray, length: int) -> np.ndarray:
     return np.stack([clips[a:b].mean(axis=0) if a < b else clips[a] for a, b in pairwise(bounds)])
 
 
-def span_labels(model: type[RetrievalModel], moments: Moments, videos: Videos) -> np.ndarray:
+def span_labels(model: type[RetrievalModel], moments: Moments, videos: Lengths) -> np.ndarray:
     """[Q, 2] start and end clip of each moment under the model's convention; ends behind the video are clamped."""
     labels = np.empty((len(moments), 2), dtype=np.int64)
     late = 0
     for row, (video, (start, end)) in enumerate(zip(moments.video, moments.time)):
         seconds, clips = videos.clip_seconds[video], int(videos.clips[video])
-        labels[row] = model.label(max(start, 0.0), end, seconds, clips)
+        labels[row] = model.label(max(float(start), 0.0), float(end), float(seconds), clips)
         late += end > clips * seconds
     if late:
         log.info("%s: %d of %d spans end after the last clip and are clamped to it", moments.file, late, len(moments))

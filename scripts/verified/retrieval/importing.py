@@ -3,6 +3,7 @@
 import hashlib
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 from verified.common.errors import InputError
 from verified.common.foreign import read_tensors
@@ -86,7 +87,7 @@ def import_checkpoint(name: str, source: str | Path, target: str | Path, options
 def _model(cls: type[RetrievalModel], values: dict[str, object]) -> RetrievalModel:
     """The model on the CPU; a word of the command line takes the type of the option's default."""
     defaults = {field.name: field.default for field in fields(cls.Config)}
-    typed = {
+    typed: dict[str, Any] = {
         name: type(defaults[name])(value) if isinstance(value, str) and name in defaults else value
         for name, value in values.items()
     }

@@ -82,8 +82,10 @@ class SelfAttention(nn.Module):
         self.dropout = dropout
 
     def forward(self, x: Tensor, mask: Tensor | Packing) -> Tensor:
-        parts = (projection(x) for projection in (self.query, self.key, self.value))
-        return mask.each_group(self.attend, *parts) if isinstance(mask, Packing) else self.attend(*parts, mask)
+        query, key, value = (projection(x) for projection in (self.query, self.key, self.value))
+        if isinstance(mask, Packing):
+            return mask.each_group(self.attend, query, key, value)
+        return self.attend(query, key, value, mask)
 
     def attend(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> Tensor:
         """Attention in each head between what the three maps gave; three times [N, S, D] → [N, S, D]."""

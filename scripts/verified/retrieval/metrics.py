@@ -53,7 +53,7 @@ class Lists:
         """The first `rows` rows of each list."""
         return Lists(*(column[:, :rows] for column in (self.video, self.start, self.end, self.score)))
 
-    def take(self, index: np.ndarray) -> "Lists":
+    def take(self, index: np.ndarray | slice) -> "Lists":
         """The lists at `index`."""
         return Lists(*(column[index] for column in (self.video, self.start, self.end, self.score)))
 
@@ -144,7 +144,9 @@ def tvr_summary(task: str, truth: Truth, values: dict[str, np.ndarray]) -> dict[
     ("desc_type_ratio").
     """
     recalls = {tvr_name(name): answered for name, answered in values.items() if name in TVR_METRICS}
-    summary = {task: {name: percentage(answered) for name, answered in recalls.items()}}
+    summary: dict[str, dict[str, float | str]] = {
+        task: {name: percentage(answered) for name, answered in recalls.items()}
+    }
     if truth.kind is not None:
         by_type = {
             f"{kind}-{name}": percentage(answered[truth.kind == kind])

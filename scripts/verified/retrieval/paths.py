@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Callable
+from typing import Any
 
 from verified.common.digest import modules_digest
 from verified.common.folders import key_of
@@ -119,13 +120,13 @@ def tested_captions(wildcards) -> str:
     return wildcards.tested_on
 
 
-def training_priority(settings: Config) -> Callable[[object], int]:
+def training_priority(settings: Config) -> Callable[[Any], int]:
     """A priority function: XML is trained first where two-stage models wait for its ranked lists."""
     waited_for = any(is_two_stage(name) for name in settings.retrieval.models)
     return lambda wildcards: LONGEST_ROAD if waited_for and wildcards.model == "xml" else LONGEST_ROAD - 1
 
 
-def training_settings(settings: Config) -> Callable[[object], dict]:
+def training_settings(settings: Config) -> Callable[[Any], dict]:
     """A params function: what training of ``wildcards.model`` depends on."""
 
     return lambda wildcards: _training_values(settings, key_of(wildcards.dataset), wildcards.model)
@@ -162,7 +163,7 @@ def settings_digest(settings: Config) -> Callable[[object], str]:
     return digest
 
 
-def search_settings(settings: Config) -> Callable[[object], dict]:
+def search_settings(settings: Config) -> Callable[[Any], dict]:
     """A params function: what the search in a data set depends on."""
     return lambda wildcards: search_values(settings, key_of(wildcards.dataset))
 

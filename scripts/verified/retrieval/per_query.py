@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -31,7 +32,8 @@ def write_per_query(
 ) -> None:
     """Write `values`, {TASK/METRIC: [queries]}, of the queries `desc_id` [queries] about the videos `video`."""
     with atomic_path(path) as temporary:
-        np.savez_compressed(temporary, **{IDS: desc_id, VIDEOS: np.asarray(video, dtype=np.str_)}, **values)
+        arrays: dict[str, Any] = {IDS: desc_id, VIDEOS: np.asarray(video, dtype=np.str_), **values}
+        np.savez_compressed(temporary, **arrays)
 
 
 def read_per_query(folders: Iterable[str | os.PathLike]) -> PerQuery:
@@ -39,18 +41,22 @@ def read_per_query(folders: Iterable[str | os.PathLike]) -> PerQuery:
 
     Raises InputError where they were tested on different queries, or by a version that kept no videos.
     """
-    ids, videos, values = None, None, {}
+    ids: np.ndarray | None = None
+    videos: np.ndarray | None = None
+    values: dict[str, list[np.ndarray]] = {}
     for folder in folders:
         file = Path(folder) / FILE
         with np.load(file) as arrays:
             if VIDEOS not in arrays.files:
                 raise InputError("does not say which videos its queries are about", file=file, remedy="test it again")
             order = np.argsort(arrays[IDS], kind="stable")
-            if ids is None:
+            if ids is None or videos is None:
                 ids, videos = arrays[IDS][order], arrays[VIDEOS][order]
             elif not (np.array_equal(ids, arrays[IDS][order]) and np.array_equal(videos, arrays[VIDEOS][order])):
                 raise InputError("tested on other queries than its other trainings", file=file, remedy="test it again")
             for name in arrays.files:
                 if name not in (IDS, VIDEOS):
                     values.setdefault(name, []).append(arrays[name][order].astype(np.float64))
+    if ids is None or videos is None:
+        raise ValueError("no trainings to read")
     return PerQuery(ids, videos, {name: np.stack(rows) for name, rows in values.items()})

@@ -134,4 +134,4 @@ def localise_in_chunks(
         q, v = query_index[rows], video_index[rows]
         parts.append(localise(videos["tokens"][v], videos["mask"][v], queries["tokens"][q], queries["mask"][q]))
     back = torch.argsort(order)
-    return Spans(*(None if field[0] is None else torch.cat(field)[back] for field in zip(*parts)))
+    return Spans._make(None if field[0] is None else torch.cat(field)[back] for field in zip(*parts))

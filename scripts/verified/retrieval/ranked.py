@@ -73,8 +73,10 @@ def read_ranked(path: str | Path, split: str, videos: list[str], external_score:
             if split not in file:
                 raise InputError(f"holds no ranked lists of the part {split!r}", file=path)
             group = file[split]
-            desc_id, numbered, cosine = (group[name][()] for name in ("desc_id", "video", "cosine"))
-            names = [name.decode() for name in group["videos"][()]]
+            if not isinstance(group, h5py.Group):
+                raise InputError(f"holds no ranked lists of the part {split!r}", file=path)
+            desc_id, numbered, cosine = (np.asarray(group[name]) for name in ("desc_id", "video", "cosine"))
+            names = [name.decode() for name in np.asarray(group["videos"])]
     except OSError as error:
         raise InputError(f"not a readable HDF5 file: {error}", file=path) from None
     position = {video: index for index, video in enumerate(videos)}

@@ -127,6 +127,8 @@ def model_of_file(path: str | Path) -> type["RetrievalModel"]:
     """The class that a Python file registers. Raises InputError if it cannot be loaded or registers none."""
     path = Path(path)
     spec = importlib.util.spec_from_file_location(f"verified_model_{path.stem}", path)
+    if spec is None or spec.loader is None:
+        raise InputError("is no Python file", file=path, remedy="name a file that ends in .py")
     module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)

@@ -3,7 +3,9 @@
 Shapes: Q queries, V videos, P pairs, L clips, D hidden size.
 """
 
-from typing import ClassVar
+from functools import reduce
+from operator import add
+from typing import Any, ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -31,6 +33,7 @@ class OneVectorTail:
     with the clips' ``localised`` go through one kernel of five for starts and one for ends.
     """
 
+    config: Any  # of the model, with the weight `alpha`
     pad: ClassVar[float] = PAD
     kernels: ClassVar[tuple[str, str]] = ("video_st_predictor", "video_ed_predictor")
     """Names of the two convolutions, as in the authors' state dict."""
@@ -78,7 +81,7 @@ def kernel5(logits: Tensor, kernel: Tensor) -> Tensor:
     """
     length = logits.shape[1]
     padded = F.pad(logits, (2, 2))
-    return sum(kernel[0, 0, at] * padded[:, at : at + length] for at in range(5))
+    return reduce(add, (kernel[0, 0, at] * padded[:, at : at + length] for at in range(5)))
 
 
 def sampled_hinge(scores: Tensor, margin: float, pool: int | None, generator: torch.Generator) -> tuple[Tensor, Tensor]:

@@ -20,7 +20,7 @@ from torch import Tensor
 
 from verified.common.progress import Progress
 from verified.retrieval.contract import Encoded, RetrievalModel
-from verified.retrieval.data import Moments, Queries, Videos
+from verified.retrieval.data import Batches, Corpus, Moments
 from verified.retrieval.decode import best_spans
 from verified.retrieval.metrics import DEPTH, NO_VIDEO, Lists
 from verified.retrieval.ranked import Ranked
@@ -70,8 +70,8 @@ class TaskLists:
 @torch.no_grad()
 def search(
     model: RetrievalModel,
-    videos: Videos,
-    queries: Queries,
+    videos: Corpus,
+    queries: Batches,
     moments: Moments,
     settings: SearchSettings,
     ranked: Ranked | None = None,
@@ -87,8 +87,8 @@ def search(
 def search_encoded(
     model: RetrievalModel,
     corpus: Encoded,
-    videos: Videos,
-    queries: Queries,
+    videos: Corpus,
+    queries: Batches,
     moments: Moments,
     settings: SearchSettings,
     ranked: Ranked | None = None,
@@ -103,6 +103,8 @@ def search_encoded(
         encoded = encode_queries(model, queries, index, settings.device)
         truth = torch.from_numpy(moments.video[index]).to(settings.device)
         if model.two_stage:
+            if ranked is None:
+                raise ValueError("a two-stage model searches in ranked lists, and none are given")
             candidates, scores = (tensor.to(settings.device) for tensor in ranked.rows(moments.desc_id[index], kept))
         else:
             scores, candidates = video_scores(model, encoded, corpus, settings.device).topk(kept, dim=1)
@@ -118,7 +120,7 @@ def _search_chunk(
     model: RetrievalModel,
     queries: Encoded,
     corpus: Encoded,
-    videos: Videos,
+    videos: Corpus,
     candidates: Tensor,
     scores: Tensor,
     truth: Tensor,
@@ -126,7 +128,7 @@ def _search_chunk(
 ) -> tuple[Lists, Lists, Lists]:
     pairs = torch.cat([candidates, truth.unsqueeze(1)], dim=1)
     start, end, rescored = localise(model, queries, corpus, pairs, settings)
-    if model.rescores:
+    if rescored is not None:
         scores, order = rescored[:, :-1].sort(dim=1, descending=True, stable=True)
         candidates = candidates.gather(1, order)
         index = order.unsqueeze(2).expand(-1, -1, start.shape[2])
@@ -146,7 +148,7 @@ def _search_chunk(
     )
 
 
-def encode_corpus(model: RetrievalModel, videos: Videos, settings: SearchSettings) -> Encoded:
+def encode_corpus(model: RetrievalModel, videos: Corpus, settings: SearchSettings) -> Encoded:
     """Encodings of all videos, on the CPU; what exceeds `memory_mb` lies in an unnamed temporary file."""
     corpus: Encoded = {}
     progress = Progress("encode videos", len(videos), "videos")
@@ -180,7 +182,7 @@ def _allocated(encoded: Encoded, videos: int, room: int) -> Encoded:
     return corpus
 
 
-def encode_queries(model: RetrievalModel, queries: Queries, index: np.ndarray, device: str) -> Encoded:
+def encode_queries(model: RetrievalModel, queries: Batches, index: np.ndarray, device: str) -> Encoded:
     """Encodings of the queries at `index`."""
     chunks = []
     for at in range(0, len(index), ENCODED_AT_ONCE):

@@ -16,6 +16,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -77,7 +78,7 @@ def read_truth(path: str | Path) -> dict[int, TrueMoment]:
 
 
 def _spans(value: object, path: object, row: int) -> list[tuple[float, float]]:
-    spans = value if isinstance(value, list) and value and isinstance(value[0], list) else [value]
+    spans: list[Any] = value if isinstance(value, list) and value and isinstance(value[0], list) else [value]
     for span in spans:
         if not (isinstance(span, list) and len(span) == 2 and all(map(finite, span))):
             raise InputError(
@@ -122,21 +123,24 @@ def read_submission(path: str | Path) -> Submission:
         raise InputError(f"not a JSON document: {error}", file=path) from None
     except (ValueError, RecursionError):
         raise InputError("a number too long or brackets nested too deep to be read", file=path) from None
-    _check_index(index, path)
+    videos = _checked_index(index, path)
     if not tasks:
         raise InputError("holds none of the lists VCMR, SVMR, VR", file=path)
-    return Submission(index, {task: tasks[task] for task in TASKS if task in tasks}, repeated)
+    return Submission(videos, {task: tasks[task] for task in TASKS if task in tasks}, repeated)
 
 
-def _check_index(index: object, path: Path) -> None:
-    """Raise InputError unless each video has a number of its own: two of one number would be each other's hits."""
-    numbers = list(index.values()) if isinstance(index, dict) else [None]
-    if not all(isinstance(i, int) and not isinstance(i, bool) and 0 <= i < LARGEST for i in numbers):
+def _checked_index(index: object, path: Path) -> dict[str, int]:
+    """The number of each video. Raises InputError where two share one: they would be each other's hits."""
+    whole = isinstance(index, dict) and all(
+        isinstance(i, int) and not isinstance(i, bool) and 0 <= i < LARGEST for i in index.values()
+    )
+    if not isinstance(index, dict) or not whole:
         raise InputError("video2idx must map each video to a whole number from 0 on", file=path)
-    if len(set(numbers)) < len(numbers):
+    if len(set(index.values())) < len(index):
         owner: dict[int, str] = {}
         first, second = next((owner[i], v) for v, i in index.items() if owner.setdefault(i, v) != v)
         raise InputError(f"video2idx gives {first!r} and {second!r} the same number", file=path)
+    return index
 
 
 def _text(path: Path) -> str:

@@ -35,7 +35,10 @@ def _packaged() -> Tokeniser:
     def ids_of(captions: list[str]) -> list[list[int]]:
         return [one.ids for one in tokeniser.encode_batch(captions, add_special_tokens=False)]
 
-    return Tokeniser(tokeniser.get_vocab_size(), tokeniser.token_to_id("[CLS]"), ids_of)
+    first = tokeniser.token_to_id("[CLS]")
+    if first is None:
+        raise InputError(f"the tokeniser of {mini_lm.NAME!r} has no [CLS] token")
+    return Tokeniser(tokeniser.get_vocab_size(), first, ids_of)
 
 
 def _from_library(name: str) -> Tokeniser:

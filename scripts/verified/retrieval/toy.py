@@ -55,7 +55,7 @@ class Toy:
         self._clips = torch.from_numpy(clips) * self._mask[:, :, None]
         self.queries = self._make_queries(draw)
         self.true_video = np.arange(COUNT)
-        self.span = torch.tensor([cls.label(*time, 1.0, int(n)) for time, n in zip(self.times, lengths)])
+        self.span = torch.tensor([cls.label(start, end, 1.0, int(n)) for (start, end), n in zip(self.times, lengths)])
         self.negatives = min(cls.recipe.negatives, 3) if cls.two_stage else 0
         self.searching = SearchSettings(min_clips=0, max_clips=6, videos=5, rows=20, chunk=3, quiet=True)
         self.ranked = self._ranked(draw) if cls.two_stage else None

@@ -87,7 +87,7 @@ class _Perfect(RetrievalModel):
         for at, label in enumerate(self.labels[query].T):
             logits[at].scatter_(1, label.unsqueeze(1), 0.0)
         score = (self.video[query] == videos["index"][video_index, 0]).float()
-        return Spans(*logits, score if self.rescores else None)
+        return Spans(logits[0], logits[1], score if self.rescores else None)
 
 
 def check_round_trip(trial: Trial) -> None:

@@ -14,7 +14,8 @@ def check_shapes(trial: Trial) -> None:
     model, toy = trial.model(), trial.toy
     require(model.config == trial.config(), "config: is another one than the model was given")
     few = toy.count - 3
-    queries, videos = trial.encoded(model, tuple(tensor[:few] for tensor in toy.all_queries))
+    tokens, mask = toy.all_queries
+    queries, videos = trial.encoded(model, (tokens[:few], mask[:few]))
     for name, tensor in queries.items():
         require(len(tensor) == few, f"encode_queries: {name!r} has {len(tensor)} rows for {few} queries")
     for name, tensor in videos.items():
@@ -29,8 +30,9 @@ def check_shapes(trial: Trial) -> None:
         require(logits.shape == (3, CLIPS), f"span_logits: {name} has shape {tuple(logits.shape)}, not [P, L]")
     given = spans.score is not None
     require(given == model.rescores, f"span_logits: score given is {given}, but rescores is {model.rescores}")
-    require(not given or spans.score.shape == (3,), "span_logits: score must be [P]")
-    require(not given or torch.isfinite(spans.score).all(), "span_logits: score is not finite")
+    if spans.score is not None:
+        require(spans.score.shape == (3,), "span_logits: score must be [P]")
+        require(torch.isfinite(spans.score).all(), "span_logits: score is not finite")
     require(model.pair_bytes() > 0, "pair_bytes: not positive")
     real = toy.all_videos[1].unsqueeze(0).expand(toy.count, -1, -1)
     large = trial.model()
@@ -96,7 +98,7 @@ def _check_sum(losses: dict[str, torch.Tensor], where: str) -> None:
     require("total" in losses, "losses: there is no 'total'")
     for name, value in losses.items():
         require(value.dim() == 0 and torch.isfinite(value), f"losses: {name!r} is not a finite scalar{where}")
-    parts = sum(value for name, value in losses.items() if name != "total")
+    parts = sum((value for name, value in losses.items() if name != "total"), torch.zeros(()))
     require(len(losses) == 1 or close(parts, losses["total"]), "losses: 'total' is not the sum of the others")
 
 

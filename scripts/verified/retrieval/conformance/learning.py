@@ -27,7 +27,7 @@ def check_gradients(trial: Trial) -> None:
     trained = {name: parameter.grad for name, parameter in model.named_parameters() if parameter.requires_grad}
     unreached = [name for name, gradient in trained.items() if gradient is None or not gradient.abs().max() > 0]
     require(not unreached, f"losses: no gradient reaches {', '.join(unreached)}")
-    broken = [name for name, gradient in trained.items() if not torch.isfinite(gradient).all()]
+    broken = [name for name, gradient in trained.items() if gradient is not None and not torch.isfinite(gradient).all()]
     require(not broken, f"losses: the gradient is not finite in {', '.join(broken)}")
 
 

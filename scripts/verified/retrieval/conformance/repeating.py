@@ -95,7 +95,8 @@ def check_determinism(trial: Trial) -> None:
         totals.append({name: float(value.detach()) for name, value in losses.items()})
     require(totals[0] == totals[1], "losses: without dropout they depend on the global seed; draw from `generator`")
     for (name, first), second in zip(models[0].named_parameters(), models[1].parameters()):
-        same = first.grad is second.grad is None or torch.equal(first.grad, second.grad)
+        one, other = first.grad, second.grad
+        same = one is other if one is None or other is None else torch.equal(one, other)
         require(same, f"losses: the same seed gives different gradients of {name}")
     trained, states = [], []
     for seed, model in enumerate(models):

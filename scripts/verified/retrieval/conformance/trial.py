@@ -46,7 +46,7 @@ class Answers(NamedTuple):
 
     def of(self, queries: list[int] | slice, videos: list[int] | slice = slice(None)) -> "Answers":
         """The answers to some queries in some videos, in that order."""
-        return Answers(*(None if answer is None else answer[queries][:, videos] for answer in self))
+        return Answers._make(None if answer is None else answer[queries][:, videos] for answer in self)
 
 
 class Trial:
@@ -90,18 +90,18 @@ class Trial:
         with torch.no_grad():
             spans = model.span_logits(queries, videos, query, video)
         back = torch.tensor(order).argsort()
-        return Spans(*(None if logits is None else logits[back] for logits in spans))
+        return Spans._make(None if logits is None else logits[back] for logits in spans)
 
     def answers_of(self, model: RetrievalModel, queries: Encoded, videos: Encoded) -> Answers:
         """What the model answers to encodings, each query with each video."""
         shape = (len(next(iter(queries.values()))), len(next(iter(videos.values()))))
-        spans = self.spans(model, queries, videos, list(product(*map(range, shape))))
+        spans = self.spans(model, queries, videos, list(product(range(shape[0]), range(shape[1]))))
         scores = None
         if not self.cls.two_stage:
             with torch.no_grad():
                 scores = model.video_scores(queries, videos)
         grids = (None if logits is None else logits.view(*shape, *logits.shape[1:]) for logits in spans)
-        return Answers(scores, *grids)
+        return Answers._make((scores, *grids))
 
     def answers(self, model: RetrievalModel, queries: Padded | None = None, videos: Padded | None = None) -> Answers:
         """What the model answers to these queries and videos, or to all of the toy corpus."""

@@ -31,7 +31,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from verified.retrieval.contract import Batch, Encoded, ModelConfig, Recipe, RetrievalModel, Spans
+from verified.common.modules import Parts
+from verified.retrieval.contract import Batch, Encoded, ModelConfig, Recipe, RetrievalModel, Spans, with_total
 from verified.retrieval.labels import inclusive_end
 from verified.retrieval.layers import InputProjection, initialise, without_pads
 from verified.retrieval.query_video import (
@@ -72,6 +73,7 @@ class ConquerConfig(ModelConfig):
 class Conquer(RetrievalModel):
     """See the head of this file."""
 
+    config: ConquerConfig
     Config = ConquerConfig
     recipe = Recipe(
         optimiser="adamw", learning_rate=1e-4, batch=64, epochs=50, patience=3, drop_last=True, negative_pool=500
@@ -87,15 +89,15 @@ class Conquer(RetrievalModel):
         hidden, dropout = config.hidden, config.dropout
         widths = (hidden, config.heads, config.feed_forward)
         self.rescores = config.video_head
-        self.encoder = nn.ModuleDict(
+        self.encoder = Parts(
             {
-                "videoEncoder": nn.ModuleDict(
+                "videoEncoder": Parts(
                     {
                         "linear": InputProjection(config.video_dim, hidden, dropout),
                         "transformer": Transformer(config.context_clips, *widths, token_type=0, dropout=dropout),
                     }
                 ),
-                "queryEncoder": nn.ModuleDict(
+                "queryEncoder": Parts(
                     {
                         "linear": InputProjection(config.text_dim, hidden, dropout),
                         "transformer": Transformer(config.query_tokens, *widths, token_type=1, dropout=dropout),
@@ -103,24 +105,18 @@ class Conquer(RetrievalModel):
                 ),
             }
         )
-        self.query_aware_feature_learning_layer = nn.ModuleDict(
-            {"similarity_weight": nn.Linear(3 * hidden, 1, bias=False)}
-        )
+        self.query_aware_feature_learning_layer = Parts({"similarity_weight": nn.Linear(3 * hidden, 1, bias=False)})
         self.contextual_QAL_feature_learning = Contextual(4 * hidden, *widths, dropout)
-        self.moment_localization_head = nn.ModuleDict(
+        self.moment_localization_head = Parts(
             {
                 "begin_feature_modeling": Contextual(5 * hidden, *widths, dropout),
                 "end_feature_modeling": Contextual(2 * hidden, *widths, dropout),
-                "begin_score_modeling": nn.ModuleDict(
-                    {"clip_score_predictor": clip_scorer(hidden, config.score_channels)}
-                ),
-                "end_score_modeling": nn.ModuleDict(
-                    {"clip_score_predictor": clip_scorer(hidden, config.score_channels)}
-                ),
+                "begin_score_modeling": Parts({"clip_score_predictor": clip_scorer(hidden, config.score_channels)}),
+                "end_score_modeling": Parts({"clip_score_predictor": clip_scorer(hidden, config.score_channels)}),
             }
         )
         if config.video_head:
-            self.video_scoring_head = nn.ModuleDict(
+            self.video_scoring_head = Parts(
                 {
                     "video_feature_modeling": Contextual(5 * hidden, *widths, dropout),
                     "video_score_predictor": nn.Sequential(
@@ -191,10 +187,10 @@ class Conquer(RetrievalModel):
             "moment": self.config.span_weight
             * (shared_cross_entropy(begin, batch.span[:, 0]) + shared_cross_entropy(end, batch.span[:, 1]))
         }
-        if self.config.video_head:
+        if spans.score is not None:
             scores = spans.score.view(items, slots)
             losses["video"] = self.config.video_weight * F.cross_entropy(scores, torch.zeros_like(batch.span[:, 0]))
-        return losses | {"total": sum(losses.values())}
+        return with_total(losses)
 
     def span_logits(self, queries: Encoded, videos: Encoded, query_index: Tensor, video_index: Tensor) -> Spans:
         return localise_in_chunks(self.localise, queries, videos, query_index, video_index, CLIPS_AT_ONCE)

@@ -30,9 +30,10 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from verified.common.errors import InputError
+from verified.common.modules import Parts
 from verified.common.tensor_file import read_tensor_file
 from verified.retrieval.bert_layers import BertEncoder
-from verified.retrieval.contract import Batch, Encoded, ModelConfig, Recipe, RetrievalModel
+from verified.retrieval.contract import Batch, Encoded, ModelConfig, Recipe, RetrievalModel, with_total
 from verified.retrieval.labels import inclusive_end_two_clips
 from verified.retrieval.layers import (
     AttentionBlock,
@@ -118,6 +119,7 @@ class FrameEmbeddings(nn.Module):
 class Hero(OneVectorTail, RetrievalModel):
     """See the head of this file. Shapes as in contract.py, D = `hidden`."""
 
+    config: HeroConfig
     Config = HeroConfig
     pad = PAD
     recipe = Recipe(
@@ -155,14 +157,14 @@ class Hero(OneVectorTail, RetrievalModel):
         cross.encoder = BertEncoder(config.cross_layers, *widths)
         temporal.embeddings = LearnedPositions(config.positions, hidden, dropout)
         temporal.encoder = BertEncoder(config.temporal_layers, *widths)
-        self.v_encoder = nn.ModuleDict(
+        self.v_encoder = Parts(
             {
                 "f_encoder": cross,
                 "frame_transform": InputProjection(config.video_dim, hidden, dropout),
                 "c_encoder": temporal,
             }
         )
-        self.q_feat_attn = nn.ModuleDict(
+        self.q_feat_attn = Parts(
             {
                 "query_input_proj": InputProjection(hidden, hidden, dropout),
                 "query_pos_embed": LearnedPositions(config.positions, hidden, dropout),
@@ -237,7 +239,7 @@ class Hero(OneVectorTail, RetrievalModel):
             )
             span = F.cross_entropy(spans.start, batch.span[:, 0]) + F.cross_entropy(spans.end, batch.span[:, 1])
             losses["span"] = self.config.span_weight * span
-        return losses | {"total": sum(losses.values())}
+        return with_total(losses)
 
 
 def full_hinge(scores: Tensor, margin: float, pool: int | None) -> Tensor:

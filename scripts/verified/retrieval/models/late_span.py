@@ -19,7 +19,9 @@ All scores are divided by the same learned τ, also in search: exp(video score /
 """
 
 from dataclasses import dataclass
+from functools import reduce
 from math import log
+from operator import add
 from typing import ClassVar
 
 import torch
@@ -28,7 +30,7 @@ from torch import Tensor, nn
 
 from verified.common.precision import whole
 from verified.retrieval.bert_layers import BertEncoder
-from verified.retrieval.contract import Batch, Encoded, ModelConfig, Recipe, RetrievalModel, Spans
+from verified.retrieval.contract import Batch, Encoded, ModelConfig, Recipe, RetrievalModel, Spans, with_total
 from verified.retrieval.labels import inclusive_end
 from verified.retrieval.layers import InputProjection, LearnedPositions, initialise, without_pads
 from verified.retrieval.query_video import clip_logits, clip_scorer, localise_in_chunks, reached
@@ -65,6 +67,7 @@ class LateSpanConfig(ModelConfig):
 class LateSpan(RetrievalModel):
     """See the head of this file. Shapes as in contract.py, D = `hidden`."""
 
+    config: LateSpanConfig
     Config = LateSpanConfig
     recipe = Recipe(
         optimiser="adamw",
@@ -120,11 +123,12 @@ class LateSpan(RetrievalModel):
         mask = videos["mask"]
         with whole(mask.device):
             clips = videos["unit"].float().flatten(0, 1).T
-            scores = sum(
+            of_tokens = (
                 queries["weight"][:, t, None, None].float()
                 * self.near((queries["unit"][:, t].float() @ clips).view(-1, *mask.shape), mask)
                 for t in range(queries["mask"].shape[1])
             )
+            scores = reduce(add, of_tokens)
         return scores.masked_fill(~mask, PAD)
 
     def video_scores(self, queries: Encoded, videos: Encoded) -> Tensor:
@@ -158,7 +162,7 @@ class LateSpan(RetrievalModel):
             "clip": self.config.clip_weight * self.clip_loss(clips, batch.span),
             "span": self.config.span_weight * span,
         }
-        return losses | {"total": sum(losses.values())}
+        return with_total(losses)
 
     def clip_loss(self, clips: Tensor, span: Tensor) -> Tensor:
         """−log of the share of the moment's clips in a softmax over all clips of all videos; a/τ [N, N, L] → scalar."""

@@ -32,7 +32,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from verified.retrieval.contract import Batch, Encoded, ModelConfig, Recipe, RetrievalModel
+from verified.retrieval.contract import Batch, Encoded, ModelConfig, Recipe, RetrievalModel, with_total
 from verified.retrieval.labels import exclusive_end
 from verified.retrieval.layers import (
     AttentionBlock,
@@ -72,6 +72,7 @@ class ReLoCLNetConfig(ModelConfig):
 class ReLoCLNet(OneVectorTail, RetrievalModel):
     """See the head of this file. Shapes as in contract.py, D = `hidden`."""
 
+    config: ReLoCLNetConfig
     Config = ReLoCLNetConfig
     kernels = ("merged_st_predictor", "merged_ed_predictor")
     recipe = Recipe(
@@ -153,7 +154,7 @@ class ReLoCLNet(OneVectorTail, RetrievalModel):
             "negative_video": negative_video,
             "negative_query": negative_query,
         }
-        return losses | {"total": sum(losses.values())}
+        return with_total(losses)
 
 
 def frame_contrast(products: Tensor, span: Tensor, mask: Tensor) -> Tensor:

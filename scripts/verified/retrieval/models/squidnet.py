@@ -34,7 +34,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from verified.common.linear import linear
-from verified.retrieval.contract import Batch, Encoded, ModelConfig, Recipe, RetrievalModel, Spans
+from verified.common.modules import Parts
+from verified.retrieval.contract import Batch, Encoded, ModelConfig, Recipe, RetrievalModel, Spans, with_total
 from verified.retrieval.labels import inclusive_end
 from verified.retrieval.layers import InputProjection, initialise, without_pads
 from verified.retrieval.query_video import (
@@ -72,6 +73,7 @@ class SquidnetConfig(ModelConfig):
 class Squidnet(RetrievalModel):
     """See the head of this file."""
 
+    config: SquidnetConfig
     Config = SquidnetConfig
     recipe = Recipe(
         optimiser="adamw",
@@ -103,15 +105,15 @@ class Squidnet(RetrievalModel):
         super().__init__(config)
         hidden, channels, dropout = config.hidden, config.score_channels, config.dropout
         widths = (hidden, config.heads, config.feed_forward)
-        self.MMAencoder = nn.ModuleDict(
+        self.MMAencoder = Parts(
             {
-                "vsMMA": nn.ModuleDict(
+                "vsMMA": Parts(
                     {
                         "img_linear": InputProjection(config.video_dim, hidden, dropout),
                         "transformer": Transformer(config.context_clips, *widths, token_type=0, dropout=dropout),
                     }
                 ),
-                "text_enc": nn.ModuleDict(
+                "text_enc": Parts(
                     {
                         "linear": InputProjection(config.text_dim, hidden, dropout),
                         "transformer": Transformer(config.query_tokens, *widths, token_type=1, dropout=dropout),
@@ -119,7 +121,7 @@ class Squidnet(RetrievalModel):
                 ),
             }
         )
-        self.VQMMA = nn.ModuleDict(
+        self.VQMMA = Parts(
             {
                 "sim_weight": nn.Sequential(
                     nn.Linear(3 * hidden, hidden, bias=False), nn.ReLU(), nn.Linear(hidden, 1, bias=False)
@@ -127,12 +129,12 @@ class Squidnet(RetrievalModel):
             }
         )
         self.JS_emb = Contextual(3 * hidden, *widths, dropout)
-        self.CMP = nn.ModuleDict(
+        self.CMP = Parts(
             {
                 "start_JSemb": Contextual(4 * hidden, *widths, dropout),
                 "conditional_end_JSemb": Contextual(2 * hidden, *widths, dropout),
-                "start_moment_prediction": nn.ModuleDict({"moment_predictor": clip_scorer(hidden, channels)}),
-                "end_moment_prediction": nn.ModuleDict({"moment_predictor": clip_scorer(hidden, channels)}),
+                "start_moment_prediction": Parts({"moment_predictor": clip_scorer(hidden, channels)}),
+                "end_moment_prediction": Parts({"moment_predictor": clip_scorer(hidden, channels)}),
                 "video_predictor": nn.Sequential(
                     nn.Linear(4 * hidden, hidden, bias=False),
                     nn.ReLU(),
@@ -202,13 +204,15 @@ class Squidnet(RetrievalModel):
         tokens, mask = (queries[name].repeat_interleave(slots, dim=0) for name in ("tokens", "mask"))
         spans = self.localise(videos["tokens"], videos["mask"], tokens, mask)
         start, end = (logits.view(items, slots, -1) for logits in (spans.start, spans.end))
+        if spans.score is None:
+            raise ValueError("SQuiDNet scores each video that it is given")
         losses = {
             "moment": self.config.span_weight
             * (shared_cross_entropy(start, batch.span[:, 0]) + shared_cross_entropy(end, batch.span[:, 1])),
             "video": self.config.video_weight
             * F.cross_entropy(spans.score.view(items, slots), torch.zeros_like(batch.span[:, 0])),
         }
-        return losses | {"total": sum(losses.values())}
+        return with_total(losses)
 
     def span_logits(self, queries: Encoded, videos: Encoded, query_index: Tensor, video_index: Tensor) -> Spans:
         return localise_in_chunks(self.localise, queries, videos, query_index, video_index, CLIPS_AT_ONCE)

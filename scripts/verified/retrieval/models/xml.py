@@ -64,6 +64,7 @@ class XMLConfig(ModelConfig):
 class XML(OneVectorTail, RetrievalModel):
     """See the head of this file. Shapes as in contract.py, D = `hidden`."""
 
+    config: XMLConfig
     Config = XMLConfig
     small: ClassVar[dict[str, int]] = {"hidden": 64, "heads": 4}
     label = staticmethod(exclusive_end)
@@ -104,8 +105,8 @@ class XML(OneVectorTail, RetrievalModel):
 
     def query_tokens(self, query: Tensor, mask: Tensor) -> Tensor:
         """Token vectors before pooling; [Q, T, E] → [Q, T, D]."""
-        query, mask, padded = laid_out(query, mask, self.packs(query))
-        return padded(self.query_encoder(self.query_pos_embed(self.query_input_proj(query), mask), mask))
+        query, kept, padded = laid_out(query, mask, self.packs(query))
+        return padded(self.query_encoder(self.query_pos_embed(self.query_input_proj(query), kept), kept))
 
     def encode_queries(self, query: Tensor, mask: Tensor) -> Encoded:
         tokens = self.query_tokens(query, mask)
@@ -114,9 +115,9 @@ class XML(OneVectorTail, RetrievalModel):
 
     def video_features(self, video: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
         """Clip vectors for retrieval and for localisation; [V, L, F] → twice [V, L, D]."""
-        video, mask, padded = laid_out(video, mask, self.packs(video), REACH)
-        first = self.video_encoder1(self.ctx_pos_embed(self.video_input_proj(video), mask), mask)
-        return padded(first), padded(self.video_encoder3(self.video_encoder2(first, mask), mask))
+        video, kept, padded = laid_out(video, mask, self.packs(video), REACH)
+        first = self.video_encoder1(self.ctx_pos_embed(self.video_input_proj(video), kept), kept)
+        return padded(first), padded(self.video_encoder3(self.video_encoder2(first, kept), kept))
 
     def encode_videos(self, video: Tensor, mask: Tensor) -> Encoded:
         first, second = self.video_features(video, mask)
