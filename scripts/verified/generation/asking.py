@@ -175,7 +175,7 @@ class Asker:
     def _next_new(self, work: "_Work") -> "_Pending | None":
         """The next call that has to be asked; on the way, known ones become ready and copies of one in flight wait."""
         while len(work.ready) < READY_AT_MOST:
-            index, call = next(work.calls, (None, None))
+            index, call = next(work.calls, (-1, None))
             if call is None:
                 work.drawn = True
                 return None
@@ -236,7 +236,7 @@ class Asker:
         if reply.finish in ("blocked", "error"):
             reason = reply.reason or reply.finish
             if pending.best and not is_passing(reply.finish, reason):
-                return self._record_short(pending, reply)
+                return self._record_short(pending, pending.best[1], reply)
             return self._record(pending, reply, reply.finish, reason)
         parsed = parse(call.request.task, call.request.slots, reply.text, call.count, cut=reply.finish == "length")
         if parsed.missing == 0:
@@ -245,16 +245,15 @@ class Asker:
             pending.best = parsed, reply
         last = pending.attempt >= self.attempts
         if last and pending.best:
-            return self._record_short(pending, reply)
+            return self._record_short(pending, pending.best[1], reply)
         status: Status = "truncated" if reply.finish == "length" else "invalid"
         judged = dataclasses.replace(reply, notes={**reply.notes, "attempt": pending.attempt})
         outcome = self._record(pending, judged, status, _why(reply, parsed))
         pending.attempt += 1
         return outcome if last else None
 
-    def _record_short(self, pending: _Pending, reply: Reply) -> Outcome:
+    def _record_short(self, pending: _Pending, best: Reply, reply: Reply) -> Outcome:
         """After the last attempt, whose tokens and time `reply` holds: the best answer there was, as short."""
-        best = pending.best[1]
         spent = {name: getattr(reply, name) for name in ("tokens_in", "tokens_out", "seconds")}
         return self._record(pending, dataclasses.replace(best, **spent), "ok", SHORT)
 

@@ -44,7 +44,7 @@ class Ledger:
             self.path = self.path.resolve()
         self.part, self.parts = ledger_parts.Part(self.path), ledger_parts.Listing(self.path)
         self._damaged: set[str] = set()
-        self.connection: sqlite3.Connection | None = None
+        self.connection: sqlite3.Connection
         if read_only and not self.path.is_file():
             raise InputError("no such ledger", file=path, remedy="it appears with the first caption")
         try:

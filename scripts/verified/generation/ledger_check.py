@@ -56,6 +56,8 @@ def rescue(damaged: str | os.PathLike, new: str | os.PathLike) -> tuple[int, int
 
     with contextlib.closing(source):
         broken = ledger_file.rewrite(Path(new), 0.0, save)
+    if broken is None:
+        raise InputError("others are writing this file", file=new, remedy="name a new one")
     with Ledger(new, read_only=True) as ledger:
         return int(ledger.totals()["calls"]), broken
 

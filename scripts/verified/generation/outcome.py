@@ -14,7 +14,7 @@ PASSING = re.compile(r"connection|timeout|rate-limit|garbage|endpoint|outage|bud
 """Reasons of an ``error`` that depend on when a call was made and not on the call itself."""
 
 
-def is_passing(status: Status, reason: str) -> bool:
+def is_passing(status: str, reason: str) -> bool:
     """Whether a call that ended so is worth asking again: there is no answer yet, but there may be one later."""
     return status == "error" and PASSING.fullmatch(reason) is not None
 

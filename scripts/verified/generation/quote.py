@@ -26,6 +26,7 @@ from verified.config import Config
 from verified.config.datasets import DataSet
 from verified.config.folders import dataset_folder, shown_datasets
 from verified.config.generation import EngineSettings, Generation
+from verified.config.sources import FolderSource, PublishedSource
 from verified.corpus.unprobed import unprobed_moments
 from verified.generation.asking import Asker, Call
 from verified.generation.engines import make_engine
@@ -64,7 +65,7 @@ USUAL_SIZE = 1280, 720
 """Width and height, in pixels, of videos that were not looked into yet."""
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass
 class _Unasked:
     """Name and model of an engine that is never asked: a quote needs neither key nor GPU."""
 
@@ -230,11 +231,12 @@ def _counted(
     roles = sorted({role_of(task) for task in tasks})
     engines = {role: _engine(getattr(generation, role), generation) for role in roles}
     with _Counting(generation, config.seed, tasks, engines) as session:
-        session.askers = {
+        planners = {
             role: Planner(engine, session, getattr(generation, role), seen, size) for role, engine in engines.items()
         }
+        session.askers = {**planners}
         walk(session)
-        counted = {task: row for planner in session.askers.values() for task, row in planner.rows.items()}
+        counted = {task: row for planner in planners.values() for task, row in planner.rows.items()}
     return [
         {"dataset": name, **_priced(counted[task], getattr(generation, role_of(task)))}
         for task in tasks
@@ -273,6 +275,8 @@ def _moments(name: str, dataset: DataSet, config: Config) -> list[dict]:
             file=built,
             remedy=f"run `snakemake --cores 1 {built} --configfile …` first: it asks no model",
         )
+    if not isinstance(dataset.source, FolderSource | PublishedSource):
+        raise InputError(f"no moments of {name} are at hand", file=built)
     return unprobed_moments(dataset.source, str(built.parent))
 
 

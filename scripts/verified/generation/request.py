@@ -98,3 +98,14 @@ class Engine(Protocol):
         Requests may be drawn lazily. A single bad one never raises; InputError means that no further call can succeed.
         """
         ...
+
+
+class OnGpu(Protocol):
+    """An engine that holds a model on a GPU."""
+
+    gpu_share: float
+    """Share of the GPU's memory."""
+
+    def release(self) -> None:
+        """Give the memory back."""
+        ...

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import partial
+from typing import cast
 
 from verified.common.errors import InputError
 from verified.common.progress import Progress
@@ -17,7 +18,7 @@ from verified.generation.jobs import is_local
 from verified.generation.ledger import Ledger
 from verified.generation.outcome import STATUSES, NotNow, Outcome
 from verified.generation.prompts import check_structured, read_prompts
-from verified.generation.request import Engine, Request, Sampling
+from verified.generation.request import Engine, OnGpu, Request, Sampling
 from verified.generation.schemas import answer_schema, structured_ending
 
 ROLE_OF_TASK = {
@@ -96,7 +97,7 @@ class Session:
         for other in {id(asker.engine): asker.engine for asker in self.askers.values()}.values():
             share = getattr(other, "gpu_share", 0.0)
             if other is not engine and share and mine + share > 1:
-                other.release()
+                cast(OnGpu, other).release()
 
     def call(
         self,
@@ -148,7 +149,7 @@ class Session:
                 remedy=stop.remedy,
             ) from None
         progress.finish(note=f"{asker.asked} asked so far" if asker.asked else "all in the ledger")
-        return outcomes
+        return cast(list[Outcome], outcomes)  # each call got one
 
     def _count(self, task: str, outcome: Outcome, replay: bool) -> None:
         self.counts[task][outcome.status] += 1

@@ -13,7 +13,7 @@ def make_engine(role: EngineSettings, generation: Generation) -> Engine:
     if role.engine == "cassette":
         from verified.generation.engines.cassette import Cassette
 
-        return Cassette(role.cassette, role.model, role.revision)
+        return Cassette(str(role.cassette), role.model, role.revision)
     if role.engine == "openai":
         from verified.generation.engines.openai import OpenAI
 

@@ -1,6 +1,7 @@
 """OpenAI's chat protocol, as bytes: what a request looks like, and how an answer is read without trusting it."""
 
 import json
+from typing import Any
 
 from verified.common.errors import InputError
 from verified.generation.engines.media import data_url, jpeg_of, mp4_url, video_facts, video_url
@@ -64,7 +65,7 @@ def reply_of(content: bytes, model: str) -> Reply:
         if not isinstance(text, str):
             text = "".join(block["text"] for block in text if block.get("type") == "text")
         usage = body.get("usage") or {}
-        tokens = {
+        tokens: dict[str, Any] = {
             "tokens_in": _tokens(usage.get("prompt_tokens")),
             "tokens_out": _tokens(usage.get("completion_tokens")),
         }

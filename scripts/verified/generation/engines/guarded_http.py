@@ -6,6 +6,7 @@ one "100 Continue" after another never exceeds it. Here the limits are enforced 
 
 import threading
 import time
+from typing import Any
 
 import httpcore2
 import openai
@@ -90,7 +91,8 @@ def guarded_client(limits: Limits) -> openai.DefaultHttpxClient:
     )
     # There is no public way to the sockets that leaves the environment's proxies in place.
     for transport in (client._transport, *filter(None, client._mounts.values())):
-        transport._pool._network_backend = _Backend(transport._pool._network_backend, limits)
+        pool: Any = getattr(transport, "_pool")  # noqa: B009 (it is private: no type says that it is there)
+        pool._network_backend = _Backend(pool._network_backend, limits)
     return client
 
 

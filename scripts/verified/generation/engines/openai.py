@@ -100,7 +100,7 @@ class OpenAI:
 
     def _ask(self, request: Request) -> Reply:
         """One call with its repetitions."""
-        started, reply = time.monotonic(), None
+        started, reply = time.monotonic(), Reply("", "error", "stopped")
         for trial in range(self.settings.retries + 1):
             self._wait_until(self.free_at)
             reply, named = self._try(request)
@@ -197,6 +197,6 @@ def _retry_after(headers) -> float | None:
         from email.utils import parsedate_to_datetime
 
         try:
-            return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
+            return max(0.0, parsedate_to_datetime(str(value)).timestamp() - time.time())
         except (TypeError, ValueError):
             return None

@@ -7,6 +7,7 @@ ends the prompt; the reply is ``{"mean_log_probability": ..., "tokens": ...}``.
 import json
 import time
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from verified.common.errors import InputError
 from verified.generation.engines.media import pictures
@@ -22,7 +23,7 @@ class Scoring:
                 f"the engine {engine.name} gives no log-probabilities of a given answer",
                 remedy="score options with `engine: transformers`, or ask by the protocol answer_with_span",
             )
-        self.engine = engine
+        self.engine: Any = engine  # of the engine transformers, with its tokeniser and network
         self.name, self.model, self.revision = engine.name, engine.model, engine.revision
 
     def answer(self, requests: Iterable[Request]) -> Iterator[Reply]:

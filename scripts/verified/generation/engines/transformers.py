@@ -8,6 +8,7 @@ frames`), where the model's processor has a video part. Answers cannot be constr
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from typing import Any
 
 from jinja2 import TemplateError
 
@@ -33,7 +34,8 @@ class Transformers:
 
     def __init__(self, settings: EngineSettings, threads: int = 1):
         self.model, self.revision, self.settings, self.threads = settings.model, settings.revision, settings, threads
-        self.network = None
+        self.network: Any = None
+        self.processor: Any = None
         self.gpu_share = settings.gpu_memory_share if settings.gpu else 0.0
 
     def release(self) -> None:
@@ -64,7 +66,8 @@ class Transformers:
             self.sees = config.model_type in MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES
             kind = transformers.AutoModelForImageTextToText if self.sees else transformers.AutoModelForCausalLM
             number = "auto" if self.settings.gpu else torch.float32  # half precision is slow on most CPUs
-            self.network = kind.from_pretrained(source, dtype=number, **pinned).to(self.device).eval()
+            network: Any = kind.from_pretrained(source, dtype=number, **pinned)
+            self.network = network.to(self.device).eval()
             self.tokenizer = transformers.AutoTokenizer.from_pretrained(source, **pinned)
             self.processor = _processor(source, config.model_type, pinned) if self.sees else None
         except (OSError, ValueError, ImportError, RuntimeError) as error:
@@ -153,12 +156,12 @@ class Transformers:
 def _processor(model: str, kind: str, pinned: dict):
     """The processor of a `kind` of model; without torchvision, one without video part."""
     import transformers
-    from transformers.models.auto.processing_auto import PROCESSOR_MAPPING_NAMES
+    from transformers.models.auto.processing_auto import PROCESSOR_MAPPING_NAMES  # pyright: ignore[reportPrivateImportUsage] (no public place has it)
 
     try:
         return transformers.AutoProcessor.from_pretrained(model, **pinned)
     except ImportError:
-        processor_class = getattr(transformers, PROCESSOR_MAPPING_NAMES[kind])
+        processor_class = getattr(transformers, str(PROCESSOR_MAPPING_NAMES[kind]))
 
         class ImagesOnly(processor_class):
             def __init__(self, image_processor=None, tokenizer=None, chat_template=None, **options):

@@ -10,6 +10,7 @@ and does not take its batch with it.
 import itertools
 import time
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from verified.common.errors import InputError
 from verified.config.generation import EngineSettings
@@ -30,7 +31,7 @@ class VLLM:
 
     def __init__(self, settings: EngineSettings):
         self.model, self.revision, self.settings = settings.model, settings.revision, settings
-        self.llm = None
+        self.llm: Any = None
         self.gpu_share = settings.gpu_memory_share if settings.gpu else 0.0
 
     def release(self) -> None:
@@ -51,7 +52,7 @@ class VLLM:
         if self.llm is not None:
             return
         try:
-            import vllm
+            import vllm  # pyright: ignore[reportMissingImports] (in an environment of its own)
         except ImportError as error:
             raise InputError(
                 f"vLLM is not installed here: {error}",
@@ -77,7 +78,7 @@ class VLLM:
 
     def _answer(self, batch: list[Request]) -> Iterator[Reply]:
         """Replies to a batch; requests whose pictures do not decode are left out of the call."""
-        messages: dict[int, list] = {}
+        messages: dict[int, list[dict] | dict] = {}
         failed: dict[int, Reply] = {}
         for index, request in enumerate(batch):
             try:
@@ -106,7 +107,7 @@ class VLLM:
 
     def _rendered(self, content: list[dict]) -> str:
         """The prompt as `LLM.chat` would write it, which takes videos as files alone. Raises InputError."""
-        from vllm.renderers.hf import safe_apply_chat_template
+        from vllm.renderers.hf import safe_apply_chat_template  # pyright: ignore[reportMissingImports]
 
         try:
             return safe_apply_chat_template(
@@ -140,14 +141,14 @@ class VLLM:
 
 
 def _client_error() -> type[Exception]:
-    from vllm.exceptions import VLLMClientError
+    from vllm.exceptions import VLLMClientError  # pyright: ignore[reportMissingImports]
 
     return VLLMClientError
 
 
 def _sampling(request: Request):
-    from vllm import SamplingParams
-    from vllm.sampling_params import StructuredOutputsParams
+    from vllm import SamplingParams  # pyright: ignore[reportMissingImports]
+    from vllm.sampling_params import StructuredOutputsParams  # pyright: ignore[reportMissingImports]
 
     sampling = request.sampling
     return SamplingParams(

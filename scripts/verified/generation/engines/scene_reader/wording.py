@@ -109,7 +109,7 @@ def noun_phrase(facts: dict, rng: random.Random, known: bool = False) -> str:
     noun = rng.choice(SHAPES[facts["shape"]])
     words = " ".join([*before, plural(noun) if is_plural(facts) else noun]) + behind
     if known:
-        number = {2: "two ", 3: "three "}.get(facts.get("count"), "")
+        number = {2: "two ", 3: "three "}.get(facts.get("count", 1), "")
         return f"the {number}{words}"
     if "count" not in facts:
         return words
