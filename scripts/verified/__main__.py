@@ -2,6 +2,7 @@
 
 import argparse
 import importlib
+import io
 import sys
 
 from verified import __version__
@@ -46,7 +47,8 @@ def main(arguments: list[str] | None = None) -> int:
     """Run one command; returns the exit status (2 for input that cannot be used)."""
     take_environment()
     for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(errors="backslashreplace")  # what is quoted from a file may be no text that can be written
+        if isinstance(stream, io.TextIOWrapper):  # what is quoted from a file may be no text that can be written
+            stream.reconfigure(errors="backslashreplace")
     options = parser().parse_args(arguments)
     log_to()
     try:

@@ -6,7 +6,8 @@ import json
 import pytest
 from refusals import refused
 
-from verified.config.sources import ReleasedSource
+from verified.common.errors import InputError
+from verified.config.sources import PublishedSource, ReleasedSource
 from verified.corpus.released_source import DOWNLOADS, moments_of, read_release, resolve
 
 HEADER = "collection,split,version,format,place,url,sha256,bytes,rows,licence,access"
@@ -141,3 +142,10 @@ def test_moments_are_clamped_or_excluded_and_reconcile():
         (5, 5, "no-length"),
     ]
     assert set(moments[0]) == {"desc_id", "video", "start", "end", "duration", "split", "caption"}
+
+
+def test_a_published_collection_of_ones_own_needs_its_splits(listed, folder):
+    source = PublishedSource(kind="published", collection="mine", videos="videos", released_dir=str(folder))
+    with pytest.raises(InputError) as raised:
+        resolve(source, listed)
+    assert "mine" in str(raised.value) and raised.value.file == listed and raised.value.remedy

@@ -39,7 +39,7 @@ class Difference:
 def difference(first: Run, second: Run, metric: str, queries: np.ndarray) -> Difference:
     """The first run minus the second over `queries` [Q] bool, paired by query."""
     values = [100 * run.values[metric][:, queries, None] for run in (first, second)]
-    found = paired(*values, first.videos[queries], top=100)
+    found = paired(values[0], values[1], first.videos[queries], top=100)
     points = estimate(found.value[0], found.low[0], found.high[0], min(map(len, values)))
     means = [side.mean(axis=0)[:, 0] for side in values]
     counts = [int((np.sign(means[0] - means[1]) == sign).sum()) for sign in (1, -1, 0)]

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterable
 from itertools import cycle
+from typing import Any
 
 from verified.figures.canvas import SERIES, drawing, literal
 from verified.tables.simple import Estimate, SimpleTable
@@ -22,7 +23,7 @@ def draw_groups(table: SimpleTable, paths: Iterable[str | os.PathLike]) -> None:
             rows = [row for row in table.rows if (row[0], row[1]) == pair]
             shift = (number - (len(pairs) - 1) / 2) * 0.7 / max(len(pairs), 2)
             at = [groups.index((row[2], row[3])) + shift for row in rows]
-            points = [row[7] if isinstance(row[7], Estimate) else Estimate(*[row[7]] * 3) for row in rows]
+            points = [_estimate(row[7]) for row in rows]
             single = any(point.trainings == 1 for point in points)
             spread = [
                 [max(0.0, point.value - point.low) for point in points],
@@ -48,3 +49,8 @@ def draw_groups(table: SimpleTable, paths: Iterable[str | os.PathLike]) -> None:
         axis.set_axisbelow(True)
         axis.set_xlabel("points of the first minus the second, with 95 % interval")
         axis.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=2, fontsize=8)
+
+
+def _estimate(points: Any) -> Estimate:
+    """An estimate, or a number without an interval as one of no width."""
+    return points if isinstance(points, Estimate) else Estimate(points, points, points)

@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import av
 import numpy as np
+from av.codec.context import Flags
 
 from verified.common.files import atomic_path
 
@@ -24,7 +25,7 @@ def write_video(path: str | os.PathLike, frames: np.ndarray, fps: int) -> None:
         stream.height, stream.width = frames.shape[1:3]
         stream.pix_fmt = "yuv420p"
         stream.codec_context.time_base = Fraction(1, fps)
-        stream.codec_context.flags |= av.codec.context.Flags.bitexact
+        stream.codec_context.flags |= Flags.bitexact
         for index, frame in enumerate(frames):
             picture = av.VideoFrame.from_ndarray(frame, format="rgb24")
             picture.pts = index

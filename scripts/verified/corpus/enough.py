@@ -3,6 +3,7 @@
 from verified.common.errors import InputError
 from verified.config import Config
 from verified.config.folders import dataset_folder, taught_by
+from verified.config.sources import FolderSource, PublishedSource
 from verified.corpus.unprobed import unprobed_moments
 
 
@@ -18,7 +19,9 @@ def check_enough(settings: Config, rules: set[str]) -> None:
     for name in names:
         try:
             corpus = f"{dataset_folder(settings, name)}/corpus"
-            count += len(unprobed_moments(settings.datasets[name].source, corpus))
+            source = settings.datasets[name].source
+            if isinstance(source, FolderSource | PublishedSource):
+                count += len(unprobed_moments(source, corpus))
         except InputError:
             return
         if count >= settings.evaluator.batch:

@@ -207,7 +207,7 @@ def probe_all(paths: dict[str, Path], threads: int) -> Probes:
         results: Iterable = track(pool.map(attempt, paths.values()), "probe", len(paths), "videos")
         every = dict(zip(paths, results))
     unreadable = {video: result for video, result in every.items() if isinstance(result, VideoError)}
-    return Probes({video: result for video, result in every.items() if video not in unreadable}, unreadable)
+    return Probes({video: result for video, result in every.items() if isinstance(result, dict)}, unreadable)
 
 
 def _exclusion(row: int | None, video: str | None, identity: int | None, reason: str, detail: str) -> dict:

@@ -242,7 +242,7 @@ def _predicate(description: Description, draws: list[float]) -> str:
 
 
 def _other(description: Description) -> str:
-    article = "an" if description.bystander_colour[0] in "aeiou" else "a"
+    article = "an" if str(description.bystander_colour)[0] in "aeiou" else "a"
     return f"{article} {description.bystander_colour} {description.bystander_shape}"
 
 

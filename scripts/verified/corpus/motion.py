@@ -105,8 +105,9 @@ def place_group(rng: random.Random, group: Group, seconds: float, target: str) -
     path = Path(motion, seconds, 0.0, 0.0, radius, radius)
     if motion in ("moves", "meets"):
         moving = seconds if motion == "moves" else 0.75 * seconds
-        rate = rng.uniform(*SPEEDS[group.speed])
-        velocity = (DIRECTIONS[direction][0] * rate, DIRECTIONS[direction][1] * rate)
+        rate = rng.uniform(*SPEEDS[str(group.speed)])
+        dx, dy = DIRECTIONS[str(direction)]
+        velocity = (dx * rate, dy * rate)
         path = replace(path, velocity=velocity, moving_seconds=moving)
     elif motion in ("grows", "shrinks"):
         small, large = rng.uniform(*RADII["small"]), rng.uniform(*RADII["large"])
@@ -144,9 +145,10 @@ def _moved_into_view(rng: random.Random, placed: Placed, extra: tuple[float, flo
 def _with_target(rng: random.Random, placed: Placed, shape: str, target: str) -> Placed | None:
     radius = rng.uniform(*BYSTANDER_RADII)
     path = placed.path
-    dx, dy = DIRECTIONS[placed.direction]
+    direction = str(placed.direction)  # what meets something has one
+    dx, dy = DIRECTIONS[direction]
     travelled = path.moving_seconds * (abs(path.velocity[0]) + abs(path.velocity[1]))
-    distance = travelled + contact_distance(shape, path.radius, target, radius, placed.direction)
+    distance = travelled + contact_distance(shape, path.radius, target, radius, direction)
     middle, reach = (dx * distance, dy * distance), REACH * radius
     extra = (middle[0] - reach, middle[1] - reach, middle[0] + reach, middle[1] + reach)
     moved = _moved_into_view(rng, placed, extra)

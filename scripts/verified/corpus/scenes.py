@@ -4,6 +4,7 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from verified.common.progress import track
 from verified.common.video import VideoError, open_video, probe, stored_array
@@ -54,7 +55,7 @@ def detect_scenes(videos: Mapping[str, Path], settings: Mapping) -> list[dict]:
     """
     rows = []
     for video, path in track(videos.items(), "scenes", len(videos), "videos"):
-        row = {"video": video, "path": path.as_posix()}
+        row: dict[str, Any] = {"video": video, "path": path.as_posix()}
         try:
             row |= probe(path)
             score, times, scores = ContentScore(), [], []

@@ -2,25 +2,26 @@
 
 import hashlib
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from verified.common.errors import InputError
 from verified.common.shards import shard_index, shard_names, shard_of
 from verified.config import Config
 from verified.config.folders import dataset_of
-from verified.config.sources import FolderSource, PublishedSource
+from verified.config.sources import FolderSource, PublishedSource, ReleasedSource
 from verified.corpus.released_source import resolve
 from verified.corpus.shard_states import rows_by_shard, video_states
 from verified.corpus.video_folder import VideoFolder, folder_digest
 
 
-def source_files(settings: Config) -> Callable[[object], dict[str, str]]:
+def source_files(settings: Config) -> Callable[[object], dict[str, Any]]:
     """An input function: the folder of videos and the moments file of ``wildcards.dataset``, given or made by a rule.
 
     A user's folder counts as old: its timestamp says nothing about its videos, but `folder_state` does.
     """
     from snakemake.io import ancient
 
-    def files(wildcards) -> dict[str, str]:
+    def files(wildcards) -> dict[str, Any]:
         source = dataset_of(settings, wildcards).source
         paths = source.files(f"results/{wildcards.dataset}/corpus")
         return paths if source.rendered else {**paths, "videos": ancient(paths["videos"])}
@@ -51,7 +52,7 @@ def shard_source(settings: Config) -> Callable[[object], dict[str, str]]:
 
     files_of = source_files(settings)
 
-    def files(wildcards) -> dict[str, str]:
+    def files(wildcards) -> dict[str, Any]:
         source, own_files = dataset_of(settings, wildcards).source, files_of(wildcards)
         # A moments file that a rule makes changes with its source alone, and then all shards are to be read again.
         given_by_user = not (source.rendered or source.published or source.proposes_moments)
@@ -74,7 +75,10 @@ def release_files(settings: Config) -> Callable[[object], list[str]]:
     """An input function: published files of ``wildcards.dataset``, those of all available splits."""
 
     def files(wildcards) -> list[str]:
-        release = resolve(dataset_of(settings, wildcards).source)
+        source = dataset_of(settings, wildcards).source
+        if not isinstance(source, ReleasedSource | PublishedSource):
+            raise InputError(f"the data set of {wildcards.dataset} has no published files")
+        release = resolve(source)
         return [str(path) for split in release.splits for path in release.paths(split)]
 
     return files
@@ -85,7 +89,7 @@ def folder_state(settings: Config) -> Callable[[object], str | None]:
 
     def state(wildcards) -> str | None:
         source = dataset_of(settings, wildcards).source
-        if source.rendered:
+        if not isinstance(source, FolderSource | PublishedSource):
             return None
         states = video_states()
         digest = folder_digest(source.videos, states.of)
@@ -118,13 +122,13 @@ def shard_state(settings: Config) -> Callable[[object], str | None]:
 
     def state(wildcards) -> str | None:
         source = dataset_of(settings, wildcards).source
-        if source.rendered:
+        if not isinstance(source, FolderSource | PublishedSource):
             return None
         if wildcards.dataset not in known:
-            by_shard = _rows_by_shard
-            if source.published or source.proposes_moments:  # then the moments file is an input of the shards' jobs
-                by_shard = _videos_by_shard
-            known[wildcards.dataset] = _digests(by_shard(source, settings.shards))
+            if isinstance(source, FolderSource) and not source.proposes_moments:
+                known[wildcards.dataset] = _digests(_rows_by_shard(source, settings.shards))
+            else:  # the moments file is an input of the shards' jobs
+                known[wildcards.dataset] = _digests(_videos_by_shard(source, settings.shards))
         return known[wildcards.dataset][shard_index(wildcards.shard)]
 
     return state
@@ -136,7 +140,7 @@ def scene_state(settings: Config) -> Callable[[object], str | None]:
 
     def state(wildcards) -> str | None:
         source = dataset_of(settings, wildcards).source
-        if source.rendered:
+        if not isinstance(source, FolderSource | PublishedSource):
             return None
         if wildcards.dataset not in known:
             by_shard = _videos_by_shard(source, settings.shards)

@@ -44,12 +44,11 @@ def read_sources(path: Path = SOURCES) -> tuple[SourceFile, ...]:
         rows = list(csv.DictReader(file))
     files = []
     for number, row in enumerate(rows, start=2):
-        for key in ("bytes", "rows"):
-            row[key] = int(row[key]) if row[key] else None
+        numbers = {key: int(row[key]) if row[key] else None for key in ("bytes", "rows")}
         path_below = Path(row["place"])
         if row["access"] not in ACCESS or path_below.is_absolute() or ".." in path_below.parts:
             raise InputError("unknown access class, or a place outside the folder", file=path, row=number)
-        files.append(SourceFile(**row))
+        files.append(SourceFile(**{**row, **numbers}))
     return tuple(files)
 
 

@@ -32,7 +32,7 @@ def unprobed_moments(source: FolderSource | PublishedSource, corpus: str) -> lis
 def unprobed_rows(source: FolderSource | PublishedSource, corpus: str) -> Unprobed:
     """The same with everything around it; raises as `unprobed_moments` does."""
     files = source.files(corpus)
-    if source.published and not Path(files["moments"]).is_file():
+    if isinstance(source, PublishedSource) and not Path(files["moments"]).is_file():
         rows = list(enumerate(published_rows(source), start=1))
     elif source.proposes_moments and not Path(files["moments"]).is_file():
         raise InputError(

@@ -50,7 +50,7 @@ def verify(folder: Path) -> tuple[int, list[Finding]]:
 def _finding(path: Path) -> Finding | None:
     try:
         written = read_seal(path)
-        if "unfinished" in written:
+        if written is not None and "unfinished" in written:
             return Finding(path, "unfinished", "the command that writes it was killed; the next one finishes it")
         if not path.exists():
             return None if _temporary(path) else Finding(path, "gone", "it was removed")
@@ -92,7 +92,7 @@ def in_turn(findings: list[Finding]) -> list[list[Path]]:
     """
     times = {finding.path: _sealed_at(finding.path) for finding in findings if not _temporary(finding.path)}
     folders: dict[Path, list[Path]] = {}
-    for path in sorted(times, key=times.get):
+    for path in sorted(times, key=lambda path: times[path]):
         folders.setdefault(path.parent, []).append(path)
     return list(folders.values())
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import av
 import numpy as np
+from av.error import FFmpegError
 
 from verified.common.errors import InputError
 from verified.common.files import atomic_path
@@ -29,7 +30,7 @@ def read_track(path: str | os.PathLike, rate: int) -> np.ndarray:
                 frame.pts = None
                 samples += [out.to_ndarray().ravel() for out in resampler.resample(frame)]
             samples += [out.to_ndarray().ravel() for out in resampler.resample(None)]
-    except av.FFmpegError as error:
+    except FFmpegError as error:
         raise InputError(f"cannot be decoded: {error}", file=path) from None
     if not samples or not sum(map(len, samples)):
         raise InputError("holds no sample of sound", file=path)

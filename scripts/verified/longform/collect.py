@@ -36,15 +36,16 @@ def collect_film(
     spoken: list[Sentence],
     voices: list[tuple[float, float]],
     split: str,
-    **alignment: float,
+    window_seconds: float,
+    most_seconds: float,
 ) -> tuple[list[dict], dict]:
     """Rows of one film (see `annotations`) and a report on it; a film whose tracks do not align gives no row.
 
-    tracks: the film's and the described one, samples at `rate`. alignment: further arguments of `align_tracks`.
+    tracks: the film's and the described one, samples at `rate`. The last two are those of `align_tracks`.
     """
     film_track, described = tracks
     duration = len(film_track) / rate
-    located: Alignment = align_tracks(film_track, described, rate, **alignment)
+    located: Alignment = align_tracks(film_track, described, rate, window_seconds, most_seconds)
     report = {
         "film": film,
         "duration": round(duration, 6),

@@ -117,8 +117,8 @@ def _align(arguments: argparse.Namespace) -> int:
     from verified.longform.alignment import align_tracks
     from verified.longform.audio import read_track
 
-    tracks = [read_track(path, arguments.rate) for path in (arguments.film, arguments.described)]
-    alignment = align_tracks(*tracks, arguments.rate, arguments.window, arguments.most)
+    film, described = (read_track(path, arguments.rate) for path in (arguments.film, arguments.described))
+    alignment = align_tracks(film, described, arguments.rate, arguments.window, arguments.most)
     for number, (delay, peak) in enumerate(zip(alignment.delays, alignment.peaks), start=1):
         print(f"window {number:2}: {delay:+.3f} s, correlation {peak:.2f}")
     print(

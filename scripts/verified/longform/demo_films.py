@@ -23,7 +23,7 @@ from verified.longform.audio import write_wave
 
 TRACK_RATE = 1000
 """Samples per second of the rendered tracks."""
-MOST_DELAY = 20.0
+MOST_DELAY = 20
 INSERTED = 3.0
 """Seconds of the scene that descriptions for another cut have in their middle."""
 LINES = ("Where have you been?", "I told you so.", "Not now, please.", "We should go.", "Who is there?")

@@ -80,12 +80,12 @@ class EvaluatorEncoder:
 def load_encoder(name: str, checkpoint: str | Path | None = None) -> JointEncoder:
     """`evaluator` with its `checkpoint`, or a CLIP model by hub name or folder."""
     if name == EVALUATOR:
+        if checkpoint is None:
+            raise ValueError("the evaluator as an encoder needs its checkpoint")
         return EvaluatorEncoder(checkpoint)
     from verified.features.clip import Clip
 
-    encoder = Clip(name)
-    encoder.together = 1
-    return encoder
+    return Clip(name)
 
 
 def write_film_features(

@@ -15,7 +15,8 @@ from verified.longform.annotations import checked, from_fig, from_moments, read_
 from verified.longform.feature_files import LongFeatures, frame_counts
 from verified.longform.grid import Grid
 from verified.longform.ranking import Ranker, baselines, measured, rank_rows
-from verified.longform.short_videos import cut_films
+from verified.longform.recall import Comparison
+from verified.longform.short_videos import Moments, cut_films
 from verified.longform.submission import write_submission
 from verified.longform.zero_shot import rank_proposals
 
@@ -29,9 +30,9 @@ class Measuring:
 
     lengths: Sequence[float | None]
     """Seconds of the stretches that films are cut into; None for whole films."""
-    straddling: str
+    straddling: Moments
     """``keep`` or ``clip``: moments across a cut are measured whole or cut off."""
-    comparison: str
+    comparison: Comparison
     """``published``, ``gt`` or ``ge``: how a tIoU is compared with its threshold."""
     seed: int
 

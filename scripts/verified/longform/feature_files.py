@@ -24,10 +24,14 @@ class LongFeatures:
 
     def token_rows(self, name: str, most: int) -> np.ndarray:
         """At most `most` token features of an annotation, float32 [tokens, dim]."""
+        if self.tokens is None:
+            raise ValueError("token features are asked for, and no file of them is given")
         return _sound(self.tokens.rows(name, 0, most), 2, name, self.tokens)
 
     def sentence_rows(self, names: Iterable[str]) -> np.ndarray:
         """Sentence features, float32 [annotations, dim]."""
+        if self.sentences is None:
+            raise ValueError("sentence features are asked for, and no file of them is given")
         return np.stack([_sound(self.sentences[name].reshape(-1), 1, name, self.sentences) for name in names])
 
 

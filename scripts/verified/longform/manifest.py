@@ -64,7 +64,7 @@ def collect(manifest: Iterable[dict], settings: dict) -> tuple[dict[str, list[di
     rows: dict[str, list[dict]] = {film["split"]: [] for film in films}
     reports = []
     for film in track(films, "collect", len(films), "films"):
-        tracks = tuple(read_track(film[name], settings["rate"]) for name in ("track", "described"))
+        tracks = read_track(film["track"], settings["rate"]), read_track(film["described"], settings["rate"])
         spoken = sentences(read_transcript(film["transcript"]), settings["pause_seconds"])
         voices = voice_activity(read_srt(film["subtitles"]))
         collected, report = collect_film(

@@ -20,7 +20,7 @@ def suppress(spans: np.ndarray, threshold: float, keep: int) -> np.ndarray:
     follows cannot bring an earlier one back. IoUs are computed in float32, as published: on a grid of 0.4 s an IoU of
     exactly 0.3 is common (1.2 s within 4 s), and which side it falls on decides what is listed.
     """
-    spans, threshold = np.asarray(spans, np.float32), np.float32(threshold)
+    spans, limit = np.asarray(spans, np.float32), np.float32(threshold)
     retained = []
     alive = np.ones(len(spans), bool)
     current = 0
@@ -30,7 +30,7 @@ def suppress(spans: np.ndarray, threshold: float, keep: int) -> np.ndarray:
             break
         current += int(remaining[0])
         retained.append(current)
-        alive[current:] &= iou(spans[current:], *spans[current]) <= threshold
+        alive[current:] &= iou(spans[current:], *spans[current]) <= limit
         alive[current] = False
     return np.array(retained, np.int64)
 

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable
 from types import SimpleNamespace
+from typing import Any
 
 from verified.annotations.paths import annotation_files
 from verified.common.shards import shard_names
 from verified.config import Config, outputs
 from verified.config.folders import dataset_folder, dataset_wildcard, home
-from verified.config.longform import EVALUATOR, FilmSet
+from verified.config.longform import EVALUATOR, DatasetSource, DescribedSource, FilmSet, MadSource
 from verified.config.sources import ReleasedSource
 from verified.evaluator.paths import starting_checkpoint
 from verified.longform.wordnet import PUBLISHED as PUBLISHED_WORDNET
@@ -49,7 +50,11 @@ def manifest_file(settings: Config) -> Callable[[object], str]:
 
     def file(wildcards) -> str:
         source = film_sets(settings)[wildcards.films].source
-        return f"{folder(settings)}/{wildcards.films}/source" if source.rendered else source.manifest
+        return (
+            f"{folder(settings)}/{wildcards.films}/source"
+            if not isinstance(source, DescribedSource)
+            else source.manifest
+        )
 
     return file
 
@@ -64,7 +69,7 @@ def annotation_inputs(settings: Config) -> Callable[[object], dict[str, str | li
             features = {kind: getattr(source, kind) for kind in KINDS if getattr(source, kind)}
             return {"annotations": source.annotation_files, **features}
         if source.corpus:
-            if source.caption == "coarse":
+            if isinstance(source, DatasetSource) and source.caption == "coarse":
                 return {"moments": outputs.moments(dataset_folder(settings, source.corpus))}
             wildcard = dataset_wildcard(settings, source.corpus)
             return {"fine": annotation_files(settings, "fig")(SimpleNamespace(dataset=wildcard))}
@@ -74,17 +79,17 @@ def annotation_inputs(settings: Config) -> Callable[[object], dict[str, str | li
     return files
 
 
-def video_inputs(settings: Config) -> Callable[[object], dict[str, str]]:
+def video_inputs(settings: Config) -> Callable[[object], dict[str, Any]]:
     """An input function: where the films of ``wildcards.films`` are: a folder, or a corpus with the paths."""
     from snakemake.io import ancient
 
-    def files(wildcards) -> dict[str, str]:
+    def files(wildcards) -> dict[str, Any]:
         source = film_sets(settings)[wildcards.films].source
         if source.corpus:
             return {"videos": outputs.videos(dataset_folder(settings, source.corpus))}
-        if source.rendered:
-            return {"folder": f"{folder(settings)}/{wildcards.films}/source"}
-        return {"folder": ancient(source.videos)}
+        if isinstance(source, MadSource | DescribedSource):
+            return {"folder": ancient(source.videos)}
+        return {"folder": f"{folder(settings)}/{wildcards.films}/source"}
 
     return files
 
@@ -174,7 +179,7 @@ def mixture_of(settings: Config) -> Callable[[object], dict]:
     return values
 
 
-def set_values(settings: Config) -> Callable[[object], dict]:
+def set_values(settings: Config) -> Callable[[Any], dict]:
     """A params function: the settings of ``wildcards.films`` as plain values."""
     return lambda wildcards: film_sets(settings)[wildcards.films].model_dump(mode="json")
 

@@ -64,4 +64,6 @@ def recall_over_films(ranks: np.ndarray, films: Sequence, ks: Sequence[int] = KS
 
 
 def _plain(numbers: np.ndarray) -> list:
-    return np.where(np.isnan(numbers), None, numbers.astype(object)).tolist()
+    plain = numbers.astype(object)
+    plain[np.isnan(numbers)] = None
+    return plain.tolist()

@@ -49,7 +49,8 @@ class GCNeXt(nn.Module):
         super().__init__()
         self.tconvs = bottleneck(nn.Conv1d, width, groups * per_group, width, groups, 3)
         self.sconvs = bottleneck(nn.Conv2d, 2 * width, groups * per_group, width, groups, 1)
-        self.neighbours, self.how = neighbours, how
+        self.neighbours = neighbours
+        self.how: Gather = how
 
     def forward(self, x: Tensor) -> Tensor:
         _, index = nearest(x, self.neighbours)
@@ -72,7 +73,8 @@ class GraphMatching(nn.Module):
         self.tconvs = both(nn.Conv1d, width, 3)
         self.vconvs = both(nn.Conv1d, 2 * width, 1)
         self.qconvs = both(nn.Conv1d, 2 * width, 1)
-        self.neighbours, self.how = neighbours, how
+        self.neighbours = neighbours
+        self.how: Gather = how
 
     def forward(self, video: Tensor, query: Tensor, words: Tensor) -> tuple[Tensor, Tensor]:
         """video [B, D, N], query [B, D, L], words [B, L] (True for words, False for padding) → the same shapes.

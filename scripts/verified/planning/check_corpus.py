@@ -10,6 +10,7 @@ from verified.common.video import VideoError
 from verified.common.video.decode import open_video
 from verified.config import Config
 from verified.config.folders import dataset_folder
+from verified.config.sources import FolderSource, PublishedSource
 from verified.corpus.unprobed import unprobed_rows
 from verified.corpus.video_folder import VideoFolder
 from verified.planning.findings import Finding
@@ -23,7 +24,9 @@ def corpus_findings(settings: Config, name: str) -> Generator[Finding, None, lis
     """Yield the findings of a data set with videos; returns its usable moments, `duration` None."""
     dataset, key = settings.datasets[name], f"datasets.{name}.source"
     if dataset.source.proposes_moments and not Path(f"{dataset_folder(settings, name)}/corpus/proposed.csv").is_file():
-        yield from _without_moments(dataset.source.videos, key)
+        yield from _without_moments(dataset.source.files("")["videos"], key)
+        return []
+    if not isinstance(dataset.source, FolderSource | PublishedSource):
         return []
     try:
         rows, folder, usable, refused = unprobed_rows(dataset.source, f"{dataset_folder(settings, name)}/corpus")

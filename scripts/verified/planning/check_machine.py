@@ -48,7 +48,8 @@ def gpus_asked(settings: Config) -> dict[str, int]:
     asked["features.gpu"] = settings.features.gpu if datasets_with(settings, "has_videos") else 0
     asked["retrieval.device"] = int(settings.retrieval.device == "cuda")
     if settings.longform.datasets:
-        asked["longform.gpu"], asked["longform.encoder_gpu"] = settings.longform.gpu, settings.longform.encoder_gpu
+        asked["longform.vlg_net.gpu"] = settings.longform.vlg_net.gpu
+        asked["longform.encoder_gpu"] = settings.longform.encoder_gpu
     return {key: count for key, count in asked.items() if count}
 
 

@@ -1,12 +1,14 @@
 """`verified init`: a configuration for a folder of videos, a moments file and an endpoint."""
 
 from pathlib import Path
+from typing import cast
 
 import yaml
 
 from verified.common.errors import InputError
 from verified.common.files import write_text
 from verified.config import Config, load
+from verified.config.sources import FolderSource
 from verified.corpus.unprobed import unprobed_moments
 
 HEAD = """\
@@ -27,7 +29,8 @@ def configuration(
         "generation": {"llm": role, "image_lmm": seeing, "video_lmm": dict(seeing)},
     }
     settings = load(values, "verified init")
-    count = len(unprobed_moments(settings.datasets[name].source, "")) if moments else settings.evaluator.batch
+    given = cast(FolderSource, settings.datasets[name].source)
+    count = len(unprobed_moments(given, "")) if moments else settings.evaluator.batch
     if not count:
         raise InputError(
             "no row of it can be used with these videos",

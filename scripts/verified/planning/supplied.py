@@ -8,6 +8,8 @@ from verified.common.errors import InputError
 from verified.config import Config, outputs
 from verified.config.evaluator import STAND_IN
 from verified.config.folders import dataset_folder, datasets_with, evaluator_folder
+from verified.config.longform import DescribedSource, MadSource
+from verified.config.sources import FolderSource, PublishedSource
 from verified.longform.paths import folder as films_folder
 from verified.rextime.paths import folder as suite_folder
 from verified.rextime.paths import supplied_paths
@@ -26,11 +28,11 @@ def supplied(settings: Config) -> Iterator[Supplied]:
     """All that the user brings but published annotations: videos, moments, films, ReXTime's files, weights."""
     for name in datasets_with(settings, "has_videos"):
         source, key = settings.datasets[name].source, f"datasets.{name}.source"
-        if source.rendered:
+        if not isinstance(source, FolderSource | PublishedSource):
             continue
         made = outputs.moments(dataset_folder(settings, name))
         yield Supplied(f"{key}.videos", source.videos, True, made)
-        if not source.published and not source.proposes_moments:
+        if isinstance(source, FolderSource) and source.moments is not None:
             yield Supplied(f"{key}.moments", source.moments, False, made)
     yield from supplied_films(settings)
     items = f"{suite_folder(settings)}/items.jsonl"
@@ -51,7 +53,7 @@ def supplied_films(settings: Config) -> Iterator[Supplied]:
         for key, path in named.items():
             if path:
                 yield Supplied(f"longform.datasets.{name}.source.{key}", path, False, made)
-        if getattr(source, "videos", None):
+        if isinstance(source, MadSource | DescribedSource) and source.videos:
             yield Supplied(f"longform.datasets.{name}.source.videos", source.videos, True, made)
 
 

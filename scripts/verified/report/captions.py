@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from PIL import Image
 
+from verified.common.archive import open_member
 from verified.common.fig import TYPES
 from verified.common.files import atomic_path, write_text
 from verified.common.jsonl import finite
@@ -73,14 +74,16 @@ class Thumbnails:
         self._places: dict[int, tuple[tarfile.TarFile, list[dict]]] = {}
         for path in archives:
             archive = tarfile.open(path)  # noqa: SIM115 (it stays open as long as the object)
-            for line in archive.extractfile("index.jsonl"):
+            for line in open_member(archive, "index.jsonl"):
                 row = json.loads(line)
                 self._places[row["desc_id"]] = archive, row["keyframes"]
 
     def of(self, desc_id: int) -> list[list]:
         """``[time in seconds, data URL]`` of each keyframe of a moment."""
-        archive, keyframes = self._places.get(desc_id, (None, []))
-        return [[frame["time"], _thumbnail(archive.extractfile(frame["file"]).read())] for frame in keyframes]
+        if desc_id not in self._places:
+            return []
+        archive, keyframes = self._places[desc_id]
+        return [[frame["time"], _thumbnail(open_member(archive, frame["file"]).read())] for frame in keyframes]
 
 
 def _thumbnail(content: bytes) -> str:
@@ -172,9 +175,9 @@ def _number(score: float | None) -> float | None:
 def _marked(candidates: list[Candidate], selected: tuple[str, str] | None) -> list[Candidate]:
     """The candidates with the role of the first that is the chosen caption, and of the last that scores lowest."""
     roles = [0] * len(candidates)
-    scored = [number for number, candidate in enumerate(candidates) if candidate.score is not None]
-    if len(scored) > 1:
-        roles[min(reversed(scored), key=lambda number: candidates[number].score)] = LOWEST
+    scores = {number: score for number, candidate in enumerate(candidates) if (score := candidate.score) is not None}
+    if len(scores) > 1:
+        roles[min(reversed(scores), key=lambda number: scores[number])] = LOWEST
     for number, candidate in enumerate(candidates):
         if selected is not None and (TYPES[candidate.type], candidate.caption) == selected:
             roles[number] = CHOSEN

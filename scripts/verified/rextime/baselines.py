@@ -6,6 +6,8 @@ point of a triangle, and the points whose IoU with the truth is at least t form 
 
 import random
 from collections.abc import Iterable
+from functools import reduce
+from operator import add
 
 import numpy as np
 
@@ -41,7 +43,7 @@ def expected_random(questions: Iterable[Question]) -> dict[str, float]:
     start, end = (np.clip(spans[:, side] / spans[:, 2], 0, 1) for side in (0, 1))
     reach = {threshold: reached(start, end, threshold) for threshold in THRESHOLDS}
     nodes, weights = np.polynomial.legendre.leggauss(NODES)
-    mean = sum(w / 2 * reached(start, end, (x + 1) / 2) for x, w in zip(nodes, weights))
+    mean = reduce(add, (w / 2 * reached(start, end, (x + 1) / 2) for x, w in zip(nodes, weights)))
     measures = {"mIoU": 100 * float(mean.mean())}
     measures |= {f"R1@{t:g}": 100 * float(share.mean()) for t, share in reach.items()}
     measures |= {"VQA": 1 / len(LETTERS)}

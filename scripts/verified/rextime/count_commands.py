@@ -88,7 +88,7 @@ def run_filter(arguments: argparse.Namespace) -> int:
     sources = {form: {"form": form, "annotations": file} for form, file in files.items() if file}
     if not sources:
         raise InputError("no source is given", remedy="name a file with --captions, --queries or both")
-    _, rejections, counts = read_sources(Rextime(sources=sources), {})
+    _, rejections, counts = read_sources(Rextime.model_validate({"sources": sources}), {})
     if arguments.rejected:
         write_jsonl(arguments.rejected, rejections)
     print(json.dumps(counts, indent=1))

@@ -125,7 +125,8 @@ def compare(first: Scores, second: Scores) -> list[dict]:
     ours, theirs = measures(first), measures(second)
     rows = []
     for name in (name for name in ours if name in theirs):
-        found = difference(*(side[name][None, :, None] for side in (ours, theirs)), first.videos, top=_top(name))
+        sides = [side[name][None, :, None] for side in (ours, theirs)]
+        found = difference(sides[0], sides[1], first.videos, top=_top(name))
         row = {"measure": name, "difference": _plain(found.value), "low": _plain(found.low), "high": _plain(found.high)}
         if name != "mIoU":
             one, other = ours[name] > 0, theirs[name] > 0

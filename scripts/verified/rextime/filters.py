@@ -135,10 +135,8 @@ def query_problem(query: Query, rules: QueryFilters) -> str | None:
         return "no-window"
     if len(query.windows) > 1:
         return "several-windows"
-    start, end = query.windows[0]
-    if start <= rules.tolerance_seconds and end >= query.duration - rules.tolerance_seconds:
-        return "whole-clip"
-    return None
+    before, behind = rules.tolerance_seconds, query.duration - rules.tolerance_seconds
+    return "whole-clip" if any(start <= before and end >= behind for start, end in query.windows) else None
 
 
 def filter_captions(

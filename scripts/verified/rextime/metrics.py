@@ -47,12 +47,18 @@ def best_iou(window: tuple[float, float], truth: Iterable[tuple[float, float]]) 
     return float(interval_iou(np.broadcast_to(np.asarray(window, np.float64), truth.shape), truth).max())
 
 
+def _window(prediction: Prediction) -> tuple[float, float]:
+    if prediction.window is None:
+        raise ValueError("a prediction without a window has no tIoU")
+    return prediction.window
+
+
 def score(questions: list[Question], predictions: dict[str, Prediction], mode: Mode) -> Scores:
     """Numbers per question for the questions that have a prediction, in their order."""
     asked = [question for question in questions if question.qid in predictions]
     iou = right = None
     if mode != "vqa":
-        iou = np.array([best_iou(predictions[question.qid].window, question.windows) for question in asked])
+        iou = np.array([best_iou(_window(predictions[question.qid]), question.windows) for question in asked])
     if mode != "grounding":
         right = np.array([predictions[question.qid].answer == question.answer for question in asked], dtype=bool)
     qids, videos = (tuple(getattr(question, name) for question in asked) for name in ("qid", "video"))
@@ -76,7 +82,7 @@ def measures(scores: Scores) -> dict[str, np.ndarray]:
         values |= {f"R1@{threshold:g}": 100.0 * (scores.iou >= threshold) for threshold in THRESHOLDS}
     if scores.right is not None:
         values["VQA"] = scores.right.astype(np.float64)
-    if scores.mode == "both":
+    if scores.iou is not None and scores.right is not None:
         for threshold in JOINT_THRESHOLDS:
             values[f"VQA,mIoU@{threshold:g}"] = (scores.right & (scores.iou >= threshold)).astype(np.float64)
     return values
@@ -89,10 +95,10 @@ def official_result(scores: Scores) -> dict:
         recalls = {f"{threshold:g}": _percent(scores.iou >= threshold) for threshold in THRESHOLDS}
         full = {"MR-mIoU": _percent(scores.iou), "MR-R1": recalls}
         brief = {"MR-full-R1@0.3": recalls["0.3"], "MR-full-R1@0.5": recalls["0.5"], "MR-full-mIoU": full["MR-mIoU"]}
-    if scores.mode == "grounding":
+    if scores.right is None:
         return {"brief": brief, "full": full}
     accuracy = float(scores.right.mean())
-    if scores.mode == "vqa":
+    if scores.iou is None:
         return {"brief": {"VQA": accuracy}, "VQA": accuracy}
     joint = {f"VQA,mIoU@{t:g}": float((scores.right & (scores.iou >= t)).mean()) for t in JOINT_THRESHOLDS}
     full["VQA,mIoU"] = joint

@@ -4,6 +4,7 @@ import itertools
 import statistics
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -42,8 +43,8 @@ def read_answers(path: str | Path, key: Mapping) -> tuple[int, list[dict], list[
     items = {item["item"]: item for item in key["items"]}
     seen: dict[int, dict] = {}
     for answer in answers if isinstance(answers, list) else [None]:
-        number = answer.get("item") if isinstance(answer, dict) else None
-        if isinstance(number, bool) or number not in wanted:
+        number: Any = answer.get("item") if isinstance(answer, dict) else None
+        if not isinstance(answer, dict) or isinstance(number, bool) or number not in wanted:
             raise InputError(f"item {number!r} is not one of annotator {annotator}", file=path, remedy=AGAIN)
         if number in seen:
             raise InputError(f"item {number} is answered twice", file=path, remedy=AGAIN)

@@ -19,19 +19,20 @@ def read_sources(suite: Rextime, corpora: Mapping[str, str]) -> tuple[list[dict]
     """
     items, rejections, counts = [], [], {}
     for name, source in sorted(suite.sources.items()):
-        material = list(_given(source, corpora))
         if source.form == "captions":
+            material = list(_captions(source, corpora))
             accepted, rejected = filter_captions(material, suite.captions, name)
             tallies = {
                 "videos": count("video", len(material), rejected),
                 "events": count("event", sum(len(video.events) for video in material), rejected),
             }
         else:
-            accepted, rejected = filter_queries(material, suite.queries, name)
+            queries = list(_queries(source, corpora))
+            accepted, rejected = filter_queries(queries, suite.queries, name)
             tallies = {
-                "queries": count("query", len(material), rejected),
+                "queries": count("query", len(queries), rejected),
                 "videos": {
-                    "given": len({q.video for q in material}),
+                    "given": len({q.video for q in queries}),
                     "kept": len({item["video"] for item in accepted}),
                 },
             }
@@ -42,18 +43,28 @@ def read_sources(suite: Rextime, corpora: Mapping[str, str]) -> tuple[list[dict]
     return items, rejections, counts
 
 
-def _given(source: RextimeSource, corpora: Mapping[str, str]) -> Iterable[CaptionedVideo | Query]:
+def _captions(source: RextimeSource, corpora: Mapping[str, str]) -> Iterable[CaptionedVideo]:
     if source.annotations:
-        return read_captions(source.annotations) if source.form == "captions" else read_queries(source.annotations)
-    folder = corpora[source.dataset]
+        return read_captions(source.annotations)
+    return captions_of_corpus(*_corpus(source, corpora))
+
+
+def _queries(source: RextimeSource, corpora: Mapping[str, str]) -> Iterable[Query]:
+    if source.annotations:
+        return read_queries(source.annotations)
+    return queries_of_corpus(*_corpus(source, corpora))
+
+
+def _corpus(source: RextimeSource, corpora: Mapping[str, str]) -> tuple[list[dict], list[dict]]:
+    """Moments of the source's split, and videos, of the data set that it names."""
+    folder = corpora[str(source.dataset)]
     moments = [row for row in read_jsonl(f"{folder}/moments.jsonl") if row["split"] == source.split]
     if not moments:
         raise InputError(
             f"the data set {source.dataset} has no moments in the split {source.split!r}",
             remedy="give the source one of the data set's splits",
         )
-    rows = read_jsonl(f"{folder}/videos.jsonl")
-    return captions_of_corpus(moments, rows) if source.form == "captions" else queries_of_corpus(moments, rows)
+    return moments, read_jsonl(f"{folder}/videos.jsonl")
 
 
 def _check_unique(items: list[dict]) -> None:

@@ -101,10 +101,11 @@ def span_of(text: str) -> tuple[float, float]:
 
 
 def _parsed(sections: dict[str, str | None], form: str = "json") -> Parsed:
-    missing = sum(value is None for value in sections.values())
+    given = {name: value for name, value in sections.items() if value is not None}
+    missing = len(sections) - len(given)
     if missing:
         return Parsed(missing=missing, form="none" if missing == len(sections) else "json-incomplete")
-    return Parsed(sections=sections, form=form)
+    return Parsed(sections=given, form=form)
 
 
 def event_pair(_slots: dict, text: str, _count: int, _cut: bool) -> Parsed:
@@ -209,8 +210,9 @@ def located(_slots: dict, text: str, _count: int, _cut: bool) -> Parsed:
 def scored(_slots: dict, text: str, _count: int, _cut: bool) -> Parsed:
     """The mean log-probability of a continuation, as generation/engines/scoring.py writes it."""
     value = best_object(text, ("mean_log_probability",)).get("mean_log_probability")
-    number = isinstance(value, int | float) and not isinstance(value, bool) and value <= 0
-    return _parsed({"mean_log_probability": repr(float(value)) if number else None})
+    if isinstance(value, int | float) and not isinstance(value, bool) and value <= 0:
+        return _parsed({"mean_log_probability": repr(float(value))})
+    return _parsed({"mean_log_probability": None})
 
 
 def span_in_words(text: str) -> str | None:

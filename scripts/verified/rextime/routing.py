@@ -34,8 +34,7 @@ class Pair:
         """Captions that the listing for sequences is shown: the item's own, or the two events in their order."""
         if self.item["form"] == "captions":
             return self.item["events"]
-        known = next(number for number, span in enumerate(self.spans) if span is not None)
-        start, end = self.spans[known]
+        known, (start, end) = next((number, span) for number, span in enumerate(self.spans) if span is not None)
         spans = [(0.0, start), (end, self.item["duration"])]
         spans[known] = (start, end)
         return [

@@ -96,9 +96,9 @@ def read_submission(
     IndexError (no window), naming the row.
     """
     predictions: dict[str, Prediction] = {}
+    known: Mode | None = None if mode == "first-row" else mode
     for number, row in enumerate(iterate_jsonl(path, ("qid",)), start=1):
-        if number == 1:
-            mode = mode_of(row) if mode == "first-row" else mode
+        known = known or mode_of(row)
         qid = row["qid"]
         if not isinstance(qid, str):
             raise InputError(f"'qid' must be a text, found {qid!r:.80}", file=path, row=number)
@@ -110,12 +110,12 @@ def read_submission(
                 remedy="keep one row per question, or let the last one win with --last-of-equal-ids",
             )
         predictions[qid] = Prediction(
-            _window(row, path, number) if mode != "vqa" else None,
-            _letter(row, path, number) if mode != "grounding" else None,
+            _window(row, path, number) if known != "vqa" else None,
+            _letter(row, path, number) if known != "grounding" else None,
         )
     if not predictions and not may_be_empty:
         raise InputError("the submission is empty", file=path)
-    return mode, predictions
+    return known or "both", predictions
 
 
 def mode_of(row: dict) -> Mode:

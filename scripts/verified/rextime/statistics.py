@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 import numpy as np
@@ -111,7 +111,7 @@ def count_across_time(
     return {name: counts[name] for name in ("items", "asks_across", "left_out_as_contained", "across_time")}
 
 
-def _contains(question: object, answer: object, which: str) -> bool:
+def _contains(question: Sequence[float] | None, answer: Sequence[float] | None, which: str) -> bool:
     if not question or not answer or which == "none":
         return False
     (a, b), (c, d) = question, answer

@@ -192,7 +192,7 @@ def _share(values: list[tuple[str, bool]]) -> Estimate | float:
     names, owner = np.unique([video for video, _ in values], return_inverse=True)
     hits = np.bincount(owner, [so for _, so in values], len(names))
     found = share_interval(hits, np.bincount(owner, minlength=len(names)))
-    return estimate(found.value, found.low, found.high, None, digits=6)
+    return estimate(float(found.value), float(found.low), float(found.high), None, digits=6)
 
 
 def read_printed(path: str | Path) -> list[dict]:

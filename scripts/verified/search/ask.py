@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from verified.common.errors import InputError
-from verified.retrieval.contract import Encoded
+from verified.retrieval.contract import Encoded, RetrievalModel
 from verified.retrieval.decode import best_spans
 from verified.retrieval.metrics import DEPTH, NO_VIDEO, Lists
 from verified.retrieval.nms import suppress
@@ -161,7 +161,7 @@ class Index:
             return []
         if self.encoder.model is None:
             return self._similar(vector_of(query), candidates, top)
-        lists, slots = self._spans(query, candidates)
+        lists, slots = self._spans(self.encoder.model, query, candidates)
         located = []
         for rank in range(lists.video.shape[1]):
             if lists.video[0, rank] == NO_VIDEO or len(located) == top:
@@ -171,9 +171,11 @@ class Index:
         return located
 
     @torch.no_grad()
-    def _spans(self, query: Encoded, candidates: list[Candidate]) -> tuple[Lists, dict[int, Candidate]]:
+    def _spans(
+        self, model: RetrievalModel, query: Encoded, candidates: list[Candidate]
+    ) -> tuple[Lists, dict[int, Candidate]]:
         """The benchmark's decoding over the windows; a list's videos are numbers, each with its best window."""
-        spans, model = self.manifest["spans"], self.encoder.model
+        spans = self.manifest["spans"]
         corpus = self._encoded(candidates)
         scores, order = model.video_scores(query, corpus).topk(len(candidates), dim=1)
         settings = SearchSettings(spans["min_pred_clips"], spans["max_pred_clips"])

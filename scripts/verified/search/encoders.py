@@ -11,12 +11,12 @@ import numpy as np
 import torch
 
 from verified.common.errors import InputError
-from verified.features.text import encode_caption, load_encoder
+from verified.features.text import TokenEncoder, encode_caption, load_encoder
 from verified.retrieval.checkpoint import load_model
 from verified.retrieval.contract import Encoded
 from verified.retrieval.data import normalised, pooled
 from verified.retrieval.scoring import OneVectorTail
-from verified.retrieval.tokens import load_tokeniser
+from verified.retrieval.tokens import Tokeniser, load_tokeniser
 
 JOINT = "clip"
 """Name of the index that needs no training: features and sentences of a CLIP model."""
@@ -59,7 +59,9 @@ class ModelEncoder:
             )
         self.context, self.device = self.model.config.context_clips, device
         self.stride = max(self.context - overlap, self.context // 2, 1)
-        self._text_encoder, self._loaded = text_encoder, None
+        self._text_encoder = text_encoder
+        self._tokeniser: Tokeniser | None = None
+        self._features: TokenEncoder | None = None
 
     def windows(self, features: np.ndarray, clip_seconds: float) -> list[Window]:
         """The windows of a video of these features [clips, F]."""
@@ -97,10 +99,10 @@ class ModelEncoder:
     def query(self, text: str) -> Encoded:
         """A sentence, encoded as the benchmark encodes a caption."""
         if self.model.query_input == "ids":
-            self._loaded = self._loaded or load_tokeniser(self._text_encoder)
-            return self._query(np.array(self._loaded([text])[0]))
-        self._loaded = self._loaded or load_encoder(self._text_encoder)
-        return self.query_of_features(encode_caption(text, self._loaded))
+            self._tokeniser = self._tokeniser or load_tokeniser(self._text_encoder)
+            return self._query(np.array(self._tokeniser([text])[0]))
+        self._features = self._features or load_encoder(self._text_encoder)
+        return self.query_of_features(encode_caption(text, self._features))
 
     def query_of_features(self, tokens: np.ndarray) -> Encoded:
         """A sentence of which the token features [T, E] are at hand."""
@@ -133,7 +135,7 @@ class JointEncoder:
 
     def encode(self, windows: list[Window]) -> list[Vectors]:
         """Unit vectors; no localiser."""
-        none = np.zeros((0, windows[0].features.shape[1]), np.float16) if windows else None
+        none = np.zeros((0, windows[0].features.shape[1] if windows else 0), np.float16)
         return [Vectors(normalised(window.features).astype(np.float16), none) for window in windows]
 
     def query(self, text: str) -> Encoded:

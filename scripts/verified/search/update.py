@@ -9,6 +9,7 @@ import logging
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from verified.common.progress import Progress
 from verified.common.seals import finished, replacing, seal_of
 from verified.search.ask import Index, encoder_of, vector_of
 from verified.search.captions import FILE, annotated, coarse, write_captions
-from verified.search.encoders import Encoder
+from verified.search.encoders import Encoder, ModelEncoder
 from verified.search.here import clues, fit
 from verified.search.pictures import thumbnails
 from verified.search.store import (
@@ -44,7 +45,7 @@ CLIPS_AT_ONCE = 4096
 """Clips of a group of videos that is encoded together."""
 
 
-def update(folder: Path, files: Mapping[str, object], settings: dict) -> dict:
+def update(folder: Path, files: Mapping[str, Any], settings: dict) -> dict:
     """Make or change the index in `folder`; returns its manifest.
 
     `files`: features (HDF5), checkpoint (None for a joint encoder), text (token features of the captions; None for
@@ -174,7 +175,7 @@ def remove_videos(folder: Path, videos: Iterable[str]) -> None:
                 path.unlink(missing_ok=True)
 
 
-def _manifest(folder: Path, files: Mapping[str, object], settings: dict) -> dict:
+def _manifest(folder: Path, files: Mapping[str, Any], settings: dict) -> dict:
     """The manifest that is there, with this run's settings; without segments where they would not fit together."""
     checkpoint = files.get("checkpoint")
     digest = file_digest(checkpoint) if checkpoint else ""
@@ -282,7 +283,11 @@ def _encoded(items: Iterable[Item], encoder: Encoder) -> Iterator[tuple]:
 def _group(group: list, encoder: Encoder) -> Iterator[tuple]:
     vectors = iter(encoder.encode([window for _, windows, _ in group for window in windows]))
     for row, windows, pictures in group:
-        shown = thumbnails(row["path"], row["duration"], *row["size"], pictures) if row.get("size") and pictures else []
+        shown = (
+            thumbnails(row["path"], row["duration"], row["size"][0], row["size"][1], pictures)
+            if row.get("size") and pictures
+            else []
+        )
         spans = [[window.offset, window.seconds] for window in windows]
         facts = {key: value for key, value in row.items() if key != "features"}
         yield {**facts, "windows": spans}, [next(vectors) for _ in windows], shown
@@ -291,16 +296,17 @@ def _group(group: list, encoder: Encoder) -> Iterator[tuple]:
 def _width(encoder: Encoder, features: FeatureFile) -> int:
     if encoder.model is None:
         return int(next(features[video].shape[1] for video in features))
-    return int(encoder.model.config.hidden)
+    sizes: Any = encoder.model.config  # a model whose scores are cosines has vectors of one width
+    return int(sizes.hidden)
 
 
-def _known_queries(encoder: Encoder, files: Mapping[str, object], settings: dict) -> list[tuple[dict, dict]]:
+def _known_queries(encoder: Encoder, files: Mapping[str, Any], settings: dict) -> list[tuple[dict, dict]]:
     """(annotated moment, encoded caption) of the queries that no model was trained on."""
     if files.get("moments"):
         rows = coarse(files["moments"], settings["test_split"])[:KNOWN_QUERIES]
     else:
         rows = annotated(files["queries"])[:KNOWN_QUERIES]
-    if files.get("text") and encoder.model is not None and encoder.model.query_input == "features":
+    if files.get("text") and isinstance(encoder, ModelEncoder) and encoder.model.query_input == "features":
         text = FeatureFile(files["text"])
         return [(row, encoder.query_of_features(text[str(row["desc_id"])])) for row in rows]
     return [(row, encoder.query(row["fine"] or row["coarse"])) for row in rows]

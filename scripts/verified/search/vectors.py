@@ -10,6 +10,7 @@ that find at least `AIM` of the videos that the exact search finds. The measured
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -135,7 +136,7 @@ class ClipVectors:
 
         self.facts, self.probes = facts, facts.get("probes", 0)
         try:
-            self._index = faiss.read_index(str(folder / CODES), faiss.IO_FLAG_MMAP_IFC)
+            self._index: Any = faiss.read_index(str(folder / CODES), faiss.IO_FLAG_MMAP_IFC)
         except RuntimeError:
             raise InputError("damaged, or no index of faiss", file=folder / CODES) from None
         rows, dim = facts["rows"], facts["dim"]
@@ -154,7 +155,7 @@ class ClipVectors:
 
         count = min(count, self.facts["rows"])
         if self.facts["kind"] == LISTS:
-            parameters = faiss.SearchParametersIVF(nprobe=self.probes)
+            parameters = faiss.SearchParametersIVF(nprobe=self.probes)  # pyright: ignore[reportCallIssue] (faiss wraps it)
             scores, rows = self._index.search(query[None].astype(np.float32), count, params=parameters)
         else:
             scores, rows = self._index.search(query[None].astype(np.float32), count)

@@ -33,8 +33,9 @@ def row(
     `trainings` behind a difference of models; a single one says nothing of an aim.
     """
     plain = [None if np.isnan(number) else round(float(number), 6) for number in (value, low, high)]
-    judged = aim is not None and plain[0] is not None and trainings != 1
-    met = bool(COMPARISONS[aim[0]](plain[0], aim[1])) if judged else None
+    met = None
+    if aim is not None and plain[0] is not None and trainings != 1:
+        met = bool(COMPARISONS[aim[0]](plain[0], aim[1]))
     return {
         "check": check,
         "value": plain[0],
@@ -55,7 +56,8 @@ def ratio_row(check: str, parts: np.ndarray, unit: str, aim: Aim = None) -> dict
     if not len(parts):
         return row(check, np.nan, np.nan, np.nan, 0, unit, aim)
     found = share_interval(parts[:, 0], parts[:, 1])
-    return row(check, found.value, found.low, found.high, int(parts[:, 1].sum()), unit, aim)
+    bounds = float(found.low), float(found.high)
+    return row(check, float(found.value), *bounds, int(parts[:, 1].sum()), unit, aim)
 
 
 def cut_recall(truth: list[dict], index: list[dict], segments: int, fps: float) -> dict:
@@ -149,10 +151,10 @@ def evaluator_auroc(scores: list[dict], spoiled: list[dict], resamples: int, see
         values = np.array([score for score, _, _ in graded])
         faithful = np.array([disturbance is None for _, _, disturbance in graded], dtype=bool)
         units = np.array([unit for _, unit, _ in graded])
-        area = auroc_interval(values, faithful, units, resamples, seed) if len(graded) else (np.nan,) * 3
-        rows.append(
-            row(f"evaluator AUROC, faithful against spoiled {caption_type}", *area, len(graded), "captions", aim)
-        )
+        known = auroc_interval(values, faithful, units, resamples, seed) if len(graded) else None
+        area, low, high = known or (np.nan, np.nan, np.nan)
+        check = f"evaluator AUROC, faithful against spoiled {caption_type}"
+        rows.append(row(check, area, low, high, len(graded), "captions", aim))
     return rows
 
 
@@ -216,10 +218,10 @@ def review_gain(scores: list[dict], spoiled: list[dict], chosen: list[dict]) -> 
 def recall_difference(check: str, first: PerQuery, second: PerQuery, name: str, aim: Aim = None) -> dict:
     """Difference in recall `name` (TASK/METRIC) in points between all trainings of two models, on the same queries."""
     sides = [100 * run.values[name][:, :, None] for run in (first, second)]
-    found, fewest = difference(*sides, first.video, top=100), min(map(len, sides))
-    numbers = (float(part[0]) for part in (found.value, found.low, found.high))
+    found, fewest = difference(sides[0], sides[1], first.video, top=100), min(map(len, sides))
+    value, low, high = (float(part[0]) for part in (found.value, found.low, found.high))
     check = f"{check}, {name}{f', {fewest} trainings each' if fewest > 1 else ''}"
-    return row(check, *numbers, len(first.video), "queries", aim, fewest)
+    return row(check, value, low, high, len(first.video), "queries", aim, fewest)
 
 
 def many_to_many_ratio(many_to_many: dict) -> dict:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import TypeGuard
 
 from verified.common.errors import InputError
 from verified.common.jsonl import read_json
@@ -43,7 +44,7 @@ def read_answers(path: str | Path, key: Mapping) -> tuple[int, list[dict]]:
     seen = set()
     for answer in answers if isinstance(answers, list) else [None]:
         number = answer.get("question") if isinstance(answer, dict) else None
-        if not _whole(number) or number not in wanted:
+        if not isinstance(answer, dict) or not _whole(number) or number not in wanted:
             raise InputError(f"question {number!r} is not one of participant {participant}", file=path, remedy=AGAIN)
         if number in seen:
             raise InputError(f"question {number} is answered twice", file=path, remedy=AGAIN)
@@ -67,7 +68,7 @@ def _check(answer: Mapping, number: int, path: str | Path) -> None:
             raise InputError(f"question {number}: {name} is {value!r}, not one of {allowed}", file=path, remedy=AGAIN)
 
 
-def _whole(value: object) -> bool:
+def _whole(value: object) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool)
 
 

@@ -8,6 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import av
+from av.codec.context import Flags
 
 from verified.common.errors import InputError
 from verified.common.video.decode import VideoError, frame_array, open_video, upright_size
@@ -27,7 +28,7 @@ class Clip:
         self._stream.height, self._stream.width = height, width
         self._stream.pix_fmt = "yuv420p"
         self._stream.codec_context.time_base = Fraction(1, _CLOCK)
-        self._stream.codec_context.flags |= av.codec.context.Flags.bitexact
+        self._stream.codec_context.flags |= Flags.bitexact
         self._last = -1
 
     def add(self, seconds: float, image) -> None:
@@ -61,7 +62,7 @@ def cut(path: str | Path, spans: Mapping[int, tuple[float, float]], side: int) -
                         if image is None:
                             image = frame_array(frame, _size(*upright_size(frame), side))
                         if name not in open_clips:
-                            open_clips[name] = Clip(*image.shape[:2], fps)
+                            open_clips[name] = Clip(image.shape[0], image.shape[1], fps)
                         open_clips[name].add(max(0.0, time - start), image)
                 for name in [name for name in open_clips if until >= spans[name][1]]:
                     encoded[name] = open_clips.pop(name).finish()

@@ -91,8 +91,8 @@ class Collection:
     def difference(self, first: Row, second: Row, dataset: str, column: Column) -> Interval:
         """The first row's cell minus the second's in points; arrays of one element."""
         of, name = self._of(first, dataset)[0], f"{column.task}/{column.metric}"
-        values = [self._of(row, dataset)[0].values[name][:, :, None] for row in (first, second)]
-        return difference(*(100 * side for side in values), of.video, top=100)
+        values = [100 * self._of(row, dataset)[0].values[name][:, :, None] for row in (first, second)]
+        return difference(values[0], values[1], of.video, top=100)
 
     def units(self, row: Row, dataset: str, column: Column) -> tuple[int, int, float]:
         """Queries and videos behind a cell, and how alike the answers to queries of one video are."""
@@ -100,11 +100,11 @@ class Collection:
         alike = intra_class_correlation(of.values[name][:, :, None], of.video)
         return len(of.video), len(np.unique(of.video)), float(alike[0])
 
-    def _interval(self, row: Row, dataset: str, column: Column) -> list[float | None]:
+    def _interval(self, row: Row, dataset: str, column: Column) -> tuple[float | None, float | None]:
         of, intervals = self._of(row, dataset)
         position = list(of.values).index(f"{column.task}/{column.metric}")
-        bounds = (float(side[position]) for side in (intervals.low, intervals.high))
-        return [None if np.isnan(bound) else round(bound, 2) for bound in bounds]
+        low, high = (float(side[position]) for side in (intervals.low, intervals.high))
+        return None if np.isnan(low) else round(low, 2), None if np.isnan(high) else round(high, 2)
 
     def _of(self, row: Row, dataset: str) -> tuple[PerQuery, Interval]:
         key = _key_of(row, dataset)
@@ -121,8 +121,8 @@ class Collection:
         if column.task == "VR" and int(column.metric.removeprefix("r")) >= videos:
             return Cell(None, note=f"{column.metric} cannot be other than 100: the corpus has {videos} videos")
         metric = column.task, column.metric
-        bounds = self._interval(row, dataset, column)
-        return Cell(run.mean(*metric), *bounds, run.spread(*metric), len(run.metrics))
+        low, high = self._interval(row, dataset, column)
+        return Cell(run.mean(*metric), low, high, run.spread(*metric), len(run.metrics))
 
     def _mark_best(self, table: Table, column: Column, dataset: str, cells: dict) -> None:
         for first, *others in ranked_rivals(table, column, cells):

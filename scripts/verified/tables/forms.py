@@ -72,11 +72,12 @@ def latex(sheet: Sheet, notes: Iterable[str]) -> str:
     return "\n".join([*(f"% {one_line(note)}" for note in notes), *lines]) + "\n"
 
 
-def _latex_cell(escaped: str) -> str:
+def _latex_cell(escaped: object) -> str:
     """An escaped text with its signs in TeX's own writing; a bracket after a line end would be taken for a length."""
+    text = str(escaped)
     for sign, command in ((MARK, r"$^\dagger$"), (ONE_TRAINING, "$^1$"), ("±", r"$\pm$"), ("–", "--")):
-        escaped = escaped.replace(sign, command)
-    return f"{{[}}{escaped[1:]}" if escaped.startswith("[") else escaped
+        text = text.replace(sign, command)
+    return f"{{[}}{text[1:]}" if text.startswith("[") else text
 
 
 def html_page(sheet: Sheet, notes: Iterable[str]) -> str:

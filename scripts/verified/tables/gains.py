@@ -38,7 +38,7 @@ def gains(
         if column.task in ("VCMR", "SVMR", "VR"):
             for first, second in _pairs(table, column, cells):
                 found = collection.difference(first, second, dataset, column)
-                fewest = min(cells[row, column].trainings for row in (first, second))
+                fewest = min(cells[row, column].trainings or 1 for row in (first, second))
                 points = estimate(found.value[0], found.low[0], found.high[0], fewest, DIGITS)
                 metric = f"{column.task} {column.metric}"
                 listed.append(
@@ -87,9 +87,10 @@ def gain_lines(listed: list[Gain]) -> list[str]:
 
 def gains_table(listed: list[Gain]) -> SimpleTable:
     """All gains of a run, each once."""
-    rows = dict.fromkeys(
+    values = (
         (gain.dataset, gain.first, gain.second, gain.test, gain.metric, gain.points, gain.p_value) for gain in listed
     )
+    rows = list(dict.fromkeys(values))
     notes = [
         "Points of the first minus the second on the same queries; in brackets: 95 % interval over test videos, drawn"
         " whole, and over trainings."

@@ -73,7 +73,7 @@ def costs_table(
     total = sum(sums.values(), Counter())
     lines = [(*names, tally) for names, tally in sorted(sums.items())] + [("all", "", total)]
     header = ("Task", "Model", "Calls", "Not ok", "Attempts", "Tokens in", "Tokens out", "Money", "Seconds")
-    rows = [
+    rows: list[tuple[Value, ...]] = [
         (
             task,
             model,
@@ -88,11 +88,12 @@ def costs_table(
         for task, model, tally in lines
     ]
     each = max(1, annotated)
+    failed = sum(total[status] for status in STATUSES if status != "ok")
     rows.append(
         (
             "all, of an annotated moment",
             "",
-            *(float(value) / each for value in (total["calls"], rows[-1][3], *(total[name] for name in TOTALS))),
+            *(float(value) / each for value in (total["calls"], failed, *(total[name] for name in TOTALS))),
         )
     )
     notes = ["Money is by the prices of the configuration (price_in, price_out); without prices it is 0."]

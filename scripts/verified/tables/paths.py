@@ -2,9 +2,11 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import cast
 
 from verified.config import Config, outputs
 from verified.config.folders import dataset_folder, dataset_values, evaluator_folder, shown_datasets
+from verified.config.sources import DemoSource
 from verified.longform.paths import table_files as longform_tables
 from verified.retrieval.paths import possible_runs
 from verified.review.paths import table_files as review_tables
@@ -114,4 +116,4 @@ def demo_segments(settings: Config) -> Callable[[object], int]:
 
 def demo_fps(settings: Config) -> Callable[[object], int]:
     """A params function: the frame rate that the demo was rendered with."""
-    return dataset_values(settings, lambda dataset: dataset.source.fps)
+    return dataset_values(settings, lambda dataset: cast(DemoSource, dataset.source).fps)

@@ -128,10 +128,10 @@ def units(block: Block, collection: Collection) -> list[str]:
 
 def trainings(blocks: list[Block]) -> list[str]:
     """How many trainings each method has, and what an interval of a single one does not show."""
-    methods: dict[int | None, dict[str, None]] = {}
+    methods: dict[int, dict[str, None]] = {}
     for block in blocks:
         for (row, _), cell in block.cells.items():
-            if cell.value is not None and row.method:
+            if cell.value is not None and row.method and cell.trainings is not None:
                 methods.setdefault(cell.trainings, {})[row.method] = None
     lines = [f"{', '.join(names)}: {count} trainings." for count, names in sorted(methods.items()) if count > 1]
     single = methods.get(1)

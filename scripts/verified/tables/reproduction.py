@@ -11,7 +11,7 @@ A data set counts as the paper's when its title is the printed one and its sourc
 
 import csv
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from verified.common.errors import InputError
@@ -30,7 +30,7 @@ CAPTIONS = {"Charades-FIG": 16128, "DiDeMo-FIG": 41091, "ActivityNet-FIG": 71656
 FEATURES = "needs the videos or the authors' feature archives, and a trained model"
 
 
-def reproduction(settings: Mapping, collection: Collection, printed: list[dict]) -> list[dict]:
+def reproduction(settings: Mapping, collection: Collection, printed: Sequence[dict]) -> list[dict]:
     """One row per printed figure with `HEADER`'s keys; `settings` is the whole configuration as plain values.
 
     Figures are numbers or None. Raises InputError for a printed figure that no table of ours has a place for.
@@ -66,7 +66,7 @@ def _was_graded(figure: Mapping, cells: Mapping[str, Mapping]) -> bool:
     return figure["dataset"] in cells and cells[figure["dataset"]][_place(figure)].value is not None
 
 
-def printed_values(printed: list[dict]) -> dict[tuple, float]:
+def printed_values(printed: Sequence[dict]) -> dict[tuple, float]:
     """The printed figures by data set and place: (dataset, table, method, train, test, task, metric)."""
     return {(figure["dataset"], *_place(figure)): float(figure["value"]) for figure in printed}
 
