@@ -77,10 +77,10 @@ def test_scenes_meet_some_of_the_true_events_and_an_unreadable_video_has_its_rea
     _, truth, rows = rendered
     (broken,) = [row for row in rows if "reason" in row]
     assert broken["video"] == "broken" and broken["scenes"] == []
-    recall = proposed_recall(truth, rows, 50, 1)
+    recall = proposed_recall(truth, rows)
     assert 0.3 < recall["value"] < 1 and recall["units"] == sum(len(video["events"]) for video in truth)
     true = [{"video": video["video"], "scenes": [[e["start"], e["end"]] for e in video["events"]]} for video in truth]
-    assert proposed_recall(truth, true, 50, 1)["value"] == 1
+    assert proposed_recall(truth, true)["value"] == 1
 
 
 def test_scenes_are_captioned_and_become_a_moments_file_that_the_corpus_reads(rendered, tmp_path, monkeypatch):
