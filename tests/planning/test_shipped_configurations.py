@@ -1,0 +1,62 @@
+"""Every command that only reads a configuration, on each one that comes with the workflow, in an empty folder.
+
+It works, or it says in words what is missing: videos, annotations or answers that a newcomer has not brought yet.
+"""
+
+import subprocess
+
+import pytest
+from running import PROJECT, command
+
+from verified.__main__ import main
+
+SHIPPED = sorted((PROJECT / "config").glob("*.yaml"))
+each_shipped = pytest.mark.parametrize("file", SHIPPED, ids=lambda file: file.stem)
+
+
+@each_shipped
+@pytest.mark.parametrize(
+    "arguments",
+    [("check", "--offline", "--configfile"), ("config-check",), ("quote", "--configfile")],
+    ids=lambda a: a[0],
+)
+def test_a_command_in_this_process(arguments, file, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    status = main([*arguments, str(file)])
+    shown = capsys.readouterr()
+    if status == 1:  # findings, each with what to do about it
+        assert "problem" in shown.out + shown.err
+    elif status == 2:
+        assert_told(shown.err)
+    else:
+        assert status == 0 and shown.out
+    assert not any(tmp_path.rglob("results/*.jsonl")), "a command that only reads has built something"
+
+
+@pytest.mark.slow
+@each_shipped
+@pytest.mark.parametrize("name", ["plan", "graph"])
+def test_a_command_that_asks_snakemake(name, file, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    status = main([name, "--configfile", str(file)])
+    shown = capsys.readouterr()
+    assert status in (0, 2), shown.err
+    assert "Traceback" not in shown.out + shown.err
+    if status == 2:
+        assert_told(shown.err)
+
+
+@pytest.mark.slow
+@each_shipped
+def test_a_dry_run(file, tmp_path):
+    run = subprocess.run(
+        command(tmp_path, "--cores", "all", "--dry-run", "--quiet", config=file), capture_output=True, text=True
+    )
+    assert "Traceback" not in run.stdout + run.stderr
+    if run.returncode:
+        assert_told(run.stderr)
+
+
+def assert_told(text: str) -> None:
+    """One of our own errors and its remedy (in brackets), no traceback."""
+    assert "rror: " in text and ")" in text and "Traceback" not in text, text
