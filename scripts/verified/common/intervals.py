@@ -16,7 +16,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
 
 LEVEL = 0.95
 SIGNIFICANT = 1 - LEVEL
@@ -68,9 +67,9 @@ def difference(first: np.ndarray, second: np.ndarray, videos: Sequence | np.ndar
     noise = [] if single else [_noise(sums, deviation, sizes) for sums, deviation in zip((one, two), deviations)]
     variance, freedom = _combined(over_videos, len(sizes) - 1, noise)
     error = np.sqrt(variance)
-    reach = stdtrit(freedom, (1 + LEVEL) / 2) * error
+    reach = _reach(freedom) * error
     with np.errstate(divide="ignore", invalid="ignore"):
-        p = np.where(value == 0, 1.0, 2 * stdtr(freedom, -np.abs(value) / error))
+        p = np.where(value == 0, 1.0, _two_sided(np.abs(value) / error, freedom))
     p = None if single else np.where(np.isnan(error), np.nan, p)
     return Interval(top * value, top * np.maximum(value - reach, -1), top * np.minimum(value + reach, 1), p)
 
@@ -137,6 +136,20 @@ def _combined(videos: np.ndarray, freedom: int, noise: list[tuple[np.ndarray, np
         return variance, np.where(squares > 0, variance**2 / squares, max(freedom, 1))
 
 
+def _reach(freedom: np.ndarray) -> np.ndarray:
+    """Student's t that a draw stays within in 95 of 100 cases."""
+    from scipy.special import stdtrit  # here: who shows tables but computes none does not wait for it
+
+    return stdtrit(freedom, (1 + LEVEL) / 2)
+
+
+def _two_sided(t: np.ndarray, freedom: np.ndarray) -> np.ndarray:
+    """Share of draws beyond ±t."""
+    from scipy.special import stdtr
+
+    return 2 * stdtr(freedom, -t)
+
+
 def _share_interval(sums: np.ndarray, sizes: np.ndarray) -> Interval:
     value = sums.sum(axis=1).mean(axis=0) / sizes.sum()
     deviations = _deviations(sums, sizes)
@@ -144,7 +157,7 @@ def _share_interval(sums: np.ndarray, sizes: np.ndarray) -> Interval:
     variance, freedom = _combined(_jackknife(deviations.mean(axis=0)), len(sizes) - 1, noise)
     inside = (value > 0) & (value < 1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        reach = stdtrit(freedom, (1 + LEVEL) / 2) * np.sqrt(variance) / (value * (1 - value))
+        reach = _reach(freedom) * np.sqrt(variance) / (value * (1 - value))
         low, high = (1 / (1 + np.exp(-(np.log(value / (1 - value)) + sign * reach))) for sign in (-1, 1))
     # None right, or all: what so many videos could not have missed in 97.5 of 100 draws.
     rare = (1 - LEVEL) / 2
