@@ -112,6 +112,7 @@ lint: env
 	$(BIN)/ruff format --check .
 	$(BIN)/snakefmt --check Snakefile rules
 	$(BIN)/snakemake --lint
+	$(BIN)/basedpyright --pythonpath $(BIN)/python
 
 format: env
 	$(BIN)/ruff check --fix .

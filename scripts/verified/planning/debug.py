@@ -87,7 +87,7 @@ def _job(rule: str, wildcards: Mapping[str, str], configfiles: Sequence[str | Pa
         raise InputError(f"{rule} has the wildcards {listed}, not {', '.join(sorted(wildcards)) or 'none'}")
     try:
         job = Job(scripted[rule], DAG(workflow, rules=[scripted[rule]]), wildcards_dict=dict(wildcards))
-        job.params, job.threads, job.resources  # noqa: B018 - evaluated now, while the workflow exists
+        _ = job.params, job.threads, job.resources  # evaluated now, while the workflow exists
     except (WorkflowError, KeyError) as error:
         raise InputError(f"{rule} cannot be made with {dict(wildcards)}: {error}") from None
     return job

@@ -37,7 +37,7 @@ def check_overfitting(trial: Trial) -> None:
     It is learned in training mode, without dropout where the model has an option of that name.
     """
     more = {"dropout": 0.0} if hasattr(trial.config(), "dropout") else {}
-    model, batch = trial.model(**more), trial.toy.training_batch()
+    model, batch = trial.model(1, **more), trial.toy.training_batch()
     before = trial.losses(model, batch)["total"].item()
     optimiser = AdamW(parameter_groups(model.named_parameters(), 0.0), lr=2e-3)
     for step in range(OVERFIT_STEPS):

@@ -73,7 +73,8 @@ def _check_modes(trial: Trial, model: RetrievalModel) -> None:
 
 def _drawn() -> tuple:
     """Where the global generators stand."""
-    return torch.get_rng_state().tolist(), np.random.get_state()[1].tolist(), random.getstate()
+    of_numpy = np.random.get_state(legacy=False)["state"]
+    return torch.get_rng_state().tolist(), of_numpy["key"].tolist(), of_numpy["pos"], random.getstate()
 
 
 def check_determinism(trial: Trial) -> None:

@@ -79,7 +79,8 @@ class Trial:
             encoded = model.encode_queries(*(queries or self.toy.all_queries))
             both = encoded, model.encode_videos(*(videos or self.toy.all_videos))
         if next(model.parameters()).dtype == torch.float64:  # an encoder that computes in a precision of its own
-            both = tuple({name: doubled((value, None))[0] for name, value in encoded.items()} for encoded in both)
+            queried, filmed = ({name: _doubled(value) for name, value in encoded.items()} for encoded in both)
+            return queried, filmed
         return both
 
     def spans(self, model: RetrievalModel, queries: Encoded, videos: Encoded, pairs: list[tuple[int, int]]) -> Spans:
@@ -116,7 +117,11 @@ def taken(padded: Padded, index: list[int] | Tensor) -> Padded:
 def doubled(padded: Padded) -> Padded:
     """The same in float64; token ids as they are."""
     values, mask = padded
-    return (values.double() if values.is_floating_point() else values), mask
+    return _doubled(values), mask
+
+
+def _doubled(values: Tensor) -> Tensor:
+    return values.double() if values.is_floating_point() else values
 
 
 def close(first: Tensor, second: Tensor, tolerance: float = TOLERANCE) -> bool:
