@@ -28,7 +28,9 @@ def with_cpu_builds(torch: str, listed: str) -> str:
     rows = [line.split() for line in listed.splitlines() if line]
     if wrong := [name for _, name in rows if not name.startswith(f"torch-{version}+cpu-")]:
         sys.exit(f"error: {CPU_BUILDS} lists {wrong[0]}, but torch is {version}: list the files of its CPU builds")
-    return " \\\n".join([torch, *(f"    --hash=sha256:{digest}" for digest, _ in rows)])
+    builds = [f"    --hash=sha256:{digest}" for digest, _ in rows]
+    others = [line for line in torch.split(" \\\n") if line not in builds]  # uv keeps those that it read in the lock
+    return " \\\n".join(others + builds)
 
 
 def main(resolved: Path) -> None:

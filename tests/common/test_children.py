@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from verified.common import run_lock
-from verified.common.children import runs
+from verified.common.children import hold_alone, runs
 from verified.common.gpu_leases import lease
 from verified.common.run_lock import enter
 
@@ -117,3 +117,21 @@ def test_a_job_still_holds_its_locks_when_its_child_has_ended(tmp_path):
         while runs(child):
             time.sleep(0.05)
         assert run_lock.at_work(tmp_path / ".snakemake")
+
+
+def test_a_child_keeps_the_file_that_got_the_number_of_a_closed_lock(tmp_path):
+    lock = os.open(tmp_path / "lock", os.O_RDWR | os.O_CREAT)
+    hold_alone(lock)
+    os.close(lock)
+    reader, writer = os.pipe()
+    assert lock in (reader, writer)
+    child = os.fork()
+    if not child:
+        try:
+            os.write(writer, b"here")
+        finally:
+            os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader, "rb") as pipe:
+        assert pipe.read() == b"here"
+    os.waitpid(child, 0)

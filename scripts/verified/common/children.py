@@ -4,6 +4,7 @@ A SIGKILL gives a job no time to end what it started, and an engine of vLLM that
 shares the lock files of its parent besides, so that their locks would outlive the job as well.
 """
 
+import contextlib
 import ctypes
 import functools
 import multiprocessing.process
@@ -19,24 +20,21 @@ PR_SET_PDEATHSIG = 1  # linux/prctl.h
 CHECK_SECONDS = 0.5
 
 _forking = threading.local()
-_locks: set[int] = set()
-"""File descriptors of this process that hold its locks."""
+_locks: dict[int, os.stat_result] = {}
+"""File descriptors of this process that hold its locks, and the files that they were opened on."""
 
 
 def hold_alone(descriptor: int) -> None:
     """Keep the lock on an open file from forked children: theirs leads nowhere. Those of exec are closed by it."""
-    _locks.add(descriptor)
-
-
-def let_go(descriptor: int) -> None:
-    """To be called before such a file is closed, for its number is given out again."""
-    _locks.discard(descriptor)
+    _locks[descriptor] = os.fstat(descriptor)
 
 
 def _drop_locks() -> None:
     nowhere = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
-    for descriptor in _locks:  # replaced, not closed: an object that will close it may have been copied, too
-        os.dup2(nowhere, descriptor, inheritable=False)
+    for descriptor, locked in _locks.items():
+        with contextlib.suppress(OSError):  # closed meanwhile
+            if os.path.samestat(os.fstat(descriptor), locked):  # else its number was given to another file
+                os.dup2(nowhere, descriptor, inheritable=False)  # not closed: the object that will is copied, too
     os.close(nowhere)
     _locks.clear()
 

@@ -17,7 +17,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from verified.common.children import hold_alone, let_go
+from verified.common.children import hold_alone
 from verified.common.errors import InputError
 
 log = logging.getLogger("verified")
@@ -116,5 +116,4 @@ def _lock(path: Path, attempt: contextlib.ExitStack) -> bool:
         return False
     hold_alone(handle)
     attempt.callback(os.close, handle)
-    attempt.callback(let_go, handle)  # before the other: callbacks run in reverse
     return True

@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 from typing import IO
 
-from verified.common.children import hold_alone, let_go
+from verified.common.children import hold_alone
 from verified.common.errors import InputError
 
 RUN, JOBS = "run.lock", "jobs.lock"
@@ -69,7 +69,6 @@ def working(folder: Path = Path(".snakemake")):
         with contextlib.suppress(OSError):
             lock_file = stack.enter_context((folder / JOBS).open("a+"))
             hold_alone(lock_file.fileno())
-            stack.callback(let_go, lock_file.fileno())
             fcntl.flock(lock_file, fcntl.LOCK_SH)
         yield
 
