@@ -50,8 +50,7 @@ test-browser: env
 
 test-faults: env
 	FAULTS=1 $(BIN)/pytest tests/faults tests/workflow/test_one_more_video.py tests/workflow/test_late_files.py \
-	  tests/workflow/test_damage.py \
-	  tests/workflow/test_kills.py $(ARGS)
+	  tests/workflow/test_damage.py tests/workflow/test_kills.py $(ARGS)
 
 test-slurm: env
 	@command -v slurmctld munged >/dev/null || \

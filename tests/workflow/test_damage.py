@@ -1,6 +1,5 @@
 """A finished run, damaged: found and healed with equal bytes, or refused by name. Never other tables without a word."""
 
-import os
 import random
 import re
 import shutil
@@ -15,8 +14,6 @@ from verified.common.seals import SHARED, TIMESTAMP, check, seal_of
 from verified.integrity.verify import verify
 
 CASES = 200
-
-by_faults = pytest.mark.skipif(os.environ.get("FAULTS") != "1", reason="the long share: make test-faults")
 
 
 @pytest.fixture
@@ -87,7 +84,7 @@ def test_any_damage_to_any_file_is_found_and_refused(run, record_property):
     assert verify(Path("results"))[1] == []
 
 
-@by_faults
+@pytest.mark.slow
 def test_a_reader_refuses_a_damaged_file_and_the_tables_stay(run):
     scores = sorted(Path("results").rglob("scores/shard-00.jsonl"))[0]
     scores.write_bytes(b"".join(scores.read_bytes().splitlines(keepends=True)[:-1]))
@@ -99,7 +96,7 @@ def test_a_reader_refuses_a_damaged_file_and_the_tables_stay(run):
     assert {path: content for path, content in digests(run).items() if "/tables/" in path} == tables
 
 
-@by_faults
+@pytest.mark.slow
 def test_what_is_healed_comes_back_with_equal_bytes_and_nothing_else_is_built(run, capsys):
     before, draw = digests(run), random.Random(7)
     home = Path("results/nano")

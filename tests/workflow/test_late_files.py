@@ -10,7 +10,7 @@ import pytest
 import yaml
 from running import PROJECT, digests, snakemake
 
-pytestmark = pytest.mark.skipif(os.environ.get("FAULTS") != "1", reason="the long share: make test-faults")
+pytestmark = pytest.mark.slow
 
 LATE = '''
 import os, pathlib, subprocess
