@@ -1,12 +1,14 @@
 """The command line `verified`: one subcommand per thing a user does."""
 
 import argparse
+import contextlib
 import importlib
 import io
 import sys
 
 from verified import __version__
 from verified.common.errors import InputError
+from verified.common.intact import checked_reads
 from verified.common.job import log_to, take_environment
 from verified.common.secrets import redacted
 
@@ -51,8 +53,11 @@ def main(arguments: list[str] | None = None) -> int:
             stream.reconfigure(errors="backslashreplace")
     options = parser().parse_args(arguments)
     log_to()
+    # Jobs check what they read by themselves, and `verify` reads what may be damaged.
+    checks = contextlib.nullcontext() if getattr(options, "checks_itself", False) else checked_reads()
     try:
-        return options.run(options) or 0
+        with checks:
+            return options.run(options) or 0
     except InputError as error:
         print(redacted(f"error: {error}"), file=sys.stderr)
         return 2

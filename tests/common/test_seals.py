@@ -2,9 +2,12 @@
 
 import gzip
 import hashlib
+import json
 import random
+import shutil
 import tarfile
 import threading
+from pathlib import Path
 from types import SimpleNamespace
 
 import h5py
@@ -14,10 +17,12 @@ import torch
 from refusals import refused
 from safetensors.torch import save_file
 
+from verified.common import seals
 from verified.common.errors import InputError
+from verified.common.intact import intact
 from verified.common.job import job
 from verified.common.jsonl import write_json, write_jsonl
-from verified.common.seals import check, mark_of, marked, read_seal, rebuild_command, seal, seal_of
+from verified.common.seals import check, mark_of, marked, read_seal, rebuild_command, replacing, seal, seal_of
 
 
 @pytest.fixture
@@ -141,7 +146,7 @@ def test_without_a_seal_a_file_below_results_is_refused_and_one_of_the_user_read
     check(tmp_path / "mine.jsonl")
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"sha256": 3}', '{"files": []}', '{"files": {}}'])
+@pytest.mark.parametrize("content", ['{"sha256": "0", "path": ""}', "", "{", "[]", "{}", '{"sha256": 3}', '{"files": []}', '{"files": {}}'])
 def test_a_damaged_seal_is_no_pass(files, content):
     seal_of(files[0]).write_text(content)
     with refused(files[0].name):
@@ -198,3 +203,56 @@ def test_a_seal_that_is_seen_late_is_waited_for(files, monkeypatch):
     late = seal_of(files[0]).rename("late")
     threading.Timer(0.4, late.rename, [seal_of(files[0])]).start()
     check(files[0])
+
+
+def test_a_seal_that_was_copied_with_its_file_is_no_pass_for_another(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    cog, fig = (tmp_path / "results" / "a" / kind / "metrics.json" for kind in ("cog", "fig"))
+    for path in (cog, fig):
+        write_json(path, {"trained_on": path.parent.name})
+        seal(path, rule="test_model", wildcards={"trained_on": path.parent.name})
+    assert read_seal(fig)["wildcards"] == {"trained_on": "fig"}
+    shutil.copy(cog, fig)
+    shutil.copy(seal_of(cog), seal_of(fig))
+    for path in (fig, fig.relative_to(tmp_path)):
+        with refused("a/cog/metrics.json", "test_model", file=path, remedy=True):
+            check(path)
+    shutil.copytree(tmp_path / "results", tmp_path / "other" / "results")
+    check(tmp_path / "other" / "results" / "a" / "cog" / "metrics.json")  # a copy of the whole run is as good
+    shutil.copytree(cog.parent, tmp_path / "elsewhere")
+    check(tmp_path / "elsewhere" / "metrics.json")
+
+
+def test_a_seal_of_before_paths_holds_for_the_bytes(files):
+    written = read_seal(files[0])
+    seal_of(files[0]).write_text(json.dumps({key: written[key] for key in ("bytes", "sha256")}))
+    check(files[0])
+    files[0].write_bytes(b"other")
+    with refused(files[0].name):
+        check(files[0])
+
+
+@pytest.mark.parametrize("module, step", [(seals, "seal"), (Path, "replace")])
+def test_an_exchange_that_is_broken_off_leaves_a_seal_that_agrees(tmp_path, monkeypatch, module, step):
+    path = tmp_path / "index.json"
+    path.write_text("old")
+    seal(path)
+    going_on = getattr(module, step)
+
+    def killed(self, *rest):
+        if self == path or Path(rest[0]) == path:
+            raise KeyboardInterrupt
+        return going_on(self, *rest)
+
+    for attempt in ("first", "second"):
+        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+            patch.setattr(module, step, killed)
+            with replacing(path) as new:
+                new.write_text(f"{attempt} new")
+        assert path.read_text() == ("old" if step == "replace" else f"{attempt} new")
+        intact(path, required=True)
+        with refused("unfinished", remedy=True):
+            check(path)
+    path.write_text("neither")
+    with refused("damaged", remedy=True):
+        intact(path, required=True)

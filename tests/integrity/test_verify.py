@@ -2,12 +2,14 @@
 
 import base64
 import fcntl
+import json
 import os
 
 import pytest
 from refusals import said
 
 from verified.__main__ import main
+from verified.common import seals
 from verified.common.jsonl import write_jsonl
 from verified.common.seals import mark_of, marked, replacing, seal, seal_of
 
@@ -51,10 +53,16 @@ def damage(folder):
     seal_of(folder / "b.jsonl").unlink()
 
 
-def test_what_is_damaged_gone_or_unsealed_is_listed_with_the_command(folder, capsys):
+def killed(*arguments):
+    raise KeyboardInterrupt
+
+
+def test_what_is_damaged_gone_or_unsealed_is_listed_with_the_command(folder, capsys, monkeypatch):
     damage(folder)
-    with pytest.raises(KeyboardInterrupt), replacing(folder / "notes.txt"):
-        raise KeyboardInterrupt
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(seals, "seal", killed)
+        with replacing(folder / "notes.txt") as new:
+            new.write_text("of a command that was killed before it sealed them")
     status, said = verify(capsys)
     assert status == 1 and "unfinished  results/small/notes.txt" in said and "4 to be rebuilt" in said
     assert "damaged  results/small/a.jsonl: damaged: its 15 bytes are not those that were written" in said
@@ -133,3 +141,15 @@ def test_what_cannot_be_verified_is_said(folder, capsys, options, named):
     (folder.parents[1] / "other.yaml").write_text("name: other\n")
     assert main(["verify", *options]) == 2
     said(capsys.readouterr().err, named)
+
+
+def test_seals_of_a_version_without_paths_are_told_whose_they_are(folder, capsys):
+    for name in ("a.jsonl", "b.jsonl", "tables"):
+        written = json.loads(seal_of(folder / name).read_text())
+        del written["path"]
+        seal_of(folder / name).write_text(json.dumps(written))
+    (folder / "b.jsonl").write_text("{}")
+    assert verify(capsys, "--adopt")[0] == 1
+    assert json.loads(seal_of(folder / "a.jsonl").read_text())["path"] == "small/a.jsonl"
+    assert json.loads(seal_of(folder / "tables").read_text())["path"] == "small/tables"
+    assert "damaged  results/small/b.jsonl" in verify(capsys)[1]  # not sealed as it is

@@ -56,8 +56,8 @@ def test_an_index_that_was_left_unfinished_is_built_though_its_record_is_there(t
     manifest = tmp_path / "results" / "nano" / "search" / "xml" / "index.json"
     for _ in range(2):
         assert main(["index", "--configfile", str(NANO)]) == 1
-        with replacing(manifest):
-            manifest.write_text("{}")
+        with replacing(manifest) as new:
+            new.write_text("{}")
     assert ["--force" in command for command in asked] == [True, False]
     assert asked[0][-1] == "results/nano/search/xml.json"
 

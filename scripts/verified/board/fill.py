@@ -7,13 +7,18 @@ from pathlib import Path
 
 from verified.board.cards import CARD, TRUTH, file_of
 from verified.common.errors import InputError
+from verified.common.file_names import file_name
 from verified.common.files import atomic_path, write_text
 from verified.common.hdf5 import FeatureFile
-from verified.common.jsonl import read_json
-from verified.retrieval.alike import check_alike
+from verified.common.seals import as_in_run, check
+from verified.retrieval.alike import check_alike, read_metrics
 
 CAPTIONS = "fig"
 """Captions that models on a board are trained and tested on."""
+
+NEEDED = ("dataset", "model", "seed", "split", "nms_threshold", "ground_truth_sha256")
+"""What metrics must say for a card."""
+SUBMISSION = "submission.json.gz"
 
 
 def add_run(run: Path, folder: Path, command: str, commit: str) -> list[str]:
@@ -25,8 +30,15 @@ def add_run(run: Path, folder: Path, command: str, commit: str) -> list[str]:
     tested = sorted(run.glob(f"retrieval/*/{CAPTIONS}/seed-*/{CAPTIONS}/metrics.json"))
     if not tested:
         raise InputError("holds no tested retrieval model", file=run, remedy="build its tables first")
-    facts = [read_json(path) for path in tested]
-    truth = run / "annotations" / CAPTIONS / f"{facts[0]['split']}.jsonl"
+    facts = [read_metrics(path) for path in tested]
+    for path, known in zip(tested, facts):
+        if missing := [key for key in NEEDED if key not in known]:
+            raise InputError(f"lacks {', '.join(missing)}", file=path, remedy="test the model again")
+        file_name(known["model"], path, "model")
+    truth = run / "annotations" / CAPTIONS / f"{file_name(facts[0]['split'], tested[0], 'split')}.jsonl"
+    features = [run / "features" / name for name in ("video.h5", f"text-{CAPTIONS}.h5")]
+    for path in (truth, *features, *tested, *(path.with_name(SUBMISSION) for path in tested)):
+        check(as_in_run(path))
     digest = hashlib.sha256(truth.read_bytes()).hexdigest()
     for path, known in zip(tested, facts):
         if known["ground_truth_sha256"] != digest:
@@ -40,15 +52,12 @@ def add_run(run: Path, folder: Path, command: str, commit: str) -> list[str]:
     for trainings in models.values():
         check_alike(trainings)
     _copy(truth, board_truth)
-    features = ", ".join(
-        str(FeatureFile(run / "features" / name).attributes.get("backbone", "unknown"))
-        for name in ("video.h5", f"text-{CAPTIONS}.h5")
-    )
+    backbones = ", ".join(str(FeatureFile(path).attributes.get("backbone", "unknown")) for path in features)
     for model, trainings in models.items():
         seeds = sorted(known["seed"] for _, known in trainings)
         card = {
             "model": model,
-            "features": features,
+            "features": backbones,
             "trained_on": f"{trainings[0][1]['dataset']}, {CAPTIONS} captions",
             "command": command,
             "commit": commit,
@@ -56,7 +65,7 @@ def add_run(run: Path, folder: Path, command: str, commit: str) -> list[str]:
             "nms": trainings[0][1]["nms_threshold"],
         }
         for path, known in trainings:
-            _copy(path.with_name("submission.json.gz"), file_of(folder / model, known["seed"]))
+            _copy(path.with_name(SUBMISSION), file_of(folder / model, known["seed"]))
         write_text(folder / model / CARD, json.dumps(card, indent=1, ensure_ascii=False) + "\n")
         for earlier in set((folder / model).glob("seed-*.json.gz")) - {file_of(folder / model, seed) for seed in seeds}:
             earlier.unlink()

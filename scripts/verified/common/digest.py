@@ -21,7 +21,8 @@ PACKAGE = Path(__file__).resolve().parent.parent
 SCRIPTS = PROJECT / "scripts"
 
 DECIDES_NOTHING = frozenset(
-    f"common.{name}" for name in ("digest", "errors", "gpu_leases", "job", "progress", "resources", "run_lock", "seals")
+    f"common.{name}"
+    for name in ("digest", "errors", "gpu_leases", "intact", "job", "progress", "resources", "run_lock", "seals")
 )
 """Modules whose change alters messages, or where and when a job runs, but none of its outputs."""
 READING = "common.video.spans"

@@ -114,8 +114,8 @@ def _hide_script() -> None:
 
 def _sealed(snakemake) -> contextlib.AbstractContextManager[None]:
     outputs: list[str] = list(getattr(snakemake, "output", ()))
-    temporary = temporary_outputs(getattr(snakemake, "rule", ""), outputs)
-    return sealed(getattr(snakemake, "input", ()), outputs, temporary)
+    rule, wildcards = getattr(snakemake, "rule", ""), dict(getattr(snakemake, "wildcards", {}).items())
+    return sealed(getattr(snakemake, "input", ()), outputs, temporary_outputs(rule, outputs), rule, wildcards)
 
 
 @contextlib.contextmanager

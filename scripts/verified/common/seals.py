@@ -5,7 +5,11 @@ rows (lines, data sets, tensors, members). The seal of a folder lists its files.
 reads a byte and seals its outputs when all of them are written (see `common.job`); so there is one mechanism for all
 forms, and a file without a seal is one whose job did not finish. SHA-256 takes half a second per gigabyte. A user's own
 files have no seals and need none; whatever is below `results/` must have one, so commands that write there seal as
-well.
+well, and commands check what they read (see `common.intact`).
+
+A seal says what it seals: the path below `results/`, and the rule and wildcards of its job, so that a file that was
+copied over another with its seal is not taken for it. Seals of before that (without `path`) hold for the bytes alone:
+what they seal is what was written, and `verified verify --adopt` puts their paths in.
 """
 
 import contextlib
@@ -17,12 +21,13 @@ import struct
 import tarfile
 import time
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 from verified.common.errors import InputError
-from verified.common.files import write_text
+from verified.common.files import atomic_path, write_text
 
 BUILT = "results"
 """Folder, relative to the working directory, in which every file comes from a job."""
@@ -55,13 +60,45 @@ def mark_of(path: str | os.PathLike) -> Path:
     return path.with_name(f".{path.name}.rebuild")
 
 
-def seal(path: str | os.PathLike, temporary: bool = False) -> dict:
-    """Seal a file or folder that is complete; returns the seal. `temporary`: the run will remove it."""
+def seal(
+    path: str | os.PathLike, temporary: bool = False, rule: str = "", wildcards: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """Seal a file or folder that is complete; returns the seal. `temporary`: the run will remove it.
+
+    `rule` and `wildcards`: of the job that wrote it; none for what a command wrote.
+    """
     path = Path(path)
-    facts = {**_measured(path), **({"temporary": True} if temporary else {})}
+    facts = {**_measured(path), "path": _place(path) or path.name}
+    facts |= {"rule": rule, "wildcards": dict(wildcards or {})} if rule else {}
+    facts |= {"temporary": True} if temporary else {}
     write_text(seal_of(path), json.dumps(facts) + "\n")
     mark_of(path).unlink(missing_ok=True)
     return facts
+
+
+def _place(path: Path) -> str | None:
+    """The path below `results/`: that of the working directory, else the innermost; None for a path below none."""
+    here, parts = (*Path.cwd().parts, BUILT), Path(os.path.abspath(path)).parts
+    if parts[: len(here)] == here:
+        return "/".join(parts[len(here) :])
+    return "/".join(parts[len(parts) - parts[::-1].index(BUILT) :]) if BUILT in parts[:-1] else None
+
+
+def as_in_run(path: Path) -> Path:
+    """A path below the `results/` of the working directory as rules write it, relative; any other as it is."""
+    here, parts = (*Path.cwd().parts, BUILT), Path(os.path.abspath(path)).parts
+    return Path(*parts[len(here) - 1 :]) if parts[: len(here)] == here else path
+
+
+def _elsewhere(path: Path, written: dict[str, Any]) -> bool:
+    """Whether the seal beside `path` is that of another file. Outside of any `results/`, only names are compared."""
+    sealed_path = written.get("path")
+    if sealed_path is None:
+        return False
+    wanted, parts = Path(sealed_path).parts, Path(os.path.abspath(path)).parts
+    if len(wanted) > 1 and BUILT in parts[:-1]:
+        return parts[-len(wanted) - 1 :] != (BUILT, *wanted)
+    return parts[-1] != Path(sealed_path).name
 
 
 def seal_built(path: str | os.PathLike) -> None:
@@ -71,10 +108,21 @@ def seal_built(path: str | os.PathLike) -> None:
 
 
 @contextlib.contextmanager
-def replacing(path: str | os.PathLike) -> Iterator[None]:
-    """Seal what the block puts in the place of `path`. Killed in between, it is unfinished, and not damaged."""
-    write_text(seal_of(path), json.dumps({"unfinished": True, "sha256": ""}) + "\n")
-    yield
+def replacing(path: str | os.PathLike) -> Iterator[Path]:
+    """Yield a temporary path; what the block writes there takes the place of `path`, and is sealed.
+
+    Killed at any point, it leaves a seal that agrees with what is there: while the file is exchanged, the seal holds
+    both, and is called unfinished.
+    """
+    path = Path(path)
+    written = (read_seal(path) if path.is_file() else None) or {}
+    both = (written, written.get("earlier", {}))
+    earlier = next((facts for facts in both if facts and _difference(path, facts) is None), None)
+    with atomic_path(path) as temporary:
+        yield temporary
+        facts = {**_measured(temporary), "path": _place(path) or path.name, "unfinished": True}
+        facts |= {"earlier": {key: earlier[key] for key in earlier if key != "earlier"}} if earlier else {}
+        write_text(seal_of(path), json.dumps(facts) + "\n")
     seal(path)
 
 
@@ -87,12 +135,13 @@ def finished(path: str | os.PathLike) -> bool:
     return Path(path).exists() and written is not None and "unfinished" not in written
 
 
-def read_seal(path: str | os.PathLike) -> dict | None:
+def read_seal(path: str | os.PathLike) -> dict[str, Any] | None:
     """The seal of a file or folder; None where there is none. Raises InputError if the seal itself is damaged."""
     seal_file = seal_of(path)
     try:
         written = json.loads(seal_file.read_text(encoding="utf-8"))
-        if isinstance(written["files"] if "files" in written else written["sha256"], str | dict):
+        content = written["files"] if "files" in written else written["sha256"]
+        if isinstance(content, str | dict) and isinstance(written.get("path", ""), str):
             return written
     except FileNotFoundError:
         return None
@@ -111,22 +160,57 @@ def check(path: str | os.PathLike) -> None:
         raise InputError("no such file", file=path, remedy=rebuild_command([path]))
     if written is None:
         if path.parts[0] == BUILT:
-            raise InputError(
-                "has no seal: it was changed from outside, or the job that writes it did not end",
-                file=path,
-                remedy=f"rebuild it: {rebuild_command([path])}; after an update of the workflow, once: verified verify"
-                f" --adopt; keep files of your own outside {BUILT}/",
-            )
+            raise unsealed(path)
         return
     if "unfinished" in written:
         raise InputError("unfinished: what writes it was killed", file=path, remedy="start that again")
-    if problem := _difference(path, written):
-        raise InputError(f"damaged: {problem}", file=path, remedy=f"rebuild it: {rebuild_command([path])}")
+    hold(path, written)
     if path.name.endswith(VIDEOS) and (problem := _changed_video(path)):
         raise InputError(problem, file=path, remedy=f"look at the videos again: {rebuild_command([path])}")
     for target in linked(path):
         if seal_of(target).exists() or target.parts[0] == BUILT:
             check(target)
+
+
+def unsealed(path: Path, remedy: str = "") -> InputError:
+    """The error of a file that should have a seal and has none."""
+    return InputError(
+        "has no seal: it was changed from outside, or what writes it did not end",
+        file=path,
+        remedy=remedy
+        or f"rebuild it: {rebuild_command([path])}; after an update of the workflow, once: verified verify"
+        f" --adopt; keep files of your own outside {BUILT}/",
+    )
+
+
+def hold(path: Path, written: dict[str, Any], member: str = "", remedy: str = "") -> None:
+    """Raise InputError unless `path` is what its seal says, and the seal its own.
+
+    `member`: of a folder, the one file to look at, by its path there. `remedy`: in place of the command that rebuilds
+    it. A file whose exchange was broken off may be either of the two that the seal holds (see `replacing`).
+    """
+    whose = f" by {written['rule']}" if written.get("rule") else ""
+    if _elsewhere(path, written):
+        raise InputError(
+            f"damaged: its seal is that of {written['path']}, written{whose}",
+            file=path,
+            remedy=remedy
+            or f"rebuild it: {rebuild_command([path])}; keep copies under their path, or outside any {BUILT}/",
+        )
+    problem = _difference_of_member(path, written, member) if member else _difference(path, written)
+    if problem and not ("earlier" in written and _difference(path, written["earlier"]) is None):
+        raise InputError(
+            f"damaged: {problem}",
+            file=path / member,
+            remedy=remedy or f"rebuild it: {rebuild_command([path])}",
+        )
+
+
+def _difference_of_member(folder: Path, written: dict[str, Any], name: str) -> str | None:
+    """What differs from the seal of its folder in the one file that is looked at."""
+    if name not in written.get("files", {}):
+        return "it is not among the files that were written there"
+    return None if _digest(folder / name)[0] == written["files"][name] else "it is not as it was written"
 
 
 def _changed_video(path: Path) -> str | None:
@@ -253,8 +337,14 @@ def linked(path: Path) -> list[Path]:
 
 
 @contextlib.contextmanager
-def sealed(inputs: Iterable[str], outputs: Iterable[str], temporary: Iterable[str] = ()) -> Iterator[None]:
-    """Check `inputs` first; seal `outputs` when the block has ended without an error."""
+def sealed(
+    inputs: Iterable[str],
+    outputs: Iterable[str],
+    temporary: Iterable[str] = (),
+    rule: str = "",
+    wildcards: Mapping[str, str] | None = None,
+) -> Iterator[None]:
+    """Check `inputs` first; seal `outputs`, of a job of `rule`, when the block has ended without an error."""
     outputs, temporary = list(outputs), set(temporary)
     for path in inputs:
         check(path)
@@ -263,7 +353,7 @@ def sealed(inputs: Iterable[str], outputs: Iterable[str], temporary: Iterable[st
     yield
     for path in outputs:
         if _await(Path(path)):  # else Snakemake says so
-            seal(path, temporary=path in temporary)
+            seal(path, path in temporary, rule, wildcards)
 
 
 def _await(path: Path) -> bool:

@@ -1,6 +1,7 @@
 """Tensor files (safetensors) and the JSON header of ours: whatever a file holds, it is read or refused by name."""
 
 import json
+import sys
 from pathlib import Path
 
 from verified.common.errors import InputError
@@ -25,6 +26,7 @@ def _read(path: str | Path, tensors: bool, device: str = "cpu") -> tuple[dict, d
     path = Path(path)
     if not path.is_file():
         raise InputError("no such file", file=path)
+    sys.audit("open", str(path), "rb", 0)  # as Python's own open does: commands check seals there
     try:
         with safe_open(path, "pt", device=device) as stored:
             text = (stored.metadata() or {}).get(KEY)

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 
 from verified.common.errors import InputError
-from verified.common.jsonl import read_json
-from verified.retrieval.alike import check_alike
+from verified.common.seals import as_in_run, check
+from verified.retrieval.alike import check_alike, read_metrics
 from verified.retrieval.evaluate import Scored, scored_tasks
 from verified.retrieval.metrics import DEPTH, THRESHOLDS, agreed_overlap
 from verified.retrieval.submission import TrueMoment, read_submission
@@ -69,6 +69,8 @@ def submissions(path: Path, tested_on: str) -> list[Path]:
     for pattern in (SUBMISSION, f"{tested_on}/{SUBMISSION}", f"seed-*/{tested_on}/{SUBMISSION}"):
         files = sorted(path.glob(pattern))
         if files:
+            for file in files:
+                check(as_in_run(file))
             return files
     raise InputError(
         f"no {SUBMISSION} in it, nor in seed-*/{tested_on}",
@@ -80,7 +82,7 @@ def submissions(path: Path, tested_on: str) -> list[Path]:
 def metrics_of(files: list[Path]) -> list[tuple[Path, dict]]:
     """The metrics beside submissions, each with its file, where a run of the workflow wrote them."""
     paths = [file.with_name("metrics.json") for file in files if file.name == SUBMISSION]
-    return [(path, read_json(path)) for path in paths if path.is_file()]
+    return [(path, read_metrics(path)) for path in paths if path.is_file()]
 
 
 def _name(path: Path) -> str:

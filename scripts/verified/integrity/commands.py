@@ -29,16 +29,18 @@ def add_parser(subparsers) -> None:
     action = parser.add_mutually_exclusive_group()
     action.add_argument("--heal", action="store_true", help="remove what is damaged: the next run builds it again")
     action.add_argument(
-        "--adopt", action="store_true", help="seal what has no seal as it is: results of a version without seals"
+        "--adopt",
+        action="store_true",
+        help="seal what has no seal as it is, and put paths into seals without: results of an earlier version",
     )
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, checks_itself=True)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print a line per finding; 1 if there are findings that were not healed, else 0."""
     from verified.common.run_lock import at_work
     from verified.common.seals import BUILT, rebuild_command, seal
-    from verified.integrity.verify import heal, in_turn, verify
+    from verified.integrity.verify import heal, in_turn, place, verify
 
     folder = Path(BUILT, *_name(arguments.configfile))
     if not arguments.directory.is_dir():
@@ -54,6 +56,8 @@ def run(arguments: argparse.Namespace) -> int:
         for path in adopted:
             seal(path)
         print(f"{folder}: {len(adopted)} files and folders sealed as they are")
+        if placed := place(folder, {finding.path for finding in findings}):
+            print(f"{folder}: {placed} seals of an earlier version now say whose they are")
         seals, findings = verify(folder)
     for finding in findings:
         print(f"{finding.kind}  {finding.path}: {finding.message}")

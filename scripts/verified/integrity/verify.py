@@ -1,6 +1,5 @@
 """A whole run held against its seals: what is damaged, gone or unsealed; and the removal of what is damaged."""
 
-import base64
 import contextlib
 import os
 import shutil
@@ -9,10 +8,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from verified.common.errors import InputError
-from verified.common.seals import SHARED, check, mark_of, read_seal, seal_of
-
-METADATA = Path(".snakemake", "metadata")
-"""Where Snakemake notes the outputs that its jobs wrote."""
+from verified.common.intact import noted
+from verified.common.seals import SHARED, check, mark_of, read_seal, seal, seal_of
 
 
 class Finding(NamedTuple):
@@ -39,10 +36,10 @@ def verify(folder: Path) -> tuple[int, list[Finding]]:
                 findings.append(finding)
     unsealed = (path for path in _all(folder) if not path.name.startswith("."))
     for path in sorted(unsealed):
-        if path not in covered and not covered.intersection(path.parents) and _written_by_a_job(path):
+        if path not in covered and not covered.intersection(path.parents) and noted(path.as_posix()):
             findings.append(Finding(path, "unsealed", "a job wrote it, and its seal is gone"))
     for path in sorted({Path(base) for base, _, _ in os.walk(folder)}):
-        if path not in covered and not covered.intersection(path.parents) and _written_by_a_job(path):
+        if path not in covered and not covered.intersection(path.parents) and noted(path.as_posix()):
             findings.append(Finding(path, "unsealed", "a job wrote it, and its seal is gone"))
     return seals, findings
 
@@ -66,9 +63,18 @@ def _all(folder: Path) -> Iterator[Path]:
         yield from (Path(base, name) for name in names)
 
 
-def _written_by_a_job(path: Path) -> bool:
-    """Whether Snakemake has noted `path` as an output; names too long for one file name are cut by it, and left."""
-    return (METADATA / base64.urlsafe_b64encode(path.as_posix().encode()).decode()).is_file()
+def place(folder: Path, found: set[Path]) -> int:
+    """Put their paths into the seals below `folder` that hold none, except of what was `found`; returns how many."""
+    count = 0
+    for seal_file in sorted(_all(folder)):
+        if not (seal_file.name.startswith(".") and seal_file.name.endswith(".seal")):
+            continue
+        path = seal_file.with_name(seal_file.name[1:].removesuffix(".seal"))
+        written = None if path in found or not path.exists() else read_seal(path)
+        if written is not None and "path" not in written and "unfinished" not in written:
+            seal(path, temporary=bool(written.get("temporary")))
+            count += 1
+    return count
 
 
 def heal(findings: list[Finding]) -> None:

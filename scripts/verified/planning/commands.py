@@ -53,7 +53,7 @@ def add_parser(subparsers) -> None:
     debug.add_argument("rule", help="name of the rule, such as score_captions")
     debug.add_argument("wildcards", nargs="*", metavar="WILDCARD=VALUE", help="such as dataset=demo shard=shard-00")
     debug.add_argument("--configfile", type=located, action=Extend, nargs="+", default=[], help="as for snakemake")
-    debug.set_defaults(run=_debug)
+    debug.set_defaults(run=_debug, checks_itself=True)
 
 
 def _init(arguments: argparse.Namespace) -> None:

@@ -23,6 +23,7 @@ from verified.search.captions import Captions
 from verified.search.encoders import JOINT, Encoder, JointEncoder, ModelEncoder
 from verified.search.here import presence
 from verified.search.segments import Segment
+from verified.search.sound import sound
 from verified.search.store import opened, read_manifest
 
 LONGEST_QUERY = 2000
@@ -273,4 +274,5 @@ def encoder_of(folder: Path, manifest: dict) -> Encoder:
     """The encoder that an index was built with."""
     if manifest["model"] == JOINT:
         return JointEncoder(manifest["text_encoder"])
+    sound(folder, manifest["checkpoint"])
     return ModelEncoder(folder / manifest["checkpoint"], manifest["text_encoder"], manifest["spans"]["max_pred_clips"])

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from verified.common.fig import COG_KEYS, read_fig
 from verified.common.jsonl import read_jsonl, write_jsonl
+from verified.search.sound import sound
 
 FILE = "captions.jsonl"
 
@@ -41,9 +42,9 @@ def coarse(file: str | Path, split: str = "") -> list[dict]:
     ]
 
 
-def write_captions(folder: Path, rows: list[dict]) -> None:
+def write_captions(path: Path, rows: list[dict]) -> None:
     """Write them into an index."""
-    write_jsonl(folder / FILE, rows)
+    write_jsonl(path, rows)
 
 
 class Captions:
@@ -51,9 +52,9 @@ class Captions:
 
     def __init__(self, folder: Path):
         self.rows: dict[str, list[dict]] = {}
-        if (folder / FILE).is_file():
-            for row in read_jsonl(folder / FILE, ("video", "start", "end", "coarse", "fine")):
-                self.rows.setdefault(row["video"], []).append(row)
+        sound(folder, FILE)
+        for row in read_jsonl(folder / FILE, ("video", "start", "end", "coarse", "fine")):
+            self.rows.setdefault(row["video"], []).append(row)
 
     def nearest(self, video: str, start: float, end: float) -> dict | None:
         """The moment of `video` that overlaps [start, end) seconds by the largest tIoU, with it as `overlap`; of those

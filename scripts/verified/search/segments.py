@@ -19,7 +19,8 @@ import numpy as np
 from verified.common.errors import InputError
 from verified.common.jsonl import read_jsonl, write_jsonl
 from verified.search.encoders import Vectors
-from verified.search.vectors import EXACT, ClipVectors, build, spool
+from verified.search.sound import sound
+from verified.search.vectors import CODES, EXACT, VECTORS, ClipVectors, build, spool
 
 VIDEOS, THUMBNAILS = "videos.jsonl", "thumbnails.bin"
 HALVES, BYTES, SCALES = "localise.f16", "localise.i8", "localise.scale"
@@ -86,6 +87,9 @@ class Segment:
 
     def __init__(self, folder: Path, facts: dict, removed: Iterable[str] = ()):
         self.folder, self.facts, self.dim = folder, facts, facts["dim"]
+        exact = facts["kind"] == EXACT
+        searched = (CODES, HALVES) if exact else (CODES, VECTORS, BYTES, SCALES)
+        sound(folder.parents[1], *(f"{folder.parent.name}/{folder.name}/{name}" for name in (VIDEOS, *searched)))
         self.vectors = ClipVectors(folder, facts)
         self.videos = read_jsonl(folder / VIDEOS, ("video", "windows", "thumbnails"))
         windows = np.array([window for row in self.videos for window in row["windows"]], np.float64).reshape(-1, 4)
@@ -107,7 +111,6 @@ class Segment:
         self.owner = np.repeat(np.arange(len(windows), dtype=np.int32), self.clips)
         """[rows] the window of each vector."""
         count = int(self._localised_rows[-1])
-        exact = facts["kind"] == EXACT
         self._localise = _mapped(
             folder / (HALVES if exact else BYTES), np.float16 if exact else np.int8, count, self.dim
         )
@@ -139,6 +142,7 @@ class Segment:
 
     def thumbnail(self, location: list) -> bytes:
         """A JPEG file, by its `[time, at, length]`."""
+        sound(self.folder.parents[1], f"{self.folder.parent.name}/{self.folder.name}/{THUMBNAILS}")
         with (self.folder / THUMBNAILS).open("rb") as file:
             file.seek(location[1])
             return file.read(location[2])

@@ -16,9 +16,11 @@ from pathlib import Path
 import numpy as np
 
 from verified.common.errors import InputError
+from verified.common.file_names import file_name
 from verified.common.jsonl import read_json, write_json
-from verified.common.seals import replacing, seal, seal_of
-from verified.search.segments import Segment, write_segment
+from verified.common.seals import read_seal, replacing, seal, seal_of
+from verified.search.segments import VIDEOS, Segment, write_segment
+from verified.search.sound import sound
 from verified.search.vectors import EXACT
 
 MANIFEST, SEGMENTS, ADDED = "index.json", "segments", "added"
@@ -30,20 +32,33 @@ def read_manifest(folder: Path) -> dict:
     """The manifest of an index. Raises InputError where there is none, or of another version."""
     if not (folder / MANIFEST).is_file():
         raise InputError("no index here", file=folder, remedy="build one: verified index --configfile CONFIG")
+    sound(folder, MANIFEST)
     manifest = read_json(folder / MANIFEST)
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise InputError(
             f"not an index of form {FORMAT}", file=folder / MANIFEST, remedy=f"remove {folder} and run verified index"
         )
+    for entry in manifest["segments"]:
+        file_name(entry["name"], folder / MANIFEST, "segment")
+    if manifest["checkpoint"]:
+        file_name(manifest["checkpoint"], folder / MANIFEST, "checkpoint")
     return manifest
+
+
+def sound_segments(folder: Path, manifest: dict) -> None:
+    """Raise InputError unless every file of the segments in force is as it was sealed: a change builds upon them."""
+    for entry in manifest["segments"]:
+        name = f"{SEGMENTS}/{entry['name']}"
+        written = read_seal(folder / name) or {}
+        sound(folder, *(f"{name}/{file}" for file in sorted({*written.get("files", ()), VIDEOS})))
 
 
 def write_manifest(folder: Path, manifest: dict) -> None:
     """Put a manifest in force and remove the segments that it does not name."""
     videos = [(entry["videos"] - len(entry["removed"])) for entry in manifest["segments"]]
     clips = sum(entry["rows"] for entry in manifest["segments"])
-    with replacing(folder / MANIFEST):
-        write_json(folder / MANIFEST, {**manifest, "videos": sum(videos), "clips": clips})
+    with replacing(folder / MANIFEST) as temporary:
+        write_json(temporary, {**manifest, "videos": sum(videos), "clips": clips})
     named = {entry["name"] for entry in manifest["segments"]}
     for path in (folder / SEGMENTS).glob("[0-9]*"):
         if path.name not in named:
@@ -71,8 +86,8 @@ def opened(folder: Path, manifest: dict) -> list[Segment]:
 def present(folder: Path, manifest: dict) -> dict[str, dict]:
     """The rows of all videos in the index, by id."""
     from verified.common.jsonl import iterate_jsonl
-    from verified.search.segments import VIDEOS
 
+    sound(folder, *(f"{SEGMENTS}/{entry['name']}/{VIDEOS}" for entry in manifest["segments"]))
     return {
         row["video"]: row
         for entry in manifest["segments"]

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from verified.common.errors import InputError
-from verified.common.files import atomic_path, file_digest
+from verified.common.files import file_digest
 from verified.common.hdf5 import FeatureFile
+from verified.common.intact import intact
 from verified.common.jsonl import read_json, read_jsonl
 from verified.common.progress import Progress
 from verified.common.seals import finished, replacing, seal_of
@@ -24,6 +25,7 @@ from verified.search.captions import FILE, annotated, coarse, write_captions
 from verified.search.encoders import Encoder, ModelEncoder
 from verified.search.here import clues, fit
 from verified.search.pictures import thumbnails
+from verified.search.sound import sound
 from verified.search.store import (
     ADDED,
     FORMAT,
@@ -32,6 +34,7 @@ from verified.search.store import (
     changing,
     present,
     read_manifest,
+    sound_segments,
     tidied,
     without,
     write_manifest,
@@ -56,6 +59,7 @@ def update(folder: Path, files: Mapping[str, Any], settings: dict) -> dict:
     """
     with changing(folder):
         manifest = _manifest(folder, files, settings)
+        sound_segments(folder, manifest)
         encoder = encoder_of(folder, manifest)
         features = FeatureFile(files["features"])
         manifest = {**manifest, "dim": _width(encoder, features)}
@@ -70,8 +74,8 @@ def update(folder: Path, files: Mapping[str, Any], settings: dict) -> dict:
         log.info("index %s: %d videos stay, %d come, %d go", folder, len(indexed) - len(gone), len(new), len(gone))
         manifest = without(folder, manifest, gone)
         rows = coarse(files["moments"]) if files.get("moments") else annotated(files["annotations"])
-        with replacing(folder / FILE):
-            write_captions(folder, rows)
+        with replacing(folder / FILE) as temporary:
+            write_captions(temporary, rows)
         queries = _known_queries(encoder, files, settings)
         if new or by_hand:
             items = _items(new, features, wanted, described, settings["thumbnails"])
@@ -94,6 +98,7 @@ def add_files(folder: Path, paths: Iterable[Path], thumbnails_per_video: int = 1
     read_manifest(folder)  # a lock file in a folder without an index would be all that is left behind
     with changing(folder):
         manifest = read_manifest(folder)
+        sound_segments(folder, manifest)
         _extraction(folder, manifest)
         rows, there = [], present(folder, manifest)
         for path in map(Path, paths):
@@ -153,7 +158,7 @@ def _extract(folder: Path, manifest: dict, rows: list[dict]) -> None:
     (folder / ADDED).mkdir(exist_ok=True)
     for video, features in encode_videos(rows, backbone, seen["fps"], manifest["clip_seconds"], seen["batch"], failed):
         target = _kept_features(folder, video)
-        with replacing(target), atomic_path(target) as temporary, temporary.open("wb") as out:
+        with replacing(target) as temporary, temporary.open("wb") as out:
             np.save(out, features.astype(np.float16))
     if failed:
         raise InputError(f"{sum(failed.values())} files cannot be decoded: {', '.join(failed)}")
@@ -164,6 +169,7 @@ def remove_videos(folder: Path, videos: Iterable[str]) -> None:
     read_manifest(folder)
     with changing(folder):
         manifest, videos = read_manifest(folder), set(videos)
+        sound_segments(folder, manifest)
         there = present(folder, manifest)
         if unknown := sorted(videos - there.keys()):
             raise InputError(f"no video {unknown[0]!r} in the index", file=folder)
@@ -184,11 +190,12 @@ def _manifest(folder: Path, files: Mapping[str, Any], settings: dict) -> dict:
     identity = hashlib.sha256(repr([digest, text_encoder, sorted(facts.items())]).encode()).hexdigest()[:16]
     old = {}
     if (folder / MANIFEST).is_file():
+        sound(folder, MANIFEST)
         old = read_json(folder / MANIFEST)
         old = old if isinstance(old, dict) and old.get("format") == FORMAT else {}
     name = f"model-{digest[:12]}.safetensors" if checkpoint else ""
     if checkpoint and not finished(folder / name):
-        with replacing(folder / name), atomic_path(folder / name) as temporary:
+        with replacing(folder / name) as temporary:
             shutil.copyfile(checkpoint, temporary)
     fits = old.get("identity") == identity
     return {
@@ -243,6 +250,7 @@ def _kept_features(folder: Path, video: str) -> Path:
 
 
 def _load(path: Path) -> np.ndarray:
+    intact(path, required=True, remedy="remove the video and add it again")
     try:
         return np.load(path, allow_pickle=False).astype(np.float32)
     except (OSError, ValueError):

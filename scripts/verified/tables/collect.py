@@ -7,6 +7,7 @@ import numpy as np
 
 from verified.common.intervals import SIGNIFICANT, Interval, difference, intra_class_correlation, mean_interval
 from verified.common.jsonl import read_json
+from verified.retrieval.alike import read_metrics
 from verified.retrieval.per_query import PerQuery, read_per_query
 from verified.tables.layout import FOLDERS, TITLES, Column, Row, Table
 
@@ -60,7 +61,7 @@ class Collection:
         self._read: dict[tuple, tuple[PerQuery, Interval]] = {}
         self.runs: dict[tuple[str, str, str, str], Run] = {}
         for path in sorted(metrics):
-            values = read_json(path)
+            values = read_metrics(path)
             key = (values["dataset"], values["model"], values["trained_on"], values["tested_on"])
             run = self.runs.setdefault(key, Run())
             run.metrics.append(values)
