@@ -120,6 +120,13 @@ def test_an_unknown_model_stops_before_any_job(section):
         configured(**section)
 
 
+def test_official_padding_makes_other_trainings_and_the_default_none():
+    assert "padding" not in search_values(configured(padding="context"), "demo")
+    assert search_values(configured(padding="official"), "demo")["padding"] == "official"
+    with refused("padding", "'batch'", remedy=True):
+        configured(padding="batch")
+
+
 def test_given_features_are_normalised_as_officially_and_our_own_in_float32():
     assert {name: search_values(configured(), name)["feature_cast"] for name in ("demo", "given")} == {
         "demo": "float32",

@@ -1,18 +1,17 @@
 """The search against lists of the official inference script."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-import torch.nn.functional as F
 from vcmr_golden import Golden
 
 from verified.retrieval.models.xml import XML, XMLConfig
 from verified.retrieval.nms import suppress
-from verified.retrieval.search import SearchSettings, encode_corpus, search, search_encoded
+from verified.retrieval.search import SearchSettings, encode_corpus, search
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures" / "vcmr"
 CLIPS = 16
@@ -62,30 +61,16 @@ def inputs():
 def model():
     model = XML(XMLConfig(video_dim=24, text_dim=20, context_clips=CLIPS, query_tokens=12, hidden=32))
     model.load_state_dict(Golden("xml").weights)
+    model.official_batch = 5  # as in the fixture
     return model.eval()
 
 
 SETTINGS = SearchSettings(min_clips=2, max_clips=7, videos=10, rows=200, chunk=3)
 
 
-@torch.no_grad()
-def officially_padded(model, videos):
-    """The corpus as the official script encodes it: batches of five, padded to the longest of the batch."""
-    chunks = []
-    for at in range(0, len(videos), 5):
-        index = np.arange(at, min(at + 5, len(videos)))
-        longest = videos.lengths[index].max()
-        clips, mask = videos.batch(index)
-        encoded = model.encode_videos(clips[:, :longest], mask[:, :longest])
-        rest = CLIPS - longest
-        chunks.append({name: F.pad(t, (0, 0, 0, rest) if t.dim() == 3 else (0, rest)) for name, t in encoded.items()})
-    return {name: torch.cat([chunk[name] for chunk in chunks]) for name in chunks[0]}
-
-
 @pytest.fixture(scope="module")
 def found(model, inputs):
-    videos, queries, moments = inputs
-    return search_encoded(model, officially_padded(model, videos), videos, queries, moments, SETTINGS).tasks()
+    return search(model, *inputs, replace(SETTINGS, padding="official")).tasks()
 
 
 def rows_of(lists, query, numbers):
@@ -104,6 +89,21 @@ def test_lists_are_those_of_the_official_inference(official, found, task):
         actual = rows_of(found[task], query, numbers)
         assert [row[:3] for row in actual] == [row[:3] for row in expected]
         np.testing.assert_allclose([row[3] for row in actual], [row[3] for row in expected], rtol=1e-4)
+
+
+@pytest.mark.parametrize(("padding", "in_place"), [("context", 425), ("official", 1600)])
+def test_rows_of_vcmr_stand_where_the_official_ones_do_if_videos_are_padded_alike(
+    model, inputs, official, padding, in_place
+):
+    lists = search(model, *inputs, replace(SETTINGS, padding=padding)).vcmr
+    numbers = list(official["video2idx"].values())
+    pairs = [
+        (ours[:3], theirs[:3])
+        for query, (_, rows) in enumerate(official["VCMR"])
+        for ours, theirs in zip(rows_of(lists, query, numbers), rows, strict=True)
+    ]
+    assert len(pairs) == 1600
+    assert sum(ours == theirs for ours, theirs in pairs) == in_place
 
 
 @pytest.mark.parametrize("task", ["SVMR", "VCMR"])

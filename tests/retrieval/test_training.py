@@ -54,14 +54,14 @@ def planted(tmp_path_factory):
     return [plant(folder, 16, seed=seed) for seed in (1, 2)]
 
 
-def trained(planted, folder, epochs=4, **changes):
+def trained(planted, folder, epochs=4, searching=SEARCHING, **changes):
     torch.manual_seed(0)
     model = small_model("xml", hidden=32)
-    recipe = replace(model.recipe, epochs=epochs, batch=16, learning_rate=1e-3, **changes)
+    recipe = replace(model.recipe, **{"epochs": epochs, "batch": 16, "learning_rate": 1e-3, **changes})
     splits = [files.split(type(model)) for files in planted]
     owner = {"settings": str(changes)}
     state = TrainingState(folder / "state.safetensors", owner, seconds=0.0)
-    return train(model, *splits, recipe, SEARCHING, Run(5, folder / "log.jsonl", state))
+    return train(model, *splits, recipe, searching, Run(5, folder / "log.jsonl", state))
 
 
 def same(first: dict, second: dict) -> bool:
@@ -195,6 +195,24 @@ def test_a_loss_that_is_not_finite_stops_with_a_remedy(planted, tmp_path, monkey
     monkeypatch.setattr(XML, "losses", lambda *_, **__: {"total": torch.tensor(float("nan"), requires_grad=True)})
     with refused("fig-1.jsonl", "epoch 0", "learning_rate", remedy=True):
         trained(planted, tmp_path)
+
+
+def test_a_batch_is_padded_to_its_longest_video_where_that_is_asked_for(planted, tmp_path, monkeypatch):
+    def lengths(padding: str) -> set[bool]:
+        seen = set()
+
+        def losses(self, batch, **more):
+            seen.add(batch.video.shape[1] == batch.video_mask.shape[1] == int(batch.video_mask.sum(dim=1).max()))
+            return of_xml(self, batch, **more)
+
+        monkeypatch.setattr(XML, "losses", losses)
+        (tmp_path / padding).mkdir()
+        trained(planted, tmp_path / padding, epochs=1, batch=2, searching=replace(SEARCHING, padding=padding))
+        return seen
+
+    of_xml = XML.losses
+    assert lengths("official") == {True}
+    assert False in lengths("context")
 
 
 def test_xml_learns_the_planted_words(planted, tmp_path):

@@ -47,6 +47,9 @@ class Retrieval(Section):
     feature_cast: Literal["official", "float32"] | None = None
     """Number format in which features are normalised: that of their file, as in the official code, which for float16
     files gives other ranks, or float32. null: official for features that are given, float32 for those made here."""
+    padding: Literal["context", "official"] = "context"
+    """How far videos are padded: to `max_context_clips`, so that no answer depends on what a video is encoded with, or
+    as XML's and HERO's authors do, to the longest of a batch, which gives the longest ones other ranks in VCMR."""
     searched_videos: int = Field(default=100, ge=1)
     """K: videos per query that VCMR looks into, and that XML's ranked lists for selection and test hold."""
     training_list_videos: int = Field(default=2000, ge=1)

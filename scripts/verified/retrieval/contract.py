@@ -5,7 +5,8 @@ then localises in the best ones. A two-stage model (CONQUER, SQuiDNet) is given 
 looks at each (query, video) pair together. `@register` of registry.py makes a model known under its name.
 
 Shapes: N items of a batch, Q queries, V videos, P pairs, K videos of a ranked list, L = `context_clips`, T = tokens,
-F = video feature size, E = text feature size. Every video tensor is padded to L, whatever its batch mates.
+F = video feature size, E = text feature size. Every video tensor is padded to L, whatever its batch mates (but for
+`official_batch`).
 """
 
 from collections.abc import Callable
@@ -138,6 +139,9 @@ class RetrievalModel(nn.Module):
     padding_reach: ClassVar[int] = 0
     """Clips before a video's end whose logits depend, as published, on how far videos and queries are padded (with them
     `Spans.score`, if any). The head of the file says why."""
+    official_batch: ClassVar[int | None] = None
+    """Videos that the authors' search encodes together, padded to the longest of them; None where they pad to a fixed
+    length. `retrieval.padding: official` does the same, and each encoding of a video then needs an axis of clips."""
     two_stage: bool = False
     """Whether the model works on a given ranked list; then `video_scores` is never called."""
     rescores: bool = False

@@ -21,6 +21,8 @@ log = logging.getLogger("verified")
 
 Cast = Literal["official", "float32"]
 """Number format in which features are pooled and normalised: the file's own, as in the official code, or float32."""
+Padding = Literal["context", "official"]
+"""How far videos are padded: to the model's context length, or as its authors do (`RetrievalModel.official_batch`)."""
 
 
 @dataclass

@@ -206,6 +206,7 @@ def _searching(settings: dict) -> SearchSettings:
         videos=settings["searched_videos"],
         memory_mb=settings["memory_mb"],
         device=settings["device"],
+        padding=settings.get("padding", "context"),
     )
 
 

@@ -24,6 +24,11 @@ def without_pads(x: Tensor, mask: Tensor) -> Tensor:
     return x.masked_fill(~mask.unsqueeze(-1), 0.0)
 
 
+def longest(mask: Tensor) -> int:
+    """Largest number of real positions in a row of [N, S]."""
+    return int(mask.sum(dim=1).max())
+
+
 def laid_out(
     x: Tensor, mask: Tensor, packed: bool, reach: int = 0
 ) -> tuple[Tensor, Tensor | Packing, Callable[[Tensor], Tensor]]:

@@ -184,6 +184,8 @@ def search_values(settings: Config, dataset: str) -> dict:
         "memory_mb": retrieval.memory_mb,
         "device": retrieval.device,
         "threads": retrieval.threads,
+        # Named where it is not what it always was, so that earlier trainings keep their settings.
+        **({} if retrieval.padding == "context" else {"padding": retrieval.padding}),
     }
 
 

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from verified.retrieval.bert_layers import BertEncoder
 from verified.retrieval.contract import Encoded, Spans
-from verified.retrieval.layers import InputProjection
+from verified.retrieval.layers import InputProjection, longest
 
 MASKED = -1e10
 """Similarity of a clip and a token of which one is a pad."""
@@ -82,11 +82,6 @@ def clip_logits(scorer: nn.Module, features: Tensor, mask: Tensor) -> Tensor:
     """Logits of all clips; features [N, L' ≤ L, D] of the clips `reached`, mask [N, L] → [N, L], −1e4 at pads."""
     logits = scorer(features.transpose(1, 2)).squeeze(1)
     return F.pad(logits, (0, mask.shape[1] - logits.shape[1])).masked_fill(~mask, PAD_LOGIT)
-
-
-def longest(mask: Tensor) -> int:
-    """Largest number of real positions in a row of [N, S]."""
-    return int(mask.sum(dim=1).max())
 
 
 def attend(

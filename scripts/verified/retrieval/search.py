@@ -6,7 +6,8 @@ the ground-truth video, which serves SVMR alone.
 
 Differences from the official code: spans are decoded with the tensors' own shape (there with the configured length,
 which scrambles rows when no video is that long); rows of zero probability are dropped instead of filling the list; a
-video is always padded to the model's context length, so that its scores do not depend on what it is batched with.
+video is padded to the model's context length, so that its scores do not depend on what it is batched with, unless
+`SearchSettings.padding` is official.
 """
 
 import logging
@@ -16,12 +17,14 @@ from math import prod
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from verified.common.progress import Progress
 from verified.retrieval.contract import Encoded, RetrievalModel
-from verified.retrieval.data import Batches, Corpus, Moments
+from verified.retrieval.data import Batches, Corpus, Moments, Padding
 from verified.retrieval.decode import best_spans
+from verified.retrieval.layers import longest
 from verified.retrieval.metrics import DEPTH, NO_VIDEO, Lists
 from verified.retrieval.ranked import Ranked
 
@@ -50,6 +53,7 @@ class SearchSettings:
     memory_mb: int = 2000
     """Room for the working memory of a chunk, and again for the encoded corpus (beyond it, a file takes the rest)."""
     device: str = "cpu"
+    padding: Padding = "context"
     quiet: bool = False
     """Whether progress is left out (the searches between epochs)."""
 
@@ -152,10 +156,11 @@ def encode_corpus(model: RetrievalModel, videos: Corpus, settings: SearchSetting
     """Encodings of all videos, on the CPU; what exceeds `memory_mb` lies in an unnamed temporary file."""
     corpus: Encoded = {}
     progress = Progress("encode videos", len(videos), "videos")
-    for at in range(0, len(videos), ENCODED_AT_ONCE):
-        index = np.arange(at, min(at + ENCODED_AT_ONCE, len(videos)))
+    official = model.official_batch if settings.padding == "official" else None
+    for at in range(0, len(videos), official or ENCODED_AT_ONCE):
+        index = np.arange(at, min(at + (official or ENCODED_AT_ONCE), len(videos)))
         clips, mask = (tensor.to(settings.device) for tensor in videos.batch(index))
-        encoded = model.encode_videos(clips, mask)
+        encoded = model.encode_videos(clips, mask) if official is None else _to_longest(model, clips, mask)
         if not corpus:
             corpus = _allocated(encoded, len(videos), settings.memory_mb * 2**20)
         for name, tensor in encoded.items():
@@ -165,6 +170,14 @@ def encode_corpus(model: RetrievalModel, videos: Corpus, settings: SearchSetting
     if not settings.quiet:
         progress.finish()
     return corpus
+
+
+def _to_longest(model: RetrievalModel, clips: Tensor, mask: Tensor) -> Encoded:
+    """Encodings of videos [V, L, F] that are padded to the longest of them alone; zeros from there up to L."""
+    length = longest(mask)
+    encoded = model.encode_videos(clips[:, :length], mask[:, :length])
+    missing = (0, mask.shape[1] - length)
+    return {name: F.pad(tensor, (0, 0) * (tensor.dim() - 2) + missing) for name, tensor in encoded.items()}
 
 
 def _allocated(encoded: Encoded, videos: int, room: int) -> Encoded:

@@ -21,6 +21,7 @@ from verified.common.seeds import derive_seed
 from verified.common.training_state import Reached, TrainingState
 from verified.retrieval.contract import Batch, Recipe, RetrievalModel
 from verified.retrieval.data import Moments, Queries, Videos, span_labels
+from verified.retrieval.layers import longest
 from verified.retrieval.metrics import Truth, per_query
 from verified.retrieval.negatives import draw_negatives
 from verified.retrieval.optimisers import AdamW, BertAdam, linear_multiplier, parameter_groups
@@ -83,6 +84,8 @@ class _Steps:
     per_epoch: int
     total: int
     device: torch.device
+    to_longest: bool
+    """Whether a batch is padded to its longest video alone."""
 
 
 def train(
@@ -107,7 +110,8 @@ def train(
     model.to(device)
     kind = BertAdam if recipe.optimiser == "bertadam" else AdamW
     optimiser = kind(parameter_groups(_trained(model), recipe.weight_decay), recipe.learning_rate, recipe.betas)
-    steps = _Steps(model, optimiser, training, labels, usable, recipe, run, per_epoch, total, device)
+    to_longest = searching.padding == "official" and model.official_batch is not None
+    steps = _Steps(model, optimiser, training, labels, usable, recipe, run, per_epoch, total, device, to_longest)
     reached = run.state.restore(model, optimiser) if run.state else Reached()
     finished, history = reached.finished, reached.rows
     best = reached.kept or {name: tensor.detach().clone() for name, tensor in model.state_dict().items()}
@@ -178,7 +182,8 @@ def _epoch(steps: _Steps, epoch: int) -> dict[str, float]:
             rows = order[begin : begin + recipe.batch]
             if not len(rows):
                 break
-            batch = _batch(steps.training, steps.labels, rows, recipe, generator).to(steps.device)
+            batch = _batch(steps.training, steps.labels, rows, recipe, generator)
+            batch = (_to_longest(batch) if steps.to_longest else batch).to(steps.device)
             with computing(steps.device, steps.run.precision):
                 losses = model.losses(batch, epoch=epoch, step=step, generator=generator)
             if not torch.isfinite(losses["total"]):
@@ -220,6 +225,12 @@ def _batch(training: SplitData, labels: Tensor, rows: np.ndarray, recipe: Recipe
         flat, mask = training.videos.batch(slots.ravel())
         video, video_mask = flat.view(*slots.shape, *flat.shape[1:]), mask.view(*slots.shape, -1)
     return Batch(query, query_mask, video, video_mask, labels[rows])
+
+
+def _to_longest(batch: Batch) -> Batch:
+    """The same pairs without the pads that all videos have."""
+    length = longest(batch.video_mask)
+    return replace(batch, video=batch.video[:, :length], video_mask=batch.video_mask[:, :length])
 
 
 def _selection_scores(model: RetrievalModel, selection: SplitData, searching: SearchSettings) -> dict[str, float]:

@@ -44,6 +44,7 @@ def ground(questions: list[dict], files: Mapping[str, str], settings: dict) -> d
         rows=1,
         memory_mb=settings["memory_mb"],
         device=settings["device"],
+        padding=settings.get("padding", "context"),
     )
     # Only the given video matters here, so a two-stage model is told to look into it and nowhere else.
     own_video = Ranked(moments.desc_id, moments.video[:, None], np.ones((len(moments), 1), np.float32), moments.videos)

@@ -8,10 +8,15 @@ v_l are clip tokens, q_t query tokens, FC(x) = ReLU(W · dropout(LN(x))), BERT o
     V2Q_l = Σ_t softmax_t(s_lt) q_t,  Q2V = Σ_l softmax_l(max_t s_lt) v_l
     QAL = [v; V2Q; v ∘ V2Q; v ∘ Q2V],  C = BERT(FC(QAL)),  G = [QAL; C]
     begin = BERT(FC(G)),  end = BERT(FC([C; begin])),  logits = Conv_1(ReLU(Conv_5(·)))
-    loss = 0.01 · (CE(begin) + CE(end)), softmax over all clips of the ground-truth video and of the negatives
+    loss = 0.01 · (CE(begin) + CE(end)), softmax over all clips of the ground-truth video and of the negatives, if any
+           (the general setting has none)
 
 With `video_head` ("exclusive" setting) the list is re-scored: score = MLP(max_l BERT(FC(G))), and 0.05 · CE(scores) is
 added. Scores of moments: weight of the video · p_begin(i) · p_end(j).
+
+As officially, videos are padded to the context length L and queries to T = `query_tokens`, whatever the batch. A clip
+that is a pad attends to all T tokens alike and the kernels reach two such clips, so the logits of a video's last two
+clips depend on T, and the exclusive head's scores on L too (`padding_reach`).
 
 Differences from the official code
 - Features made here are cast to float32 before they are normalised; officially float16 files are normalised in float16,
@@ -22,6 +27,7 @@ Differences from the official code
   The exclusive head's maximum runs over pads, as officially, so with it all L clips are computed.
 - Training uses the data set's own clip length and context length; the official training set ignored both options.
 - A training query whose video is not in its list is left out and counted; officially it stops the training.
+- Spans are decoded and rows of zero probability dropped as search.py says.
 """
 
 from dataclasses import dataclass
@@ -34,7 +40,7 @@ from torch import Tensor, nn
 from verified.common.modules import Parts
 from verified.retrieval.contract import Batch, Encoded, ModelConfig, Recipe, RetrievalModel, Spans, with_total
 from verified.retrieval.labels import inclusive_end
-from verified.retrieval.layers import InputProjection, initialise, without_pads
+from verified.retrieval.layers import InputProjection, initialise, longest, without_pads
 from verified.retrieval.query_video import (
     Contextual,
     Transformer,
@@ -42,7 +48,6 @@ from verified.retrieval.query_video import (
     clip_logits,
     clip_scorer,
     localise_in_chunks,
-    longest,
     reached,
     shared_cross_entropy,
 )

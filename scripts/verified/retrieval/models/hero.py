@@ -10,14 +10,21 @@ frames in time. Word, position and type rows are added under a LayerNorm; type i
     loss = w · (hinge over all other videos + hinge over all other queries) + 0.01 · (CE(start) + CE(end))
 
 FC(x) = ReLU(W · dropout(LN(x))), A an attention block without feed-forward part. Each hinge is a mean over all
-negatives in the batch; from step 2000 on the hardest ones weigh 10 and the others 0.1. The span term is computed in one
-step of five. The recipe is that of the authors' video-only task (DiDeMo), without early stopping.
+negatives in the batch; from step 2000 on the 80 hardest weigh 10 and the others 0.1. The span term is computed in one
+step of five. The recipe is that of the authors' video-only task (DiDeMo), without early stopping: its batch of 128 is
+theirs of 32 on each of four devices.
 
 Differences from the official code
 - Only what video-only retrieval uses is built: without poolers, masked-language, masked-frame and frame-order heads.
 - No pre-training: weights start from RoBERTa (every second layer of its twelve, as the authors' pre-training did) where
   `roberta` names a folder, and otherwise from scratch. Expect results far below HERO's published level.
 - Frame positions have as many rows as the context has clips (officially 100); other feature sizes than 4352 load.
+- Videos are padded to the model's context length, officially to the longest of their batch: of a training step on one
+  device, and of 50 videos in search. The kernels see computed pads, so the logits of the last two clips of the longest
+  videos differ, and with them VCMR and SVMR lists. `retrieval.padding: official` pads as there (a training step has one
+  batch of 128 all the same).
+- A query keeps `query_tokens` tokens (30, as in the other models), officially 60.
+- Spans are decoded and rows of zero probability dropped as search.py says; weights are selected once an epoch.
 - Float32 or bf16 instead of float16 with fused kernels; negatives are those of one batch on one device.
 """
 
@@ -145,6 +152,7 @@ class Hero(OneVectorTail, RetrievalModel):
     }
     query_input = "ids"
     normalise_video = False
+    official_batch = 50
     label = staticmethod(inclusive_end_two_clips)
 
     def __init__(self, config: HeroConfig):

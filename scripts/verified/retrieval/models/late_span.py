@@ -6,7 +6,7 @@ together; contrast between the clips of a moment and all others (Zhang et al., "
 same scores learn where in the video the words belong; and query-aware features as of CONQUER (Hou et al., ACM
 Multimedia 2021), from which start and end are read in the best videos.
 
-    q_t, v_l = BERT(FC(·) + position)                      tokens of the query, clips of the video
+    q_t, v_l = BERT(LN(FC(·) + position))                  tokens of the query, clips of the video
     a_l = Σ_t g_t max_{|k − l| ≤ r} cos(q_t, v_k),         g = softmax_t(w · q_t): every token looks near clip l
     video score = max_l a_l
     u_l = Σ_t softmax_t(cos(q_t, v_l) / τ) q_t             what the query says to clip l
@@ -15,7 +15,9 @@ Multimedia 2021), from which start and end are read in the best videos.
     loss = InfoNCE(video scores / τ, both ways) − κ log Σ_{l in the moment} softmax(a / τ over all clips of the batch)
            + λ (cross entropy of start + of end)
 
-All scores are divided by the same learned τ, also in search: exp(video score / τ) · p_start · p_end.
+FC(x) = ReLU(W · dropout(LN(x))), BERT one BERT layer. All scores are divided by the same learned τ, also in search:
+exp(video score / τ) · p_start · p_end; the span's loss reads τ without training it. Clips behind a video's end are
+zeros before the kernels, so no answer depends on how far a video or a query is padded.
 """
 
 from dataclasses import dataclass

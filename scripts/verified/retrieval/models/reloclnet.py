@@ -10,18 +10,20 @@ to itself in the place of the attention to subtitles. q is the query vector, M a
     loss = 0.01 · (CE(start) + CE(end)) + hinge(video) + hinge(query) + 0.03 · FrameCL + 0.03 · VideoCL
 
 Each hinge has one sampled negative per row (see XML). In VideoCL s_ii occurs twice in the sum, in FrameCL the moment
-has one clip more than it covers (the exclusive end counts as inside); both are the published behaviour.
+has one clip more than it covers (the exclusive end counts as inside); both are the published behaviour. So is that a
+moment which ends with its video is labelled, and decoded, one clip short: the exclusive end would lie behind it.
 
 Differences from the official code
 - Features made here are cast to float32 before they are normalised; officially float16 files are normalised in float16,
   which changes ranks. That is done for given features, and wherever `retrieval.feature_cast` is `official`.
 - One stream: the class with subtitles, fed the video in their place with tied weights, is the same map.
-- Videos are padded to the model's context length; the official code pads to 128 whatever it is. Pads attend to all
-  positions alike and the kernels reach them, so the logits of a video's last two clips depend on that length.
+- Videos are padded to the model's context length; the official code pads to 128 whatever it is, so that data sets with
+  `max_context_clips: 128` are padded as there. Pads attend to all positions alike and the kernels reach them, so the
+  logits of a video's last two clips, and with them VCMR and SVMR lists, depend on that length (`padding_reach`).
 - Of the published state dict, all that belongs to subtitles is dropped (`from_official`).
 - Suppression of overlapping spans reads (start, end); the official SVMR read (video, start).
 - A video longer than the context is averaged into equal parts, as officially, but labels and times follow the parts.
-- No anomaly detection around training.
+- Spans are decoded and rows of zero probability dropped as search.py says. No anomaly detection around training.
 """
 
 from dataclasses import dataclass

@@ -15,6 +15,10 @@ FC(x) = ReLU(W · dropout(LN(x))), BERT one BERT layer:
 Softmaxes of the loss run over the ground-truth video and the negatives (all their clips together for start and end). A
 listed video weighs softmax(video scores of the list); a moment scores weight · p_start(i) · p_end(j).
 
+As officially, videos are padded to the context length L and queries to T = `query_tokens`, whatever the batch. A clip
+that is a pad attends to all T tokens alike and the kernels reach two such clips, so the logits of a video's last two
+clips depend on T, and its score, a maximum over pads too, on T and L (`padding_reach`).
+
 Differences from the official code
 - Features made here are cast to float32 before they are normalised; officially float16 files are normalised in float16,
   which changes ranks. That is done for given features, and wherever `retrieval.feature_cast` is `official`.
@@ -24,6 +28,8 @@ Differences from the official code
 - Each video is encoded once, not once per query that lists it; start and end are computed two clips (the reach of the
   kernels) beyond the longest video of a chunk.
 - Clip length and context length are the data set's; the official code fixed 1.5 s and 100 clips.
+- A training query whose video is not in its list is left out and counted.
+- Spans are decoded and rows of zero probability dropped as search.py says.
 """
 
 from dataclasses import dataclass
@@ -37,7 +43,7 @@ from verified.common.linear import linear
 from verified.common.modules import Parts
 from verified.retrieval.contract import Batch, Encoded, ModelConfig, Recipe, RetrievalModel, Spans, with_total
 from verified.retrieval.labels import inclusive_end
-from verified.retrieval.layers import InputProjection, initialise, without_pads
+from verified.retrieval.layers import InputProjection, initialise, longest, without_pads
 from verified.retrieval.query_video import (
     Contextual,
     Transformer,
@@ -45,7 +51,6 @@ from verified.retrieval.query_video import (
     clip_logits,
     clip_scorer,
     localise_in_chunks,
-    longest,
     reached,
     shared_cross_entropy,
 )
