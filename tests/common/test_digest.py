@@ -1,5 +1,7 @@
 """Digests follow imports: what a script uses is in its digest, and nothing that decides no bytes."""
 
+import ast
+
 import pytest
 
 from verified.common import digest
@@ -40,7 +42,7 @@ def package(tmp_path, monkeypatch):
 
 
 def files_of(package, source):
-    files = digest._closure(digest._imports(source, ""))
+    files = digest._closure(digest._imports(ast.parse(source), ""))
     return {file.relative_to(package).as_posix() for file in files if file.name != "__init__.py"}
 
 

@@ -2,12 +2,18 @@
 
 import json
 import os
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from verified.common.shards import shard_names, shard_of
+from verified.config import Config
 from verified.config.sources import FolderSource
-from verified.corpus import shard_states
+from verified.corpus import shard_states, video_folder
 from verified.corpus.shard_states import VideoStates, rows_by_shard
+from verified.corpus.source_files import folder_state, shard_state
+from verified.corpus.video_folder import file_state
 
 SHARDS = 4
 
@@ -63,22 +69,34 @@ def test_ids_that_others_decide_change_every_shard_that_they_touch(source):
     assert len(changed(before, rows_by_shard(source, SHARDS))) == 1, "the row whose id was used before is left out"
 
 
+def states_of_shards():
+    """What a start tells of each shard and of the folder; the next start is another process."""
+    shard_states.video_states.cache_clear()
+    source = {"kind": "folder", "videos": "videos", "moments": "moments.jsonl"}
+    settings = Config.model_validate({"shards": SHARDS, "datasets": {"mine": {"title": "Mine", "source": source}}})
+    shards = [SimpleNamespace(dataset="mine", shard=name) for name in shard_names(SHARDS)]
+    state = shard_state(settings)
+    return [state(shard) for shard in shards], folder_state(settings)(shards[0])
+
+
 def test_a_second_start_reads_neither_rows_nor_videos(source, monkeypatch):
-    monkeypatch.setattr(shard_states, "SETTLED_NS", -1)
+    monkeypatch.setattr(video_folder, "SETTLED_NS", -1)
     written([row(number, desc_id=number) for number in range(24)])
-    first = rows_by_shard(source, SHARDS)
-    states = VideoStates()
-    seen = [states.of(f"videos/v{number}.mp4") for number in range(12)]
-    states.save()
+    first, folder = states_of_shards()
     sampled = []
-    monkeypatch.setattr(shard_states, "_rows", lambda path: pytest.fail("read again"))
-    monkeypatch.setattr(shard_states, "file_state", lambda path: sampled.append(path) or "another")
-    assert rows_by_shard(source, SHARDS) == first
-    again = VideoStates()
-    with open("videos/v3.mp4", "wb") as file:
-        file.write(b"y" * 103)
-    assert [again.of(f"videos/v{number}.mp4") for number in range(12)] == [*seen[:3], "another", *seen[4:]]
-    assert sampled == ["videos/v3.mp4"]
+    with monkeypatch.context() as second:
+        second.setattr(shard_states, "_rows", lambda path: pytest.fail("rows read again"))
+        second.setattr(shard_states, "VideoFolder", lambda path: pytest.fail("names matched again"))
+        second.setattr(shard_states, "file_state", lambda path: pytest.fail("sampled again"))
+        assert states_of_shards() == (first, folder)
+
+    monkeypatch.setattr(shard_states, "file_state", lambda path: sampled.append(path) or file_state(path))
+    Path("videos/v3.mp4").write_bytes(b"y" * 103)
+    again, another = states_of_shards()
+    assert sampled == ["videos/v3.mp4"] and another != folder
+    assert changed(first, again) == [shard_of("v3", SHARDS)]
+    written([row(number, desc_id=number) for number in range(23)])
+    assert changed(again, states_of_shards()[0]) == [shard_of("v11", SHARDS)]
 
 
 def test_a_file_that_was_just_written_is_not_remembered(source):
@@ -90,7 +108,7 @@ def test_a_file_that_was_just_written_is_not_remembered(source):
 
 @pytest.mark.parametrize("content", [b"", b"[1]", b"{"])
 def test_a_damaged_memory_is_an_empty_one(source, content):
-    for name in ("verified-videos.json", "verified-rows.json"):
-        (shard_states.Path(shard_states.REMEMBERED) / name).write_bytes(content)
+    for name in ("verified-videos.json", "verified-states.json"):
+        Path(shard_states.REMEMBERED, name).write_bytes(content)
     written([row(number) for number in range(12)])
-    assert len(rows_by_shard(source, SHARDS)) == SHARDS and VideoStates().of("videos/v1.mp4")
+    assert len(states_of_shards()[0]) == SHARDS and VideoStates().of("videos/v1.mp4")

@@ -1,5 +1,6 @@
 """An edit re-runs the rules whose scripts use the edited module, and no others."""
 
+import ast
 import re
 import shutil
 import subprocess
@@ -91,7 +92,7 @@ def test_rules_pass_what_is_chosen_at_run_time(chooser, param):
     count = 0
     for rule in re.split(r"^(?:rule|checkpoint) ", texts, flags=re.MULTILINE)[1:]:
         script = re.search(r'"\.\./(scripts/\w+\.py)"', rule)
-        files = _closure(_imports((PROJECT / script[1]).read_bytes(), "")) if script else []
+        files = _closure(_imports(ast.parse((PROJECT / script[1]).read_bytes()), "")) if script else []
         if any(chooser in file.as_posix() for file in files):
             count += 1
             assert f"        {param}=" in rule, f"rule {rule.partition(':')[0]} lacks the param {param}"

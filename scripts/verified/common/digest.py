@@ -42,7 +42,7 @@ def name_reader(rules: Iterable, reader: str) -> None:
     """Give each rule whose script reads frames of videos the param `video_reader`, unless it is the default, PyAV."""
     for rule in rules if reader != "pyav" else ():
         script = SCRIPTS / Path(rule.script or "").name
-        if script.is_file() and _file(READING) in _closure(_imports(script.read_bytes(), "")):
+        if script.is_file() and _file(READING) in _closure(_imports(ast.parse(script.read_bytes()), "")):
             rule.set_params(video_reader=reader)
 
 
@@ -56,7 +56,7 @@ def _code_of(script: Path) -> Callable[[object], str]:
 @cache
 def script_digest(script: Path) -> str:
     """SHA-256 (first 16 hex digits) over all that decides a script's outputs besides the script and its params."""
-    return _digest(_closure(_imports(script.read_bytes(), "")))
+    return _digest(_closure(_imports(ast.parse(script.read_bytes()), "")))
 
 
 @cache
@@ -114,17 +114,18 @@ def _module(name: str) -> tuple[Path, list[str], list[Path]]:
     """The file of a module, the modules that it imports, and data files beside it whose names occur in its text."""
     file = _known_file(name)
     source = file.read_bytes()
+    tree = ast.parse(source)
     package = name if file.name == "__init__.py" else name.rpartition(".")[0]
-    imported = [] if name in CHOOSERS else list(_imports(source, package))
-    return file, imported, _data(source, file.parent)
+    imported = [] if name in CHOOSERS else list(_imports(tree, package))
+    return file, imported, _data(source, tree, file.parent)
 
 
-def _imports(source: bytes, package: str) -> Iterator[str]:
+def _imports(tree: ast.AST, package: str) -> Iterator[str]:
     """Names, relative to the package, of the modules that a source imports or names, as for a process of its own.
 
     `package` is the one that the source belongs to. Imports for type checkers do not count.
     """
-    waiting: list[ast.AST] = [ast.parse(source)]
+    waiting = [tree]
     while waiting:
         node = waiting.pop()
         if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
@@ -147,14 +148,22 @@ def _imports(source: bytes, package: str) -> Iterator[str]:
         yield from (module for module in inside if module.replace(".", "").isidentifier() and _file(module) is not None)
 
 
-def _data(source: bytes, folder: Path) -> list[Path]:
+@cache
+def _beside(folder: Path) -> dict[str, Path]:
+    """Files other than Python's in a folder, by name."""
+    return {file.name: file for file in folder.iterdir() if file.is_file() and file.suffix not in (".py", ".pyc")}
+
+
+def _data(source: bytes, tree: ast.AST, folder: Path) -> list[Path]:
     """Files beside a module, other than Python's, that its text constants name."""
+    beside = {name: file for name, file in _beside(folder).items() if name.encode() in source}
+    if not beside:  # the rule; a walk over all nodes of all modules takes half a second of each start
+        return []
     names = {
         node.value
-        for node in ast.walk(ast.parse(source))
+        for node in ast.walk(tree)
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and 0 < len(node.value) < 100
     }
-    beside = {file.name: file for file in folder.iterdir() if file.is_file() and file.suffix not in (".py", ".pyc")}
     return [beside[name] for name in sorted(names & beside.keys())]
 
 

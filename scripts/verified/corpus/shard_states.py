@@ -1,18 +1,18 @@
 """What each shard's rows and videos are, in a digest: told at each start, so reading as little as possible.
 
-A corpus may hold a million moments and 200,000 videos. What was read once is kept in `.snakemake` (`REMEMBERED`) and
-read again where the file's size, times or inode changed. The file may be deleted at any time.
+A corpus may hold a million moments and 200,000 videos. What was told once is kept in `.snakemake` (`REMEMBERED`) and
+told again where the size, times or inode of a file changed: digests as they were where none did, states of videos where
+one did. The files there may be deleted at any time.
 """
 
 import contextlib
 import hashlib
 import json
-import os
-import time
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import orjson
@@ -22,11 +22,9 @@ from verified.common.files import atomic_path
 from verified.common.shards import shard_of
 from verified.config.sources import FolderSource
 from verified.corpus.moments_file import read_moments_file
-from verified.corpus.video_folder import NameRefused, VideoFolder, file_state
+from verified.corpus.video_folder import NameRefused, VideoFolder, file_state, folder_stamp, stamp
 
 REMEMBERED = ".snakemake"
-SETTLED_NS = 2_000_000_000
-"""Nanoseconds since its last change after which a file's times tell whether it changes again."""
 
 
 class Memory:
@@ -48,11 +46,28 @@ class Memory:
             self.changed = False
 
 
-def stamp(path: str | os.PathLike) -> tuple[str, bool]:
-    """What changes with every change of a file (size, times, inode), and whether it is old enough to tell the next."""
-    status = os.stat(path)
-    settled = time.time_ns() - max(status.st_ctime_ns, status.st_mtime_ns) > SETTLED_NS
-    return f"{status.st_size} {status.st_mtime_ns} {status.st_ctime_ns} {status.st_ino}", settled
+def told(subject: str, videos: str, moments: str | None, tell: Callable[[], Any]) -> Any:
+    """What `tell` returns of a folder of videos and a moments file, or returned when no stamp of theirs was another.
+
+    `subject` says what is told. A file that changed just now could change again within the grain of its times: what is
+    told of it is not kept. `tell` says what it has to say of files that are not there.
+    """
+    now, settled = folder_stamp(videos)
+    if moments is not None:
+        try:
+            of_moments, old = stamp(moments)
+        except OSError:
+            return tell()
+        now, settled = f"{now} {of_moments}", settled and old
+    memory, key = Memory("verified-states.json"), f"{subject} of {videos} {moments or ''}"
+    known = memory.values.get(key)
+    if isinstance(known, list) and known[0] == now:
+        return known[1]
+    value = tell()
+    if settled:
+        memory.values[key], memory.changed = [now, value], True
+        memory.save()
+    return value
 
 
 class VideoStates(Memory):
@@ -68,11 +83,11 @@ class VideoStates(Memory):
         except OSError:
             return ""
         known = self.values.get(path)
-        if isinstance(known, list) and known[0] == now:
-            return known[1]
+        if isinstance(known, str) and known.startswith(f"{now}\n"):
+            return known[len(now) + 1 :]
         state = file_state(path)
-        if settled:
-            self.values[path], self.changed = [now, state], True
+        if settled:  # as one string: Python's collector would look into 200,000 lists again and again
+            self.values[path], self.changed = f"{now}\n{state}", True
         return state
 
 
@@ -89,20 +104,9 @@ def rows_by_shard(source: FolderSource, shards: int) -> list[tuple[str, list[str
     an id, an id that is used twice) these are hashed too. Raises InputError for a folder or a file that is not there.
     """
     folder = VideoFolder(source.videos)
-    listed = hashlib.sha256("\n".join(folder.paths).encode("utf-8", "surrogatepass")).hexdigest()
     if not source.moments or not Path(source.moments).is_file():
         raise InputError("no such moments file", file=source.moments)
-    now, settled = stamp(source.moments)
-    key = f"{source.moments} {source.videos} {shards}"
-    memory = Memory("verified-rows.json")
-    known = memory.values.get(key)
-    if isinstance(known, dict) and known["stamp"] == f"{now} {listed}":
-        return [(digest, paths) for digest, paths in known["shards"]]
-    divided = _divide(folder, _rows(Path(source.moments)), shards)
-    if settled:
-        memory.values[key], memory.changed = {"stamp": f"{now} {listed}", "shards": divided}, True
-        memory.save()
-    return divided
+    return _divide(folder, _rows(Path(source.moments)), shards)
 
 
 def _rows(path: Path) -> Iterator[tuple[int, dict]]:
@@ -138,17 +142,36 @@ def _divide(folder: VideoFolder, rows: Iterable[tuple[int, dict]], shards: int) 
                 shard_by_name[name] = None
             else:
                 shard_by_name[name] = shard = shard_of(video, shards)
-                videos[shard][video] = folder.paths[video].as_posix()
+                videos[shard][video] = folder.files[video]
         shard = shard_by_name[name]
         identity = row.get("desc_id")
-        ids.append(hash(str(identity).strip()) if identity is not None else -position)
+        if identity is None:
+            ids.append(-position)
+        else:
+            ids.append(hash(identity if type(identity) is int else _number(identity)))
         places.append(-1 if shard is None else shard)
         if shard is not None:
             row.pop("split", None)
-            digests[shard].update(f"{position if identity is None else ''}{row}\n".encode("utf-8", "surrogatepass"))
+            digest = digests[shard]
+            if identity is None:
+                digest.update(b"%d " % position)
+            digest.update(_bytes(row))
     for shard, at in _used_twice(np.frombuffer(ids, dtype=np.int64), np.frombuffer(places, dtype=np.int64)):
         digests[shard].update(f"id used before: {at}\n".encode())
     return [(digest.hexdigest()[:16], [*of_shard.values()]) for digest, of_shard in zip(digests, videos)]
+
+
+def _number(identity: object) -> object:
+    """What an id means that is no number: text of digits counts."""
+    text = str(identity).strip()
+    return int(text) if text.isdecimal() and len(text) < 20 else text
+
+
+def _bytes(row: dict) -> bytes:
+    try:
+        return orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
+    except TypeError:  # an integer of more than 64 bits, half a surrogate pair
+        return f"{row}\n".encode("utf-8", "surrogatepass")
 
 
 def _used_twice(ids: np.ndarray, places: np.ndarray) -> list[tuple[int, int]]:

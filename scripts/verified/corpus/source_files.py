@@ -2,6 +2,8 @@
 
 import hashlib
 from collections.abc import Callable, Iterable
+from functools import partial
+from pathlib import PurePath
 from typing import Any
 
 from verified.common.errors import InputError
@@ -10,7 +12,7 @@ from verified.config import Config
 from verified.config.folders import dataset_of
 from verified.config.sources import FolderSource, PublishedSource, ReleasedSource
 from verified.corpus.released_source import resolve
-from verified.corpus.shard_states import rows_by_shard, video_states
+from verified.corpus.shard_states import rows_by_shard, told, video_states
 from verified.corpus.video_folder import VideoFolder, folder_digest
 
 
@@ -91,12 +93,16 @@ def folder_state(settings: Config) -> Callable[[object], str | None]:
         source = dataset_of(settings, wildcards).source
         if not isinstance(source, FolderSource | PublishedSource):
             return None
-        states = video_states()
-        digest = folder_digest(source.videos, states.of)
-        states.save()
-        return digest
+        return told("the folder", str(source.videos), None, lambda: _folder_digest(source))
 
     return state
+
+
+def _folder_digest(source: FolderSource | PublishedSource) -> str:
+    states = video_states()
+    digest = folder_digest(source.videos, states.of)
+    states.save()
+    return digest
 
 
 def split_settings(settings: Config) -> Callable[[object], dict]:
@@ -125,10 +131,7 @@ def shard_state(settings: Config) -> Callable[[object], str | None]:
         if not isinstance(source, FolderSource | PublishedSource):
             return None
         if wildcards.dataset not in known:
-            if isinstance(source, FolderSource) and not source.proposes_moments:
-                known[wildcards.dataset] = _digests(_rows_by_shard(source, settings.shards))
-            else:  # the moments file is an input of the shards' jobs
-                known[wildcards.dataset] = _digests(_videos_by_shard(source, settings.shards))
+            known[wildcards.dataset] = _shard_states(source, settings.shards)
         return known[wildcards.dataset][shard_index(wildcards.shard)]
 
     return state
@@ -143,11 +146,29 @@ def scene_state(settings: Config) -> Callable[[object], str | None]:
         if not isinstance(source, FolderSource | PublishedSource):
             return None
         if wildcards.dataset not in known:
-            by_shard = _videos_by_shard(source, settings.shards)
-            known[wildcards.dataset] = _digests(("\n".join(paths), paths) for _, paths in by_shard)
+            known[wildcards.dataset] = told(
+                f"scenes in {settings.shards} shards",
+                str(source.videos),
+                None,
+                partial(_scenes, source, settings.shards),
+            )
         return known[wildcards.dataset][shard_index(wildcards.shard)]
 
     return state
+
+
+def _shard_states(source: FolderSource | PublishedSource, shards: int) -> list[str]:
+    videos = str(source.videos)
+    if isinstance(source, FolderSource) and not source.proposes_moments:
+        rows = partial(_rows_by_shard, source, shards)
+        return told(f"rows in {shards} shards", videos, str(source.moments), lambda: _digests(rows()))
+    # The moments file is an input of the shards' jobs.
+    subject = f"videos in {shards} shards, published: {source.published}"
+    return told(subject, videos, None, lambda: _digests(_videos_by_shard(source, shards)))
+
+
+def _scenes(source: FolderSource | PublishedSource, shards: int) -> list[str]:
+    return _digests(("\n".join(paths), paths) for _, paths in _videos_by_shard(source, shards))
 
 
 def _digests(by_shard: Iterable[tuple[str, list[str]]]) -> list[str]:
@@ -167,8 +188,8 @@ def _videos_by_shard(source: FolderSource | PublishedSource, shards: int) -> lis
         folder = VideoFolder(source.videos)
     except InputError:  # the job says so
         return by_shard
-    for video, path in folder.paths.items():
-        by_shard[shard_of(path.stem if source.published else video, shards)][1].append(path.as_posix())
+    for video, path in folder.files.items():
+        by_shard[shard_of(PurePath(path).stem if source.published else video, shards)][1].append(path)
     return by_shard
 
 
