@@ -76,6 +76,45 @@ def test_the_board_is_ordered_and_means_run_over_seeds(board, tmp_path, capsys):
     assert "# board-demo: submissions on demo" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"model": "../../x"},
+        {"model": "/tmp/x"},
+        {"model": ".."},
+        {"model": ".hidden"},
+        {"model": "a\x00b"},
+        {"model": "x" * 300},
+        {"model": ""},
+        {"model": "\ud800"},
+        {"model": 7},
+        {"split": "../../../secret"},
+        {"split": None},
+        {"seed": "../1"},
+        {"seed": True},
+        {"seed": 3},
+        {"dataset": ["demo"]},
+        {"nms_threshold": "0.5"},
+        {"ground_truth_sha256": 5},
+    ],
+)
+def test_what_metrics_say_writes_nothing_outside_of_the_board(run, tmp_path, capsys, changed):
+    for path in run.rglob("metrics.json"):
+        path.write_text(json.dumps({**json.loads(path.read_text()), **changed}))
+    before = set(tmp_path.rglob("*"))
+    assert main(["board-add", str(run), str(tmp_path / "submissions" / "demo")]) == 2
+    said(capsys.readouterr().err, "metrics.json", remedy=True)
+    assert set(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize("content", ["[]", "3", "{}", '{"model": "xml"}', "[" * 10000])
+def test_metrics_that_say_too_little_are_refused(run, tmp_path, capsys, content):
+    for path in run.rglob("metrics.json"):
+        path.write_text(content)
+    assert main(["board-add", str(run), str(tmp_path / "submissions" / "demo")]) == 2
+    said(capsys.readouterr().err, "metrics.json")
+
+
 def test_a_run_on_another_ground_truth_does_not_join(board, run, capsys):
     truth = board / "demo" / "truth.jsonl"
     truth.write_text(truth.read_text().replace("4.0", "5.0"))

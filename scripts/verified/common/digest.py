@@ -22,7 +22,18 @@ SCRIPTS = PROJECT / "scripts"
 
 DECIDES_NOTHING = frozenset(
     f"common.{name}"
-    for name in ("digest", "errors", "gpu_leases", "intact", "job", "progress", "resources", "run_lock", "seals")
+    for name in (
+        "digest",
+        "errors",
+        "gpu_leases",
+        "intact",
+        "job",
+        "progress",
+        "resources",
+        "run_lock",
+        "seals",
+        "shipped",
+    )
 )
 """Modules whose change alters messages, or where and when a job runs, but none of its outputs."""
 READING = "common.video.spans"

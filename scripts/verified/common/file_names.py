@@ -8,6 +8,12 @@ LONGEST = 200
 """Bytes in UTF-8: file systems take 255, and temporary names and seals add to it."""
 
 
+def is_inside(path: str) -> bool:
+    """Whether a path that a file gives, in parts with slashes between or behind, stays below its folder."""
+    parts = path.removesuffix("/").split("/")
+    return not {"", ".", ".."} & set(parts) and path.isprintable() and "\\" not in path
+
+
 def file_name(name: object, source: str | os.PathLike[str], what: str = "name") -> str:
     """`name`, which `source` gives, if it can stand for one file or folder and for nothing outside of it.
 

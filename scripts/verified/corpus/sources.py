@@ -8,7 +8,9 @@ from functools import cache
 from pathlib import Path
 
 from verified.common.errors import InputError
+from verified.common.file_names import is_inside
 from verified.common.project import PROJECT
+from verified.common.shipped import WORKFLOW, as_installed
 
 SOURCES = PROJECT / "config" / "sources.csv"
 ACCESS = ("open", "form", "none", "own")
@@ -40,13 +42,13 @@ def read_sources(path: Path = SOURCES) -> tuple[SourceFile, ...]:
     """All rows of `config/sources.csv`. Raises InputError where there is no such file, and for an impossible row."""
     if not path.is_file():
         raise InputError("no such list of published files", file=path, remedy="put it there, or name another")
+    as_installed(WORKFLOW, [path])
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     files = []
     for number, row in enumerate(rows, start=2):
         numbers = {key: int(row[key]) if row[key] else None for key in ("bytes", "rows")}
-        path_below = Path(row["place"])
-        if row["access"] not in ACCESS or path_below.is_absolute() or ".." in path_below.parts:
+        if row["access"] not in ACCESS or not (row["place"] == "" or is_inside(row["place"])):
             raise InputError("unknown access class, or a place outside the folder", file=path, row=number)
         files.append(SourceFile(**{**row, **numbers}))
     return tuple(files)

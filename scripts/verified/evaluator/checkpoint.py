@@ -9,9 +9,11 @@ from safetensors.torch import save_file
 from verified.common import tensor_file
 from verified.common.errors import InputError
 from verified.common.files import atomic_path
+from verified.common.shipped import as_on_card
 from verified.common.undrawn import undrawn
 from verified.evaluator.architecture import Architecture, from_header
 from verified.evaluator.model import NoiseEvaluator
+from verified.stand_ins.paths import SHIPPED
 
 FORMAT, VERSION = "evaluator", 1
 TABLE = "text.embeddings.word_embeddings.weight"
@@ -72,6 +74,7 @@ def load_checkpoint(path: str | Path, wanted: Architecture | None = None) -> Noi
     wanted: the architecture of the config; frames and image size may differ where no tensor depends on them (UMT's
     stem), anything else is an error. Raises InputError that names the first missing, unknown or misshapen tensor.
     """
+    as_on_card(path, SHIPPED)
     stored_size, _ = read_header(path)
     size = wanted or stored_size
     tensors = _spread(tensor_file.read_tensor_file(path)[0], size.vocabulary, path)

@@ -1,10 +1,14 @@
 """Image backbones of the transformers library, such as ResNet-152 (2048-D, supplement B.1)."""
 
+from pathlib import Path
+
 import numpy as np
 import torch
 
 from verified.common.errors import InputError
 from verified.common.precision import computing
+from verified.common.shipped import as_on_card
+from verified.stand_ins.paths import SHIPPED
 
 MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 """Of ImageNet's pixels, by which the weights of such models expect their input scaled."""
@@ -22,6 +26,8 @@ class ImageModel:
     def __init__(self, name: str, precision: str = "float32"):
         from transformers import AutoModel
 
+        if Path(name).is_dir():
+            as_on_card(name, SHIPPED)
         try:
             model = AutoModel.from_pretrained(name, dtype=torch.float32)
         except (OSError, ValueError) as error:

@@ -23,6 +23,7 @@ import yaml
 
 from verified.common.errors import InputError
 from verified.common.project import located
+from verified.common.shipped import WORKFLOW, as_installed
 from verified.generation.further import FURTHER
 from verified.generation.request import TASKS
 
@@ -83,6 +84,7 @@ def read_prompts(folder: str | os.PathLike, tasks: Iterable[str] = TASKS) -> dic
 def read_prompt(path: str | os.PathLike, task: str) -> Prompt:
     """Read one prompt file and check its slots against those of the task."""
     path = Path(path)
+    as_installed(WORKFLOW, [path])
     try:
         content = path.read_text(encoding="utf-8")
     except FileNotFoundError:

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 from verified.common.errors import InputError
 from verified.common.progress import Progress
+from verified.common.shipped import as_installed
 
 FORK_FROM = 5000  # distinct texts; below, starting further processes costs more than they save
 COUNTED = ("words", "nouns", "verbs", "adjectives")
@@ -27,6 +28,7 @@ def load_tagger(model: str):
     name = next(
         (name for name in (model, *installed) if name in installed and f"{name}_".startswith(f"{model}_")), model
     )
+    as_installed(name.replace("_", "-"))
     try:
         return spacy.load(name, exclude=["parser", "ner", "senter"])
     except OSError:

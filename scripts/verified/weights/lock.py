@@ -11,6 +11,7 @@ import re
 from pathlib import Path
 
 from verified.common.errors import InputError
+from verified.common.file_names import is_inside
 from verified.common.files import write_text
 
 COMMIT = re.compile(r"[0-9a-f]{40}")
@@ -50,7 +51,7 @@ def _problem(content: object) -> str | None:
         right = isinstance(facts, dict) and isinstance(facts.get("bytes"), int)
         if not right or not SHA256.fullmatch(str(facts.get("sha256"))):
             return f"size or SHA-256 of {file} is missing"
-        if ".." in Path(file).parts or Path(file).is_absolute():
+        if file in files and not is_inside(file):
             return f"{file} lies outside the model's folder"
     return None
 
