@@ -11,12 +11,11 @@ deviation over the seeds, parameters, and processor seconds of one training.
 """
 
 import contextlib
-import json
-import resource
 import statistics
 from pathlib import Path
-from types import SimpleNamespace
 from unittest.mock import patch
+
+from benchmarks.demo_trainings import train_and_test
 
 from verified.common.job import log_to, set_threads, take_environment
 from verified.config import read
@@ -72,38 +71,9 @@ def variants() -> dict:
 
 def run(settings, name: str, change: tuple, seed: int) -> dict[str, float]:
     """Train and test once."""
-    from verified.retrieval.experiment import test_model, train_model
-    from verified.retrieval.paths import testing_inputs, training_inputs, training_settings
-
-    patched, changes = change
-    folder = FOLDER / name.replace(" ", "-") / f"seed-{seed}"
-    folder.mkdir(parents=True, exist_ok=True)
-    wildcards = SimpleNamespace(dataset="demo", model="late_span", trained_on="fig", tested_on="fig", seed=seed)
-    values = training_settings(settings)(wildcards)
-    values["options"] = {**values["options"], **changes}
-    checkpoint, metrics = str(folder / "checkpoint.safetensors"), folder / "metrics.json"
+    patched, options = change
     with patched():
-        began = processor_seconds()
-        train_model(
-            "late_span",
-            "fig",
-            seed,
-            training_inputs(settings)(wildcards),
-            values,
-            checkpoint,
-            str(folder / "log.jsonl"),
-        )
-        seconds = processor_seconds() - began
-        test_model(
-            {**testing_inputs(settings)(wildcards), "checkpoint": checkpoint},
-            {"tested_on": "fig"},
-            values,
-            [],
-            str(folder / "submission.json.gz"),
-            str(metrics),
-            str(folder / "per_query.npz"),
-        )
-    tested = json.loads(metrics.read_text())
+        tested, seconds = train_and_test(settings, "late_span", seed, FOLDER / name.replace(" ", "-"), options)
     recall = tested["metrics"]
     return {
         "vcmr": recall["VCMR"]["0.5/r1"],
@@ -111,11 +81,6 @@ def run(settings, name: str, change: tuple, seed: int) -> dict[str, float]:
         "parameters": tested["parameters"],
         "seconds": seconds,
     }
-
-
-def processor_seconds() -> float:
-    usage = resource.getrusage(resource.RUSAGE_SELF)
-    return usage.ru_utime + usage.ru_stime
 
 
 if __name__ == "__main__":
