@@ -7,7 +7,6 @@ stored as they are, as in the files that others publish; those are also read whe
 
 import hashlib
 import os
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from urllib.parse import unquote
@@ -17,6 +16,7 @@ import numpy as np
 
 from verified.common.errors import InputError
 from verified.common.files import atomic_path, file_digest
+from verified.common.plain_hdf5 import JOINED, data_set, link_to, open_hdf5, reading
 
 
 def name_of(key: str) -> str:
@@ -65,7 +65,7 @@ def link_features(
     content = hashlib.sha256()
     with atomic_path(path) as temporary, h5py.File(temporary, "w") as file:
         for shard in map(Path, shards):
-            with _open(shard) as source:
+            with open_hdf5(shard) as source, reading(shard, "the list of its data sets"):
                 content.update(f"{shard.name} {file_digest(shard)}\n".encode())
                 shard_attributes = dict(source.attrs)
                 common = shard_attributes if common is None else common
@@ -79,19 +79,8 @@ def link_features(
                     seen[name] = shard
                     file[name] = h5py.ExternalLink(os.path.relpath(shard, path.parent), f"/{name}")
         file.attrs.update(common or {})
-        file.attrs.update({**attributes, "shards_sha256": content.hexdigest()})
+        file.attrs.update({**attributes, JOINED: content.hexdigest()})
     return len(seen)
-
-
-def _open(path: Path) -> h5py.File:
-    """Open for reading without locks: many processes may read, also on file systems that have no locks."""
-    sys.audit("open", os.fspath(path), "rb", 0)  # as Python's own open does: commands check seals there
-    try:
-        return h5py.File(path, "r", locking=False)
-    except FileNotFoundError:
-        raise InputError("no such file", file=path) from None
-    except OSError as error:
-        raise InputError(f"not a readable HDF5 file: {error}", file=path) from None
 
 
 class FeatureFile:
@@ -108,63 +97,73 @@ class FeatureFile:
     def _opened(self) -> h5py.File:
         if self._file is None or self._owner != os.getpid():
             # A handle inherited by fork shares its file position with the parent: never use or close it here.
-            self._file, self._owner = _open(self.path), os.getpid()
+            self._file, self._owner = open_hdf5(self.path), os.getpid()
         return self._file
 
     def _dataset(self, key: str) -> h5py.Dataset:
-        file, name = self._opened(), self._name(key)
-        try:
-            stored = file[name]
-        except KeyError:
-            link = file.get(name, getlink=True) if name in list(file) else None
-            detail = f"its shard {link.filename} is gone" if isinstance(link, h5py.ExternalLink) else "is not there"
-            raise InputError(f"features of {key!r}: {detail}", file=self.path) from None
-        if not isinstance(stored, h5py.Dataset):
-            raise InputError(f"features of {key!r}: a group, not a data set", file=self.path)
-        return stored
+        with reading(self.path, f"features of {key!r}"):
+            return data_set(self._opened(), self._name(key), self.path, key)
 
     def _name(self, key: str) -> str:
         """The name under which the file has `key`: ours, or the key itself in files of others."""
         ours = name_of(key)
-        return key if ours not in self._opened() and key in self._opened() else ours
+        return key if link_to(self._opened(), ours) is None and link_to(self._opened(), key) is not None else ours
+
+    def _values(self, key: str, rows: slice | tuple) -> np.ndarray:
+        found = self._dataset(key)
+        with reading(self.path, f"features of {key!r}"):
+            return np.asarray(found[rows])
 
     def __getitem__(self, key: str) -> np.ndarray:
-        return self._dataset(key)[()].astype(np.float32)
+        return self._values(key, ()).astype(np.float32)
 
     def stored(self, key: str) -> np.ndarray:
         """Features of `key` in the number format of the file."""
-        return self._dataset(key)[()]
+        return self._values(key, ())
 
     def rows(self, key: str, first: int, last: int) -> np.ndarray:
         """Items `first` to `last` (exclusive) of `key`, without reading the others."""
-        return self._dataset(key)[first:last].astype(np.float32)
+        return self._values(key, slice(first, last)).astype(np.float32)
 
     def __contains__(self, key: str) -> bool:
-        return self._name(key) in self._opened()
+        with reading(self.path, f"features of {key!r}"):
+            return link_to(self._opened(), self._name(key)) is not None
 
     def __iter__(self) -> Iterator[str]:
-        return map(key_of, self._opened())
+        return iter(self.keys())
 
     def __len__(self) -> int:
         return len(self._opened())
 
     def keys(self) -> list[str]:
         """All keys, in the file's order (alphabetical)."""
-        return list(self)
+        with reading(self.path, "the list of its data sets"):
+            return [key_of(str(name)) for name in self._opened()]
 
     def length(self, key: str) -> int:
         """Number of clips or tokens of `key`, without reading them."""
         return self._dataset(key).shape[0]
 
+    def width(self, key: str) -> int:
+        """Size of one clip's or token's feature of `key`, without reading them."""
+        return self._dataset(key).shape[-1]
+
     @property
     def attributes(self) -> dict:
         """The file's attributes: backbone, dim and what else the writer stated."""
-        return {name: value.item() if hasattr(value, "item") else value for name, value in self._opened().attrs.items()}
+        with reading(self.path, "an attribute"):
+            stored = dict(self._opened().attrs.items())
+        return {name: value.item() if getattr(value, "size", 0) == 1 else value for name, value in stored.items()}
 
     @property
     def dim(self) -> int:
         """Width of every data set."""
-        return int(self.attributes["dim"])
+        width = self.attributes.get("dim")
+        if not isinstance(width, int) or width < 1:
+            raise InputError(
+                f"its attribute dim is {width!r}", file=self.path, remedy="set it to the width of the data sets"
+            )
+        return width
 
     def close(self) -> None:
         """Close the file in this process; the next use opens it again."""

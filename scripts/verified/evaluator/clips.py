@@ -10,6 +10,7 @@ from typing import Any
 import av
 import numpy as np
 
+from verified.common.array_file import read_array
 from verified.common.errors import InputError
 from verified.common.files import atomic_path
 from verified.common.jsonl import write_jsonl
@@ -75,7 +76,7 @@ class CodedClips:
 def open_clips(path: str | Path, index: Sequence[dict]) -> np.ndarray | CodedClips:
     """The clips of a shard: `clips[row]` is uint8 [n, H, W, 3] for a row of `index` without a `reason`."""
     path = Path(path)
-    return np.load(path, mmap_mode="r") if path.suffix == ".npy" else CodedClips(path, index)
+    return read_array(path, 5, "gather it again") if path.suffix == ".npy" else CodedClips(path, index)
 
 
 TOO_SHORT = "shorter-than-two-frames"

@@ -248,7 +248,7 @@ def feature_width(file: FeatureFile) -> int:
     if "dim" in file.attributes:
         return file.dim
     for key in file:
-        return file[key].shape[-1]
+        return file.width(key)
     raise InputError("holds no features", file=file.path)
 
 

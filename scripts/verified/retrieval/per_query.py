@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from verified.common.array_file import read_arrays
 from verified.common.errors import InputError
 from verified.common.files import atomic_path
 
@@ -46,17 +47,22 @@ def read_per_query(folders: Iterable[str | os.PathLike]) -> PerQuery:
     values: dict[str, list[np.ndarray]] = {}
     for folder in folders:
         file = Path(folder) / FILE
-        with np.load(file) as arrays:
-            if VIDEOS not in arrays.files:
-                raise InputError("does not say which videos its queries are about", file=file, remedy="test it again")
-            order = np.argsort(arrays[IDS], kind="stable")
-            if ids is None or videos is None:
-                ids, videos = arrays[IDS][order], arrays[VIDEOS][order]
-            elif not (np.array_equal(ids, arrays[IDS][order]) and np.array_equal(videos, arrays[VIDEOS][order])):
-                raise InputError("tested on other queries than its other trainings", file=file, remedy="test it again")
-            for name in arrays.files:
-                if name not in (IDS, VIDEOS):
-                    values.setdefault(name, []).append(arrays[name][order].astype(np.float64))
+        arrays = read_arrays(file, "test it again")
+        if VIDEOS not in arrays or IDS not in arrays:
+            raise InputError("does not say which videos its queries are about", file=file, remedy="test it again")
+        if any(array.shape != (arrays[IDS].size,) for array in arrays.values()):
+            raise InputError("its arrays are not of one length", file=file, remedy="test it again")
+        order = np.argsort(arrays[IDS], kind="stable")
+        if ids is None or videos is None:
+            ids, videos = arrays[IDS][order], arrays[VIDEOS][order]
+        elif not (np.array_equal(ids, arrays[IDS][order]) and np.array_equal(videos, arrays[VIDEOS][order])):
+            raise InputError("tested on other queries than its other trainings", file=file, remedy="test it again")
+        for name, array in arrays.items():
+            if name in (IDS, VIDEOS):
+                continue
+            if array.dtype.kind != "f" or not np.isfinite(array).all():
+                raise InputError(f"{name!r} holds no finite numbers", file=file, remedy="test it again")
+            values.setdefault(name, []).append(array[order].astype(np.float64))
     if ids is None or videos is None:
         raise ValueError("no trainings to read")
     return PerQuery(ids, videos, {name: np.stack(rows) for name, rows in values.items()})

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from verified.common.errors import InputError
 from verified.common.files import atomic_path
+from verified.common.plain_hdf5 import data_set, open_hdf5, reading
 from verified.retrieval.metrics import NO_VIDEO
 
 
@@ -68,20 +69,19 @@ def read_ranked(path: str | Path, split: str, videos: list[str], external_score:
     Raises InputError if the part is missing or ranks a video that the corpus does not have.
     """
     path = Path(path)
-    try:
-        with h5py.File(path, "r", locking=False) as file:
-            if split not in file:
-                raise InputError(f"holds no ranked lists of the part {split!r}", file=path)
-            group = file[split]
-            if not isinstance(group, h5py.Group):
-                raise InputError(f"holds no ranked lists of the part {split!r}", file=path)
-            desc_id, numbered, cosine = (np.asarray(group[name]) for name in ("desc_id", "video", "cosine"))
-            names = [name.decode() for name in np.asarray(group["videos"])]
-    except OSError as error:
-        raise InputError(f"not a readable HDF5 file: {error}", file=path) from None
+    with open_hdf5(path) as file, reading(path, f"the part {split!r}"):
+        group = file.get(split)
+        if not isinstance(group, h5py.Group):
+            raise InputError(f"holds no ranked lists of the part {split!r}", file=path)
+        desc_id, numbered, cosine = (
+            np.asarray(data_set(file, f"{split}/{name}", path, name)) for name in ("desc_id", "video", "cosine")
+        )
+        names = [name.decode() for name in np.asarray(group["videos"])]
     position = {video: index for index, video in enumerate(videos)}
     unknown = [name for name in names if name not in position]
     if unknown:
         raise InputError(f"ranks {len(unknown)} videos that the corpus does not have: {unknown[0]!r}", file=path)
     renumbered = np.array([position[name] for name in names], dtype=np.int64)
-    return Ranked(desc_id.astype(np.int64), renumbered[numbered], cosine, list(videos), path, external_score)
+    return Ranked(
+        desc_id.astype(np.int64), renumbered[numbered.astype(np.int64)], cosine, list(videos), path, external_score
+    )

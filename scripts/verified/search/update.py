@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from verified.common.array_file import read_array
 from verified.common.errors import InputError
 from verified.common.files import file_digest
 from verified.common.hdf5 import FeatureFile
@@ -250,13 +251,13 @@ def _kept_features(folder: Path, video: str) -> Path:
 
 
 def _load(path: Path) -> np.ndarray:
-    intact(path, required=True, remedy="remove the video and add it again")
-    try:
-        return np.load(path, allow_pickle=False).astype(np.float32)
-    except (OSError, ValueError):
-        raise InputError(
-            "the features of an added video are gone or damaged", file=path, remedy="remove the video and add it again"
-        ) from None
+    """Features [clips, F] of a video that was added by hand."""
+    remedy = "remove the video and add it again"
+    intact(path, required=True, remedy=remedy)
+    features = np.array(read_array(path, 2, remedy), np.float32)
+    if not features.size or not np.isfinite(features).all():
+        raise InputError("holds no clips, or values that are not finite", file=path, remedy=remedy)
+    return features
 
 
 def _added(folder: Path, manifest: dict) -> list[Item]:
@@ -303,7 +304,7 @@ def _group(group: list, encoder: Encoder) -> Iterator[tuple]:
 
 def _width(encoder: Encoder, features: FeatureFile) -> int:
     if encoder.model is None:
-        return int(next(features[video].shape[1] for video in features))
+        return next(map(features.width, features), 0)
     sizes: Any = encoder.model.config  # a model whose scores are cosines has vectors of one width
     return int(sizes.hidden)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from verified.common.array_file import read_arrays
 from verified.common.errors import InputError
 from verified.common.files import atomic_path
 
@@ -34,14 +35,18 @@ class Embeddings:
 
     def __init__(self, path: str | os.PathLike):
         """Raises InputError if the file is not one of ours."""
+        arrays = read_arrays(path, "delete it and run again")
         try:
-            with np.load(path, allow_pickle=False) as file:
-                keys, self.vectors = file["keys"], file["vectors"]
-                self.encoder, self.weights = str(file["encoder"]), str(file["weights"])
-        except (OSError, ValueError, KeyError, EOFError) as error:
+            keys, self.vectors = arrays["keys"], arrays["vectors"]
+            self.encoder, self.weights = str(arrays["encoder"]), str(arrays["weights"])
+        except KeyError as error:
             raise InputError(
-                f"not a file of embeddings: {error}", file=path, remedy="delete it and run again"
+                f"not a file of embeddings: no {error}", file=path, remedy="delete it and run again"
             ) from None
+        if self.vectors.ndim != 2 or self.vectors.dtype.kind != "f" or len(keys) != len(self.vectors):
+            raise InputError(
+                f"{len(keys)} keys for vectors {list(self.vectors.shape)}", file=path, remedy="delete it and run again"
+            )
         self.rows = {key.tobytes(): row for row, key in enumerate(keys)}
 
     def lookup(self, texts: Sequence[str]) -> np.ndarray:

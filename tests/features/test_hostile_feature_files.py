@@ -1,0 +1,123 @@
+"""Crafted and damaged feature files: nothing outside the file becomes a feature, and refusals name file and key."""
+
+import h5py
+import numpy as np
+import pytest
+from fuzz import HDF5, damaged_file
+from refusals import refused
+
+from verified.common.array_file import read_array, read_arrays
+from verified.common.errors import InputError
+from verified.common.hdf5 import FeatureFile, link_features, write_features
+from verified.features.inspect import inspect_features
+
+ELSEWHERE = ("external-raw", "external-link", "link-to-itself", "link-to-nothing", "virtual")
+NO_NUMBERS = ("texts", "objects", "references", "opaque", "bytes", "empty", "scalar", "type", "group", "nested")
+NOT_STORED = ("huge", "huge-packed", "filter")
+
+
+def write(path):
+    write_features(path, {"dim": 4}, [(key, np.ones((3, 4), np.float16), {}) for key in ("a", "b")])
+
+
+@pytest.fixture
+def crafted(tmp_path):
+    """A file of the features a and b, with b made anew by one of `fuzz.HDF5`."""
+
+    def craft(kind: str):
+        write(tmp_path / "v.h5")
+        with h5py.File(tmp_path / "v.h5", "r+") as file:
+            del file["b"]
+            HDF5[kind](file, "b", np.ones((3, 4), np.float16), _First())
+        return tmp_path / "v.h5"
+
+    return craft
+
+
+class _First:
+    def choice(self, choices):
+        return choices[0]
+
+
+@pytest.mark.parametrize("kind", [*ELSEWHERE, *NO_NUMBERS, *NOT_STORED])
+def test_what_is_not_numbers_of_the_file_itself_is_refused(crafted, kind):
+    path = crafted(kind)
+    file = FeatureFile(path)
+    for read in (file.__getitem__, file.stored, file.length, lambda key: file.rows(key, 0, 1)):
+        with refused("'b'", file=path, remedy=True):
+            read("b")
+    assert (file["a"] == 1).all() and file.keys() == ["a", "b"]
+    assert any("b (" in problem for problem in inspect_features(path)[1])
+
+
+def test_a_link_on_the_way_is_not_followed(tmp_path):
+    write(tmp_path / "other.h5")
+    with h5py.File(tmp_path / "v.h5", "w") as file:
+        file["in"] = h5py.ExternalLink("other.h5", "/")
+        file["round"] = h5py.SoftLink("/")
+    file = FeatureFile(tmp_path / "v.h5")
+    for key in ("in/a", "round/in/a"):
+        with refused(f"'{key}'", file=tmp_path / "v.h5"):
+            file[key]
+
+
+def test_links_of_ours_lead_no_further_than_to_plain_arrays(crafted, tmp_path):
+    path = crafted("external-raw")
+    link_features(tmp_path / "all.h5", [path], {})
+    assert (FeatureFile(tmp_path / "all.h5")["a"] == 1).all()
+    with refused("'b'", file=path, remedy=True):
+        FeatureFile(tmp_path / "all.h5")["b"]
+    link_features(tmp_path / "again.h5", [tmp_path / "all.h5"], {})
+    assert (FeatureFile(tmp_path / "again.h5")["a"] == 1).all()
+
+
+@pytest.mark.parametrize("compression", [None, "gzip", "lzf"])
+def test_honest_files_of_others_are_read(tmp_path, compression):
+    with h5py.File(tmp_path / "v.h5", "w") as file:
+        chunks = {"chunks": (2, 4), "shuffle": True} if compression else {}
+        file.create_dataset("films/a", data=np.zeros((500, 4), ">f8"), compression=compression, **chunks)
+        file["none"] = np.zeros((0, 4), np.float32)
+    file = FeatureFile(tmp_path / "v.h5")
+    assert file["films/a"].shape == (500, 4) and file.length("none") == 0 and "films/b" not in file
+
+
+@pytest.mark.parametrize("width", [None, 0, -1, np.nan, "4", 2.5])
+def test_a_width_that_is_none_is_named(tmp_path, width):
+    with h5py.File(tmp_path / "v.h5", "w") as file:
+        if width is not None:
+            file.attrs["dim"] = width
+    with refused("dim", file=tmp_path / "v.h5", remedy=True):
+        FeatureFile(tmp_path / "v.h5").dim  # noqa: B018
+
+
+def test_any_damage_is_read_or_named(tmp_path):
+    outcomes = set()
+    for seed in range(300):
+        write(tmp_path / "v.h5")
+        damaged_file(tmp_path / "v.h5", seed)
+        try:
+            inspect_features(tmp_path / "v.h5")
+            outcomes.add("read")
+        except InputError as error:
+            assert "v.h5" in str(error), seed
+            outcomes.add("refused")
+    assert outcomes == {"read", "refused"}
+
+
+@pytest.mark.parametrize("kind", ["npy", "npz"])
+def test_any_damage_to_arrays_is_read_or_named(tmp_path, kind):
+    path, outcomes = tmp_path / f"a.{kind}", set()
+    for seed in range(300):
+        if kind == "npy":
+            np.save(path, np.ones((3, 4), np.float32))
+        else:
+            np.savez(path, a=np.ones((3, 4)), b=np.array("text"))
+        damaged_file(path, seed)
+        try:
+            read = [read_array(path)] if kind == "npy" else read_arrays(path).values()
+            assert all(array.dtype.kind in "fiuU" for array in read)
+            outcomes.add("read")
+        except InputError as error:
+            assert path.name in str(error) and error.remedy, seed
+            outcomes.add("refused")
+    assert outcomes == {"read", "refused"}
