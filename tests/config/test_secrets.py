@@ -1,5 +1,6 @@
 """Secrets have no place in a configuration, and none in what is said about one."""
 
+import base64
 import logging
 import subprocess
 import sys
@@ -65,3 +66,47 @@ def test_a_crash_prints_no_secret():
 def test_short_words_are_not_taken_for_secrets():
     keep_secret("none")
     assert redacted("there is none") == "there is none"
+
+
+KEY = "sk-Proj/4fQ9+zTb7LmW2xYc8Rn=aK5v"
+HALF = len(KEY) // 2
+ECHOES = {
+    "small letters": KEY.lower(),
+    "capitals": KEY.upper(),
+    "reversed": KEY[::-1],
+    "percent": "".join(f"%{byte:02X}" for byte in KEY.encode()),
+    "address": KEY.replace("/", "%2f").replace("+", "%2b").replace("=", "%3d"),
+    "hexadecimal": KEY.encode().hex(),
+    "base64": base64.b64encode(KEY.encode()).decode(),
+    "base64 of a header": base64.b64encode(f"Bearer {KEY} ".encode()).decode(),
+    "base64 after one letter": base64.b64encode(f"x{KEY}".encode()).decode(),
+    "base64 after two letters": base64.b64encode(f"xx{KEY}yy".encode()).decode(),
+    "base64 for addresses": base64.urlsafe_b64encode(KEY.encode()).decode().rstrip("="),
+    "base64 of the reversal": base64.b64encode(KEY[::-1].encode()).decode(),
+    "spelt out": " ".join(KEY),
+    "spelt out with hyphens": " - ".join(KEY),
+    "over lines": "\n".join(KEY[at : at + 8] for at in range(0, len(KEY), 8)),
+    "halves": f"begins with {KEY[:HALF]} and goes on as {KEY[HALF:]}",
+    "thirds": f"{KEY[:11]} | then | {KEY[11:22]} | then | {KEY[22:]}",
+    "cut off": f"{KEY[:-6]}...",
+    "JSON": KEY.replace("/", "\\/"),
+}
+
+
+@pytest.mark.parametrize("echo", ECHOES)
+def test_what_can_be_derived_from_a_secret_is_masked(echo):
+    keep_secret(KEY)
+    masked = redacted(f"The key is {ECHOES[echo]}, keep it.")
+    assert masked.startswith("The key is ") and masked.endswith(", keep it.") and MASK in masked
+    left = "".join(masked.split(MASK)).lower()
+    for form in (KEY, KEY[::-1], ECHOES[echo][12:-12]):
+        assert not any(form[at : at + 8].lower() in left for at in range(len(form) - 7) if form[at : at + 8].isalnum())
+
+
+def test_other_text_is_left_alone():
+    keep_secret(KEY)
+    keep_secret("the-key-of-the-endpoint")
+    documents = (PROJECT / name for name in ("README.md", "config/README.md", "SECURITY.md", "CHANGELOG.md"))
+    for document in documents:
+        text = document.read_text(encoding="utf-8")
+        assert redacted(text) == text

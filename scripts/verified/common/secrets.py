@@ -4,7 +4,12 @@ Whoever reads a secret from the environment says so with `keep_secret`. Everythi
 afterwards (replies of endpoints, log lines, errors, tracebacks) goes through `redacted`.
 """
 
+import base64
 import contextlib
+import functools
+import html
+import json
+import re
 import sys
 import traceback
 from urllib.parse import quote, unquote
@@ -13,21 +18,81 @@ MASK = "[secret]"
 SHORTEST = 8
 """Fewest characters of a secret; anything shorter, such as the "none" that local endpoints accept, may be a word."""
 
+PIECE, WORDLESS = 12, 8
+"""Characters in a row of a secret that are masked as a piece of it: so many, or fewer with a digit among them, because
+words have none and a key may be made of words."""
+BETWEEN = r"[^A-Za-z0-9]{0,8}"
+"""What may stand between two letters of a secret that is spelt out, its own signs among it."""
+
 _known: set[str] = set()
 
 
 def keep_secret(value: str | None) -> None:
-    """Have `value` masked from now on, also percent-encoded or as Python or JSON escape it."""
+    """Have `value` masked from now on, as it is and in all that `_forms` and `_pieces` derive from it.
+
+    What cannot be masked: a secret that was encrypted, hashed, compressed or put through several encodings, one cut
+    into shorter pieces than `_pieces` knows, and one that is described in words.
+    """
     if value and len(value) >= SHORTEST:
-        _known.update({value, unquote(value), quote(value, safe=""), repr(value)[1:-1]})
+        _known.add(value)
         sys.excepthook = _print_redacted
 
 
 def redacted(text: str) -> str:
     """`text` with every known secret masked."""
     for secret in sorted(_known, key=len, reverse=True):
-        text = text.replace(secret, MASK)
+        text = _without_pieces(_forms(secret).sub(MASK, text), secret)
     return text
+
+
+@functools.cache
+def _forms(secret: str) -> re.Pattern[str]:
+    """A secret and its reversal, percent-encoded, escaped as in Python, JSON or HTML, in hexadecimal digits or base64.
+
+    All in either case of letters, and spelt out. In base64 (and its alphabet for addresses), what surrounds the secret
+    may be encoded with it: for each of the three offsets at which it may begin, the characters that hold nothing else.
+    """
+    forms = set()
+    for text in {secret, unquote(secret), secret[::-1]}:
+        raw = text.encode(errors="surrogatepass")
+        forms |= {text, quote(raw, safe=""), repr(text)[1:-1], json.dumps(text)[1:-1], html.escape(text), raw.hex()}
+        forms |= {text.replace("/", "\\/"), "".join(f"%{byte:02x}" for byte in raw)}
+        for offset in range(3):
+            coded = base64.b64encode(bytes(offset) + raw).decode()
+            core = coded[-(-8 * offset // 6) : 8 * (offset + len(raw)) // 6]
+            forms |= {core, core.replace("+", "-").replace("/", "_")}
+    spelt = map(_spelt, sorted((form for form in forms if len(form) >= SHORTEST), key=len, reverse=True))
+    return re.compile("|".join(spelt), re.I)
+
+
+def _spelt(form: str) -> str:
+    """A pattern of `form`, and of its letters and digits with something else between them."""
+    letters = re.findall(r"[A-Za-z0-9]", form)
+    return "|".join([re.escape(form), *([BETWEEN.join(letters)] if len(letters) >= SHORTEST else [])])
+
+
+@functools.cache
+def _pieces(secret: str) -> frozenset[str]:
+    """Parts of a secret and of its reversal, in small letters, that give a part of it away wherever they stand."""
+    texts = (secret.lower(), secret.lower()[::-1])
+    parts = (text[at : at + size] for size in (WORDLESS, PIECE) for text in texts for at in range(len(text) - size + 1))
+    return frozenset(part for part in parts if len(part) == PIECE or any(map(str.isdigit, part)))
+
+
+def _without_pieces(text: str, secret: str) -> str:
+    """`text` with each run of characters that pieces of the secret cover masked."""
+    pieces, small = _pieces(secret), text.lower()
+    if len(small) != len(text):  # a few letters of other scripts become two
+        small = text
+    covered: list[list[int]] = []
+    for size in (WORDLESS, PIECE):
+        covered += [[at, at + size] for at in range(len(small) - size + 1) if small[at : at + size] in pieces]
+    parts, end = [], 0
+    for first, last in sorted(covered):
+        if first >= end:
+            parts += [text[end:first], MASK]
+        end = max(end, last)
+    return "".join([*parts, text[end:]])
 
 
 def _print_redacted(kind, error, trace) -> None:
