@@ -10,7 +10,7 @@ from refusals import refused
 
 from verified.common.jsonl import write_json
 from verified.corpus.sources import collections
-from verified.tables.collect import Collection
+from verified.tables.collect import Cell, Collection
 from verified.tables.left_out import range_without
 from verified.tables.reproduction import (
     CAPTIONS,
@@ -19,6 +19,7 @@ from verified.tables.reproduction import (
     printed_table,
     read_printed,
     reproduction,
+    verdict_of,
     verdict_table,
 )
 from verified.tables.write import write_simple
@@ -178,3 +179,20 @@ def test_printed_figures_are_checked(tmp_path):
     (tmp_path / "printed.csv").write_text("table,value\nmain-1,12.3x\n")
     with refused(file="printed.csv", row=2):
         read_printed(tmp_path / "printed.csv")
+
+
+@pytest.mark.parametrize(
+    "low, high, trainings, verdict",
+    [
+        (19.6, 20.9, 3, "reproduced"),
+        (21.5, 23.0, 3, "differs"),
+        (16.0, 18.5, 3, "differs"),
+        (19.6, 21.5, 3, "cannot tell"),
+        (5.0, 35.0, 3, "cannot tell"),
+        (19.9, 20.1, 1, "cannot tell"),
+        (30.0, 31.0, 1, "cannot tell"),
+    ],
+)
+def test_noise_reproduces_nothing(low, high, trainings, verdict):
+    cell = Cell((low + high) / 2, low, high, trainings=trainings)
+    assert verdict_of(20.0, cell, 1.0) == verdict

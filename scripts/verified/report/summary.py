@@ -9,8 +9,8 @@ from pathlib import Path
 
 from verified.common.files import write_text
 from verified.report.pages import still_page, wide
+from verified.tables.reproduction import VERDICTS
 
-VERDICTS = ("reproduced", "differs", "partial", "not attempted")
 STYLE = """
 .verified table { border-collapse: collapse; margin: .5rem 0 1rem; font-size: .9rem; }
 .verified th, .verified td { border-bottom: 1px solid #d0d0d0; padding: .15rem .6rem .15rem 0; text-align: left;
