@@ -16,6 +16,7 @@ from verified.common.job import announce_parent
 from verified.common.project import PROJECT
 from verified.common.resources import LONGEST, LONGEST_ROAD, growing, limit_runtime
 from verified.common.run_lock import enter
+from verified.common.run_marks import keep_own_marks
 from verified.common.seals import announce, marked
 from verified.common.shards import shard_names
 from verified.config import load
@@ -54,6 +55,7 @@ config["name"] = settings.name
 HOME = home(settings)
 announce_parent()
 if workflow.is_main_process and not workflow.output_settings.dryrun:
+    keep_own_marks()
     try:
         if message := enter(Path(".snakemake")):
             logger.info(message)
