@@ -2,7 +2,7 @@ from verified.annotations.paths import compared_candidates
 from verified.config import outputs
 from verified.report.pages import page_digest
 from verified.report.paths import title_of
-from verified.review.paths import page_folders
+from verified.review.paths import page_folders, review_warning
 
 
 rule review:
@@ -35,6 +35,7 @@ rule prepare_review:
     params:
         review=settings.review.model_dump(mode="json"),
         title=title_of(settings),
+        warning=review_warning(settings),
         choose_by=settings.annotations.choose_by,
         seed=settings.seed,
         page=page_digest("review"),

@@ -23,5 +23,6 @@ with job(snakemake) as log:
         shown,
         read_jsonl(inputs.videos),
         *size,
+        settings.warning,
     )
     log.info("%d moments on %d pages", len(shown), pages)

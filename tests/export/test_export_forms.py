@@ -5,6 +5,7 @@ import hashlib
 import io
 import json
 import tarfile
+from types import SimpleNamespace
 
 import pytest
 from PIL import Image
@@ -14,12 +15,15 @@ from verified.__main__ import main
 from verified.captions.tar import KeyframeTars
 from verified.common.jsonl import read_json, read_jsonl
 from verified.common.video.probe import probe
+from verified.config import load
 from verified.config.export import Export
+from verified.config.trust import NOT_TRUSTED
 from verified.corpus.encode import write_video
 from verified.corpus.released_formats import read_split
 from verified.export.collection import COLUMNS, collect
 from verified.export.forms import FORMS, write_form
 from verified.export.media import media_of
+from verified.export.paths import export_facts
 from verified.keyframes import write_keyframes
 
 HOSTILE = 'she said "stop", twice; then: ##7.0 <b>ünïcode</b> =1+1, \U0001f600'
@@ -228,3 +232,19 @@ def test_coarse_captions_alone_are_exported_as_such(tmp_path):
     assert read_jsonl(written("tvr", tmp_path / "tvr", collection) / "train.jsonl")[0]["desc"] == "coarse 1"
     for form in FORMS:
         assert "Prompts" not in (written(form, tmp_path / form, collection) / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_says_that_confidences_of_the_stand_in_are_not_to_be_trusted(form, tmp_path):
+    """No checkpoint is imported: the evaluator starts from the stand-in that comes with the workflow."""
+    moments = tmp_path / "m.csv"
+    moments.write_text("video,start,end,caption,split\na,0,1,a dog runs,train\n")
+    source = {"kind": "folder", "videos": str(tmp_path), "moments": str(moments)}
+    settings = load({"name": "kitchen", "datasets": {"kitchen": {"title": "Kitchen-FIG", "source": source}}})
+    facts = export_facts(settings)(SimpleNamespace(dataset="kitchen", form=form))
+    folder = written(form, tmp_path, collect(ROWS, SPLITS, facts["about"]))
+    assert read_json(folder / "manifest.json")["warning"] == NOT_TRUSTED
+    cards = [*folder.glob("README.md"), *folder.glob("croissant.json")]
+    assert cards and all(NOT_TRUSTED in path.read_text(encoding="utf-8") for path in cards)
+    trusted = written(form, tmp_path / "trusted", collect(ROWS, SPLITS, ABOUT))
+    assert not any("trusted" in path.read_text(encoding="utf-8") for path in trusted.glob("*.md"))

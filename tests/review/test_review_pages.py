@@ -7,6 +7,7 @@ from browser import browser
 from verified.annotations.choose import annotate, candidates_by_moment
 from verified.annotations.select import select
 from verified.common.jsonl import read_jsonl
+from verified.config.trust import NOT_TRUSTED
 from verified.corpus.encode import write_video
 from verified.review.decisions import read_decisions
 from verified.review.pages import queue, write_pages
@@ -46,7 +47,8 @@ def pages(tmp_path_factory):
     frames = np.random.default_rng(0).integers(0, 255, (32, 48, 64, 3), dtype=np.uint8)
     write_video(folder / "v.mp4", frames, 8)
     videos = [{"video": "<v>", "path": str(folder / "v.mp4")}]
-    assert write_pages(folder / "pages", "kitchen", "Kitchen", queue(MOMENTS, GROUPS, "doubt"), videos, 5, 64) == 2
+    shown = queue(MOMENTS, GROUPS, "doubt")
+    assert write_pages(folder / "pages", "kitchen", "Kitchen", shown, videos, 5, 64, NOT_TRUSTED) == 2
     return folder / "pages"
 
 
@@ -62,6 +64,7 @@ def test_pages_hold_so_many_moments_and_no_address_of_the_network(pages):
     assert names == ["page-001.html", "page-002.html"]
     text = (pages / "page-001.html").read_text(encoding="utf-8")
     assert "http://" not in text and "https://" not in text and "<b>statics" not in text
+    assert NOT_TRUSTED in text, "reviewers are told of confidences that mean nothing"
 
 
 def content(chromium, name: str) -> str:

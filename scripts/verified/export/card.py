@@ -33,6 +33,7 @@ def write_cards(folder: Path, form: str, told: str, collection: Collection, head
     manifest = {
         **{key: about[key] for key in ("title", "version", "licence", "config", "name", "creators", "url")},
         "form": form,
+        **({"warning": about["warning"]} if about.get("warning") else {}),
         "splits": collection.counts(),
         "models": dict(about["models"]),
         "prompts": about["prompts"],
@@ -61,6 +62,7 @@ def _readme(about: Mapping, told: str, manifest: Mapping) -> str:
             "",
             "Fine-grained captions of video moments. " + told,
             "",
+            *([f"**{about['warning']}**", ""] if about.get("warning") else []),
             *facts,
             "",
             "| split | captions | moments | videos |",

@@ -32,7 +32,7 @@ class Collection:
     """Rows by split (dicts of COLUMNS), and what is known of the whole.
 
     `about`: title, name, licence, config, version, creators, url, models (role → model), prompts (name and sha256, or
-    None where the captions were given).
+    None where the captions were given), warning (what is to be said of the confidences, or nothing).
     """
 
     about: Mapping

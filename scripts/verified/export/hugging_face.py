@@ -136,7 +136,9 @@ def croissant(about, folder: Path, files: dict[str, Path]) -> dict:
         "@type": "sc:Dataset",
         "conformsTo": "http://mlcommons.org/croissant/1.0",
         "name": split_name(about["title"]),
-        "description": f"{about['title']}: fine-grained captions of video moments.",
+        "description": " ".join(
+            filter(None, (f"{about['title']}: fine-grained captions of video moments.", about.get("warning")))
+        ),
         "license": about["licence"],
         "version": about["version"],
         **({"url": about["url"]} if about["url"] else {}),

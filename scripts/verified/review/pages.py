@@ -47,11 +47,19 @@ def queue(moments: Iterable[dict], groups: Mapping[int, list[dict]], order: str)
 
 
 def write_pages(
-    folder: Path, dataset: str, title: str, shown: list[dict], videos: Iterable[dict], moments: int, side: int
+    folder: Path,
+    dataset: str,
+    title: str,
+    shown: list[dict],
+    videos: Iterable[dict],
+    moments: int,
+    side: int,
+    warning: str = "",
 ) -> int:
     """Write ``page-001.html`` … with `moments` moments each into `folder`; returns how many pages.
 
     Clips are cut page by page, each video of a page decoded once; `side` is their longest side in pixels.
+    `warning` stands above the moments: what is to be said of the confidences that order them.
     """
     paths = {row["video"]: row["path"] for row in videos}
     folder.mkdir(parents=True, exist_ok=True)
@@ -68,6 +76,7 @@ def write_pages(
             "title": title,
             "page": number,
             "pages": len(pages_of_moments),
+            "warning": warning,
             "items": page_moments,
         }
         data = {"review": review} | {

@@ -2,8 +2,10 @@
 
 from collections.abc import Callable
 
+from verified.common.folders import key_of
 from verified.config import Config
 from verified.config.folders import dataset_folder, datasets_with
+from verified.config.trust import confidence_warning
 
 
 def table_files(settings: Config) -> list[str]:
@@ -23,3 +25,12 @@ def page_folders(settings: Config) -> Callable[[object], list[str]]:
         return [f"{dataset_folder(settings, name)}/review/pages" for name in datasets_with(settings, "annotated_here")]
 
     return folders
+
+
+def review_warning(settings: Config) -> Callable[[object], str]:
+    """A params function: what reviewers of ``wildcards.dataset`` are to know of its confidences, or nothing."""
+
+    def warning(wildcards) -> str:
+        return confidence_warning(settings, key_of(wildcards.dataset))
+
+    return warning

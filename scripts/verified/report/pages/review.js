@@ -261,6 +261,8 @@ byId("reviewer").addEventListener("change", () => { restore(); show(); });
 byId("load").addEventListener("change", (event) => event.target.files.length && load(event.target.files[0]));
 
 byId("title").textContent = `Review of ${review.title}, page ${review.page} of ${review.pages}`;
+byId("warning").textContent = review.warning;
+byId("warning").hidden = !review.warning;
 byId("about").textContent = `${items.length} moments. The large caption is the one to judge: does it fit the clip in everything it says? `
   + "Decisions stay in this browser, so you can go on later; save them when you are done.";
 begin();
