@@ -1,19 +1,24 @@
 """The quote: counted on the plan before anything runs, and exact about what the ledger holds."""
 
 import json
+from pathlib import Path
 
 import pytest
 from captioning import make_moments, make_tar, make_videos
-from loopback import Scripted, completion, endpoint, images_of
+from loopback import Scripted, completion, endpoint, images_of, sensible
+from media import counted, write_video
 from refusals import refused
 
 from verified.captions import dynamics, statics
 from verified.captions.tar import KeyframeTar
-from verified.common.jsonl import write_jsonl
+from verified.common.jsonl import read_jsonl, write_jsonl
+from verified.common.made_with import note_of
 from verified.config import load
+from verified.corpus.assemble import write_shard
 from verified.generation.probe import probe_picture
-from verified.generation.quote import quote, totals
+from verified.generation.quote import quote, totals, unpriced
 from verified.generation.session import Session
+from verified.keyframes import write_keyframes
 from verified.perturbations.write import TASK_OF_KIND
 
 CAPTIONS = ["a dog runs", "a cat sits", "a dog runs"]
@@ -74,9 +79,9 @@ def test_a_quote_before_and_after_the_run(tmp_path, monkeypatch):
         assert answers["money"] == pytest.approx((answers["tokens_in"] + 2 * answers["tokens_out"]) / 1e6, rel=0.01)
         assert all(row["known"] == 0 for row in before.values())
 
-        write_jsonl("results/mine/corpus/moments.jsonl", moments)
-        videos = make_videos(tmp_path, moments)
-        write_jsonl("results/mine/corpus/videos.jsonl", videos.values())
+        videos = make_videos(tmp_path / "videos", moments)
+        probes = [{"video": name, "probe": row} for name, row in videos.items()]
+        write_jsonl("results/mine/corpus/shards/shard-00.probes.jsonl", probes)
         (tmp_path / "results/mine/keyframes").mkdir()
         tar = make_tar(tmp_path / "results/mine/keyframes/shard-00.tar", moments)
         tasks = (*statics.TASKS, *dynamics.TASKS, *TASK_OF_KIND.values())
@@ -192,3 +197,83 @@ def test_a_quote_looks_only_tasks_up_that_the_ledger_knows(tmp_path, monkeypatch
         monkeypatch.setattr("verified.generation.ledger.Ledger.get", lambda self, key: looked.append(key))
         quote(settings)
     assert len(looked) == len(CAPTIONS), "those of the one task of which there is an answer"
+
+
+def looked_into(moments):
+    """What a run leaves of its first stages: probes and keyframes of these moments, in one shard."""
+    files = {"videos": "videos", "moments": "moments.jsonl"}
+    folder = Path("results/mine/corpus/shards")
+    output = {name: str(folder / f"shard-00.{name}.jsonl") for name in ("moments", "videos", "probes")}
+    folder.mkdir(parents=True, exist_ok=True)
+    write_jsonl("moments.jsonl", moments)
+    write_shard({"default_split": "test", "published": False}, files, "shard-00", 1, output)
+    settings = config("http://127.0.0.1:9").datasets["mine"].keyframes.model_dump()
+    write_keyframes(read_jsonl(output["moments"]), read_jsonl(output["videos"]), settings, keyframes_of_run())
+
+
+def keyframes_of_run() -> str:
+    return "results/mine/keyframes/shard-00.tar"
+
+
+def test_a_quote_is_of_the_moments_that_are_there_now(tmp_path, monkeypatch):
+    """Videos of one shot each: a moment has one keyframe, where a quote that has not looked supposes two."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "videos").mkdir()
+    moments = make_moments(["a dog runs", "a cat sits", "a bird flies"], videos=3)
+    make_videos(tmp_path / "videos", moments)
+    settings = config("http://127.0.0.1:9")
+
+    def quoted(rows):
+        write_jsonl("moments.jsonl", rows)
+        found = quote(settings)
+        return {row["task"]: row["calls"] for row in found}["keyframe_description"], totals(found)["unseen"]
+
+    assert quoted(moments[:2]) == (4, 2)
+    looked_into(moments[:2])
+    write_jsonl("results/mine/corpus/moments.jsonl", moments[:1])  # of an earlier run
+    assert quoted(moments[:2]) == (2, 0)
+    assert quoted(moments) == (4, 1), "a video was added"
+    assert quoted(moments[:1]) == (1, 0), "a row was removed"
+    moved = {**moments[0], "end": moments[0]["end"] - 1}
+    assert quoted([moved, moments[1]]) == (3, 1), "its keyframes are to be cut again"
+    note = note_of(keyframes_of_run())
+    note.parent.mkdir(parents=True)
+    note.write_text(json.dumps({"params": ["1", "{'segments': 3, 'min_scene_seconds': 0.6, 'threshold': 27.0}"]}))
+    assert quoted(moments[:2]) == (4, 2), "they were cut with other settings"
+    note.unlink()
+    write_video(tmp_path / "videos" / "v0.mp4", counted(24))
+    assert quoted(moments[:2])[1] == 1, "a video was replaced"
+    (tmp_path / "videos" / "v0.mp4").write_bytes(b"no video")
+    looked_into(moments[:2])
+    assert quoted(moments[:2]) == (1, 0), "moments of a video that cannot be read cost nothing"
+
+
+def test_what_like_calls_took_with_all_their_attempts_tells_what_others_will(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    answers = iter(range(10**6))
+
+    def script(number, body):
+        """Every second answer is of no use, so that each call is asked twice."""
+        return completion("" if next(answers) % 2 == 0 else sensible(body))
+
+    with endpoint(script) as served:
+        settings = config(served.url)
+        llm = settings.generation.llm.model_copy(update={"api_slots": 1})
+        settings = settings.model_copy(update={"generation": settings.generation.model_copy(update={"llm": llm})})
+        moments = make_moments([f"dog {number} runs" for number in range(22)])
+        with Session(settings.generation, settings.seed, ["positives"]) as session:
+            calls = (session.call("positives", {"caption": row["caption"], "count": "3"}, 3) for row in moments[:20])
+            session.ask("positives", calls, 20)
+        write_jsonl("moments.jsonl", moments)
+        lay_videos(tmp_path, moments)
+        row = next(row for row in quote(settings) if row["task"] == "positives")
+    assert (row["calls"], row["known"], row["tokens_out"]) == (2, 20, 2 * 2 * 4)
+    assert row["tokens_in"] == pytest.approx(2 * 2 * 12, rel=0.05)
+
+
+def test_roles_without_prices_are_named():
+    settings = config("http://127.0.0.1:9")
+    free = settings.generation.llm.model_copy(update={"price_in": 0.0, "price_out": 0.0})
+    settings = settings.model_copy(update={"generation": settings.generation.model_copy(update={"llm": free})})
+    rows = [{"task": "positives", "calls": 3}, {"task": "answers", "calls": 3}, {"task": "questions", "calls": 0}]
+    assert unpriced(settings, rows) == ["llm"] and unpriced(settings, rows[1:]) == []

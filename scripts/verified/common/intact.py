@@ -6,7 +6,6 @@ check sits at the opening of files: Python reports each to an audit hook (`sys.a
 either, a file is refused where Snakemake has noted that a job wrote it; any other is somebody's own.
 """
 
-import base64
 import contextlib
 import os
 import stat
@@ -16,10 +15,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from verified.common.errors import InputError
+from verified.common.made_with import METADATA, note_of
 from verified.common.seals import BUILT, hold, linked, read_seal, unsealed
 
-METADATA = Path(".snakemake", "metadata")
-"""Where Snakemake notes the outputs that its jobs wrote."""
 DEEPEST = 4
 """Folders above a file that are looked at for a seal where it lies below no `results/`."""
 
@@ -94,9 +92,8 @@ def _written_by_a_job(path: Path) -> bool:
 
 def noted(path: str, notes: Path = METADATA) -> bool:
     """Whether Snakemake has noted `path` as an output; names too long for one file name are cut by it, and left."""
-    name = base64.urlsafe_b64encode(path.encode()).decode()
     with contextlib.suppress(OSError):  # too long
-        return (notes / name).is_file()
+        return note_of(path, notes).is_file()
     return False
 
 

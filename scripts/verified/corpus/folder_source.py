@@ -70,7 +70,7 @@ def read_shard(
     own = {video for video in folder.paths if shard_of(video, shards) == shard}
     usable, _ = usable_rows(iterate_moments_file(moments), folder, default_split, with_ids, own)
     probes = probe_all({row["video"]: folder.paths[row["video"]] for _, row in usable}, threads)
-    finished, _, _ = _finish(usable, probes)
+    finished, _, _ = finish(usable, probes)
     return Shard(finished, _described(finished, folder, probes), probes)
 
 
@@ -92,7 +92,7 @@ def read_folder(
     usable, exclusions = usable_rows(rows, folder, default_split)
     if probes is None:
         probes = probe_all({row["video"]: folder.paths[row["video"]] for _, row in usable}, threads)
-    finished, refused, clamped = _finish(usable, probes)
+    finished, refused, clamped = finish(usable, probes)
     exclusions += refused
     if not finished:
         reasons = Counter(row["reason"] for row in exclusions).most_common()
@@ -121,7 +121,7 @@ def open_folder(videos: str | os.PathLike, rows: Iterable[tuple[int, dict]], pub
     return VideoFolder(videos, {row["video"] for _, row in rows} if published else ())
 
 
-def _finish(usable: list[tuple[int, dict]], probes: Probes) -> tuple[list[dict], list[dict], list[dict]]:
+def finish(usable: list[tuple[int, dict]], probes: Probes) -> tuple[list[dict], list[dict], list[dict]]:
     """Moments with the durations of their videos, exclusions of the others, and the ends that were clamped."""
     finished, exclusions, clamped = [], [], []
     for number, row in usable:

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from verified.common.errors import InputError
-from verified.config.sources import FolderSource, PublishedSource
+from verified.config.sources import DemoSource, FolderSource, PublishedSource
 from verified.corpus.folder_source import open_folder, usable_rows
 from verified.corpus.moments_file import read_moments_file
 from verified.corpus.published_source import published_rows
@@ -29,7 +29,7 @@ def unprobed_moments(source: FolderSource | PublishedSource, corpus: str) -> lis
     return [row for _, row in unprobed_rows(source, corpus).usable]
 
 
-def unprobed_rows(source: FolderSource | PublishedSource, corpus: str) -> Unprobed:
+def unprobed_rows(source: DemoSource | FolderSource | PublishedSource, corpus: str) -> Unprobed:
     """The same with everything around it; raises as `unprobed_moments` does."""
     files = source.files(corpus)
     if isinstance(source, PublishedSource) and not Path(files["moments"]).is_file():

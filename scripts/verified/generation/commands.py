@@ -45,6 +45,10 @@ def add_parser(subparsers) -> None:
     quote.add_argument(
         "--probe", action="store_true", help="ask each endpoint with and without a picture, to know what one takes"
     )
+    quote.add_argument(
+        "--look", action="store_true", help="probe videos and cut keyframes first where a run would: it asks no model"
+    )
+    quote.add_argument("--cores", default="all", help="cores that --look may use (default all)")
     quote.set_defaults(run=_quote)
 
 
@@ -114,17 +118,19 @@ def _forget(arguments: argparse.Namespace) -> None:
     )
 
 
-def _quote(arguments: argparse.Namespace) -> None:
+def _quote(arguments: argparse.Namespace) -> int:
     from verified.config import read
-    from verified.generation.quote import quote, totals
+    from verified.generation.quote import quote, totals, unpriced
 
     config = read(*arguments.configfile)
+    if arguments.look and (status := _look(config, arguments)):
+        return status
     if arguments.probe:
         config = _probed(config)
     rows = quote(config)
     if arguments.json:
         print(json.dumps({"rows": rows, "totals": totals(rows)}, indent=1))
-        return
+        return 0
     columns = [
         "dataset",
         "task",
@@ -150,6 +156,41 @@ def _quote(arguments: argparse.Namespace) -> None:
                 "are NOT in tokens_in, as it is unknown how many they take: set tokens_per_image of the role, or ask "
                 "the endpoint with `verified quote --probe`."
             )
+    for name, unseen in {row["dataset"]: row["unseen"] for row in rows if row["unseen"]}.items():
+        print(
+            f"{name}: {unseen} moments are counted without a look into their videos, as if each had all the keyframes "
+            "that the configuration allows and every video could be read: `verified quote --look` looks first."
+        )
+    for name in unpriced(config, rows):
+        print(f"generation.{name} has no prices, so its calls count as free: set its price_in and price_out.")
+    return 0
+
+
+def _look(config, arguments: argparse.Namespace) -> int:
+    """Run the stages before the first question to a model; what they say goes to standard error."""
+    import subprocess
+    import sys
+
+    from verified.common.shards import shard_names
+    from verified.config.folders import dataset_folder, shown_datasets
+    from verified.planning.running import configured, snakemake_command
+
+    datasets = [name for name in shown_datasets(config) if config.datasets[name].source.annotated_here]
+    for name in datasets:
+        if config.datasets[name].source.proposes_moments:
+            raise InputError(
+                f"the moments of {name} are proposed by a run, which asks a model for their captions",
+                remedy="quote without --look, or name the corrected moments in the source",
+            )
+    targets = [
+        f"{dataset_folder(config, name)}/keyframes/{shard}.tar"
+        for name in datasets
+        for shard in shard_names(config.shards)
+    ]
+    if not targets:
+        return 0
+    command = snakemake_command(*configured(arguments), "--cores", arguments.cores, "--", *targets)
+    return subprocess.run(command, stdout=sys.stderr).returncode
 
 
 def _probed(config):
