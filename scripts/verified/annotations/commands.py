@@ -13,6 +13,11 @@ def add_parser(subparsers) -> None:
     parser.add_argument("files", nargs="+", metavar="FILE", help="FIG JSON Lines")
     parser.add_argument("--config", help="YAML configuration whose annotations.lint gives the severities")
     parser.add_argument("--json", action="store_true", help="print the whole report as JSON, with all row numbers")
+    parser.add_argument(
+        "--similarity",
+        action="store_true",
+        help="also compare each fine caption with its coarse one, by sentence vectors",
+    )
     parser.add_argument("--rows", type=int, default=5, metavar="N", help="row numbers shown per finding (default 5)")
     parser.set_defaults(run=run)
     show = subparsers.add_parser("show", help="everything known of a moment: keyframes, calls, candidates, decision")
@@ -32,7 +37,12 @@ def run(arguments: argparse.Namespace) -> int:
         from verified.config import read
 
         settings = read(arguments.config).annotations
-    reports = [lint(path, settings) for path in arguments.files]
+    encoder = None
+    if arguments.similarity:
+        from verified.common.sentences import PACKAGED
+
+        encoder = PACKAGED
+    reports = [lint(path, settings, encoder) for path in arguments.files]
     if arguments.json:
         print(json.dumps(reports, ensure_ascii=False, indent=1))
     else:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from verified.annotations.of_moment import doubts, far
 from verified.common.errors import InputError
 from verified.common.fig import COARSE, COG_KEYS, FIG_KEYS, value_problem
 from verified.config.annotations import Annotations
@@ -28,6 +29,8 @@ TALK = {
 }
 """The reasons for which generation refuses a caption, and the findings they are here."""
 
+ODD = {*TALK.values(), "equals_coarse"}
+"""Findings that say already what is odd about a caption's form."""
 LONGEST = 5_000
 """Characters of a caption that are checked; some patterns take time that grows with the square of the length."""
 
@@ -35,15 +38,17 @@ Finding = tuple[str, int, str]
 """(check, row counted from 1, what was found)."""
 
 
-def lint(path: str | os.PathLike, settings: Annotations) -> dict:
+def lint(path: str | os.PathLike, settings: Annotations, encoder: str | None = None) -> dict:
     """Findings of one file: ``file, rows, passed`` and, per check that found something, ``severity, count, rows,
     example``.
 
-    Files with coarse captions only are checked as far as they go. Raises InputError only if there is no such file.
+    Files with coarse captions only are checked as far as they go. With an `encoder` of sentences (see
+    `common.sentences`), fine captions are also compared with their coarse ones. Raises InputError only if there is no
+    such file.
     """
     by_check: dict[str, list[tuple[int, str]]] = {}
     rows = 0
-    for check, row, detail in _findings(Path(path), settings):
+    for check, row, detail in _findings(Path(path), settings, encoder):
         if check == "rows":
             rows = row
         elif getattr(settings.lint, check) != "off":
@@ -62,10 +67,11 @@ def lint(path: str | os.PathLike, settings: Annotations) -> dict:
     return {"file": str(path), "rows": rows, "passed": passed, "findings": findings}
 
 
-def _findings(path: Path, settings: Annotations) -> Iterator[Finding]:
+def _findings(path: Path, settings: Annotations, encoder: str | None) -> Iterator[Finding]:
     if not path.is_file():
         raise InputError("no such file", file=path)
     captions: dict[str, list[int]] = {}
+    compared: dict[int, tuple[str, str]] = {}
     first_row: dict[int, int] = {}
     number = 0
     with path.open("rb") as lines:
@@ -103,8 +109,18 @@ def _findings(path: Path, settings: Annotations) -> Iterator[Finding]:
             first_row.setdefault(row["desc_id"], number)
             caption = row.get("fig_desc", row["cog_desc"])
             captions.setdefault(caption, []).append(number)
-            for check, detail in _row_findings(row, caption, settings):
+            found = list(_row_findings(row, caption, settings))
+            if "fig_desc" in row and row.get("fig_desc_type") != COARSE and not {check for check, _ in found} & ODD:
+                if doubted := doubts(caption, row["cog_desc"]):
+                    found.append(("not_of_moment", f"{'; '.join(doubted)}, in: {caption}"))
+                else:
+                    compared[number] = (caption, row["cog_desc"])
+            for check, detail in found:
                 yield check, number, detail
+    if encoder is not None:
+        for number, cosine in zip(compared, far(compared.values(), encoder)):
+            if cosine is not None:
+                yield "not_of_moment", number, f"cosine {cosine:.2f} to its coarse caption: {compared[number][0]}"
     for caption, numbers in captions.items():
         if len(numbers) > 1:
             yield from (("duplicate_caption", row, caption) for row in numbers)

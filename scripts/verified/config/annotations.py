@@ -42,6 +42,8 @@ class Lint(Section):
     """The caption names seconds, minutes or timestamps."""
     speaks_of_prompt: Severity = "error"
     """The caption speaks of the prompt, or gives instructions."""
+    not_of_moment: Severity = "warning"
+    """By its form, or its distance to the coarse caption, the caption may not speak of its moment: look at it."""
     url: Severity = "error"
     """A web address."""
     markup: Severity = "error"

@@ -2,7 +2,7 @@
 
 A candidate is refused when it speaks of the original caption, of frames, of explicit time (it would give the moment
 away, supplement listing 6) or of the prompt, when it repeats the coarse caption or an earlier candidate, and when it is
-empty, too long or holds markup, a URL or instructions to a reader or model.
+empty or a single word, too long or holds markup, a URL or instructions to a reader or model.
 """
 
 import re
@@ -34,7 +34,7 @@ FORBIDDEN: dict[str, tuple[str, ...]] = {
         r"\$[^$]+\$",
     ),
     "instructions": (
-        r"\b(?:ignore|disregard|forget) (?:all|any|the|your|previous|above)\b",
+        r"\b(?:ignore|disregard|forget) (?:all|any|the|your|previous|above|every(?:thing|body)?)\b",
         r"\bas an ai\b",
         r"\blanguage model\b",
         r"\bi (?:can(?:'|’)?t|cannot|am unable|am sorry|apologi[sz]e)\b",
@@ -42,6 +42,8 @@ FORBIDDEN: dict[str, tuple[str, ...]] = {
         r"\bplease (?:provide|note|let me|rewrite|answer|choose|describe)\b",
         r"\byou (?:should|must|need to|are required to) (?:answer|rewrite|write|give|provide|describe|output)\b",
         r"\bsystem prompt\b",
+        r"\bfrom (?:now|here) on,? you\b",
+        r"\btell (?:the|your|any) (?:grader|judge|evaluator|reviewer|reader|user|model)s?\b",
         r"\b(?:user|assistant|system)\s*:",
     ),
 }
@@ -93,10 +95,10 @@ COMPILED = {reason: re.compile("|".join(parts), re.I) for reason, parts in {**FO
 
 def refusal(candidate: str, coarse: str, earlier: tuple[str, ...] | list[str] = ()) -> str | None:
     """The reason why `candidate` must not be used, or None; `earlier` are the candidates already accepted."""
-    if not re.search(r"[^\W\d_]", candidate):
-        return "empty"
     if len(candidate) > MAX_CHARACTERS or len(candidate.split()) > MAX_WORDS:
         return "too-long"
+    if len(re.findall(r"[^\W\d_]+", candidate.replace("/", ""))) < max(1, min(2, len(coarse.split()))):
+        return "empty"
     for reason in FORBIDDEN:
         if COMPILED[reason].search(candidate):
             return reason
