@@ -296,10 +296,11 @@ def test_mean_overlap_is_that_of_the_first_row_that_counts(tmp_path, capsys):
     lists = [entry(1, [1, 0, 10, 0.9], [0, 5, 15, 0.8]), entry(2, [1, 5, 9, 0.9])]
     files = written(tmp_path, TRUTH, submission(VCMR=lists, SVMR=lists))
     evaluation = evaluate_files(*files)
-    assert evaluation.further == {"VCMR": {"mIoU": 50.0}, "SVMR": {"mIoU": 66.67}}  # 0 and 1; a third and 1
+    overlap = {task: further["mIoU"] for task, further in evaluation.further.items()}
+    assert overlap == {"VCMR": 50.0, "SVMR": 66.67}  # 0 and 1; a third and 1
     assert "mIoU" not in evaluation.metrics["SVMR"]
     assert main(["evaluate", *map(str, files)]) == 0
-    assert re.search(r"0\.7-r100 +mIoU\n.* 66\.67$", capsys.readouterr().out, re.MULTILINE)
+    assert re.search(r"0\.7-r100.* mIoU\n.* 66\.67$", capsys.readouterr().out, re.MULTILINE)
 
 
 def test_two_of_four_annotators_decide_mean_overlap_too():
