@@ -78,6 +78,25 @@ def numpy_draws(base):
     return losing(lambda losses, batch, epoch: 0.01 * float(np.random.rand()) * losses["total"])(base)
 
 
+@mutation("the loss seeds the generator that it is given")
+def seeded_generator(base):
+    def losses(self, batch, *, epoch, step, generator):
+        return base.losses(self, batch, epoch=epoch, step=step, generator=generator.manual_seed(0))
+
+    return {"losses": losses}
+
+
+for name, value in (("hidden", 48), ("dropout", 0.5)):
+
+    @mutation(f"the option {name} is not read")
+    def unread(base, name=name, value=value):
+        def __init__(self, config):
+            base.__init__(self, replace(config, **{name: value}))
+            self.config = config
+
+        return {"__init__": __init__}
+
+
 @mutation("a layer is never used")
 def spare_layer(base):
     def __init__(self, config):

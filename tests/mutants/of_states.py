@@ -51,6 +51,33 @@ def lost_running_mean(base):
     return {"losses": losses, "span_logits": span_logits}
 
 
+@mutation("a memory bank of the training's queries is kept outside the state")
+def lost_bank(base):
+    def losses(self, batch, **more):
+        terms = base.losses(self, batch, **more)
+        mean = batch.query.to(torch.float32).flatten(1).mean()
+        bank = self.__dict__.setdefault("bank", [mean])
+        term = 0.01 * (1 + torch.stack(bank).mean() - mean).abs() * terms["total"]
+        bank.append(mean)
+        return {**terms, "term": term, "total": terms["total"] + term}
+
+    return {"losses": losses}
+
+
+@mutation("a memory bank of the training's videos, kept outside the state, is read in search")
+def lost_videos(base):
+    def losses(self, batch, **more):
+        self.__dict__.setdefault("bank", []).append(batch.video.mean())
+        return base.losses(self, batch, **more)
+
+    def span_logits(self, queries, videos, query_index, video_index):
+        spans = base.span_logits(self, queries, videos, query_index, video_index)
+        bank = self.__dict__.get("bank")
+        return spans if bank is None else spans._replace(start=spans.start * (1 + torch.stack(bank).mean()))
+
+    return {"losses": losses, "span_logits": span_logits}
+
+
 @mutation("random weights are kept outside the state")
 def weights_outside_the_state(base):
     def __init__(self, config):

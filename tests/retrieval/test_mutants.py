@@ -1,12 +1,13 @@
 """The conformance kit finds out models that are broken on purpose, and has nothing to say against whole ones."""
 
-from dataclasses import replace
+from dataclasses import make_dataclass, replace
 
 import pytest
 from mutants import ALL, MUTATIONS, killed_by, some_mutants
 from mutants.blind import HONEST
 from mutants.blind import MUTATIONS as BLIND
 from mutants.registry import Mutant
+from mutants.registry import mutant as make_mutant
 from mutants.table import PAGE, marks
 
 from verified.retrieval.conformance import CHECKS, failures
@@ -44,6 +45,16 @@ NAMED = {
     "a seed is fixed when a model is built": ("xml", "determinism"),
     "a mean of the training's videos is no part of the state": ("xml", "state"),
     "the last clip is hidden from attention": ("xml", "attention"),
+    "the start's loss counts pads": ("late_span", "pads"),
+    "start logits go through exp and log": ("hero", "shapes"),
+    "encoded videos are cached by their first clip": ("late_span", "batch_mates"),
+    "queries are compared with a bank of all earlier ones": ("xml", "repetition"),
+    "weights are rounded to whole numbers": ("conquer", "weights"),
+    "NumPy's global state is seeded": ("reloclnet", "repetition"),
+    "Python's global state is drawn from": ("hero", "determinism"),
+    "the given generator is seeded anew at each step": ("conquer", "determinism"),
+    "the option margin is ignored": ("reloclnet", "options"),
+    "the step is ignored where negatives become hard": ("hero", "options"),
 }
 
 
@@ -54,6 +65,27 @@ def test_a_blind_mutant_is_found_out_by_its_rule(name):
     assert dict(failures(mutation.of(model), only=(check,)))[check]
 
 
+@pytest.mark.parametrize("model", ALL)
+@pytest.mark.parametrize("what", ["clips attend to pads that are filtered", "tokens attend to pads that are filtered"])
+def test_a_mask_that_is_missing_behind_the_filter_of_pads_is_found_out_in_every_model(model, what):
+    entry = next(entry for entry in MUTATIONS if entry.what == what)
+    assert dict(failures(make_mutant(entry, model).cls, only=("padding",)))["padding"]
+
+
+def test_weights_that_overflow_are_no_leak():
+    overflowing = next(mutation for mutation in BLIND if mutation.name == "weights overflow to infinity")
+    reason = dict(failures(overflowing.of("xml"), only=("no_leak",)))["no_leak"]
+    assert "not finite" in reason and "true video" not in reason
+
+
+def test_an_option_that_changes_no_number_is_one_that_the_model_names():
+    base = model_class("xml")
+    config = make_dataclass("Config", [("at_once", int, 64)], bases=(base.Config,), frozen=True, kw_only=True)
+    told = {"Config": config, "technical_options": ("at_once",)}
+    assert "'at_once'" in dict(failures(type("Told", (base,), {"Config": config}), only=("options",)))["options"]
+    assert dict(failures(type("Told", (base,), told), only=("options",))) == {"options": None}
+
+
 @pytest.mark.slow
 def test_most_blind_mutants_are_found_out():
     broken = [
@@ -62,7 +94,7 @@ def test_most_blind_mutants_are_found_out():
         if not mutation.arguable
     ][::4]
     missed = [mutant.what for mutant in broken if killed_by(mutant) is None]
-    assert len(missed) <= 0.2 * len(broken), missed
+    assert len(missed) <= 0.1 * len(broken), missed
 
 
 @pytest.mark.slow
@@ -79,4 +111,4 @@ def test_the_page_lists_every_mutation_and_no_survivor():
     assert [row.split(" | ")[0] for row in table.splitlines() if row.startswith("| ")][1:] == [
         f"| {entry.what}" for entry in MUTATIONS
     ]
-    assert "survives" not in table
+    assert "survives" not in table and "·" not in table

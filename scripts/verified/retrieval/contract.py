@@ -139,6 +139,8 @@ class RetrievalModel(nn.Module):
     padding_reach: ClassVar[int] = 0
     """Clips before a video's end whose logits depend, as published, on how far videos and queries are padded (with them
     `Spans.score`, if any). The head of the file says why."""
+    technical_options: ClassVar[tuple[str, ...]] = ()
+    """Options of `Config` that change no number: how much is computed at once, say."""
     official_batch: ClassVar[int | None] = None
     """Videos that the authors' search encodes together, padded to the longest of them; None where they pad to a fixed
     length. `retrieval.padding: official` does the same, and each encoding of a video then needs an axis of clips."""

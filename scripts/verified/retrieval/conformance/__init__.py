@@ -21,6 +21,7 @@ from verified.retrieval.conformance.inputs import (
 )
 from verified.retrieval.conformance.leaks import check_no_leak
 from verified.retrieval.conformance.learning import check_gradients, check_overfitting
+from verified.retrieval.conformance.options import check_options
 from verified.retrieval.conformance.repeating import (
     check_determinism,
     check_precision,
@@ -51,6 +52,7 @@ CHECKS: dict[str, Callable[[Trial], None]] = {
         check_no_leak,
         check_state,
         check_gradients,
+        check_options,
         check_overfitting,
     )
 }

@@ -123,6 +123,9 @@ def check_weights(trial: Trial) -> None:
     require(close(turned, weights), "video_weights: a video's weight depends on its place in the list")
     require((weights[:, 1:] <= weights[:, :-1]).all(), "video_weights: a lower score weighs more")
     require((weights[:, 1:] < weights[:, :-1]).all(), "video_weights: a lower score weighs as much")
+    near = torch.tensor([[0.5, 0.499, 0.498, 0.497]])
+    near = model.video_weights(near.exp() if trial.cls.two_stage and not model.rescores else near)
+    require((near[:, 1:] < near[:, :-1]).all(), "video_weights: a score that is lower by 0.001 weighs as much")
     for row in range(len(scores)):
         require(
             close(model.video_weights(scores[row : row + 1])[0], weights[row]),

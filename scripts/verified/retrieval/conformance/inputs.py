@@ -3,22 +3,29 @@
 import torch
 
 from verified.retrieval.conformance.trial import Padded, Trial, close, doubled, require, require_same, taken
-from verified.retrieval.contract import Batch, Spans
+from verified.retrieval.contract import Batch, RetrievalModel, Spans
 from verified.retrieval.toy import WORDS
 
 
 def check_pads(trial: Trial) -> None:
-    """Clips behind the end of a video get no probability, and each of its own clips gets some."""
+    """Clips behind the end of a video get no probability, also in training mode, and its own clips get some."""
     model = trial.model().double()
     queries, videos = (doubled(padded) for padded in (trial.toy.all_queries, trial.toy.all_videos))
-    spans = trial.spans(model, *trial.encoded(model, queries, videos), trial.own_pairs)
     real = trial.toy.all_videos[1]
-    for name in ("start", "end"):
-        shares = getattr(spans, name).double().softmax(dim=1)
+    for name, shares in _shares(trial, model.eval(), queries, videos):
         share = shares[~real].max()
         require(share < 1e-6, f"span_logits: pads hold {share:.2g} of the {name} probability of a video")
         for video, clip in ((shares <= 0) & real).nonzero().tolist():
             require(False, f"span_logits: clip {clip} of a video of {int(real[video].sum())} clips can be no {name}")
+    for name, shares in _shares(trial, model.train(), queries, videos):
+        share = shares[~real].max()
+        require(share < 1e-6, f"span_logits: in training mode pads hold {share:.2g} of a video's {name} probability")
+
+
+def _shares(trial: Trial, model: RetrievalModel, queries: Padded, videos: Padded) -> list[tuple[str, torch.Tensor]]:
+    """Probability [N, L] of each clip to be start, and end, of each query's own moment."""
+    spans = trial.spans(model, *trial.encoded(model, queries, videos), trial.own_pairs)
+    return [(name, getattr(spans, name).double().softmax(dim=1)) for name in ("start", "end")]
 
 
 def check_changed_pads(trial: Trial) -> None:
@@ -70,6 +77,24 @@ def check_batch_mates(trial: Trial) -> None:
     order = torch.randperm(toy.count, generator=torch.Generator().manual_seed(6)).tolist()
     mixed = trial.answers(model, taken(toy.all_queries, order), taken(toy.all_videos, order))
     require_same(mixed, whole.of(order, order), "the order of a batch changes it")
+    for side, padded in (("query", toy.all_queries), ("video", toy.all_videos)):
+        _check_twins(trial, model, side, padded)
+
+
+def _check_twins(trial: Trial, model: RetrievalModel, side: str, padded: Padded) -> None:
+    """One that shares its beginning, or its end, with a batch mate is answered as without it."""
+    for which, at in (("beginning", -1), ("end", 0)):
+        longest = padded[1].all(dim=1)
+        one = taken(padded, longest)
+        other = _changed_at(one, at)
+        both = torch.cat([one[0], other[0]]), torch.cat([one[1], other[1]])
+        together, alone = (
+            trial.answers(model, given) if side == "query" else trial.answers(model, None, given)
+            for given in (both, other)
+        )
+        rows = slice(int(longest.sum()), None)
+        expected = together.of(rows) if side == "query" else together.of(slice(None), rows)
+        require_same(alone, expected, f"a {side} that shares its {which} with another one of its batch changes it")
 
 
 def check_reading(trial: Trial) -> None:

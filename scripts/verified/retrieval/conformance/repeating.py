@@ -31,6 +31,7 @@ def check_repetition(trial: Trial) -> None:
         for what, tensor in zip(("input", "mask"), padded)
     }
     _check_modes(trial, model)
+    _seed_globally(7)  # as no model would, so that a seed shows that was set before
     drawn = _drawn()
     queries, videos = trial.encoded(model)
     kept = [{name: tensor.clone() for name, tensor in encoded.items()} for encoded in (queries, videos)]
@@ -73,14 +74,19 @@ def _check_modes(trial: Trial, model: RetrievalModel) -> None:
 
 def _drawn() -> tuple:
     """Where the global generators stand."""
+    return torch.get_rng_state().tolist(), *_drawn_by_others()
+
+
+def _drawn_by_others() -> tuple:
+    """Where NumPy's and Python's global generators stand."""
     of_numpy = np.random.get_state(legacy=False)["state"]
-    return torch.get_rng_state().tolist(), of_numpy["key"].tolist(), of_numpy["pos"], random.getstate()
+    return of_numpy["key"].tolist(), of_numpy["pos"], random.getstate()
 
 
 def check_determinism(trial: Trial) -> None:
     """The same seed gives the same weights, losses and gradients; another one gives others.
 
-    Other draws than dropout come from the generator, and no seed is set.
+    Other draws than dropout come from the generator, and no seed is set, its own included.
     """
     models = [trial.model(), trial.model()]
     other = trial.model(seed=2).state_dict().items()
@@ -103,16 +109,21 @@ def check_determinism(trial: Trial) -> None:
     for seed, model in enumerate(models):
         _seed_globally(seed)
         torch.manual_seed(0)
+        before = _drawn_by_others()
         trained.append(float(trial.losses(model.train(), trial.toy.training_batch())["total"].detach()))
+        require(_drawn_by_others() == before, "losses: draw from NumPy's or Python's global generator, or set its seed")
         states.append(_after_losses(trial, model, seed))
-    require(states[0] != states[1], "losses: set the seed of torch's global generator")
+    for which, one, other in zip(("torch's global generator", "the generator that they are given"), *states):
+        require(one != other, f"losses: set the seed of {which}")
     require(trained[0] == trained[1], "losses: in training the same seed of torch gives different losses")
 
 
-def _after_losses(trial: Trial, model: RetrievalModel, seed: int) -> list[int]:
+def _after_losses(trial: Trial, model: RetrievalModel, seed: int) -> tuple[list[int], list[int]]:
+    """Where torch's global generator and the given one stand after losses that began with a seed."""
     torch.manual_seed(seed)
-    trial.losses(model, trial.toy.training_batch())
-    return torch.get_rng_state().tolist()
+    given = torch.Generator().manual_seed(seed)
+    model.losses(trial.toy.training_batch(), epoch=0, step=0, generator=given)
+    return torch.get_rng_state().tolist(), given.get_state().tolist()
 
 
 def _seed_globally(seed: int) -> None:
