@@ -283,3 +283,16 @@ def test_init_says_what_it_cannot_use(lab, capsys, words, named):
     assert main(["init", "--moments", "moments.jsonl", "--model", "m", *words]) == 2
     said(capsys.readouterr().err, named)
     assert sorted(os.listdir()) == ["moments.jsonl", "videos"]
+
+
+def test_moments_without_splits_are_divided_and_check_says_so(lab, tmp_path, capsys):
+    for number in range(3):
+        write_video(tmp_path / "videos" / f"more-{number}.mp4", scenes([8, 8]), 8)
+    videos = ["kitchen/a", "street", *(f"more-{number}" for number in range(3))]
+    moments = [{"video": video, "start": 0, "end": 1, "caption": f"a dog runs in {video}"} for video in videos]
+    write_jsonl(tmp_path / "moments.jsonl", moments)
+    lab("http://127.0.0.1:9")
+    status, lines = check(capsys, "--offline")
+    assert status == 0, lines
+    divided = [line for line in lines if line.startswith("note") and "datasets.lab.source.moments" in line]
+    assert len(divided) == 1 and all(split in divided[0] for split in ("train", "val", "test"))

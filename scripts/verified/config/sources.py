@@ -1,9 +1,11 @@
 """Kinds of sources, and what each can do: a new kind is a class here and a name in `Source`, and its reader."""
 
+import contextlib
 from typing import Annotated, ClassVar, Literal, get_args
 
 from pydantic import Field
 
+from verified.common.errors import InputError
 from verified.config.base import Section
 
 
@@ -93,8 +95,9 @@ class FolderSource(SourceSection):
     moments: str | None = None
     """JSONL or CSV, one moment a row: video, start and end in seconds, caption and, if you like, desc_id and split;
     null: moments are proposed (see the section `proposals`)."""
-    default_split: str = Field(default="test", pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")
-    """Split of rows that name none."""
+    default_split: str | None = Field(default=None, pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")
+    """Split of rows that name none; null: test or, where no row names one, the videos are divided into train, val and
+    test by the seed and the shares of `proposals`."""
 
     @property
     def proposes_moments(self) -> bool:
@@ -105,7 +108,18 @@ class FolderSource(SourceSection):
 
         if self.moments is None:
             return {"train", "val", "test"}
-        return {str(row.get("split") or self.default_split) for _, row in read_moments_file(self.moments)}
+        return {str(row.get("split") or self.default_split or "test") for _, row in read_moments_file(self.moments)}
+
+    @property
+    def names_no_split(self) -> bool:
+        """Whether there is a moments file of which no row names a split, nor does `default_split`."""
+        from verified.corpus.moments_file import iterate_moments_file
+
+        if self.moments is None or self.default_split is not None:
+            return False
+        with contextlib.suppress(InputError):  # what is wrong with the file is said where it is read
+            return all(row.get("split") is None for _, row in iterate_moments_file(self.moments))
+        return False
 
     def files(self, corpus: str) -> dict[str, str]:
         return {"videos": self.videos, "moments": self.moments or f"{corpus}/proposed.csv"}

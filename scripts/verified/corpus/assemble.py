@@ -9,6 +9,7 @@ from pathlib import Path
 from verified.common.jsonl import read_jsonl, write_json, write_jsonl
 from verified.common.shards import shard_index
 from verified.common.video import VideoError
+from verified.corpus.division import divide
 from verified.corpus.folder_source import Corpus, Probes, read_folder, read_shard
 from verified.corpus.held_out import hold_out, hold_out_unasked
 
@@ -58,11 +59,21 @@ def read_probes(files: Iterable[str]) -> Probes:
 def write_corpus(corpus: Corpus, splits: dict, folder: str | os.PathLike) -> None:
     """Write moments, videos, exclusions and counts below `folder`, with a held-out split where `splits` asks for one.
 
-    `splits` holds `train_split`, `selection_split`, `test_split` and `held_out_share` of the section `spans`. Where
-    no row is in the selection split, videos of the train split are held out for it.
+    `splits` holds `train_split`, `selection_split`, `test_split` and `held_out_share` of the section `spans`, and
+    `division` where no row names a split (see `corpus.division`). Where no row is in the selection split, videos of the
+    train split are held out for it.
     """
     folder = Path(folder)
-    moments = hold_out(corpus.moments, splits["train_split"], splits["held_out_share"])
+    moments = corpus.moments
+    if shares := splits.get("division"):
+        moments = divide(moments, splits, shares)
+        counted = Counter(row["split"] for row in moments)
+        log.warning(
+            "warning: no row names a split: whole videos are divided by the seed into %s"
+            " (give rows a split, or the source a default_split)",
+            ", ".join(f"{split} {count}" for split, count in sorted(counted.items())),
+        )
+    moments = hold_out(moments, splits["train_split"], splits["held_out_share"])
     sizes = Counter(row["split"] for row in moments)
     if splits["selection_split"] not in sizes:
         moments = hold_out_unasked(moments, splits["train_split"], splits["selection_split"])

@@ -7,6 +7,7 @@ from pathlib import PurePath
 from typing import Any
 
 from verified.common.errors import InputError
+from verified.common.folders import key_of
 from verified.common.shards import shard_index, shard_names, shard_of
 from verified.config import Config
 from verified.config.folders import dataset_of
@@ -68,7 +69,7 @@ def source_reading(settings: Config) -> Callable[[object], dict]:
 
     def values(wildcards) -> dict:
         source = dataset_of(settings, wildcards).source
-        return {"default_split": getattr(source, "default_split", "test"), "published": source.published}
+        return {"default_split": getattr(source, "default_split", None) or "test", "published": source.published}
 
     return values
 
@@ -105,6 +106,15 @@ def _folder_digest(source: FolderSource | PublishedSource) -> str:
     return digest
 
 
+def division_of(settings: Config, name: str) -> dict | None:
+    """Shares and seed of the division of a data set's videos; None where its moments file names splits."""
+    dataset = settings.datasets[name]
+    if not getattr(dataset.source, "names_no_split", False):
+        return None
+    proposals = dataset.proposals
+    return {"train_share": proposals.train_share, "val_share": proposals.val_share, "seed": settings.seed}
+
+
 def split_settings(settings: Config) -> Callable[[object], dict]:
     """A params function: what the corpus stage needs of the section `spans`; other keys of it must not re-run the
     stage."""
@@ -112,7 +122,12 @@ def split_settings(settings: Config) -> Callable[[object], dict]:
     def values(wildcards) -> dict:
         spans = dataset_of(settings, wildcards).spans
         roles = ("train_split", "selection_split", "test_split")
-        return {"held_out_share": spans.held_out_share} | {role: getattr(spans, role) for role in roles}
+        division = division_of(settings, key_of(wildcards.dataset))
+        return {
+            "held_out_share": spans.held_out_share,
+            **{role: getattr(spans, role) for role in roles},
+            **({"division": division} if division else {}),
+        }
 
     return values
 

@@ -43,4 +43,4 @@ def unprobed_rows(source: DemoSource | FolderSource | PublishedSource, corpus: s
     else:
         rows = read_moments_file(files["moments"])
     folder = open_folder(files["videos"], rows, source.published)
-    return Unprobed(rows, folder, *usable_rows(rows, folder, getattr(source, "default_split", "test")))
+    return Unprobed(rows, folder, *usable_rows(rows, folder, getattr(source, "default_split", None) or "test"))

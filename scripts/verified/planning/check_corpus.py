@@ -11,6 +11,8 @@ from verified.common.video.decode import open_video
 from verified.config import Config
 from verified.config.folders import dataset_folder
 from verified.config.sources import FolderSource, PublishedSource
+from verified.corpus.division import divide
+from verified.corpus.source_files import division_of
 from verified.corpus.unprobed import unprobed_rows
 from verified.corpus.video_folder import VideoFolder
 from verified.planning.findings import Finding
@@ -34,6 +36,10 @@ def corpus_findings(settings: Config, name: str) -> Generator[Finding, None, lis
         yield Finding("problem", key, str(error), error.remedy or "correct the file")
         return []
     moments = [row for _, row in usable]
+    if division := division_of(settings, name):
+        moments = divide(moments, dataset.spans.model_dump(), division)
+        message = f"no row names a split: whole videos are divided by the seed into {_splits(moments)}"
+        yield Finding("note", f"{key}.moments", message, "or give the rows a column `split`")
     if refused:
         reasons = ", ".join(
             f"{reason} ({count})" for reason, count in Counter(r["reason"] for r in refused).most_common()

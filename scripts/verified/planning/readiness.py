@@ -134,7 +134,7 @@ def _unknown(key: str, split: str, known: set[str]) -> Problem:
 def dataset_splits(dataset: DataSet) -> set[str]:
     """Splits that a data set will have. Raises InputError where its moments cannot be read."""
     splits = dataset.source.split_names()
-    if dataset.source.proposes_moments:
+    if dataset.source.proposes_moments or getattr(dataset.source, "names_no_split", False):
         splits = {dataset.spans.train_split, dataset.spans.selection_split, dataset.spans.test_split}
     return splits | {HELD_OUT} if dataset.spans.held_out_share else splits
 

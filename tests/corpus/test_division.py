@@ -1,0 +1,70 @@
+"""Moments without any split are divided by video: the same videos each time, and all three splits where it can be."""
+
+import csv
+
+import pytest
+from media import scenes, write_video
+
+from verified.common.jsonl import read_jsonl
+from verified.config import load
+from verified.corpus.assemble import read_source, write_corpus
+from verified.corpus.division import divide
+from verified.corpus.source_files import division_of, source_reading, split_settings
+
+NAMES = {"train_split": "train", "selection_split": "val", "test_split": "test"}
+SHARES = {"train_share": 0.8, "val_share": 0.1, "seed": 3}
+
+
+def rows(videos: int) -> list[dict]:
+    return [{"video": f"v{number}", "split": "test", "start": start} for number in range(videos) for start in (0, 1)]
+
+
+def splits_of(moments: list[dict]) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for row in moments:
+        found.setdefault(row["video"], set()).add(row["split"])
+    return found
+
+
+@pytest.mark.parametrize("videos", [3, 4, 5, 10, 400])
+def test_whole_videos_go_into_three_splits_and_the_order_of_rows_does_not_matter(videos):
+    divided = splits_of(divide(rows(videos), NAMES, SHARES))
+    assert all(len(splits) == 1 for splits in divided.values()) and len(divided) == videos
+    assert set.union(*divided.values()) == {"train", "val", "test"}
+    assert splits_of(divide(rows(videos)[::-1], NAMES, SHARES)) == divided
+    if videos == 400:
+        assert sum(splits == {"train"} for splits in divided.values()) == pytest.approx(320, abs=25)
+        assert splits_of(divide(rows(videos), NAMES, SHARES | {"seed": 4})) != divided
+        later = splits_of(divide(rows(500), NAMES, SHARES))
+        assert {video: later[video] for video in divided} == divided, "videos that join move no other"
+
+
+def test_one_or_two_videos_are_all_trained_on():
+    assert set.union(*splits_of(divide(rows(2), NAMES, SHARES)).values()) == {"train"}
+
+
+def settings(folder, **source):
+    given = {"kind": "folder", "videos": str(folder / "videos"), "moments": str(folder / "moments.csv"), **source}
+    return load({"name": "lab", "datasets": {"lab": {"title": "Lab", "source": given}}})
+
+
+@pytest.mark.parametrize(
+    ("split", "source", "expected"),
+    [("", {}, {"train", "val", "test"}), ("", {"default_split": "test"}, {"test"}), ("dev", {}, {"dev"})],
+)
+def test_the_corpus_of_a_moments_file_with_and_without_splits(tmp_path, split, source, expected):
+    (tmp_path / "videos").mkdir()
+    for number in range(4):
+        write_video(tmp_path / "videos" / f"v{number}.mp4", scenes([8], number))
+    with (tmp_path / "moments.csv").open("w", newline="") as file:
+        named = [[f"v{number}", 0, 1, "a dog runs", split] for number in range(4)]
+        csv.writer(file).writerows([["video", "start", "end", "caption", "split"], *named])
+    config = settings(tmp_path, **source)
+
+    class Wildcards:
+        dataset = "lab"
+
+    files = {"videos": str(tmp_path / "videos"), "moments": str(tmp_path / "moments.csv")}
+    write_corpus(read_source(source_reading(config)(Wildcards), files), split_settings(config)(Wildcards), tmp_path)
+    assert {row["split"] for row in read_jsonl(tmp_path / "moments.jsonl")} == expected
+    assert (division_of(config, "lab") is None) == (len(expected) == 1)
