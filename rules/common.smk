@@ -17,7 +17,7 @@ from verified.common.project import PROJECT
 from verified.common.resources import LONGEST, LONGEST_ROAD, growing, limit_runtime
 from verified.common.run_lock import enter
 from verified.common.run_marks import keep_own_marks
-from verified.common.seals import announce, marked
+from verified.common.seals import announce, finish_begun, marked
 from verified.common.shards import shard_names
 from verified.config import load
 from verified.config.folders import dataset_folder, dataset_of, dataset_pattern, dataset_values, datasets_with

@@ -21,7 +21,7 @@ import struct
 import tarfile
 import time
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -60,6 +60,12 @@ def mark_of(path: str | os.PathLike) -> Path:
     return path.with_name(f".{path.name}.rebuild")
 
 
+def begun_of(path: str | os.PathLike[str]) -> Path:
+    """Where it is noted that a job began to build a sealed file again; it is gone when the file is sealed."""
+    path = Path(path)
+    return path.with_name(f".{path.name}.begun")
+
+
 def seal(
     path: str | os.PathLike, temporary: bool = False, rule: str = "", wildcards: Mapping[str, str] | None = None
 ) -> dict[str, Any]:
@@ -72,7 +78,8 @@ def seal(
     facts |= {"rule": rule, "wildcards": dict(wildcards or {})} if rule else {}
     facts |= {"temporary": True} if temporary else {}
     write_text(seal_of(path), json.dumps(facts) + "\n")
-    mark_of(path).unlink(missing_ok=True)
+    for mark in (mark_of(path), begun_of(path)):
+        mark.unlink(missing_ok=True)
     return facts
 
 
@@ -349,6 +356,8 @@ def sealed(
     for path in inputs:
         check(path)
     for path in outputs:
+        if seal_of(path).exists() and path not in temporary:
+            begun_of(path).touch()
         seal_of(path).unlink(missing_ok=True)
     yield
     for path in outputs:
@@ -402,8 +411,35 @@ def rebuild_command(paths: Iterable[str | os.PathLike], configurations: str | No
 
 def marked(folder: str | os.PathLike) -> list[str]:
     """Files below `folder` that a healing removed and that are still to be built again."""
-    paths = []
+    return _absent(folder, ".rebuild")
+
+
+def begun_again(folder: str | os.PathLike[str]) -> list[str]:
+    """Files below `folder` that a job began to build again and did not: the job failed, and they are gone."""
+    return _absent(folder, ".begun")
+
+
+def _absent(folder: str | os.PathLike[str], ending: str) -> list[str]:
+    paths: list[str] = []
     for base, _, names in os.walk(folder):
-        marks = (name for name in names if name.startswith(".") and name.endswith(".rebuild"))
-        paths += [os.path.join(base, name[1:].removesuffix(".rebuild")) for name in marks]
+        marks = (name for name in names if name.startswith(".") and name.endswith(ending))
+        paths += [os.path.join(base, name[1:].removesuffix(ending)) for name in marks]
     return sorted(path for path in paths if not os.path.exists(path))
+
+
+def finish_begun(workflow: Any, folder: str | os.PathLike[str]) -> None:
+    """Have this Snakemake build what failed jobs left undone, wherever it is behind a target, and what depends on it.
+
+    Snakemake removes what a failed job had written. A file that is gone and behind others that are there counts for it
+    as one that nobody needs, so it would say that there is nothing to be done, and keep what was made of the earlier
+    state. Unlike `--forcerun`, this makes no targets of the files.
+    """
+    if not workflow.is_main_process:
+        return
+    build: Callable[[], None] = workflow._build_dag
+
+    def build_with_begun() -> None:
+        workflow.dag.forcefiles.update(begun_again(folder))
+        build()
+
+    workflow._build_dag = build_with_begun
