@@ -9,6 +9,7 @@ the file `.lock` is held while it lasts.
 
 import contextlib
 import fcntl
+import hashlib
 import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -18,7 +19,7 @@ import numpy as np
 from verified.common.errors import InputError
 from verified.common.file_names import file_name
 from verified.common.jsonl import read_json, write_json
-from verified.common.seals import read_seal, replacing, seal, seal_of
+from verified.common.seals import finished, read_seal, replacing, seal, seal_of
 from verified.search.segments import VIDEOS, Segment, write_segment
 from verified.search.sound import sound
 from verified.search.vectors import EXACT
@@ -54,16 +55,43 @@ def sound_segments(folder: Path, manifest: dict) -> None:
 
 
 def write_manifest(folder: Path, manifest: dict) -> None:
-    """Put a manifest in force and remove the segments that it does not name."""
+    """Put a manifest in force and remove what belongs to none of its videos."""
     videos = [(entry["videos"] - len(entry["removed"])) for entry in manifest["segments"]]
     clips = sum(entry["rows"] for entry in manifest["segments"])
     with replacing(folder / MANIFEST) as temporary:
         write_json(temporary, {**manifest, "videos": sum(videos), "clips": clips})
+    finish(folder, manifest)
+
+
+def kept_features(folder: Path, video: str) -> Path:
+    """Where an index keeps the features of a video that was added to it."""
+    return folder / ADDED / f"{hashlib.sha256(video.encode()).hexdigest()[:16]}.npy"
+
+
+def finish(folder: Path, manifest: dict) -> bool:
+    """End what a change that was killed left to do behind the manifest in force; whether there was anything.
+
+    Segments that are not in force, features of videos that are not in the index and temporary files go.
+    """
+    unfinished = not finished(folder / MANIFEST)
+    if unfinished:
+        seal(folder / MANIFEST)
     named = {entry["name"] for entry in manifest["segments"]}
-    for path in (folder / SEGMENTS).glob("[0-9]*"):
-        if path.name not in named:
-            seal_of(path).unlink(missing_ok=True)
-            shutil.rmtree(path)
+    left = [path for path in (folder / SEGMENTS).glob("[0-9]*") if path.name not in named]
+    left += [path for below in (folder, folder / ADDED) for path in below.glob(".*.partial*")]
+    if features := {*(folder / ADDED).glob("*.npy"), *map(_sealed_by, (folder / ADDED).glob(".*.npy.seal"))}:
+        rows = present(folder, manifest).values()
+        left += sorted(features - {kept_features(folder, row["video"]) for row in rows if row["origin"] == "added"})
+    left += [path for path in map(_sealed_by, (folder / SEGMENTS).glob(".*.seal")) if path.name not in named]
+    for path in dict.fromkeys(left):
+        # The seal goes last: while it is there, a repeated change finds what is left.
+        shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+        seal_of(path).unlink(missing_ok=True)
+    return unfinished or bool(left)
+
+
+def _sealed_by(seal_file: Path) -> Path:
+    return seal_file.with_name(seal_file.name[1:].removesuffix(".seal"))
 
 
 @contextlib.contextmanager

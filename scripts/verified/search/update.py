@@ -20,7 +20,7 @@ from verified.common.hdf5 import FeatureFile
 from verified.common.intact import intact
 from verified.common.jsonl import read_json, read_jsonl
 from verified.common.progress import Progress
-from verified.common.seals import finished, replacing, seal_of
+from verified.common.seals import finished, replacing
 from verified.search.ask import Index, encoder_of, vector_of
 from verified.search.captions import FILE, annotated, coarse, write_captions
 from verified.search.encoders import Encoder, ModelEncoder
@@ -33,6 +33,8 @@ from verified.search.store import (
     MANIFEST,
     add_segment,
     changing,
+    finish,
+    kept_features,
     present,
     read_manifest,
     sound_segments,
@@ -101,15 +103,18 @@ def add_files(folder: Path, paths: Iterable[Path], thumbnails_per_video: int = 1
         manifest = read_manifest(folder)
         sound_segments(folder, manifest)
         _extraction(folder, manifest)
-        rows, there = [], present(folder, manifest)
-        for path in map(Path, paths):
+        rows, there, paths = [], present(folder, manifest), list(map(Path, paths))
+        asked = {"added": [str(path.resolve()) for path in paths]}
+        if finish(folder, manifest) and manifest.get("last") == asked:
+            return [path.stem for path in paths]  # it was killed when all but the end was done
+        for path in paths:
             if path.stem in {*there, *(row["video"] for row in rows)}:
                 raise InputError(f"the index has a video {path.stem!r}", file=path, remedy="remove it first: --remove")
             rows.append(_probed(path.stem, path.resolve(), "give another file"))
         _extract(folder, manifest, rows)
         encoder = encoder_of(folder, manifest)
         added = [
-            {**_row(row, "", "added"), "features": str(_kept_features(folder, row["video"])), "size": _size(row)}
+            {**_row(row, "", "added"), "features": str(kept_features(folder, row["video"])), "size": _size(row)}
             for row in rows
         ]
         clip_seconds = manifest["clip_seconds"]
@@ -123,7 +128,7 @@ def add_files(folder: Path, paths: Iterable[Path], thumbnails_per_video: int = 1
             np.zeros((0, manifest["dim"]), np.float32),
             0,
         )
-        write_manifest(folder, tidied(folder, manifest, 0))
+        write_manifest(folder, tidied(folder, {**manifest, "last": asked}, 0))
         return [row["video"] for row in rows]
 
 
@@ -158,7 +163,7 @@ def _extract(folder: Path, manifest: dict, rows: list[dict]) -> None:
     backbone, failed = load_backbone(seen["backbone"], seen["precision"]), {}
     (folder / ADDED).mkdir(exist_ok=True)
     for video, features in encode_videos(rows, backbone, seen["fps"], manifest["clip_seconds"], seen["batch"], failed):
-        target = _kept_features(folder, video)
+        target = kept_features(folder, video)
         with replacing(target) as temporary, temporary.open("wb") as out:
             np.save(out, features.astype(np.float16))
     if failed:
@@ -166,20 +171,24 @@ def _extract(folder: Path, manifest: dict, rows: list[dict]) -> None:
 
 
 def remove_videos(folder: Path, videos: Iterable[str]) -> None:
-    """Remove videos from an index, also from its later states. Raises InputError for one that it does not have."""
+    """Remove videos from an index, also from its later states. Raises InputError for one that it does not have.
+
+    Repeated after it was killed, it goes on where it was; repeated after it ended, there is nothing to be done.
+    """
     read_manifest(folder)
     with changing(folder):
         manifest, videos = read_manifest(folder), set(videos)
         sound_segments(folder, manifest)
+        finish(folder, manifest)
         there = present(folder, manifest)
+        if manifest.get("last") == {"removed": sorted(videos)} and not videos & there.keys():
+            return
         if unknown := sorted(videos - there.keys()):
             raise InputError(f"no video {unknown[0]!r} in the index", file=folder)
         dropped = sorted({*manifest["dropped"], *(one for one in videos if there[one]["origin"] == "corpus")})
         manifest = without(folder, {**manifest, "dropped": dropped}, videos)
+        manifest = {**manifest, "last": {"removed": sorted(videos)}}
         write_manifest(folder, tidied(folder, manifest, 0))
-        for video in videos:  # only now, for a killed removal leaves them where they are still wanted
-            for path in (seal_of(_kept_features(folder, video)), _kept_features(folder, video)):
-                path.unlink(missing_ok=True)
 
 
 def _manifest(folder: Path, files: Mapping[str, Any], settings: dict) -> dict:
@@ -246,10 +255,6 @@ def _items(videos: list[str], features, digests: dict, described: dict, pictures
     progress.finish()
 
 
-def _kept_features(folder: Path, video: str) -> Path:
-    return folder / ADDED / f"{hashlib.sha256(video.encode()).hexdigest()[:16]}.npy"
-
-
 def _load(path: Path) -> np.ndarray:
     """Features [clips, F] of a video that was added by hand."""
     remedy = "remove the video and add it again"
@@ -273,7 +278,7 @@ def _added(folder: Path, manifest: dict) -> list[Item]:
         away = f"or take it out: verified index --index {folder} --remove"
         probed = [_probed(row["video"], Path(row["path"]), f"put it back, {away} {row['video']}") for row in rows]
         _extract(folder, manifest, probed)
-    return [(row, _load(_kept_features(folder, row["video"])), manifest["clip_seconds"], 12) for row in rows]
+    return [(row, _load(kept_features(folder, row["video"])), manifest["clip_seconds"], 12) for row in rows]
 
 
 def _encoded(items: Iterable[Item], encoder: Encoder) -> Iterator[tuple]:
