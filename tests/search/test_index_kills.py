@@ -53,7 +53,7 @@ def corpus(tmp_path_factory):
     videos = random_videos(8, longest=5, width=464)
     files, settings = write_corpus(folder, videos)
     update(folder / "index", files, settings)
-    describe_videos(folder, {name: videos["v0000"] for name in ("extra", "further")})
+    describe_videos(folder, dict.fromkeys(("extra", "further"), videos["v0000"]))
     add_files(folder / "index", [folder / "extra.mp4"])
     return folder
 
