@@ -87,3 +87,14 @@ def test_clips_are_located(tmp_path, capsys):
     files = [str(tmp_path / name) for name in ("films.h5", "clips.h5", "pairs.jsonl")]
     assert main(["longform", "locate", *files]) == 0
     assert json.loads(capsys.readouterr().out)["start"] == 20.0
+
+
+@pytest.mark.parametrize("value", ["0", "nan", "inf", "-1", "1e308", "9" * 400, "two"])
+def test_a_length_that_is_none_is_a_mistyped_option(truth, value, capsys):
+    for command in (
+        ["longform", "chance", str(truth), f"--seconds={value}"],
+        ["longform", "locate", "films.h5", "clips.h5", "pairs.jsonl", f"--fps={value}"],
+    ):
+        with pytest.raises(SystemExit) as ended:
+            main(command)
+        assert ended.value.code == 2 and command[-1].split("=")[0] in capsys.readouterr().err

@@ -273,3 +273,51 @@ def test_spans_of_questions_are_marked_and_people_are_scored(questions, videos, 
     assert main(["rextime", "import-pages", str(export), *arguments]) == 0
     scores = json.loads((tmp_path / "scores/summary.json").read_text())["performance"]["annotator 1"]
     assert scores["questions"] == 3 and scores["VQA"] == pytest.approx(2 / 3) and scores["MR-full-R1@0.5"] == 100
+
+
+KEYS = {
+    "no qid": lambda key: key["items"][1].pop("qid"),
+    "no duration": lambda key: key["items"][1].update(duration="4"),
+    "no items": lambda key: key.update(items={}),
+    "item of another": lambda key: key["annotators"][0].append(99),
+    "no list of annotators": lambda key: key.update(annotators=3),
+    "another tool": lambda key: key.update(tool=["verify"]),
+    "half a window": lambda key: key["items"][0].update(window=[1.0]),
+}
+
+
+@pytest.mark.parametrize("change", KEYS)
+def test_a_key_that_was_changed_is_named(change, tmp_path, capsys):
+    key = key_of()
+    write_json(tmp_path / "answers.json", answer_file(key))
+    KEYS[change](key)
+    write_json(tmp_path / "key.json", key)
+    command = [
+        "rextime",
+        "import-pages",
+        tmp_path / "answers.json",
+        "--key",
+        tmp_path / "key.json",
+        "--output",
+        tmp_path / "o",
+    ]
+    assert main(list(map(str, command))) == 2
+    said(capsys.readouterr().err, tmp_path / "key.json", remedy=True)
+
+
+def test_questions_that_no_file_can_hold_are_named(questions, tmp_path, capsys):
+    key = key_of()
+    write_json(tmp_path / "key.json", key)
+    write_json(tmp_path / "answers.json", answer_file(key))
+    questions.write_text(questions.read_text().replace("Thing 1.", "\\ud800", 1))
+    command = [
+        "rextime",
+        "import-pages",
+        tmp_path / "answers.json",
+        "--key",
+        tmp_path / "key.json",
+        "--output",
+        tmp_path / "o",
+    ]
+    assert main([*map(str, command), "--questions", str(questions)]) == 2
+    said(capsys.readouterr().err, questions, remedy=True)

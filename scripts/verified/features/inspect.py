@@ -7,7 +7,7 @@ import numpy as np
 
 from verified.common.errors import InputError
 from verified.common.hdf5 import FeatureFile
-from verified.common.jsonl import read_jsonl
+from verified.common.jsonl import finite, read_jsonl
 
 SHOWN = 5
 """Keys named in one problem; the rest is counted."""
@@ -43,7 +43,7 @@ def inspect_features(path: str | os.PathLike, videos: str | os.PathLike | None =
     else:
         problems["no data set can be read"] = [str(path)]
     if videos is not None:
-        _compare(lengths, read_jsonl(videos, ("video", "duration")), file.attributes, problems)
+        _compare(lengths, _videos(videos), file.attributes, problems)
     return lines, [_worded(kind, keys) for kind, keys in problems.items()]
 
 
@@ -63,6 +63,9 @@ def _unsound(features: np.ndarray, dim: int | None) -> list[str]:
 def _compare(lengths: dict[str, int], videos: list[dict], attributes: dict, problems: dict[str, list[str]]) -> None:
     clip = attributes.get("clip_seconds")
     durations = {row["video"]: row["duration"] for row in videos}
+    if not (clip is None or (isinstance(clip, float | int) and 0 < clip < math.inf)):
+        problems.setdefault("clip_seconds is no number of seconds", []).append(repr(clip))
+        clip = None
     for key in sorted(durations.keys() - lengths.keys()):
         problems.setdefault("videos without features", []).append(key)
     for key in sorted(lengths.keys() - durations.keys()):
@@ -72,6 +75,16 @@ def _compare(lengths: dict[str, int], videos: list[dict], attributes: dict, prob
         if clip and abs(lengths[key] - durations[key] / clip) > 1:
             text = f"{key} ({lengths[key]} clips, {durations[key]:.1f} s)"
             problems.setdefault("number of clips does not fit the duration", []).append(text)
+
+
+def _videos(path: str | os.PathLike) -> list[dict]:
+    rows = read_jsonl(path, ("video", "duration"))
+    for number, row in enumerate(rows, start=1):
+        if not isinstance(row["video"], str) or not finite(row["duration"]):
+            raise InputError(
+                "video must be a text and duration a number of seconds", file=path, row=number, remedy="correct the row"
+            )
+    return rows
 
 
 def _worded(kind: str, keys: list[str]) -> str:

@@ -4,6 +4,11 @@ import argparse
 import json
 from pathlib import Path
 
+from verified.common.options import between
+
+DAY = 86_400
+"""Seconds; no film is longer."""
+
 
 def add_parser(subparsers) -> None:
     """Add the command with its own subcommands."""
@@ -33,7 +38,7 @@ def add_parser(subparsers) -> None:
     collect = actions.add_parser("collect", help="films with described tracks to annotations in MAD's JSON")
     collect.add_argument("manifest", type=Path, help="CSV: film, track, described, transcript, subtitles, split")
     collect.add_argument("output", type=Path, help="folder for SPLIT.json and report.json")
-    collect.add_argument("--pause", type=float, default=1.5, help="seconds of silence that end a sentence")
+    collect.add_argument("--pause", type=between(0, DAY), default=1.5, help="seconds of silence that end a sentence")
     _alignment(collect)
     collect.set_defaults(run=_collect)
 
@@ -41,7 +46,7 @@ def add_parser(subparsers) -> None:
     locate.add_argument("films", type=Path, help="HDF5, a data set per film")
     locate.add_argument("clips", type=Path, help="HDF5, a data set per clip")
     locate.add_argument("pairs", type=Path, help='JSONL, {"clip": …, "film": …}')
-    locate.add_argument("--fps", type=float, default=5.0, help="frames per second of both")
+    locate.add_argument("--fps", type=between(0, 1000), default=5.0, help="frames per second of both")
     locate.set_defaults(run=_locate)
 
     chance = actions.add_parser("chance", help="Oracle and Random Chance of annotations, from their times alone")
@@ -52,7 +57,7 @@ def add_parser(subparsers) -> None:
         default="ext_timestamps",
         help="which of a moment's two spans to read (default ext_timestamps, as both official baselines do)",
     )
-    chance.add_argument("--seconds", type=float, help="cut films into stretches of this length")
+    chance.add_argument("--seconds", type=between(0, DAY), help="cut films into stretches of this length")
     chance.add_argument(
         "--tail",
         choices=("drop", "cover"),
@@ -63,9 +68,9 @@ def add_parser(subparsers) -> None:
 
 
 def _alignment(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--rate", type=int, default=4000, help="samples per second")
-    parser.add_argument("--window", type=float, default=60.0, help="seconds of each of the twenty windows")
-    parser.add_argument("--most", type=float, default=120.0, help="largest delay in seconds")
+    parser.add_argument("--rate", type=between(0, 1_000_000, int), default=4000, help="samples per second")
+    parser.add_argument("--window", type=between(0, DAY), default=60.0, help="seconds of each of the twenty windows")
+    parser.add_argument("--most", type=between(0, DAY), default=120.0, help="largest delay in seconds")
 
 
 def _evaluate(arguments: argparse.Namespace) -> None:

@@ -24,6 +24,36 @@ def answer_checksum(task: str, annotator: int, answer: Mapping) -> str:
     return checksum("|".join(map(str, (task, annotator, answer["item"], told))))
 
 
+def read_key(path: str | Path) -> dict:
+    """The key of annotation pages. Raises InputError for a file that is none, or was changed into none."""
+    key = read_json(path)
+    problem = "not the key of annotation pages"
+    if isinstance(key, dict) and {"task", "tool", "items", "annotators"} <= key.keys():
+        problem = _key_problem(key)
+    if problem:
+        raise InputError(problem, file=path, remedy="take the key.json that the pages were written with")
+    return key
+
+
+def _key_problem(key: dict) -> str | None:
+    if key["tool"] not in ("verify", "question-span", "human") or not isinstance(key["task"], str):
+        return f"no tool or task of ours: {key['tool']!r:.40}, {key['task']!r:.40}"
+    items, annotators = key["items"], key["annotators"]
+    if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
+        return "items are not a list of objects"
+    for place, item in enumerate(items, start=1):
+        if item.get("item") != place or not isinstance(item.get("qid"), str) or not finite(item.get("duration")):
+            return f"item {place} lacks its number, qid or duration"
+        window = item.get("window")
+        if window is not None and not (isinstance(window, list) and len(window) == 2 and all(map(finite, window))):
+            return f"the window of item {place} is not [start, end]"
+    numbers = range(1, len(items) + 1)
+    shares = annotators if isinstance(annotators, list) else [None]
+    if not all(isinstance(share, list) and all(type(n) is int and n in numbers for n in share) for share in shares):
+        return "annotators are not lists of numbers of items"
+    return None
+
+
 def read_answers(path: str | Path, key: Mapping) -> tuple[int, list[dict], list[dict]]:
     """(annotator, answers, log of the page). Raises InputError for a file that is not whole and genuine."""
     values = read_json(path)

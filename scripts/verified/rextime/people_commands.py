@@ -1,8 +1,12 @@
 """`verified rextime pages` and `verified rextime import-pages`: annotation by people."""
 
 import argparse
+import contextlib
 import json
+from collections.abc import Iterator
 from pathlib import Path
+
+from verified.common.errors import InputError
 
 
 def add_parsers(actions) -> None:
@@ -37,7 +41,6 @@ def add_parsers(actions) -> None:
 
 def run_pages(arguments: argparse.Namespace) -> int:
     """Write key.json and one page per annotator."""
-    from verified.common.errors import InputError
     from verified.common.jsonl import write_json
     from verified.corpus.video_folder import VideoFolder
     from verified.rextime.people import plan, read_items, write_pages
@@ -55,13 +58,10 @@ def run_pages(arguments: argparse.Namespace) -> int:
 
 def run_import(arguments: argparse.Namespace) -> int:
     """Write answers.jsonl, log.jsonl, items.jsonl and summary.json; with --questions also questions.jsonl."""
-    from verified.common.errors import InputError
-    from verified.common.jsonl import read_json, read_jsonl, write_json, write_jsonl
+    from verified.common.jsonl import read_jsonl, write_json, write_jsonl
     from verified.rextime import people_answers as people
 
-    key, folder = read_json(arguments.key), arguments.output
-    if not isinstance(key, dict) or not {"task", "tool", "items", "annotators"} <= key.keys():
-        raise InputError("not the key of annotation pages", file=arguments.key)
+    key, folder = people.read_key(arguments.key), arguments.output
     answers, logs, missing = people.collect(arguments.files, key)
     rows = people.aggregate(answers, key)
     summary = {
@@ -76,18 +76,30 @@ def run_import(arguments: argparse.Namespace) -> int:
     }
     if key["tool"] == "human":
         summary["performance"] = _performance(people.human_submissions(answers, key), key, folder)
-    write_jsonl(folder / "answers.jsonl", answers)
-    write_jsonl(folder / "log.jsonl", logs)
-    write_jsonl(folder / "items.jsonl", rows)
-    write_json(folder / "summary.json", summary)
+    given = ", ".join(map(str, arguments.files))
+    with _written_from(given):
+        write_jsonl(folder / "answers.jsonl", answers)
+        write_jsonl(folder / "log.jsonl", logs)
+        write_jsonl(folder / "items.jsonl", rows)
+        write_json(folder / "summary.json", summary)
     if arguments.questions:
         if key["tool"] == "human":
             raise InputError("answers of the tool human change no questions", remedy="leave out --questions")
         questions, bad = people.annotated_questions(read_jsonl(arguments.questions), rows, key["tool"])
-        write_jsonl(folder / "questions.jsonl", questions)
+        with _written_from(arguments.questions):
+            write_jsonl(folder / "questions.jsonl", questions)
         print(f"{len(questions)} questions, {len(bad)} left out as bad: {folder / 'questions.jsonl'}")
     print(json.dumps(summary, indent=1, ensure_ascii=False))
     return 0
+
+
+@contextlib.contextmanager
+def _written_from(files: object) -> Iterator[None]:
+    """InputError where what was read of `files` cannot be written: half characters, infinite numbers."""
+    try:
+        yield
+    except ValueError as error:  # of which UnicodeEncodeError is one
+        raise InputError(f"holds what is no JSON: {error}", file=files, remedy="correct the value") from None
 
 
 def _performance(submissions: dict[int, list[dict]], key: dict, folder: Path) -> dict:
