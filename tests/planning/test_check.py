@@ -12,7 +12,7 @@ from media import scenes, write_video
 from refusals import said
 
 from verified.__main__ import main
-from verified.common.jsonl import write_jsonl
+from verified.common.jsonl import read_jsonl, write_jsonl
 
 KEY = "sk-canary-161803"
 
@@ -225,6 +225,7 @@ def test_a_broken_set_up_is_named_with_its_remedy(lab, capsys, monkeypatch, dama
 def test_what_a_run_goes_on_without_is_a_note(lab, capsys):
     Path("videos/broken.mp4").write_bytes(b"no video")
     rows = [("kitchen/a", 0, "train"), ("kitchen/a", 90, "train"), ("broken", 0, "train"), ("gone", 0, "test")]
+    rows.append(("kitchen/a", 1, "train"))  # with the first one, enough for a batch
     write_jsonl(
         "moments.jsonl",
         [
@@ -296,3 +297,34 @@ def test_moments_without_splits_are_divided_and_check_says_so(lab, tmp_path, cap
     assert status == 0, lines
     divided = [line for line in lines if line.startswith("note") and "datasets.lab.source.moments" in line]
     assert len(divided) == 1 and all(split in divided[0] for split in ("train", "val", "test"))
+
+
+def test_moments_that_videos_make_impossible_do_not_fill_a_batch(lab, tmp_path, capsys):
+    """What would stop a run after its first paid call is a problem before it."""
+    (tmp_path / "videos" / "street.mp4").write_bytes(b"no video")
+    lab("http://127.0.0.1:9")
+    status, lines = check(capsys, "--offline")
+    assert status == 1 and any("evaluator.batch" in line and "2 usable" in line for line in problems(lines)), lines
+
+
+def test_an_end_far_behind_the_video_is_named(lab, tmp_path, capsys):
+    rows = read_jsonl(tmp_path / "moments.jsonl")
+    rows[0]["end"] = 99
+    write_jsonl(tmp_path / "moments.jsonl", rows)
+    lab("http://127.0.0.1:9")
+    status, lines = check(capsys, "--offline")
+    assert status == 0 and any(line.startswith("note") and "99" in line and "kitchen/a" in line for line in lines)
+
+
+def test_a_budget_that_does_not_last_is_a_problem(lab, capsys):
+    lab("http://127.0.0.1:9", generation__budget={"calls": 5})
+    status, lines = check(capsys, "--offline")
+    assert status == 1 and any("generation.budget.calls" in line for line in problems(lines)), lines
+    lab("http://127.0.0.1:9", generation__budget={"calls": 5000})
+    assert check(capsys, "--offline")[0] == 0
+
+
+def test_a_precision_that_nothing_was_reviewed_for_is_a_problem(lab, capsys):
+    lab("http://127.0.0.1:9", annotations__min_precision=0.9)
+    status, lines = check(capsys, "--offline")
+    assert status == 1 and any("annotations.min_precision" in line for line in problems(lines)), lines

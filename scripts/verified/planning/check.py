@@ -2,11 +2,15 @@
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
+from verified.common.errors import InputError
 from verified.config import Config
 from verified.config.folders import datasets_with
 from verified.config.generation import ROLES
 from verified.config.trust import any_confidence_warning
+from verified.generation.ledger import Ledger
+from verified.generation.quote import quote, totals
 from verified.planning.check_corpus import corpus_findings
 from verified.planning.check_endpoints import endpoint_findings
 from verified.planning.check_machine import batch_findings, disk_findings, gpu_findings, processor_findings
@@ -32,6 +36,7 @@ def findings(settings: Config, files: str, offline: bool = False, cluster: bool 
         ):
             moments += yield from corpus_findings(settings, name)
     yield from batch_findings(settings, moments)
+    yield from _budget_findings(settings)
     if settings.annotations.choose_by == "confidence" and (warning := any_confidence_warning(settings)):
         message, _, remedy = warning.partition(". ")
         yield Finding("note", "annotations.choose_by", message, remedy.rstrip("."))
@@ -41,6 +46,33 @@ def findings(settings: Config, files: str, offline: bool = False, cluster: bool 
     yield from processor_findings()
     if not cluster:
         yield from gpu_findings(settings)
+
+
+def _budget_findings(settings: Config) -> Iterator[Finding]:
+    """Whether the budget lasts for the calls that a run would still ask, as a quote counts them."""
+    limits = {name: limit for name, limit in settings.generation.budget.model_dump().items() if limit is not None}
+    if not limits:
+        return
+    try:
+        wanted = totals(quote(settings))
+    except InputError:  # what keeps it from being counted is found by other checks
+        return
+    taken = {"calls": wanted["calls"], "tokens": wanted["tokens_in"] + wanted["tokens_out"], "money": wanted["money"]}
+    for name, limit in limits.items():
+        left, needed = limit - _spent(settings.generation.ledger)[name], taken[name]
+        if needed is not None and needed > left:
+            message = f"a run would still take about {needed:.4g} {name}, {max(0.0, left):.4g} of {limit:g} are left"
+            remedy = f"raise it, annotate fewer moments, or see `verified quote`: the run would stop at {limit:g}"
+            yield Finding("problem", f"generation.budget.{name}", message, remedy)
+
+
+def _spent(ledger: str) -> dict[str, float]:
+    """What the ledger holds already, as the budget counts it."""
+    if not Path(ledger).is_file():
+        return {"calls": 0, "tokens": 0, "money": 0}
+    with Ledger(ledger, read_only=True) as held:
+        sums = held.totals()
+    return {"calls": sums["attempts"], "tokens": sums["tokens_in"] + sums["tokens_out"], "money": sums["cost"]}
 
 
 def _model_keys(settings: Config) -> list[str]:

@@ -20,6 +20,8 @@ from verified.planning.findings import Finding
 MOST_OPENED = 200
 """Videos of a data set that are opened, evenly over their names: a sample only."""
 THREADS = 4
+ROUNDED_UP = 1.0
+"""Seconds by which an end may lie after its video's without a word: annotators round up."""
 
 
 def corpus_findings(settings: Config, name: str) -> Generator[Finding, None, list[dict]]:
@@ -54,8 +56,7 @@ def corpus_findings(settings: Config, name: str) -> Generator[Finding, None, lis
     else:
         yield Finding("ok", f"{key}.moments", f"{len(moments)} moments, {_splits(moments)}")
     yield from _split_findings(dataset.spans, moments, f"datasets.{name}.spans")
-    yield from _video_findings(folder.paths, moments, f"{key}.videos")
-    return moments
+    return (yield from _video_findings(folder.paths, moments, f"{key}.videos"))
 
 
 def _without_moments(videos: str, key: str):
@@ -68,7 +69,9 @@ def _without_moments(videos: str, key: str):
     if not paths:
         yield Finding("problem", f"{key}.videos", f"no video in {videos}", "put the videos there")
     yield Finding("note", f"{key}.moments", "none: a run proposes them from scenes", "correct them before you go on")
-    yield from _video_findings(paths, [{"video": video, "start": -1.0} for video in paths], f"{key}.videos")
+    yield from _video_findings(
+        paths, [{"desc_id": 0, "video": video, "start": -1.0, "end": 0.0} for video in paths], f"{key}.videos"
+    )
 
 
 def _splits(moments: list[dict]) -> str:
@@ -95,10 +98,10 @@ def _split_findings(spans, moments: list[dict], key: str):
 
 
 def _video_findings(paths: dict[str, Path], moments: list[dict], key: str):
-    """Open up to `MOST_OPENED` of the videos that moments are in."""
+    """Open up to `MOST_OPENED` of the videos that moments are in; returns the moments that can still be used."""
     used = sorted({row["video"] for row in moments})
     if not used:
-        return
+        return moments
     step = max(1, len(used) // MOST_OPENED)
     sampled = used[::step][:MOST_OPENED]
     with ThreadPoolExecutor(THREADS) as pool:
@@ -118,6 +121,18 @@ def _video_findings(paths: dict[str, Path], moments: list[dict], key: str):
         first = f"first desc_id {row['desc_id']} in {row['video']}"
         message = f"moments that start after the end of their video: {len(late)}, {first}"
         yield Finding("note", key.replace(".videos", ".moments"), message, "times are seconds from the video's start")
+    left_out = {row["desc_id"] for row in late} | {row["desc_id"] for row in moments if row["video"] in broken}
+    usable = [row for row in moments if row["desc_id"] not in left_out]
+    beyond = [row for row in usable if 0 < (_seconds(opened.get(row["video"])) or 0) < row["end"] - ROUNDED_UP]
+    if beyond:
+        row = beyond[0]
+        message = (
+            f"moments that end more than {ROUNDED_UP:g} s after their video: {len(beyond)}, first desc_id"
+            f" {row['desc_id']}, {row['end']:g} s in {row['video']} of {_seconds(opened[row['video']]):g} s"
+        )
+        remedy = "times are seconds from the video's start; such ends are cut to the video's"
+        yield Finding("note", key.replace(".videos", ".moments"), message, remedy)
+    return usable
 
 
 def _seconds(look: float | VideoError | None) -> float | None:

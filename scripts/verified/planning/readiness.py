@@ -37,6 +37,7 @@ def problems(settings: Config, files: str) -> list[Problem]:
         *_models(settings, files),
         *_evaluator(settings, files),
         *_data(settings),
+        *_selection(settings),
         *_films(settings),
         *_rextime(settings),
         *_answers(settings),
@@ -113,6 +114,13 @@ def _data(settings: Config) -> Iterator[Problem]:
     for split in settings.evaluator.splits or ():
         if all_known and split not in everywhere:
             yield _unknown("evaluator.splits", split, everywhere)
+
+
+def _selection(settings: Config) -> Iterator[Problem]:
+    annotations = settings.annotations
+    if annotations.min_precision and not annotations.review:
+        message = "it is measured on reviewed captions, and annotations.review names no file of decisions"
+        yield Problem("annotations.min_precision", message, "review captions first, and name the saved files")
 
 
 def _films(settings: Config) -> Iterator[Problem]:
