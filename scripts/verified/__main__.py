@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import errno
 import importlib
 import io
 import sys
@@ -33,6 +34,10 @@ COMMANDS = (
     "verified.integrity.commands",
     "verified.rextime.commands",
 )
+
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
+"""What the system says of a disk that takes no more."""
 
 
 def parser() -> argparse.ArgumentParser:
@@ -68,6 +73,12 @@ def main(arguments: list[str] | None = None) -> int:
     except BrokenPipeError:
         sys.stderr.close()
         return 0
+    except OSError as error:
+        if error.errno not in FULL:
+            raise
+        location = f"{error.filename}: " if error.filename else ""
+        print(redacted(f"error: {location}{error.strerror} (make room, then give the command again)"), file=sys.stderr)
+        return 2
 
 
 if __name__ == "__main__":

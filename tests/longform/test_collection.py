@@ -1,16 +1,19 @@
 """The collection algorithms on signals with a planted truth."""
 
 import json
+import re
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from refusals import refused
 
 from verified.longform.alignment import align_tracks
 from verified.longform.audio import read_track, write_wave
 from verified.longform.clip_alignment import locate_clip
 from verified.longform.collect import collect_film, described_sentences
-from verified.longform.subtitles import read_srt, voice_activity
+from verified.longform.subtitles import _outside_brackets, read_srt, voice_activity
 from verified.longform.transcripts import Sentence, read_transcript, sentences
 
 RATE = 1000
@@ -256,3 +259,17 @@ def test_a_film_is_collected_or_refused_as_a_whole():
     assert report["delay"] == 2.0 and report["dialogue"] == 1 and report["kept"] == 1
     rows, report = collect_film("f", (film, _film(seed=7)), RATE, spoken, [], "train", **SETTINGS)
     assert rows == [] and report["delay"] is None and report["reason"] and report["kept"] == 0
+
+
+@pytest.mark.parametrize(
+    "text", [" " * 10**6 + "x", "[" * 10**5 + "(" * 10**5, "{\\" * 10**5, "A" + " " * 10**6, "<a" * 10**5]
+)
+def test_a_subtitle_of_whitespace_or_brackets_without_end_is_read_in_one_pass(tmp_path, text):
+    (tmp_path / "a.srt").write_text(f"1\n00:00:01,000 --> 00:00:02,000\n{text}\n{text}\n", encoding="utf-8")
+    (cue,) = read_srt(tmp_path / "a.srt")
+    assert cue.kind in ("speech", "sound")
+
+
+@given(st.text(alphabet="[]()a \n", max_size=12))
+def test_what_stands_in_brackets_is_left_out_as_the_innermost_end_says(text):
+    assert _outside_brackets(text) == re.sub(r"\[[^\]]*\]|\([^)]*\)", "", text)

@@ -9,9 +9,9 @@ from verified.common.errors import InputError
 
 TIME = r"(\d{1,3}):([0-5]?\d):([0-5]?\d)[,.](\d{1,3})"
 TIMING = re.compile(rf"\s*{TIME}\s*-->\s*{TIME}(?:\s.*)?")
-TAG = re.compile(r"</?[a-zA-Z][^<>]*>|\{\\[^}]*\}")
-SOUND = re.compile(r"\[[^\]]*\]|\([^)]*\)")
-SPEAKER = re.compile(r"^\s*-?\s*[A-Z][A-Z0-9 .'-]*:\s*", re.MULTILINE)
+TAG = re.compile(r"</?[a-zA-Z][^<>]*>|\{\\[^{}]*\}")
+OPENING, CLOSING = re.compile(r"[\[(]"), {"[": "]", "(": ")"}
+SPEAKER = re.compile(r"^\s*+(?:-\s*+)?[A-Z][A-Z0-9 .'-]*+:\s*+", re.MULTILINE)
 MUSIC = re.compile(r"[♪♫#*]")
 
 
@@ -78,11 +78,27 @@ def _times(line: str, path: Path, row: int) -> tuple[float, float]:
     return start, end
 
 
+def _outside_brackets(text: str) -> str:
+    """The text without descriptions in brackets; a bracket that nothing closes stays. One pass, whatever is nested."""
+    pieces: list[str] = []
+    at, closed = 0, set("[(")
+    while opening := OPENING.search(text, at):
+        end = text.find(CLOSING[opening.group()], opening.end()) if opening.group() in closed else -1
+        if end < 0:
+            closed.discard(opening.group())
+            pieces.append(text[at : opening.end()])
+            at = opening.end()
+        else:
+            pieces.append(text[at : opening.start()])
+            at = end + 1
+    return "".join([*pieces, text[at:]])
+
+
 def _kind(text: str) -> str:
     """``sound`` for closed captions: nothing is left once descriptions in brackets and speakers' names are gone."""
     if MUSIC.search(text):
-        return "song" if re.search(r"\w", MUSIC.sub("", SOUND.sub("", text))) else "sound"
-    spoken = SPEAKER.sub("", SOUND.sub("", text))
+        return "song" if re.search(r"\w", MUSIC.sub("", _outside_brackets(text))) else "sound"
+    spoken = SPEAKER.sub("", _outside_brackets(text))
     return "speech" if re.search(r"\w", spoken) else "sound"
 
 
