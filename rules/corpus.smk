@@ -136,7 +136,7 @@ rule build_corpus:
         "../envs/corpus.yaml"
     threads: 1
     resources:
-        mem_mb=growing(4000),  # 2.7 GB for 1.3 million moments of 200,000 videos
+        mem_mb=growing(1000),  # 330 MB for 1.3 million moments of 200,000 videos: rows pass one at a time
         runtime=growing(30),
         disk_mb=200,
     params:

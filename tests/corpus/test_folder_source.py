@@ -4,6 +4,7 @@ import csv
 import json
 import math
 import os
+import tracemalloc
 from pathlib import Path
 
 import media
@@ -12,9 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from refusals import refused
 
-from verified.common.jsonl import write_jsonl
+from verified.common.jsonl import read_jsonl, write_jsonl
 from verified.common.shards import rows_of_shard, shard_names, shard_of
-from verified.corpus.folder_source import Corpus, read_folder, read_shard
+from verified.corpus.assemble import write_corpus
+from verified.corpus.folder_source import Corpus, Probes, Reading, read_folder, read_shard
 
 GOOD = {"video": "a", "start": 0.5, "end": 1.5, "caption": "a ball moves"}
 
@@ -336,18 +338,48 @@ def test_counts_reconcile_whatever_the_rows(folder, rows):
     json.dumps(corpus, allow_nan=False).encode("utf-8")
 
 
-def test_a_shard_holds_its_own_rows_only(tmp_path, monkeypatch):
-    """What a shard's job finds is what the whole corpus says of its videos, also where ids are used twice."""
+PROBE = {"duration": 5.0, "fps": 8.0, "width": 2, "height": 2, "frames": 40, "sha256": "0", "state": "whole"}
+
+
+@pytest.fixture
+def many(tmp_path, monkeypatch) -> Path:
+    """A folder of twelve videos that are not looked into."""
     (tmp_path / "videos").mkdir()
     for number in range(12):
         (tmp_path / "videos" / f"v{number}.mp4").touch()
-    rows = [{"video": f"v{n % 13}", "start": 0, "end": 1, "caption": f"c {n}", "desc_id": n % 40} for n in range(60)]
-    write_jsonl(tmp_path / "m.jsonl", rows)
-    probe = {"duration": 5.0, "fps": 8.0, "width": 2, "height": 2, "frames": 40, "sha256": "0", "state": "whole"}
-    monkeypatch.setattr("verified.corpus.folder_source.probe", lambda path: probe)
-    whole = read_folder(tmp_path / "videos", tmp_path / "m.jsonl", "test")
-    monkeypatch.setattr("verified.corpus.folder_source.read_moments_file", lambda path: pytest.fail("all rows held"))
-    shards = [read_shard(tmp_path / "videos", tmp_path / "m.jsonl", "test", shard, 3) for shard in range(3)]
+    monkeypatch.setattr("verified.corpus.folder_source.probe", lambda path: PROBE)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("ids", [True, False])
+def test_what_shards_find_is_what_the_whole_corpus_says(many, ids):
+    """Also where ids are used twice, or are positions."""
+    rows = [{"video": f"v{n % 13}", "start": 0, "end": 1 + n, "caption": f"c {n}"} for n in range(60)]
+    write_jsonl("m.jsonl", ({**row, "desc_id": n % 40} if ids else row for n, row in enumerate(rows)))
+    whole = read_folder("videos", "m.jsonl", "test")
+    shards = [read_shard("videos", "m.jsonl", "test", shard, 3) for shard in range(3)]
     found = sorted((row for shard in shards for row in shard.moments), key=lambda row: row["desc_id"])
-    assert found == sorted(whole.moments, key=lambda row: row["desc_id"]) and len(found) < len(rows)
+    assert found == whole.moments and len(found) < len(rows)
+    assert sorted((row for shard in shards for row in shard.videos), key=lambda row: row["path"]) == whole.videos
     assert all(shard_of(row["video"], 3) == number for number, shard in enumerate(shards) for row in shard.moments)
+
+
+def test_memory_does_not_grow_with_the_moments(many):
+    """Four times the moments of the same videos: one row is held at a time."""
+    text = "a person walks over to the table and picks up the cup " * 4
+    probes = Probes({f"v{number}": PROBE for number in range(12)}, {})
+    splits = {"train_split": "train", "selection_split": "val", "test_split": "test", "held_out_share": 0.2}
+
+    def peak(count: int) -> int:
+        rows = ({"video": f"v{n % 12}", "start": 0, "end": 1, "caption": f"{text} {n}"} for n in range(count))
+        write_jsonl("m.jsonl", rows)
+        tracemalloc.start()
+        write_corpus(Reading("videos", "m.jsonl", "train", probes=probes), splits, many / "corpus")
+        taken = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return taken
+
+    peak(100)  # what is imported or compiled at the first call
+    assert peak(4000) < 1.3 * peak(1000), "all rows at once would take four times as much"
+    assert len(read_jsonl("corpus/moments.jsonl")) == 1000

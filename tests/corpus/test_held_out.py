@@ -1,6 +1,6 @@
 """Holding out a share of the train videos."""
 
-from verified.corpus.held_out import HELD_OUT, hold_out, hold_out_unasked
+from verified.corpus.held_out import HELD_OUT, chosen_unasked, hold_out, move
 
 
 def moments(videos: int) -> list[dict]:
@@ -13,7 +13,7 @@ def moments(videos: int) -> list[dict]:
 
 def test_whole_videos_of_train_move_and_nothing_else():
     before = moments(2000)
-    after = hold_out(before, "train", 0.1)
+    after = list(hold_out(before, "train", 0.1))
     moved = {row["video"] for row in after if row["split"] == HELD_OUT}
     assert 70 <= len(moved) <= 130
     assert [row["desc_id"] for row in after] == [row["desc_id"] for row in before]
@@ -30,16 +30,16 @@ def test_a_video_moves_whatever_the_others_are():
 
 def test_no_share_changes_nothing():
     before = moments(10)
-    assert hold_out(before, "train", 0.0) == before
+    assert list(hold_out(before, "train", 0.0)) == before
 
 
 def test_a_selection_split_that_nobody_thought_of_takes_a_tenth_of_the_videos_and_at_least_one():
     for videos, least, most in ((2000, 70, 130), (4, 1, 1)):
         before = moments(videos)
-        after = hold_out_unasked(before, "train", "val")
+        chosen = chosen_unasked({row["video"] for row in before if row["split"] == "train"})
+        after = list(move(before, chosen, "train", "val"))
         moved = {row["video"] for row in after if row["split"] == "val"}
-        assert least <= len(moved) <= most and after == hold_out_unasked(before, "train", "val")
+        assert least <= len(moved) <= most and moved == chosen
         assert {row["video"] for row in after if row["split"] == "train"}.isdisjoint(moved)
         assert [row for row in after if row["split"] == "test"] == [row for row in before if row["split"] == "test"]
-    single = moments(1)
-    assert hold_out_unasked(single, "train", "val") == single
+    assert not chosen_unasked({"the only one"})

@@ -3,25 +3,26 @@
 import logging
 import os
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
-from verified.common.jsonl import read_jsonl, write_json, write_jsonl
+from verified.common.jsonl import iterate_jsonl, write_json, write_jsonl
 from verified.common.shards import shard_index
 from verified.common.video import VideoError
 from verified.corpus.division import divide
-from verified.corpus.folder_source import Corpus, Probes, read_folder, read_shard
-from verified.corpus.held_out import hold_out, hold_out_unasked
+from verified.corpus.folder_source import Probes, Reading, read_shard
+from verified.corpus.held_out import chosen_unasked, hold_out, move
 
 log = logging.getLogger("verified")
 
 
-def read_source(source: dict, files: dict[str, str], threads: int = 1, probes: Probes | None = None) -> Corpus:
+def read_source(source: dict, files: dict[str, str], threads: int = 1, probes: Probes | None = None) -> Reading:
     """Read a source with videos from its files, `videos` and `moments` (see rules/corpus.smk).
 
     `source` has its `default_split`, and whether its videos go by `published` names.
     """
-    return read_folder(files["videos"], files["moments"], source["default_split"], threads, probes, source["published"])
+    return Reading(files["videos"], files["moments"], source["default_split"], threads, probes, source["published"])
 
 
 def write_shard(source: dict, files: dict[str, str], shard: str, shards: int, output: dict[str, str]) -> None:
@@ -49,54 +50,61 @@ def write_shard(source: dict, files: dict[str, str], shard: str, shards: int, ou
 
 def read_probes(files: Iterable[str]) -> Probes:
     """The probes that `write_shard` wrote, of all shards."""
-    rows = [row for file in files for row in read_jsonl(file, ("video",))]
-    return Probes(
-        {row["video"]: row["probe"] for row in rows if "probe" in row},
-        {row["video"]: VideoError(row["reason"], row["path"], row["detail"]) for row in rows if "probe" not in row},
-    )
+    probes = Probes({}, {})
+    for row in (row for file in files for row in iterate_jsonl(file, ("video",))):
+        if "probe" in row:
+            probes.readable[row["video"]] = row["probe"]
+        else:
+            probes.unreadable[row["video"]] = VideoError(row["reason"], row["path"], row["detail"])
+    return probes
 
 
-def write_corpus(corpus: Corpus, splits: dict, folder: str | os.PathLike) -> None:
+def write_corpus(corpus: Reading, splits: dict, folder: str | os.PathLike) -> None:
     """Write moments, videos, exclusions and counts below `folder`, with a held-out split where `splits` asks for one.
 
     `splits` holds `train_split`, `selection_split`, `test_split` and `held_out_share` of the section `spans`, and
-    `division` where no row names a split (see `corpus.division`). Where no row is in the selection split, videos of the
-    train split are held out for it.
+    `division` where no row names a split (see `corpus.division`). Where
+    no row is in the selection split, videos of the train split are held out for it: the moments are then written twice.
     """
     folder = Path(folder)
-    moments = corpus.moments
+    file, train_split, selection_split = folder / "moments.jsonl", splits["train_split"], splits["selection_split"]
+    sizes: Counter[str] = Counter()
+    to_train: set[str] = set()
+    moments: Iterable[dict] = corpus.moments()
     if shares := splits.get("division"):
-        moments = divide(moments, splits, shares)
-        counted = Counter(row["split"] for row in moments)
+        write_jsonl(file, moments)
+        videos = {row["video"] for row in iterate_jsonl(file)}
+        split_of = {row["video"]: row["split"] for row in divide([{"video": name} for name in videos], splits, shares)}
+        counted = Counter(split_of[row["video"]] for row in iterate_jsonl(file))
         log.warning(
             "warning: no row names a split: whole videos are divided by the seed into %s"
             " (give rows a split, or the source a default_split)",
             ", ".join(f"{split} {count}" for split, count in sorted(counted.items())),
         )
-    moments = hold_out(moments, splits["train_split"], splits["held_out_share"])
-    sizes = Counter(row["split"] for row in moments)
-    if splits["selection_split"] not in sizes:
-        moments = hold_out_unasked(moments, splits["train_split"], splits["selection_split"])
-        sizes = Counter(row["split"] for row in moments)
-        if splits["selection_split"] in sizes:
-            log.warning(
-                "warning: no moment is in the split %r: %d of %r are held out for it, with their videos"
-                " (spans.held_out_share holds out another share, spans.selection_split names another split)",
-                splits["selection_split"],
-                sizes[splits["selection_split"]],
-                splits["train_split"],
-            )
+        moments = ({**row, "split": split_of[row["video"]]} for row in iterate_jsonl(file))
+    moved = hold_out(moments, train_split, splits["held_out_share"])
+    write_jsonl(file, _counted(moved, sizes, train_split, to_train))
+    if selection_split not in sizes and (chosen := chosen_unasked(to_train)):
+        sizes.clear()
+        moved = move(iterate_jsonl(file), chosen, train_split, selection_split)
+        write_jsonl(file, _counted(moved, sizes, train_split, to_train))
+        log.warning(
+            "warning: no moment is in the split %r: %d of %r are held out for it, with their videos"
+            " (spans.held_out_share holds out another share, spans.selection_split names another split)",
+            selection_split,
+            sizes[selection_split],
+            train_split,
+        )
     for role in ("train_split", "selection_split", "test_split"):
         if splits[role] not in sizes:
             log.warning("warning: no moment is in the split %r (spans.%s)", splits[role], role)
-    write_jsonl(folder / "moments.jsonl", moments)
-    write_jsonl(folder / "videos.jsonl", corpus.videos)
-    write_jsonl(folder / "exclusions.jsonl", corpus.exclusions)
-    write_json(folder / "counts.json", corpus.counts | {"splits": dict(sorted(sizes.items()))})
-    counts = corpus.counts
+    counts: dict[str, Any] = corpus.counts() | {"splits": dict(sorted(sizes.items()))}
+    write_jsonl(folder / "videos.jsonl", corpus.videos())
+    write_jsonl(folder / "exclusions.jsonl", corpus.exclusions())
+    write_json(folder / "counts.json", counts)
     log.info(
         "%d of %d rows are moments, in %d of %d videos; what is left out is listed with its reason in %s",
-        len(moments),
+        counts["moments"],
         counts["rows"],
         counts["videos"],
         counts["videos_found"],
@@ -111,3 +119,12 @@ def write_corpus(corpus: Corpus, splits: dict, folder: str | os.PathLike) -> Non
             split_counts["moments_at_hand"],
             split_counts["moments"],
         )
+
+
+def _counted(moments: Iterable[dict], sizes: Counter[str], train_split: str, to_train: set[str]) -> Iterator[dict]:
+    """The moments as they pass, counted by split, with the videos of the train split put into `to_train`."""
+    for moment in moments:
+        sizes[moment["split"]] += 1
+        if moment["split"] == train_split:
+            to_train.add(moment["video"])
+        yield moment

@@ -16,7 +16,7 @@ A given `duration` is not believed: the decoded one is used.
 
 import os
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
@@ -27,7 +27,7 @@ from verified.common.shards import shard_of
 from verified.common.video import VideoError, probe
 from verified.corpus import moment_checks
 from verified.corpus.moment_checks import RowRefused
-from verified.corpus.moments_file import iterate_moments_file, read_moments_file
+from verified.corpus.moments_file import iterate_moments_file
 from verified.corpus.video_folder import NameRefused, VideoFolder
 
 
@@ -55,6 +55,124 @@ class Shard(NamedTuple):
     probes: Probes
 
 
+class Reading:
+    """A folder of videos and a moments file, joined row by row: of moments, one is held at a time.
+
+    `moments` is gone through first, and to its end; then `videos`, `exclusions` and `counts` hold what it found. With
+    `published` names, a video may lie in any subfolder. `probes` hold what `read_shard` found in all shards; without
+    them each used video is probed here, `threads` at a time. Neither changes a byte.
+    """
+
+    def __init__(
+        self,
+        videos: str | os.PathLike,
+        moments: str | os.PathLike,
+        default_split: str,
+        threads: int = 1,
+        probes: Probes | None = None,
+        published: bool = False,
+    ):
+        self._file, self._default_split, self._published = moments, default_split, published
+        self._folder = open_folder(videos, iterate_moments_file(moments), published)
+        self._with_ids = has_ids(moments)
+        if probes is None:
+            used = {row["video"] for _, row in self._rows() if "reason" not in row}
+            probes = probe_all({video: path for video, path in self._folder.paths.items() if video in used}, threads)
+        self._probes = probes
+        self._used: set[str] = set()
+        self._given: dict = {}
+        self._excluded: list[dict] = []
+        self._clamped: list[dict] = []
+        self._splits: Counter[str] = Counter()
+        self._count = 0
+        self._availability: dict[str, _Availability] = {}
+
+    def _rows(self) -> Iterator[tuple[int, dict]]:
+        return checked_rows(self._rows_as_given(), self._folder, self._default_split, self._with_ids)
+
+    def _rows_as_given(self) -> Iterator[tuple[int, dict]]:
+        for number, row in iterate_moments_file(self._file):
+            self._given = row
+            yield number, row
+
+    def moments(self) -> Iterator[dict]:
+        """The usable moments, in the file's order. Raises InputError at the end where there are none."""
+        for number, row in self._rows():
+            self._count += 1
+            row, clamped = (row, None) if "reason" in row else _finished(number, row, self._probes)
+            usable = "reason" not in row
+            if self._published:
+                of_split = self._availability.setdefault(self._given["split"], _Availability())
+                of_split.add(self._given["video"], usable)
+            if not usable:
+                self._excluded.append(row)
+                continue
+            if clamped:
+                self._clamped.append(clamped)
+            self._used.add(row["video"])
+            self._splits[row["split"]] += 1
+            yield row
+        if not self._used:
+            reasons = Counter(row["reason"] for row in self._excluded).most_common()
+            raise InputError(
+                f"no usable moment in {self._count} rows: "
+                + ", ".join(f"{reason} ({count})" for reason, count in reasons),
+                file=self._file,
+                remedy=f"first: row {self._excluded[0]['row']}, {self._excluded[0]['detail']}",
+            )
+
+    def videos(self) -> Iterator[dict]:
+        """The videos that moments are in, in the order of their files' names."""
+        for video, path in self._folder.files.items():
+            if video in self._used:
+                yield {"video": video, "path": path, **self._probes.readable[video]}
+
+    def exclusions(self) -> Iterator[dict]:
+        """Rows that are no moments, then videos that are not used."""
+        yield from self._excluded
+        for name, reason, detail in self._folder.refused:
+            yield _exclusion(None, name, None, reason, detail)
+        for video in sorted(self._folder.files.keys() - self._used):
+            error = self._probes.unreadable.get(video)
+            reason, detail = (
+                (error.reason, error.detail) if error else ("no-usable-moments", "no usable moment is in it")
+            )
+            yield _exclusion(None, video, None, reason, detail)
+
+    def counts(self) -> dict:
+        """The object of counts.json."""
+        probed = [self._probes.readable[video] for video in self._used]
+        of_videos = Counter(row["reason"] for row in self.exclusions() if row["row"] is None)
+        counts = {
+            "rows": self._count,
+            "moments": self._splits.total(),
+            "excluded_rows": dict(sorted(Counter(row["reason"] for row in self._excluded).items())),
+            "splits": dict(sorted(self._splits.items())),
+            "videos_found": len(probed) + of_videos.total(),
+            "videos": len(probed),
+            "excluded_videos": dict(sorted(of_videos.items())),
+            "partial_videos": sum(probe["state"] == "partial" for probe in probed),
+            "identical_videos": len(probed) - len({probe["sha256"] for probe in probed}),
+            "clamped_ends": self._clamped,
+        }
+        if self._published:
+            counts["published"] = {split: found.counts() for split, found in self._availability.items()}
+        return counts
+
+
+def read_folder(
+    videos: str | os.PathLike,
+    moments: str | os.PathLike,
+    default_split: str,
+    threads: int = 1,
+    probes: Probes | None = None,
+    published: bool = False,
+) -> Corpus:
+    """All of a small corpus at once (see `Reading`)."""
+    reading = Reading(videos, moments, default_split, threads, probes, published)
+    return Corpus([*reading.moments()], [*reading.videos()], [*reading.exclusions()], reading.counts())
+
+
 def read_shard(
     videos: str | os.PathLike,
     moments: str | os.PathLike,
@@ -66,54 +184,15 @@ def read_shard(
 ) -> Shard:
     """Probe the used videos of one shard of a folder, `threads` at a time, and finish its moments."""
     folder = open_folder(videos, iterate_moments_file(moments), published)
-    with_ids = any(row.get("desc_id") is not None for _, row in iterate_moments_file(moments))
-    own = {video for video in folder.paths if shard_of(video, shards) == shard}
-    usable, _ = usable_rows(iterate_moments_file(moments), folder, default_split, with_ids, own)
-    probes = probe_all({row["video"]: folder.paths[row["video"]] for _, row in usable}, threads)
-    finished, _, _ = finish(usable, probes)
-    return Shard(finished, _described(finished, folder, probes), probes)
-
-
-def read_folder(
-    videos: str | os.PathLike,
-    moments: str | os.PathLike,
-    default_split: str,
-    threads: int = 1,
-    probes: Probes | None = None,
-    published: bool = False,
-) -> Corpus:
-    """Read a folder of videos and a moments file; with `published` names, a video may lie in any subfolder.
-
-    `probes` hold what `read_shard` found in all shards; without them each used video is probed here, `threads` at a
-    time. Neither changes a byte.
-    """
-    rows = read_moments_file(moments)
-    folder = open_folder(videos, rows, published)
-    usable, exclusions = usable_rows(rows, folder, default_split)
-    if probes is None:
-        probes = probe_all({row["video"]: folder.paths[row["video"]] for _, row in usable}, threads)
-    finished, refused, clamped = finish(usable, probes)
-    exclusions += refused
-    if not finished:
-        reasons = Counter(row["reason"] for row in exclusions).most_common()
-        raise InputError(
-            f"no usable moment in {len(rows)} rows: " + ", ".join(f"{reason} ({count})" for reason, count in reasons),
-            file=moments,
-            remedy=f"first: row {exclusions[0]['row']}, {exclusions[0]['detail']}",
-        )
-
+    own = {video: path for video, path in folder.files.items() if shard_of(video, shards) == shard}
+    checked = checked_rows(iterate_moments_file(moments), folder, default_split, has_ids(moments), own.keys())
+    usable = [row for _, row in checked if "reason" not in row]
+    probes = probe_all({row["video"]: Path(own[row["video"]]) for row in usable}, threads)
+    results = (_finished(None, row, probes)[0] for row in usable)
+    finished = [row for row in results if "reason" not in row]
     used = {row["video"] for row in finished}
-    exclusions.sort(key=lambda row: row["row"])
-    exclusions += [_exclusion(None, name, None, reason, detail) for name, reason, detail in folder.refused]
-    for video in sorted(folder.paths.keys() - used):
-        error = probes.unreadable.get(video)
-        reason, detail = (error.reason, error.detail) if error else ("no-usable-moments", "no usable moment is in it")
-        exclusions.append(_exclusion(None, video, None, reason, detail))
-    described = _described(finished, folder, probes)
-    counts = _counts(len(rows), finished, described, exclusions, clamped)
-    if published:
-        counts["published"] = availability(rows, finished)
-    return Corpus(finished, described, exclusions, counts)
+    described = [{"video": video, "path": own[video], **probes.readable[video]} for video in own if video in used]
+    return Shard(finished, described, probes)
 
 
 def open_folder(videos: str | os.PathLike, rows: Iterable[tuple[int, dict]], published: bool) -> VideoFolder:
@@ -121,57 +200,58 @@ def open_folder(videos: str | os.PathLike, rows: Iterable[tuple[int, dict]], pub
     return VideoFolder(videos, {row["video"] for _, row in rows} if published else ())
 
 
-def finish(usable: list[tuple[int, dict]], probes: Probes) -> tuple[list[dict], list[dict], list[dict]]:
+def has_ids(moments: str | os.PathLike) -> bool:
+    """Whether any row of a moments file has a `desc_id`; otherwise its position is its id."""
+    return any(row.get("desc_id") is not None for _, row in iterate_moments_file(moments))
+
+
+def _finished(number: int | None, row: dict, probes: Probes) -> tuple[dict, dict | None]:
+    """A moment with its video's duration, and its end where it was clamped; or the exclusion of its row."""
+    try:
+        if row["video"] in probes.unreadable:
+            raise RowRefused("unreadable-video", str(probes.unreadable[row["video"]].reason))
+        duration = probes.readable[row["video"]]["duration"]
+        end = moment_checks.end_within(row["start"], row["end"], duration)
+    except RowRefused as refusal:
+        return _exclusion(number, row["video"], row["desc_id"], refusal.reason, refusal.detail), None
+    clamped = {"desc_id": row["desc_id"], "end": row["end"], "duration": duration} if end < row["end"] else None
+    if "annotator_times" in row:
+        inside = ([first, min(last, duration)] for first, last in row["annotator_times"] if first < duration)
+        row = {**row, "annotator_times": list(inside)}
+    return {**row, "end": end, "duration": duration}, clamped
+
+
+def finish(usable: Iterable[tuple[int, dict]], probes: Probes) -> tuple[list[dict], list[dict], list[dict]]:
     """Moments with the durations of their videos, exclusions of the others, and the ends that were clamped."""
-    finished, exclusions, clamped = [], [], []
-    for number, row in usable:
-        try:
-            if row["video"] in probes.unreadable:
-                raise RowRefused("unreadable-video", str(probes.unreadable[row["video"]].reason))
-            duration = probes.readable[row["video"]]["duration"]
-            end = moment_checks.end_within(row["start"], row["end"], duration)
-        except RowRefused as refusal:
-            exclusions.append(_exclusion(number, row["video"], row["desc_id"], refusal.reason, refusal.detail))
-            continue
-        if end < row["end"]:
-            clamped.append({"desc_id": row["desc_id"], "end": row["end"], "duration": duration})
-        if "annotator_times" in row:
-            inside = ([first, min(last, duration)] for first, last in row["annotator_times"] if first < duration)
-            row = {**row, "annotator_times": list(inside)}
-        finished.append({**row, "end": end, "duration": duration})
-    return finished, exclusions, clamped
+    results = [_finished(number, row, probes) for number, row in usable]
+    finished = [row for row, _ in results if "reason" not in row]
+    return finished, [row for row, _ in results if "reason" in row], [end for _, end in results if end]
 
 
-def _described(moments: list[dict], folder: VideoFolder, probes: Probes) -> list[dict]:
-    """Rows of videos.jsonl of the videos that moments are in, in the folder's order."""
-    used = {row["video"] for row in moments}
-    return [
-        {"video": video, "path": path.as_posix(), **probes.readable[video]}
-        for video, path in folder.paths.items()
-        if video in used
-    ]
+def usable_rows(rows: list[tuple[int, dict]], folder: VideoFolder, default_split: str):
+    """The numbered rows that can be used as far as can be told without decoding, and the exclusions of the others."""
+    with_ids = any(row.get("desc_id") is not None for _, row in rows)
+    checked = list(checked_rows(rows, folder, default_split, with_ids))
+    return [pair for pair in checked if "reason" not in pair[1]], [row for _, row in checked if "reason" in row]
 
 
-def usable_rows(
+def checked_rows(
     rows: Iterable[tuple[int, dict]],
     folder: VideoFolder,
     default_split: str,
-    with_ids: bool | None = None,
-    own: set[str] | None = None,
-):
-    """The rows that can be used as far as can be told without decoding, and the exclusions of the others.
+    with_ids: bool,
+    own: Container[str] | None = None,
+) -> Iterator[tuple[int, dict]]:
+    """For each row, one at a time, its number and what becomes of it: a moment, or an exclusion, which has a `reason`.
 
-    `with_ids`: whether any row has an id, where that is known; then rows are drawn one at a time. `own`: only rows
-    of these videos, and no exclusions.
+    `with_ids`: whether any row has an id. All ids are held where they are given, and none where positions are ids.
+    `own`: only rows of these videos.
     """
-    if with_ids is None:
-        rows = list(rows)
-        with_ids = any(row.get("desc_id") is not None for _, row in rows)
-    usable, exclusions, seen = [], [], set()
+    seen: set[int] = set()
     for position, (number, row) in enumerate(rows, start=1):
         identity = None
         try:
-            identity = moment_checks.desc_id(row.get("desc_id") if with_ids else position, seen)
+            identity = moment_checks.desc_id(row.get("desc_id"), seen) if with_ids else position
             moment_checks.check_complete(row)
             video = folder.video_id(row["video"])
             if own is not None and video not in own:
@@ -184,14 +264,14 @@ def usable_rows(
             if own is not None:
                 continue
             shown = row.get("video") if isinstance(row.get("video"), str) else None
-            exclusions.append(_exclusion(number, shown, identity, refusal.reason, refusal.detail))
+            yield number, _exclusion(number, shown, identity, refusal.reason, refusal.detail)
             continue
         finally:
-            seen.add(identity)
+            if with_ids and identity is not None:
+                seen.add(identity)
         moment = {"desc_id": identity, "video": video, "start": start, "end": end, "duration": None}
         spans = {"annotator_times": row["annotator_times"]} if "annotator_times" in row else {}
-        usable.append((number, {**moment, "split": split, "caption": caption, **spans}))
-    return usable, exclusions
+        yield number, {**moment, "split": split, "caption": caption, **spans}
 
 
 def probe_all(paths: dict[str, Path], threads: int) -> Probes:
@@ -215,40 +295,22 @@ def _exclusion(row: int | None, video: str | None, identity: int | None, reason:
     return {"row": row, "video": shown, "desc_id": identity, "reason": reason, "detail": detail}
 
 
-def _counts(rows: int, moments: list[dict], videos: list[dict], exclusions: list[dict], clamped: list[dict]) -> dict:
-    of_rows = [row for row in exclusions if row["row"] is not None]
-    of_videos = [row for row in exclusions if row["row"] is None]
-    return {
-        "rows": rows,
-        "moments": len(moments),
-        "excluded_rows": dict(sorted(Counter(row["reason"] for row in of_rows).items())),
-        "splits": dict(sorted(Counter(row["split"] for row in moments).items())),
-        "videos_found": len(videos) + len(of_videos),
-        "videos": len(videos),
-        "excluded_videos": dict(sorted(Counter(row["reason"] for row in of_videos).items())),
-        "partial_videos": sum(row["state"] == "partial" for row in videos),
-        "identical_videos": len(videos) - len({row["sha256"] for row in videos}),
-        "clamped_ends": clamped,
-    }
+class _Availability:
+    """Of one split of published annotations: videos and moments, and how many of them are at hand."""
 
+    def __init__(self) -> None:
+        self.videos: dict[str, bool] = {}
+        self.moments = self.at_hand = 0
 
-def availability(rows: list[tuple[int, dict]], moments: list[dict]) -> dict[str, dict[str, int]]:
-    """Of published annotations, by split: videos and moments, and how many of them are at hand."""
-    usable = {moment["desc_id"] for moment in moments}
-    at_hand: dict[str, dict] = {}
-    for _, row in rows:
-        split = at_hand.setdefault(row["split"], {"videos": set(), "moments": 0, "videos_at_hand": set(), "at_hand": 0})
-        split["videos"].add(row["video"])
-        split["moments"] += 1
-        if row["desc_id"] in usable:
-            split["videos_at_hand"].add(row["video"])
-            split["at_hand"] += 1
-    return {
-        name: {
-            "videos": len(split["videos"]),
-            "videos_at_hand": len(split["videos_at_hand"]),
-            "moments": split["moments"],
-            "moments_at_hand": split["at_hand"],
+    def add(self, video: str, usable: bool) -> None:
+        self.moments += 1
+        self.at_hand += usable
+        self.videos[video] = usable or self.videos.get(video, False)
+
+    def counts(self) -> dict[str, int]:
+        return {
+            "videos": len(self.videos),
+            "videos_at_hand": sum(self.videos.values()),
+            "moments": self.moments,
+            "moments_at_hand": self.at_hand,
         }
-        for name, split in at_hand.items()
-    }

@@ -5,40 +5,35 @@ split's videos becomes the selection split that is missing.
 """
 
 import hashlib
+from collections.abc import Iterable
 
 HELD_OUT = "held-out"
 UNASKED_SHARE = 0.1
 
 
-def hold_out(moments: list[dict], train_split: str, share: float) -> list[dict]:
-    """Move a share of the train split's videos, with all their moments, to the split `held-out`.
+def hold_out(moments: Iterable[dict], train_split: str, share: float) -> Iterable[dict]:
+    """Move a share of the train split's videos, with all their moments, to the split `held-out`, one at a time.
 
     A video moves if a hash of its id falls below `share`: stable, and independent of which other videos there are. The
     hash is salted, so that it says nothing about shards.
     """
-    if not share:
-        return moments
-    return [
-        {**moment, "split": HELD_OUT} if moment["split"] == train_split and _draw(moment["video"]) < share else moment
-        for moment in moments
-    ]
+    for moment in moments:
+        moves = share and moment["split"] == train_split and _draw(moment["video"]) < share
+        yield {**moment, "split": HELD_OUT} if moves else moment
 
 
-def hold_out_unasked(moments: list[dict], train_split: str, selection_split: str) -> list[dict]:
-    """Move `UNASKED_SHARE` of the train split's videos, at least one of them, to the split `selection_split`.
-
-    A single video is not divided: the moments are then returned as they are.
-    """
-    videos = {moment["video"] for moment in moments if moment["split"] == train_split}
+def chosen_unasked(videos: set[str]) -> set[str]:
+    """`UNASKED_SHARE` of the videos of a train split, at least one of them; none of a single video."""
     if len(videos) < 2:
-        return moments
-    held_out = {video for video in videos if _draw(video) < UNASKED_SHARE} or {min(videos, key=_draw)}
-    return [
-        {**moment, "split": selection_split}
-        if moment["split"] == train_split and moment["video"] in held_out
-        else moment
-        for moment in moments
-    ]
+        return set()
+    return {video for video in videos if _draw(video) < UNASKED_SHARE} or {min(videos, key=_draw)}
+
+
+def move(moments: Iterable[dict], videos: set[str], train_split: str, split: str) -> Iterable[dict]:
+    """The moments, those of the train split in `videos` moved to another split."""
+    for moment in moments:
+        moves = moment["split"] == train_split and moment["video"] in videos
+        yield {**moment, "split": split} if moves else moment
 
 
 def _draw(video: str) -> float:

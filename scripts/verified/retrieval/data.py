@@ -64,7 +64,7 @@ def read_moments(path: str | Path, captions: str, part: str | None = None, share
     key = "cog_desc" if captions == "cog" else "fig_desc"
     rows = read_fig(path, COG_KEYS if captions == "cog" else FIG_KEYS)
     if part is not None:
-        divided = hold_out([{**row, "split": "train"} for row in rows], "train", share)
+        divided = list(hold_out(({**row, "split": "train"} for row in rows), "train", share))
         rows = [row for row in divided if (row["split"] == HELD_OUT) == (part == HELD_OUT)]
     if not rows:
         raise InputError("holds no moment" + (f" in its {part} part" if part else ""), file=path)
