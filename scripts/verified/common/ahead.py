@@ -3,7 +3,7 @@
 import queue
 import threading
 from collections.abc import Iterable, Iterator
-from typing import TypeVar
+from typing import Any, TypeVar
 
 Item = TypeVar("Item")
 
@@ -15,11 +15,11 @@ def ahead(items: Iterable[Item], depth: int = 2) -> Iterator[Item]:
     producer is raised in the consumer at the same point; a consumer that stops early stops the producer at its next
     item.
     """
-    waiting: queue.Queue = queue.Queue(maxsize=depth)
+    waiting: queue.Queue[tuple[Any, BaseException | None]] = queue.Queue(maxsize=depth)
     stopped = threading.Event()
     end = object()
 
-    def put(item: object) -> bool:
+    def put(item: tuple[Any, BaseException | None]) -> bool:
         while not stopped.is_set():
             try:
                 waiting.put(item, timeout=0.1)

@@ -10,7 +10,7 @@ from verified.common.errors import InputError
 NUMBERS, TEXTS = "fiu", "U"
 
 
-def read_array(path: str | os.PathLike, dimensions: int | None = None, remedy: str | None = None) -> np.ndarray:
+def read_array(path: str | os.PathLike[str], dimensions: int | None = None, remedy: str | None = None) -> np.ndarray:
     """The numbers of a .npy file, memory-mapped: what its header claims has to be there.
 
     Raises InputError (file, remedy) for a file that is not there or damaged, and for other than `dimensions`.
@@ -27,7 +27,7 @@ def read_array(path: str | os.PathLike, dimensions: int | None = None, remedy: s
     return _of_kind(array, NUMBERS, path, "it", dimensions, remedy)
 
 
-def read_arrays(path: str | os.PathLike, remedy: str | None = None) -> dict[str, np.ndarray]:
+def read_arrays(path: str | os.PathLike[str], remedy: str | None = None) -> dict[str, np.ndarray]:
     """All arrays of a .npz file, numbers and texts, by name. Raises InputError as `read_array` does."""
     path = Path(path)
     try:

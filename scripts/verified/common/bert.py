@@ -68,7 +68,7 @@ class HeadedAttention(nn.Module):
 
     def by_head(self, states: Tensor) -> Tensor:
         """[N, L, width] → [N, heads, L, width / heads]."""
-        return states.unflatten(-1, (self.heads, self.head_width)).transpose(1, 2)
+        return torch.unflatten(states, -1, (self.heads, self.head_width)).transpose(1, 2)
 
     def forward(self, states: Tensor, keys: Tensor | None) -> Tensor:
         """[N, L, width] and a mask that broadcasts to [N, 1, L, L], None where all is seen → [N, L, width]."""

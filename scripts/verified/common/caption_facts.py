@@ -6,6 +6,11 @@ are named, in their order), ``pan`` and ``bystander`` (shape and, where stated, 
 """
 
 import re
+from collections.abc import Mapping
+from typing import Any
+
+Facts = dict[str, Any]
+"""Values by the names above: a word, a number, a list of words, a bystander's own facts."""
 
 SHAPES = {
     "ball": ("ball", "disc"),
@@ -72,13 +77,13 @@ SPEEDS = {"slow": (r"slowly", r"at a slow pace", r"slow"), "fast": (r"quickly", 
 DIRECTED = {"moves", "meets", "circles"}
 
 
-def _words(table: dict) -> str:
+def _words(table: Mapping[str, tuple[str, ...]] | Mapping[int, tuple[str, ...]]) -> str:
     return "|".join(sorted((word for words in table.values() for word in words), key=len, reverse=True))
 
 
-def _value(table: dict, text: str):
-    """The first value of `table` one of whose patterns fits the whole `text`."""
-    return next((name for name, words in table.items() if re.fullmatch("|".join(words), text)), None)
+def _count(text: str) -> int | None:
+    """The first number one of whose patterns fits the whole `text`."""
+    return next((number for number, words in COUNTS.items() if re.fullmatch("|".join(words), text)), None)
 
 
 NOUN = "|".join(word + ("(?:e?s)?" if word[-1] in "sx" else "s?") for words in SHAPES.values() for word in words)
@@ -95,10 +100,10 @@ CHANGE = re.compile(
 FALSE_UPS = re.compile(r"\b(?:up and down|(?:pops?|shows?|speeds?|comes?) up|up against|in the middle)\b")
 
 
-def caption_facts(text: str) -> dict:
+def caption_facts(text: str) -> Facts:
     """Facts that an English caption states (see the module), leaving out what it does not say."""
     text = " ".join(text.lower().replace("’", "'").split())
-    facts: dict = {}
+    facts: Facts = {}
     backgrounds = [match.lastgroup for match in PLACE.finditer(text)]
     if backgrounds:
         facts["backgrounds"] = list(dict.fromkeys(backgrounds))
@@ -121,10 +126,10 @@ def caption_facts(text: str) -> dict:
     return facts
 
 
-def _thing(match: re.Match) -> dict:
+def _thing(match: re.Match[str]) -> Facts:
     noun = match.group("noun")
     singular = next(name for name, words in SHAPES.items() if any(noun.startswith(word) for word in words))
-    thing: dict = {"shape": singular}
+    thing: Facts = {"shape": singular}
     adjectives = match.group("adjectives") or ""
     for colour in COLOURS:
         if re.search(rf"\b{colour}\b", adjectives):
@@ -137,7 +142,7 @@ def _thing(match: re.Match) -> dict:
         thing["texture"] = "striped" if "stripes" in match.group("pattern") else "dotted"
     plural = noun.endswith("s") and noun != "cross"
     if match.group("count"):
-        thing["count"] = _value(COUNTS, match.group("count"))
+        thing["count"] = _count(match.group("count"))
         if thing["count"] == 1 and plural:
             del thing["count"]
     elif not plural:
@@ -145,7 +150,7 @@ def _thing(match: re.Match) -> dict:
     return thing
 
 
-def _without_bystander(text: str, match: re.Match) -> str:
+def _without_bystander(text: str, match: re.Match[str]) -> str:
     """`text` without the clause about the second thing, whose stillness is not the subject's."""
     before, after = text[: match.start()], text[match.end() :]
     clause = re.search(r",?\s*\b(?:while|as|and|with|where)\s+(?:there (?:is|are) )?$", before)
@@ -154,9 +159,9 @@ def _without_bystander(text: str, match: re.Match) -> str:
     return before + " thing " + after
 
 
-def motion_facts(text: str) -> dict:
+def motion_facts(text: str) -> Facts:
     """Motion, direction and speed of the first thing in lower-case `text`."""
-    facts: dict = {}
+    facts: Facts = {}
     # A noun must not be read as a verb ("circles" is one only after its subject), so the subject is cut off before.
     for motion, words in MOTIONS.items():
         if re.search(rf"\b(?:{'|'.join(words)})\b", text):
@@ -174,14 +179,14 @@ def motion_facts(text: str) -> dict:
     return facts
 
 
-def agreement(stated: dict, truth: dict) -> dict[str, bool]:
+def agreement(stated: Facts, truth: Facts) -> dict[str, bool]:
     """For each stated fact that the truth speaks of, whether it is true.
 
     `stated` comes from `caption_facts`, `truth` is the `facts` object of an event in `corpus/truth.jsonl`. Named
     backgrounds are right if each is one of the event's, a bystander if some scene has it. A singular ("a ball") counts
     as a statement of number, a bare plural does not. A size is not judged where the thing grows or shrinks.
     """
-    verdict = {}
+    verdict: dict[str, bool] = {}
     for name in ("shape", "colour", "size", "texture", "count", "motion", "direction", "speed"):
         if name in stated and (truth.get(name) is not None or name in ("direction", "speed")):
             verdict[name] = stated[name] == truth.get(name)

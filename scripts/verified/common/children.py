@@ -89,10 +89,10 @@ def tie_children() -> None:
 class _Tied:
     """What a process of multiprocessing runs, after it is tied to the process that started it."""
 
-    def __init__(self, target: Callable | None, parent: int, by_main_thread: bool):
+    def __init__(self, target: Callable[..., object] | None, parent: int, by_main_thread: bool):
         self.target, self.parent, self.by_main_thread = target, parent, by_main_thread
 
-    def __call__(self, *args, **options):
+    def __call__(self, *args: Any, **options: Any) -> None:
         if not tie_children.cache_info().currsize:  # spawned: a forked one is tied, and so are its children
             tie_children()
             _tie(self.parent, self.by_main_thread)

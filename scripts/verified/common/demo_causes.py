@@ -6,13 +6,15 @@ follows as soon is reached (means to an end). Any other two events are a sequenc
 `verified.common.caption_facts` and of corpus/truth.jsonl.
 """
 
+from typing import Any
+
 SOON = 1.0
 """Most seconds between the end of one event and the start of the next for the first to cause the second."""
 CAUSES = ("meets", "bounces", "vanishes")
 MEANS = {"moves": ("meets", "grows")}
 
 
-def relation(first: dict, second: dict, gap: float) -> str:
+def relation(first: dict[str, Any], second: dict[str, Any], gap: float) -> str:
     """``cause_effect``, ``means_to_an_end`` or ``sequential``, for two successive events `gap` seconds apart."""
     motion, following = first.get("motion"), second.get("motion")
     if gap > SOON or not following or following == "stays":

@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 
 from verified.common.project import PROJECT
+from verified.common.snakemake_types import Rule
 
 PACKAGE = Path(__file__).resolve().parent.parent
 SCRIPTS = PROJECT / "scripts"
@@ -42,14 +43,14 @@ CHOOSERS = frozenset({"generation.engines"})
 """Packages that import one of their modules when the configuration names it; rules pass the chosen one."""
 
 
-def follow_imports(rules: Iterable) -> None:
+def follow_imports(rules: Iterable[Rule]) -> None:
     """Give each Snakemake rule that runs one of our scripts the param `code`, computed when it is needed."""
     for rule in rules:
         if rule.script and (script := SCRIPTS / Path(rule.script).name).is_file():
             rule.set_params(code=_code_of(script))
 
 
-def name_reader(rules: Iterable, reader: str) -> None:
+def name_reader(rules: Iterable[Rule], reader: str) -> None:
     """Give each rule whose script reads frames of videos the param `video_reader`, unless it is the default, PyAV."""
     for rule in rules if reader != "pyav" else ():
         script = SCRIPTS / Path(rule.script or "").name
@@ -58,7 +59,7 @@ def name_reader(rules: Iterable, reader: str) -> None:
 
 
 def _code_of(script: Path) -> Callable[[object], str]:
-    def code(wildcards) -> str:
+    def code(wildcards: object) -> str:
         return script_digest(script)
 
     return code

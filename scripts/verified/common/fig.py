@@ -15,7 +15,7 @@ from pathlib import Path
 from verified.common.characters import hidden
 from verified.common.errors import InputError
 from verified.common.files import atomic_path
-from verified.common.jsonl import finite, iterate_jsonl
+from verified.common.jsonl import Row, finite, is_array, iterate_jsonl
 
 COG_KEYS = ("video", "time", "desc_id", "duration", "cog_desc")
 FIG_KEYS = (*COG_KEYS, "fig_desc", "fig_desc_score")
@@ -26,14 +26,15 @@ COARSE = "coarse"
 log = logging.getLogger("verified")
 
 
-def read_fig(path: str | os.PathLike, keys: Iterable[str] = FIG_KEYS) -> list[dict]:
+def read_fig(path: str | os.PathLike[str], keys: Iterable[str] = FIG_KEYS) -> list[Row]:
     """All rows of one file, checked: `keys` present, of the right types, finite, `desc_id` unique.
 
     A byte order mark and CRLF line ends are read and logged. Raises InputError with file, row, key and remedy.
     """
     path, keys = Path(path), tuple(keys)
     _refuse_other_documents(path)
-    rows, first_row = [], {}
+    rows: list[Row] = []
+    first_row: dict[int, int] = {}
     for number, row in enumerate(iterate_jsonl(path, keys), start=1):
         for key in (*keys, "fig_desc_type") if "fig_desc_type" in row else keys:
             problem = value_problem(key, row[key])
@@ -56,15 +57,17 @@ def read_fig(path: str | os.PathLike, keys: Iterable[str] = FIG_KEYS) -> list[di
     return rows
 
 
-def read_splits(paths: Iterable[str | os.PathLike]) -> list[dict]:
+def read_splits(paths: Iterable[str | os.PathLike[str]]) -> list[Row]:
     """Rows of several split files in the order given, each with its split (the file's name) under ``split``.
 
     A file whose rows have no fine captions (its first row has no ``fig_desc``) is read with the coarse keys alone.
     Raises InputError, also for a `desc_id` that two splits share.
     """
-    rows, owner = [], {}
+    rows: list[Row] = []
+    owner: dict[int, str] = {}
+    nothing: Row = {}
     for path in map(Path, paths):
-        first = next(iterate_jsonl(path), {})
+        first = next(iterate_jsonl(path), nothing)
         for row in read_fig(path, FIG_KEYS if "fig_desc" in first or not first else COG_KEYS):
             if row["desc_id"] in owner:
                 raise InputError(
@@ -77,7 +80,7 @@ def read_splits(paths: Iterable[str | os.PathLike]) -> list[dict]:
     return rows
 
 
-def write_fig(path: str | os.PathLike, rows: Iterable[dict]) -> None:
+def write_fig(path: str | os.PathLike[str], rows: Iterable[Row]) -> None:
     """Write rows as the released files are: ASCII with escapes, so that reading and writing keeps their bytes."""
     with atomic_path(path) as temporary, temporary.open("w", encoding="ascii", newline="\n") as out:
         out.writelines(json.dumps(row, allow_nan=False) + "\n" for row in rows)
@@ -112,7 +115,7 @@ def value_problem(key: str, value: object) -> str | None:
             None if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else "must be an integer ≥ 0"
         )
     if key == "time":
-        fine = isinstance(value, list) and len(value) == 2 and all(map(finite, value))
+        fine = is_array(value) and len(value) == 2 and all(map(finite, value))
         return None if fine else "must be [start, end] in seconds"
     if key in ("duration", "fig_desc_score"):
         return None if finite(value) else "must be a finite number"

@@ -3,12 +3,12 @@
 import contextlib
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 
 
 @contextlib.contextmanager
-def atomic_path(path: str | os.PathLike) -> Iterator[Path]:
+def atomic_path(path: str | os.PathLike[str]) -> Generator[Path]:
     """Yield a temporary path beside `path`; rename it to `path` on success, delete it on any error.
 
     The temporary file keeps the suffix of `path`: pandas and matplotlib choose their format by it. Its name is always
@@ -28,13 +28,13 @@ def atomic_path(path: str | os.PathLike) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
-def file_digest(path: str | os.PathLike) -> str:
+def file_digest(path: str | os.PathLike[str]) -> str:
     """SHA-256 of a file's bytes, in hex."""
     with Path(path).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def write_text(path: str | os.PathLike, text: str) -> None:
+def write_text(path: str | os.PathLike[str], text: str) -> None:
     """Write UTF-8 text through a temporary file and a rename."""
     with atomic_path(path) as temporary:
         temporary.write_text(text, encoding="utf-8")

@@ -12,17 +12,22 @@ import sys
 import tempfile
 from collections import OrderedDict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from verified.common.errors import InputError
+from verified.common.jsonl import is_object
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 REFUSED = 3
 WRAPPERS = ("model", "module", "state_dict")
 PACKAGE_ROOT = Path(__file__).resolve().parents[2]
 
 
-def read_tensors(source: str | Path) -> dict:
+def read_tensors(source: str | Path) -> "dict[str, Tensor]":
     """Tensors by name. Raises InputError for a missing file and for one that the reader refuses, with its reason."""
-    from safetensors.torch import load_file
+    from safetensors.torch import load_file  # pyright: ignore[reportUnknownVariableType] (their paths have no type argument)
 
     source = Path(source)
     if not source.is_file():
@@ -47,18 +52,20 @@ def read_tensors(source: str | Path) -> dict:
 def main(source: str, target: str) -> int:
     """Write the tensors of `source` to `target`; the exit status is 0, or 3 with the reason on standard error."""
     import torch
-    from safetensors.torch import save_file
+    from safetensors.torch import save_file  # pyright: ignore[reportUnknownVariableType] (their paths have no type argument)
 
-    torch.serialization.add_safe_globals([(OrderedDict, "easydict.EasyDict")])
+    torch.serialization.add_safe_globals(  # pyright: ignore[reportUnknownMemberType] (classes without arguments there)
+        [(OrderedDict, "easydict.EasyDict")]
+    )
     try:
         content = torch.load(source, map_location="cpu", weights_only=True)
     except Exception as error:  # whatever a hostile or broken file provokes is a refusal, never a crash of the caller
         print(_reason(error), file=sys.stderr)
         return REFUSED
     for wrapper in WRAPPERS:
-        if isinstance(content, dict) and isinstance(content.get(wrapper), dict):
+        if is_object(content) and is_object(content.get(wrapper)):
             content = content[wrapper]
-    named = content.items() if isinstance(content, dict) else ()
+    named = content.items() if is_object(content) else ()
     tensors = {str(name): value.clone().contiguous() for name, value in named if isinstance(value, torch.Tensor)}
     if not tensors:
         print("it holds no named tensors", file=sys.stderr)

@@ -14,7 +14,7 @@ import logging
 import os
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from pathlib import Path
 
 from verified.common.children import hold_alone
@@ -34,8 +34,11 @@ RETRY_SECONDS = 0.5
 
 @contextlib.contextmanager
 def lease(
-    count: int, devices: Sequence[str] | None = None, folder: str | os.PathLike | None = None, patience: float = 3600.0
-) -> Iterator[list[str]]:
+    count: int,
+    devices: Sequence[str] | None = None,
+    folder: str | os.PathLike[str] | None = None,
+    patience: float = 3600.0,
+) -> Generator[list[str]]:
     """Hold `count` devices, make them the only visible ones (CUDA_VISIBLE_DEVICES), and yield their names.
 
     Call it before anything touches the GPU. `devices` are those of the machine by default (see `machine_devices`);
@@ -92,7 +95,7 @@ def _wait(count: int, names: list[str], folder: Path, locks: contextlib.ExitStac
     started = time.monotonic()
     while True:
         with contextlib.ExitStack() as attempt:
-            leased = []
+            leased: list[str] = []
             for name in names:
                 if len(leased) < count and _lock(folder / f"{name.replace('/', '-')}.lock", attempt):
                     leased.append(name)

@@ -5,13 +5,17 @@ name is its key with slashes and per cent signs encoded as in web addresses (``k
 stored as they are, as in the files that others publish; those are also read where they keep a slash or a per cent sign.
 """
 
+# h5py has no types.
+# pyright: reportUnknownMemberType=false
+
 import hashlib
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
-import h5py
+import h5py  # pyright: ignore[reportMissingTypeStubs] (it has none)
 import numpy as np
 
 from verified.common.errors import InputError
@@ -30,7 +34,9 @@ def key_of(name: str) -> str:
 
 
 def write_features(
-    path: str | os.PathLike, attributes: Mapping[str, object], items: Iterable[tuple[str, np.ndarray, Mapping]]
+    path: str | os.PathLike[str],
+    attributes: Mapping[str, object],
+    items: Iterable[tuple[str, np.ndarray, Mapping[str, object]]],
 ) -> int:
     """Write (key, array [items, dim], attributes of the data set) through a temporary file; returns how many.
 
@@ -51,7 +57,7 @@ def write_features(
 
 
 def link_features(
-    path: str | os.PathLike, shards: Iterable[str | os.PathLike], attributes: Mapping[str, object]
+    path: str | os.PathLike[str], shards: Iterable[str | os.PathLike[str]], attributes: Mapping[str, object]
 ) -> int:
     """Write one small file whose data sets are external links (relative paths) into the shards; returns how many.
 
@@ -61,13 +67,13 @@ def link_features(
     """
     path = Path(path)
     seen: dict[str, Path] = {}
-    common: dict | None = None
+    common: dict[str, Any] | None = None
     content = hashlib.sha256()
     with atomic_path(path) as temporary, h5py.File(temporary, "w") as file:
         for shard in map(Path, shards):
             with open_hdf5(shard) as source, reading(shard, "the list of its data sets"):
                 content.update(f"{shard.name} {file_digest(shard)}\n".encode())
-                shard_attributes = dict(source.attrs)
+                shard_attributes: dict[str, Any] = dict(source.attrs)
                 common = shard_attributes if common is None else common
                 if shard_attributes != common:
                     raise InputError(
@@ -89,7 +95,7 @@ class FeatureFile:
     Opens the file on first use in each process, so an instance may be handed to worker processes by fork or pickle.
     """
 
-    def __init__(self, path: str | os.PathLike):
+    def __init__(self, path: str | os.PathLike[str]):
         self.path = Path(path)
         self._file: h5py.File | None = None
         self._owner: int | None = None
@@ -100,7 +106,7 @@ class FeatureFile:
             self._file, self._owner = open_hdf5(self.path), os.getpid()
         return self._file
 
-    def _dataset(self, key: str) -> h5py.Dataset:
+    def _dataset(self, key: str) -> Any:  # h5py.Dataset
         with reading(self.path, f"features of {key!r}"):
             return data_set(self._opened(), self._name(key), self.path, key)
 
@@ -142,17 +148,17 @@ class FeatureFile:
 
     def length(self, key: str) -> int:
         """Number of clips or tokens of `key`, without reading them."""
-        return self._dataset(key).shape[0]
+        return len(self._dataset(key))
 
     def width(self, key: str) -> int:
         """Size of one clip's or token's feature of `key`, without reading them."""
         return self._dataset(key).shape[-1]
 
     @property
-    def attributes(self) -> dict:
+    def attributes(self) -> dict[str, Any]:
         """The file's attributes: backbone, dim and what else the writer stated."""
         with reading(self.path, "an attribute"):
-            stored = dict(self._opened().attrs.items())
+            stored: dict[str, Any] = dict(self._opened().attrs.items())
         return {name: value.item() if getattr(value, "size", 0) == 1 else value for name, value in stored.items()}
 
     @property
@@ -171,5 +177,5 @@ class FeatureFile:
             self._file.close()
         self._file = self._owner = None
 
-    def __getstate__(self) -> dict:
+    def __getstate__(self) -> dict[str, Any]:
         return {"path": self.path, "_file": None, "_owner": None}

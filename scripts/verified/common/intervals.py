@@ -34,7 +34,7 @@ class Interval:
     """Two-sided, of a difference; None where a side has one training."""
 
 
-def mean_interval(values: np.ndarray, videos: Sequence | np.ndarray, top: float = 1.0) -> Interval:
+def mean_interval(values: np.ndarray, videos: Sequence[object] | np.ndarray, top: float = 1.0) -> Interval:
     """Means over trainings and queries, [columns], of `values` [trainings, queries, columns] within 0 and `top`.
 
     `videos` [queries] names the video (the film, the moment, …) that each query was drawn with.
@@ -51,7 +51,9 @@ def share_interval(hits: np.ndarray, trials: np.ndarray) -> Interval:
     return Interval(found.value[0], found.low[0], found.high[0])
 
 
-def difference(first: np.ndarray, second: np.ndarray, videos: Sequence | np.ndarray, top: float = 1.0) -> Interval:
+def difference(
+    first: np.ndarray, second: np.ndarray, videos: Sequence[object] | np.ndarray, top: float = 1.0
+) -> Interval:
     """The first mean minus the second, [columns], of values [trainings, queries, columns] on the same queries.
 
     Queries are paired, trainings are not. Where one side has a single training, the interval holds the draw of videos
@@ -74,7 +76,7 @@ def difference(first: np.ndarray, second: np.ndarray, videos: Sequence | np.ndar
     return Interval(top * value, top * np.maximum(value - reach, -1), top * np.minimum(value + reach, 1), p)
 
 
-def intra_class_correlation(values: np.ndarray, videos: Sequence | np.ndarray) -> np.ndarray:
+def intra_class_correlation(values: np.ndarray, videos: Sequence[object] | np.ndarray) -> np.ndarray:
     """[columns] how alike the queries of one video are within a training, by the analysis of variance of one way.
 
     `values` [trainings, queries, columns]; the mean over trainings. 0 as for queries drawn on their own, 1 where those
@@ -93,7 +95,7 @@ def intra_class_correlation(values: np.ndarray, videos: Sequence | np.ndarray) -
     return np.where(known.any(axis=0), np.where(known, each, 0).sum(axis=0) / np.maximum(known.sum(axis=0), 1), np.nan)
 
 
-def _by_video(values: np.ndarray, videos: Sequence | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _by_video(values: np.ndarray, videos: Sequence[object] | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Sums [trainings, videos, columns] and numbers of queries [videos]."""
     names, owner = np.unique(np.asarray(videos), return_inverse=True)
     order = np.argsort(owner, kind="stable")
@@ -124,7 +126,9 @@ def _noise(sums: np.ndarray, deviations: np.ndarray, sizes: np.ndarray) -> tuple
     return trainings, both / (count * (count - 1)), count - 1
 
 
-def _combined(videos: np.ndarray, freedom: int, noise: list[tuple[np.ndarray, np.ndarray, int]]) -> tuple:
+def _combined(
+    videos: np.ndarray, freedom: int, noise: list[tuple[np.ndarray, np.ndarray, int]]
+) -> tuple[np.ndarray, np.ndarray]:
     """Variance and effective degrees of freedom [columns]; never below that of the videos or of the trainings alone."""
     trainings = sum((of for of, _, _ in noise), np.zeros_like(videos))
     shared = sum((of for _, of, _ in noise), np.zeros_like(videos))
@@ -138,14 +142,15 @@ def _combined(videos: np.ndarray, freedom: int, noise: list[tuple[np.ndarray, np
 
 def _reach(freedom: np.ndarray) -> np.ndarray:
     """Student's t that a draw stays within in 95 of 100 cases."""
-    from scipy.special import stdtrit  # here: who shows tables but computes none does not wait for it
+    # Here: who shows tables but computes none does not wait for it.
+    from scipy.special import stdtrit  # pyright: ignore[reportMissingTypeStubs] (it has none)
 
     return stdtrit(freedom, (1 + LEVEL) / 2)
 
 
 def _two_sided(t: np.ndarray, freedom: np.ndarray) -> np.ndarray:
     """Share of draws beyond ±t."""
-    from scipy.special import stdtr
+    from scipy.special import stdtr  # pyright: ignore[reportMissingTypeStubs] (it has none)
 
     return 2 * stdtr(freedom, -t)
 

@@ -5,7 +5,7 @@ import ctypes
 import logging
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 
 from verified.common.amx import limit_onednn
 from verified.common.children import die_with, tie_children
@@ -14,6 +14,7 @@ from verified.common.gpu_leases import lease
 from verified.common.run_lock import working
 from verified.common.seals import sealed, temporary_outputs
 from verified.common.secrets import redacted
+from verified.common.snakemake_types import Script
 
 PARENT = "VERIFIED_SNAKEMAKE"
 READER = "VERIFIED_VIDEO_READER"
@@ -112,14 +113,14 @@ def _hide_script() -> None:
     vars(sys.modules["__main__"]).pop("__file__", None)
 
 
-def _sealed(snakemake) -> contextlib.AbstractContextManager[None]:
+def _sealed(snakemake: Script) -> contextlib.AbstractContextManager[None]:
     outputs: list[str] = list(getattr(snakemake, "output", ()))
     rule, wildcards = getattr(snakemake, "rule", ""), dict(getattr(snakemake, "wildcards", {}).items())
     return sealed(getattr(snakemake, "input", ()), outputs, temporary_outputs(rule, outputs), rule, wildcards)
 
 
 @contextlib.contextmanager
-def job(snakemake, threads: int = 1, online: bool = False) -> Iterator[logging.Logger]:
+def job(snakemake: Script, threads: int = 1, online: bool = False) -> Generator[logging.Logger]:
     """Run one workflow job: log to `snakemake.log[0]`, fix threads, print InputError without a traceback.
 
     Inputs are checked against their seals before the block, and outputs are sealed after it (see `seals`).

@@ -10,8 +10,11 @@ from typing import Any, TypeGuard
 from verified.common.errors import InputError
 from verified.common.files import atomic_path
 
+Row = dict[str, Any]
+"""One JSON object; who reads it knows its keys."""
 
-def iterate_jsonl(path: str | os.PathLike, required: Iterable[str] = ()) -> Iterator[dict]:
+
+def iterate_jsonl(path: str | os.PathLike[str], required: Iterable[str] = ()) -> Iterator[Row]:
     """Yield the objects of a JSON Lines file; row numbers in errors count from 1.
 
     Raises InputError on bytes that are not UTF-8, a line that is not a JSON object, or a missing required key.
@@ -25,7 +28,7 @@ def iterate_jsonl(path: str | os.PathLike, required: Iterable[str] = ()) -> Iter
             yield _parse(raw.removeprefix(b"\xef\xbb\xbf") if row == 1 else raw, path, row, required)
 
 
-def _parse(raw: bytes, path: Path, row: int, required: tuple[str, ...]) -> dict:
+def _parse(raw: bytes, path: Path, row: int, required: tuple[str, ...]) -> Row:
     try:
         value = json.loads(raw.decode("utf-8"))
     except UnicodeDecodeError as error:
@@ -41,7 +44,7 @@ def _parse(raw: bytes, path: Path, row: int, required: tuple[str, ...]) -> dict:
         ) from None
     except (ValueError, RecursionError):  # an integer of thousands of digits, thousands of nested brackets
         raise InputError("a number too long or brackets nested too deep to be read", file=path, row=row) from None
-    if not isinstance(value, dict):
+    if not is_object(value):
         raise InputError(f"expected a JSON object, found {type(value).__name__}", file=path, row=row)
     missing = [key for key in required if key not in value]
     if missing:
@@ -54,12 +57,12 @@ def _parse(raw: bytes, path: Path, row: int, required: tuple[str, ...]) -> dict:
     return value
 
 
-def read_jsonl(path: str | os.PathLike, required: Iterable[str] = ()) -> list[dict]:
+def read_jsonl(path: str | os.PathLike[str], required: Iterable[str] = ()) -> list[Row]:
     """All objects of a JSON Lines file, in order."""
     return list(iterate_jsonl(path, required))
 
 
-def write_jsonl(path: str | os.PathLike, rows: Iterable[dict]) -> int:
+def write_jsonl(path: str | os.PathLike[str], rows: Iterable[Row]) -> int:
     """Write rows through a temporary file; returns how many. Non-finite numbers are refused."""
     count = 0
     with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as out:
@@ -69,7 +72,7 @@ def write_jsonl(path: str | os.PathLike, rows: Iterable[dict]) -> int:
     return count
 
 
-def read_json(path: str | os.PathLike) -> Any:
+def read_json(path: str | os.PathLike[str]) -> Any:
     """One JSON document. Raises InputError with the file's name if it cannot be read as such."""
     path = Path(path)
     try:
@@ -80,7 +83,7 @@ def read_json(path: str | os.PathLike) -> Any:
         raise InputError(f"not a JSON document: {error}", file=path) from None
 
 
-def write_json(path: str | os.PathLike, value: object) -> None:
+def write_json(path: str | os.PathLike[str], value: object) -> None:
     """Write one JSON document, indented, keys in the given order, through a temporary file."""
     with atomic_path(path) as temporary:
         temporary.write_text(json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False) + "\n", encoding="utf-8")
@@ -92,3 +95,13 @@ def finite(value: object) -> TypeGuard[float]:
         return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
     except OverflowError:  # an integer beyond all floats
         return False
+
+
+def is_object(value: object) -> TypeGuard[Row]:
+    """Whether `value`, as a file gave it, is an object with keys."""
+    return isinstance(value, dict)
+
+
+def is_array(value: object) -> TypeGuard[list[Any]]:
+    """Whether `value`, as a file gave it, is a list."""
+    return isinstance(value, list)

@@ -5,10 +5,12 @@ PyTorch uses MKL for float32 matrix products on x86; oneDNN, in the same build, 
 changes: names and values of parameters, other devices, autocast and other number formats are PyTorch's.
 """
 
+from typing import Any
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-from torch.autograd.function import once_differentiable
+from torch.autograd.function import FunctionCtx, once_differentiable
 
 from verified.common.modules import Net
 
@@ -26,7 +28,9 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     if weight.dim() != 2 or x.shape[-1:] != weight.shape[1:]:  # for PyTorch to name
         return F.linear(x, weight, bias)
     if torch.is_grad_enabled() and (x.requires_grad or weight.requires_grad):
-        return _Linear.apply(x, weight, bias)
+        return _Linear.apply(  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] (not annotated)
+            x, weight, bias
+        )
     return _product(x, weight, bias)
 
 
@@ -43,14 +47,16 @@ def _dense(matrix: Tensor) -> Tensor:
 
 class _Linear(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, x, weight, bias):
+    def forward(ctx: FunctionCtx, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
         ctx.save_for_backward(x, weight)
         return _product(x, weight, bias)
 
     @staticmethod
     @once_differentiable
-    def backward(ctx, gradient):
-        x, weight = ctx.saved_tensors
+    def backward(  # pyright: ignore[reportIncompatibleMethodOverride] (the decorator hides the name of `ctx`)
+        ctx: Any, *gradients: Tensor
+    ) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
+        (gradient,), (x, weight) = gradients, ctx.saved_tensors
         to_x, to_weight, to_bias = ctx.needs_input_grad
         rows, inputs = gradient.reshape(-1, len(weight)), x.reshape(-1, weight.shape[1])
         return (
@@ -63,8 +69,8 @@ class _Linear(torch.autograd.Function):
 class Linear(nn.Linear):
     """`torch.nn.Linear` whose product is `linear`; same parameters, names and initial values."""
 
-    def forward(self, x: Tensor) -> Tensor:
-        return linear(x, self.weight, self.bias)
+    def forward(self, input: Tensor) -> Tensor:
+        return linear(input, self.weight, self.bias)
 
 
 def through_onednn(model: Net) -> Net:

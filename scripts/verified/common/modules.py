@@ -25,4 +25,4 @@ class Layers(nn.ModuleList):
 
 def channels_last(model: Net) -> Net:
     """The model with its images' channels last in memory, in place: nearly twice as fast on a CPU."""
-    return model.to(memory_format=torch.channels_last)  # pyright: ignore[reportCallIssue] (documented, not annotated)
+    return model.to(memory_format=torch.channels_last)  # pyright: ignore[reportCallIssue, reportUnknownVariableType] (documented, not annotated)

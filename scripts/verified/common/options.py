@@ -24,6 +24,12 @@ def between(above: float, most: float, kind: type = float) -> Callable[[str], An
 class Extend(argparse.Action):
     """An option of several values (``nargs="+"``) that is given again adds to them; its default stands for none."""
 
-    def __call__(self, parser, namespace, values: Any, option_string=None) -> None:
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
         before = getattr(namespace, self.dest)
         setattr(namespace, self.dest, list(values) if before is self.default else [*before, *values])

@@ -3,6 +3,8 @@
 import math
 from collections.abc import Callable, Iterable
 
+from verified.common.snakemake_types import Request, Rule
+
 LONGEST_ROAD = 2
 """Priority of the jobs that most others wait for: of all that could start, Snakemake starts these first.
 
@@ -18,7 +20,7 @@ def growing(amount: int) -> Callable[..., int]:
     A job that a scheduler killed for its memory or its time gets more of both; see `retries` in the profiles.
     """
 
-    def asked(wildcards, attempt: int) -> int:
+    def asked(wildcards: object, attempt: int) -> int:
         return amount * attempt
 
     return asked
@@ -28,7 +30,7 @@ LONGEST = "longest_minutes"
 """Resource of a profile: the longest time, in minutes, that its cluster gives a job."""
 
 
-def limit_runtime(rules: Iterable, longest: int | None, retries: int = 0) -> None:
+def limit_runtime(rules: Iterable[Rule], longest: int | None, retries: int = 0) -> None:
     """Have no job of Snakemake's `rules` ask for more than `longest` minutes (None: no limit), however often tried.
 
     A rule that needs longer at its first attempt is tried again so much more often than `retries`: calls that were
@@ -39,14 +41,14 @@ def limit_runtime(rules: Iterable, longest: int | None, retries: int = 0) -> Non
     for rule in rules:
         if "runtime" not in rule.resources or not rule.resources["runtime"].is_evaluable():
             continue
-        asked = rule.resources["runtime"]
+        asked: Request = rule.resources["runtime"]
         rule.resources["runtime"] = _limited(asked, longest)
         if retries and (needed := math.ceil(asked.evaluate(None, attempt=1).value / longest)) > 1:
             rule.restart_times = retries + needed - 1
 
 
-def _limited(asked, longest: int) -> Callable[..., int]:
-    def limited(wildcards, attempt: int) -> int:
+def _limited(asked: Request, longest: int) -> Callable[..., int]:
+    def limited(wildcards: object, attempt: int) -> int:
         return min(longest, asked.evaluate(wildcards, attempt=attempt).value)
 
     return limited

@@ -15,6 +15,7 @@ import re
 import shutil
 import subprocess
 import time
+from collections.abc import Generator
 from pathlib import Path
 from typing import IO
 
@@ -24,7 +25,7 @@ from verified.common.errors import InputError
 RUN, JOBS = "run.lock", "jobs.lock"
 UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
 # Files of this process that hold its locks; closing one, or the end of the process however it comes, gives it up.
-_held: list[IO] = []
+_held: list[IO[str]] = []
 
 
 def enter(folder: Path, patience: float = 120.0) -> str | None:
@@ -63,7 +64,7 @@ def at_work(folder: Path) -> bool:
 
 
 @contextlib.contextmanager
-def working(folder: Path = Path(".snakemake")):
+def working(folder: Path = Path(".snakemake")) -> Generator[None]:
     """Hold the lock of a job in `folder`, if there is one (a job started by hand needs none)."""
     with contextlib.ExitStack() as stack:
         with contextlib.suppress(OSError):
@@ -77,18 +78,18 @@ def _marked(marks: Path) -> bool:
     return marks.is_dir() and any(marks.iterdir())
 
 
-def _machine(lock_file: IO) -> str:
+def _machine(lock_file: IO[str]) -> str:
     lock_file.seek(0)
     return lock_file.read()
 
 
-def _note_machine(lock_file: IO) -> None:
+def _note_machine(lock_file: IO[str]) -> None:
     lock_file.truncate(0)
     lock_file.write(platform.node())
     lock_file.flush()
 
 
-def _alone(lock_file: IO, patience: float) -> bool:
+def _alone(lock_file: IO[str], patience: float) -> bool:
     """Get an exclusive lock; other holders may be about to end, or only be checking."""
     end = time.monotonic() + patience
     while True:

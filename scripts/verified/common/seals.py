@@ -21,13 +21,14 @@ import struct
 import tarfile
 import time
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from verified.common.errors import InputError
 from verified.common.files import atomic_path, write_text
+from verified.common.snakemake_types import Rule
 
 BUILT = "results"
 """Folder, relative to the working directory, in which every file comes from a job."""
@@ -47,14 +48,17 @@ VIDEOS = ".videos.jsonl"
 """Ending of the lists that say which files the jobs of a shard decode, with their SHA-256."""
 CHUNK = 1 << 20
 
+Seal = dict[str, Any]
+"""What a seal says: `sha256`, and `bytes` or `files`; `rows` and their `unit`; `temporary`, `unfinished` where true."""
 
-def seal_of(path: str | os.PathLike) -> Path:
+
+def seal_of(path: str | os.PathLike[str]) -> Path:
     """Where the seal of a file or folder stands."""
     path = Path(path)
     return path.with_name(f".{path.name}.seal")
 
 
-def mark_of(path: str | os.PathLike) -> Path:
+def mark_of(path: str | os.PathLike[str]) -> Path:
     """Where it is noted that a damaged file was removed and is to be built again."""
     path = Path(path)
     return path.with_name(f".{path.name}.rebuild")
@@ -67,8 +71,8 @@ def begun_of(path: str | os.PathLike[str]) -> Path:
 
 
 def seal(
-    path: str | os.PathLike, temporary: bool = False, rule: str = "", wildcards: Mapping[str, str] | None = None
-) -> dict[str, Any]:
+    path: str | os.PathLike[str], temporary: bool = False, rule: str = "", wildcards: Mapping[str, str] | None = None
+) -> Seal:
     """Seal a file or folder that is complete; returns the seal. `temporary`: the run will remove it.
 
     `rule` and `wildcards`: of the job that wrote it; none for what a command wrote.
@@ -97,7 +101,7 @@ def as_in_run(path: Path) -> Path:
     return Path(*parts[len(here) - 1 :]) if parts[: len(here)] == here else path
 
 
-def _elsewhere(path: Path, written: dict[str, Any]) -> bool:
+def _elsewhere(path: Path, written: Seal) -> bool:
     """Whether the seal beside `path` is that of another file. Outside of any `results/`, only names are compared."""
     sealed_path = written.get("path")
     if sealed_path is None:
@@ -108,14 +112,14 @@ def _elsewhere(path: Path, written: dict[str, Any]) -> bool:
     return parts[-1] != Path(sealed_path).name
 
 
-def seal_built(path: str | os.PathLike) -> None:
+def seal_built(path: str | os.PathLike[str]) -> None:
     """Seal what a command of a user wrote, if it stands below a `results/`, where readers ask for a seal."""
     if BUILT in Path(path).resolve().parts:
         seal(path)
 
 
 @contextlib.contextmanager
-def replacing(path: str | os.PathLike) -> Iterator[Path]:
+def replacing(path: str | os.PathLike[str]) -> Generator[Path]:
     """Yield a temporary path; what the block writes there takes the place of `path`, and is sealed.
 
     Killed at any point, it leaves a seal that agrees with what is there: while the file is exchanged, the seal holds
@@ -133,7 +137,7 @@ def replacing(path: str | os.PathLike) -> Iterator[Path]:
     seal(path)
 
 
-def finished(path: str | os.PathLike) -> bool:
+def finished(path: str | os.PathLike[str]) -> bool:
     """Whether `path` is there, and what wrote it came to its end."""
     try:
         written = read_seal(path)
@@ -142,7 +146,7 @@ def finished(path: str | os.PathLike) -> bool:
     return Path(path).exists() and written is not None and "unfinished" not in written
 
 
-def read_seal(path: str | os.PathLike) -> dict[str, Any] | None:
+def read_seal(path: str | os.PathLike[str]) -> Seal | None:
     """The seal of a file or folder; None where there is none. Raises InputError if the seal itself is damaged."""
     seal_file = seal_of(path)
     try:
@@ -157,7 +161,7 @@ def read_seal(path: str | os.PathLike) -> dict[str, Any] | None:
     raise InputError("its seal is damaged", file=path, remedy=rebuild_command([path]))
 
 
-def check(path: str | os.PathLike) -> None:
+def check(path: str | os.PathLike[str]) -> None:
     """Raise InputError unless `path` holds what was sealed: with what was written, what is there, and what to do."""
     path = Path(path)
     if path.parts[0] == BUILT:
@@ -190,7 +194,7 @@ def unsealed(path: Path, remedy: str = "") -> InputError:
     )
 
 
-def hold(path: Path, written: dict[str, Any], member: str = "", remedy: str = "") -> None:
+def hold(path: Path, written: Seal, member: str = "", remedy: str = "") -> None:
     """Raise InputError unless `path` is what its seal says, and the seal its own.
 
     `member`: of a folder, the one file to look at, by its path there. `remedy`: in place of the command that rebuilds
@@ -213,7 +217,7 @@ def hold(path: Path, written: dict[str, Any], member: str = "", remedy: str = ""
         )
 
 
-def _difference_of_member(folder: Path, written: dict[str, Any], name: str) -> str | None:
+def _difference_of_member(folder: Path, written: Seal, name: str) -> str | None:
     """What differs from the seal of its folder in the one file that is looked at."""
     if name not in written.get("files", {}):
         return "it is not among the files that were written there"
@@ -235,7 +239,7 @@ def _changed_video(path: Path) -> str | None:
     return None
 
 
-def _difference(path: Path, written: dict) -> str | None:
+def _difference(path: Path, written: Seal) -> str | None:
     """What differs from the seal, for a person; None if nothing does."""
     if "files" in written:
         return _difference_of_folder(path, written["files"]) if path.is_dir() else "a folder was written, this is none"
@@ -250,7 +254,7 @@ def _difference(path: Path, written: dict) -> str | None:
     return f"{_amount(_measured(path))} where {_amount(written)} were written"
 
 
-def _difference_of_folder(path: Path, written: dict) -> str | None:
+def _difference_of_folder(path: Path, written: Seal) -> str | None:
     there = _files_of(path)
     for kind, names in (("lacks", written.keys() - there.keys()), ("has, unwritten,", there.keys() - written.keys())):
         if names:
@@ -259,12 +263,12 @@ def _difference_of_folder(path: Path, written: dict) -> str | None:
     return f"not as written: {', '.join(changed[:3])}" if changed else None
 
 
-def _amount(facts: dict) -> str:
+def _amount(facts: Seal) -> str:
     rows = f"{facts['rows']:,} {facts['unit']}, " if facts.get("rows") is not None else ""
     return f"{rows}{facts.get('bytes', 0):,} bytes"
 
 
-def _measured(path: Path) -> dict:
+def _measured(path: Path) -> Seal:
     if path.is_dir():
         return {"files": (files := _files_of(path)), "sha256": hashlib.sha256(json.dumps(files).encode()).hexdigest()}
     digest, lines = _digest(path)
@@ -310,7 +314,7 @@ def _count_members(path: Path) -> int:
 
 
 def _count_data_sets(path: Path) -> int:
-    import h5py
+    import h5py  # pyright: ignore[reportMissingTypeStubs] (it has none)
 
     with h5py.File(path, "r", locking=False) as file:
         return len(file)
@@ -335,10 +339,13 @@ def linked(path: Path) -> list[Path]:
     """Files into which the links of an HDF5 file lead, each once; none for other files."""
     if path.suffix != ".h5":
         return []
-    import h5py
+    import h5py  # pyright: ignore[reportMissingTypeStubs] (it has none)
 
     with h5py.File(path, "r", locking=False) as file:
-        links = (file.get(key, getlink=True) for key in file)
+        links: list[object] = [
+            file.get(key, getlink=True)  # pyright: ignore[reportUnknownMemberType] (has no types)
+            for key in map(str, file)
+        ]
         names = dict.fromkeys(link.filename for link in links if isinstance(link, h5py.ExternalLink))
     return [Path(os.path.normpath(path.parent / name)) for name in names]
 
@@ -350,7 +357,7 @@ def sealed(
     temporary: Iterable[str] = (),
     rule: str = "",
     wildcards: Mapping[str, str] | None = None,
-) -> Iterator[None]:
+) -> Generator[None]:
     """Check `inputs` first; seal `outputs`, of a job of `rule`, when the block has ended without an error."""
     outputs, temporary = list(outputs), set(temporary)
     for path in inputs:
@@ -375,7 +382,7 @@ def _await(path: Path) -> bool:
     return True
 
 
-def announce(rules: Iterable, configurations: Iterable[str | os.PathLike], arguments: list[str]) -> None:
+def announce(rules: Iterable[Rule], configurations: Iterable[str | os.PathLike[str]], arguments: list[str]) -> None:
     """Tell the jobs of this Snakemake which outputs are temporary, its configuration files and its --latency-wait.
 
     `arguments`: Snakemake's own. A job on a node of a cluster is run by a Snakemake that is given --latency-wait there.
@@ -395,7 +402,7 @@ def temporary_outputs(rule: str, outputs: list[str]) -> list[str]:
     return [outputs[index] for index in json.loads(os.environ.get(TEMPORARY, "{}")).get(rule, ())]
 
 
-def rebuild_command(paths: Iterable[str | os.PathLike], configurations: str | None = None) -> str:
+def rebuild_command(paths: Iterable[str | os.PathLike[str]], configurations: str | None = None) -> str:
     """The commands that build these files again, and nothing else that is sound.
 
     `configurations`: configuration files, quoted for a shell; None: those of the run that this job belongs to.
@@ -409,7 +416,7 @@ def rebuild_command(paths: Iterable[str | os.PathLike], configurations: str | No
     return f"rm -r {shlex.join(there)} && {build}" if there else build
 
 
-def marked(folder: str | os.PathLike) -> list[str]:
+def marked(folder: str | os.PathLike[str]) -> list[str]:
     """Files below `folder` that a healing removed and that are still to be built again."""
     return _absent(folder, ".rebuild")
 

@@ -12,6 +12,7 @@ import json
 import re
 import sys
 import traceback
+from types import TracebackType
 from urllib.parse import quote, unquote
 
 MASK = "[secret]"
@@ -52,7 +53,7 @@ def _forms(secret: str) -> re.Pattern[str]:
     All in either case of letters, and spelt out. In base64 (and its alphabet for addresses), what surrounds the secret
     may be encoded with it: for each of the three offsets at which it may begin, the characters that hold nothing else.
     """
-    forms = set()
+    forms: set[str] = set()
     for text in {secret, unquote(secret), secret[::-1]}:
         raw = text.encode(errors="surrogatepass")
         forms |= {text, quote(raw, safe=""), repr(text)[1:-1], json.dumps(text)[1:-1], html.escape(text), raw.hex()}
@@ -87,7 +88,8 @@ def _without_pieces(text: str, secret: str) -> str:
     covered: list[list[int]] = []
     for size in (WORDLESS, PIECE):
         covered += [[at, at + size] for at in range(len(small) - size + 1) if small[at : at + size] in pieces]
-    parts, end = [], 0
+    parts: list[str] = []
+    end = 0
     for first, last in sorted(covered):
         if first >= end:
             parts += [text[end:first], MASK]
@@ -95,6 +97,6 @@ def _without_pieces(text: str, secret: str) -> str:
     return "".join([*parts, text[end:]])
 
 
-def _print_redacted(kind, error, trace) -> None:
+def _print_redacted(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
     with contextlib.suppress(OSError):
         sys.stderr.write(redacted("".join(traceback.format_exception(kind, error, trace))))

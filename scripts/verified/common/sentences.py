@@ -12,6 +12,8 @@ from verified.common.errors import InputError
 from verified.common.progress import Progress
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from verified.common.mini_lm import SentenceEncoder
 
 PACKAGED = "all-MiniLM-L6-v2"
@@ -34,7 +36,7 @@ def encode(texts: Sequence[str], model: str = PACKAGED, threads: int = 1) -> np.
     ordered = sorted(set(texts), key=lambda text: (len(text), text))
     if not ordered:
         return np.zeros((0, encoder.dim), np.float32)
-    vectors = []
+    vectors: list[np.ndarray] = []
     progress = Progress("sentence embeddings", len(ordered), "captions") if len(ordered) > CHUNK else None
     for start in range(0, len(ordered), CHUNK):
         chunk = ordered[start : start + CHUNK]
@@ -73,9 +75,11 @@ class LibraryEncoder:
 
     def vectors(self, texts: list[str], batch: int) -> np.ndarray:
         """Float32 [texts, dim] of unit length."""
-        return self._model.encode(texts, batch_size=batch, normalize_embeddings=True, show_progress_bar=False)
+        return self._model.encode(  # pyright: ignore[reportUnknownMemberType] (of inputs other than texts)
+            texts, batch_size=batch, normalize_embeddings=True, show_progress_bar=False
+        )
 
-    def tensors(self) -> dict:
+    def tensors(self) -> "dict[str, Tensor]":
         """The weights by name."""
         return self._model.state_dict()
 

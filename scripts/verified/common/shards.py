@@ -3,6 +3,8 @@
 import hashlib
 from collections.abc import Iterable
 
+from verified.common.jsonl import Row
+
 
 def shard_of(video: str, shards: int) -> int:
     """Index in [0, shards) of the shard that `video` belongs to; the same on every machine and Python."""
@@ -24,9 +26,9 @@ def shard_index(name: str) -> int:
     return int(name.removeprefix("shard-"))
 
 
-def by_shard(rows: Iterable[dict], shards: int) -> list[list[dict]]:
+def by_shard(rows: Iterable[Row], shards: int) -> list[list[Row]]:
     """The rows of each shard, in their order; each row is looked at once."""
-    divided: list[list[dict]] = [[] for _ in range(shards)]
+    divided: list[list[Row]] = [[] for _ in range(shards)]
     known: dict[str, int] = {}
     for row in rows:
         video = row["video"]
@@ -36,6 +38,6 @@ def by_shard(rows: Iterable[dict], shards: int) -> list[list[dict]]:
     return divided
 
 
-def rows_of_shard(rows: list[dict], name: str, shards: int) -> list[dict]:
+def rows_of_shard(rows: list[Row], name: str, shards: int) -> list[Row]:
     """The rows whose ``video`` belongs to shard `name`, in their order."""
     return [row for row in rows if shard_of(row["video"], shards) == shard_index(name)]

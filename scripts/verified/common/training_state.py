@@ -13,13 +13,15 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import torch
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
+from safetensors import SafetensorError
+from safetensors.torch import save_file  # pyright: ignore[reportUnknownVariableType] (their paths have no type argument)
 from torch import Tensor, nn
 
 from verified.common.files import atomic_path, file_digest
+from verified.common.tensor_file import opened
 
 log = logging.getLogger("verified")
 KEY, VERSION = "verified", 2
@@ -46,7 +48,7 @@ class Reached:
 
     finished: int = 0
     """Steps or epochs that are done."""
-    rows: list[dict] = field(default_factory=list)
+    rows: list[dict[str, Any]] = field(default_factory=list)
     """Its log, with keys in the order in which they were written."""
     kept: dict[str, Tensor] = field(default_factory=dict)
     """Further tensors, such as the best weights so far."""
@@ -72,8 +74,8 @@ class TrainingState:
         if not self.path.is_file():
             return Reached()
         try:
-            with safe_open(self.path, "pt") as stored:
-                header = json.loads(stored.metadata()[KEY])
+            with opened(self.path) as stored:
+                header = json.loads((stored.metadata() or {})[KEY])
                 if reason := self._foreign(header):
                     return self._set_aside(reason)
                 tensors = {key: stored.get_tensor(key) for key in stored.keys()}  # noqa: SIM118 - not a mapping
@@ -121,7 +123,7 @@ class TrainingState:
         self.path.unlink(missing_ok=True)
         self.aside.unlink(missing_ok=True)
 
-    def _foreign(self, header: dict) -> str:
+    def _foreign(self, header: dict[str, Any]) -> str:
         if header.get("version") != VERSION:
             return "was written by another version of the workflow"
         names = [name for name in self.owner | header["owner"] if self.owner.get(name) != header["owner"].get(name)]
@@ -146,8 +148,8 @@ def _by_prefix(tensors: dict[str, Tensor]) -> dict[str, dict[str, Tensor]]:
     return grouped
 
 
-def _slots(tensors: dict[str, Tensor], scalars: dict[str, object]) -> dict[int, dict]:
-    slots: dict[int, dict] = {}
+def _slots(tensors: dict[str, Tensor], scalars: dict[str, object]) -> dict[int, dict[str, object]]:
+    slots: dict[int, dict[str, object]] = {}
     for key, value in [
         *tensors.items(),
         *((name.removeprefix("optimiser."), value) for name, value in scalars.items()),
@@ -157,7 +159,9 @@ def _slots(tensors: dict[str, Tensor], scalars: dict[str, object]) -> dict[int, 
     return slots
 
 
-def _misfit(module: nn.Module, optimiser: torch.optim.Optimizer, stored: dict[str, Tensor], groups: list[dict]) -> str:
+def _misfit(
+    module: nn.Module, optimiser: torch.optim.Optimizer, stored: dict[str, Tensor], groups: list[dict[str, Any]]
+) -> str:
     state = module.state_dict()
     if odd := sorted(state.keys() ^ stored.keys()):
         return f"does not fit the model ({odd[0]})"

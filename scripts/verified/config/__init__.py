@@ -119,7 +119,7 @@ class Config(Section):
         return self
 
 
-def load(values: dict, source: str = "configuration") -> Config:
+def load(values: dict[str, Any], source: str = "configuration") -> Config:
     """Validate plain values; raises InputError with each key's path, its value and the nearest valid key."""
     try:
         return Config.model_validate(values)
@@ -133,7 +133,7 @@ def read(*paths: str | Path) -> Config:
     return load(layered(paths), ", ".join(map(str, paths)))
 
 
-def _explain(detail: ErrorDetails, values: dict) -> str:
+def _explain(detail: ErrorDetails, values: dict[str, Any]) -> str:
     path = _written_path(detail["loc"], values)
     shown = ".".join(map(str, path)) or "(top level)"
     if detail["type"] == "extra_forbidden":
@@ -161,7 +161,7 @@ def _written_path(location: tuple[int | str, ...], values: Any) -> list[int | st
     return path
 
 
-def _keys_beside(path: list) -> list[str]:
+def _keys_beside(path: list[int | str]) -> list[str]:
     """Valid keys of the section that holds the last part of `path`."""
     from verified.config.schema import properties_at
 

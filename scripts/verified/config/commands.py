@@ -24,7 +24,9 @@ def add_configfiles(parser: argparse.ArgumentParser, default: str = "config/conf
     )
 
 
-def add_parser(subparsers) -> None:
+def add_parser(
+    subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]",  # pyright: ignore[reportPrivateUsage] (no other name)
+) -> None:
     """Add the subcommands."""
     check = subparsers.add_parser(
         "config-check", help="print a configuration whole, with all defaults, and what a run of it would stumble over"
@@ -37,7 +39,7 @@ def add_parser(subparsers) -> None:
     where = subparsers.add_parser(
         "where", help="print the folder of the workflow's own Snakefile, rules and configurations"
     )
-    where.set_defaults(run=lambda arguments: print(PROJECT))
+    where.set_defaults(run=_where)
 
 
 def _check(arguments: argparse.Namespace) -> int:
@@ -53,6 +55,10 @@ def _check(arguments: argparse.Namespace) -> int:
     for problem in obstacles:
         print(f"problem: {problem}", file=sys.stderr)
     return 1 if obstacles else 0
+
+
+def _where(arguments: argparse.Namespace) -> None:
+    print(PROJECT)
 
 
 def _docs(arguments: argparse.Namespace) -> None:

@@ -5,6 +5,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
+from verified.common.jsonl import is_object
 from verified.config.base import Section
 
 STAND_IN = "stand-in"
@@ -94,9 +95,9 @@ class Evaluator(Section):
 
     @model_validator(mode="before")
     @classmethod
-    def no_stand_in_for_others(cls, values: dict) -> dict:
+    def no_stand_in_for_others(cls, values: object) -> object:
         """The stand-in is of size tiny: other sizes, and a file of UMT's, do not start from it unless told to."""
-        if isinstance(values, dict) and (values.get("size", "tiny") != "tiny" or values.get("umt_file")):
+        if is_object(values) and (values.get("size", "tiny") != "tiny" or values.get("umt_file")):
             return {"checkpoint": None, **values}
         return values
 

@@ -7,9 +7,10 @@ it.
 
 import hashlib
 from collections.abc import Callable, Iterable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from verified.common.folders import key_of
+from verified.common.snakemake_types import OfDataset
 from verified.config import Config
 from verified.config.datasets import DataSet
 
@@ -59,7 +60,7 @@ def dataset_folder(settings: Config, dataset: str) -> str:
     return f"results/{dataset_wildcard(settings, dataset)}"
 
 
-def dataset_of(settings: Config, wildcards) -> DataSet:
+def dataset_of(settings: Config, wildcards: OfDataset) -> DataSet:
     """The settings of ``wildcards.dataset``."""
     return settings.datasets[key_of(wildcards.dataset)]
 
@@ -86,7 +87,7 @@ def datasets_with(settings: Config, *abilities: str) -> list[str]:
 def dataset_values(settings: Config, read: Callable[[DataSet], Read]) -> Callable[[object], Read]:
     """A params function: what `read` takes from the settings of ``wildcards.dataset``."""
 
-    def values(wildcards):
+    def values(wildcards: Any) -> Read:
         return read(dataset_of(settings, wildcards))
 
     return values

@@ -1,6 +1,6 @@
 """Text generation: which engine answers for which role, prompts, sampling, the ledger, the budget."""
 
-from typing import Literal
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator, model_validator
@@ -100,7 +100,7 @@ class EngineSettings(Section):
             raise ValueError("the scene reader answers in the printed formats only: structured must be false")
         return self
 
-    def identity(self) -> dict:
+    def identity(self) -> dict[str, Any]:
         """The values that an answer depends on: a change of any of them re-runs the stages below."""
         values = {name: getattr(self, name) for name in ("model", "revision", "folder", "structured")}
         if self.video_input != "stills":

@@ -8,17 +8,20 @@ layer's path is relative to the folder of the file that names it.
 from collections.abc import Callable, Iterable, Mapping
 from functools import reduce
 from pathlib import Path
+from typing import Any
 
 import yaml
 
 from verified.common.errors import InputError
+from verified.common.jsonl import is_array, is_object
 
 LAYERS = "layers"
 
 
-def layered(paths: Iterable[str | Path]) -> dict:
+def layered(paths: Iterable[str | Path]) -> dict[str, Any]:
     """Plain values of the files and their layers. Raises InputError for a file that cannot be read or names itself."""
-    below, files = [], []
+    below: list[dict[str, Any]] = []
+    files: list[dict[str, Any]] = []
     for path in map(Path, paths):
         deeper, mapping = _layers_and_own(path, ())
         below += deeper
@@ -26,48 +29,48 @@ def layered(paths: Iterable[str | Path]) -> dict:
     return reduce(merge, [*below, *files], {})
 
 
-def merge(below: Mapping, above: Mapping) -> dict:
+def merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
     """`below` with the keys of `above` in their place; a source of another kind takes the place of the whole source."""
     if "kind" in above and above["kind"] != below.get("kind", above["kind"]):
         return dict(above)
     joined = dict(below)
     for key, value in above.items():
-        both = isinstance(value, Mapping) and isinstance(joined.get(key), Mapping)
+        both = all(isinstance(side, Mapping) for side in (value, joined.get(key)))
         joined[key] = merge(joined[key], value) if both else value
     return joined
 
 
 def layers_of(
-    values: Mapping, place: Callable[[str], Path], source: str | Path, above: tuple[Path, ...] = ()
-) -> tuple[list[dict], dict]:
+    values: Mapping[str, Any], place: Callable[[str], Path], source: str | Path, above: tuple[Path, ...] = ()
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """Values of the layers below a mapping, lowest first, and its own.
 
     place: where the layer of a name is. source, above: the mapping's file, for messages, and those that led to it.
     """
     mapping = dict(values)
-    named = mapping.pop(LAYERS, None) or []
-    if not isinstance(named, list) or not all(isinstance(name, str) for name in named):
+    named = mapping.pop(LAYERS, None)
+    if named and not (is_array(named) and all(isinstance(name, str) for name in named)):
         raise InputError(f"{LAYERS} = {named!r}: expected a list of files", file=source)
-    below: list[dict] = []
-    for name in named:
+    below: list[dict[str, Any]] = []
+    for name in named or ():
         deeper, own = _layers_and_own(place(name), above)
         below += [*deeper, own]
     return below, mapping
 
 
-def _layers_and_own(path: Path, above: tuple[Path, ...]) -> tuple[list[dict], dict]:
+def _layers_and_own(path: Path, above: tuple[Path, ...]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     if path.resolve() in above:
         raise InputError("a configuration is its own layer", file=path, remedy=f"correct the key {LAYERS}")
     return layers_of(_mapping(path), lambda name: path.parent / name, path, (*above, path.resolve()))
 
 
-def _mapping(path: Path) -> dict:
+def _mapping(path: Path) -> dict[str, Any]:
     try:
         values = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, IsADirectoryError):
         raise InputError("no such file", file=path) from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise InputError(f"not YAML: {error}", file=path) from None
-    if not isinstance(values, dict):
+    if not is_object(values):
         raise InputError("expected a mapping of keys", file=path)
     return values

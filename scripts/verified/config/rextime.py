@@ -1,7 +1,7 @@
 """Questions across time (the ReXTime suite): sources, filters, generation, annotation pages, prices."""
 
 import re
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
@@ -121,7 +121,7 @@ class Rextime(Section):
 
     @field_validator("sources", "released")
     @classmethod
-    def names(cls, named: dict) -> dict:
+    def names(cls, named: dict[str, Any]) -> dict[str, Any]:
         for name in named:
             if not re.fullmatch(r"[a-z0-9][a-z0-9-]*", name):
                 raise ValueError(f"name {name!r} must be lower-case letters, digits and hyphens")

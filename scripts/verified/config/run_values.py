@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 from functools import reduce
 from pathlib import Path
+from typing import Any
 
 from verified.common.errors import InputError
 from verified.config.layers import layered, layers_of, merge
 
 
-def run_values(workflow, config: Mapping, default: Path) -> tuple[dict, str]:
+def run_values(workflow: Any, config: Mapping[str, Any], default: Path) -> tuple[dict[str, Any], str]:
     """Plain values of a run with all layers, and where they come from, for messages.
 
     workflow: Snakemake's, while it reads our rules. config: its variable of that name. default: the file of a run that
@@ -24,7 +25,7 @@ def run_values(workflow, config: Mapping, default: Path) -> tuple[dict, str]:
     return merge(layered(files), workflow.config_settings.config), ", ".join(map(str, files))
 
 
-def handed_over(values: Mapping, folders: list[Path]) -> dict:
+def handed_over(values: Mapping[str, Any], folders: list[Path]) -> dict[str, Any]:
     """A mapping above the layers that it names: files below the last of `folders` that has them, or the working folder.
 
     A mapping does not tell which file its key `layers` was in; `folders` are those of all files of the run.
@@ -35,7 +36,7 @@ def handed_over(values: Mapping, folders: list[Path]) -> dict:
     return reduce(merge, [*below, own], {})
 
 
-def _refuse_prefix(modifier) -> None:
+def _refuse_prefix(modifier: Any) -> None:
     """Raise InputError for `prefix` or `replace_prefix`: Snakemake would move files that params and seals name too."""
     paths = modifier.path_modifier
     while paths is not None:

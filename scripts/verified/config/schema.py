@@ -1,21 +1,26 @@
 """The JSON schema and the table of keys, both generated from the models."""
 
 import json
+from typing import Any
 
+from verified.common.jsonl import is_object
 from verified.config import Config
 
+Node = dict[str, Any]
+"""A JSON schema, or a part of one."""
 
-def schema() -> dict:
+
+def schema() -> Node:
     """JSON schema (draft 2020-12) of the configuration."""
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **Config.model_json_schema()}
 
 
-def properties_at(path: list) -> list[str]:
+def properties_at(path: list[int | str]) -> list[str]:
     """Names of the valid keys of the section at `path` (a list of keys); of all variants where there are several."""
     root = Config.model_json_schema()
     nodes = [root]
     for name in path:
-        matching = []
+        matching: list[Node] = []
         for node in nodes:
             for option in _options(node, root):
                 if name in option.get("properties", {}):
@@ -26,7 +31,7 @@ def properties_at(path: list) -> list[str]:
     return sorted({key for node in nodes for option in _options(node, root) for key in option.get("properties", {})})
 
 
-def _options(node: dict, root: dict) -> list[dict]:
+def _options(node: Node, root: Node) -> list[Node]:
     """The object schemas that `node` may refer to, references resolved."""
     if "$ref" in node:
         return _options(root["$defs"][node["$ref"].rsplit("/", 1)[1]], root)
@@ -42,7 +47,7 @@ def key_table() -> str:
     return "\n".join(lines) + "\n"
 
 
-def _describe(node: dict, root: dict, prefix: str, lines: list[str]) -> None:
+def _describe(node: Node, root: Node, prefix: str, lines: list[str]) -> None:
     for key, child in node.get("properties", {}).items():
         name = f"{prefix}{key}"
         options = [option for option in _options(child, root) if "properties" in option]
@@ -56,7 +61,7 @@ def _describe(node: dict, root: dict, prefix: str, lines: list[str]) -> None:
                     f"{name}({kind}).",
                     lines,
                 )
-        elif isinstance(extra, dict) and "$ref" in extra:
+        elif is_object(extra) and "$ref" in extra:
             for option in _options(extra, root):
                 _describe(option, root, f"{name}.NAME.", lines)
         else:

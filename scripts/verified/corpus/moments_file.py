@@ -12,26 +12,26 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from verified.common.errors import InputError
-from verified.common.jsonl import iterate_jsonl
+from verified.common.jsonl import Row, iterate_jsonl
 
 REQUIRED = ("video", "start", "end", "caption")
 EXTRA_CELLS = "extra cells"
 """Key under which a CSV row holds the cells that have no column."""
 
 
-def read_moments_file(path: str | os.PathLike) -> list[tuple[int, dict]]:
+def read_moments_file(path: str | os.PathLike[str]) -> list[tuple[int, Row]]:
     """Rows with their numbers in the file, counted from 1 (in CSV the header is row 1)."""
     return list(iterate_moments_file(path))
 
 
-def iterate_moments_file(path: str | os.PathLike) -> Iterator[tuple[int, dict]]:
+def iterate_moments_file(path: str | os.PathLike[str]) -> Iterator[tuple[int, Row]]:
     """The same rows one at a time: of JSON lines no others are held."""
     path = Path(path)
     if not path.is_file():
         raise InputError("no such moments file", file=path)
     kind = path.suffix.lower()
     if kind == ".jsonl":
-        rows: Iterable[tuple[int, dict]] = enumerate(iterate_jsonl(path), start=1)
+        rows: Iterable[tuple[int, Row]] = enumerate(iterate_jsonl(path), start=1)
     elif kind == ".csv":
         rows = _read_csv(path)
     else:
@@ -44,7 +44,7 @@ def iterate_moments_file(path: str | os.PathLike) -> Iterator[tuple[int, dict]]:
         raise InputError("holds no moments", file=path, remedy=f"give one row per moment: {', '.join(REQUIRED)}")
 
 
-def _read_csv(path: Path) -> list[tuple[int, dict]]:
+def _read_csv(path: Path) -> list[tuple[int, Row]]:
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:

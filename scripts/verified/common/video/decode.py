@@ -10,7 +10,8 @@ import logging
 import math
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
 
@@ -43,7 +44,7 @@ class VideoError(Exception):
     no-video-stream, no-decoder or no-frames; `detail` is a sentence for people.
     """
 
-    def __init__(self, reason: str, path: str | os.PathLike, detail: str):
+    def __init__(self, reason: str, path: str | os.PathLike[str], detail: str):
         super().__init__(f"{path}: {detail} ({reason})")
         self.reason, self.path, self.detail = reason, str(path), detail
 
@@ -71,7 +72,7 @@ class Decoder:
     that no other frame depends on are left out. The frames that do come are the same, and so is the one at `needed`.
     """
 
-    def __init__(self, path: str | os.PathLike, container: InputContainer, threads: int):
+    def __init__(self, path: str | os.PathLike[str], container: InputContainer, threads: int):
         self.path, self.damage, self.needed = str(path), 0, 0.0
         self._container = container
         stream = container.streams.best("video")
@@ -79,7 +80,7 @@ class Decoder:
         if not isinstance(stream, av.VideoStream) or stream.disposition & Disposition.attached_pic:
             raise VideoError("no-video-stream", path, "holds no video stream")
         # Formats without a decoder of pixels, such as SVG, and codecs that nobody has heard of.
-        if stream.codec_context is None:
+        if stream.codec_context is None:  # pyright: ignore[reportUnnecessaryComparison] (against PyAV's annotation)
             raise VideoError("no-decoder", path, "its codec cannot be decoded")
         self.stream = stream
         self.stream.codec_context.thread_count = threads
@@ -130,7 +131,7 @@ class Decoder:
     def _frames(self) -> Iterator[av.VideoFrame]:
         for packet in self._packets():
             try:
-                frames = self.stream.codec_context.decode(packet)
+                frames = self.stream.codec_context.decode(packet)  # pyright: ignore[reportUnknownMemberType] (its packet)
             except (FFmpegError, OSError):
                 self.damage += 1
                 continue
@@ -145,7 +146,7 @@ class Decoder:
                 self._last = self._last if frame.pts is None else frame.pts
                 yield frame
 
-    def _packets(self) -> Iterator[av.Packet | None]:
+    def _packets(self) -> Iterator["av.Packet[av.VideoStream] | None"]:
         """Packets of the stream and then None, at which the decoder releases the frames it still holds."""
         self._demuxed = self._container.demux(self.stream)
         while True:
@@ -172,7 +173,7 @@ class Decoder:
             self._skipping = skip
             self.stream.codec_context.skip_frame = "NONREF" if skip else "DEFAULT"
 
-    def _time_of(self, packet: av.Packet | av.VideoFrame) -> float:
+    def _time_of(self, packet: "av.Packet[av.VideoStream] | av.VideoFrame") -> float:
         stamp = packet.pts if packet.pts is not None else packet.dts
         return (_seconds(stamp, self.stream.time_base) or 0.0) - (self._origin or 0.0)
 
@@ -221,12 +222,12 @@ def _read_index(stream: av.VideoStream, origin: float) -> _Index:
     return _Index(keys if len(keys) > 1 else [], dense=bool(gaps) and max(gaps) < MARGIN / 2)
 
 
-def _seconds(ticks: int | None, base) -> float | None:
+def _seconds(ticks: int | None, base: Fraction | None) -> float | None:
     return None if ticks is None or not base else ticks * base.numerator / base.denominator
 
 
 @contextlib.contextmanager
-def open_video(path: str | os.PathLike, threads: int = 1) -> Iterator[Decoder]:
+def open_video(path: str | os.PathLike[str], threads: int = 1) -> Generator[Decoder]:
     """Open a video for one forward decode. Raises VideoError for a file that is no usable video.
 
     `threads` are decoder threads; one is best for throughput, because shards already run in parallel.

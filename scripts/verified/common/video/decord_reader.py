@@ -10,7 +10,8 @@ import contextlib
 import logging
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from typing import Any
 
 import av
 import numpy as np
@@ -26,7 +27,7 @@ log = logging.getLogger("verified")
 
 
 @contextlib.contextmanager
-def open_reader(path: str | os.PathLike, threads: int = 1) -> "Iterator[Decoder | DecordDecoder]":
+def open_reader(path: str | os.PathLike[str], threads: int = 1) -> "Generator[Decoder | DecordDecoder]":
     """`open_video`, by the reader that `READER` names in the environment (pyav, decord; default pyav)."""
     with open_video(path, threads) as decoder:
         decord = os.environ.get(READER) == "decord" and decoder.mp4
@@ -36,9 +37,9 @@ def open_reader(path: str | os.PathLike, threads: int = 1) -> "Iterator[Decoder 
 class DecordDecoder:
     """Iterates over the frames of one video as `Decoder` does, and honours `needed`; `decoder` opened the same file."""
 
-    def __init__(self, path: str | os.PathLike, decoder: Decoder, threads: int):
+    def __init__(self, path: str | os.PathLike[str], decoder: Decoder, threads: int):
         try:
-            import decord
+            import decord  # pyright: ignore[reportMissingTypeStubs] (it has none)
         except ImportError:
             raise InputError(
                 "video_reader is decord, which is not installed", remedy="pip install decord, or video_reader: pyav"
@@ -46,13 +47,14 @@ class DecordDecoder:
         decord.logging.set_level(decord.logging.FATAL)
         self._path, self._decoder, self._failure = str(path), decoder, decord.DECORDError
         self.needed = 0.0
+        self._reader: Any  # decord.VideoReader, or None
         try:
             self._reader = decord.VideoReader(str(path), num_threads=threads)
-            stamps = np.asarray(self._reader.get_frame_timestamp(range(len(self._reader))), np.float64)
+            stamps = _stamps(self._reader)
         except (RuntimeError, decord.DECORDError):
             self._reader, stamps = None, np.zeros((0, 2))
             self._warn()
-        starts = np.round(stamps[:, 0] - stamps[0, 0], 6) if len(stamps) else stamps[:, 0]  # float32 in the library
+        starts = (stamps[:, 0] - stamps[:1, 0]).round(6)  # float32 in the library
         shown = float(stamps[-1, 1] - stamps[-1, 0]) if len(stamps) else 0.0
         rate = decoder.nominal_rate
         last = shown if 0 < shown * rate < SANE_FRAMES else 1 / rate
@@ -85,3 +87,8 @@ class DecordDecoder:
             self._decoder.needed = self.needed
             if timed.time > latest + 1e-6:
                 yield timed
+
+
+def _stamps(reader: Any) -> np.ndarray:
+    """Start and end of each frame in seconds, float64 [frames, 2]."""
+    return np.asarray(reader.get_frame_timestamp(range(len(reader))), np.float64)

@@ -3,6 +3,7 @@
 import hashlib
 import os
 from pathlib import Path
+from typing import Any
 
 from verified.common.video.decode import VideoError, open_video, upright_size
 
@@ -10,7 +11,7 @@ MISSING_SECONDS = 1.0
 """A video that ends more than this before the end that its header claims counts as broken off."""
 
 
-def probe(path: str | os.PathLike, threads: int = 1) -> dict:
+def probe(path: str | os.PathLike[str], threads: int = 1) -> dict[str, Any]:
     """Decode a video once and describe it: the keys of videos.jsonl except `video` and `path`.
 
     duration (seconds until the last frame is off the screen), fps (frames per second, the mean where it varies),
@@ -21,6 +22,7 @@ def probe(path: str | os.PathLike, threads: int = 1) -> dict:
     """
     with open_video(path, threads) as video:
         frames, times = 0, (0.0, 0.0)
+        height = width = rotation = 0  # of the first frame; a video without any is an error
         for timed in video:
             if not frames:
                 height, width = upright_size(timed.frame)
@@ -44,7 +46,7 @@ def probe(path: str | os.PathLike, threads: int = 1) -> dict:
     }
 
 
-def file_digest(path: str | os.PathLike) -> str:
+def file_digest(path: str | os.PathLike[str]) -> str:
     """SHA-256 of a file's bytes, in hex. Raises VideoError if the file is gone."""
     try:
         with Path(path).open("rb") as file:

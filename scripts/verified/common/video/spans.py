@@ -63,7 +63,7 @@ class _Span:
 
 
 def frames_of_spans(
-    path: str | os.PathLike,
+    path: str | os.PathLike[str],
     spans: Sequence[tuple[float, float]],
     *,
     fps: float | None = None,
@@ -90,7 +90,7 @@ def frames_of_spans(
     """
     if fps is not None and count is not None:
         raise ValueError("give fps or count, not both")
-    requests = []
+    requests: list[_Span] = []
     for index, (start, end) in enumerate(spans):
         if not (math.isfinite(start) and math.isfinite(end) and end > start):
             raise ValueError(f"span {index}: [{start}, {end}) is empty or not finite")
@@ -101,7 +101,7 @@ def frames_of_spans(
 
 
 def read_frames(
-    path: str | os.PathLike, times: Sequence[float] | np.ndarray, size: Size = None, threads: int = 1
+    path: str | os.PathLike[str], times: Sequence[float] | np.ndarray, size: Size = None, threads: int = 1
 ) -> tuple[np.ndarray, np.ndarray]:
     """The frames on the screen at `times` (seconds, any order): uint8 RGB [T, H, W, 3] and their true times [T].
 
@@ -113,12 +113,12 @@ def read_frames(
     # A leading time of 0 puts the start of the span inside the video, so that later times fill from its last frame.
     ordered = np.unique(np.concatenate([[0.0], np.maximum(wanted, 0.0)]))
     span, _ = next(_stream(path, [_Span(0, 0.0, math.inf, ordered, fill=True)], size, threads))
-    indices = np.searchsorted(ordered, np.maximum(wanted, 0.0))
+    indices: list[int] = np.searchsorted(ordered, np.maximum(wanted, 0.0)).tolist()
     return np.stack([span.frames[index] for index in indices]), np.array([span.shown[index] for index in indices])
 
 
 def iterate_frames(
-    path: str | os.PathLike, fps: float | None = None, size: Size = None, threads: int = 1
+    path: str | os.PathLike[str], fps: float | None = None, size: Size = None, threads: int = 1
 ) -> Iterator[tuple[float, np.ndarray]]:
     """Yield (time, frame) over a whole video: every frame, or the frames on the screen at 0, 1/fps, 2/fps, ….
 
@@ -140,7 +140,9 @@ def iterate_frames(
                 video.needed = step / fps
 
 
-def _stream(path, requests: list[_Span], size: Size, threads: int) -> Iterator[tuple[_Span, tuple[int, int]]]:
+def _stream(
+    path: str | os.PathLike[str], requests: list[_Span], size: Size, threads: int
+) -> Iterator[tuple[_Span, tuple[int, int]]]:
     """Yield each request as it is served, from one decode, with height and width: all frames get the first one's."""
     waiting = [(span.times[0] if span.times is not None else span.start, span.index, span) for span in requests]
     heapq.heapify(waiting)
