@@ -24,7 +24,8 @@ def read_array(path: str | os.PathLike[str], dimensions: int | None = None, reme
         raise
     except Exception as error:  # numpy's parser fails in many ways over a crafted header
         raise _refusal(path, error, "npy", remedy) from None
-    return _of_kind(array, NUMBERS, path, "it", dimensions, remedy)
+    loaded: np.ndarray = array
+    return _of_kind(loaded, NUMBERS, path, "it", dimensions, remedy)
 
 
 def read_arrays(path: str | os.PathLike[str], remedy: str | None = None) -> dict[str, np.ndarray]:

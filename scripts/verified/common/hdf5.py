@@ -115,7 +115,7 @@ class FeatureFile:
         ours = name_of(key)
         return key if link_to(self._opened(), ours) is None and link_to(self._opened(), key) is not None else ours
 
-    def _values(self, key: str, rows: slice | tuple) -> np.ndarray:
+    def _values(self, key: str, rows: slice | tuple[()]) -> np.ndarray:
         found = self._dataset(key)
         with reading(self.path, f"features of {key!r}"):
             return np.asarray(found[rows])
@@ -144,7 +144,7 @@ class FeatureFile:
     def keys(self) -> list[str]:
         """All keys, in the file's order (alphabetical)."""
         with reading(self.path, "the list of its data sets"):
-            return [key_of(str(name)) for name in self._opened()]
+            return [key_of(name) for name in map(str, self._opened())]
 
     def length(self, key: str) -> int:
         """Number of clips or tokens of `key`, without reading them."""

@@ -11,7 +11,7 @@ import os
 import stat
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 
 from verified.common.errors import InputError
@@ -98,7 +98,7 @@ def noted(path: str, notes: Path = METADATA) -> bool:
 
 
 @contextlib.contextmanager
-def checked_reads() -> Iterator[None]:
+def checked_reads() -> Generator[None]:
     """In the block, every file of a run that is opened for reading in this process is held against its seal first."""
     global _watching, _installed
     if not _installed:

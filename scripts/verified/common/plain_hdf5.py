@@ -5,15 +5,18 @@ that is loaded from elsewhere (filters), hold objects in the place of numbers, a
 the file's own description and is refused by it, before a byte of a data set is read.
 """
 
+# h5py has no types.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+
 import contextlib
 import math
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
-import h5py
+import h5py  # pyright: ignore[reportMissingTypeStubs] (it has none)
 
 from verified.common.errors import InputError
 
@@ -29,7 +32,7 @@ COPY = "copy it into a file of its own: h5py's Dataset[()] and create_dataset do
 
 
 @contextlib.contextmanager
-def reading(path: Path, what: str) -> Iterator[None]:
+def reading(path: Path, what: str) -> Generator[None]:
     """InputError in place of whatever HDF5 raises over a damaged file; `what` is being read."""
     try:
         yield
