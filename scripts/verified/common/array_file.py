@@ -24,7 +24,7 @@ def read_array(path: str | os.PathLike[str], dimensions: int | None = None, reme
         raise
     except Exception as error:  # numpy's parser fails in many ways over a crafted header
         raise _refusal(path, error, "npy", remedy) from None
-    loaded: np.ndarray = array
+    loaded: np.ndarray = array  # pyright: ignore[reportUnknownVariableType] (of any kind so far)
     return _of_kind(loaded, NUMBERS, path, "it", dimensions, remedy)
 
 

@@ -10,12 +10,12 @@ METADATA = Path(".snakemake", "metadata")
 """Folder of its notes, one for each output, below the working directory."""
 
 
-def note_of(path: str | os.PathLike, notes: Path = METADATA) -> Path:
+def note_of(path: str | os.PathLike[str], notes: Path = METADATA) -> Path:
     """Where Snakemake notes an output; names too long for one file name are cut by it, and not found here."""
     return notes / base64.urlsafe_b64encode(Path(path).as_posix().encode()).decode()
 
 
-def made_with(path: str | os.PathLike, value: object) -> bool:
+def made_with(path: str | os.PathLike[str], value: object) -> bool:
     """Whether `value` was among the parameters of the job that wrote `path`; True where nothing is noted about it."""
     noted = None
     with contextlib.suppress(OSError, ValueError):

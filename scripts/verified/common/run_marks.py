@@ -9,7 +9,7 @@ marks, and looking at those of others, writing and removing are done by one run 
 import contextlib
 import fcntl
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ GUARD = "marks.lock"
 
 def keep_own_marks() -> None:
     """Let Snakemake, in this process, remove the marks of its own run alone. `--unlock` still removes all."""
-    from snakemake.persistence.file import FilePersistence
+    from snakemake.persistence.file import FilePersistence  # pyright: ignore[reportMissingTypeStubs] (it has none)
 
     for name, ours in (("lock", _lock), ("_write_locks", _write), ("_delete_locks", _delete)):
         if not hasattr(FilePersistence, name):
@@ -29,8 +29,8 @@ def keep_own_marks() -> None:
 
 
 @contextlib.contextmanager
-def _lock(persistence: Any) -> Iterator[None]:
-    from snakemake.exceptions import LockException
+def _lock(persistence: Any) -> Generator[None]:
+    from snakemake.exceptions import LockException  # pyright: ignore[reportMissingTypeStubs] (it has none)
 
     with _guarded(persistence):
         if persistence.locked:
@@ -65,7 +65,7 @@ def _delete(persistence: Any) -> None:
 
 
 @contextlib.contextmanager
-def _guarded(persistence: Any) -> Iterator[None]:
+def _guarded(persistence: Any) -> Generator[None]:
     with contextlib.ExitStack() as stack:
         with contextlib.suppress(OSError):  # no locks on this file system: as Snakemake does without them
             guard = stack.enter_context(Path(persistence._lockdir).with_name(GUARD).open("a"))
