@@ -108,6 +108,7 @@ class Planner(Asker):
                 )
         self.rows: dict[str, dict] = {}
         self.measured: dict[str, dict[str, float]] = {}
+        self.pictures: Counter = Counter()
 
     def ask(self, calls: Iterable[Call]) -> Iterator[tuple[int, Outcome]]:
         """Yield the recorded outcome of each call, or a stand-in."""
@@ -130,11 +131,11 @@ class Planner(Asker):
         frames = int(call.request.slots.get("frame_number", 0))
         images = len(call.media) if task == "keyframe_description" else 0
         words = len(call.request.prompt) / CHARACTERS_PER_TOKEN
-        supposed = words + frames * (self.of_frame or 0) + images * (self.of_image or 0)
+        pictures = frames * (self.of_frame or 0) + images * (self.of_image or 0)
         if known is not None:
             row["known"] += 1
             if known.status in ANSWERED:
-                took = {"calls": 1, "supposed": supposed, "tokens_in": known.tokens_in, "tokens_out": known.tokens_out}
+                took = {"calls": 1, "pictures": pictures, "tokens_in": known.tokens_in, "tokens_out": known.tokens_out}
                 measured = self.measured.setdefault(task, dict.fromkeys(took, 0.0))
                 for name, value in took.items():
                     measured[name] += value
@@ -142,14 +143,15 @@ class Planner(Asker):
         row["calls"] += 1
         row["images"] += images
         row["frames"] += frames
-        row["tokens_in"] += supposed
+        row["tokens_in"] += words + pictures
+        self.pictures[task] += pictures
         row["pictures_unknown"] += (frames if self.of_frame is None else 0) + (images if self.of_image is None else 0)
 
     def estimated(self) -> dict[str, dict]:
         """The rows with tokens and money of what is missing, as like calls took them so far, where there were enough.
 
-        Best are the answers to other calls that were looked up: what they took as a share of what was supposed of
-        them. Next are the means of the task in the whole ledger.
+        Best are the answers to other calls that were looked up: their mean without pictures, whose number is known of
+        each call. Next are the means of the task in the whole ledger.
         """
         rows = {}
         for task, row in self.rows.items():
@@ -157,7 +159,8 @@ class Planner(Asker):
             measured, mean = self.measured.get(task), self.means.get(task)
             tokens_out = calls * float(typical_tokens_out(task))
             if measured and measured["calls"] >= ENOUGH_CALLS:
-                tokens_in *= measured["tokens_in"] / measured["supposed"]
+                tokens_in = calls * (measured["tokens_in"] - measured["pictures"]) / measured["calls"]
+                tokens_in += self.pictures[task]
                 tokens_out, unknown = calls * measured["tokens_out"] / measured["calls"], 0
             elif mean:
                 tokens_in, tokens_out, unknown = calls * mean[0], calls * mean[1], 0
