@@ -96,3 +96,24 @@ def test_a_touched_or_copied_video_is_the_same(tmp_path):
     before = folder_digest(tmp_path)
     os.utime(tmp_path / "a.mp4", (1, 1))
     assert folder_digest(tmp_path) == before
+
+
+def test_names_that_look_the_same_mean_the_same_video(tmp_path):
+    """A file from macOS has its accents apart (NFD), a row typed elsewhere in one character (NFC), and the reverse."""
+    for name in ("cafe\u0301/tu\u0308r.mp4", "stra\u00dfe.mp4"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.touch()
+    folder = VideoFolder(tmp_path)
+    for asked in ("caf\u00e9/t\u00fcr", "caf\u00e9/t\u00fcr.mp4", "caf\u00e9\\t\u00fcr.mp4", "cafe\u0301\\tu\u0308r"):
+        assert folder.video_id(asked) == "cafe\u0301/tu\u0308r"
+    with pytest.raises(NameRefused) as refusal:
+        folder.video_id("strasse")
+    assert refusal.value.reason == "unknown-video"
+    (tmp_path / "caf\u00e9").mkdir()
+    (tmp_path / "caf\u00e9" / "t\u00fcr.mp4").touch()
+    both = VideoFolder(tmp_path)
+    assert both.video_id("caf\u00e9/t\u00fcr") != both.video_id("cafe\u0301/tu\u0308r")
+    with pytest.raises(NameRefused) as refusal:
+        both.video_id("caf\u00e9/tu\u0308r")
+    assert refusal.value.reason == "ambiguous-video"

@@ -328,3 +328,12 @@ def test_a_precision_that_nothing_was_reviewed_for_is_a_problem(lab, capsys):
     lab("http://127.0.0.1:9", annotations__min_precision=0.9)
     status, lines = check(capsys, "--offline")
     assert status == 1 and any("annotations.min_precision" in line for line in problems(lines)), lines
+
+
+def test_init_says_why_rows_cannot_be_used(lab, tmp_path, capsys):
+    rows = [{"video": "street", "start": "two", "end": 3, "caption": "a dog runs"}] * 3
+    write_jsonl(tmp_path / "moments.jsonl", rows)
+    arguments = ["init", "lab", "--videos", "videos", "--moments", "moments.jsonl", "--model", "loop-1"]
+    assert main(arguments) != 0
+    shown = capsys.readouterr().err
+    assert "invalid-time" in shown and "row 1" in shown and "moments.jsonl" in shown

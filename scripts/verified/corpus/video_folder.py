@@ -11,6 +11,7 @@ import os
 import re
 import stat
 import time
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection
 from functools import cached_property
@@ -96,6 +97,15 @@ class VideoFolder:
         """The same as paths; of 200,000 videos these take a second."""
         return {video: Path(file) for video, file in self.files.items()}
 
+    @cached_property
+    def _alike(self) -> dict[str, set[str]]:
+        """Ids by the names that lead to them, in one spelling."""
+        alike: dict[str, set[str]] = {}
+        for names in (self._ids, self._by_stem):
+            for name, video in names.items():
+                alike.setdefault(_spelling(name), set()).add(video)
+        return alike
+
     def _name_published(self, files: list[str], published: Collection[str]) -> None:
         by_name: dict[str, list[str]] = {}
         for name in files if published else ():
@@ -132,10 +142,21 @@ class VideoFolder:
             return self._resolved[name]
         if asked in self._ambiguous:
             raise NameRefused("ambiguous-video", f"{' and '.join(self._ambiguous[asked])} both match; give the ending")
+        alike = self._alike.get(_spelling(asked), set())
+        if len(alike) > 1:
+            raise NameRefused("ambiguous-video", "several videos have this name, in other Unicode forms; rename one")
+        if alike:
+            self._resolved[name] = next(iter(alike))
+            return self._resolved[name]
         for file, reason, detail in self.refused:
             if asked in (file, PurePosixPath(file).with_suffix("").as_posix()):
                 raise NameRefused(reason, detail)
         raise NameRefused("unknown-video", "no such video in the folder of videos")
+
+
+def _spelling(name: str) -> str:
+    """A name as it looks: accents in one Unicode form (macOS writes another than most editors), `/` for a backslash."""
+    return unicodedata.normalize("NFC", name.replace("\\", "/"))
 
 
 def _kind(path: str) -> str:

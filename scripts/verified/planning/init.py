@@ -1,5 +1,6 @@
 """`verified init`: a configuration for a folder of videos, a moments file and an endpoint."""
 
+from collections import Counter
 from pathlib import Path
 from typing import cast
 
@@ -9,7 +10,7 @@ from verified.common.errors import InputError
 from verified.common.files import write_text
 from verified.config import Config, load
 from verified.config.sources import FolderSource
-from verified.corpus.unprobed import unprobed_moments
+from verified.corpus.unprobed import unprobed_rows
 
 HEAD = """\
 # {name}: written by `verified init`. config/README.md lists every key, `verified check --configfile FILE` tries it out.
@@ -30,12 +31,16 @@ def configuration(
     }
     settings = load(values, "verified init")
     given = cast(FolderSource, settings.datasets[name].source)
-    count = len(unprobed_moments(given, "")) if moments else settings.evaluator.batch
-    if not count:
+    read = unprobed_rows(given, "") if moments else None
+    count = settings.evaluator.batch if read is None else len(read.usable)
+    if read is not None and not count:
+        reasons = Counter(row["reason"] for row in read.refused).most_common()
+        first = read.refused[0]
         raise InputError(
-            "no row of it can be used with these videos",
+            "no row of it can be used: " + ", ".join(f"{reason} ({number})" for reason, number in reasons),
             file=moments,
-            remedy="`video` is a path below the folder of videos, with or without its ending",
+            row=first["row"],
+            remedy=f"{first['detail']}; `video` is a path below the folder of videos, times are seconds",
         )
     if count < settings.evaluator.batch:
         values["evaluator"] = {"batch": max(2, count)}
