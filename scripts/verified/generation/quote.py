@@ -14,7 +14,7 @@ import dataclasses
 import gc
 import math
 import tempfile
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
@@ -108,7 +108,7 @@ class Planner(Asker):
                 )
         self.rows: dict[str, dict] = {}
         self.measured: dict[str, dict[str, float]] = {}
-        self.pictures: Counter = Counter()
+        self.pictures: defaultdict[str, float] = defaultdict(float)
 
     def ask(self, calls: Iterable[Call]) -> Iterator[tuple[int, Outcome]]:
         """Yield the recorded outcome of each call, or a stand-in."""
