@@ -7,7 +7,7 @@ import numpy as np
 
 from verified.common.errors import InputError
 
-NUMBERS, TEXTS = "fiu", "U"
+NUMBERS, TEXTS = "biuf", "U"
 
 
 def read_array(path: str | os.PathLike[str], dimensions: int | None = None, remedy: str | None = None) -> np.ndarray:

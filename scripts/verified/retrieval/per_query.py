@@ -60,7 +60,7 @@ def read_per_query(folders: Iterable[str | os.PathLike]) -> PerQuery:
         for name, array in arrays.items():
             if name in (IDS, VIDEOS):
                 continue
-            if array.dtype.kind != "f" or not np.isfinite(array).all():
+            if array.dtype.kind not in "bf" or not np.isfinite(array).all():
                 raise InputError(f"{name!r} holds no finite numbers", file=file, remedy="test it again")
             values.setdefault(name, []).append(array[order].astype(np.float64))
     if ids is None or videos is None:
