@@ -157,13 +157,21 @@ def _collect(arguments: argparse.Namespace) -> None:
 
 
 def _locate(arguments: argparse.Namespace) -> None:
+    from verified.common.errors import InputError
     from verified.common.hdf5 import FeatureFile
     from verified.common.jsonl import iterate_jsonl
     from verified.longform.clip_alignment import locate_clip
 
     films, clips = FeatureFile(arguments.films), FeatureFile(arguments.clips)
     for row in iterate_jsonl(arguments.pairs, ("clip", "film")):
-        located = locate_clip(films[row["film"]], clips[row["clip"]])
+        film, clip = films[row["film"]], clips[row["clip"]]
+        if film.ndim != 2 or clip.ndim != 2 or film.shape[1] != clip.shape[1]:
+            raise InputError(
+                f"clip {row['clip']!r} has features {list(clip.shape)}, its film {list(film.shape)}: not of one width",
+                file=arguments.clips,
+                remedy="extract both by one model",
+            )
+        located = locate_clip(film, clip)
         start = None if located.first is None else round(located.first / arguments.fps, 3)
         print(
             json.dumps(

@@ -85,7 +85,11 @@ def run_import(arguments: argparse.Namespace) -> int:
     if arguments.questions:
         if key["tool"] == "human":
             raise InputError("answers of the tool human change no questions", remedy="leave out --questions")
-        questions, bad = people.annotated_questions(read_jsonl(arguments.questions), rows, key["tool"])
+        asked = read_jsonl(arguments.questions, ("qid",))
+        for number, row in enumerate(asked, start=1):
+            if not isinstance(row["qid"], str):
+                raise InputError("'qid' must be a text", file=arguments.questions, row=number, remedy="correct the row")
+        questions, bad = people.annotated_questions(asked, rows, key["tool"])
         with _written_from(arguments.questions):
             write_jsonl(folder / "questions.jsonl", questions)
         print(f"{len(questions)} questions, {len(bad)} left out as bad: {folder / 'questions.jsonl'}")
