@@ -9,7 +9,8 @@ from given import ROW
 from running import PROJECT
 
 from verified.__main__ import main
-from verified.annotations.of_moment import LEAST_COSINE, cosines, doubts
+from verified.annotations.of_moment import LEAST_COSINE, doubts
+from verified.annotations.similarity import cosines
 from verified.common.sentences import PACKAGED
 from verified.generation.refusal import refusal
 

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+from functools import partial
 
 from verified.config.annotations import Annotations
 from verified.config.commands import add_configfiles
@@ -37,12 +38,13 @@ def run(arguments: argparse.Namespace) -> int:
         from verified.config import read
 
         settings = read(arguments.config).annotations
-    encoder = None
+    measure = None
     if arguments.similarity:
+        from verified.annotations.similarity import cosines
         from verified.common.sentences import PACKAGED
 
-        encoder = PACKAGED
-    reports = [lint(path, settings, encoder) for path in arguments.files]
+        measure = partial(cosines, model=PACKAGED)
+    reports = [lint(path, settings, measure) for path in arguments.files]
     if arguments.json:
         print(json.dumps(reports, ensure_ascii=False, indent=1))
     else:

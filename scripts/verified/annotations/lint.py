@@ -3,10 +3,10 @@
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from verified.annotations.of_moment import doubts, far
+from verified.annotations.of_moment import LEAST_COSINE, doubts
 from verified.common.errors import InputError
 from verified.common.fig import COARSE, COG_KEYS, FIG_KEYS, value_problem
 from verified.config.annotations import Annotations
@@ -34,21 +34,23 @@ ODD = {*TALK.values(), "equals_coarse"}
 LONGEST = 5_000
 """Characters of a caption that are checked; some patterns take time that grows with the square of the length."""
 
+Cosines = Callable[[Sequence[str], Sequence[str]], Iterable[float]]
+"""Captions and their coarse captions → a cosine for each."""
+
 Finding = tuple[str, int, str]
 """(check, row counted from 1, what was found)."""
 
 
-def lint(path: str | os.PathLike, settings: Annotations, encoder: str | None = None) -> dict:
+def lint(path: str | os.PathLike, settings: Annotations, cosines: Cosines | None = None) -> dict:
     """Findings of one file: ``file, rows, passed`` and, per check that found something, ``severity, count, rows,
     example``.
 
-    Files with coarse captions only are checked as far as they go. With an `encoder` of sentences (see
-    `common.sentences`), fine captions are also compared with their coarse ones. Raises InputError only if there is no
-    such file.
+    Files with coarse captions only are checked as far as they go. With `cosines` of captions to their coarse ones (see
+    `similarity`), fine captions are also held against these. Raises InputError only if there is no such file.
     """
     by_check: dict[str, list[tuple[int, str]]] = {}
     rows = 0
-    for check, row, detail in _findings(Path(path), settings, encoder):
+    for check, row, detail in _findings(Path(path), settings, cosines):
         if check == "rows":
             rows = row
         elif getattr(settings.lint, check) != "off":
@@ -67,7 +69,7 @@ def lint(path: str | os.PathLike, settings: Annotations, encoder: str | None = N
     return {"file": str(path), "rows": rows, "passed": passed, "findings": findings}
 
 
-def _findings(path: Path, settings: Annotations, encoder: str | None) -> Iterator[Finding]:
+def _findings(path: Path, settings: Annotations, cosines: Cosines | None) -> Iterator[Finding]:
     if not path.is_file():
         raise InputError("no such file", file=path)
     captions: dict[str, list[int]] = {}
@@ -117,9 +119,9 @@ def _findings(path: Path, settings: Annotations, encoder: str | None) -> Iterato
                     compared[number] = (caption, row["cog_desc"])
             for check, detail in found:
                 yield check, number, detail
-    if encoder is not None:
-        for number, cosine in zip(compared, far(compared.values(), encoder)):
-            if cosine is not None:
+    if cosines is not None and compared:
+        for number, cosine in zip(compared, cosines(*zip(*compared.values()))):
+            if cosine < LEAST_COSINE:
                 yield "not_of_moment", number, f"cosine {cosine:.2f} to its coarse caption: {compared[number][0]}"
     for caption, numbers in captions.items():
         if len(numbers) > 1:

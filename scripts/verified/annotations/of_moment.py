@@ -7,9 +7,6 @@ the sentence vectors of both captions. Words that the coarse caption uses too ar
 """
 
 import re
-from collections.abc import Iterable, Sequence
-
-import numpy as np
 
 LEAST_COSINE = 0.15
 """A caption further from its coarse caption is about something else; 0.3 % of the released captions are."""
@@ -75,18 +72,3 @@ def doubts(caption: str, coarse: str) -> list[str]:
     if sum(letter.isascii() for letter in letters) * 2 < len(letters) and coarse.isascii():
         found.append("another script than the coarse caption")
     return found
-
-
-def cosines(captions: Sequence[str], coarse: Sequence[str], model: str, threads: int = 1) -> np.ndarray:
-    """[captions] cosine of each caption's sentence vector to that of its coarse caption, from -1 to 1."""
-    from verified.common.sentences import encode
-
-    both = encode([*coarse, *captions], model, threads)
-    return (both[: len(captions)] * both[len(captions) :]).sum(axis=1)
-
-
-def far(captions: Iterable[tuple[str, str]], model: str, threads: int = 1) -> list[float | None]:
-    """For each (caption, coarse caption): its cosine where that is below `LEAST_COSINE`, else None."""
-    pairs = list(captions)
-    found = cosines([caption for caption, _ in pairs], [coarse for _, coarse in pairs], model, threads)
-    return [float(cosine) if cosine < LEAST_COSINE else None for cosine in found]

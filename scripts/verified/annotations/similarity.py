@@ -1,6 +1,8 @@
 """How close each candidate is to its coarse caption by the sentence encoder, for corpora without an evaluator."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
 
 from verified.common.errors import InputError
 from verified.common.sentences import encode
@@ -18,7 +20,12 @@ def similarities(moments: Iterable[dict], scores: Iterable[dict], model: str, th
         raise InputError(
             f"a score belongs to moment {min(strange)}, which is not in the corpus", remedy="score the candidates again"
         )
-    both = encode([*(coarse[row["desc_id"]] for row in rows), *(row["caption"] for row in rows)], model, threads)
-    cosines = (both[: len(rows)] * both[len(rows) :]).sum(axis=1)
-    for row, cosine in zip(rows, cosines):
+    found = cosines([row["caption"] for row in rows], [coarse[row["desc_id"]] for row in rows], model, threads)
+    for row, cosine in zip(rows, found):
         yield {**{name: row[name] for name in ("desc_id", "type", "candidate")}, "cosine": round(float(cosine), 6)}
+
+
+def cosines(captions: Sequence[str], coarse: Sequence[str], model: str, threads: int = 1) -> np.ndarray:
+    """[captions] cosine of each caption's sentence vector to that of its coarse caption, from -1 to 1."""
+    both = encode([*coarse, *captions], model, threads)
+    return (both[: len(captions)] * both[len(captions) :]).sum(axis=1)

@@ -236,9 +236,10 @@ def _video_files(folder: str | os.PathLike) -> list[tuple[str, bool]]:
         below = waiting.pop()
         with contextlib.suppress(OSError), os.scandir(os.path.join(folder, below)) as entries:
             for entry in entries:
-                if entry.is_dir():
-                    if not entry.is_symlink():
-                        waiting.append(f"{below}{entry.name}/")
-                elif not entry.name.startswith(".") and os.path.splitext(entry.name)[1].lower() in ENDINGS:
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(f"{below}{entry.name}/")
+                elif entry.name.startswith(".") or os.path.splitext(entry.name)[1].lower() not in ENDINGS:
+                    continue
+                elif not (entry.is_symlink() and os.path.isdir(entry.path)):
                     files.append((below + entry.name, entry.is_file(follow_symlinks=False)))
     return sorted(files)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from verified.common.files import write_text
 from verified.report.pages import still_page, wide
-from verified.tables.reproduction import VERDICTS
+from verified.tables.verdicts import VERDICTS
 
 STYLE = """
 .verified table { border-collapse: collapse; margin: .5rem 0 1rem; font-size: .9rem; }

@@ -22,10 +22,10 @@ from verified.tables.collect import RATERS, Cell, Collection
 from verified.tables.layout import TABLES, Column, Row, Table
 from verified.tables.left_out import range_without
 from verified.tables.simple import SimpleTable
+from verified.tables.verdicts import VERDICTS
 
 KEYS = ("table", "dataset", "method", "train", "test", "task", "metric", "value")
 HEADER = (*KEYS, "ours", "difference", "tolerance", "verdict", "note")
-VERDICTS = ("reproduced", "differs", "cannot tell", "partial", "not attempted")
 MARGIN, SHARE = 1.0, 0.1
 """Points, or as a share of the printed figure where that is more, by which an interval may lie off."""
 COARSE_INSTANCES_TOLERANCE = 3
