@@ -12,8 +12,10 @@ import sys
 import numpy as np
 from sides import Row, asked, compare, described, side
 
-from verified.retrieval.metrics import Lists, Truth, hull_iou, per_query
-from verified.retrieval.nms import suppress
+from verified.benchmark.lists import Lists
+from verified.benchmark.nms import suppress
+from verified.benchmark.tiou import tiou
+from verified.retrieval.metrics import Truth, per_query
 
 THRESHOLD = 0.5
 
@@ -60,13 +62,13 @@ def random_lists(queries: int) -> tuple[Lists, Truth]:
 
 def neighbours(lists: Lists) -> np.ndarray:
     """tIoU of each row with the one before it."""
-    return hull_iou(lists.start[:, 1:], lists.end[:, 1:], lists.start[:, :-1], lists.end[:, :-1])
+    return tiou(lists.start[:, 1:], lists.end[:, 1:], lists.start[:, :-1], lists.end[:, :-1])
 
 
 def with_truth(lists: Lists, truth: Truth) -> np.ndarray:
     """tIoU of each row with the true span, in float32 as it is counted."""
     spans = truth.spans[:, 0].astype(np.float32)
-    return hull_iou(lists.start.astype(np.float32), lists.end.astype(np.float32), spans[:, :1], spans[:, 1:])
+    return tiou(lists.start.astype(np.float32), lists.end.astype(np.float32), spans[:, :1], spans[:, 1:])
 
 
 def plain_suppression(lists: Lists) -> list[list[int]]:

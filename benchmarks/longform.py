@@ -51,8 +51,8 @@ def prefix_sums(frames: np.ndarray, queries: np.ndarray) -> np.ndarray:
 
 def each_proposal(frames: np.ndarray, queries: np.ndarray) -> np.ndarray:
     """The same by pooling the frames of one proposal after the other."""
+    from verified.benchmark.nms import suppress_spans
     from verified.longform.grid import Grid
-    from verified.longform.overlap import suppress
 
     grid = Grid()
     spans = grid.proposals(len(frames))
@@ -61,7 +61,7 @@ def each_proposal(frames: np.ndarray, queries: np.ndarray) -> np.ndarray:
     for query in queries:
         scores = pooled @ (query / np.linalg.norm(query))
         order = np.argsort(-scores, kind="stable")
-        kept = suppress(seconds[order], 0.3, 100)
+        kept = suppress_spans(seconds[order], 0.3, 100)
         best.append(seconds[order[kept[0]]])
     return np.array(best)
 
@@ -74,8 +74,8 @@ def pool(frames: np.ndarray, spans: np.ndarray) -> np.ndarray:
 
 def suppression(frames: np.ndarray, queries: np.ndarray) -> Callable[[], None]:
     """What finds the best spans of each query where all cosines are known."""
+    from verified.benchmark.nms import best_spans
     from verified.longform.grid import Grid, distinct
-    from verified.longform.overlap import best_spans
 
     grid = Grid()
     spans = distinct(grid.proposals(len(frames)))

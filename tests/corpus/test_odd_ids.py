@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from refusals import refused
 
 from verified.annotations.export import write_candidates
+from verified.benchmark.lists import Lists
 from verified.captions.tar import KeyframeTar
 from verified.common.characters import hidden
 from verified.common.fig import read_fig
@@ -25,7 +26,6 @@ from verified.features.video import write_video_features
 from verified.keyframes import write_keyframes
 from verified.report.captions import released_rows
 from verified.report.pages import inert_json
-from verified.retrieval.metrics import Lists
 from verified.retrieval.ranked import Ranked, read_ranked, write_ranked
 from verified.retrieval.submission import read_submission, write_submission
 from verified.study.clips import clips_of

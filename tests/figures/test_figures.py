@@ -29,7 +29,6 @@ from verified.figures.predictions import (
     draw_predictions,
     frames_of,
     is_right,
-    overlap,
     read_predictions,
     window,
 )
@@ -214,7 +213,6 @@ def test_formulas_stay_text():
 
 def test_predictions_are_judged_as_the_metrics_do():
     query = annotation(1, "a")
-    assert overlap((0, 2), (1, 3)) == pytest.approx(1 / 3)
     assert is_right(("a", 1.0, 4.0), query) and not is_right(("b", 1.0, 3.0), query)
     assert not is_right(("a", 3.0, 5.0), query)
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from verified.benchmark.tiou import tiou
 from verified.longform.chance import drawn_recall, expected_recall, hit_shares, oracle_iou
 from verified.longform.grid import Grid
-from verified.longform.overlap import iou
 from verified.longform.recall import first_hits, recall
 from verified.longform.zero_shot import rank_proposals
 
@@ -87,9 +87,9 @@ def test_the_oracle_looks_at_every_proposal():
     spans = grid.seconds(grid.proposals(900))
     for start in random.uniform(-5, 185, 60):
         end = start + random.uniform(0.1, 60)
-        assert oracle_iou(grid, 900, start, end) == pytest.approx(iou(spans, start, end).max())
+        assert oracle_iou(grid, 900, start, end) == pytest.approx(tiou(*spans.T, start, end).max())
         assert hit_shares(grid, 900, start, end) == pytest.approx(
-            [(iou(spans, start, end) > threshold).mean() for threshold in (0.1, 0.3, 0.5)]
+            [(tiou(*spans.T, start, end) > threshold).mean() for threshold in (0.1, 0.3, 0.5)]
         )
 
 

@@ -8,11 +8,11 @@ from refusals import said
 from torch import nn
 
 from verified.__main__ import main
+from verified.benchmark.lists import Lists
 from verified.common.errors import InputError
 from verified.retrieval import search as engine
 from verified.retrieval.conformance import CHECKS, failures
 from verified.retrieval.contract import Spans
-from verified.retrieval.metrics import Lists
 from verified.retrieval.registry import is_two_stage, model_class, model_names, model_of_file
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "mean_pooling.py"

@@ -12,15 +12,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from refusals import refused
 
 import verified
 from verified.__main__ import main
+from verified.benchmark.lists import Lists
+from verified.benchmark.nms import suppress
 from verified.retrieval.evaluate import evaluate_files
-from verified.retrieval.metrics import Lists, Truth, per_query, percentage
-from verified.retrieval.nms import suppress
+from verified.retrieval.metrics import Truth, per_query, percentage
 from verified.retrieval.submission import read_submission, write_submission
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures" / "vcmr"
@@ -101,37 +100,6 @@ def test_suppression_is_the_official_one(file, threshold, tmp_path, capsys):
                 assert [list(row) for row in zip(*parts) if row[0] >= 0] == rows
     assert printed(capsys, truth, submission, "--nms", threshold) == expected["metrics"]
     assert printed(capsys, truth, submission) == case["expected"]["no_nms"]["metrics"]
-
-
-def greedy(rows: list[tuple], threshold: float) -> list[tuple]:
-    """The definition: best first, drop what overlaps a kept row of the same video by more than the threshold."""
-    kept = []
-    for video, start, end, score in sorted(rows, key=lambda row: -row[3]):
-        overlaps = [
-            max(0, min(end, b) - max(start, a)) / hull if (hull := max(end, b) - min(start, a)) else 0
-            for other, a, b, _ in kept
-            if other == video
-        ]
-        if all(overlap <= threshold for overlap in overlaps):
-            kept.append((video, start, end, score))
-    return kept
-
-
-@settings(max_examples=60, deadline=None)
-@given(
-    lists=st.lists(
-        st.lists(st.tuples(st.integers(0, 2), st.integers(0, 9), st.integers(0, 9)), max_size=12),
-        min_size=1,
-        max_size=4,
-    ),
-    threshold=st.sampled_from([0.0, 0.3, 0.5, 1.0]),
-)
-def test_suppression_of_any_lists_is_the_greedy_one(lists, threshold):
-    tables = [[(v, a, a + length, 1.0 / (1 + row)) for row, (v, a, length) in enumerate(rows)] for rows in lists]
-    suppressed = suppress(Lists.pad([np.array(table, dtype=float).reshape(-1, 4) for table in tables]), threshold)
-    for query, table in enumerate(tables):
-        parts = zip(suppressed.video[query], suppressed.start[query], suppressed.end[query], suppressed.score[query])
-        assert [row for row in parts if row[0] >= 0] == greedy(table, threshold)
 
 
 TRUTH = [

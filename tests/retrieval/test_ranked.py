@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import refused
 
-from verified.retrieval.metrics import NO_VIDEO
+from verified.benchmark.lists import NO_VIDEO
 from verified.retrieval.negatives import draw_negatives
 from verified.retrieval.ranked import Ranked, read_ranked, write_ranked
 

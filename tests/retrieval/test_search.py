@@ -9,8 +9,8 @@ import pytest
 import torch
 from vcmr_golden import Golden
 
+from verified.benchmark.nms import suppress
 from verified.retrieval.models.xml import XML, XMLConfig
-from verified.retrieval.nms import suppress
 from verified.retrieval.search import SearchSettings, encode_corpus, search
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures" / "vcmr"

@@ -14,7 +14,7 @@ from refusals import refused, said
 from verified.__main__ import main
 from verified.common.jsonl import write_jsonl
 from verified.rextime.evaluate import compare, evaluate_files
-from verified.rextime.metrics import Scores, best_iou, interval_iou
+from verified.rextime.metrics import Scores
 
 FIXTURE = Path(__file__).parents[1] / "fixtures" / "rextime"
 CASES = json.loads((FIXTURE / "expected.json").read_text())["cases"]
@@ -148,19 +148,6 @@ def test_rows_that_cannot_be_scored_are_named(row, named, truth, tmp_path):
     (tmp_path / "sub.jsonl").write_text(json.dumps({"qid": "anet_val92", **row}) + "\n")
     with refused(named, file="sub.jsonl", row=1):
         evaluate_files(truth, tmp_path / "sub.jsonl")
-
-
-SECONDS = st.floats(0, 200, allow_nan=False)
-SPAN = st.tuples(SECONDS, SECONDS)
-
-
-@given(SPAN, SPAN)
-def test_iou_is_symmetric_bounded_and_one_only_for_the_same_span(first, second):
-    one, two = np.array([first]), np.array([second])
-    value = interval_iou(one, two)[0]
-    assert 0 <= value <= 1
-    assert value == interval_iou(two, one)[0]
-    assert best_iou(first, [first]) == (1.0 if first[1] > first[0] else 0.0)
 
 
 @given(st.lists(st.tuples(st.booleans(), st.booleans(), st.integers(0, 4)), min_size=1, max_size=40))

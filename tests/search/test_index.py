@@ -10,13 +10,13 @@ import torch
 from refusals import refused
 from small_index import CONTEXT, SPANS, random_videos, write_corpus, write_video_features
 
+from verified.benchmark.nms import suppress
 from verified.common import seals
 from verified.common.hdf5 import FeatureFile
 from verified.common.seals import finished
 from verified.integrity.verify import verify
 from verified.retrieval.checkpoint import load_model
 from verified.retrieval.data import Queries, Videos, read_moments
-from verified.retrieval.nms import suppress
 from verified.retrieval.search import SearchSettings, encode_corpus, search_encoded
 from verified.retrieval.tokens import load_tokeniser
 from verified.search.ask import Index, stretch

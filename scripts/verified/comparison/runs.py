@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
+from verified.benchmark.recall import first_ranks
 from verified.common.errors import InputError
 from verified.common.seals import as_in_run, check
 from verified.retrieval.alike import check_alike, read_metrics
@@ -96,7 +97,7 @@ def _name(path: Path) -> str:
 def _reciprocal(scored: Scored) -> np.ndarray:
     lists, truth = scored.lists.top(DEPTH), scored.truth
     right = (lists.video == truth.video[:, None]) & (agreed_overlap(truth, lists) >= np.float32(THRESHOLDS[0]))
-    return np.where(right.any(axis=1), 1 / (1 + right.argmax(axis=1)), 0.0)
+    return 1 / first_ranks(right)
 
 
 def _first(scored: Scored, file: Path) -> list[Prediction | None]:

@@ -7,12 +7,13 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
+from verified.benchmark.lists import NO_VIDEO, Lists
+from verified.benchmark.nms import suppress
+from verified.benchmark.tiou import tiou
 from verified.common.seeds import generator
 from verified.common.video.decode import frame_array, open_video
 from verified.figures.canvas import COLOURS, drawing, literal
 from verified.figures.text import wrapped
-from verified.retrieval.metrics import NO_VIDEO, Lists
-from verified.retrieval.nms import suppress
 
 SHOWN = 4
 """Predictions per model."""
@@ -47,16 +48,10 @@ def read_predictions(path: str | os.PathLike, nms_threshold: float) -> dict[int,
     }
 
 
-def overlap(first: tuple[float, float], second: tuple[float, float]) -> float:
-    """tIoU of two spans in seconds."""
-    shared = min(first[1], second[1]) - max(first[0], second[0])
-    return max(0.0, shared) / (max(first[1], second[1]) - min(first[0], second[0]))
-
-
 def is_right(prediction: tuple[str, float, float], query: Mapping) -> bool:
     """Whether a prediction names the query's video and at least half of its span."""
     video, start, end = prediction
-    return video == query["video"] and overlap((start, end), tuple(query["time"])) >= RIGHT
+    return video == query["video"] and bool(tiou(start, end, *query["time"]) >= RIGHT)
 
 
 def choose_query(queries: list[dict], coarse: Mapping, fine: Mapping, seed: int) -> dict:
@@ -141,7 +136,7 @@ def _draw_one(axis, rank: int, prediction: Prediction, query: Mapping, video: Ma
         first, last = query["time"]
         axis.barh(0.06, last - first, 0.11, left=first, color="white", edgecolor="black", linewidth=1)
         axis.text((first + last) / 2, 0.06, "truth", size=6, ha="center", va="center")
-    overlaps = f", tIoU {overlap((start, end), tuple(query['time'])):.2f}" if name == query["video"] else ""
+    overlaps = f", tIoU {tiou(start, end, *query['time']):.2f}" if name == query["video"] else ""
     verdict = "right" if right else "right video" if name == query["video"] else "wrong video"
     axis.set_title(f"{rank}. {literal(name)}, {start:g}–{end:g} s: {verdict}{overlaps}", fontsize=8, loc="left", pad=2)
     axis.set_xlim(begin, finish)

@@ -4,10 +4,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from verified.benchmark.recall import first_ranks
+from verified.benchmark.tiou import Comparison, hits, tiou
 from verified.common.seeds import generator
 from verified.longform.grid import Grid
-from verified.longform.overlap import iou
-from verified.longform.recall import IOUS, KS, Comparison
+from verified.longform.recall import IOUS, KS
 
 
 def near_proposals(grid: Grid, frames: int, start: float, end: float) -> np.ndarray:
@@ -24,7 +25,7 @@ def near_proposals(grid: Grid, frames: int, start: float, end: float) -> np.ndar
 def oracle_iou(grid: Grid, frames: int, start: float, end: float) -> float:
     """IoU of the film's best proposal with the moment [start, end] in seconds; 0 where none overlaps it."""
     spans = near_proposals(grid, frames, start, end)
-    return float(iou(grid.seconds(spans), start, end).max(initial=0.0))
+    return float(tiou(start, end, *grid.seconds(spans).T).max(initial=0.0))
 
 
 def hit_shares(
@@ -39,9 +40,8 @@ def hit_shares(
     total = len(grid.starts(frames)) * len(grid.anchors) if frames >= grid.window else len(grid.proposals(frames))
     if not total:
         return np.zeros(len(ious))
-    overlaps = iou(grid.seconds(near_proposals(grid, frames, start, end)), start, end)
-    thresholds = np.asarray(ious)[:, None]
-    return (overlaps > thresholds if comparison == "gt" else overlaps >= thresholds).sum(axis=1) / total
+    overlaps = tiou(start, end, *grid.seconds(near_proposals(grid, frames, start, end)).T)
+    return hits(overlaps, np.asarray(ious)[:, None], comparison).sum(axis=1) / total
 
 
 def expected_recall(shares: np.ndarray, ks: Sequence[int] = KS) -> np.ndarray:
@@ -68,15 +68,15 @@ def drawn_recall(
     frames: of each query's film [queries]; moments: [queries, 2] seconds.
     """
     random = generator(seed, "random chance", runs)
-    hits = np.zeros((runs, len(ks), len(ious)))
+    answered = np.zeros((runs, len(ks), len(ious)))
     proposals = {count: grid.seconds(grid.proposals(count)) for count in set(frames)}
     for count, (start, end) in zip(frames, moments, strict=True):
         spans = proposals[count]
         if not len(spans):
             continue
-        overlaps = iou(spans[random.integers(0, len(spans), (runs, max(ks)))], start, end)
+        drawn = spans[random.integers(0, len(spans), (runs, max(ks)))]
+        overlaps = tiou(drawn[..., 0], drawn[..., 1], start, end)
         for column, threshold in enumerate(ious):
-            hit = overlaps > threshold if comparison == "gt" else overlaps >= threshold
-            first = np.where(hit.any(axis=1), hit.argmax(axis=1), max(ks))
-            hits[:, :, column] += first[:, None] < np.asarray(ks)
-    return hits / len(moments)
+            ranks = first_ranks(hits(overlaps, threshold, comparison))
+            answered[:, :, column] += ranks[:, None] <= np.asarray(ks)
+    return answered / len(moments)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from verified.benchmark.tiou import Comparison
 from verified.common.errors import InputError
 from verified.common.hdf5 import FeatureFile
 from verified.common.jsonl import read_jsonl
@@ -15,7 +16,6 @@ from verified.longform.annotations import checked, from_fig, from_moments, read_
 from verified.longform.feature_files import LongFeatures, frame_counts
 from verified.longform.grid import Grid
 from verified.longform.ranking import Ranker, baselines, measured, rank_rows
-from verified.longform.recall import Comparison
 from verified.longform.short_videos import Moments, cut_films
 from verified.longform.submission import write_submission
 from verified.longform.zero_shot import rank_proposals

@@ -6,13 +6,11 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-import numpy as np
-
+from verified.benchmark.tiou import tiou
 from verified.common.errors import InputError
 from verified.common.progress import track
 from verified.longform.audio import read_track
 from verified.longform.collect import collect_film
-from verified.longform.overlap import iou
 from verified.longform.subtitles import read_srt, voice_activity
 from verified.longform.transcripts import read_transcript, sentences
 
@@ -98,7 +96,7 @@ def against_truth(rows: list[dict], reports: list[dict], truth: dict) -> dict:
     right = 0
     for row in rows:
         for event in truth[row["film"]]["events"]:
-            overlap = float(iou(np.array([row["start"], row["end"]]), event["start"], event["end"]))
+            overlap = tiou(row["start"], row["end"], event["start"], event["end"])
             if event["sentence"] == row["sentence"] and overlap > 0.5:
                 right += 1
                 right_ids.add(event["id"])

@@ -4,10 +4,11 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from verified.benchmark.tiou import Comparison, hits
 from verified.common.progress import Progress
 from verified.longform.chance import drawn_recall, expected_recall, hit_shares, oracle_iou
 from verified.longform.grid import Grid
-from verified.longform.recall import IOUS, Comparison, first_hits, over_films, recall_over_films
+from verified.longform.recall import IOUS, first_hits, over_films, recall_over_films
 
 Ranker = Callable[[np.ndarray, list[dict]], list[np.ndarray]]
 """Frames [n, dim] of a film or stretch and its rows → spans [n, 2 or more] in seconds per row."""
@@ -48,7 +49,7 @@ def baselines(rows: Sequence[dict], grid: Grid, comparison: Comparison, runs: in
     films = [row["origin"][0] for row in rows]
     moments = np.array([[row["start"], row["end"]] for row in rows]).reshape(-1, 2)
     best = np.array([oracle_iou(grid, count, *moment) for count, moment in zip(frames, moments, strict=True)])
-    reached = best[:, None] > IOUS if comparison == "gt" else best[:, None] >= IOUS
+    reached = hits(best[:, None], np.array(IOUS), comparison)
     shares = np.array(
         [hit_shares(grid, count, *moment, comparison=comparison) for count, moment in zip(frames, moments, strict=True)]
     )

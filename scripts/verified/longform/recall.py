@@ -1,18 +1,16 @@
 """R@K-IoU=θ over the queries of long films, with intervals over films."""
 
 from collections.abc import Sequence
-from typing import Literal
 
 import numpy as np
 
+from verified.benchmark.recall import first_ranks
+from verified.benchmark.tiou import Comparison, hits, tiou
 from verified.common.intervals import intra_class_correlation, mean_interval
-from verified.longform.overlap import iou
 
 KS = (1, 5, 10, 50, 100)
 IOUS = (0.1, 0.3, 0.5)
 DEPTH = KS[-1]
-Comparison = Literal["gt", "ge"]
-"""``gt`` counts IoU > θ (the paper's text, the zero-shot script), ``ge`` IoU ≥ θ (VLG-Net's evaluator)."""
 
 
 def first_hits(
@@ -21,18 +19,14 @@ def first_hits(
     comparison: Comparison = "gt",
     ious: Sequence[float] = IOUS,
 ) -> np.ndarray:
-    """Rank (from 0) of the first prediction of each query that hits, int64 [queries, ious]; `DEPTH` where none does.
+    """Rank of the first prediction of each query that hits, [queries, ious], as of `first_ranks`.
 
     predictions: per query spans [n, 2], best first, of which the first `DEPTH` count. moments: [queries, 2], same unit.
     """
-    ranks = np.full((len(moments), len(ious)), DEPTH, np.int64)
+    ranks = np.zeros((len(moments), len(ious)))
     for query, (spans, (start, end)) in enumerate(zip(predictions, moments, strict=True)):
         spans = np.asarray(spans, np.float64).reshape(-1, 2)[:DEPTH]
-        overlaps = iou(spans, start, end)
-        for column, threshold in enumerate(ious):
-            hits = np.flatnonzero(overlaps > threshold if comparison == "gt" else overlaps >= threshold)
-            if len(hits):
-                ranks[query, column] = hits[0]
+        ranks[query] = first_ranks(hits(tiou(start, end, *spans.T), np.asarray(ious)[:, None], comparison))
     return ranks
 
 
@@ -40,7 +34,7 @@ def recall(ranks: np.ndarray, ks: Sequence[int] = KS) -> np.ndarray:
     """Fractions [ks, ious] of queries whose first hit is among the best K; NaN without queries."""
     if not len(ranks):
         return np.full((len(ks), ranks.shape[1]), np.nan)
-    return np.stack([(ranks < k).mean(axis=0) for k in ks])
+    return np.stack([(ranks <= k).mean(axis=0) for k in ks])
 
 
 def over_films(values: np.ndarray, films: Sequence) -> dict[str, list]:
@@ -60,7 +54,7 @@ def over_films(values: np.ndarray, films: Sequence) -> dict[str, list]:
 
 def recall_over_films(ranks: np.ndarray, films: Sequence, ks: Sequence[int] = KS) -> dict[str, list]:
     """`over_films` of the queries whose first hit is among the best K, [ks][ious]."""
-    return over_films(np.stack([ranks < k for k in ks], axis=1), films)
+    return over_films(np.stack([ranks <= k for k in ks], axis=1), films)
 
 
 def _plain(numbers: np.ndarray) -> list:

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
+from verified.benchmark.tiou import Comparison
 from verified.common.errors import InputError
 from verified.common.jsonl import finite, iterate_jsonl, write_jsonl
-from verified.longform.recall import DEPTH, Comparison, first_hits, recall_over_films
+from verified.longform.recall import DEPTH, first_hits, recall_over_films
 
 
 def write_submission(path: str | os.PathLike, ids: Iterable[str], predictions: Iterable[np.ndarray]) -> int:

@@ -6,8 +6,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from verified.benchmark.nms import best_spans
 from verified.longform.grid import Grid
-from verified.longform.overlap import best_spans
 from verified.longform.recall import DEPTH
 from verified.longform.vlg_net import VLGNet
 from verified.longform.zero_shot import NMS

@@ -8,8 +8,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from verified.benchmark.tiou import tiou
 from verified.longform.grid import Grid
-from verified.longform.overlap import iou
 
 Sampling = Literal["paper", "code"]
 
@@ -60,4 +60,4 @@ def _around(random: np.random.Generator, first: int, last: int, latest: int, win
 def targets(grid: Grid, start: int, moment: tuple[float, float]) -> np.ndarray:
     """IoU of each anchor of the window that starts at frame `start` with the moment in seconds: float32 [anchors]."""
     seconds = grid.seconds(grid.anchors) + start / grid.fps
-    return iou(seconds, *moment).astype(np.float32)
+    return tiou(*moment, *seconds.T).astype(np.float32)

@@ -8,8 +8,8 @@ window's clips, summed over rectangles. A query costs two look-ups a proposal, w
 
 import numpy as np
 
+from verified.benchmark.nms import best_spans
 from verified.longform.grid import Grid, distinct
-from verified.longform.overlap import best_spans
 from verified.longform.recall import DEPTH
 
 QUERIES_AT_ONCE = 32

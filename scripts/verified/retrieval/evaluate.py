@@ -6,18 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
+from verified.benchmark.lists import NO_VIDEO, Lists
+from verified.benchmark.nms import suppress
 from verified.common.errors import InputError
-from verified.retrieval.metrics import (
-    NO_VIDEO,
-    TASKS,
-    TVR_METRICS,
-    Lists,
-    Truth,
-    per_query,
-    percentage,
-    tvr_summary,
-)
-from verified.retrieval.nms import suppress
+from verified.retrieval.metrics import TASKS, TVR_METRICS, Truth, per_query, percentage, tvr_summary
 from verified.retrieval.submission import Submission, TrueMoment, has_types, read_submission, read_truth
 
 

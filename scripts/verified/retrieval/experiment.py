@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from verified.benchmark.lists import Lists
+from verified.benchmark.nms import suppress
 from verified.common.digest import modules_digest
 from verified.common.hdf5 import FeatureFile
 from verified.common.intervals import mean_interval
@@ -19,8 +21,7 @@ from verified.corpus.held_out import HELD_OUT
 from verified.retrieval.checkpoint import load_model, save_model
 from verified.retrieval.contract import Recipe, RetrievalModel
 from verified.retrieval.data import Moments, Queries, Room, Videos, feature_width, read_moments
-from verified.retrieval.metrics import Lists, Truth, per_query, percentage
-from verified.retrieval.nms import suppress
+from verified.retrieval.metrics import Truth, per_query, percentage
 from verified.retrieval.per_query import write_per_query
 from verified.retrieval.ranked import Ranked, read_ranked, write_ranked
 from verified.retrieval.registry import build_model, model_class

@@ -16,6 +16,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from verified.benchmark.lists import NO_VIDEO, Lists
+from verified.benchmark.recall import first_ranks
+from verified.benchmark.tiou import tiou
+
 TASKS = ("VCMR", "SVMR", "VR")
 DEPTH = 100
 RANKS = (1, 5, 10, 100)
@@ -26,47 +30,6 @@ VIDEO_RECALLS = tuple(f"r{rank}" for rank in RANKS)
 TVR_METRICS = (*SPAN_RECALLS, *VIDEO_RECALLS)
 """Metrics of the TVR evaluator: its output holds these and no other, whatever else `per_query` gives."""
 TYPES = ("v", "t", "vt")
-NO_VIDEO = -1
-
-
-@dataclass
-class Lists:
-    """Q ranked lists of R rows, best first; a row with video −1 is a pad and stands behind all others."""
-
-    video: np.ndarray
-    """[Q, R] int64 video index."""
-    start: np.ndarray
-    """[Q, R] seconds."""
-    end: np.ndarray
-    """[Q, R] seconds."""
-    score: np.ndarray
-    """[Q, R] float."""
-
-    def __len__(self) -> int:
-        return len(self.video)
-
-    def counts(self) -> np.ndarray:
-        """Rows per list, [Q]."""
-        return (self.video != NO_VIDEO).sum(axis=1)
-
-    def top(self, rows: int) -> "Lists":
-        """The first `rows` rows of each list."""
-        return Lists(*(column[:, :rows] for column in (self.video, self.start, self.end, self.score)))
-
-    def take(self, index: np.ndarray | slice) -> "Lists":
-        """The lists at `index`."""
-        return Lists(*(column[index] for column in (self.video, self.start, self.end, self.score)))
-
-    @classmethod
-    def pad(cls, lists: list[np.ndarray]) -> "Lists":
-        """From one [rows, 4] array (video, start, end, score) per query; rows may be 0."""
-        depth = max([len(rows) for rows in lists], default=0)
-        table = np.zeros((len(lists), max(depth, 1), 4))
-        table[:, :, 0] = NO_VIDEO
-        for query, rows in enumerate(lists):
-            if len(rows):
-                table[query, : len(rows)] = rows
-        return cls(table[..., 0].astype(np.int64), table[..., 1], table[..., 2], table[..., 3])
 
 
 @dataclass
@@ -91,13 +54,6 @@ class Truth:
         return Truth(self.desc_id[index], self.video[index], self.spans[index], kind)
 
 
-def hull_iou(start_a: np.ndarray, end_a: np.ndarray, start_b: np.ndarray, end_b: np.ndarray) -> np.ndarray:
-    """Overlap divided by the hull of two spans, in the precision of the arguments; 0/0 is 0, disjoint spans give 0."""
-    overlap = np.maximum(0, np.minimum(end_a, end_b) - np.maximum(start_a, start_b))
-    hull = np.maximum(end_a, end_b) - np.minimum(start_a, start_b)
-    return np.divide(overlap, hull, out=np.zeros_like(overlap), where=hull != 0)
-
-
 def tvr_name(metric: str) -> str:
     """A metric's name in the TVR evaluator: ``0.5/r1`` → ``0.5-r1``."""
     return metric.replace("/", "-")
@@ -108,13 +64,15 @@ def per_query(task: str, truth: Truth, lists: Lists) -> dict[str, np.ndarray]:
     lists = lists.top(DEPTH)
     right_video = (lists.video == truth.video[:, None]) & (lists.video != NO_VIDEO)
     if task == "VR":
-        return {name: right_video[:, :rank].any(axis=1) for name, rank in zip(VIDEO_RECALLS, RANKS)}
+        ranks = first_ranks(right_video)
+        return {name: ranks <= rank for name, rank in zip(VIDEO_RECALLS, RANKS)}
     rank_of_row = np.cumsum(right_video, axis=1) if task == "SVMR" else np.arange(1, lists.video.shape[1] + 1)[None]
     overlap = np.where(right_video, agreed_overlap(truth, lists), 0)
     values = {}
     for threshold in THRESHOLDS:
         right = right_video & (overlap >= np.float32(threshold))
-        values |= {f"{threshold}/r{rank}": (right & (rank_of_row <= rank)).any(axis=1) for rank in RANKS}
+        ranks = first_ranks(right, rank_of_row)
+        values |= {f"{threshold}/r{rank}": ranks <= rank for rank in RANKS}
     return {**values, MIOU: np.where(rank_of_row == 1, overlap, 0).max(axis=1)}
 
 
@@ -123,7 +81,7 @@ def agreed_overlap(truth: Truth, lists: Lists) -> np.ndarray:
     with np.errstate(over="ignore", invalid="ignore"):  # times beyond float32 overlap with nothing
         start, end = lists.start.astype(np.float32), lists.end.astype(np.float32)
         spans = np.nan_to_num(truth.spans, nan=-1.0).astype(np.float32)
-        overlaps = [hull_iou(start, end, span[:, :1], span[:, 1:]) for span in spans.swapaxes(0, 1)]
+        overlaps = [tiou(start, end, span[:, :1], span[:, 1:]) for span in spans.swapaxes(0, 1)]
     overlaps = np.nan_to_num(np.stack(overlaps))
     if len(overlaps) == 1:
         return overlaps[0]

@@ -8,10 +8,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from verified.benchmark.lists import NO_VIDEO
 from verified.common.errors import InputError
 from verified.common.files import atomic_path
 from verified.common.plain_hdf5 import data_set, open_hdf5, reading
-from verified.retrieval.metrics import NO_VIDEO
 
 
 @dataclass

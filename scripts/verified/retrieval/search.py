@@ -20,12 +20,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from verified.benchmark.lists import NO_VIDEO, Lists
 from verified.common.progress import Progress
 from verified.retrieval.contract import Encoded, RetrievalModel
 from verified.retrieval.data import Batches, Corpus, Moments, Padding
 from verified.retrieval.decode import best_spans
 from verified.retrieval.layers import longest
-from verified.retrieval.metrics import DEPTH, NO_VIDEO, Lists
+from verified.retrieval.metrics import DEPTH
 from verified.retrieval.ranked import Ranked
 
 log = logging.getLogger("verified")

@@ -20,11 +20,12 @@ from typing import Any
 
 import numpy as np
 
+from verified.benchmark.lists import Lists
 from verified.common.errors import InputError
 from verified.common.files import atomic_path
 from verified.common.json_stream import members
 from verified.common.jsonl import finite, iterate_jsonl
-from verified.retrieval.metrics import TASKS, TYPES, Lists
+from verified.retrieval.metrics import TASKS, TYPES
 
 LARGEST = 2**53
 """Ids and indices stay below: float64 holds whole numbers exactly up to here."""

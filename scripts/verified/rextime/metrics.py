@@ -9,7 +9,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from verified.rextime.rows import Mode, Prediction, Question, windows_array
+from verified.benchmark.tiou import tiou
+from verified.rextime.rows import Mode, Prediction, Question
 
 THRESHOLDS = tuple(round(0.3 + 0.05 * step, 2) for step in range(14))
 """Of R@1: .30, .35, ... .95."""
@@ -31,20 +32,9 @@ class Scores:
         return len(self.qids)
 
 
-def interval_iou(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """IoU of paired intervals [n, 2] (s): overlap, at least 0, over the length of their hull; 0 where that is 0.
-
-    A reversed interval overlaps with nothing. For intervals that overlap, the hull is the union.
-    """
-    overlap = np.minimum(first[:, 1], second[:, 1]) - np.maximum(first[:, 0], second[:, 0])
-    hull = np.maximum(first[:, 1], second[:, 1]) - np.minimum(first[:, 0], second[:, 0])
-    return np.divide(np.maximum(overlap, 0), hull, out=np.zeros(len(hull)), where=hull != 0)
-
-
 def best_iou(window: tuple[float, float], truth: Iterable[tuple[float, float]]) -> float:
     """IoU of a window with the true window that it meets best (the released files have one each)."""
-    truth = windows_array(list(truth))
-    return float(interval_iou(np.broadcast_to(np.asarray(window, np.float64), truth.shape), truth).max())
+    return max(float(tiou(*window, *other)) for other in truth)
 
 
 def _window(prediction: Prediction) -> tuple[float, float]:

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from verified.benchmark.tiou import tiou
 from verified.common.errors import InputError
 from verified.common.jsonl import finite, read_json
-from verified.rextime.metrics import interval_iou
 from verified.rextime.rows import LETTERS
 from verified.study.agreement import krippendorff_alpha
 from verified.study.answers import checksum
@@ -154,7 +154,7 @@ def agreement(answers: list[dict], key: Mapping) -> dict:
         item_answers = [answer for answer in answers if answer["item"] == item["item"]]
         spans = [(answer["start"], answer["end"]) for answer in item_answers if not answer.get("bad")]
         for first, second in itertools.combinations(spans, 2):
-            overlaps.append(float(interval_iou(np.array([first]), np.array([second]))[0]))
+            overlaps.append(float(tiou(*first, *second)))
         for answer in item_answers:
             graded = LETTERS.index(answer["answer"]) if key["tool"] == "human" else bool(answer.get("bad"))
             grades[answer["annotator"] - 1, column] = graded

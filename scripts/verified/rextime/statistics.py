@@ -7,8 +7,8 @@ from typing import Literal
 
 import numpy as np
 
+from verified.benchmark.tiou import tiou
 from verified.config.rextime import Prices
-from verified.rextime.metrics import interval_iou
 from verified.rextime.rows import read_questions, windows_array
 
 BEFORE_OR_AFTER = re.compile(r"\b(?:before|after)\b", re.I)
@@ -54,7 +54,7 @@ def benchmark_statistics(rows: Iterable[Mapping]) -> dict:
             "with_question_span": len(spanned),
             "certificate_length": _mean(certificate_lengths(spans, targets)),
             "certificate_hull": _mean(certificate_lengths(spans, targets, "hull")),
-            "question_answer_iou": _mean(interval_iou(spans, targets)),
+            "question_answer_iou": _mean(tiou(*spans.T, *targets.T)),
             "letters": dict(sorted(Counter(row["ans"] for row in of_split if row["ans"]).items())),
         }
     return splits

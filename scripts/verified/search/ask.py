@@ -13,11 +13,12 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from verified.benchmark.lists import NO_VIDEO, Lists
+from verified.benchmark.nms import suppress
 from verified.common.errors import InputError
 from verified.retrieval.contract import Encoded, RetrievalModel
 from verified.retrieval.decode import best_spans
-from verified.retrieval.metrics import DEPTH, NO_VIDEO, Lists
-from verified.retrieval.nms import suppress
+from verified.retrieval.metrics import DEPTH
 from verified.retrieval.search import SearchSettings, localise
 from verified.search.captions import Captions
 from verified.search.encoders import JOINT, Encoder, JointEncoder, ModelEncoder

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
+from verified.benchmark.tiou import tiou
 from verified.common.fig import COG_KEYS, read_fig
 from verified.common.jsonl import read_jsonl, write_jsonl
 from verified.search.sound import sound
@@ -64,13 +65,7 @@ class Captions:
             return None
 
         def nearness(row: dict) -> tuple[float, float]:
-            return _overlap(row, start, end), -abs(row["start"] + row["end"] - start - end)
+            return float(tiou(row["start"], row["end"], start, end)), -abs(row["start"] + row["end"] - start - end)
 
         best = max(rows, key=nearness)
-        return {**best, "overlap": round(_overlap(best, start, end), 3)}
-
-
-def _overlap(row: dict, start: float, end: float) -> float:
-    shared = min(row["end"], end) - max(row["start"], start)
-    hull = max(row["end"], end) - min(row["start"], start)
-    return max(0.0, shared) / hull if hull > 0 else 0.0
+        return {**best, "overlap": round(nearness(best)[0], 3)}

@@ -8,6 +8,7 @@ import operator
 
 import numpy as np
 
+from verified.benchmark.tiou import tiou
 from verified.common.auroc import auroc_interval
 from verified.common.intervals import difference, share_interval
 from verified.retrieval.per_query import PerQuery
@@ -89,16 +90,11 @@ def proposed_recall(truth: list[dict], scenes: list[dict]) -> dict:
     counts = []
     for video in truth:
         met = [
-            any(_tiou((event["start"], event["end"]), span) >= 0.5 for span in proposed.get(video["video"], ()))
+            any(tiou(event["start"], event["end"], *span) >= 0.5 for span in proposed.get(video["video"], ()))
             for event in video["events"]
         ]
         counts.append((sum(met), len(met)))
     return ratio_row("true events met by a proposed moment at tIoU 0.5", np.array(counts), "events")
-
-
-def _tiou(one: tuple[float, float], other: tuple[float, float]) -> float:
-    shared = max(0.0, min(one[1], other[1]) - max(one[0], other[0]))
-    return shared / (one[1] - one[0] + other[1] - other[0] - shared)
 
 
 def caption_accuracy(truth: list[dict], captions: list[dict], facts_of) -> list[dict]:

@@ -6,11 +6,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from verified.benchmark.lists import Lists
 from verified.retrieval import search as engine
 from verified.retrieval.conformance.trial import Trial, require
 from verified.retrieval.contract import Encoded, RetrievalModel, Spans
 from verified.retrieval.data import Moments, span_labels
-from verified.retrieval.metrics import Lists, Truth, per_query
+from verified.retrieval.metrics import Truth, per_query
 from verified.retrieval.ranked import Ranked
 from verified.retrieval.toy import CLIPS
 

@@ -2,9 +2,9 @@
 
 import torch
 
+from verified.benchmark.lists import NO_VIDEO
 from verified.retrieval import search as engine
 from verified.retrieval.conformance.trial import Trial, close, require
-from verified.retrieval.metrics import NO_VIDEO
 
 
 def check_no_leak(trial: Trial) -> None:

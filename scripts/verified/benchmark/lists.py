@@ -1,0 +1,47 @@
+"""Ranked lists of spans, many at once."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+NO_VIDEO = -1
+
+
+@dataclass
+class Lists:
+    """Q ranked lists of R rows, best first; a row with video −1 is a pad and stands behind all others."""
+
+    video: np.ndarray
+    """[Q, R] int64 video index."""
+    start: np.ndarray
+    """[Q, R] seconds."""
+    end: np.ndarray
+    """[Q, R] seconds."""
+    score: np.ndarray
+    """[Q, R] float."""
+
+    def __len__(self) -> int:
+        return len(self.video)
+
+    def counts(self) -> np.ndarray:
+        """Rows per list, [Q]."""
+        return (self.video != NO_VIDEO).sum(axis=1)
+
+    def top(self, rows: int) -> "Lists":
+        """The first `rows` rows of each list."""
+        return Lists(*(column[:, :rows] for column in (self.video, self.start, self.end, self.score)))
+
+    def take(self, index: np.ndarray | slice) -> "Lists":
+        """The lists at `index`."""
+        return Lists(*(column[index] for column in (self.video, self.start, self.end, self.score)))
+
+    @classmethod
+    def pad(cls, lists: list[np.ndarray]) -> "Lists":
+        """From one [rows, 4] array (video, start, end, score) per query; rows may be 0."""
+        depth = max([len(rows) for rows in lists], default=0)
+        table = np.zeros((len(lists), max(depth, 1), 4))
+        table[:, :, 0] = NO_VIDEO
+        for query, rows in enumerate(lists):
+            if len(rows):
+                table[query, : len(rows)] = rows
+        return cls(table[..., 0].astype(np.int64), table[..., 1], table[..., 2], table[..., 3])
