@@ -46,7 +46,7 @@ test-browser: env
 	@command -v chromium chromium-browser google-chrome chrome >/dev/null || \
 	  { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && apt-get update -qq && apt-get install -y -qq chromium; } || \
 	  { echo "error: no Chromium found; install one, for example with: sudo apt-get install chromium"; exit 1; }
-	VERIFIED_SCREENSHOTS=results/screenshots $(BIN)/pytest tests/report tests/study tests/review tests/search/test_search_page.py tests/rextime/test_rextime_people.py $(ARGS)
+	VERIFIED_SCREENSHOTS=results/screenshots $(BIN)/pytest tests/report tests/people tests/search/test_search_page.py $(ARGS)
 
 test-faults: env
 	FAULTS=1 $(BIN)/pytest tests/faults tests/workflow/test_one_more_video.py tests/workflow/test_late_files.py \

@@ -1,6 +1,6 @@
 from verified.annotations.paths import compared_candidates
 from verified.config import outputs
-from verified.report.pages import page_digest
+from verified.people.pages import page_digest
 from verified.report.paths import title_of
 from verified.review.paths import page_folders, review_warning
 

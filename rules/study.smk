@@ -1,4 +1,4 @@
-from verified.report.pages import page_digest
+from verified.people.pages import page_digest
 from verified.report.paths import study_pages, title_of
 
 

@@ -8,21 +8,15 @@ with job(snakemake) as log:
     from verified.annotations.choose import SCORE_KEYS, candidates_by_moment, chosen_by
     from verified.common.folders import key_of
     from verified.common.jsonl import read_jsonl
-    from verified.review.pages import queue, write_pages
+    from verified.people.pages import write_pages
+    from verified.review.pages import pages, queue
 
     inputs, settings = snakemake.input, snakemake.params
     moments = read_jsonl(inputs.moments)
     groups = candidates_by_moment(moments, [row for path in inputs.scores for row in read_jsonl(path, SCORE_KEYS)])
     similarities = [row for path in inputs.similarities for row in read_jsonl(path)]
     shown = queue(moments, chosen_by(groups, settings.choose_by, settings.seed, similarities), settings.review["order"])
-    size = settings.review["moments"], settings.review["clip_side"]
-    pages = write_pages(
-        Path(snakemake.output.pages),
-        key_of(snakemake.wildcards.dataset),
-        settings.title,
-        shown,
-        read_jsonl(inputs.videos),
-        *size,
-        settings.warning,
-    )
-    log.info("%d moments on %d pages", len(shown), pages)
+    dataset, size = key_of(snakemake.wildcards.dataset), (settings.review["moments"], settings.review["clip_side"])
+    made = pages(dataset, settings.title, shown, read_jsonl(inputs.videos), *size, settings.warning)
+    count = write_pages(Path(snakemake.output.pages), "review", made)
+    log.info("%d moments on %d pages", len(shown), count)

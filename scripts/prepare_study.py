@@ -8,9 +8,9 @@ with job(snakemake) as log:
     from verified.common.fig import read_splits
     from verified.common.folders import key_of
     from verified.common.jsonl import read_jsonl, write_json
-    from verified.study.clips import clips_of
-    from verified.study.pages import write_pages
-    from verified.study.sample import plan
+    from verified.common.video.cut import clips_of
+    from verified.people.pages import write_pages
+    from verified.study.sample import pages, plan
 
     inputs, outputs, settings = snakemake.input, snakemake.output, snakemake.params
     size = settings.study
@@ -24,8 +24,9 @@ with job(snakemake) as log:
         size["raters"],
         settings.seed,
     )
-    clips = clips_of(key["questions"], read_jsonl(inputs.videos), size["clip_side"])
-    write_pages(Path(outputs.pages), key, clips)
+    spans = [(row["question"], row["video"], *row["time"]) for row in key["questions"]]
+    clips = clips_of(spans, read_jsonl(inputs.videos), size["clip_side"])
+    write_pages(Path(outputs.pages), "study", pages(key, clips))
     write_json(outputs.key, key)
     log.info(
         "%d captions of %d wanted, %d participants",

@@ -19,6 +19,7 @@ from verified.common.fig import read_fig
 from verified.common.hdf5 import FeatureFile, link_features, write_features
 from verified.common.jsonl import read_jsonl, write_jsonl
 from verified.common.shards import shard_of
+from verified.common.video.cut import clips_of
 from verified.corpus.folder_source import read_folder
 from verified.corpus.video_folder import VideoFolder
 from verified.features.inspect import inspect_features
@@ -28,7 +29,6 @@ from verified.report.captions import released_rows
 from verified.report.pages import inert_json
 from verified.retrieval.ranked import Ranked, read_ranked, write_ranked
 from verified.retrieval.submission import read_submission, write_submission
-from verified.study.clips import clips_of
 
 ODD = [
     "kitchen/breakfast", "kitchen/lunch", "a b/c d", "50%/100%25", "%2E", "x%2Fy", "line\u2028break",
@@ -128,8 +128,8 @@ def test_odd_files_pass_the_stages_that_open_them(corpus, tmp_path):
     write_video_features(videos, backbone, 1.0, tmp_path / "video.h5")
     assert sorted(FeatureFile(tmp_path / "video.h5").keys()) == sorted(ODD)
     assert inspect_features(tmp_path / "video.h5", tmp_path / "videos.jsonl")[1] == []
-    asked = [{"question": n, "video": row["video"], "time": [0.0, 1.0]} for n, row in enumerate(corpus.moments[:4])]
-    assert len(clips_of(asked, videos, 64)) == 4
+    spans = [(number, row["video"], 0.0, 1.0) for number, row in enumerate(corpus.moments[:4])]
+    assert len(clips_of(spans, videos, 64)) == 4
 
 
 def test_a_name_means_the_same_video_each_time(corpus, tmp_path):

@@ -22,9 +22,7 @@ import pytest
 from board.test_board import COUNT, lists
 from fuzz import ARGUMENTS, damaged_file, other_argument
 from given import annotations
-from rextime.test_rextime_people import QUESTIONS, key_of
-from rextime.test_rextime_people import answer_file as rextime_answers
-from study.test_study import answer_file, study
+from people.answered import QUESTION_PAGES, QUESTIONS, STUDY, answer_file, question_key, study
 
 from verified.__main__ import main
 from verified.board.cards import TEXTS, TRUTH
@@ -114,9 +112,9 @@ def _longform(folder):
 
 
 def _rextime(folder):
-    key = key_of("verify")
+    key = question_key("verify")
     write_json(folder / "key.json", key)
-    write_json(folder / "answers.json", rextime_answers(key))
+    write_json(folder / "answers.json", answer_file(QUESTION_PAGES, key))
     write_jsonl(folder / "questions.jsonl", QUESTIONS)
     given = [{"qid": row["qid"], "pred_relevant_windows": [[0.5, 2.0, 0.9]], "ans": "B"} for row in QUESTIONS]
     write_jsonl(folder / "given.jsonl", given)
@@ -133,7 +131,7 @@ def _study(folder):
     write_json(folder / "key.json", key)
     names = [f"{participant}.json" for participant in range(1, 11)]
     for participant, name in enumerate(names, start=1):
-        write_json(folder / name, answer_file(key, participant))
+        write_json(folder / name, answer_file(STUDY, key, participant))
     return [["study", "import", "--study", ".", "--raters", "1", *names]]
 
 

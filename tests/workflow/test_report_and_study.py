@@ -16,7 +16,8 @@ from running import NANO, digests, snakemake
 from verified.__main__ import main
 from verified.common.jsonl import read_json, read_jsonl, write_json, write_jsonl
 from verified.figures.paths import EXAMPLES, RECALLS, STATISTICS
-from verified.study.answers import answer_checksum
+from verified.people.answers import answer_checksum
+from verified.study.sample import FORM
 
 pytestmark = pytest.mark.slow
 
@@ -68,7 +69,7 @@ def test_answers_of_a_study_reach_the_tables(reported):
         answers = []
         for number in numbers:
             answer = {"question": number, "statics": 1, "dynamics": number % 2, "accuracy": 4}
-            answers.append(answer | {"check": answer_checksum(key["study"], participant, answer)})
+            answers.append(answer | {"check": answer_checksum(FORM, key["study"], participant, answer)})
         files.append(str(reported / f"answers-{participant}.json"))
         write_json(files[-1], {"study": key["study"], "participant": participant, "answers": answers})
     assert main(["study", "import", *files, "--study", str(study)]) == 0

@@ -13,15 +13,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent / "pages"
-PARTS = {"study": ("answering", "study"), "rextime": ("answering", "rextime")}
-"""Pages whose style and script begin with what they share with others; the other pages share nothing."""
 
 
-def page_digest(*names: str) -> str:
+def page_digest(*names: str | Path) -> str:
     """SHA-256 (first 16 hex digits) over the files of the named pages, for rules: they are not Python modules."""
     digest = hashlib.sha256()
-    parts = [stem for name in names for stem in PARTS.get(name, (name,))]
-    for path in sorted({FOLDER / "base.css", *(path for stem in parts for path in FOLDER.glob(f"{stem}.*"))}):
+    stems = [FOLDER / name for name in names]
+    for path in sorted({FOLDER / "base.css", *(path for stem in stems for path in stem.parent.glob(f"{stem.name}.*"))}):
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
 
@@ -31,15 +29,22 @@ def inert_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
-def page(name: str, title: str, data: Mapping[str, object], side_files: bool = False) -> Iterator[str]:
+def page(
+    name: str | Path,
+    title: str,
+    data: Mapping[str, object],
+    side_files: bool = False,
+    shared: Iterable[Path] = (),
+) -> Iterator[str]:
     """The parts of page `name`, to be written one after the other.
 
     `data` are JSON values by the id of their script element; values that are strings already are taken for the result
-    of `inert_json`. With `side_files` the page may also load scripts that lie beside it.
+    of `inert_json`. With `side_files` the page may also load scripts that lie beside it. `name` and `shared`, with
+    which its style and script begin, are files without their endings: paths, or names in this module's folder.
     """
-    parts = PARTS.get(name, (name,))
-    style = "".join((FOLDER / f"{stem}.css").read_text(encoding="utf-8") for stem in ("base", *parts))
-    script = "".join((FOLDER / f"{stem}.js").read_text(encoding="utf-8") for stem in parts)
+    stems = [*shared, FOLDER / name]
+    style = "".join(stem.with_suffix(".css").read_text(encoding="utf-8") for stem in (FOLDER / "base", *stems))
+    script = "".join(stem.with_suffix(".js").read_text(encoding="utf-8") for stem in stems)
     beside = " 'self' file:" if side_files else ""
     policy = (
         f"default-src 'none'; img-src data:; media-src data:; style-src {_source(style)}; "
@@ -49,7 +54,7 @@ def page(name: str, title: str, data: Mapping[str, object], side_files: bool = F
     yield f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
     yield f"<title>{html.escape(title)}</title>\n<style>{style}</style>\n</head>\n<body>\n"
-    yield (FOLDER / f"{name}.html").read_text(encoding="utf-8")
+    yield stems[-1].with_suffix(".html").read_text(encoding="utf-8")
     for key, value in data.items():
         text = value if isinstance(value, str) else inert_json(value)
         yield f'<script type="application/json" id="{html.escape(key)}">{text}</script>\n'

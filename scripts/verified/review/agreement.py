@@ -6,8 +6,8 @@ from itertools import combinations
 
 import numpy as np
 
+from verified.people.agreement import grade_matrix, krippendorff_alpha
 from verified.review.settle import APPLIED, OPEN, OUTVOTED
-from verified.study.agreement import krippendorff_alpha
 
 KEPT, CHANGED, REJECTED = range(3)
 CODE = {"accept": KEPT, "choose": CHANGED, "edit": CHANGED, "reject": REJECTED}
@@ -24,15 +24,11 @@ def agreement(decisions: Iterable[dict]) -> dict:
             by_moment[row["desc_id"]][row["reviewer"]] = CODE[row["decision"]]
     reviewers = sorted({name for codes in by_moment.values() for name in codes})
     pairs = [one == two for codes in by_moment.values() for one, two in combinations(codes.values(), 2)]
-    matrix = np.full((max(1, len(reviewers)), max(1, len(by_moment))), np.nan)
-    for unit, codes in enumerate(by_moment.values()):
-        for name, code in codes.items():
-            matrix[reviewers.index(name), unit] = code
-    alpha = krippendorff_alpha(matrix, "nominal")
+    grades = ((name, moment, code) for moment, codes in by_moment.items() for name, code in codes.items())
     return {
         "reviewers": reviewers,
         "moments_reviewed": len(by_moment),
         "moments_with_several": sum(len(codes) > 1 for codes in by_moment.values()),
         "pairs_alike": float(np.mean(pairs)) if pairs else None,
-        "alpha": None if np.isnan(alpha) else alpha,
+        "alpha": krippendorff_alpha(grade_matrix(grades, reviewers, list(by_moment)), "nominal"),
     }

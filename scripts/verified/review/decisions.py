@@ -46,7 +46,7 @@ def _problem(row: dict) -> str | None:
     for key in ("dataset", "video", "caption", "reviewer"):
         if problem := _text_problem(row[key]):
             return f"{key!r} {problem}"
-    if not isinstance(row["desc_id"], int) or isinstance(row["desc_id"], bool):
+    if type(row["desc_id"]) is not int:
         return "'desc_id' is not a whole number"
     if not finite(row["start"]) or not finite(row["end"]):
         return "'start' and 'end' are not seconds"
@@ -68,8 +68,8 @@ def _problem(row: dict) -> str | None:
 def _caption_problem(row: dict) -> str | None:
     if row["type"] not in TYPES:
         return f"'type' is none of {', '.join(TYPES)}"
-    whole = isinstance(row["candidate"], int) and not isinstance(row["candidate"], bool)
-    return None if whole and row["candidate"] >= 0 else "'candidate' is not the number of a candidate"
+    whole = type(row["candidate"]) is int and row["candidate"] >= 0
+    return None if whole else "'candidate' is not the number of a candidate"
 
 
 def _text_problem(value: object) -> str | None:

@@ -6,20 +6,17 @@ else: no span in `verify`, no right letter in `human`.
 """
 
 import csv
-import hashlib
-import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Literal
 
 from verified.common.errors import InputError
-from verified.common.files import atomic_path
 from verified.common.jsonl import iterate_jsonl
-from verified.report.pages import data_url, page, write_page
+from verified.common.video.cut import cut
+from verified.people.pages import Page
+from verified.people.sample import assign, with_digest
 from verified.rextime.rows import LETTERS
-from verified.study.clips import cut
-from verified.study.sample import assign
 
 Tool = Literal["verify", "question-span", "human"]
 SHOWN = {
@@ -95,35 +92,32 @@ def plan(tool: Tool, title: str, items: list[dict], raters: int, most: int, seed
     else:
         shares = assign(len(items), min(most, len(items)), raters, seed)
     key = {"tool": tool, "title": title, "seed": seed, "raters": raters, "items": numbered, "annotators": shares}
-    digest = hashlib.sha256(json.dumps(key, ensure_ascii=True, sort_keys=True).encode()).hexdigest()
-    return {"task": digest[:16], **key}
+    return with_digest("task", key)
 
 
-def write_pages(folder: Path, key: Mapping, paths: Mapping[str, str], side: int) -> None:
-    """Write ``annotator-01.html`` … into `folder`; each video is decoded once and embedded in a page once.
+def pages(key: Mapping, paths: Mapping[str, str], side: int) -> Iterator[Page]:
+    """A page per annotator; each of its videos is decoded once and embedded once.
 
     `paths` are the video files by id. Raises InputError for a video that is missing or cannot be read.
     """
     items = {item["item"]: item for item in key["items"]}
-    folder.mkdir(parents=True, exist_ok=True)
     missing = sorted({item["video"] for item in items.values()} - paths.keys())
     if missing:
         raise InputError(
             f"no file of the video {missing[0]} ({len(missing)} missing)", remedy="name the folder of all videos"
         )
     for annotator, numbers in enumerate(key["annotators"], start=1):
-        videos = sorted({items[number]["video"] for number in numbers})
-        clip_number = {video: number for number, video in enumerate(videos, start=1)}
+        asked = [items[number] for number in numbers]
+        clip_number = {video: n for n, video in enumerate(sorted({item["video"] for item in asked}), start=1)}
+        names = SHOWN[key["tool"]]
         shown = [
-            {"item": number, "clip": clip_number[items[number]["video"]]}
-            | {name: items[number][name] for name in SHOWN[key["tool"]]}
-            for number in numbers
+            {"item": item["item"], "clip": clip_number[item["video"]], **{name: item[name] for name in names}}
+            for item in asked
         ]
+        clips = {}
+        for video, number in clip_number.items():
+            length = max(item["duration"] for item in asked if item["video"] == video)
+            clips[f"video-{number}"] = cut(paths[video], {0: (0.0, length)}, side)[0]
         task = {name: key[name] for name in ("task", "tool", "title")} | {"annotator": annotator, "items": shown}
-        data: dict[str, object] = {"task": task}
-        for video in videos:
-            length = max(items[number]["duration"] for number in numbers if items[number]["video"] == video)
-            clip = cut(paths[video], {0: (0.0, length)}, side)[0]
-            data[f"video-{clip_number[video]}"] = f'"{data_url("video/mp4", clip)}"'
-        with atomic_path(folder / f"annotator-{annotator:02d}.html") as temporary:
-            write_page(temporary, page("rextime", f"Questions about videos, annotator {annotator}", data))
+        title = f"Questions about videos, annotator {annotator}"
+        yield Page(f"annotator-{annotator:02d}.html", title, {"task": task}, clips)

@@ -43,14 +43,15 @@ def run_pages(arguments: argparse.Namespace) -> int:
     """Write key.json and one page per annotator."""
     from verified.common.jsonl import write_json
     from verified.corpus.video_folder import VideoFolder
-    from verified.rextime.people import plan, read_items, write_pages
+    from verified.people.pages import write_pages
+    from verified.rextime.people import pages, plan, read_items
 
     if min(arguments.raters, arguments.items_per_page) < 1:
         raise InputError("--raters and --items-per-page must be at least 1")
     items = read_items(arguments.items, arguments.tool)
     key = plan(arguments.tool, arguments.title, items, arguments.raters, arguments.items_per_page, arguments.seed)
     paths = {video: str(path) for video, path in VideoFolder(arguments.videos).paths.items()}
-    write_pages(arguments.output, key, paths, arguments.side)
+    write_pages(arguments.output, "rextime", pages(key, paths, arguments.side))
     write_json(arguments.output / "key.json", key)
     print(f"{len(items)} items for {len(key['annotators'])} annotators: {arguments.output}/annotator-*.html")
     return 0
@@ -59,10 +60,11 @@ def run_pages(arguments: argparse.Namespace) -> int:
 def run_import(arguments: argparse.Namespace) -> int:
     """Write answers.jsonl, log.jsonl, items.jsonl and summary.json; with --questions also questions.jsonl."""
     from verified.common.jsonl import read_jsonl, write_json, write_jsonl
+    from verified.people.answers import collect, read_key
     from verified.rextime import people_answers as people
 
-    key, folder = people.read_key(arguments.key), arguments.output
-    answers, logs, missing = people.collect(arguments.files, key)
+    key, folder = read_key(arguments.key, people.FORM), arguments.output
+    answers, logs, missing = collect(arguments.files, key, people.FORM)
     rows = people.aggregate(answers, key)
     summary = {
         "task": key["task"],

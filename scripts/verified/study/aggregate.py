@@ -1,25 +1,17 @@
 """What the grades say: R_s, R_d and S with intervals, and how far the raters agree (Table 3, supplement Table 3)."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 
 from verified.common.errors import InputError
 from verified.common.intervals import mean_interval
 from verified.common.seeds import generator
-from verified.study.agreement import krippendorff_alpha
+from verified.people.agreement import grade_matrix, krippendorff_alpha
 from verified.study.sample import GRADES
 
 RESAMPLES = 1000
 LEVELS = {"statics": "nominal", "dynamics": "nominal", "accuracy": "ordinal"}
-
-
-def grade_matrix(answers: Iterable[Mapping], key: Mapping, grade: str) -> np.ndarray:
-    """Grades [participants, questions], NaN where a participant was not asked."""
-    matrix = np.full((len(key["participants"]), len(key["questions"])), np.nan)
-    for answer in answers:
-        matrix[answer["participant"] - 1, answer["question"] - 1] = answer[grade]
-    return matrix
 
 
 def verdicts(matrix: np.ndarray, per_answer: bool) -> np.ndarray:
@@ -41,7 +33,11 @@ def summarise(answers: list[dict], key: Mapping, per_answer: bool = False, rater
     `left_out` the questions that so have too few. Raises InputError where that is all of them.
     """
     wanted_raters = raters or key["raters"]
-    whole = {grade: grade_matrix(answers, key, grade) for grade in GRADES}
+    people, questions = (range(1, len(key[name]) + 1) for name in ("participants", "questions"))
+    whole = {
+        grade: grade_matrix(((row["participant"], row["question"], row[grade]) for row in answers), people, questions)
+        for grade in GRADES
+    }
     answered = (~np.isnan(whole[GRADES[0]])).sum(axis=1)
     complete = (~np.isnan(whole[GRADES[0]])).sum(axis=0) >= wanted_raters
     if not complete.any():
@@ -91,11 +87,8 @@ def _measure(values: np.ndarray, least: float, most: float) -> dict:
 
 def _agreement(matrix: np.ndarray, level: str, seed: int) -> dict:
     random = generator(seed, "study", "agreement", level)
-    draws = [
-        krippendorff_alpha(matrix[:, random.integers(0, matrix.shape[1], matrix.shape[1])], level)
-        for _ in range(RESAMPLES)
-    ]
-    alpha = krippendorff_alpha(matrix, level)
-    usable = [draw for draw in draws if not np.isnan(draw)]
+    resampled = (random.integers(0, matrix.shape[1], matrix.shape[1]) for _ in range(RESAMPLES))
+    draws = [krippendorff_alpha(matrix[:, columns], level) for columns in resampled]
+    usable = [draw for draw in draws if draw is not None]
     low, high = (float(bound) for bound in np.quantile(usable, [0.025, 0.975])) if usable else (None, None)
-    return {"alpha": None if np.isnan(alpha) else alpha, "low": low, "high": high, "level": level}
+    return {"alpha": krippendorff_alpha(matrix, level), "low": low, "high": high, "level": level}

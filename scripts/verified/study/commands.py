@@ -71,15 +71,16 @@ def told(folder: Path) -> str:
 def run(arguments: argparse.Namespace) -> None:
     """Write summary.json and answers.jsonl into the study's folder and print the measures."""
     from verified.common.errors import InputError
-    from verified.common.jsonl import read_json, write_json, write_jsonl
+    from verified.common.jsonl import write_json, write_jsonl
     from verified.common.seals import seal_built
+    from verified.people.answers import collect, read_key
     from verified.study.aggregate import summarise
-    from verified.study.answers import collect
+    from verified.study.sample import FORM
 
-    key = read_json(arguments.study / "key.json")
+    key = read_key(arguments.study / "key.json", FORM)
     if arguments.raters is not None and arguments.raters < 1:
         raise InputError("--raters must be at least 1")
-    answers, missing = collect(arguments.files, key)
+    answers, _, missing = collect(arguments.files, key, FORM)
     print("\n".join(absent(missing, key)), end="\n" if missing else "")
     summary = summarise(answers, key, arguments.per_answer, arguments.raters)
     write_jsonl(arguments.study / "answers.jsonl", answers)

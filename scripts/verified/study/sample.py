@@ -1,17 +1,31 @@
-"""Which captions people grade, and who grades which (supplement A.2 and D)."""
+"""Which captions people grade, who grades which, and what they see and send back (supplement A.2 and D)."""
 
-import hashlib
-import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
 from verified.common.errors import InputError
 from verified.common.fig import TYPES
 from verified.common.seeds import generator
+from verified.people.answers import Form
+from verified.people.pages import Page
+from verified.people.sample import assign, with_digest
 
-GRADES = ("statics", "dynamics", "accuracy")
-"""The three questions: richer static information (0 or 1), richer dynamic information (0 or 1), accuracy (1 to 5)."""
+ALLOWED = {"statics": (0, 1), "dynamics": (0, 1), "accuracy": (1, 2, 3, 4, 5)}
+"""The three questions: richer static information, richer dynamic information, accuracy; and what may be answered."""
+GRADES = tuple(ALLOWED)
+
+
+def _problem(answer: Mapping, question: Mapping, key: Mapping) -> str | None:
+    for name, allowed in ALLOWED.items():
+        if answer.get(name) is None:
+            return f"the answer on {name} is missing"
+        if type(answer[name]) is not int or answer[name] not in allowed:
+            return f"{name} is {answer[name]!r}, not one of {', '.join(map(str, allowed))}"
+    return None
+
+
+FORM = Form("study", "participant", "question", GRADES, _problem)
 
 
 def plan(
@@ -56,28 +70,28 @@ def plan(
         "questions": asked,
         "participants": assign(len(asked), min(questions, len(asked)), raters, seed),
     }
-    return {"study": _digest(key), **key}
+    return with_digest("study", key)
 
 
 def _order(count: int, seed: int, dataset: str) -> np.ndarray:
     return generator(seed, "study", dataset, "questions").permutation(count)
 
 
-def assign(total: int, most: int, raters: int, seed: int) -> list[list[int]]:
-    """Question numbers (from 1) per participant: each question `raters` times, none the same one twice.
-
-    Questions are dealt in `raters` rounds to as few participants as possible, in shares that differ by at most one.
-    `most` must not be above `total`: then the same question lies more than a share apart in the rounds.
-    """
-    people = -(-total * raters // most)
-    rounds = np.tile(np.arange(1, total + 1), raters)
-    shares = np.array_split(rounds, people)
-    return [
-        [int(number) for number in generator(seed, "study", "page", participant).permutation(share)]
-        for participant, share in enumerate(shares, start=1)
-    ]
-
-
-def _digest(key: dict) -> str:
-    text = json.dumps(key, ensure_ascii=True, sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+def pages(key: Mapping, clips: Mapping[int, bytes]) -> Iterator[Page]:
+    """A page per participant. Which captions are statics or dynamics is not in the pages."""
+    questions = {row["question"]: row for row in key["questions"]}
+    for participant, numbers in enumerate(key["participants"], start=1):
+        study = {
+            "study": key["study"],
+            "title": key["title"],
+            "participant": participant,
+            "questions": [
+                {name: questions[number][name] for name in ("question", "coarse", "fine")} for number in numbers
+            ],
+        }
+        yield Page(
+            f"participant-{participant:02d}.html",
+            f"Study of video descriptions, participant {participant}",
+            {"study": study},
+            {f"clip-{number}": clips[number] for number in numbers},
+        )

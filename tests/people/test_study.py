@@ -1,4 +1,4 @@
-"""The user study: sampling, answer files that are refused, measures and agreement; the page itself in a browser."""
+"""The user study: which captions are drawn, who is missing, measures; the page itself in a browser."""
 
 import json
 from collections import Counter
@@ -8,49 +8,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 from browser import browser
+from people.answered import STUDY, annotations, answer_file, study
 from refusals import refused, said
 
 from verified.__main__ import main
 from verified.common.jsonl import write_json
+from verified.common.video import cut
+from verified.common.video.cut import clips_of
 from verified.common.video.probe import probe
 from verified.corpus.encode import write_video
-from verified.study import clips
+from verified.people.pages import write_pages
 from verified.study.aggregate import summarise
-from verified.study.agreement import krippendorff_alpha
-from verified.study.answers import answer_checksum, checksum, collect, read_answers
-from verified.study.clips import clips_of
 from verified.study.commands import told
-from verified.study.pages import write_pages
-from verified.study.sample import assign, plan
-
-NAN = float("nan")
-
-
-def annotations(statics: int, dynamics: int) -> list[dict]:
-    kinds = ["statics"] * statics + ["dynamics"] * dynamics
-    return [
-        {
-            "desc_id": ident,
-            "video": f"v{ident % 3}",
-            "time": [0.5, 1.5],
-            "cog_desc": f"coarse {ident}",
-            "fig_desc": f"<b>fine</b> {ident}",
-            "fig_desc_type": kind,
-        }
-        for ident, kind in enumerate(kinds, start=1)
-    ]
-
-
-def study(statics: int = 60, dynamics: int = 70, captions: int = 50, questions: int = 30, raters: int = 3) -> dict:
-    return plan("demo", "Demo", annotations(statics, dynamics), captions, questions, raters, 1)
-
-
-def answer_file(key: dict, participant: int, grade=lambda question: (1, 0, 4)) -> dict:
-    answers = []
-    for number in key["participants"][participant - 1]:
-        answer = {"question": number, **dict(zip(("statics", "dynamics", "accuracy"), grade(number)))}
-        answers.append(answer | {"check": answer_checksum(key["study"], participant, answer)})
-    return {"study": key["study"], "participant": participant, "answers": answers}
+from verified.study.sample import pages, plan
 
 
 def test_the_paper_s_study_has_ten_participants_with_thirty_questions():
@@ -61,69 +31,10 @@ def test_the_paper_s_study_has_ten_participants_with_thirty_questions():
     assert key["study"] != plan("demo", "Demo", annotations(60, 70), 50, 30, 3, 2)["study"]
 
 
-@pytest.mark.parametrize(
-    "total, most, raters", [(100, 30, 3), (39, 30, 3), (5, 5, 3), (7, 5, 2), (1, 1, 3), (41, 10, 4)]
-)
-def test_each_question_goes_to_as_many_different_participants(total, most, raters):
-    shares = assign(total, most, raters, seed=3)
-    asked = Counter(number for share in shares for number in share)
-    assert asked == dict.fromkeys(range(1, total + 1), raters)
-    assert all(len(set(share)) == len(share) <= most for share in shares)
-    assert max(map(len, shares)) - min(map(len, shares)) <= 1
-
-
 def test_a_small_corpus_gives_what_it_has_and_one_without_types_is_refused():
     assert len(study(statics=4, dynamics=3)["questions"]) == 7
     with refused("statics"):
         plan("x", "X", [{"desc_id": 1}], 1, 1, 2, 1)
-
-
-def test_checksum_is_fnv_1a():
-    assert checksum("") == "cbf29ce484222325"
-    assert checksum("foobar") == "85944171f73967e8"
-
-
-def broken(change) -> dict:
-    key = study()
-    values = answer_file(key, 2)
-    change(values, key["participants"][1][4])
-    return values
-
-
-def edit(values, name, value):
-    values["answers"][4][name] = value
-
-
-REFUSALS = {
-    "another study": (lambda v, n: v.update(study="f" * 16), "ffffffffffffffff"),
-    "no such participant": (lambda v, n: v.update(participant=11), "participant 11"),
-    "another participant's": (lambda v, n: v.update(participant=3), "participant 3"),
-    "incomplete": (lambda v, n: v["answers"].pop(4), "question {n}"),
-    "a grade is missing": (lambda v, n: v["answers"][4].pop("dynamics"), "question {n}", "dynamics"),
-    "doubled": (lambda v, n: v["answers"].append(v["answers"][4]), "question {n}", "twice"),
-    "edited": (lambda v, n: edit(v, "accuracy", 5), "question {n}", "edited"),
-    "out of range": (lambda v, n: edit(v, "accuracy", 6), "question {n}", "6", "1, 2, 3, 4, 5"),
-    "not a number": (lambda v, n: edit(v, "statics", True), "question {n}", "statics", "True"),
-    "no list": (lambda v, n: v.update(answers="x"), "participant 2"),
-    "not an answer file": (lambda v, n: v.clear(), "answer file"),
-}
-
-
-@pytest.mark.parametrize("case", REFUSALS)
-def test_files_that_are_not_whole_and_genuine_are_refused_with_the_question(case, tmp_path):
-    change, *named = REFUSALS[case]
-    key = study()
-    write_json(tmp_path / "answers.json", broken(change))
-    number = key["participants"][1][4]
-    with refused(*(one.format(n=number) for one in named), file="answers.json"):
-        read_answers(tmp_path / "answers.json", key)
-
-
-def test_a_participant_who_is_there_twice_is_refused(tmp_path):
-    key = study()
-    write_json(tmp_path / "3.json", answer_file(key, 3))
-    with refused("participant 3"):
-        collect([tmp_path / "3.json"] * 2, key)
 
 
 def test_who_does_not_answer_is_named_and_blocks_only_what_then_has_too_few_grades(tmp_path, capsys):
@@ -132,7 +43,7 @@ def test_who_does_not_answer_is_named_and_blocks_only_what_then_has_too_few_grad
     files = []
     for participant in range(1, 10):
         files.append(str(tmp_path / f"{participant}.json"))
-        write_json(files[-1], answer_file(key, participant))
+        write_json(files[-1], answer_file(STUDY, key, participant))
     command = ["study", "import", "--study", str(tmp_path)]
     assert main([*command, *files]) == 0
     shown = capsys.readouterr().out
@@ -183,52 +94,6 @@ def test_measures_are_majorities_and_medians_per_caption():
     assert per_answer["S_total"]["value"] == pytest.approx(18 / 6)
 
 
-def test_alpha_of_a_known_example():
-    # four observers, twelve units; the textbook's values
-    grades = np.array([
-        [1, 2, 3, 3, 2, 1, 4, 1, 2, NAN, NAN, NAN],
-        [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, NAN, 3],
-        [NAN, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, NAN],
-        [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, NAN],
-    ])  # fmt: skip
-    assert krippendorff_alpha(grades, "nominal") == pytest.approx(0.743, abs=5e-4)
-    assert krippendorff_alpha(grades, "ordinal") == pytest.approx(0.815, abs=5e-4)
-    assert krippendorff_alpha(grades, "interval") == pytest.approx(0.849, abs=5e-4)
-
-
-def test_alpha_where_there_is_nothing_to_agree_about():
-    assert np.isnan(krippendorff_alpha(np.ones((3, 5)), "nominal"))
-    assert np.isnan(krippendorff_alpha(np.array([[1, NAN], [NAN, 2]]), "ordinal"))
-    with pytest.raises(ValueError, match="ratio"):
-        krippendorff_alpha(np.ones((2, 2)), "ratio")
-
-
-@pytest.mark.parametrize("guessing", [0.0, 0.3, 0.6, 1.0])
-def test_simulated_raters_recover_the_alpha_they_were_made_with(guessing):
-    # Raters who guess from the distribution of the truth with probability g agree with alpha (1 - g)², at every level.
-    random = np.random.default_rng(5)
-    key = study(6000, 6000, captions=5000, questions=1000)
-    weights = {"statics": [0.3, 0.7], "dynamics": [0.5, 0.5], "accuracy": [0.05, 0.1, 0.15, 0.3, 0.4]}
-    grades = {}
-    for name, shares in weights.items():
-        values = np.arange(len(shares)) + (name == "accuracy")
-        truth = random.choice(values, len(key["questions"]), p=shares)
-        matrix = np.full((len(key["participants"]), len(truth)), NAN)
-        for person, numbers in enumerate(key["participants"]):
-            places = np.array(numbers) - 1
-            guesses = random.choice(values, len(places), p=shares)
-            matrix[person, places] = np.where(random.random(len(places)) < guessing, guesses, truth[places])
-        grades[name] = matrix
-    for name, level in (
-        ("statics", "nominal"),
-        ("dynamics", "nominal"),
-        ("accuracy", "ordinal"),
-        ("accuracy", "interval"),
-        ("accuracy", "nominal"),
-    ):
-        assert krippendorff_alpha(grades[name], level) == pytest.approx((1 - guessing) ** 2, abs=0.03)
-
-
 @pytest.fixture(scope="module")
 def small_study(tmp_path_factory):
     """A study of six captions with three participants, with real clips; (folder, key)."""
@@ -240,8 +105,8 @@ def small_study(tmp_path_factory):
         frames = np.repeat(random.integers(0, 255, (1, 64, 96, 3), dtype=np.uint8), 16, axis=0)
         write_video(folder / f"{name}.mp4", frames, 8)
         videos.append({"video": name, "path": str(folder / f"{name}.mp4")})
-    clips = clips_of(key["questions"], videos, 80)
-    write_pages(folder / "pages", key, clips)
+    clips = clips_of([(row["question"], row["video"], *row["time"]) for row in key["questions"]], videos, 80)
+    write_pages(folder / "pages", "study", pages(key, clips))
     write_json(folder / "key.json", key)
     (folder / "clip.mp4").write_bytes(clips[1])
     return folder, key
@@ -272,14 +137,14 @@ def test_clips_are_encoded_by_plain_c_whose_bytes_are_the_same_on_every_processo
     images = np.random.default_rng(0).integers(0, 255, (12, 64, 96, 3), dtype=np.uint8)
 
     def encoded() -> bytes:
-        clip = clips.Clip(64, 96, Fraction(8))
+        clip = cut.Clip(64, 96, Fraction(8))
         for number, image in enumerate(images):
             clip.add(number / 8, image)
         return clip.finish()
 
     made = encoded()
     plain_c = {"crf": "26", "preset": "veryfast", "threads": "1", "x264-params": "no-asm=1"}
-    monkeypatch.setattr(clips, "_OPTIONS", plain_c)
+    monkeypatch.setattr(cut, "_OPTIONS", plain_c)
     assert encoded() == made
 
 

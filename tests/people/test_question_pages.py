@@ -1,68 +1,25 @@
-"""Annotation by people: items in, answers checked and aggregated, and the three pages clicked through in a browser."""
+"""Questions that people annotate: items in, answers aggregated, the three pages clicked through in a browser."""
 
 import json
 
 import numpy as np
 import pytest
 from browser import browser
+from people.answered import QUESTIONS, answer_file, question_key
 from refusals import refused, said
 
 from verified.__main__ import main
 from verified.common.jsonl import read_jsonl, write_json, write_jsonl
 from verified.corpus.encode import write_video
-from verified.rextime.people import plan, read_items
-from verified.rextime.people_answers import aggregate, agreement, answer_checksum, collect, read_answers
-
-QUESTIONS = [
-    {
-        "qid": f"q/{number}",
-        "query": f"<b>What</b> happens after {number}?",
-        "answer": f"Thing {number}.",
-        "vid": "one" if number < 3 else "two",
-        "duration": 4.0,
-        "relevant_windows": [[1.0, 2.5]],
-        "question_windows": [],
-        "options": [f"Thing {k}." for k in range(4)],
-        "ans": "B",
-        "kind": "sequential",
-    }
-    for number in (1, 2, 3)
-]
+from verified.people.answers import collect
+from verified.rextime.people import read_items
+from verified.rextime.people_answers import FORM, aggregate, agreement
 
 
 @pytest.fixture
 def questions(tmp_path):
     write_jsonl(tmp_path / "questions.jsonl", QUESTIONS)
     return tmp_path / "questions.jsonl"
-
-
-def key_of(tool="verify", raters=1, most=20):
-    items = [
-        {
-            "qid": row["qid"],
-            "query": row["query"],
-            "video": row["vid"],
-            "kind": row["kind"],
-            "duration": 4.0,
-            "window": [1.0, 2.5],
-            "answer": row["answer"],
-            "options": row["options"],
-            "ans": "B",
-        }
-        for row in QUESTIONS
-    ]
-    return plan(tool, "Test", items, raters, most, 1)
-
-
-def answer_file(key, annotator=1, **changes):
-    given = []
-    for number in key["annotators"][annotator - 1]:
-        answer = {"item": number, "start": 1, "end": 2.5} | ({"answer": "B"} if key["tool"] == "human" else {})
-        answer |= changes.get(f"item{number}", {})
-        if answer.get("bad"):
-            answer = {"item": number, "bad": True}
-        given.append(answer | {"check": answer_checksum(key["task"], annotator, answer)})
-    return {"task": key["task"], "tool": key["tool"], "annotator": annotator, "answers": given, "log": []}
 
 
 def test_items_come_from_json_lines_or_csv(questions, tmp_path):
@@ -86,66 +43,25 @@ def test_items_come_from_json_lines_or_csv(questions, tmp_path):
 
 
 def test_items_are_divided_among_annotators():
-    assert key_of(most=2)["annotators"] == [[1, 2], [3]]
-    twice = key_of(raters=2, most=3)["annotators"]
+    assert question_key(most=2)["annotators"] == [[1, 2], [3]]
+    twice = question_key(raters=2, most=3)["annotators"]
     assert sorted(number for share in twice for number in share) == [1, 1, 2, 2, 3, 3]
-    assert key_of()["task"] == key_of()["task"] != key_of("human")["task"]
-
-
-@pytest.mark.parametrize(
-    "change, message",
-    [
-        ({"item2": {"start": 3, "end": 2}}, "item 2 (q/2)"),
-        ({"item1": {"start": 2, "end": 2}}, "item 1"),
-        ({"item1": {"end": 4.5}}, "4.0 s"),
-        ({"item1": {"start": -1}}, "item 1"),
-        ({"item1": {"start": None}}, "numbers"),
-        ({"item1": {"end": True}}, "numbers"),
-    ],
-)
-def test_spans_that_cannot_be_are_refused_with_the_item(change, message, tmp_path):
-    write_json(tmp_path / "back.json", answer_file(key_of(), **change))
-    with refused(message, file="back.json"):
-        read_answers(tmp_path / "back.json", key_of())
-
-
-def test_files_that_are_not_whole_and_genuine_are_refused(tmp_path):
-    key = key_of()
-    for change, message in (
-        (lambda v: v.update(task="f" * 16), "ffffffffffffffff"),
-        (lambda v: v.update(annotator=2), "annotator 2"),
-        (lambda v: v["answers"].pop(), "item 3"),
-        (lambda v: v["answers"].append(v["answers"][0]), "twice"),
-        (lambda v: v["answers"][0].update(start=0.5), "edited"),
-        (lambda v: v["answers"][0].update(item=9), "annotator 1"),
-        (lambda v: v.clear(), "answer file"),
-    ):
-        values = answer_file(key)
-        change(values)
-        write_json(tmp_path / "back.json", values)
-        with refused(message, file="back.json"):
-            read_answers(tmp_path / "back.json", key)
-    write_json(tmp_path / "human.json", answer_file(key_of("human"), item1={"answer": "E"}))
-    with refused("item 1", file="human.json"):
-        read_answers(tmp_path / "human.json", key_of("human"))
+    assert question_key()["task"] == question_key()["task"] != question_key("human")["task"]
 
 
 def test_several_raters_are_aggregated_and_their_agreement_is_measured(tmp_path):
-    key = key_of(raters=3, most=3)
-    changes = [{"item2": {"bad": True}}, {"item2": {"bad": True}, "item1": {"start": 1.5}}, {"item1": {"end": 3}}]
+    key = question_key(raters=3, most=3)
+    changes = [{2: {"bad": True}}, {2: {"bad": True}, 1: {"start": 1.5}}, {1: {"end": 3}}]
     paths = []
     for annotator, change in enumerate(changes, start=1):
         paths.append(tmp_path / f"{annotator}.json")
-        write_json(paths[-1], answer_file(key, annotator, **change))
-    answers, _, missing = collect(paths, key)
+        write_json(paths[-1], answer_file(FORM, key, annotator, lambda item, of=change: of.get(item, {})))
+    answers, _, missing = collect(paths, key, FORM)
     rows = {row["qid"]: row for row in aggregate(answers, key)}
     assert missing == [] and rows["q/1"]["window"] == [1, 2.5] and rows["q/2"]["bad"] and not rows["q/3"]["bad"]
     measured = agreement(answers, key)
     assert measured["pairs_of_spans"] == 6 and 0.5 < measured["mean_iou_of_spans"] < 1
     assert 0 < measured["alpha"] < 1
-    assert collect(paths[:2], key)[2] == [3]
-    with refused("annotator 1"):
-        collect([paths[0], paths[0]], key)
 
 
 @pytest.fixture(scope="module")
@@ -278,9 +194,6 @@ def test_spans_of_questions_are_marked_and_people_are_scored(questions, videos, 
 KEYS = {
     "no qid": lambda key: key["items"][1].pop("qid"),
     "no duration": lambda key: key["items"][1].update(duration="4"),
-    "no items": lambda key: key.update(items={}),
-    "item of another": lambda key: key["annotators"][0].append(99),
-    "no list of annotators": lambda key: key.update(annotators=3),
     "another tool": lambda key: key.update(tool=["verify"]),
     "half a window": lambda key: key["items"][0].update(window=[1.0]),
 }
@@ -288,8 +201,8 @@ KEYS = {
 
 @pytest.mark.parametrize("change", KEYS)
 def test_a_key_that_was_changed_is_named(change, tmp_path, capsys):
-    key = key_of()
-    write_json(tmp_path / "answers.json", answer_file(key))
+    key = question_key()
+    write_json(tmp_path / "answers.json", answer_file(FORM, key))
     KEYS[change](key)
     write_json(tmp_path / "key.json", key)
     command = [
@@ -306,9 +219,9 @@ def test_a_key_that_was_changed_is_named(change, tmp_path, capsys):
 
 
 def test_questions_that_no_file_can_hold_are_named(questions, tmp_path, capsys):
-    key = key_of()
+    key = question_key()
     write_json(tmp_path / "key.json", key)
-    write_json(tmp_path / "answers.json", answer_file(key))
+    write_json(tmp_path / "answers.json", answer_file(FORM, key))
     questions.write_text(questions.read_text().replace("Thing 1.", "\\ud800", 1))
     command = [
         "rextime",

@@ -1,7 +1,5 @@
-"use strict";
-// Captions are put on the page as text, never as markup. Decisions are kept in this browser and saved as JSON Lines.
-const review = JSON.parse(document.getElementById("review").textContent);
-const byId = (id) => document.getElementById(id);
+// Decisions are kept in this browser and saved as JSON Lines.
+const review = read("review");
 const items = review.items;
 const NAME = `reviewer-of-${review.dataset}`; // no name that a reviewer's own decisions could have
 const KEYS = ["dataset", "desc_id", "video", "start", "end", "decision", "type", "candidate", "caption", "reviewer", "when",
@@ -11,39 +9,13 @@ let decisions = []; // every decision of this reviewer, in the order of time; no
 let at = 0;
 let asking = ""; // reject or flag, while its reason is asked for
 
-const place = () => `review-${review.dataset}-${byId("reviewer").value.trim()}`;
-
-function say(text) {
-  byId("message").textContent = text;
-}
-
-function stored(name) {
-  try {
-    return localStorage.getItem(name);
-  } catch {
-    return null;
-  }
-}
-
-function keep() {
-  try {
-    localStorage.setItem(NAME, byId("reviewer").value.trim());
-    localStorage.setItem(place(), JSON.stringify(decisions));
-    return "";
-  } catch {
-    return "This browser keeps nothing: save your decisions before you close the page.";
-  }
-}
+const reviewer = () => byId("reviewer").value.trim();
+const place = () => `review-${review.dataset}-${reviewer()}`;
+const store = () => keep({ [NAME]: reviewer(), [place()]: decisions });
 
 function restore() {
-  try {
-    decisions = JSON.parse(stored(place())) || [];
-  } catch {
-    decisions = [];
-  }
+  decisions = kept(place(), []);
 }
-
-const now = () => new Date().toISOString().replace(/\.\d+Z$/, "Z");
 
 function same(row, item) {
   return row.desc_id === item.desc_id && row.video === item.video && row.start === item.start && row.end === item.end;
@@ -63,7 +35,7 @@ function standing(item) {
 }
 
 function decide(decision, more = {}) {
-  if (!byId("reviewer").value.trim()) {
+  if (!reviewer()) {
     byId("reviewer").focus();
     say("Please give your name first: it stands beside each decision.");
     return;
@@ -72,9 +44,9 @@ function decide(decision, more = {}) {
   decisions.push({
     dataset: review.dataset, desc_id: item.desc_id, video: item.video, start: item.start, end: item.end, decision,
     type: judged.type, candidate: judged.candidate, caption: judged.caption,
-    reviewer: byId("reviewer").value.trim(), when: stamp(), ...more,
+    reviewer: reviewer(), when: stamp(), ...more,
   });
-  const problem = keep();
+  const problem = store();
   closeForms();
   if (decision !== "flag" && decision !== "withdraw" && at < items.length - 1) at += 1;
   show();
@@ -84,8 +56,7 @@ function decide(decision, more = {}) {
 // Two decisions within a second keep their order: the later one gets a later time.
 function stamp() {
   const last = decisions.length ? Date.parse(decisions[decisions.length - 1].when) : 0;
-  const time = Math.max(Date.parse(now()), last + 1000);
-  return new Date(time).toISOString().replace(/\.\d+Z$/, "Z");
+  return new Date(Math.max(Date.now(), last + 1000)).toISOString().replace(/\.\d+Z$/, "Z");
 }
 
 function choose(number) {
@@ -117,14 +88,16 @@ function closeForms() {
   byId("moment").focus({ preventScroll: true });
 }
 
-function finishEdit() {
+function finishEdit(event) {
+  event.preventDefault();
   const text = byId("text").value.split(/\s+/).filter(Boolean).join(" ");
   if (!text) return say("The caption is empty. To say that none is right, reject it.");
   if (text === items[at].candidates[items[at].chosen].caption) return decide("accept");
   decide("edit", { text });
 }
 
-function finishReason() {
+function finishReason(event) {
+  event.preventDefault();
   const reason = byId("reason").value.trim();
   if (asking === "reject" && !reason) return say("Please say why: a few words are enough.");
   decide(asking, reason ? { reason } : {});
@@ -156,7 +129,7 @@ function show() {
   byId("where").textContent = `${item.video}, ${item.start.toFixed(2)}–${item.end.toFixed(2)} s, ${item.split}`;
   byId("coarse").textContent = item.coarse;
   byId("judged").textContent = item.candidates[item.chosen].caption;
-  const clip = byId("clip"), source = JSON.parse(byId(`clip-${item.desc_id}`).textContent);
+  const clip = byId("clip"), source = read(`clip-${item.desc_id}`);
   if (clip.dataset.shown !== String(item.desc_id)) {
     clip.src = source;
     clip.dataset.shown = String(item.desc_id);
@@ -193,18 +166,14 @@ function show() {
 }
 
 function save() {
-  const name = byId("reviewer").value.trim();
   const here = new Set(items.map((item) => item.desc_id));
   const rows = decisions.filter((row) => here.has(row.desc_id));
   if (!rows.length) return say("There is nothing to save yet.");
   const lines = rows.map((row) => JSON.stringify(Object.fromEntries(KEYS.filter((key) => key in row).map((key) => [key, row[key]]))));
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([lines.join("\n") + "\n"], { type: "application/jsonl" }));
-  const safe = name.replace(/[^\p{L}\p{N}]+/gu, "-");
-  link.download = `review-${review.dataset}-${String(review.page).padStart(3, "0")}-${safe}.jsonl`;
-  link.click();
-  URL.revokeObjectURL(link.href);
-  say(`Saved as ${link.download}. Its path goes into annotations.review of the configuration.`);
+  const safe = reviewer().replace(/[^\p{L}\p{N}]+/gu, "-");
+  const name = `review-${review.dataset}-${String(review.page).padStart(3, "0")}-${safe}.jsonl`;
+  saveFile(name, "application/jsonl", lines.join("\n") + "\n");
+  say(`Saved as ${name}. Its path goes into annotations.review of the configuration.`);
 }
 
 async function load(file) {
@@ -220,14 +189,14 @@ async function load(file) {
   const known = new Set(decisions.map((row) => JSON.stringify(row)));
   decisions.push(...rows.filter((row) => row.reviewer === rows[0].reviewer && !known.has(JSON.stringify(row))));
   decisions.sort((a, b) => (a.when < b.when ? -1 : a.when > b.when ? 1 : 0));
-  const problem = keep();
+  const problem = store();
   show();
   say(problem || `${rows.length} decisions of ${rows[0].reviewer} are here again.`);
 }
 
 // Goes on where the reviewer, whose name and decisions are kept here, has left.
 function begin() {
-  byId("reviewer").value = stored(NAME) || "";
+  byId("reviewer").value = kept(NAME, "");
   restore();
   at = Math.max(0, items.findIndex((item) => !standing(item).decided));
   show();
@@ -235,30 +204,23 @@ function begin() {
 
 const SHORT = {
   a: () => decide("accept"), e: () => openForm("edit"), r: () => openForm("reject"), f: () => openForm("flag"), u: undo,
-  n: () => go(at + 1), p: () => go(at - 1), o: nextOpen,
-  " ": () => (byId("clip").paused ? byId("clip").play() : byId("clip").pause()),
+  n: () => go(at + 1), p: () => go(at - 1), o: nextOpen, " ": () => playOrPause(byId("clip")),
 };
+for (let number = 1; number < 10; number += 1) SHORT[number] = () => choose(number - 1);
 
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape") return closeForms();
   if (event.target.matches("textarea") && event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
-    event.preventDefault();
-    return finishEdit();
+    return finishEdit(event);
   }
-  if (event.target.matches("input, textarea, video") || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.key === " " && event.target.matches("button")) return;
-  const act = /^[1-9]$/.test(event.key) ? () => choose(Number(event.key) - 1) : SHORT[event.key];
-  if (!act) return;
-  event.preventDefault();
-  act();
+  if (event.target.matches("input, textarea, video") || (event.key === " " && event.target.matches("button"))) return;
+  shortcut(event, SHORT);
 });
-for (const [id, act] of [["accept", SHORT.a], ["edit", SHORT.e], ["reject", SHORT.r], ["flag", SHORT.f], ["undo", SHORT.u],
-  ["next", SHORT.n], ["previous", SHORT.p], ["open", SHORT.o], ["save", save]]) byId(id).addEventListener("click", act);
+listen({ accept: SHORT.a, edit: SHORT.e, reject: SHORT.r, flag: SHORT.f, undo, next: SHORT.n, previous: SHORT.p,
+  open: nextOpen, save });
 for (const button of document.querySelectorAll(".cancel")) button.addEventListener("click", closeForms);
-byId("editing").addEventListener("submit", (event) => { event.preventDefault(); finishEdit(); });
-byId("rejecting").addEventListener("submit", (event) => { event.preventDefault(); finishReason(); });
-byId("reviewer").addEventListener("change", () => { restore(); show(); });
-byId("load").addEventListener("change", (event) => event.target.files.length && load(event.target.files[0]));
+listen({ editing: finishEdit, rejecting: finishReason }, "submit");
+listen({ reviewer: () => { restore(); show(); }, load: ({ target }) => target.files.length && load(target.files[0]) }, "change");
 
 byId("title").textContent = `Review of ${review.title}, page ${review.page} of ${review.pages}`;
 byId("warning").textContent = review.warning;

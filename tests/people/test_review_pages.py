@@ -9,8 +9,10 @@ from verified.annotations.select import select
 from verified.common.jsonl import read_jsonl
 from verified.config.trust import NOT_TRUSTED
 from verified.corpus.encode import write_video
+from verified.people.pages import write_pages
 from verified.review.decisions import read_decisions
-from verified.review.pages import queue, write_pages
+from verified.review.pages import pages as review_pages
+from verified.review.pages import queue
 from verified.review.settle import settle
 
 COUNT = 6
@@ -48,7 +50,8 @@ def pages(tmp_path_factory):
     write_video(folder / "v.mp4", frames, 8)
     videos = [{"video": "<v>", "path": str(folder / "v.mp4")}]
     shown = queue(MOMENTS, GROUPS, "doubt")
-    assert write_pages(folder / "pages", "kitchen", "Kitchen", shown, videos, 5, 64, NOT_TRUSTED) == 2
+    made = review_pages("kitchen", "Kitchen", shown, videos, 5, 64, NOT_TRUSTED)
+    assert write_pages(folder / "pages", "review", made) == 2
     return folder / "pages"
 
 

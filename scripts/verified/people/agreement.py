@@ -1,16 +1,29 @@
 """Krippendorff's alpha: agreement of several raters, corrected for chance, with missing grades allowed."""
 
+from collections.abc import Hashable, Iterable, Sequence
+
 import krippendorff
 import numpy as np
 
 LEVELS = ("nominal", "ordinal", "interval")
 
 
-def krippendorff_alpha(grades: np.ndarray, level: str) -> float:
+def grade_matrix(
+    grades: Iterable[tuple[Hashable, Hashable, float]], raters: Sequence[Hashable], units: Sequence[Hashable]
+) -> np.ndarray:
+    """[raters, units] of (rater, unit, grade), NaN where a rater was not asked."""
+    row, column = ({name: place for place, name in enumerate(names)} for names in (raters, units))
+    matrix = np.full((len(row), len(column)), np.nan)
+    for rater, unit, grade in grades:
+        matrix[row[rater], column[unit]] = grade
+    return matrix
+
+
+def krippendorff_alpha(grades: np.ndarray, level: str) -> float | None:
     """Alpha of `grades` [raters, units], NaN where a rater gave none.
 
     `level` says how far two grades are apart: nominal (equal or not), ordinal (by the grades in between), interval
-    (squared difference). NaN when fewer than two grades can be paired or all grades are equal: then there is nothing
+    (squared difference). None when fewer than two grades can be paired or all grades are equal: then there is nothing
     to agree about. Raises ValueError for another level.
     """
     if level not in LEVELS:
@@ -18,5 +31,5 @@ def krippendorff_alpha(grades: np.ndarray, level: str) -> float:
     grades = np.asarray(grades, dtype=np.float64)
     pairable = grades[:, (~np.isnan(grades)).sum(axis=0) >= 2]
     if len(np.unique(pairable[~np.isnan(pairable)])) < 2:
-        return float("nan")
+        return None
     return float(krippendorff.alpha(reliability_data=pairable, level_of_measurement=level))

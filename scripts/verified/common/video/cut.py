@@ -1,13 +1,17 @@
-"""Short MP4 files of moments, for pages that people watch."""
+"""Short MP4 files of moments: for pages that people watch, and for exports."""
+
+# PyAV leaves the type of packets open.
+# pyright: reportUnknownMemberType=false
 
 import io
-import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import av
+import numpy as np
 from av.codec.context import Flags
 
 from verified.common.errors import InputError
@@ -31,7 +35,7 @@ class Clip:
         self._stream.codec_context.flags |= Flags.bitexact
         self._last = -1
 
-    def add(self, seconds: float, image) -> None:
+    def add(self, seconds: float, image: np.ndarray) -> None:
         """One RGB image [height, width, 3]."""
         picture = av.VideoFrame.from_ndarray(image, format="rgb24")
         self._last = max(self._last + 1, round(seconds * _CLOCK))
@@ -69,7 +73,7 @@ def cut(path: str | Path, spans: Mapping[int, tuple[float, float]], side: int) -
                 if len(encoded) == len(spans):
                     break
     except VideoError as error:
-        raise InputError(error.detail, file=path, remedy="the study shows clips of the corpus's videos") from None
+        raise InputError(error.detail, file=path, remedy="clips are cut from the corpus's videos") from None
     encoded |= {name: clip.finish() for name, clip in open_clips.items()}
     for name, (start, end) in spans.items():
         if name not in encoded:
@@ -83,14 +87,20 @@ def _size(height: int, width: int, side: int) -> tuple[int, int]:
     return max(2, 2 * round(height * scale / 2)), max(2, 2 * round(width * scale / 2))
 
 
-def clips_of(questions: Iterable[dict], videos: Iterable[dict], side: int) -> dict[int, bytes]:
-    """MP4 bytes by question number; each video is decoded once."""
+def clips_of(
+    spans: Iterable[tuple[int, str, float, float]], videos: Iterable[Mapping[str, Any]], side: int
+) -> dict[int, bytes]:
+    """MP4 bytes by the number of each span (number, video, start, end; seconds); each video is decoded once.
+
+    `videos` are rows of videos.jsonl. Raises InputError for a video that is not among them, and as `cut` does.
+    """
     paths = {row["video"]: row["path"] for row in videos}
-    by_video = defaultdict(dict)
-    for row in questions:
-        by_video[row["video"]][row["question"]] = tuple(row["time"])
-    for video in by_video:
-        if video not in paths:
-            raise InputError(f"video {video} is not in the corpus", remedy="build the annotations again")
-    cuts = (cut(paths[video], spans, side).items() for video, spans in by_video.items())
-    return dict(itertools.chain.from_iterable(cuts))
+    by_video: dict[str, dict[int, tuple[float, float]]] = defaultdict(dict)
+    for number, video, start, end in spans:
+        by_video[video][number] = start, end
+    if missing := sorted(by_video.keys() - paths.keys()):
+        raise InputError(f"video {missing[0]} is not in the corpus", remedy="build the annotations again")
+    clips: dict[int, bytes] = {}
+    for video, wanted in by_video.items():
+        clips |= cut(paths[video], wanted, side)
+    return clips

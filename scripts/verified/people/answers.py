@@ -1,0 +1,135 @@
+"""Answer files as the pages export them: read, checked against the pages' key, refused with the item's number."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from verified.common.errors import InputError
+from verified.common.jsonl import read_json
+
+
+@dataclass(frozen=True)
+class Form:
+    """What the files of one kind of pages call things, and which answers they take.
+
+    An answer file has the keys `task` (whose it is), `person` (a number) and ``answers``; the key of the pages has
+    `task`, and `people` and `items` with an s. An answer has its number as `item` and then `values`, or just ``bad``.
+    """
+
+    task: str
+    person: str
+    item: str
+    values: tuple[str, ...]
+    problem: Callable[[Mapping, Mapping, Mapping], str | None]
+    """What is wrong with an answer to an item of a key; None if nothing."""
+    key_problem: Callable[[Mapping], str | None] = lambda key: None
+    """What is wrong with a key beside its lists of items and people; None if nothing."""
+
+    def items(self, key: Mapping) -> list[dict]:
+        """What is asked, numbered from 1."""
+        return key[f"{self.item}s"]
+
+    def shares(self, key: Mapping) -> list[list[int]]:
+        """Numbers of the items of each person."""
+        return key[f"{self.person}s"]
+
+
+def read_key(path: str | Path, form: Form) -> dict:
+    """The key of pages. Raises InputError for a file that is none, or was changed into none."""
+    key = read_json(path)
+    names = (form.task, f"{form.item}s", f"{form.person}s")
+    problem = _key_problem(key, form) if isinstance(key, dict) and key.keys() >= set(names) else "not the key of pages"
+    if problem:
+        raise InputError(problem, file=path, remedy="take the key.json that the pages were written with")
+    return key
+
+
+def _key_problem(key: dict, form: Form) -> str | None:
+    items, shares = form.items(key), form.shares(key)
+    if not isinstance(key[form.task], str):
+        return f"{form.task} {key[form.task]!r:.40} is not a text"
+    if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
+        return f"{form.item}s are not a list of objects"
+    for place, item in enumerate(items, start=1):
+        if item.get(form.item) != place:
+            return f"{form.item} {place} lacks its number"
+    numbers = range(1, len(items) + 1)
+    for share in shares if isinstance(shares, list) else [None]:
+        if not isinstance(share, list) or not all(type(number) is int and number in numbers for number in share):
+            return f"{form.person}s are not lists of numbers of {form.item}s"
+    return form.key_problem(key)
+
+
+def checksum(text: str) -> str:
+    """FNV-1a, 64 bits, as 16 hex digits: it finds accidents and careless edits; it is no signature."""
+    value = 0xCBF29CE484222325
+    for byte in text.encode("utf-8"):
+        value = (value ^ byte) * 0x100000001B3 % 2**64
+    return f"{value:016x}"
+
+
+def answer_checksum(form: Form, task: str, person: int, answer: Mapping) -> str:
+    """Checksum of one answer, which binds it to its task and person; `questions.js` computes the same."""
+    told = ["bad"] if answer.get("bad") else [answer.get(name, "") for name in form.values]
+    return checksum("|".join(map(str, [task, person, answer[form.item], *told])))
+
+
+def read_answers(path: str | Path, key: Mapping, form: Form) -> tuple[int, list[dict], list]:
+    """(person, answers in the order of the page, log of the page). Raises InputError for a file that is not whole and
+    genuine."""
+    again = f"ask the {form.person} to export the page again"
+    values = read_json(path)
+    if not isinstance(values, dict) or not {form.task, form.person, "answers"} <= values.keys():
+        raise InputError("not an answer file of these pages", file=path, remedy=again)
+    if values[form.task] != key[form.task]:
+        raise InputError(
+            f"belongs to {form.task} {values[form.task]}, not to {key[form.task]}",
+            file=path,
+            remedy="import it with the key.json of its own pages",
+        )
+    person, answers, log = values[form.person], values["answers"], values.get("log")
+    if type(person) is not int or not 1 <= person <= len(form.shares(key)):
+        raise InputError(f"there is no {form.person} {person!r}", file=path, remedy=again)
+    wanted = form.shares(key)[person - 1]
+    items = {item[form.item]: item for item in form.items(key)}
+    seen: set[int] = set()
+    for answer in answers if isinstance(answers, list) else [None]:
+        number: Any = answer.get(form.item) if isinstance(answer, dict) else None
+        if not isinstance(answer, dict) or type(number) is not int or number not in wanted:
+            raise InputError(f"{form.item} {number!r} is not one of {form.person} {person}", file=path, remedy=again)
+        if number in seen:
+            raise InputError(f"{form.item} {number} is answered twice", file=path, remedy=again)
+        if problem := form.problem(answer, items[number], key):
+            raise InputError(f"{form.item} {number}: {problem}", file=path, remedy=again)
+        if answer.get("check") != answer_checksum(form, key[form.task], person, answer):
+            raise InputError(f"the answer to {form.item} {number} was edited after the export", file=path, remedy=again)
+        seen.add(number)
+    unanswered = [number for number in wanted if number not in seen]
+    if unanswered:
+        raise InputError(f"no answer to {form.item} {', '.join(map(str, unanswered))}", file=path, remedy=again)
+    return person, answers, log if isinstance(log, list) else []
+
+
+class Collected(NamedTuple):
+    """Of several answer files: answers and rows of logs, each with its person, and the people without a file."""
+
+    answers: list[dict]
+    logs: list[dict]
+    missing: list[int]
+
+
+def collect(paths: Iterable[str | Path], key: Mapping, form: Form) -> Collected:
+    """Every answer of all files. Raises InputError for a person who is there twice."""
+    files: dict[int, object] = {}
+    answers, logs = [], []
+    for path in paths:
+        person, given, log = read_answers(path, key, form)
+        if person in files:
+            raise InputError(f"{form.person} {person} is in {files[person]} already", file=path)
+        files[person] = path
+        names = (form.item, *form.values, "bad")
+        answers += [{form.person: person, **{name: row[name] for name in names if name in row}} for row in given]
+        logs += [{form.person: person, **row} for row in log if isinstance(row, dict)]
+    missing = [person for person in range(1, len(form.shares(key)) + 1) if person not in files]
+    return Collected(answers, logs, missing)
