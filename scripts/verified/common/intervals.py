@@ -14,6 +14,7 @@ comparison with it has no p-value. benchmarks/significance.py shows the coverage
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -42,6 +43,23 @@ def mean_interval(values: np.ndarray, videos: Sequence[object] | np.ndarray, top
     sums, sizes = _by_video(np.asarray(values, dtype=np.float64) / top, videos)
     found = _share_interval(sums, sizes)
     return Interval(top * found.value, top * found.low, top * found.high)
+
+
+def measured(
+    values: np.ndarray, videos: Sequence[object] | np.ndarray, top: float = 1.0, unit: float = 1.0
+) -> dict[str, Any]:
+    """Of a single training, means over queries of `values` [queries, ...] from 0 to `top`, times `unit`: ``value`` with
+    bounds ``low``, ``high``, and ``intra_class``, how alike the queries of a video are; lists [...] of plain numbers.
+
+    None for what the queries at hand cannot tell: of a single video, for example, all but the value.
+    """
+    names, shape = ("value", "low", "high", "intra_class"), values.shape[1:]
+    if not len(values):
+        return {name: np.full(shape, None).tolist() for name in names}
+    columns = values.reshape(1, len(values), -1).astype(np.float64)
+    found, alike = mean_interval(columns, videos, top), intra_class_correlation(columns, videos)
+    arrays = (unit * found.value, unit * found.low, unit * found.high, alike)
+    return {name: _plain(array.reshape(shape)) for name, array in zip(names, arrays)}
 
 
 def share_interval(hits: np.ndarray, trials: np.ndarray) -> Interval:
@@ -170,3 +188,9 @@ def _share_interval(sums: np.ndarray, sizes: np.ndarray) -> Interval:
     low = np.where(inside, low, np.where(value >= 1, 1 - unseen, 0 * unseen))
     high = np.where(inside, high, np.where(value <= 0, unseen, 1 + 0 * unseen))
     return Interval(value, low, high)
+
+
+def _plain(numbers: np.ndarray) -> Any:
+    plain = numbers.astype(object)
+    plain[np.isnan(numbers)] = None
+    return plain.tolist()

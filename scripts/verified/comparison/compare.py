@@ -1,12 +1,11 @@
 """Paired differences between runs: over all queries, by groups of them, and the queries that differ most."""
 
-from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 
+from verified.benchmark.paired import Paired, paired
 from verified.common.errors import InputError
-from verified.common.intervals import difference as paired
 from verified.common.intervals import intra_class_correlation
 from verified.comparison.groups import Group
 from verified.comparison.runs import Run
@@ -20,31 +19,10 @@ SHOWN = 5
 """Queries shown of those in which one run is ahead of another."""
 
 
-@dataclass(frozen=True)
-class Difference:
-    """One metric of two runs over the same queries, in per cent and percentage points."""
-
-    first: float
-    second: float
-    points: Estimate | float
-    """Without an interval where there is one video."""
-    p: float | str
-    """Or why there is none: a side has one training."""
-    wins: int
-    """Queries that the first run answers better (on the mean over trainings)."""
-    losses: int
-    equal: int
-
-
-def difference(first: Run, second: Run, metric: str, queries: np.ndarray) -> Difference:
-    """The first run minus the second over `queries` [Q] bool, paired by query."""
-    values = [100 * run.values[metric][:, queries, None] for run in (first, second)]
-    found = paired(values[0], values[1], first.videos[queries], top=100)
-    points = estimate(found.value[0], found.low[0], found.high[0], min(map(len, values)))
-    means = [side.mean(axis=0)[:, 0] for side in values]
-    counts = [int((np.sign(means[0] - means[1]) == sign).sum()) for sign in (1, -1, 0)]
-    p = p_or_why(None if found.p is None else found.p[0])
-    return Difference(float(means[0].mean()), float(means[1].mean()), points, p, *counts)
+def difference(first: Run, second: Run, metric: str, queries: np.ndarray) -> Paired:
+    """The first run minus the second over `queries` [Q] bool, in percent and points."""
+    one, two = (100 * run.values[metric][:, queries] for run in (first, second))
+    return paired(one, two, first.videos[queries])
 
 
 def common_metrics(runs: list[Run], wanted: tuple[str, ...]) -> list[str]:
@@ -156,16 +134,9 @@ def most_different(first: Run, second: Run) -> tuple[list[int], list[int]]:
     )
 
 
-def _numbers(measured: Difference) -> tuple:
-    return (
-        measured.first,
-        measured.second,
-        measured.points,
-        measured.p,
-        measured.wins,
-        measured.losses,
-        measured.equal,
-    )
+def _numbers(found: Paired) -> tuple:
+    points = estimate(found.value, found.low, found.high, found.trainings)
+    return found.first, found.second, points, p_or_why(found.p), found.wins, found.losses, found.equal
 
 
 def _shown(metric: str) -> str:

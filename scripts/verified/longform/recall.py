@@ -6,7 +6,7 @@ import numpy as np
 
 from verified.benchmark.recall import first_ranks
 from verified.benchmark.tiou import Comparison, hits, tiou
-from verified.common.intervals import intra_class_correlation, mean_interval
+from verified.common.intervals import measured
 
 KS = (1, 5, 10, 50, 100)
 IOUS = (0.1, 0.3, 0.5)
@@ -43,21 +43,10 @@ def over_films(values: np.ndarray, films: Sequence) -> dict[str, list]:
 
     `films` [queries] names each query's film. None where nothing can be told, of a single film for example.
     """
-    shape = values.shape[1:]
-    if not len(values):
-        return {name: _plain(np.full(shape, np.nan)) for name in ("recall", "low", "high", "intra_class")}
-    columns = values.reshape(1, len(values), -1).astype(np.float64)
-    found, alike = mean_interval(columns, films), intra_class_correlation(columns, films)
-    percent = {"recall": 100 * found.value, "low": 100 * found.low, "high": 100 * found.high, "intra_class": alike}
-    return {name: _plain(numbers.reshape(shape)) for name, numbers in percent.items()}
+    numbers = measured(values, films, unit=100)
+    return {"recall": numbers.pop("value"), **numbers}
 
 
 def recall_over_films(ranks: np.ndarray, films: Sequence, ks: Sequence[int] = KS) -> dict[str, list]:
     """`over_films` of the queries whose first hit is among the best K, [ks][ious]."""
     return over_films(np.stack([ranks <= k for k in ks], axis=1), films)
-
-
-def _plain(numbers: np.ndarray) -> list:
-    plain = numbers.astype(object)
-    plain[np.isnan(numbers)] = None
-    return plain.tolist()

@@ -6,8 +6,9 @@ from typing import Literal
 
 import numpy as np
 
+from verified.benchmark.paired import paired
 from verified.common.errors import InputError
-from verified.common.intervals import difference, intra_class_correlation, mean_interval
+from verified.common.intervals import measured
 from verified.rextime.metrics import Scores, ceiling, measures, official_result, score
 from verified.rextime.rows import LETTERS, Mode, Prediction, Question, read_questions, read_submission
 
@@ -29,13 +30,8 @@ class Evaluation:
 
         A submission is one training, or none: the noise of training is not in it.
         """
-        told = {}
-        for name, values in measures(self.scores).items():
-            found = mean_interval(values[None, :, None], self.scores.videos, top=_top(name))
-            alike = intra_class_correlation(values[None, :, None], self.scores.videos)
-            numbers = {"value": found.value, "low": found.low, "high": found.high, "intra_class": alike}
-            told[name] = {key: _plain(number) for key, number in numbers.items()}
-        return told
+        scored = measures(self.scores)
+        return {name: measured(values, self.scores.videos, top=_top(name)) for name, values in scored.items()}
 
 
 def evaluate_files(
@@ -125,20 +121,13 @@ def compare(first: Scores, second: Scores) -> list[dict]:
     ours, theirs = measures(first), measures(second)
     rows = []
     for name in (name for name in ours if name in theirs):
-        sides = [side[name][None, :, None] for side in (ours, theirs)]
-        found = difference(sides[0], sides[1], first.videos, top=_top(name))
-        row = {"measure": name, "difference": _plain(found.value), "low": _plain(found.low), "high": _plain(found.high)}
-        if name != "mIoU":
-            one, other = ours[name] > 0, theirs[name] > 0
-            row |= {"only_first": int((one & ~other).sum()), "only_second": int((~one & other).sum())}
-        rows.append(row)
+        found = paired(ours[name][None], theirs[name][None], first.videos, _top(name))
+        low, high = (None if np.isnan(bound) else bound for bound in (found.low, found.high))
+        row = {"measure": name, "difference": found.value, "low": low, "high": high}
+        rows.append(row if name == "mIoU" else row | {"only_first": found.wins, "only_second": found.losses})
     return rows
 
 
 def _top(measure: str) -> float:
     """The most that a measure of the official output can be: accuracies are fractions, the others percentages."""
     return 1.0 if measure.startswith("VQA") else 100.0
-
-
-def _plain(number: np.ndarray) -> float | None:
-    return None if np.isnan(number[0]) else float(number[0])

@@ -8,9 +8,10 @@ import operator
 
 import numpy as np
 
+from verified.benchmark.paired import paired
 from verified.benchmark.tiou import tiou
 from verified.common.auroc import auroc_interval
-from verified.common.intervals import difference, share_interval
+from verified.common.intervals import share_interval
 from verified.retrieval.per_query import PerQuery
 
 STATIC = ("colour", "shape", "size", "texture", "count", "background")
@@ -213,11 +214,9 @@ def review_gain(scores: list[dict], spoiled: list[dict], chosen: list[dict]) -> 
 
 def recall_difference(check: str, first: PerQuery, second: PerQuery, name: str, aim: Aim = None) -> dict:
     """Difference in recall `name` (TASK/METRIC) in points between all trainings of two models, on the same queries."""
-    sides = [100 * run.values[name][:, :, None] for run in (first, second)]
-    found, fewest = difference(sides[0], sides[1], first.video, top=100), min(map(len, sides))
-    value, low, high = (float(part[0]) for part in (found.value, found.low, found.high))
-    check = f"{check}, {name}{f', {fewest} trainings each' if fewest > 1 else ''}"
-    return row(check, value, low, high, len(first.video), "queries", aim, fewest)
+    found = paired(100 * first.values[name], 100 * second.values[name], first.video)
+    check = f"{check}, {name}{f', {found.trainings} trainings each' if found.trainings > 1 else ''}"
+    return row(check, found.value, found.low, found.high, len(first.video), "queries", aim, found.trainings)
 
 
 def many_to_many_ratio(many_to_many: dict) -> dict:

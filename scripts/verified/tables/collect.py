@@ -5,7 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
-from verified.common.intervals import SIGNIFICANT, Interval, difference, intra_class_correlation, mean_interval
+from verified.benchmark.paired import Paired, paired
+from verified.common.intervals import SIGNIFICANT, Interval, intra_class_correlation, mean_interval
 from verified.common.jsonl import read_json
 from verified.retrieval.alike import read_metrics
 from verified.retrieval.per_query import PerQuery, read_per_query
@@ -89,11 +90,11 @@ class Collection:
         """The run behind a row, or None if it was not made."""
         return self.runs.get(_key_of(row, dataset))
 
-    def difference(self, first: Row, second: Row, dataset: str, column: Column) -> Interval:
-        """The first row's cell minus the second's in points; arrays of one element."""
+    def difference(self, first: Row, second: Row, dataset: str, column: Column) -> Paired:
+        """The first row's cell minus the second's in points."""
         of, name = self._of(first, dataset)[0], f"{column.task}/{column.metric}"
-        values = [100 * self._of(row, dataset)[0].values[name][:, :, None] for row in (first, second)]
-        return difference(values[0], values[1], of.video, top=100)
+        one, two = (100 * self._of(row, dataset)[0].values[name] for row in (first, second))
+        return paired(one, two, of.video)
 
     def units(self, row: Row, dataset: str, column: Column) -> tuple[int, int, float]:
         """Queries and videos behind a cell, and how alike the answers to queries of one video are."""
@@ -128,7 +129,7 @@ class Collection:
     def _mark_best(self, table: Table, column: Column, dataset: str, cells: dict) -> None:
         for first, *others in ranked_rivals(table, column, cells):
             found = (self.difference(first, other, dataset, column).p for other in others)
-            cells[first, column].best = all(p is not None and p[0] < SIGNIFICANT for p in found)
+            cells[first, column].best = all(p is not None and p < SIGNIFICANT for p in found)
 
     def _statistic(self, column: Column, dataset: str) -> Cell:
         source, read = _STATISTICS[column.task]

@@ -38,20 +38,9 @@ def gains(
         if column.task in ("VCMR", "SVMR", "VR"):
             for first, second in _pairs(table, column, cells):
                 found = collection.difference(first, second, dataset, column)
-                fewest = min(cells[row, column].trainings or 1 for row in (first, second))
-                points = estimate(found.value[0], found.low[0], found.high[0], fewest, DIGITS)
-                metric = f"{column.task} {column.metric}"
-                listed.append(
-                    Gain(
-                        title,
-                        _name(first),
-                        _name(second),
-                        first.test,
-                        metric,
-                        points,
-                        p_or_why(found.p if found.p is None else found.p[0]),
-                    )
-                )
+                points = estimate(found.value, found.low, found.high, found.trainings, DIGITS)
+                names = title, _name(first), _name(second), first.test, f"{column.task} {column.metric}"
+                listed.append(Gain(*names, points, p_or_why(found.p)))
     return listed
 
 
