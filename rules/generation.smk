@@ -23,13 +23,13 @@ def engine_gpus(*roles):
 def api_slots(*roles):
     """Calls under way at once in a job, where a role is answered by an endpoint."""
     used = [getattr(settings.generation, role) for role in roles]
-    return max((role.api_slots for role in used if role.engine == "openai"), default=0)
+    return max((role.api_slots for role in used if role.kind.asks_endpoint), default=0)
 
 
 def generation_environment(stage, *roles):
-    """The conda file of a job: that of its stage, or vLLM's where one of its roles runs on vLLM."""
-    used = {getattr(settings.generation, role).engine for role in roles}
-    return f"../envs/{'generation-cuda' if 'vllm' in used else stage}.yaml"
+    """The conda file of a job: that of its stage, unless the engine of a role has one of its own."""
+    own = {getattr(settings.generation, role).kind.environment for role in roles} - {None}
+    return f"../envs/{max(own, default=stage)}.yaml"
 
 
 TASKS_OF_STAGE = {
@@ -49,8 +49,8 @@ def asking_settings():
 
 def engine_code(*roles):
     """A digest of the code of each engine that a job uses."""
-    used = sorted({getattr(settings.generation, role).engine for role in roles})
-    return {engine: modules_digest(f"generation.engines.{engine.replace('-', '_')}") for engine in used}
+    used = {(role := getattr(settings.generation, name)).engine: role.kind.module for name in roles}
+    return {engine: modules_digest(used[engine].removeprefix("verified.")) for engine in sorted(used)}
 
 
 def asking_shards(wildcards):

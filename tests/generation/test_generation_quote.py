@@ -150,10 +150,10 @@ def test_an_endpoint_says_what_a_picture_takes(tmp_path):
         return Scripted(200, json.dumps(answer).encode())
 
     with endpoint(script) as served:
-        assert probe_picture(config(served.url).generation.image_lmm, 448) == 371
+        assert probe_picture((roles := config(served.url).generation).image_lmm, roles) == 371
     flat = endpoint(lambda number, body: completion("yes"))
     with flat as served, refused("set tokens_per_image", remedy=True):
-        probe_picture(config(served.url).generation.image_lmm, 448)
+        probe_picture((roles := config(served.url).generation).image_lmm, roles)
 
 
 def test_no_moments_no_quote(tmp_path, monkeypatch):

@@ -39,8 +39,6 @@ DECIDES_NOTHING = frozenset(
 """Modules whose change alters messages, or where and when a job runs, but none of its outputs."""
 READING = "common.video.spans"
 """The module through which frames are read by the library that the configuration names."""
-CHOOSERS = frozenset({"generation.engines"})
-"""Packages that import one of their modules when the configuration names it; rules pass the chosen one."""
 
 
 def follow_imports(rules: Iterable[Rule]) -> None:
@@ -128,7 +126,7 @@ def _module(name: str) -> tuple[Path, list[str], list[Path]]:
     source = file.read_bytes()
     tree = ast.parse(source)
     package = name if file.name == "__init__.py" else name.rpartition(".")[0]
-    imported = [] if name in CHOOSERS else list(_imports(tree, package))
+    imported = list(_imports(tree, package))
     return file, imported, _data(source, tree, file.parent)
 
 

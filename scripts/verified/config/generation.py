@@ -1,13 +1,18 @@
 """Text generation: which engine answers for which role, prompts, sampling, the ledger, the budget."""
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator, model_validator
 
 from verified.config.base import Section
+from verified.config.engines import ENGINES, EngineKind
 
 ROLES = ("llm", "image_lmm", "video_lmm")
+if TYPE_CHECKING:
+    EngineName = str
+else:
+    EngineName = Literal[tuple(ENGINES)]
 
 
 class SamplingSettings(Section):
@@ -24,7 +29,7 @@ class SamplingSettings(Section):
 class EngineSettings(Section):
     """One engine in one role."""
 
-    engine: Literal["scene-reader", "cassette", "transformers", "openai", "vllm"] = "scene-reader"
+    engine: EngineName = "scene-reader"
     """Which implementation answers."""
     model: str = Field(default="scene-reader-1", min_length=1)
     """Model id (a hub name, a folder, or the name an endpoint knows), recorded with each caption."""
@@ -90,15 +95,18 @@ class EngineSettings(Section):
 
     @model_validator(mode="after")
     def complete(self):
-        if self.engine == "cassette" and not self.cassette:
-            raise ValueError("engine cassette needs the key `cassette`, the path of an exported ledger")
-        forms = ("stills", "frames", "mp4")
-        taken = {"scene-reader": 1, "vllm": 2, "transformers": 2}.get(self.engine, 3)
-        if self.video_input not in forms[:taken]:
+        if self.kind.replays and not self.cassette:
+            raise ValueError(f"the engine {self.engine} needs the key `cassette`, the path of an exported ledger")
+        if self.video_input not in self.kind.video_inputs:
             raise ValueError(f"the engine {self.engine} does not take video_input {self.video_input}")
-        if self.engine == "scene-reader" and self.structured:
-            raise ValueError("the scene reader answers in the printed formats only: structured must be false")
+        if self.structured and not self.kind.takes_schema:
+            raise ValueError(f"the engine {self.engine} answers in the printed formats only: structured must be false")
         return self
+
+    @property
+    def kind(self) -> EngineKind:
+        """What the workflow knows of the engine."""
+        return ENGINES[self.engine]
 
     def identity(self) -> dict[str, Any]:
         """The values that an answer depends on: a change of any of them re-runs the stages below."""

@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 
 from verified.common.seeds import derive_seed
+from verified.config.engines import ENGINES
 from verified.generation.budget import Budget
 from verified.generation.ledger import Ledger
 from verified.generation.ledger_row import key_of, parts_of
@@ -227,8 +228,9 @@ class Asker:
             whole = parsed.usable and not parsed.missing
             return outcome.notes.get("attempt", 0) >= self.attempts and not whole
         # Local engines find errors, such as a prompt that is too long, before they ask, by limits that are no part of
-        # the key.
-        return outcome.status == "blocked" or (engine == "openai" and not outcome.passes and outcome.reason != "media")
+        # the key. The ledger may name engines that are no longer there.
+        sent = engine in ENGINES and ENGINES[engine].asks_endpoint
+        return outcome.status == "blocked" or (sent and not outcome.passes and outcome.reason != "media")
 
     def _take(self, pending: _Pending, reply: Reply) -> Outcome | None:
         """Judge a reply and record the attempt; None means: ask again."""

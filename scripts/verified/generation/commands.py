@@ -201,8 +201,8 @@ def _probed(config):
     generation, measured = config.generation, {}
     for name in ("image_lmm", "video_lmm"):
         role = getattr(generation, name)
-        if role.engine == "openai" and frame_tokens(role, 640, 480) is None:
-            tokens = probe_picture(role, generation.frame_side)
+        if role.kind.asks_endpoint and frame_tokens(role, 640, 480) is None:
+            tokens = probe_picture(role, generation)
             print(f"{name}: {role.model} takes {tokens} tokens for a picture of {generation.frame_side} pixels")
             measured[name] = role.model_copy(update={"tokens_per_image": tokens})
     return config.model_copy(update={"generation": generation.model_copy(update=measured)})

@@ -5,20 +5,13 @@ a job of the rule ask_models makes all calls of a stage for that many shards, on
 answers in the ledger. The jobs of the shards then find everything there: they load no model and need no GPU.
 """
 
-from verified.config.generation import EngineSettings, Generation
+from verified.config.generation import Generation
 
-LOCAL = ("vllm", "transformers")
-"""Engines whose model is loaded by the job."""
 ROLES_OF_STAGE = {
     "statics": ("image_lmm", "llm"),
     "dynamics": ("video_lmm", "llm"),
     "perturbations": ("llm",),
 }
-
-
-def is_local(role: EngineSettings) -> bool:
-    """Whether a job that asks this role loads a model."""
-    return role.engine in LOCAL
 
 
 def prefetch_threads(generation: Generation, stage: str) -> int:
@@ -27,13 +20,13 @@ def prefetch_threads(generation: Generation, stage: str) -> int:
     Pictures of the statics stage need none: reading one takes a hundredth of the model's time for it.
     """
     role = generation.video_lmm
-    wanted = stage == "dynamics" and is_local(role) and role.gpu
+    wanted = stage == "dynamics" and role.kind.loads_model and role.gpu
     return generation.prefetch_threads if wanted else 0
 
 
 def asked_first(generation: Generation, stage: str) -> bool:
     """Whether the calls of a stage's shards are made by ask_models."""
-    local = any(is_local(getattr(generation, role)) for role in ROLES_OF_STAGE[stage])
+    local = any(getattr(generation, role).kind.loads_model for role in ROLES_OF_STAGE[stage])
     return local and generation.shards_per_job > 1
 
 

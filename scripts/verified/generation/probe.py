@@ -3,14 +3,15 @@
 import numpy as np
 
 from verified.common.errors import InputError
-from verified.config.generation import EngineSettings
+from verified.config.generation import EngineSettings, Generation
+from verified.generation.engines import make_engine
 from verified.generation.engines.media import jpeg_of
-from verified.generation.engines.openai import OpenAI
 from verified.generation.request import Request, Sampling
 
 
-def probe_picture(role: EngineSettings, side: int) -> int:
-    """Tokens of a grey picture whose longer side has `side` pixels, 4 to 3. Raises InputError without an answer."""
+def probe_picture(role: EngineSettings, generation: Generation) -> int:
+    """Tokens of a grey picture, 4 to 3, with `frame_side` pixels on its longer side. Raises InputError."""
+    side = generation.frame_side
     picture = jpeg_of(np.full((side * 3 // 4, side, 3), 128, np.uint8))
     asked = [
         Request("probe", "Say yes.", {}, images=images, sampling=Sampling(max_tokens=1, temperature=0.0))
@@ -18,7 +19,7 @@ def probe_picture(role: EngineSettings, side: int) -> int:
     ]
     counted = []
     for request in asked:
-        (reply,) = OpenAI(role).answer([request])
+        (reply,) = make_engine(role, generation).answer([request])
         if reply.finish not in ("stop", "length"):
             raise InputError(f"no answer to a picture from {role.model}: {reply.reason}: {reply.detail}")
         counted.append(reply.tokens_in)

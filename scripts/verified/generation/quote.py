@@ -91,7 +91,7 @@ class Planner(Asker):
     """Looks calls up instead of asking them; `rows` adds up what is missing, by task."""
 
     def __init__(self, engine: Engine, session: Session, role: EngineSettings, seen: set[int], sizes: Sizes):
-        super().__init__(engine, session.ledger, session.settings.attempts, replay=role.engine == "cassette")
+        super().__init__(engine, session.ledger, session.settings.attempts, replay=role.kind.replays)
         self.role, self.seen = role, seen
         side = session.settings.frame_side
         self.of_image = _mean_tokens(role.model_copy(update={"video_input": "stills"}), sizes)
@@ -180,7 +180,7 @@ class _Counting(Session):
 
 def _mean_tokens(role: EngineSettings, sizes: Sizes, side: int | None = None) -> float | None:
     """Tokens of a picture of one of these sizes, made smaller to `side` pixels where it is larger; None: unknown."""
-    if role.engine == "scene-reader":
+    if not role.kind.counts_pictures:
         return 0.0
     total = 0.0
     for size, count in sizes.items():
@@ -300,7 +300,7 @@ def _counted(
 
 
 def _engine(role: EngineSettings, generation: Generation) -> Engine:
-    if role.engine in ("scene-reader", "cassette"):
+    if role.kind.quick_to_make:
         return make_engine(role, generation)
     return _Unasked(role.engine, role.model, role.revision)
 
@@ -393,7 +393,7 @@ def unpriced(config: Config, rows: list[dict]) -> list[str]:
     """Roles that an endpoint would answer calls of and that have no prices, in their order."""
     asked = dict.fromkeys(role_of(row["task"]) for row in rows if row["calls"])
     roles = {name: getattr(config.generation, name) for name in asked}
-    return [name for name, role in roles.items() if role.engine == "openai" and not (role.price_in or role.price_out)]
+    return [name for name, role in roles.items() if role.kind.asks_endpoint and not (role.price_in or role.price_out)]
 
 
 def totals(rows: list[dict]) -> dict:

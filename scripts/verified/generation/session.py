@@ -14,7 +14,6 @@ from verified.generation.cassette import load
 from verified.generation.engines import make_engine
 from verified.generation.engines.asked_before import AskedBefore
 from verified.generation.further import FURTHER
-from verified.generation.jobs import is_local
 from verified.generation.ledger import Ledger
 from verified.generation.outcome import STATUSES, NotNow, Outcome
 from verified.generation.prompts import check_structured, read_prompts
@@ -67,7 +66,7 @@ class Session:
         for role in sorted({role_of(task) for task in self.prompts}):
             settings = getattr(generation, role)
             name = settings.model_dump_json()
-            before = asked_before and is_local(settings)
+            before = asked_before and settings.kind.loads_model
             engine = (engines or {}).get(role) or by_settings.get(name)
             engine = engine or (AskedBefore(settings) if before else make_engine(settings, generation))
             by_settings[name] = engine
@@ -79,7 +78,7 @@ class Session:
                 generation.attempts,
                 (settings.price_in, settings.price_out),
                 budget,
-                replay=before or settings.engine == "cassette",
+                replay=before or settings.kind.replays,
                 go_on=generation.incomplete == "allow",
                 make_room=partial(self._make_room, engine),
             )

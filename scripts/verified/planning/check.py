@@ -83,7 +83,7 @@ def _at_hand(settings: Config, stuck: set[str]) -> Iterator[Finding]:
     """Keys and models that are present."""
     if datasets_with(settings, "annotated_here"):
         roles = {name: getattr(settings.generation, name) for name in ROLES}
-        variables = {role.api_key_variable for role in roles.values() if role.engine == "openai"}
+        variables = {role.api_key_variable for role in roles.values() if role.kind.asks_endpoint}
         for variable in sorted(filter(os.environ.get, variables)):
             keys = [f"generation.{name}" for name, role in roles.items() if role.api_key_variable == variable]
             yield Finding("ok", ", ".join(keys), f"{variable} is set")

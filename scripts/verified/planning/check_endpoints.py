@@ -6,6 +6,7 @@ import numpy as np
 
 from verified.common.errors import InputError
 from verified.config.generation import ROLES, EngineSettings, Generation
+from verified.generation.engines import make_engine
 from verified.generation.engines.media import jpeg_of
 from verified.generation.request import Reply, Request, Sampling
 from verified.planning.findings import Finding
@@ -26,17 +27,17 @@ def endpoint_findings(generation: Generation) -> Iterator[Finding]:
     asked: dict[tuple, list[str]] = {}
     for name in ROLES:
         role = getattr(generation, name)
-        if role.engine == "openai":
+        if role.kind.asks_endpoint:
             asked.setdefault((role.base_url, role.model, role.api_key_variable, _form(name, role)), []).append(name)
     spoken: dict[tuple, Reply | None] = {}
     for (*endpoint, form), names in asked.items():
         role, key = getattr(generation, names[0]), ", ".join(f"generation.{name}" for name in names)
         address = tuple(endpoint)
         if address not in spoken:
-            finding, spoken[address] = _try(role, key, "text", generation.frame_side)
+            finding, spoken[address] = _try(role, key, "text", generation)
             yield finding
         if form != "text" and (text := spoken[address]) is not None:  # no text, no picture
-            finding, reply = _try(role, key, form, generation.frame_side)
+            finding, reply = _try(role, key, form, generation)
             yield finding
             if reply is not None and 0 < reply.tokens_in <= text.tokens_in:
                 message = (
@@ -52,22 +53,22 @@ def _form(name: str, role: EngineSettings) -> str:
     return "a picture" if name == "image_lmm" or role.video_input == "stills" else f"a clip as {role.video_input}"
 
 
-def _try(role: EngineSettings, key: str, form: str, side: int) -> tuple[Finding, Reply | None]:
+def _try(role: EngineSettings, key: str, form: str, generation: Generation) -> tuple[Finding, Reply | None]:
     """One call; None where there is no answer."""
-    from verified.generation.engines.openai import OpenAI
-
     patience = min(role.timeout_seconds, LONGEST_WAIT)
     try:
-        engine = OpenAI(role.model_copy(update={"retries": 0, "api_slots": 1, "timeout_seconds": patience}))
-        (reply,) = engine.answer([_request(form, side)])
+        quick = role.model_copy(update={"retries": 0, "api_slots": 1, "timeout_seconds": patience})
+        engine = make_engine(quick, generation)
+        address = getattr(engine, "address", role.engine)
+        (reply,) = engine.answer([_request(form, generation.frame_side)])
     except InputError as error:
         return Finding("problem", key, error.problem, error.remedy or "correct the role"), None
     if reply.finish in ("stop", "length"):
-        return Finding("ok", key, f"{role.model} at {engine.address} answers {form} in {reply.seconds:.1f} s"), reply
+        return Finding("ok", key, f"{role.model} at {address} answers {form} in {reply.seconds:.1f} s"), reply
     remedy = REMEDIES.get(reply.reason) or REMEDIES.get(reply.finish)
     if remedy is None:
         remedy = "see the endpoint's log" if form == "text" else f"name a model that takes {form}"
-    message = f"no answer to {form} from {role.model} at {engine.address}: {reply.reason}: {reply.detail}"
+    message = f"no answer to {form} from {role.model} at {address}: {reply.reason}: {reply.detail}"
     return Finding("problem", key, message, remedy), None
 
 

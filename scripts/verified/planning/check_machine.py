@@ -13,7 +13,6 @@ from verified.config.generation import ROLES
 from verified.generation.vision_tokens import frame_tokens
 from verified.planning.findings import Finding
 from verified.planning.needs import needs
-from verified.weights.wanted import LOADING_ENGINES
 
 ROOM_GB = 1.0
 """Free disk that every run needs: logs, the ledger, tables and figures."""
@@ -43,7 +42,7 @@ def gpus_asked(settings: Config) -> dict[str, int]:
     asked = {"evaluator.gpus": settings.evaluator.gpus} if datasets_with(settings, "annotated_here") else {}
     for name in ROLES:
         role = getattr(settings.generation, name)
-        if role.engine in LOADING_ENGINES:
+        if role.kind.loads_model:
             asked[f"generation.{name}.gpu"] = role.gpu
     asked["features.gpu"] = settings.features.gpu if datasets_with(settings, "has_videos") else 0
     asked["retrieval.device"] = int(settings.retrieval.device == "cuda")
@@ -71,7 +70,7 @@ def gpu_findings(settings: Config) -> Iterator[Finding]:
 
 
 def _on_cpu(role) -> bool:
-    return role.engine in LOADING_ENGINES and not role.gpu
+    return role.kind.loads_model and not role.gpu
 
 
 def batch_findings(settings: Config, moments: list[dict]) -> Iterator[Finding]:
@@ -89,7 +88,7 @@ def batch_findings(settings: Config, moments: list[dict]) -> Iterator[Finding]:
     role = settings.generation.video_lmm
     side = settings.generation.frame_side
     tokens = frame_tokens(role, side, side * 3 // 4)
-    if role.engine not in LOADING_ENGINES or tokens is None:
+    if not role.kind.loads_model or tokens is None:
         return
     room = role.max_context_tokens - role.sampling.max_tokens - PROMPT_ROOM
     for name in datasets_with(settings, "annotated_here"):

@@ -84,7 +84,7 @@ def needs(config: Config) -> Needs:
 
 
 def _on_gpus(config: Config) -> bool:
-    return any(getattr(config.generation, role).engine == "vllm" for role in ROLES)
+    return any(getattr(config.generation, role).kind.environment for role in ROLES)
 
 
 def _moments(config: Config, name: str, assumed: list[str]) -> int:

@@ -161,9 +161,9 @@ def _answers(settings: Config) -> Iterator[Problem]:
         if role.cassette and not Path(role.cassette).is_file():
             message = f"no cassette {role.cassette}"
             yield Problem(f"generation.{name}.cassette", message, "make one with `verified ledger export`")
-        if role.engine == "openai" and not os.environ.get(role.api_key_variable):
+        if role.kind.asks_endpoint and not os.environ.get(role.api_key_variable):
             unset.setdefault(role.api_key_variable, []).append(f"generation.{name}.api_key_variable")
-        if role.engine in ("transformers", "vllm") and not from_hub(role.model) and not Path(role.model).is_dir():
+        if role.kind.loads_model and not from_hub(role.model) and not Path(role.model).is_dir():
             yield Problem(f"generation.{name}.model", f"no folder {role.model}", "name a folder or a model of the hub")
     for variable, keys in unset.items():
         remedy = "export the key, or any text for an endpoint that asks for none"

@@ -4,6 +4,7 @@ import subprocess
 from pathlib import Path
 
 from verified import __version__
+from verified.config.engines import ENGINES
 from verified.config.evaluator import imported_checkpoint
 from verified.config.sources import KINDS
 from verified.config.trust import NOT_TRUSTED, untrusted
@@ -12,7 +13,7 @@ from verified.tables.availability import availability_lines
 from verified.tables.collect import Collection
 from verified.tables.layout import TITLES
 from verified.weights.lock import read_lock
-from verified.weights.wanted import LOADING_ENGINES, Wanted
+from verified.weights.wanted import Wanted
 
 
 def commit(project: Path) -> str:
@@ -103,7 +104,7 @@ def _who(study: dict) -> str:
 def _role(role: dict, locked: dict) -> str:
     """The model of a role and its engine; answers that a cassette gave are named as such."""
     cassette = f", answers of cassette {Path(role['cassette']).name} first" if role["cassette"] else ""
-    if role["engine"] not in LOADING_ENGINES:
+    if not ENGINES[role["engine"]].loads_model:
         return f"{role['model']} ({role['engine']}{cassette})"
     return f"{_named(role['model'], role['revision'], locked)} ({role['engine']}{cassette})"
 

@@ -6,8 +6,6 @@ from pathlib import Path
 from verified.config import Config
 from verified.config.generation import ROLES, EngineSettings
 
-LOADING_ENGINES = ("transformers", "vllm")
-"""Engines that load weights themselves; the others ask an endpoint or read no weights at all."""
 BUILT_IN = ("all-MiniLM-L6-v2", "small-resnet", "grid-conv", "evaluator")
 """Names that are no model of the hub: they come with the installed packages or with the workflow."""
 
@@ -37,7 +35,7 @@ def from_hub(name: str) -> bool:
 
 def of_role(role: EngineSettings) -> Wanted | None:
     """The model that a role of text generation loads, if it loads one of the hub."""
-    if role.engine in LOADING_ENGINES and not role.folder and from_hub(role.model):
+    if role.kind.loads_model and not role.folder and from_hub(role.model):
         return Wanted(role.model, role.revision)
     return None
 

@@ -3,8 +3,14 @@
 from collections.abc import Iterable, Iterator
 
 from verified.common.errors import InputError
+from verified.config.generation import EngineSettings, Generation
 from verified.generation.cassette import models_of
 from verified.generation.request import Reply, Request
+
+
+def make(role: EngineSettings, generation: Generation) -> "Cassette":
+    """The engine `cassette` of a role."""
+    return Cassette(str(role.cassette), role.model, role.revision)
 
 
 class Cassette:

@@ -18,7 +18,7 @@ from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 
 from verified.common.errors import InputError
 from verified.common.secrets import keep_secret, redacted
-from verified.config.generation import EngineSettings
+from verified.config.generation import EngineSettings, Generation
 from verified.generation.engines.chat_protocol import DETAIL, Unreadable, arguments_of, error_of, reply_of
 from verified.generation.outcome import NotNow, is_passing
 from verified.generation.request import Reply, Request
@@ -27,6 +27,11 @@ log = logging.getLogger("verified")
 
 GIVE_UP_AFTER = 3
 """Calls in a row, per slot, that failed in all their tries: with so many the endpoint is down, and the job stops."""
+
+
+def make(role: EngineSettings, generation: Generation) -> "OpenAI":
+    """The engine `openai` of a role."""
+    return OpenAI(role)
 
 
 class OpenAI:

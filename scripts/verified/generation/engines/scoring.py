@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from verified.common.errors import InputError
+from verified.config.engines import ENGINES
 from verified.generation.engines.media import pictures
 from verified.generation.request import Engine, Reply, Request
 
@@ -18,10 +19,11 @@ class Scoring:
     """An engine that also scores. Raises InputError for one that gives no log-probabilities."""
 
     def __init__(self, engine: Engine):
-        if engine.name != "transformers":
+        able = [name for name, kind in ENGINES.items() if kind.scores]
+        if engine.name not in able:
             raise InputError(
                 f"the engine {engine.name} gives no log-probabilities of a given answer",
-                remedy="score options with `engine: transformers`, or ask by the protocol answer_with_span",
+                remedy=f"score options with `engine: {' or '.join(able)}`, or ask by the protocol answer_with_span",
             )
         self.engine: Any = engine  # of the engine transformers, with its tokeniser and network
         self.name, self.model, self.revision = engine.name, engine.model, engine.revision

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from verified.common.errors import InputError
-from verified.config.generation import EngineSettings
+from verified.config.generation import EngineSettings, Generation
 from verified.generation.engines.media import (
     free_gpu_memory,
     no_template_for,
@@ -22,6 +22,11 @@ from verified.generation.engines.media import (
     without_control_tokens,
 )
 from verified.generation.request import Reply, Request
+
+
+def make(role: EngineSettings, generation: Generation) -> "VLLM":
+    """The engine `vllm` of a role."""
+    return VLLM(role)
 
 
 class VLLM:

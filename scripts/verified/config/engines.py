@@ -1,0 +1,54 @@
+"""The engines of text generation: what the workflow knows of each before it is set up. A new engine is one line here.
+
+The configuration takes these names and no others. A fact that planning, checks, quotes or rules depend on is asked of
+the line and never of the name.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class EngineKind:
+    """One engine: the module whose function `make(role, generation)` sets it up, and what sets it apart."""
+
+    module: str
+    """Dotted; imported only where the engine is used."""
+    loads_model: bool = False
+    """The job loads the weights itself: from `folder` or the hub, onto its GPUs, `batch` requests at once."""
+    asks_endpoint: bool = False
+    """Calls leave the machine with a key, `api_slots` at once, and may cost money: a recorded error stays as it is."""
+    replays: bool = False
+    """Nobody is asked: whatever the ledger holds is final. Needs the key `cassette`."""
+    scores: bool = False
+    """Gives the log-probabilities of a given answer."""
+    takes_schema: bool = True
+    """Takes `structured: true`."""
+    video_inputs: tuple[str, ...] = ("stills",)
+    """Forms of a clip that it takes."""
+    counts_pictures: bool = True
+    """Pictures take tokens."""
+    environment: str | None = None
+    """Conda environment of its jobs, where it is not that of their stage."""
+
+    @property
+    def quick_to_make(self) -> bool:
+        """Whether it can be set up without key, weights and GPU."""
+        return not (self.loads_model or self.asks_endpoint)
+
+
+STILLS, FRAMES, MP4 = "stills", "frames", "mp4"
+
+ENGINES: dict[str, EngineKind] = {
+    "scene-reader": EngineKind("verified.demo.engine", takes_schema=False, counts_pictures=False),
+    "cassette": EngineKind("verified.generation.engines.cassette", replays=True, video_inputs=(STILLS, FRAMES, MP4)),
+    "transformers": EngineKind(
+        "verified.generation.engines.transformers", loads_model=True, scores=True, video_inputs=(STILLS, FRAMES)
+    ),
+    "openai": EngineKind("verified.generation.engines.openai", asks_endpoint=True, video_inputs=(STILLS, FRAMES, MP4)),
+    "vllm": EngineKind(
+        "verified.generation.engines.vllm",
+        loads_model=True,
+        video_inputs=(STILLS, FRAMES),
+        environment="generation-cuda",
+    ),
+}

@@ -1,0 +1,9 @@
+"""The scene reader as an engine of text generation; it stands apart, as a digest of its own files feeds its seeds."""
+
+from verified.config.generation import EngineSettings, Generation
+from verified.generation.engines.scene_reader import SceneReader
+
+
+def make(role: EngineSettings, generation: Generation) -> SceneReader:
+    """The engine `scene-reader` of a role."""
+    return SceneReader(model=role.model, spoiled_share=generation.scene_reader.spoiled_share)
