@@ -71,7 +71,7 @@ def test_ids_that_others_decide_change_every_shard_that_they_touch(source):
 
 def states_of_shards():
     """What a start tells of each shard and of the folder; the next start is another process."""
-    shard_states.video_states.cache_clear()
+    shard_states.next_start()
     source = {"kind": "folder", "videos": "videos", "moments": "moments.jsonl"}
     settings = Config.model_validate({"shards": SHARDS, "datasets": {"mine": {"title": "Mine", "source": source}}})
     shards = [SimpleNamespace(dataset="mine", shard=name) for name in shard_names(SHARDS)]
@@ -86,7 +86,7 @@ def test_a_second_start_reads_neither_rows_nor_videos(source, monkeypatch):
     sampled = []
     with monkeypatch.context() as second:
         second.setattr(shard_states, "_rows", lambda path: pytest.fail("rows read again"))
-        second.setattr(shard_states, "VideoFolder", lambda path: pytest.fail("names matched again"))
+        second.setattr(shard_states, "VideoFolder", lambda *_, **__: pytest.fail("names matched again"))
         second.setattr(shard_states, "file_state", lambda path: pytest.fail("sampled again"))
         assert states_of_shards() == (first, folder)
 

@@ -6,6 +6,7 @@ import pytest
 
 from verified.config import load
 from verified.config.folders import dataset_pattern, datasets_with
+from verified.corpus.shard_states import next_start
 from verified.corpus.source_files import folder_state, source_files, split_settings
 
 
@@ -37,7 +38,12 @@ def test_sources_are_found_by_kind(settings, tmp_path):
 
 
 def test_a_replaced_video_is_noticed(settings, tmp_path):
-    state, mine = folder_state(settings), SimpleNamespace(dataset="lab/mine")
+    mine = SimpleNamespace(dataset="lab/mine")
+
+    def state(wildcards):
+        next_start()
+        return folder_state(settings)(wildcards)
+
     assert state(SimpleNamespace(dataset="lab/world")) is None
     seen = {state(mine)}
     (tmp_path / "notes.txt").write_text("no video")

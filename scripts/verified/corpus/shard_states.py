@@ -12,7 +12,7 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import orjson
@@ -22,7 +22,7 @@ from verified.common.files import atomic_path
 from verified.common.shards import shard_of
 from verified.config.sources import FolderSource
 from verified.corpus.moments_file import read_moments_file
-from verified.corpus.video_folder import NameRefused, VideoFolder, file_state, folder_stamp, stamp
+from verified.corpus.video_folder import Listing, NameRefused, VideoFolder, file_state, list_folder, stamp
 
 REMEMBERED = ".snakemake"
 
@@ -52,7 +52,7 @@ def told(subject: str, videos: str, moments: str | None, tell: Callable[[], Any]
     `subject` says what is told. A file that changed just now could change again within the grain of its times: what is
     told of it is not kept. `tell` says what it has to say of files that are not there.
     """
-    now, settled = folder_stamp(videos)
+    now, settled = _folder_now(videos)
     if moments is not None:
         try:
             of_moments, old = stamp(moments)
@@ -62,6 +62,7 @@ def told(subject: str, videos: str, moments: str | None, tell: Callable[[], Any]
     memory, key = Memory("verified-states.json"), f"{subject} of {videos} {moments or ''}"
     known = memory.values.get(key)
     if isinstance(known, list) and known[0] == now:
+        listed.cache_clear()  # 200,000 names and stamps that are no longer asked for
         return known[1]
     value = tell()
     if settled:
@@ -70,18 +71,44 @@ def told(subject: str, videos: str, moments: str | None, tell: Callable[[], Any]
     return value
 
 
+@cache
+def listed(folder: str) -> Listing:
+    """The videos below a folder, looked up once: a start asks for each kind of state."""
+    return list_folder(folder)
+
+
+@cache
+def _folder_now(folder: str) -> tuple[str, bool]:
+    listing = listed(folder)
+    return listing.digest, listing.settled
+
+
+def next_start() -> None:
+    """Look up anew what this process has looked up."""
+    for known in (listed, _folder_now, video_states):
+        known.cache_clear()
+
+
 class VideoStates(Memory):
     """`file_state` of videos by path; a video is sampled again only when its stamp changed."""
 
     def __init__(self) -> None:
         super().__init__("verified-videos.json")
+        self.prefix, self.stamps = "", dict[str, str]()
+
+    def among(self, listing: Listing) -> Self:
+        """The same, with the stamps that were looked up for a listing."""
+        self.prefix, self.stamps = listing.prefix, listing.stamps if listing.settled else {}
+        return self
 
     def of(self, path: str) -> str:
         """The state of a video."""
-        try:
-            now, settled = stamp(path)
-        except OSError:
-            return ""
+        now, settled = self.stamps.get(path.removeprefix(self.prefix)), True
+        if not now:
+            try:
+                now, settled = stamp(path)
+            except OSError:
+                return ""
         known = self.values.get(path)
         if isinstance(known, str) and known.startswith(f"{now}\n"):
             return known[len(now) + 1 :]
@@ -103,7 +130,7 @@ def rows_by_shard(source: FolderSource, shards: int) -> list[tuple[str, list[str
     Rows are hashed as they stand. Where the ids of others decide what becomes of a row (its position where no row has
     an id, an id that is used twice) these are hashed too. Raises InputError for a folder or a file that is not there.
     """
-    folder = VideoFolder(source.videos)
+    folder = VideoFolder(source.videos, listed=listed(str(source.videos)).files)
     if not source.moments or not Path(source.moments).is_file():
         raise InputError("no such moments file", file=source.moments)
     return _divide(folder, _rows(Path(source.moments)), shards)
@@ -129,33 +156,35 @@ def _rows(path: Path) -> Iterator[tuple[int, dict]]:
 def _divide(folder: VideoFolder, rows: Iterable[tuple[int, dict]], shards: int) -> list[tuple[str, list[str]]]:
     digests = [hashlib.sha256() for _ in range(shards)]
     videos: list[dict[str, str]] = [{} for _ in range(shards)]
-    shard_by_name: dict[str, int | None] = {}
+    shard_by_name: dict[str, int] = {}
     ids, places = array("q"), array("q")
-    for position, (_, row) in enumerate(rows, start=1):
+    for position, (_, row) in enumerate(rows, start=1):  # a million times: what is usual comes first
         name = row.get("video")
-        if not isinstance(name, str):
+        if type(name) is not str:
             name = ""
-        if name not in shard_by_name:
+        shard = shard_by_name.get(name)
+        if shard is None:
             try:
                 video = folder.video_id(name)
             except NameRefused:
-                shard_by_name[name] = None
+                shard = -1
             else:
-                shard_by_name[name] = shard = shard_of(video, shards)
+                shard = shard_of(video, shards)
                 videos[shard][video] = folder.files[video]
-        shard = shard_by_name[name]
+            shard_by_name[name] = shard
         identity = row.get("desc_id")
+        places.append(shard)
         if identity is None:
             ids.append(-position)
         else:
             ids.append(hash(identity if type(identity) is int else _number(identity)))
-        places.append(-1 if shard is None else shard)
-        if shard is not None:
+        if shard >= 0:
             row.pop("split", None)
-            digest = digests[shard]
-            if identity is None:
-                digest.update(b"%d " % position)
-            digest.update(_bytes(row))
+            try:
+                line = orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
+            except TypeError:  # an integer of more than 64 bits, half a surrogate pair
+                line = f"{row}\n".encode("utf-8", "surrogatepass")
+            digests[shard].update(line if identity is not None else b"%d %b" % (position, line))
     for shard, at in _used_twice(np.frombuffer(ids, dtype=np.int64), np.frombuffer(places, dtype=np.int64)):
         digests[shard].update(f"id used before: {at}\n".encode())
     return [(digest.hexdigest()[:16], [*of_shard.values()]) for digest, of_shard in zip(digests, videos)]
@@ -165,13 +194,6 @@ def _number(identity: object) -> object:
     """What an id means that is no number: text of digits counts."""
     text = str(identity).strip()
     return int(text) if text.isdecimal() and len(text) < 20 else text
-
-
-def _bytes(row: dict) -> bytes:
-    try:
-        return orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
-    except TypeError:  # an integer of more than 64 bits, half a surrogate pair
-        return f"{row}\n".encode("utf-8", "surrogatepass")
 
 
 def _used_twice(ids: np.ndarray, places: np.ndarray) -> list[tuple[int, int]]:

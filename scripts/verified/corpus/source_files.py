@@ -13,7 +13,7 @@ from verified.config import Config
 from verified.config.folders import dataset_of
 from verified.config.sources import FolderSource, PublishedSource, ReleasedSource
 from verified.corpus.released_source import resolve
-from verified.corpus.shard_states import rows_by_shard, told, video_states
+from verified.corpus.shard_states import listed, rows_by_shard, told, video_states
 from verified.corpus.video_folder import VideoFolder, folder_digest
 
 
@@ -100,8 +100,9 @@ def folder_state(settings: Config) -> Callable[[object], str | None]:
 
 
 def _folder_digest(source: FolderSource | PublishedSource) -> str:
-    states = video_states()
-    digest = folder_digest(source.videos, states.of)
+    listing = listed(str(source.videos))
+    states = video_states().among(listing)
+    digest = folder_digest(source.videos, states.of, listing.files)
     states.save()
     return digest
 
@@ -176,19 +177,19 @@ def _shard_states(source: FolderSource | PublishedSource, shards: int) -> list[s
     videos = str(source.videos)
     if isinstance(source, FolderSource) and not source.proposes_moments:
         rows = partial(_rows_by_shard, source, shards)
-        return told(f"rows in {shards} shards", videos, str(source.moments), lambda: _digests(rows()))
+        return told(f"rows in {shards} shards", videos, str(source.moments), lambda: _digests(source, rows()))
     # The moments file is an input of the shards' jobs.
     subject = f"videos in {shards} shards, published: {source.published}"
-    return told(subject, videos, None, lambda: _digests(_videos_by_shard(source, shards)))
+    return told(subject, videos, None, lambda: _digests(source, _videos_by_shard(source, shards)))
 
 
 def _scenes(source: FolderSource | PublishedSource, shards: int) -> list[str]:
-    return _digests(("\n".join(paths), paths) for _, paths in _videos_by_shard(source, shards))
+    return _digests(source, (("\n".join(paths), paths) for _, paths in _videos_by_shard(source, shards)))
 
 
-def _digests(by_shard: Iterable[tuple[str, list[str]]]) -> list[str]:
+def _digests(source: FolderSource | PublishedSource, by_shard: Iterable[tuple[str, list[str]]]) -> list[str]:
     """A digest for each shard, of what is given for its rows and of the state of each of its videos."""
-    states, digests = video_states(), []
+    states, digests = video_states().among(listed(str(source.videos))), []
     for rows, paths in by_shard:
         text = "\n".join([rows, *map(states.of, paths)])
         digests.append(hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16])
@@ -200,7 +201,7 @@ def _videos_by_shard(source: FolderSource | PublishedSource, shards: int) -> lis
     """For each shard the paths of the videos that belong to it, by their id or by their published name; no rows."""
     by_shard: list[tuple[str, list[str]]] = [("", []) for _ in range(shards)]
     try:
-        folder = VideoFolder(source.videos)
+        folder = VideoFolder(source.videos, listed=listed(str(source.videos)).files)
     except InputError:  # the job says so
         return by_shard
     for video, path in folder.files.items():

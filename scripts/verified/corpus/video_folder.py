@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Collection
 from functools import cached_property
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 from verified.common.characters import HIDDEN
 from verified.common.errors import InputError
@@ -40,20 +41,38 @@ class NameRefused(Exception):
         self.reason, self.detail = reason, detail
 
 
+class Listing(NamedTuple):
+    """The videos below a folder, as they were at one moment; no file was opened."""
+
+    prefix: str
+    """What stands before their names in their paths."""
+    files: list[tuple[str, bool]]
+    """Names below the folder, and whether each is a regular file."""
+    stamps: dict[str, str]
+    """Their stamps by name."""
+    digest: str
+    """Of names and stamps: where it stays, no file's content has changed."""
+    settled: bool
+    """Whether all files are old enough for their times to tell the next change (see `stamp`)."""
+
+
 class VideoFolder:
     """The videos below `folder`: `paths` by id, and `refused`, (relative path, reason, detail) of files left out.
 
     A file whose name without its ending is one of `published` gets that as its id, in whatever subfolder it lies.
+    `listed`: the names where they are known.
     """
 
-    def __init__(self, folder: str | os.PathLike, published: Collection[str] = ()):
+    def __init__(
+        self, folder: str | os.PathLike, published: Collection[str] = (), listed: list[tuple[str, bool]] | None = None
+    ):
         self.folder = Path(folder)
         if not self.folder.is_dir():
             raise InputError("no such folder of videos", file=folder)
         home = self.folder.resolve()
         self.refused: list[tuple[str, str, str]] = []
         files: list[str] = []
-        for name, regular in _video_files(self.folder):
+        for name, regular in _video_files(self.folder) if listed is None else listed:
             if _CONTROL.search(name):
                 shown = name.encode("unicode_escape").decode("ascii")
                 self.refused.append(
@@ -89,8 +108,8 @@ class VideoFolder:
     @cached_property
     def files(self) -> dict[str, str]:
         """Paths of the videos by id, with `/`, in the order of their names."""
-        folder = (self.folder / "x").as_posix()[:-1]
-        return {video: folder + name for name, video in self._ids.items()}
+        prefix = _prefix(self.folder)
+        return {video: prefix + name for name, video in self._ids.items()}
 
     @cached_property
     def paths(self) -> dict[str, Path]:
@@ -154,6 +173,11 @@ class VideoFolder:
         raise NameRefused("unknown-video", "no such video in the folder of videos")
 
 
+def _prefix(folder: str | os.PathLike) -> str:
+    """What stands before the names of files in a folder."""
+    return (Path(folder) / "x").as_posix()[:-1]
+
+
 def _spelling(name: str) -> str:
     """A name as it looks: accents in one Unicode form (macOS writes another than most editors), `/` for a backslash."""
     return unicodedata.normalize("NFC", name.replace("\\", "/"))
@@ -170,28 +194,34 @@ def _kind(path: str) -> str:
     return "file" if stat.S_ISREG(mode) else "other"
 
 
-def folder_digest(folder: str | os.PathLike, state: Callable[[str], str] | None = None) -> str:
+def folder_digest(
+    folder: str | os.PathLike,
+    state: Callable[[str], str] | None = None,
+    listed: list[tuple[str, bool]] | None = None,
+) -> str:
     """A digest of names and states (default `file_state`) of the videos below `folder`: a cheap sign that one was
-    replaced."""
+    replaced. `listed`: the names where they are known."""
     state = state or file_state
-    digest = hashlib.sha256()
-    for name, _ in _video_files(folder):
-        digest.update(f"{name}\0{state(os.path.join(folder, name))}\n".encode("utf-8", "surrogateescape"))
+    digest, root = hashlib.sha256(), _prefix(folder)
+    for name, _ in _video_files(folder) if listed is None else listed:
+        digest.update(f"{name}\0{state(root + name)}\n".encode("utf-8", "surrogateescape"))
     return digest.hexdigest()[:16]
 
 
-def folder_stamp(folder: str | os.PathLike) -> tuple[str, bool]:
-    """A digest of names and stamps of the videos below `folder`, and whether all are old enough (see `stamp`): where it
-    stays, no file's content has changed. No file is opened."""
-    digest, root, changed = hashlib.sha256(), os.path.join(folder, ""), 0
-    for name, regular in _video_files(folder):
+def list_folder(folder: str | os.PathLike) -> Listing:
+    """The videos below `folder` as they are now; none where there is no such folder."""
+    digest, root, changed = hashlib.sha256(), _prefix(folder), 0
+    files, stamps = _video_files(folder), {}
+    for name, regular in files:
         try:
             now, at = _stamp(os.stat(root + name))
         except OSError:
             now, at = "", 0
+        stamps[name] = now
         digest.update(f"{name}\0{regular}\0{now}\n".encode("utf-8", "surrogateescape"))
-        changed = max(changed, at)
-    return digest.hexdigest(), time.time_ns() - changed > SETTLED_NS
+        if at > changed:
+            changed = at
+    return Listing(root, files, stamps, digest.hexdigest(), time.time_ns() - changed > SETTLED_NS)
 
 
 def stamp(path: str | os.PathLike) -> tuple[str, bool]:
@@ -214,17 +244,22 @@ def file_state(path: str | os.PathLike) -> str:
     they hold it against the digest of the file that was probed (see `common.seals`).
     """
     try:
-        # A pipe would wait for somebody to write to it.
-        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb", buffering=0) as file:
-            status = os.fstat(file.fileno())
-            if not stat.S_ISREG(status.st_mode):
-                return ""
-            content = hashlib.sha256()
-            for sample in range(PARTS + 1):
-                content.update(os.pread(file.fileno(), SAMPLE, max(0, status.st_size - SAMPLE) * sample // PARTS))
-            return f"{status.st_size} {content.hexdigest()[:16]}"
+        # A pipe would wait for somebody to write to it. Python's own file object would cost as much as the samples.
+        file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return ""
+    try:
+        status = os.fstat(file)
+        if not stat.S_ISREG(status.st_mode):
+            return ""
+        content = hashlib.sha256()
+        for sample in range(PARTS + 1):
+            content.update(os.pread(file, SAMPLE, max(0, status.st_size - SAMPLE) * sample // PARTS))
+        return f"{status.st_size} {content.hexdigest()[:16]}"
+    except OSError:
+        return ""
+    finally:
+        os.close(file)
 
 
 def _video_files(folder: str | os.PathLike) -> list[tuple[str, bool]]:
