@@ -10,13 +10,12 @@ with job(snakemake):
 
     params, missing = snakemake.params, {}
     if params.kind == "published":
-        from verified.corpus.released_source import read_release, resolve
+        from verified.corpus.released_source import read_splits, resolve
         from verified.longform.paths import published_source
 
         source = published_source(snakemake.wildcards.collection, params.folder)
-        release = resolve(source)
-        missing = release.missing
-        rows = [row for split in release.splits for row in from_fig(read_release(source, split), split)]
+        missing = resolve(source).missing
+        rows = [row for split, own in read_splits(source) for row in from_fig(own, split)]
     else:
         rows = read_jsonl(snakemake.input.rows)
         rows = from_moments(rows) if params.kind == "moments" else rows

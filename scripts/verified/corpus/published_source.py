@@ -9,18 +9,18 @@ from collections.abc import Iterator
 
 from verified.common.jsonl import write_jsonl
 from verified.config.sources import PublishedSource
-from verified.corpus.released_source import read_release, resolve
+from verified.corpus.released_source import read_splits
 
 
 def write_published(source: PublishedSource, path: str | os.PathLike) -> int:
-    """Write the moments file of `source`; returns how many rows it has. Raises InputError (see `read_release`)."""
+    """Write the moments file of `source`; returns how many rows it has. Raises InputError (see `read_splits`)."""
     return write_jsonl(path, published_rows(source))
 
 
 def published_rows(source: PublishedSource) -> Iterator[dict]:
     """Rows of the moments file of `source`."""
-    for split in resolve(source).splits:
-        for row in read_release(source, split):
+    for split, rows in read_splits(source):
+        for row in rows:
             start, end = row["time"]
             moment = {
                 "desc_id": row["desc_id"],

@@ -1,7 +1,7 @@
 """Finished annotations as the source of a data set: which splits are at hand, their rows, and moments from them."""
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -109,7 +109,17 @@ def _at_hand(file: SourceFile, folder: Path, local: bool) -> bool:
 
 
 def read_release(source: ReleasedSource | PublishedSource, split: str, listed: Path | None = None) -> list[dict]:
-    """Checked rows of one split in FIG form, ids unique over the available splits.
+    """Checked rows of one split in FIG form, ids unique over the available splits (see `read_splits`)."""
+    for name, rows in read_splits(source, listed):
+        if name == split:
+            return rows
+    raise InputError(f"split {split!r} is not at hand")
+
+
+def read_splits(
+    source: ReleasedSource | PublishedSource, listed: Path | None = None
+) -> Iterator[tuple[str, list[dict]]]:
+    """The available splits with their checked rows in FIG form, ids unique over all of them; each file is read once.
 
     Every file is compared with its published size and SHA-256 first; where none is known, with the number of rows.
     Raises InputError.
@@ -126,10 +136,8 @@ def read_release(source: ReleasedSource | PublishedSource, split: str, listed: P
             raise InputError(
                 f"{len(rows)} rows, {expected} were published", file=paths[files[0].format], remedy=how_to_get(files[0])
             )
-        if name == split:
-            return rows if isinstance(source, PublishedSource) else [_without_annotators(row) for row in rows]
+        yield name, rows if isinstance(source, PublishedSource) else [_without_annotators(row) for row in rows]
         first_id += len(rows)
-    raise InputError(f"split {split!r} is not at hand")
 
 
 def _without_annotators(row: dict) -> dict:
