@@ -42,7 +42,7 @@ REFUSALS = {
     "no such person": (lambda v, form: v.update({form.person: 11}), "{person} 11"),
     "no number of a person": (lambda v, form: v.update({form.person: True}), "{person} True"),
     "another person's": (lambda v, form: v.update({form.person: 3}), "{person} 3"),
-    "incomplete": (lambda v, form: v["answers"].pop(1), "{item} {n}"),
+    "nothing answered": (lambda v, form: v["answers"].clear(), "no answer"),
     "doubled": (lambda v, form: v["answers"].append(v["answers"][1]), "{item} {n}", "twice"),
     "not asked": (lambda v, form: v["answers"][1].update({form.item: 999}), "{item} 999", "{person} 2"),
     "no number": (lambda v, form: v["answers"][1].update({form.item: [1]}), "{person} 2"),
@@ -85,6 +85,22 @@ def test_answers_that_cannot_be_are_refused_with_the_item(case, tmp_path):
     about = [f"q/{first}"] if form is QUESTION_PAGES else []
     with refused(f"{form.item} {first}", *about, *named, file="back.json", remedy=True):
         read_answers(tmp_path / "back.json", key, form)
+
+
+def test_who_stopped_early_counts_with_what_there_is(kind, tmp_path):
+    form, key = kind
+    files = [answer_file(form, key, person) for person in (1, 2)]
+    first = files[0]["answers"][0][form.item]
+    files[0]["answers"] = files[0]["answers"][:1]
+    for number, values in enumerate(files):
+        write_json(tmp_path / f"{number}.json", values)
+    collected = collect([tmp_path / "0.json", tmp_path / "1.json"], key, form)
+    asked = form.shares(key)
+    assert len(collected.answers) == 1 + len(asked[1])
+    assert collected.open == {1: sorted({*asked[0]} - {first})} | {
+        person: sorted(share) for person, share in enumerate(asked, start=1) if person > 2
+    }
+    assert collected.unfinished == [1] and collected.missing == list(range(3, len(asked) + 1))
 
 
 def test_who_is_there_twice_is_refused_and_who_is_not_is_named(kind, tmp_path):

@@ -9,7 +9,7 @@ from people.answered import QUESTIONS, answer_file, question_key
 from refusals import refused, said
 
 from verified.__main__ import main
-from verified.common.jsonl import read_jsonl, write_json, write_jsonl
+from verified.common.jsonl import read_json, read_jsonl, write_json, write_jsonl
 from verified.corpus.encode import write_video
 from verified.people.answers import collect
 from verified.rextime.people import read_items
@@ -56,9 +56,9 @@ def test_several_raters_are_aggregated_and_their_agreement_is_measured(tmp_path)
     for annotator, change in enumerate(changes, start=1):
         paths.append(tmp_path / f"{annotator}.json")
         write_json(paths[-1], answer_file(FORM, key, annotator, lambda item, of=change: of.get(item, {})))
-    answers, _, missing = collect(paths, key, FORM)
+    answers = collect(paths, key, FORM).answers
     rows = {row["qid"]: row for row in aggregate(answers, key)}
-    assert missing == [] and rows["q/1"]["window"] == [1, 2.5] and rows["q/2"]["bad"] and not rows["q/3"]["bad"]
+    assert rows["q/1"]["window"] == [1, 2.5] and rows["q/2"]["bad"] and not rows["q/3"]["bad"]
     measured = agreement(answers, key)
     assert measured["pairs_of_spans"] == 6 and 0.5 < measured["mean_iou_of_spans"] < 1
     assert 0 < measured["alpha"] < 1
@@ -134,6 +134,9 @@ def test_answers_are_verified_and_marked_by_keyboard(questions, videos, tmp_path
         chromium.run("document.getElementById('export').click()")
         assert "Open: question 2, 3." in chromium.run(TEXT.format("message"))
         assert chromium.run(TEXT.format("heading")) == "Question 2 of 3"
+        chromium.run("document.getElementById('export').click()")  # once more: what there is
+        assert "1 of 3 answers" in chromium.run(TEXT.format("message"))
+        part = chromium.downloaded("rextime-*.json").rename(tmp_path / "part.json")
         chromium.insist(lambda: chromium.press("b", 66, "b"), "document.getElementById('bad').checked")
         chromium.run("answers = {}; log = []; at = 0; begin()")  # begun again with nothing but what it kept
         assert chromium.run(TEXT.format("heading")) == "Question 3 of 3"
@@ -145,6 +148,10 @@ def test_answers_are_verified_and_marked_by_keyboard(questions, videos, tmp_path
         chromium.run("document.getElementById('end').value = ''; document.getElementById('end').focus()")
         chromium.insist(lambda: chromium.type("3.5"), "given().end === 3.5")
         export = finish(chromium)
+    command = ["rextime", "import-pages", str(part), "--key", str(tmp_path / "verify/key.json")]
+    assert main([*command, "--output", str(tmp_path / "part")]) == 0
+    counted = read_json(tmp_path / "part/summary.json")
+    assert (counted["answers"], counted["annotators_unfinished"], counted["annotators_missing"]) == (1, [1], [])
     values = json.loads(export.read_text())
     assert {row["action"] for row in values["log"]} >= {"shown", "start", "end", "bad"}
     arguments = ["--key", str(tmp_path / "verify/key.json"), "--output", str(tmp_path / "out")]

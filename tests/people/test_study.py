@@ -59,6 +59,17 @@ def test_who_does_not_answer_is_named_and_blocks_only_what_then_has_too_few_grad
     assert json.loads((tmp_path / "summary.json").read_text())["measures"]["S_total"]["captions"] == 100
     assert "left out" not in capsys.readouterr().out
 
+    whole = json.loads((tmp_path / "9.json").read_text())
+    write_json(tmp_path / "9.json", whole | {"answers": whole["answers"][:5]})
+    assert main([*command, "--raters", "2", *files]) == 0
+    assert "5 of 30 answers of participant 9; open questions: " in capsys.readouterr().out
+    summary = json.loads((tmp_path / "summary.json").read_text())
+    assert (summary["unfinished"], summary["missing"], summary["answers"]) == (
+        [9],
+        [10],
+        245 - len(summary["left_out"]),
+    )
+
     before = (tmp_path / "summary.json").read_bytes()
     assert main([*command, files[0]]) == 2
     said(capsys.readouterr().err, "3 people")

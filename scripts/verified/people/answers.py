@@ -76,8 +76,10 @@ def answer_checksum(form: Form, task: str, person: int, answer: Mapping) -> str:
 
 
 def read_answers(path: str | Path, key: Mapping, form: Form) -> tuple[int, list[dict], list]:
-    """(person, answers in the order of the page, log of the page). Raises InputError for a file that is not whole and
-    genuine."""
+    """(person, answers in the order of the page, log of the page); an unfinished page has fewer answers than items.
+
+    Raises InputError for a file that is not genuine, and for one without any answer.
+    """
     again = f"ask the {form.person} to export the page again"
     values = read_json(path)
     if not isinstance(values, dict) or not {form.task, form.person, "answers"} <= values.keys():
@@ -105,31 +107,43 @@ def read_answers(path: str | Path, key: Mapping, form: Form) -> tuple[int, list[
         if answer.get("check") != answer_checksum(form, key[form.task], person, answer):
             raise InputError(f"the answer to {form.item} {number} was edited after the export", file=path, remedy=again)
         seen.add(number)
-    unanswered = [number for number in wanted if number not in seen]
-    if unanswered:
-        raise InputError(f"no answer to {form.item} {', '.join(map(str, unanswered))}", file=path, remedy=again)
+    if not seen:
+        raise InputError("holds no answer yet", file=path, remedy=f"leave it out, or {again}")
     return person, answers, log if isinstance(log, list) else []
 
 
 class Collected(NamedTuple):
-    """Of several answer files: answers and rows of logs, each with its person, and the people without a file."""
+    """Of several answer files: answers and rows of logs, each with its person, and who has items still open."""
 
     answers: list[dict]
     logs: list[dict]
+    open: dict[int, list[int]]
+    """Numbers of the items that a person has not answered, of those who have such."""
     missing: list[int]
+    """People without a file."""
+    unfinished: list[int]
+    """People whose file holds a part of their answers."""
 
 
 def collect(paths: Iterable[str | Path], key: Mapping, form: Form) -> Collected:
     """Every answer of all files. Raises InputError for a person who is there twice."""
     files: dict[int, object] = {}
+    open_items = {person: sorted(share) for person, share in enumerate(form.shares(key), start=1)}
     answers, logs = [], []
     for path in paths:
         person, given, log = read_answers(path, key, form)
         if person in files:
-            raise InputError(f"{form.person} {person} is in {files[person]} already", file=path)
+            raise InputError(
+                f"{form.person} {person} is in {files[person]} already",
+                file=path,
+                remedy="import the later of the two files alone",
+            )
         files[person] = path
         names = (form.item, *form.values, "bad")
         answers += [{form.person: person, **{name: row[name] for name in names if name in row}} for row in given]
         logs += [{form.person: person, **row} for row in log if isinstance(row, dict)]
-    missing = [person for person in range(1, len(form.shares(key)) + 1) if person not in files]
-    return Collected(answers, logs, missing)
+        told = {row[form.item] for row in given}
+        open_items[person] = [number for number in open_items[person] if number not in told]
+    missing = [person for person in open_items if person not in files]
+    open_items = {person: numbers for person, numbers in open_items.items() if numbers}
+    return Collected(answers, logs, open_items, missing, [person for person in open_items if person in files])

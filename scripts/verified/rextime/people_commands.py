@@ -64,7 +64,7 @@ def run_import(arguments: argparse.Namespace) -> int:
     from verified.rextime import people_answers as people
 
     key, folder = read_key(arguments.key, people.FORM), arguments.output
-    answers, logs, missing = collect(arguments.files, key, people.FORM)
+    answers, logs, _, missing, unfinished = collect(arguments.files, key, people.FORM)
     rows = people.aggregate(answers, key)
     summary = {
         "task": key["task"],
@@ -74,6 +74,7 @@ def run_import(arguments: argparse.Namespace) -> int:
         "answers": len(answers),
         "bad": sum(row["bad"] for row in rows),
         "annotators_missing": missing,
+        "annotators_unfinished": unfinished,
         **people.agreement(answers, key),
     }
     if key["tool"] == "human":

@@ -80,26 +80,26 @@ def run(arguments: argparse.Namespace) -> None:
     key = read_key(arguments.study / "key.json", FORM)
     if arguments.raters is not None and arguments.raters < 1:
         raise InputError("--raters must be at least 1")
-    answers, _, missing = collect(arguments.files, key, FORM)
-    print("\n".join(absent(missing, key)), end="\n" if missing else "")
-    summary = summarise(answers, key, arguments.per_answer, arguments.raters)
-    write_jsonl(arguments.study / "answers.jsonl", answers)
+    collected = collect(arguments.files, key, FORM)
+    for participant, numbers in collected.open.items():
+        asked = len(key["participants"][participant - 1])
+        came = f"{asked - len(numbers)} of {asked}" if participant in collected.unfinished else "no"
+        print(f"{came} answers of participant {participant}; open questions: {', '.join(map(str, numbers))}")
+    summary = summarise(collected.answers, key, arguments.per_answer, arguments.raters)
+    summary["unfinished"] = collected.unfinished
+    write_jsonl(arguments.study / "answers.jsonl", collected.answers)
     write_json(arguments.study / "summary.json", summary)
     for name in ("answers.jsonl", "summary.json"):
         seal_built(arguments.study / name)
     print("\n".join(lines(summary)))
 
 
-def absent(missing: list[int], key: dict) -> list[str]:
-    """Who has not answered, and which questions wait for them."""
-    waiting = {number: ", ".join(map(str, sorted(key["participants"][number - 1]))) for number in missing}
-    return [f"no answers of participant {number}; open questions: {text}" for number, text in waiting.items()]
-
-
 def lines(summary: dict) -> list[str]:
     """The summary for a terminal."""
     came = summary["participants"] - len(summary["missing"])
     out = [f"{summary['title']}: {summary['answers']} answers of {came} of {summary['participants']} participants"]
+    if summary["unfinished"]:
+        out.append(f"  {len(summary['unfinished'])} of them have not answered all of their questions")
     if summary["left_out"]:
         few = len(summary["left_out"])
         total = few + summary["measures"]["S_total"]["captions"]

@@ -98,6 +98,8 @@ def _who(study: dict) -> str:
     who = f"{study['participants']} participants"
     if missing:
         who = f"{study['participants'] - len(missing)} of {who}"
+    if unfinished := study.get("unfinished"):
+        who += f", {len(unfinished)} of whom did not answer everything"
     return f"{who} (left out, with grades of fewer than {study['raters']}: {len(few)} captions)" if few else who
 
 

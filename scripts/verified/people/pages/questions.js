@@ -4,12 +4,14 @@
 let answers = {};
 let log = [];
 let at = 0;
+let warned = false; // that the answers to be exported are not all there
 
 const NAME = () => ID.join("-");
 const done = () => ITEMS.map(answered);
 const given = (item = ITEMS[at]) => answers[item[ITEM]] || {};
 
 function changed() {
+  warned = false;
   const problem = keep({ [NAME()]: { answers, log } });
   fill(ITEMS[at], given());
   showSteps();
@@ -86,14 +88,17 @@ function answerOf(item) {
   return { [ITEM]: item[ITEM], ...answer, check: checksum([...ID.slice(1), item[ITEM], ...told].join("|")) };
 }
 
-// Saves the answers if all questions are answered; else shows the first open one.
+// Saves the answers; while some are missing, the first time only says so and shows the first open question.
 function send() {
   const open = done().flatMap((one, number) => (one ? [] : [number + 1]));
-  if (open.length) {
+  if (open.length === ITEMS.length) return say("There is nothing to export yet.");
+  if (open.length && !warned) {
     go(open[0] - 1);
-    say(`Not complete yet. Open: question ${open.join(", ")}.`);
-    return;
+    warned = true;
+    return say(`Not complete yet. Open: question ${open.join(", ")}. To send what there is, export once more.`);
   }
-  saveFile(`${NAME()}.json`, "application/json", JSON.stringify(file(ITEMS.map(answerOf)), null, 1));
-  say(`Saved as ${NAME()}.json. Please send this file back.`);
+  const answers = ITEMS.filter(answered).map(answerOf);
+  saveFile(`${NAME()}.json`, "application/json", JSON.stringify(file(answers), null, 1));
+  const part = open.length ? ` with ${answers.length} of ${ITEMS.length} answers` : "";
+  say(`Saved as ${NAME()}.json${part}. Please send this file back.`);
 }
