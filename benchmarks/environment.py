@@ -2,7 +2,7 @@
 
     python benchmarks/environment.py                  # one busy neighbour; two minutes
 
-Each side is an interpreter of its own, that of jobs with the variables of `verified.common.job.ENVIRONMENT`, the other
+Each side is an interpreter of its own, that of jobs with the variables of `verified.runtime.job.ENVIRONMENT`, the other
 without them. The work is the search of XML (200 queries, 1,334 videos of 48 clips) with 2 threads and with 8, three
 steps of its training (64 pairs of 48 clips of 2,048 numbers, paper widths), and frames at 8 fps of 30 s of 360p. It
 stops where the two sides' results differ in a byte.
@@ -18,7 +18,7 @@ from sides import Row, Side, asked, compare, described, interpreter_seconds, pro
 
 
 def main() -> None:
-    from verified.common.job import ENVIRONMENT
+    from verified.runtime.job import ENVIRONMENT
 
     parser = described(__doc__)
     parser.add_argument("--neighbours", type=int, default=1, help="busy processes beside the measured one")
@@ -74,9 +74,9 @@ def training():
     """Three steps of XML at the paper's widths."""
     import torch
 
-    from verified.retrieval.contract import Batch
-    from verified.retrieval.optimisers import BertAdam, parameter_groups
-    from verified.retrieval.registry import build_model
+    from verified.benchmark.vcmr.contract import Batch
+    from verified.benchmark.vcmr.optimisers import BertAdam, parameter_groups
+    from verified.benchmark.vcmr.registry import build_model
 
     torch.manual_seed(0)
     model = build_model("xml", {"video_dim": 2048, "text_dim": 768, "context_clips": 48}).train()
@@ -100,7 +100,7 @@ def sampling():
     """Frames at 8 fps of moments of three seconds."""
     from made_video import made_video
 
-    from verified.common.video import frames_of_spans
+    from verified.io.video import frames_of_spans
 
     path, spans = made_video(30, 360), [(start, start + 3.0) for start in range(0, 30, 3)]
     return lambda: b"".join(frames[:, ::8, ::8].tobytes() for _, frames, _ in frames_of_spans(path, spans, fps=8))

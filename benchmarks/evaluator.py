@@ -68,9 +68,9 @@ def scored(toy: bool) -> list[Row]:
 
 def shortened(toy: bool):
     """An evaluator with L/16's proportions and random weights, computing as scoring does."""
-    from verified.common.linear import through_onednn
     from verified.evaluator.architecture import Architecture
     from verified.evaluator.model import NoiseEvaluator
+    from verified.nn.linear import through_onednn
 
     width, layers = (64, 1) if toy else (256, 5)
     size = Architecture(
@@ -93,10 +93,10 @@ def shortened(toy: bool):
 
 def trained(moments: int) -> Row:
     """A step of fine-tuning at the demo's size."""
+    from verified.demo.tiny_evaluator.pretrain import world_batch
     from verified.evaluator.architecture import architecture
     from verified.evaluator.model import NoiseEvaluator
     from verified.evaluator.step import TrainingStep
-    from verified.evaluator.tiny.pretrain import world_batch
     from verified.evaluator.training import adamw
 
     size = architecture("tiny", 8, 64)

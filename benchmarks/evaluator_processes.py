@@ -26,11 +26,11 @@ def step_times(rank: int, world: int, steps: int = 6, batch: int = 32) -> None:
     import torch
     import torch.distributed as dist
 
+    from verified.demo.tiny_evaluator.pretrain import world_batch
     from verified.evaluator.architecture import architecture
     from verified.evaluator.model import NoiseEvaluator
     from verified.evaluator.processes import share
     from verified.evaluator.step import TrainingStep
-    from verified.evaluator.tiny.pretrain import world_batch
     from verified.evaluator.training import adamw
 
     torch.set_num_threads(1)

@@ -18,12 +18,12 @@ from pathlib import Path
 
 from sides import Row, Side, asked, compare, described, side
 
-from verified.generation.asking import Asker, Call
-from verified.generation.ledger import Ledger
-from verified.generation.ledger_file import TABLE
-from verified.generation.ledger_row import COLUMNS, key_of, parts_of
-from verified.generation.parsing import parse
-from verified.generation.request import Reply, Request
+from verified.lmm.asking import Asker, Call
+from verified.lmm.ledger import Ledger
+from verified.lmm.ledger_file import TABLE
+from verified.lmm.ledger_row import COLUMNS, key_of, parts_of
+from verified.lmm.parsing import parse
+from verified.lmm.request import Reply, Request
 
 PROMPT = "Say the same thing in other words. " * 20
 ANSWER = '1. "A dog runs across a green field."\n2. "A dog is running over grass."\n3. "A dog crosses a field."'

@@ -5,22 +5,22 @@
 Each side is an interpreter of its own, from its start to its end. The library's side has sentence-transformers or
 transformers load all-MiniLM-L6-v2 from its folder, as any other encoder is loaded, or takes the layers of the evaluator
 from transformers; the own side is what jobs run. The limit is an interpreter that imports torch and nothing else. The
-tests of `common/mini_lm.py` and `common/bert.py` hold both sides to the same bytes.
+tests of `nn/mini_lm.py` and `nn/bert.py` hold both sides to the same bytes.
 """
 
 import sys
 
 from sides import Row, Side, asked, compare, described, interpreter_seconds
 
-SENTENCE = "from verified.common.sentences import encode\nencode(['a ball'], {model})"
+SENTENCE = "from verified.nn.sentences import encode\nencode(['a ball'], {model})"
 TOKENS = (
     "from verified.features.text import encode_caption, load_encoder\nencode_caption('a ball', load_encoder({model}))"
 )
-IDS = "from verified.retrieval.tokens import load_tokeniser\nload_tokeniser({model})(['a ball'])"
+IDS = "from verified.benchmark.vcmr.tokens import load_tokeniser\nload_tokeniser({model})(['a ball'])"
 EVALUATOR = """
 from verified.evaluator.checkpoint import load_checkpoint
 from verified.evaluator.score import score_candidates
-from verified.stand_ins.paths import SHIPPED
+from verified.demo.stand_ins.paths import SHIPPED
 load_checkpoint(SHIPPED / "evaluator.safetensors")
 """
 LAYERS = """
@@ -33,7 +33,7 @@ ENCODERS = {"a sentence vector": SENTENCE, "token features": TOKENS, "token ids"
 
 def main() -> None:
     options = asked(described(__doc__))
-    from verified.common.mini_lm import NAME, folder
+    from verified.nn.mini_lm import NAME, folder
 
     libraries = ["sentence-transformers", "transformers", "transformers"]
     pairs = [

@@ -17,8 +17,8 @@ from unittest.mock import patch
 
 from benchmarks.demo_trainings import train_and_test
 
-from verified.common.job import log_to, set_threads, take_environment
 from verified.config import read
+from verified.runtime.job import log_to, set_threads, take_environment
 
 PROJECT = Path(__file__).resolve().parents[1]
 FOLDER = Path(__file__).with_name("results") / "late_span"
@@ -43,8 +43,8 @@ def spread(values: list[float]) -> str:
 
 def variants() -> dict:
     """Name → what to patch and how (None: nothing), and options."""
-    from verified.retrieval.models.late_span import PAD, LateSpan
-    from verified.retrieval.scoring import unit
+    from verified.benchmark.vcmr.models.late_span import PAD, LateSpan
+    from verified.benchmark.vcmr.scoring import unit
 
     scores, localise = LateSpan.clip_scores, LateSpan.localise
 

@@ -15,7 +15,7 @@ from sides import Row, asked, compare, described, side
 from verified.benchmark.lists import Lists
 from verified.benchmark.nms import suppress
 from verified.benchmark.tiou import tiou
-from verified.retrieval.metrics import Truth, per_query
+from verified.benchmark.vcmr.metrics import Truth, per_query
 
 THRESHOLD = 0.5
 

@@ -43,16 +43,16 @@ def made_up(minutes: float, queries: int) -> tuple[np.ndarray, np.ndarray]:
 
 def prefix_sums(frames: np.ndarray, queries: np.ndarray) -> np.ndarray:
     """Best moment of each query [queries, 2], as the workflow finds it."""
-    from verified.longform.grid import Grid
-    from verified.longform.zero_shot import rank_proposals
+    from verified.benchmark.mad.grid import Grid
+    from verified.benchmark.mad.zero_shot import rank_proposals
 
     return np.array([spans[0, :2] for spans in rank_proposals(frames, queries, Grid())])
 
 
 def each_proposal(frames: np.ndarray, queries: np.ndarray) -> np.ndarray:
     """The same by pooling the frames of one proposal after the other."""
+    from verified.benchmark.mad.grid import Grid
     from verified.benchmark.nms import suppress_spans
-    from verified.longform.grid import Grid
 
     grid = Grid()
     spans = grid.proposals(len(frames))
@@ -74,8 +74,8 @@ def pool(frames: np.ndarray, spans: np.ndarray) -> np.ndarray:
 
 def suppression(frames: np.ndarray, queries: np.ndarray) -> Callable[[], None]:
     """What finds the best spans of each query where all cosines are known."""
+    from verified.benchmark.mad.grid import Grid, distinct
     from verified.benchmark.nms import best_spans
-    from verified.longform.grid import Grid, distinct
 
     grid = Grid()
     spans = distinct(grid.proposals(len(frames)))

@@ -28,7 +28,7 @@ def make_video(path: Path, seconds: int, height: int) -> None:
     """Encode texture in two moving layers, new every 12 s, with noise."""
     import av
 
-    from verified.common.files import atomic_path
+    from verified.io.files import atomic_path
 
     random = np.random.default_rng(0)
     width = WIDTHS[height]
@@ -60,6 +60,6 @@ def texture(random: np.random.Generator, height: int, width: int) -> np.ndarray:
 
 def described_video(path: Path) -> dict:
     """The row of a video as the corpus holds it."""
-    from verified.common.video import probe
+    from verified.io.video import probe
 
     return {"video": path.stem, "path": str(path), **probe(path)}

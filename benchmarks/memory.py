@@ -15,9 +15,10 @@ import clustering
 import longform
 import reranking
 import video
-from features import BATCH
 from made_video import described_video, made_video
 from sides import described
+
+from features import BATCH
 
 FILM = 110.77, 40
 RERANKED = "conquer", 1, 100, 240, 768

@@ -46,9 +46,9 @@ def by_way(way: str, run) -> list:
     """What comes of one run, as it runs or by PyTorch's own operations on padded sequences."""
     from torch.nn import functional
 
-    from verified.common import linear
-    from verified.retrieval import dropout
-    from verified.retrieval.models import xml
+    from verified.benchmark.vcmr import dropout
+    from verified.benchmark.vcmr.models import xml
+    from verified.nn import linear
 
     with ExitStack() as stack:
         if way == "MKL":
@@ -60,7 +60,7 @@ def by_way(way: str, run) -> list:
 
 def built(name: str, **sizes):
     """A model with random weights that computes as the trained ones do."""
-    from verified.retrieval.registry import build_model
+    from verified.benchmark.vcmr.registry import build_model
 
     return build_model(name, {"video_dim": VIDEO_DIM, "context_clips": CLIPS, "text_dim": TEXT_DIM, **sizes}).eval()
 
@@ -105,7 +105,7 @@ def training():
     """A step of training on 32 pairs of 12 tokens and 16 to 48 clips; its losses and a gradient."""
     import torch
 
-    from verified.retrieval.contract import Batch
+    from verified.benchmark.vcmr.contract import Batch
 
     seen, tokens = torch.arange(CLIPS) < torch.tensor(LENGTHS)[:, None], torch.arange(30) < TOKENS
     pairs = len(LENGTHS)
@@ -123,7 +123,7 @@ def stepped(batch, **options):
     """A function that takes one step of XML's training, with rate 0, so that every step is the same."""
     import torch
 
-    from verified.retrieval.optimisers import BertAdam, parameter_groups
+    from verified.benchmark.vcmr.optimisers import BertAdam, parameter_groups
 
     model = built("xml", **options).train()
     optimiser = BertAdam(parameter_groups(model.named_parameters(), 0.0), 0.0)

@@ -43,7 +43,7 @@ def prepare(name: str, queries: int, videos: int, clips: int, hidden: int) -> tu
     """A model with random weights, and random features: of videos with a third to all of the context."""
     import torch
 
-    from verified.retrieval.registry import build_model
+    from verified.benchmark.vcmr.registry import build_model
 
     torch.manual_seed(0)
     sizes = {"video_dim": 2048, "text_dim": 768, "context_clips": clips, "hidden": hidden, "feed_forward": 4 * hidden}

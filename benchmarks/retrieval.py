@@ -67,8 +67,8 @@ class MadeUp:
     def __post_init__(self):
         import numpy as np
 
-        from verified.retrieval.data import Moments
-        from verified.retrieval.search import SearchSettings
+        from verified.benchmark.vcmr.data import Moments
+        from verified.benchmark.vcmr.search import SearchSettings
 
         size = self.size
         numbers = np.arange(size.queries)
@@ -83,7 +83,7 @@ class MadeUp:
 
     def search(self):
         """The lists of all queries."""
-        from verified.retrieval.search import search_encoded
+        from verified.benchmark.vcmr.search import search_encoded
 
         return search_encoded(self.model, self.corpus, self, Texts(self.tokens), self.moments, self.settings)
 
@@ -96,7 +96,7 @@ class MadeUp:
         """Literal decoding of the first queries, four at a time; their videos, best first."""
         import torch
 
-        from verified.retrieval.search import encode_queries
+        from verified.benchmark.vcmr.search import encode_queries
 
         rankings = []
         with torch.no_grad():
@@ -151,7 +151,7 @@ def made_up(size: Size) -> MadeUp:
     """An untrained XML, encodings of a corpus of unit length, and queries."""
     import torch
 
-    from verified.retrieval.registry import build_model
+    from verified.benchmark.vcmr.registry import build_model
 
     torch.manual_seed(0)
     model = build_model("xml", {"video_dim": VIDEO_DIM, "text_dim": TEXT_DIM, "context_clips": size.clips}).eval()

@@ -14,10 +14,10 @@ from pathlib import Path
 import numpy as np
 from benchmarks.demo_trainings import train_and_test
 
-from verified.common.intervals import difference
-from verified.common.job import log_to, set_threads, take_environment
+from verified.benchmark.intervals import difference
+from verified.benchmark.vcmr.per_query import read_per_query
 from verified.config import read
-from verified.retrieval.per_query import read_per_query
+from verified.runtime.job import log_to, set_threads, take_environment
 
 PROJECT = Path(__file__).resolve().parents[1]
 FOLDER = Path(__file__).with_name("results") / "same_model"

@@ -60,7 +60,7 @@ class Corpus:
 
 def build(folder: Path, videos: int, exact_clips: int) -> dict:
     """An index of made-up videos in `folder`; its manifest."""
-    from verified.common.seals import replacing
+    from verified.runtime.seals import replacing
     from verified.search.captions import FILE, write_captions
     from verified.search.encoders import Vectors
     from verified.search.store import FORMAT, add_segment, read_manifest, write_manifest
@@ -104,8 +104,8 @@ def encoder():
     """XML at its published width with random weights."""
     import torch
 
-    from verified.retrieval.checkpoint import save_model
-    from verified.retrieval.registry import build_model
+    from verified.benchmark.vcmr.checkpoint import save_model
+    from verified.benchmark.vcmr.registry import build_model
     from verified.search.encoders import ModelEncoder
 
     torch.set_num_threads(1)

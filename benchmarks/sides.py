@@ -125,7 +125,7 @@ def product_rate() -> float:
     """Multiplications of float32 a second of one large product, of three the median; the one before them warms up."""
     import torch
 
-    from verified.common.linear import linear
+    from verified.nn.linear import linear
 
     torch.set_num_threads(1)
     x, weight = torch.ones(2048, 3072), torch.ones(768, 3072)
@@ -138,7 +138,7 @@ def multiplications(work: Callable[[], object]) -> int:
     from torch.nn.attention import SDPBackend, sdpa_kernel
     from torch.utils.flop_counter import FlopCounterMode
 
-    import verified.common.linear as linear
+    import verified.nn.linear as linear
 
     usual, linear.HAS_ONEDNN = linear.HAS_ONEDNN, False  # it knows PyTorch's own operations only
     try:

@@ -4,7 +4,7 @@
     python benchmarks/significance.py --into docs/tables.md  # and put it into the page
 
 Answers of a model are drawn from a world whose truth is known, as often as wanted, and judged by
-`verified.common.intervals`, of whose code nothing is used here. A query is answered rightly where a normal score is
+`verified.benchmark.intervals`, of whose code nothing is used here. A query is answered rightly where a normal score is
 below a threshold. The score is the sum of independent parts: of the video and of the query (what a model finds hard,
 in every training), of the training, and of the video and the query within that training. Their sizes follow from what
 can be seen in a run: the recall, how alike the answers to queries of one video are (intra-class correlation), how far
@@ -120,8 +120,8 @@ class Rates:
 
 
 def measure(world: World, trainings: int, draws: int, seed: int) -> Rates:
-    """What `verified.common.intervals` makes of `draws` draws of a world."""
-    from verified.common.intervals import SIGNIFICANT, difference, mean_interval
+    """What `verified.benchmark.intervals` makes of `draws` draws of a world."""
+    from verified.benchmark.intervals import SIGNIFICANT, difference, mean_interval
 
     random, owner = np.random.default_rng(seed), videos()
     held, found = [], {1.0: [], RELATED: []}

@@ -14,8 +14,9 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from search import PER_VIDEO, Corpus, build, encoder
 from sides import Row, arithmetic, asked, compare, described, multiplications, side
+
+from search import PER_VIDEO, Corpus, build, encoder
 
 QUERIES, EXACT_CLIPS, VIDEOS, TOP = 40, 200_000, 100, 10
 SENTENCE = "a person opens the fridge, takes {number} eggs out of it and then closes it"

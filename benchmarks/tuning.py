@@ -20,9 +20,9 @@ import resource
 from pathlib import Path
 from types import SimpleNamespace
 
-from verified.common.job import log_to, set_threads, take_environment
-from verified.common.seeds import derive_seed
 from verified.config import Config, read
+from verified.runtime.job import log_to, set_threads, take_environment
+from verified.runtime.seeds import derive_seed
 
 PROJECT = Path(__file__).resolve().parents[1]
 LOG = Path(__file__).with_name("tuning.jsonl")
@@ -96,9 +96,9 @@ def trial(settings: Config, options: argparse.Namespace, model: str, number: int
 
 def score(settings, options, model: str, number: int, changes: dict, seed: int, rows: list[dict]) -> dict[str, float]:
     """VCMR of one training on the selection split, in percent by metric."""
-    from verified.retrieval.experiment import rank_videos, test_model, train_model
-    from verified.retrieval.paths import search_settings, training_inputs, training_settings
-    from verified.retrieval.registry import is_two_stage
+    from verified.benchmark.vcmr.experiment import rank_videos, test_model, train_model
+    from verified.benchmark.vcmr.paths import search_settings, training_inputs, training_settings
+    from verified.benchmark.vcmr.registry import is_two_stage
 
     folder = TRAININGS / model / f"trial-{number}" / f"seed-{seed}"
     folder.mkdir(parents=True, exist_ok=True)

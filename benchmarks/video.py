@@ -34,7 +34,7 @@ def rows(path: Path, seconds: int, frames: int) -> list[Row]:
     """Everything that reads the whole video, and three frames of it."""
     from scenedetect import ContentDetector, detect
 
-    from verified.common.video import frames_of_spans, probe, read_frames
+    from verified.io.video import frames_of_spans, probe, read_frames
 
     whole, three = [(0.0, float(seconds))], [0.2 * seconds, 0.5 * seconds, 0.9 * seconds]
     work = {
@@ -54,7 +54,7 @@ def rows(path: Path, seconds: int, frames: int) -> list[Row]:
 
 def sample(path: Path, seconds: int) -> None:
     """8 frames a second of the video in moments of three seconds."""
-    from verified.common.video import frames_of_spans
+    from verified.io.video import frames_of_spans
 
     spans = [(start, start + 3.0) for start in np.arange(0, seconds, 3.0).tolist()]
     for _ in frames_of_spans(path, spans, fps=SAMPLING_FPS):
@@ -81,7 +81,7 @@ def decode(path: Path) -> int:
 
 def by_decord(work: Callable[[], object], frames: int) -> Side | None:
     """The same work with decord as the reader, where it is installed."""
-    from verified.common.job import READER
+    from verified.runtime.job import READER
 
     def run() -> None:
         os.environ[READER] = "decord"

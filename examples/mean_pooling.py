@@ -1,8 +1,8 @@
 """A retrieval model of one's own, in one file: mean-pooled queries against projected clips.
 
-To put it into the benchmark, copy the file to ``scripts/verified/retrieval/models/mean_pooling.py`` and add
+To put it into the benchmark, copy the file to ``scripts/verified/benchmark/vcmr/models/mean_pooling.py`` and add
 ``mean_pooling`` to ``retrieval.models`` in the configuration: training, search, intervals and its rows in the tables
-come by themselves. To see first whether it keeps the contract (``verified/retrieval/contract.py``):
+come by themselves. To see first whether it keeps the contract (``verified/benchmark/vcmr/contract.py``):
 
     verified check-model examples/mean_pooling.py
 """
@@ -14,10 +14,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from verified.retrieval.contract import Batch, Encoded, ModelConfig, Recipe, RetrievalModel, Spans
-from verified.retrieval.layers import without_pads
-from verified.retrieval.registry import register
-from verified.retrieval.scoring import PAD, max_over_clips, paired_products, unit
+from verified.benchmark.vcmr.contract import Batch, Encoded, ModelConfig, Recipe, RetrievalModel, Spans
+from verified.benchmark.vcmr.layers import without_pads
+from verified.benchmark.vcmr.registry import register
+from verified.benchmark.vcmr.scoring import PAD, max_over_clips, paired_products, unit
 
 
 @dataclass(frozen=True, kw_only=True)

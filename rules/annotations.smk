@@ -29,7 +29,7 @@ rule compare_candidates:
         revision=settings.generation.sentence_revision,
         threads=settings.generation.threads,
     script:
-        "../scripts/compare_candidates.py"
+        "../scripts/annotations/compare_candidates.py"
 
 
 rule choose_annotations:
@@ -61,7 +61,7 @@ rule choose_annotations:
         seed=settings.seed,
         selection=settings.annotations.model_dump(include={"min_score", "min_precision", "best", "otherwise"}),
     script:
-        "../scripts/choose_annotations.py"
+        "../scripts/annotations/choose.py"
 
 
 rule export_annotations:
@@ -98,7 +98,7 @@ rule export_annotations:
         choose_by=settings.annotations.choose_by,
         seed=settings.seed,
     script:
-        "../scripts/export_annotations.py"
+        "../scripts/annotations/export.py"
 
 
 rule lint_annotations:
@@ -121,4 +121,4 @@ rule lint_annotations:
         settings=settings.annotations.model_dump(mode="json"),
         annotated_here=dataset_values(settings, lambda dataset: dataset.source.annotated_here),
     script:
-        "../scripts/lint_annotations.py"
+        "../scripts/annotations/lint.py"

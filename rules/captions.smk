@@ -37,7 +37,7 @@ rule caption_statics:
         asked_in=asked_in_of("results/{dataset}/captions/statics/{shard}.counts.json"),
         seed=settings.seed,
     script:
-        "../scripts/caption_statics.py"
+        "../scripts/captions/describe_statics.py"
 
 
 rule caption_dynamics:
@@ -82,7 +82,7 @@ rule caption_dynamics:
         asked_in=asked_in_of("results/{dataset}/captions/dynamics/{shard}.counts.json"),
         seed=settings.seed,
     script:
-        "../scripts/caption_dynamics.py"
+        "../scripts/captions/describe_dynamics.py"
 
 
 rule collect_spoiled:
@@ -103,4 +103,4 @@ rule collect_spoiled:
         mem_mb=growing(500),
         runtime=growing(10),
     script:
-        "../scripts/collect_spoiled.py"
+        "../scripts/captions/collect_spoiled.py"

@@ -9,23 +9,23 @@ from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 from snakemake.utils import validate
 
-from verified.common.digest import follow_imports, modules_digest, name_reader
-from verified.common.folders import key_of
-from verified.common.errors import InputError
-from verified.common.job import announce_parent
-from verified.common.project import PROJECT
-from verified.common.resources import LONGEST, LONGEST_ROAD, growing, limit_runtime
-from verified.common.run_lock import enter
-from verified.common.run_marks import keep_own_marks
-from verified.common.seals import announce, finish_begun, marked
-from verified.common.shards import shard_names
+from verified.runtime.digest import follow_imports, modules_digest, name_reader
+from verified.runtime.folders import key_of
+from verified.errors import InputError
+from verified.runtime.job import announce_parent
+from verified.runtime.project import PROJECT
+from verified.runtime.resources import LONGEST, LONGEST_ROAD, growing, limit_runtime
+from verified.runtime.run_lock import enter
+from verified.runtime.run_marks import keep_own_marks
+from verified.runtime.seals import announce, finish_begun, marked
+from verified.runtime.shards import shard_names
 from verified.config import load
 from verified.config.folders import dataset_folder, dataset_of, dataset_pattern, dataset_values, datasets_with
 from verified.config.folders import evaluator_folder, home
-from verified.rextime import paths as suite_paths
+from verified.benchmark.rextime import paths as suite_paths
 from verified.config.run_values import run_values
-from verified.corpus.enough import check_enough
-from verified.tables.closing import asked_for, closing_message, show, show_if_nothing_is_left
+from verified.corpus.minimum_size import check_enough
+from verified.tables.summary import asked_for, closing_message, show, show_if_nothing_is_left
 from verified.tables.paths import leading_tables
 
 DEFAULT = PROJECT / "config" / "config.yaml"

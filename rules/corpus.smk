@@ -34,7 +34,7 @@ rule render_demo:
         source=dataset_settings("source"),
         seed=settings.seed,
     script:
-        "../scripts/render_demo.py"
+        "../scripts/demo/render_corpus.py"
 
 
 rule list_published:
@@ -58,7 +58,7 @@ rule list_published:
     params:
         source=dataset_settings("source"),
     script:
-        "../scripts/list_published.py"
+        "../scripts/corpus/list_published.py"
 
 
 rule probe_videos:
@@ -87,7 +87,7 @@ rule probe_videos:
         shards=settings.shards,
         rows=shard_state(settings),
     script:
-        "../scripts/probe_videos.py"
+        "../scripts/corpus/probe_videos.py"
 
 
 rule detect_scenes:
@@ -113,7 +113,7 @@ rule detect_scenes:
         shards=settings.shards,
         videos=scene_state(settings),
     script:
-        "../scripts/detect_scenes.py"
+        "../scripts/corpus/detect_scenes.py"
 
 
 rule build_corpus:
@@ -144,4 +144,4 @@ rule build_corpus:
         splits=split_settings(settings),
         folder_state=folder_state(settings),
     script:
-        "../scripts/build_corpus.py"
+        "../scripts/corpus/build.py"

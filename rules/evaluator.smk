@@ -41,7 +41,7 @@ rule gather_clips:
         clip_side=settings.evaluator.clip_side,
         shards=settings.shards,
     script:
-        "../scripts/gather_clips.py"
+        "../scripts/evaluator/gather_clips.py"
 
 
 rule pretrain_evaluator:
@@ -74,7 +74,7 @@ rule pretrain_evaluator:
         save_seconds=settings.evaluator.save_seconds,
         seed=settings.seed,
     script:
-        "../scripts/pretrain_evaluator.py"
+        "../scripts/demo/pretrain_evaluator.py"
 
 
 rule finetune_evaluator:
@@ -110,7 +110,7 @@ rule finetune_evaluator:
         save_seconds=settings.evaluator.save_seconds,
         seed=settings.seed,
     script:
-        "../scripts/finetune_evaluator.py"
+        "../scripts/evaluator/finetune.py"
 
 
 rule score_captions:
@@ -143,4 +143,4 @@ rule score_captions:
         confidence=settings.evaluator.confidence,
         precision=settings.evaluator.precision,
     script:
-        "../scripts/score_captions.py"
+        "../scripts/evaluator/score_captions.py"

@@ -29,4 +29,4 @@ rule export_form:
     params:
         facts=export_facts(settings),
     script:
-        "../scripts/export_form.py"
+        "../scripts/export/write_form.py"

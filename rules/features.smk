@@ -32,7 +32,7 @@ rule extract_video_features:
         clip_seconds=clip_seconds(settings),
         shards=settings.shards,
     script:
-        "../scripts/extract_video_features.py"
+        "../scripts/features/extract_video.py"
 
 
 rule link_features:
@@ -53,7 +53,7 @@ rule link_features:
         mem_mb=growing(1000),
         runtime=growing(10),
     script:
-        "../scripts/link_features.py"
+        "../scripts/features/link.py"
 
 
 rule extract_text_features:
@@ -82,4 +82,4 @@ rule extract_text_features:
         ),
         caption=caption_key,
     script:
-        "../scripts/extract_text_features.py"
+        "../scripts/features/extract_text.py"

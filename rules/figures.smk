@@ -63,7 +63,7 @@ rule draw_examples:
     params:
         seed=settings.seed,
     script:
-        "../scripts/draw_examples.py"
+        "../scripts/figures/draw_examples.py"
 
 
 rule draw_predictions:
@@ -97,7 +97,7 @@ rule draw_predictions:
         seed=settings.seed,
         nms_threshold=nms_threshold(settings),
     script:
-        "../scripts/draw_predictions.py"
+        "../scripts/figures/draw_predictions.py"
 
 
 rule draw_statistics:
@@ -145,4 +145,4 @@ rule draw_statistics:
         mem_mb=growing(1000),
         runtime=growing(15),
     script:
-        "../scripts/draw_statistics.py"
+        "../scripts/figures/draw_statistics.py"

@@ -25,7 +25,7 @@ rule draw_training:
         mem_mb=growing(1000),
         runtime=growing(15),
     script:
-        "../scripts/draw_training.py"
+        "../scripts/figures/draw_training.py"
 
 
 rule draw_validation:
@@ -53,7 +53,7 @@ rule draw_validation:
         mem_mb=growing(1000),
         runtime=growing(15),
     script:
-        "../scripts/draw_validation.py"
+        "../scripts/figures/draw_validation.py"
 
 
 rule draw_recalls:
@@ -83,7 +83,7 @@ rule draw_recalls:
     params:
         title=title_of(settings),
     script:
-        "../scripts/draw_recalls.py"
+        "../scripts/figures/draw_recalls.py"
 
 
 rule draw_evaluator_training:
@@ -109,4 +109,4 @@ rule draw_evaluator_training:
         mem_mb=growing(1000),
         runtime=growing(15),
     script:
-        "../scripts/draw_evaluator_training.py"
+        "../scripts/figures/draw_evaluator_training.py"

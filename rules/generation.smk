@@ -1,6 +1,6 @@
 from verified.captions.unanswered import asked_in_of
-from verified.generation.jobs import ROLES_OF_STAGE, asked_first, job_of_shard, prefetch_threads, shards_of_job
-from verified.generation.prompts import prompt_file
+from verified.lmm.jobs import ROLES_OF_STAGE, asked_first, job_of_shard, prefetch_threads, shards_of_job
+from verified.lmm.prompts import prompt_file
 from verified.weights.paths import role_records, sentence_records
 
 

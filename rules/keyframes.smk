@@ -21,4 +21,4 @@ rule extract_keyframes:
         settings=dataset_settings("keyframes"),
         shards=settings.shards,
     script:
-        "../scripts/extract_keyframes.py"
+        "../scripts/keyframes/extract.py"

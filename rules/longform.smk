@@ -1,6 +1,6 @@
 import re
 
-from verified.longform import paths as film_paths
+from verified.benchmark.mad import paths as film_paths
 
 FILMS = film_paths.folder(settings)
 FILM_LOGS = f"logs/{settings.name}/longform"
@@ -33,7 +33,7 @@ rule render_films:
         fps=settings.longform.grid.fps,
         seed=settings.seed,
     script:
-        "../scripts/render_films.py"
+        "../scripts/demo/render_films.py"
 
 
 rule collect_films:
@@ -58,7 +58,7 @@ rule collect_films:
     params:
         settings=settings.longform.collection.model_dump(mode="json"),
     script:
-        "../scripts/collect_films.py"
+        "../scripts/mad/collect.py"
 
 
 rule extract_film_features:
@@ -86,7 +86,7 @@ rule extract_film_features:
         fps=settings.longform.grid.fps,
         shards=settings.shards,
     script:
-        "../scripts/extract_film_features.py"
+        "../scripts/mad/extract_features.py"
 
 
 rule link_film_features:
@@ -106,7 +106,7 @@ rule link_film_features:
         mem_mb=growing(1000),
         runtime=growing(10),
     script:
-        "../scripts/link_film_features.py"
+        "../scripts/mad/link_features.py"
 
 
 rule list_film_annotations:
@@ -131,7 +131,7 @@ rule list_film_annotations:
     params:
         films=film_paths.set_values(settings),
     script:
-        "../scripts/list_film_annotations.py"
+        "../scripts/mad/list_annotations.py"
 
 
 rule extract_sentence_features:
@@ -157,4 +157,4 @@ rule extract_sentence_features:
     params:
         encoder=film_paths.encoder_settings(settings),
     script:
-        "../scripts/extract_sentence_features.py"
+        "../scripts/mad/extract_sentence_features.py"

@@ -26,7 +26,7 @@ rule draw_film_statistics:
         mem_mb=growing(1000),
         runtime=growing(15),
     script:
-        "../scripts/draw_film_statistics.py"
+        "../scripts/mad/draw_statistics.py"
 
 
 rule draw_films:
@@ -58,4 +58,4 @@ rule draw_films:
         mem_mb=growing(1000),
         runtime=growing(15),
     script:
-        "../scripts/draw_films.py"
+        "../scripts/mad/draw.py"

@@ -18,7 +18,7 @@ rule measure_baselines:
         films=film_paths.set_values(settings),
         settings=film_paths.testing(settings, "baselines"),
     script:
-        "../scripts/measure_baselines.py"
+        "../scripts/mad/measure_baselines.py"
 
 
 rule rank_zero_shot:
@@ -44,7 +44,7 @@ rule rank_zero_shot:
         films=film_paths.set_values(settings),
         settings=film_paths.testing(settings, "zero-shot"),
     script:
-        "../scripts/rank_zero_shot.py"
+        "../scripts/mad/rank_zero_shot.py"
 
 
 rule train_vlg_net:
@@ -72,7 +72,7 @@ rule train_vlg_net:
         settings=settings.longform.vlg_net.model_dump(mode="json"),
         seed=settings.seed,
     script:
-        "../scripts/train_vlg_net.py"
+        "../scripts/mad/train_vlg_net.py"
 
 
 rule rank_vlg_net:
@@ -100,7 +100,7 @@ rule rank_vlg_net:
         films=film_paths.set_values(settings),
         settings=film_paths.testing(settings, "vlg-net"),
     script:
-        "../scripts/rank_vlg_net.py"
+        "../scripts/mad/rank_vlg_net.py"
 
 
 rule tabulate_films:
@@ -127,4 +127,4 @@ rule tabulate_films:
     params:
         layout=film_paths.table_layout(settings),
     script:
-        "../scripts/tabulate_films.py"
+        "../scripts/mad/tabulate.py"

@@ -20,7 +20,7 @@ rule describe_films:
         model=settings.statistics.spacy_model,
         processes=settings.longform.processes,
     script:
-        "../scripts/describe_films.py"
+        "../scripts/mad/describe.py"
 
 
 rule describe_dataset:
@@ -47,7 +47,7 @@ rule describe_dataset:
         model=settings.statistics.spacy_model,
         processes=settings.longform.processes,
     script:
-        "../scripts/describe_films.py"
+        "../scripts/mad/describe.py"
 
 
 rule describe_published:
@@ -75,7 +75,7 @@ rule describe_published:
         model=settings.statistics.spacy_model,
         processes=settings.longform.processes,
     script:
-        "../scripts/describe_films.py"
+        "../scripts/mad/describe.py"
 
 
 rule unpack_wordnet:
@@ -96,7 +96,7 @@ rule unpack_wordnet:
         runtime=growing(10),
         disk_mb=100,
     script:
-        "../scripts/unpack_wordnet.py"
+        "../scripts/mad/unpack_wordnet.py"
 
 
 rule measure_uniqueness:
@@ -121,7 +121,7 @@ rule measure_uniqueness:
         direction=settings.longform.meteor_direction,
         processes=settings.longform.processes,
     script:
-        "../scripts/measure_uniqueness.py"
+        "../scripts/mad/measure_uniqueness.py"
 
 
 rule check_collection:
@@ -142,4 +142,4 @@ rule check_collection:
         mem_mb=growing(1000),
         runtime=growing(10),
     script:
-        "../scripts/check_collection.py"
+        "../scripts/mad/check_collection.py"

@@ -17,4 +17,4 @@ rule sum_outcomes:
         mem_mb=growing(500),
         runtime=growing(10),
     script:
-        "../scripts/sum_outcomes.py"
+        "../scripts/captions/sum_outcomes.py"

@@ -29,4 +29,4 @@ rule tabulate_corpus:
         title=title_of(settings),
         ledger=settings.generation.ledger,
     script:
-        "../scripts/tabulate_corpus.py"
+        "../scripts/tables/tabulate_corpus.py"

@@ -34,4 +34,4 @@ rule write_perturbations:
         asked_in=asked_in_of("results/{dataset}/perturbations/{shard}.counts.json"),
         seed=settings.seed,
     script:
-        "../scripts/write_perturbations.py"
+        "../scripts/perturbations/write.py"

@@ -36,7 +36,7 @@ rule caption_scenes:
         asked_in=asked_in_of("results/{dataset}/corpus/scenes/{shard}.counts.json"),
         seed=settings.seed,
     script:
-        "../scripts/caption_scenes.py"
+        "../scripts/corpus/caption_scenes.py"
 
 
 rule propose_moments:
@@ -62,4 +62,4 @@ rule propose_moments:
         splits=split_settings(settings),
         seed=settings.seed,
     script:
-        "../scripts/propose_moments.py"
+        "../scripts/corpus/propose_moments.py"

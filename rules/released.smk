@@ -33,7 +33,7 @@ rule download_released:
         runtime=growing(60),
         disk_mb=500,
     script:
-        "../scripts/download_released.py"
+        "../scripts/corpus/download_released.py"
 
 
 rule read_released:
@@ -58,7 +58,7 @@ rule read_released:
     params:
         source=dataset_settings("source"),
     script:
-        "../scripts/read_released.py"
+        "../scripts/corpus/read_released.py"
 
 
 rule list_released_moments:
@@ -81,4 +81,4 @@ rule list_released_moments:
         mem_mb=growing(2000),
         runtime=growing(15),
     script:
-        "../scripts/list_released_moments.py"
+        "../scripts/corpus/list_released_moments.py"

@@ -42,7 +42,7 @@ rule summarise_report:
         warning=any_confidence_warning(settings),
         page=page_digest("table"),
     script:
-        "../scripts/summarise_report.py"
+        "../scripts/report/summarise.py"
 
 
 rule browse_captions:
@@ -71,4 +71,4 @@ rule browse_captions:
         about=browser_facts(settings),
         page=page_digest("captions"),
     script:
-        "../scripts/browse_captions.py"
+        "../scripts/report/browse_captions.py"

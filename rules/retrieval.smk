@@ -1,18 +1,4 @@
-from verified.retrieval.paths import (
-    featured_datasets,
-    model_code,
-    model_pattern,
-    ranking_inputs,
-    released_features,
-    search_settings,
-    settings_digest,
-    tested_captions,
-    testing_inputs,
-    trained_captions,
-    training_inputs,
-    training_priority,
-    training_settings,
-)
+from verified.benchmark.vcmr.paths import featured_datasets, model_code, model_pattern, ranking_inputs, released_features, search_settings, settings_digest, tested_captions, testing_inputs, trained_captions, training_inputs, training_priority, training_settings
 from verified.weights.paths import retrieval_records, text_records
 
 
@@ -48,7 +34,7 @@ rule link_released_features:
         runtime=growing(10),
         disk_mb=100,
     script:
-        "../scripts/link_released_features.py"
+        "../scripts/vcmr/link_released_features.py"
 
 
 rule train_model:
@@ -76,7 +62,7 @@ rule train_model:
         settings=training_settings(settings),
         model_code=model_code,
     script:
-        "../scripts/train_model.py"
+        "../scripts/vcmr/train.py"
 
 
 rule rank_training_videos:
@@ -104,7 +90,7 @@ rule rank_training_videos:
         captions=trained_captions,
         model_code=model_code,
     script:
-        "../scripts/rank_videos.py"
+        "../scripts/vcmr/rank_videos.py"
 
 
 rule rank_test_videos:
@@ -131,7 +117,7 @@ rule rank_test_videos:
         captions=tested_captions,
         model_code=model_code,
     script:
-        "../scripts/rank_videos.py"
+        "../scripts/vcmr/rank_videos.py"
 
 
 rule test_model:
@@ -162,4 +148,4 @@ rule test_model:
         settings_sha256=settings_digest(settings),
         model_code=model_code,
     script:
-        "../scripts/test_model.py"
+        "../scripts/vcmr/test.py"

@@ -2,7 +2,7 @@ from verified.annotations.paths import compared_candidates
 from verified.config import outputs
 from verified.people.pages import page_digest
 from verified.report.paths import title_of
-from verified.review.paths import page_folders, review_warning
+from verified.people.review.paths import page_folders, review_warning
 
 
 rule review:
@@ -40,7 +40,7 @@ rule prepare_review:
         seed=settings.seed,
         page=page_digest("review"),
     script:
-        "../scripts/prepare_review.py"
+        "../scripts/people/prepare_review.py"
 
 
 rule settle_review:
@@ -69,4 +69,4 @@ rule settle_review:
         lint=settings.annotations.lint.model_dump(),
         title=title_of(settings),
     script:
-        "../scripts/settle_review.py"
+        "../scripts/people/adjudicate_review.py"

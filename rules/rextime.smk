@@ -1,4 +1,4 @@
-from verified.rextime.tasks import GENERATION
+from verified.benchmark.rextime.tasks import GENERATION
 
 SUITE = suite_paths.folder(settings)
 QUESTIONS = expand(f"{SUITE}/annotations/{{split}}.jsonl", split=suite_paths.splits(settings.rextime))
@@ -26,7 +26,7 @@ rule filter_rextime_sources:
         suite=suite_paths.filtering(settings),
         corpora=suite_paths.corpora(settings),
     script:
-        "../scripts/filter_rextime_sources.py"
+        "../scripts/rextime/filter_sources.py"
 
 
 rule probe_rextime_videos:
@@ -51,7 +51,7 @@ rule probe_rextime_videos:
         corpora=suite_paths.corpora(settings),
         shards=settings.shards,
     script:
-        "../scripts/probe_rextime_videos.py"
+        "../scripts/rextime/probe_videos.py"
 
 
 rule write_rextime_questions:
@@ -91,7 +91,7 @@ rule write_rextime_questions:
         asked_in=asked_in_of(f"{SUITE}/questions/{{shard}}.counts.json"),
         seed=settings.seed,
     script:
-        "../scripts/write_rextime_questions.py"
+        "../scripts/rextime/write_questions.py"
 
 
 rule collect_rextime_questions:
@@ -114,7 +114,7 @@ rule collect_rextime_questions:
         mem_mb=growing(2000),
         runtime=growing(10),
     script:
-        "../scripts/collect_rextime_questions.py"
+        "../scripts/rextime/collect_questions.py"
 
 
 rule measure_rextime_validity:
@@ -136,7 +136,7 @@ rule measure_rextime_validity:
         mem_mb=growing(1000),
         runtime=growing(10),
     script:
-        "../scripts/measure_rextime_validity.py"
+        "../scripts/rextime/measure_validity.py"
 
 
 rule tabulate_rextime:
@@ -165,4 +165,4 @@ rule tabulate_rextime:
         prices=settings.rextime.prices.model_dump(mode="json"),
         released=settings.rextime.released,
     script:
-        "../scripts/tabulate_rextime.py"
+        "../scripts/rextime/tabulate.py"

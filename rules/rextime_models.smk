@@ -1,5 +1,5 @@
-from verified.retrieval.paths import search_values
-from verified.rextime.answer import TASKS as PROTOCOL_TASKS
+from verified.benchmark.vcmr.paths import search_values
+from verified.benchmark.rextime.answer import TASKS as PROTOCOL_TASKS
 from verified.weights.paths import text_records
 
 
@@ -43,7 +43,7 @@ rule answer_rextime_questions:
         asked_in=asked_in_of(f"{SUITE}/answers/{{protocol}}/{{shard}}.counts.json"),
         seed=settings.seed,
     script:
-        "../scripts/answer_rextime_questions.py"
+        "../scripts/rextime/answer_questions.py"
 
 
 rule ground_rextime_questions:
@@ -73,7 +73,7 @@ rule ground_rextime_questions:
         sources=lambda wildcards: suite_paths.sources_of(settings, wildcards.grounded),
         model_code=suite_paths.grounder_code,
     script:
-        "../scripts/ground_rextime_questions.py"
+        "../scripts/rextime/ground_questions.py"
 
 
 rule score_rextime:
@@ -98,4 +98,4 @@ rule score_rextime:
         takers=suite_paths.takers(settings),
         seed=settings.seed,
     script:
-        "../scripts/score_rextime.py"
+        "../scripts/rextime/score.py"

@@ -25,4 +25,4 @@ rule build_search_index:
         settings=index_settings(settings),
         model_code=indexed_code,
     script:
-        "../scripts/build_search_index.py"
+        "../scripts/search/build_index.py"

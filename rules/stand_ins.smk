@@ -29,7 +29,7 @@ rule train_image_backbone:
         save_seconds=settings.evaluator.save_seconds,
         seed=settings.seed,
     script:
-        "../scripts/train_image_backbone.py"
+        "../scripts/demo/train_image_backbone.py"
 
 
 rule describe_stand_ins:
@@ -62,7 +62,7 @@ rule describe_stand_ins:
             **settings.evaluator.model_dump(mode="json", include=PRETRAINING_KEYS),
         },
     script:
-        "../scripts/describe_stand_ins.py"
+        "../scripts/demo/describe_stand_ins.py"
 
 
 rule stand_ins:

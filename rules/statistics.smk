@@ -22,7 +22,7 @@ rule measure_language:
         model=settings.statistics.spacy_model,
         threads=settings.statistics.threads,
     script:
-        "../scripts/measure_language.py"
+        "../scripts/statistics/measure_language.py"
 
 
 rule embed_captions:
@@ -48,7 +48,7 @@ rule embed_captions:
         format=settings.statistics.embedding_format,
         threads=settings.statistics.threads,
     script:
-        "../scripts/embed_captions.py"
+        "../scripts/statistics/embed_captions.py"
 
 
 rule count_many_to_many:
@@ -73,7 +73,7 @@ rule count_many_to_many:
         distance=settings.statistics.distance,
         min_samples=settings.statistics.min_samples,
     script:
-        "../scripts/count_many_to_many.py"
+        "../scripts/statistics/count_many_to_many.py"
 
 
 rule summarise_annotations:
@@ -96,7 +96,7 @@ rule summarise_annotations:
     params:
         missing=missing_splits(settings),
     script:
-        "../scripts/summarise_annotations.py"
+        "../scripts/statistics/summarise.py"
 
 
 rule project_clusters:
@@ -121,4 +121,4 @@ rule project_clusters:
         min_samples=settings.statistics.figure_min_samples,
         seed=settings.seed,
     script:
-        "../scripts/project_clusters.py"
+        "../scripts/statistics/project_clusters.py"

@@ -34,4 +34,4 @@ rule prepare_study:
         seed=settings.seed,
         page=page_digest("study"),
     script:
-        "../scripts/prepare_study.py"
+        "../scripts/people/prepare_study.py"

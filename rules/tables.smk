@@ -1,5 +1,5 @@
 from verified.config.folders import digest_of, shown_datasets
-from verified.generation.prompts import prompt_set
+from verified.lmm.prompts import prompt_set
 from verified.report.pages import page_digest
 from verified.tables.paths import ablations, annotated_here, demos, finished_studies, published, run_files, stage_tables
 
@@ -46,4 +46,4 @@ rule build_tables:
         prompts=prompt_set(settings.generation.prompts),
         page=page_digest("table"),
     script:
-        "../scripts/build_tables.py"
+        "../scripts/tables/build.py"

@@ -37,7 +37,7 @@ rule validate_evaluator:
         resamples=settings.retrieval.bootstrap,
         seed=settings.seed,
     script:
-        "../scripts/validate_evaluator.py"
+        "../scripts/evaluator/validate.py"
 
 
 rule finetune_without_negatives:
@@ -73,7 +73,7 @@ rule finetune_without_negatives:
         save_seconds=settings.evaluator.save_seconds,
         seed=settings.seed,
     script:
-        "../scripts/finetune_evaluator.py"
+        "../scripts/evaluator/finetune.py"
 
 
 rule ablate_evaluator:
@@ -112,4 +112,4 @@ rule ablate_evaluator:
         resamples=settings.retrieval.bootstrap,
         seed=settings.seed,
     script:
-        "../scripts/ablate_evaluator.py"
+        "../scripts/evaluator/ablate.py"

@@ -34,4 +34,4 @@ rule measure_validity:
         resamples=settings.retrieval.bootstrap,
         seed=settings.seed,
     script:
-        "../scripts/measure_validity.py"
+        "../scripts/statistics/measure_validity.py"

@@ -29,7 +29,7 @@ rule fetch_model:
     params:
         weights=settings.weights.model_dump(mode="json"),
     script:
-        "../scripts/fetch_model.py"
+        "../scripts/weights/fetch_model.py"
 
 
 rule fetch_umt:
@@ -53,7 +53,7 @@ rule fetch_umt:
         url=settings.evaluator.umt_url,
         sha256=settings.evaluator.umt_sha256,
     script:
-        "../scripts/fetch_umt.py"
+        "../scripts/weights/fetch_umt.py"
 
 
 rule import_umt:
@@ -78,4 +78,4 @@ rule import_umt:
     params:
         size=settings.evaluator.size,
     script:
-        "../scripts/import_umt.py"
+        "../scripts/weights/import_umt.py"

@@ -3,10 +3,10 @@
 import json
 
 from verified.config.generation import EngineSettings
-from verified.generation.asking import Asker, Call
-from verified.generation.engines.openai import OpenAI
-from verified.generation.ledger import Ledger
-from verified.generation.request import Request
+from verified.lmm.asking import Asker, Call
+from verified.lmm.engines.openai import OpenAI
+from verified.lmm.ledger import Ledger
+from verified.lmm.request import Request
 
 GOOD = "1. a dog runs far\n2. a dog runs off\n3. a dog runs home"
 JSON = (("Content-Type", "application/json"),)

@@ -9,8 +9,8 @@ import numpy as np
 from media import counted, write_video
 from PIL import Image
 
-from verified.common.video import probe
 from verified.config.generation import Generation
+from verified.io.video import probe
 
 
 def settings(folder: Path, **changes) -> Generation:

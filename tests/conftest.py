@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 import pytest
 from hypothesis import settings
 
-from verified.common.amx import limit_onednn
+from verified.runtime.amx import limit_onednn
 
 # The same cases in each run, however slow the machine: what passed once passes again.
 settings.register_profile("verified", derandomize=True, deadline=None)

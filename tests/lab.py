@@ -11,7 +11,7 @@ from loopback import Scripted, completion, images_of, prompt_of, sensible
 from media import scenes, write_video
 from running import PROJECT, snakemake
 
-from verified.generation.quote import TYPICAL_TOKENS_OUT
+from verified.lmm.quote import TYPICAL_TOKENS_OUT
 
 KEY = {"MY_KEY": "any"}
 PRICES = {"price_in": 1.0, "price_out": 4.0}

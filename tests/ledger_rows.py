@@ -1,7 +1,7 @@
 """Rows of a ledger, as a run writes them."""
 
-from verified.generation.ledger_row import key_of, parts_of
-from verified.generation.request import Request
+from verified.lmm.ledger_row import key_of, parts_of
+from verified.lmm.request import Request
 
 
 def row_of(number, status="ok", text="1. a\n2. b\n3. c"):

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import numpy as np
 
-from verified.common.hdf5 import write_features
-from verified.common.jsonl import write_jsonl
-from verified.retrieval.contract import ModelConfig, RetrievalModel
-from verified.retrieval.data import Queries, Room, Videos, read_moments
-from verified.retrieval.registry import model_class
-from verified.retrieval.training import SplitData
+from verified.benchmark.vcmr.contract import ModelConfig, RetrievalModel
+from verified.benchmark.vcmr.data import Queries, Room, Videos, read_moments
+from verified.benchmark.vcmr.registry import model_class
+from verified.benchmark.vcmr.training import SplitData
+from verified.io.hdf5 import write_features
+from verified.io.jsonl import write_jsonl
 
 COLOURS = ("red", "green", "blue", "pink", "grey", "black", "white", "orange")
 SHAPES = ("ball", "box", "star", "ring", "cross", "cube", "disc", "arrow")

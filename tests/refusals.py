@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from verified.common.errors import InputError
+from verified.errors import InputError
 
 
 @contextmanager

@@ -5,11 +5,11 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from verified.common.jsonl import write_jsonl
+from verified.demo.tiny_evaluator.world import world_item
 from verified.evaluator.architecture import architecture
 from verified.evaluator.checkpoint import save_checkpoint
 from verified.evaluator.model import NoiseEvaluator
-from verified.evaluator.tiny.world import world_item
+from verified.io.jsonl import write_jsonl
 
 FRAMES, PIXELS, MOMENTS = 4, 32, 10
 SETTINGS = {

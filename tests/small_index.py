@@ -6,12 +6,12 @@ import numpy as np
 import torch
 from media import counted, write_video
 
-from verified.common.fig import write_fig
-from verified.common.hdf5 import write_features
-from verified.common.jsonl import write_jsonl
-from verified.common.video import probe
-from verified.retrieval.checkpoint import save_model
-from verified.retrieval.registry import build_model
+from verified.benchmark.vcmr.checkpoint import save_model
+from verified.benchmark.vcmr.registry import build_model
+from verified.io.fig import write_fig
+from verified.io.hdf5 import write_features
+from verified.io.jsonl import write_jsonl
+from verified.io.video import probe
 
 FEATURES, WORDS, CONTEXT = 12, 384, 16  # WORDS: the packaged text encoder's width
 SPANS = {"min_pred_clips": 1, "max_pred_clips": 6, "nms_threshold": 0.6}

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable
 
-from verified.generation.request import Reply, Request
+from verified.lmm.request import Reply, Request
 
 EXTRAS = ("near a wall", "under a lamp", "by the sea", "on a hill", "with a hat", "in the rain", "at night")
 

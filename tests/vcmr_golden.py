@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from verified.retrieval.contract import Batch, RetrievalModel
+from verified.benchmark.vcmr.contract import Batch, RetrievalModel
 
 FOLDER = Path(__file__).resolve().parent / "fixtures" / "vcmr"
 

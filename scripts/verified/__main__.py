@@ -8,31 +8,31 @@ import io
 import sys
 
 from verified import __version__
-from verified.common.errors import InputError
-from verified.common.intact import checked_reads
-from verified.common.job import log_to, take_environment
-from verified.common.secrets import redacted
+from verified.errors import InputError
+from verified.runtime.intact import checked_reads
+from verified.runtime.job import log_to, take_environment
+from verified.runtime.secrets import redacted
 
 # Each module offers add_parser(subparsers) and imports heavy packages only when its command runs.
 COMMANDS = (
-    "verified.config.commands",
-    "verified.weights.commands",
-    "verified.annotations.commands",
-    "verified.generation.commands",
-    "verified.evaluator.commands",
-    "verified.features.commands",
-    "verified.retrieval.commands",
-    "verified.board.commands",
-    "verified.comparison.commands",
-    "verified.longform.commands",
-    "verified.study.commands",
-    "verified.export.commands",
-    "verified.tables.commands",
-    "verified.report.commands",
-    "verified.search.commands",
-    "verified.planning.commands",
-    "verified.integrity.commands",
-    "verified.rextime.commands",
+    "verified.cli.config",
+    "verified.cli.weights",
+    "verified.cli.annotations",
+    "verified.cli.lmm",
+    "verified.cli.evaluator",
+    "verified.cli.features",
+    "verified.cli.vcmr",
+    "verified.cli.board",
+    "verified.cli.comparison",
+    "verified.cli.mad",
+    "verified.cli.study",
+    "verified.cli.export",
+    "verified.cli.tables",
+    "verified.cli.report",
+    "verified.cli.search",
+    "verified.cli.planning",
+    "verified.cli.integrity",
+    "verified.cli.rextime",
 )
 
 

@@ -7,7 +7,7 @@ from refusals import refused
 
 from verified.annotations.choose import annotate, candidates_by_moment, choose, chosen_by
 from verified.annotations.similarity import similarities
-from verified.common.fig import FIG_KEYS
+from verified.io.fig import FIG_KEYS
 
 MOMENT = {
     "desc_id": 7,

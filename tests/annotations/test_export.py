@@ -8,7 +8,7 @@ import pytest
 from verified.annotations.choose import annotate, candidates_by_moment
 from verified.annotations.export import count, write_candidates, write_card
 from verified.annotations.origins import origins
-from verified.common.jsonl import write_jsonl
+from verified.io.jsonl import write_jsonl
 
 MOMENTS = [
     {

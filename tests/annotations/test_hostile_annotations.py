@@ -9,9 +9,9 @@ from refusals import refused
 
 from verified.__main__ import main
 from verified.annotations.lint import lint
-from verified.common.errors import InputError
-from verified.common.fig import read_fig
 from verified.config.annotations import Annotations
+from verified.errors import InputError
+from verified.io.fig import read_fig
 
 
 def test_any_damage_is_found_or_harmless(tmp_path, capsys):

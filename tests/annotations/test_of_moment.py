@@ -11,8 +11,8 @@ from running import PROJECT
 from verified.__main__ import main
 from verified.annotations.of_moment import LEAST_COSINE, doubts
 from verified.annotations.similarity import cosines
-from verified.common.sentences import PACKAGED
-from verified.generation.refusal import refusal
+from verified.lmm.refusal import refusal
+from verified.nn.sentences import PACKAGED
 
 INJECTIONS = PROJECT / "tests/fixtures/injections/injections.txt"
 RELEASED = PROJECT.parent / "shared/data"

@@ -12,9 +12,9 @@ from verified.captions.dynamics import caption_dynamics
 from verified.captions.statics import TASKS as STATICS
 from verified.captions.statics import caption_statics
 from verified.captions.tar import KeyframeTar
-from verified.common.jsonl import write_jsonl
 from verified.config.generation import Generation
-from verified.generation.session import Session
+from verified.io.jsonl import write_jsonl
+from verified.lmm.session import Session
 
 CONFIG = """
 name: mine

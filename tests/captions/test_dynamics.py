@@ -12,8 +12,8 @@ import verified.captions.clips as clips
 from verified.captions.clips import fitted_size, frames_given, thinned
 from verified.captions.dynamics import TASKS, caption_dynamics
 from verified.config.generation import EngineSettings
-from verified.generation.request import Reply
-from verified.generation.session import Session
+from verified.lmm.request import Reply
+from verified.lmm.session import Session
 
 CAPTIONS = ["a dog runs", "a cat sits", "a dog runs", "a bird flies"]
 EIGHT = {"fps": 8.0, "frames": None, "max_frames": 64}

@@ -10,8 +10,8 @@ from verified.captions.outcomes import add_up
 from verified.captions.rows import shard_counts
 from verified.captions.statics import TASKS, caption_statics
 from verified.captions.tar import KeyframeTar
-from verified.generation.request import Reply
-from verified.generation.session import Session
+from verified.lmm.request import Reply
+from verified.lmm.session import Session
 from verified.perturbations.write import TASK_OF_KIND, perturb
 from verified.perturbations.write import shard_counts as perturbation_counts
 

@@ -8,8 +8,8 @@ from stub_engine import StubEngine
 from verified.captions.rows import shard_counts, split_spoiled
 from verified.captions.statics import TASKS, caption_statics, check_covered
 from verified.captions.tar import KeyframeTar
-from verified.generation.request import Reply
-from verified.generation.session import Session
+from verified.lmm.request import Reply
+from verified.lmm.session import Session
 
 CAPTIONS = ["a dog runs", "a cat sits", "a dog runs"]
 

@@ -7,8 +7,8 @@ import yaml
 from refusals import refused
 from snakemake.utils import validate
 
+from verified.cli.config import generated
 from verified.config import load, read
-from verified.config.commands import generated
 
 CONFIG = Path(__file__).resolve().parents[2] / "config"
 FILES = sorted(path.name for path in CONFIG.glob("*.yaml"))

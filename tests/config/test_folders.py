@@ -4,10 +4,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from verified.common.errors import InputError
-from verified.common.folders import key_of
 from verified.config import load
 from verified.config.folders import RESERVED, dataset_folder, dataset_of, dataset_wildcard, evaluator_folder
+from verified.errors import InputError
+from verified.runtime.folders import key_of
 
 DEMO = {"title": "Demo", "source": {"kind": "demo"}}
 

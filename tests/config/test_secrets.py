@@ -9,9 +9,9 @@ import pytest
 from refusals import refused
 from running import PROJECT
 
-from verified.common.job import log_to
-from verified.common.secrets import MASK, keep_secret, redacted
 from verified.config import load
+from verified.runtime.job import log_to
+from verified.runtime.secrets import MASK, keep_secret, redacted
 
 SECRET = "hunter2-canary-99"
 DATA = {"datasets": {"demo": {"title": "D", "source": {"kind": "demo"}}}}
@@ -58,7 +58,7 @@ def test_a_kept_secret_is_masked_in_text_log_and_traceback(tmp_path, capsys):
 
 
 def test_a_crash_prints_no_secret():
-    code = f"from verified.common.secrets import keep_secret; keep_secret({SECRET!r}); raise ValueError({SECRET!r})"
+    code = f"from verified.runtime.secrets import keep_secret; keep_secret({SECRET!r}); raise ValueError({SECRET!r})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=PROJECT / "scripts")
     assert done.returncode == 1 and "ValueError" in done.stderr and SECRET not in done.stderr.split("\n", 1)[1]
 

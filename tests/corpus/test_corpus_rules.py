@@ -9,7 +9,7 @@ import yaml
 from refusals import said
 from running import snakemake
 
-from verified.common.jsonl import read_json, read_jsonl
+from verified.io.jsonl import read_json, read_jsonl
 
 TARGET = "results/mine/corpus/moments.jsonl"
 

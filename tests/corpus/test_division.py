@@ -5,11 +5,11 @@ import csv
 import pytest
 from media import scenes, write_video
 
-from verified.common.jsonl import read_jsonl
 from verified.config import load
 from verified.corpus.assemble import read_source, write_corpus
 from verified.corpus.division import divide
 from verified.corpus.source_files import division_of, source_reading, split_settings
+from verified.io.jsonl import read_jsonl
 
 NAMES = {"train_split": "train", "selection_split": "val", "test_split": "test"}
 SHARES = {"train_share": 0.8, "val_share": 0.1, "seed": 3}

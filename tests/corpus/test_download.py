@@ -7,9 +7,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from refusals import refused
 
-from verified.common import download as module
 from verified.corpus.download import download
 from verified.corpus.sources import SourceFile
+from verified.runtime import download as module
 
 DATA = bytes(range(256)) * 400
 

@@ -13,10 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from refusals import refused
 
-from verified.common.jsonl import read_jsonl, write_jsonl
-from verified.common.shards import rows_of_shard, shard_names, shard_of
 from verified.corpus.assemble import write_corpus
 from verified.corpus.folder_source import Corpus, Probes, Reading, read_folder, read_shard
+from verified.io.jsonl import read_jsonl, write_jsonl
+from verified.runtime.shards import rows_of_shard, shard_names, shard_of
 
 GOOD = {"video": "a", "start": 0.5, "end": 1.5, "caption": "a ball moves"}
 

@@ -13,22 +13,22 @@ from refusals import refused
 
 from verified.annotations.export import write_candidates
 from verified.benchmark.lists import Lists
+from verified.benchmark.vcmr.ranked import Ranked, read_ranked, write_ranked
+from verified.benchmark.vcmr.submission import read_submission, write_submission
 from verified.captions.tar import KeyframeTar
-from verified.common.characters import hidden
-from verified.common.fig import read_fig
-from verified.common.hdf5 import FeatureFile, link_features, write_features
-from verified.common.jsonl import read_jsonl, write_jsonl
-from verified.common.shards import shard_of
-from verified.common.video.cut import clips_of
 from verified.corpus.folder_source import read_folder
 from verified.corpus.video_folder import VideoFolder
 from verified.features.inspect import inspect_features
 from verified.features.video import write_video_features
+from verified.io.characters import hidden
+from verified.io.fig import read_fig
+from verified.io.hdf5 import FeatureFile, link_features, write_features
+from verified.io.jsonl import read_jsonl, write_jsonl
+from verified.io.video.cut import clips_of
 from verified.keyframes import write_keyframes
 from verified.report.captions import released_rows
 from verified.report.pages import inert_json
-from verified.retrieval.ranked import Ranked, read_ranked, write_ranked
-from verified.retrieval.submission import read_submission, write_submission
+from verified.runtime.shards import shard_of
 
 ODD = [
     "kitchen/breakfast", "kitchen/lunch", "a b/c d", "50%/100%25", "%2E", "x%2Fy", "line\u2028break",

@@ -11,16 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from refusals import refused
 
-from verified.common.jsonl import read_jsonl
 from verified.config import load
-from verified.corpus.demo_source import render_demo
 from verified.corpus.folder_source import read_folder
 from verified.corpus.proposals import TASK, caption_scenes, parse_caption
 from verified.corpus.proposed import write_proposals
 from verified.corpus.scenes import detect_scenes, scene_spans
 from verified.corpus.source_files import scene_captions
 from verified.corpus.unprobed import unprobed_moments
-from verified.generation.session import Session
+from verified.demo.source import render_demo
+from verified.io.jsonl import read_jsonl
+from verified.lmm.session import Session
 from verified.statistics.validity import proposed_recall
 
 LENGTHS = {"threshold": 27.0, "min_seconds": 2.0, "max_seconds": 20.0}

@@ -15,15 +15,15 @@ from running import PROJECT, snakemake
 from verified.annotations.choose import fig_row
 from verified.annotations.paths import check_releases
 from verified.benchmark.lists import Lists
-from verified.common.fig import write_fig
-from verified.common.jsonl import read_json, read_jsonl
+from verified.benchmark.vcmr.data import read_moments
+from verified.benchmark.vcmr.metrics import Truth, per_query
+from verified.benchmark.vcmr.submission import read_truth
 from verified.config import load
 from verified.config.sources import PublishedSource
 from verified.corpus.folder_source import read_folder
 from verified.corpus.published_source import write_published
-from verified.retrieval.data import read_moments
-from verified.retrieval.metrics import Truth, per_query
-from verified.retrieval.submission import read_truth
+from verified.io.fig import write_fig
+from verified.io.jsonl import read_json, read_jsonl
 
 DATA = PROJECT.parent / "shared" / "data"
 STA = {

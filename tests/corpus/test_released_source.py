@@ -6,9 +6,9 @@ import json
 import pytest
 from refusals import refused
 
-from verified.common.errors import InputError
 from verified.config.sources import PublishedSource, ReleasedSource
 from verified.corpus.released_source import DOWNLOADS, moments_of, read_release, resolve
+from verified.errors import InputError
 
 HEADER = "collection,split,version,format,place,url,sha256,bytes,rows,licence,access"
 

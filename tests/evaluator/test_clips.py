@@ -7,10 +7,10 @@ import pytest
 from media import write_video
 from refusals import refused
 
-from verified.common.jsonl import read_jsonl
-from verified.common.video import frames_of_spans, probe
 from verified.evaluator.clips import CodedClips, decoded, encoded, gather_clips, open_clips
 from verified.evaluator.sampling import drawn_frames, middle_frames, random_part, resized, scoring_view, training_view
+from verified.io.jsonl import read_jsonl
+from verified.io.video import frames_of_spans, probe
 
 
 def moving(count=12, height=48, width=80):

@@ -8,12 +8,12 @@ import torch
 from fuzz import damaged
 from refusals import refused
 
-from verified.common.errors import InputError
-from verified.common.tensor_file import read_tensor_file
+from verified.benchmark.vcmr.checkpoint import load_model, save_model
+from verified.benchmark.vcmr.models.hero import load_roberta
+from verified.benchmark.vcmr.registry import model_class
+from verified.errors import InputError
 from verified.evaluator.checkpoint import load_checkpoint, save_checkpoint
-from verified.retrieval.checkpoint import load_model, save_model
-from verified.retrieval.models.hero import load_roberta
-from verified.retrieval.registry import model_class
+from verified.io.tensor_file import read_tensor_file
 
 
 def raw(header: object, data: bytes = b"") -> bytes:

@@ -7,11 +7,11 @@ import pytest
 import torch
 from refusals import refused
 
-from verified.common import foreign
 from verified.evaluator.architecture import architecture
 from verified.evaluator.checkpoint import load_checkpoint, misfit, read_header, save_checkpoint
 from verified.evaluator.model import NoiseEvaluator
 from verified.evaluator.umt import import_umt, rename
+from verified.io import foreign
 
 
 def pretraining_layout(weights):

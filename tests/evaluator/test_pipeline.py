@@ -9,17 +9,17 @@ from refusals import refused
 from safetensors.torch import save_file
 from small_dataset import FRAMES, MOMENTS, PIXELS, SETTINGS, start, write_dataset
 
-from verified.common.jsonl import read_json, read_jsonl, write_jsonl
-from verified.common.tensor_file import KEY, read_tensor_file
+from verified.demo.stand_ins.image_backbone import save
+from verified.demo.tiny_evaluator.pretrain import Pretraining, pretrain, run_pretraining
+from verified.demo.tiny_evaluator.small_resnet import SmallResNet
 from verified.evaluator.architecture import architecture
 from verified.evaluator.checkpoint import WORDS, load_checkpoint, save_checkpoint
 from verified.evaluator.finetune import FineTuning, run_finetuning
 from verified.evaluator.inputs import read_tuples
 from verified.evaluator.score import score_candidates
-from verified.evaluator.tiny.pretrain import Pretraining, pretrain, run_pretraining
-from verified.evaluator.tiny.small_resnet import SmallResNet
 from verified.evaluator.tokens import encode
-from verified.stand_ins.image_backbone import save
+from verified.io.jsonl import read_json, read_jsonl, write_jsonl
+from verified.io.tensor_file import KEY, read_tensor_file
 
 
 @pytest.fixture

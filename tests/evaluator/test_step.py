@@ -10,7 +10,6 @@ import torch
 import torch.distributed as dist
 import torch.multiprocessing as mp
 
-from verified.common.training_state import TrainingState
 from verified.evaluator.architecture import architecture
 from verified.evaluator.inputs import make_batch
 from verified.evaluator.losses import contrastive_loss, draw_negatives, matching_loss, total_loss
@@ -19,6 +18,7 @@ from verified.evaluator.processes import share
 from verified.evaluator.step import TrainingStep
 from verified.evaluator.training import Schedule, train
 from verified.evaluator.vision import normalised
+from verified.nn.training_state import TrainingState
 
 ITEMS = 8
 SIZE = architecture("tiny", 3, 32)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from verified.evaluator.grading import (
+from verified.evaluator.validation import (
     DYNAMIC,
     FAITHFUL,
     STATIC,

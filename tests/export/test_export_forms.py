@@ -13,17 +13,17 @@ from refusals import refused, said
 
 from verified.__main__ import main
 from verified.captions.tar import KeyframeTars
-from verified.common.jsonl import read_json, read_jsonl
-from verified.common.video.probe import probe
 from verified.config import load
 from verified.config.export import Export
 from verified.config.trust import NOT_TRUSTED
-from verified.corpus.encode import write_video
 from verified.corpus.released_formats import read_split
+from verified.demo.encode import write_video
 from verified.export.collection import COLUMNS, collect
 from verified.export.forms import FORMS, write_form
 from verified.export.media import media_of
 from verified.export.paths import export_facts
+from verified.io.jsonl import read_json, read_jsonl
+from verified.io.video.probe import probe
 from verified.keyframes import write_keyframes
 
 HOSTILE = 'she said "stop", twice; then: ##7.0 <b>ünïcode</b> =1+1, \U0001f600'

@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 from verified.captions.tar import KeyframeTar
-from verified.common.files import atomic_path, write_text
-from verified.common.hdf5 import write_features
-from verified.common.jsonl import write_json, write_jsonl
 from verified.corpus.video_folder import NameRefused, VideoFolder
+from verified.io.files import atomic_path, write_text
+from verified.io.hdf5 import write_features
+from verified.io.jsonl import write_json, write_jsonl
 
 PROJECT = Path(__file__).resolve().parents[2]
 BIG = "x" * 4_000_000
@@ -88,7 +88,7 @@ def test_an_error_while_writing_leaves_nothing(tmp_path):
 READ_ONLY = """
 import os, sys
 sys.path.insert(0, "scripts")
-from verified.common.files import write_text
+from verified.io.files import write_text
 os.chdir(sys.argv[1])
 if os.geteuid() == 0:
     os.setgroups([])

@@ -25,11 +25,11 @@ from given import annotations
 from people.answered import QUESTION_PAGES, QUESTIONS, STUDY, answer_file, question_key, study
 
 from verified.__main__ import main
-from verified.board.cards import TEXTS, TRUTH
-from verified.common.files import file_digest
-from verified.common.hdf5 import write_features
-from verified.common.jsonl import write_json, write_jsonl
-from verified.longform.annotations import write_mad
+from verified.benchmark.board.cards import TEXTS, TRUTH
+from verified.benchmark.mad.annotations import write_mad
+from verified.io.files import file_digest
+from verified.io.hdf5 import write_features
+from verified.io.jsonl import write_json, write_jsonl
 
 CASES = int(os.environ.get("VERIFIED_FUZZ_CASES", 2500))
 SEED = int(os.environ.get("VERIFIED_FUZZ_SEED", 33_000))

@@ -10,7 +10,7 @@ from loopback import Scripted, completion, endpoint, images_of, prompt_of, refus
 from refusals import refused
 
 from verified.config.generation import EngineSettings
-from verified.generation.schemas import answer_schema
+from verified.lmm.schemas import answer_schema
 
 
 def test_answers_tokens_and_the_cap_on_calls_under_way(tmp_path):
@@ -186,7 +186,7 @@ def test_hostile_captions_pass_through_all_stages(tmp_path):
 
     from verified.captions import dynamics, statics
     from verified.captions.tar import KeyframeTar
-    from verified.generation.session import Session
+    from verified.lmm.session import Session
     from verified.perturbations.write import TASK_OF_KIND, perturb
 
     def script(number, body):

@@ -13,9 +13,9 @@ import pytest
 from captioning import make_moments, make_tar, make_videos
 from loopback import completion, endpoint, images_of, prompt_of, refusal, sensible
 
-from verified.common.jsonl import write_json
-from verified.generation.ledger import Ledger
-from verified.generation.ledger_check import faults
+from verified.io.jsonl import write_json
+from verified.lmm.ledger import Ledger
+from verified.lmm.ledger_check import faults
 
 PROJECT = Path(__file__).resolve().parents[2]
 KILLS = 20
@@ -28,9 +28,9 @@ import openai
 from captioning import settings
 from verified.captions import dynamics, statics
 from verified.captions.tar import KeyframeTar
-from verified.common.jsonl import read_json, write_jsonl
+from verified.io.jsonl import read_json, write_jsonl
 from verified.config.generation import EngineSettings
-from verified.generation.session import Session
+from verified.lmm.session import Session
 
 def run(folder, url):
     moments, videos = read_json(folder.parent / "corpus.json")

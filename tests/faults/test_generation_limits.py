@@ -11,9 +11,9 @@ from asking_loopback import GOOD, JSON, ask, call, engine
 from loopback import Scripted, completion, endpoint, raw_endpoint, refusal
 from refusals import refused
 
-from verified.common.errors import InputError
-from verified.common.secrets import MASK
-from verified.generation.ledger import Ledger
+from verified.errors import InputError
+from verified.lmm.ledger import Ledger
+from verified.runtime.secrets import MASK
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 KEY = "sk-canary-31415926"

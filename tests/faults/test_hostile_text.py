@@ -15,14 +15,14 @@ from hostile import CAPTIONS
 
 from verified.annotations.choose import annotate, candidates_by_moment
 from verified.annotations.export import write_candidates
-from verified.common.characters import hidden
-from verified.common.errors import InputError
-from verified.common.fig import read_fig, write_fig
-from verified.common.jsonl import read_jsonl, write_jsonl
 from verified.corpus.folder_source import read_folder
+from verified.errors import InputError
 from verified.figures.rows import MomentRow, draw_rows
-from verified.generation.prompts import read_prompts
-from verified.generation.refusal import refusal
+from verified.io.characters import hidden
+from verified.io.fig import read_fig, write_fig
+from verified.io.jsonl import read_jsonl, write_jsonl
+from verified.lmm.prompts import read_prompts
+from verified.lmm.refusal import refusal
 from verified.report.captions import released_rows, write_browser
 from verified.tables.forms import Sheet, csv_text, latex, markdown_row
 

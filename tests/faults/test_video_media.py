@@ -12,9 +12,9 @@ import pytest
 from media import counted, number_of, write_video
 from PIL import Image
 
-from verified.common.hdf5 import FeatureFile
-from verified.common.video import VideoError, frames_of_spans, iterate_frames, probe, read_frames
 from verified.features.video import write_video_features
+from verified.io.hdf5 import FeatureFile
+from verified.io.video import VideoError, frames_of_spans, iterate_frames, probe, read_frames
 from verified.keyframes import write_keyframes
 
 pytestmark = pytest.mark.timeout(300)

@@ -6,10 +6,10 @@ import pytest
 from fuzz import HDF5, damaged_file
 from refusals import refused
 
-from verified.common.array_file import read_array, read_arrays
-from verified.common.errors import InputError
-from verified.common.hdf5 import FeatureFile, link_features, write_features
+from verified.errors import InputError
 from verified.features.inspect import inspect_features
+from verified.io.array_file import read_array, read_arrays
+from verified.io.hdf5 import FeatureFile, link_features, write_features
 
 ELSEWHERE = ("external-raw", "external-link", "link-to-itself", "link-to-nothing", "virtual")
 NO_NUMBERS = ("texts", "objects", "references", "opaque", "bytes", "empty", "scalar", "type", "group", "nested")

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from refusals import refused
 
-from verified.common.hdf5 import write_features
-from verified.common.jsonl import write_jsonl
-from verified.features.commands import add_parser
+from verified.cli.features import add_parser
 from verified.features.inspect import inspect_features
+from verified.io.hdf5 import write_features
+from verified.io.jsonl import write_jsonl
 
 
 def sound(path, **more):

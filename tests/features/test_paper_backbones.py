@@ -15,12 +15,12 @@ from transformers import (
     ViTModel,
 )
 
-from verified.common.errors import InputError
-from verified.common.hdf5 import FeatureFile
+from verified.errors import InputError
 from verified.features.backbones import load_backbone
 from verified.features.image_model import DEVIATION, MEAN
 from verified.features.text import write_text_features
 from verified.features.video import encode_videos, write_video_features
+from verified.io.hdf5 import FeatureFile
 
 
 @pytest.fixture(scope="module")

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from verified.common import mini_lm
-from verified.common.errors import InputError
-from verified.common.hdf5 import FeatureFile
+from verified.errors import InputError
 from verified.features.text import caption_rows, encode_caption, load_encoder, write_text_features
+from verified.io.hdf5 import FeatureFile
+from verified.nn import mini_lm
 
 SETTINGS = {"text_encoder": "all-MiniLM-L6-v2", "batch": 4}
 CAPTIONS = [("3", "A red ball moves."), ("10", "a ball"), ("4", "A red ball moves."), ("5", "word " * 900), ("6", "a")]

@@ -9,13 +9,13 @@ import pytest
 from media import counted, scenes, write_video
 from refusals import refused
 
-from verified.common.hdf5 import FeatureFile, write_features
-from verified.common.shards import rows_of_shard, shard_names
-from verified.common.video import iterate_frames
-from verified.common.video.probe import file_digest
 from verified.features.backbones import load_backbone
 from verified.features.link import link_video_features
 from verified.features.video import encode_videos, write_video_features
+from verified.io.hdf5 import FeatureFile, write_features
+from verified.io.video import iterate_frames
+from verified.io.video.probe import file_digest
+from verified.runtime.shards import rows_of_shard, shard_names
 
 SETTINGS = {"video_backbone": "grid-conv", "fps": 4.0, "batch": 7}
 

@@ -15,11 +15,10 @@ import pytest
 from PIL import Image
 from refusals import refused
 
-from verified.common.jsonl import write_jsonl
 from verified.config import load
-from verified.corpus.encode import write_video
-from verified.evaluator.grading import Graded
-from verified.evaluator.grading import validation as grade
+from verified.demo.encode import write_video
+from verified.evaluator.validation import Graded
+from verified.evaluator.validation import validation as grade
 from verified.figures import examples, recalls, statistics, training, validation
 from verified.figures.canvas import literal
 from verified.figures.paths import figures_of, shown_annotations
@@ -34,6 +33,7 @@ from verified.figures.predictions import (
 )
 from verified.figures.rows import SIZE, TEXT, MomentRow, draw_rows
 from verified.figures.text import fitted, width_of, wrapped
+from verified.io.jsonl import write_jsonl
 
 HOSTILE = "costs $x^2$ and $\\frac{1} \u202eabc\u202c \x00 \ud800 </svg>"
 

@@ -52,6 +52,6 @@ def test_roberta_base(device, report):
 def test_the_gpu_is_what_jobs_would_use(device):
     if ON_CPU:
         pytest.skip("on the CPU there is nothing to see")
-    from verified.common.gpu_leases import machine_devices
+    from verified.runtime.gpu_leases import machine_devices
 
     assert machine_devices(), "torch sees a GPU that the jobs' leases do not"

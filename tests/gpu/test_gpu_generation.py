@@ -9,7 +9,7 @@ from captioning import jpeg
 from gpu_device import ON_CPU
 
 from verified.config.generation import EngineSettings
-from verified.generation.request import Request, Sampling
+from verified.lmm.request import Request, Sampling
 
 SHORT = Sampling(max_tokens=8)
 TIMES = (0.0, 0.5, 1.0, 1.5, 2.0)
@@ -26,7 +26,7 @@ KINDS = [*((kind, "stills") for kind in ASKED), ("qwen_vl", "frames")]
 def test_transformers_on_the_gpu(device, tmp_path, kind, video_input):
     if video_input == "frames":
         pytest.importorskip("torchvision", reason="no torchvision here, which video parts of models need")
-    from verified.generation.engines.transformers import Transformers
+    from verified.lmm.engines.transformers import Transformers
 
     folder = getattr(tiny_models, kind)(tmp_path)
     engine = Transformers(
@@ -43,7 +43,7 @@ def test_vllm_on_the_gpu(device, tmp_path, kind, video_input, monkeypatch):
     pytest.importorskip("vllm", reason="vLLM is not installed here (envs/generation-cuda.yaml)")
     for name in ("HF_HUB_OFFLINE", "VLLM_NO_USAGE_STATS"):
         monkeypatch.setitem(os.environ, name, "1")
-    from verified.generation.engines.vllm import VLLM
+    from verified.lmm.engines.vllm import VLLM
 
     folder = getattr(tiny_models, kind)(tmp_path)
     settings = EngineSettings(

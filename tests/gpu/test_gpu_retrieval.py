@@ -7,9 +7,9 @@ import pytest
 import torch
 from planted import plant, small_model
 
-from verified.retrieval.ranked import Ranked
-from verified.retrieval.search import SearchSettings, search
-from verified.retrieval.training import Run, SplitData, train
+from verified.benchmark.vcmr.ranked import Ranked
+from verified.benchmark.vcmr.search import SearchSettings, search
+from verified.benchmark.vcmr.training import Run, SplitData, train
 
 MODELS = ("xml", "reloclnet", "hero", "conquer", "squidnet")
 

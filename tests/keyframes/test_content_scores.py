@@ -31,7 +31,7 @@ def detector_scores(path):
 def test_scores_equal_the_detectors(tmp_path, size):
     pixels = "yuv444p" if size[0] % 2 else "yuv420p"
     path = write_video(tmp_path / "v.mp4", scenes([5, 4, 6], size=size), pixels=pixels)
-    from verified.common.video.decode import open_video as open_forward
+    from verified.io.video.decode import open_video as open_forward
 
     score = ContentScore()
     with open_forward(path) as video:

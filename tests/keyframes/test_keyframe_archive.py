@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from media import counted, number_of, scenes, write_video
 from PIL import Image
 
-from verified.common.shards import rows_of_shard, shard_names
-from verified.common.video import frames_of_spans
+from verified.io.video import frames_of_spans
 from verified.keyframes import write_keyframes
 from verified.keyframes.extract import extract_keyframes
+from verified.runtime.shards import rows_of_shard, shard_names
 
 SETTINGS = {"segments": 3, "min_scene_seconds": 0.6, "threshold": 27.0}
 

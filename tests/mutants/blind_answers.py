@@ -17,7 +17,7 @@ from mutants.blind_registry import (
     videos_read,
     weighed,
 )
-from verified.retrieval.contract import Spans
+from verified.benchmark.vcmr.contract import Spans
 
 EARLY = "begins or ends one clip too early: tIoU of short moments falls below 0.7"
 LATE = "begins or ends one clip too late: tIoU of short moments falls below 0.7"

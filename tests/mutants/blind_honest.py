@@ -18,7 +18,7 @@ from mutants.blind_registry import (
     scored,
     weighed,
 )
-from verified.retrieval.contract import Spans
+from verified.benchmark.vcmr.contract import Spans
 
 
 @honest("a subclass that changes nothing")

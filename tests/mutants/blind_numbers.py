@@ -22,7 +22,7 @@ from mutants.blind_registry import (
     weighed,
     with_names,
 )
-from verified.retrieval.contract import Spans
+from verified.benchmark.vcmr.contract import Spans
 
 HALVES = {"float16": torch.float16, "bfloat16": torch.bfloat16}
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from verified.retrieval.contract import Batch, Encoded, RetrievalModel, Spans
-from verified.retrieval.registry import model_class
+from verified.benchmark.vcmr.contract import Batch, Encoded, RetrievalModel, Spans
+from verified.benchmark.vcmr.registry import model_class
 
 ONE_VECTOR = ("xml", "reloclnet", "hero")
 ONE_STAGE = (*ONE_VECTOR, "late_span")
@@ -38,7 +38,7 @@ class Mutation:
     make: Make
     models: tuple[str, ...] = ALL
     shows: str = "answers"
-    """The probe of tests/retrieval/test_blind_mutants.py that tells mutant and original apart."""
+    """The probe of tests/vcmr/test_blind_mutants.py that tells mutant and original apart."""
     option: dict | None = None
     """Options of `Config` with which the probe builds both models; without them the defect does not show."""
     arguable: bool = False

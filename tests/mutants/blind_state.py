@@ -21,7 +21,7 @@ from mutants.blind_registry import (
     videos_read,
     weighed,
 )
-from verified.retrieval.contract import Spans
+from verified.benchmark.vcmr.contract import Spans
 
 CHANGES = "an answer changes with what was asked before"
 AGAIN = "asking twice gives two answers"

@@ -19,7 +19,7 @@ from mutants.blind_registry import (
     video_encoder,
     with_names,
 )
-from verified.retrieval.contract import Encoded
+from verified.benchmark.vcmr.contract import Encoded
 
 NEVER = "a part of the model keeps its random weights"
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import torch
 
 from mutants.registry import Model, Mutation
-from verified.retrieval.contract import Batch, Spans
+from verified.benchmark.vcmr.contract import Batch, Spans
 
 
 def for_spans(encoded: dict, side: str) -> str:

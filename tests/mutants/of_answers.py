@@ -5,7 +5,7 @@ import torch
 from mutants.blind_registry import found, moved
 from mutants.kinds import logits
 from mutants.registry import ONE_STAGE, mutation
-from verified.retrieval.scoring import PAD
+from verified.benchmark.vcmr.scoring import PAD
 
 # Spans and labels
 

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from verified.retrieval.conformance import failures
-from verified.retrieval.contract import RetrievalModel
-from verified.retrieval.registry import model_class
+from verified.benchmark.vcmr.conformance import failures
+from verified.benchmark.vcmr.contract import RetrievalModel
+from verified.benchmark.vcmr.registry import model_class
 
 ONE_STAGE = ("xml", "reloclnet", "hero", "late_span")
 TWO_STAGE = ("conquer", "squidnet")

@@ -9,7 +9,7 @@ from pathlib import Path
 from mutants import ALL, killed_by, mutants
 from mutants.blind import HONEST, MUTATIONS, Mutation
 from mutants.registry import Mutant
-from verified.retrieval.conformance import failures
+from verified.benchmark.vcmr.conformance import failures
 
 PAGE = Path(__file__).parents[2] / "docs" / "conformance.md"
 SURVIVES = "**survives**"

@@ -1,8 +1,8 @@
 """Keys of a study and of questions across time, and answer files to them as the pages export them."""
 
+from verified.benchmark.rextime import people, people_answers
 from verified.people.answers import Form, answer_checksum
-from verified.rextime import people, people_answers
-from verified.study import sample
+from verified.people.study import sample
 
 STUDY, QUESTION_PAGES = sample.FORM, people_answers.FORM
 QUESTIONS = [

@@ -7,7 +7,7 @@ import pytest
 from people.answered import QUESTION_PAGES, STUDY, answer_file, question_key, study
 from refusals import refused
 
-from verified.common.jsonl import write_json
+from verified.io.jsonl import write_json
 from verified.people.agreement import grade_matrix, krippendorff_alpha
 from verified.people.answers import checksum, collect, read_answers, read_key
 from verified.people.sample import assign

@@ -9,11 +9,11 @@ from people.answered import QUESTIONS, answer_file, question_key
 from refusals import refused, said
 
 from verified.__main__ import main
-from verified.common.jsonl import read_json, read_jsonl, write_json, write_jsonl
-from verified.corpus.encode import write_video
+from verified.benchmark.rextime.people import read_items
+from verified.benchmark.rextime.people_answers import FORM, aggregate, agreement
+from verified.demo.encode import write_video
+from verified.io.jsonl import read_json, read_jsonl, write_json, write_jsonl
 from verified.people.answers import collect
-from verified.rextime.people import read_items
-from verified.rextime.people_answers import FORM, aggregate, agreement
 
 
 @pytest.fixture

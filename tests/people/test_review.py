@@ -9,15 +9,15 @@ from verified.annotations.choose import annotate, candidates_by_moment
 from verified.annotations.export import count
 from verified.annotations.lint import lint
 from verified.annotations.select import precision_threshold, select, smallest_score
-from verified.common.fig import read_fig, write_fig
-from verified.common.jsonl import write_jsonl
 from verified.config.annotations import Annotations, Lint
 from verified.export.collection import collect
-from verified.review.agreement import agreement
-from verified.review.decisions import read_decisions
-from verified.review.edits import check_edits
-from verified.review.settle import settle
-from verified.review.tables import review_tables
+from verified.io.fig import read_fig, write_fig
+from verified.io.jsonl import write_jsonl
+from verified.people.review.adjudicate import settle
+from verified.people.review.agreement import agreement
+from verified.people.review.decisions import read_decisions
+from verified.people.review.edits import check_edits
+from verified.people.review.tables import review_tables
 
 MOMENTS = [
     {"desc_id": n, "video": f"v{n}", "start": 0.5, "end": 2.5, "duration": 9.0, "split": "test", "caption": f"c {n}"}

@@ -6,14 +6,14 @@ from browser import browser
 
 from verified.annotations.choose import annotate, candidates_by_moment
 from verified.annotations.select import select
-from verified.common.jsonl import read_jsonl
 from verified.config.trust import NOT_TRUSTED
-from verified.corpus.encode import write_video
+from verified.demo.encode import write_video
+from verified.io.jsonl import read_jsonl
 from verified.people.pages import write_pages
-from verified.review.decisions import read_decisions
-from verified.review.pages import pages as review_pages
-from verified.review.pages import queue
-from verified.review.settle import settle
+from verified.people.review.adjudicate import settle
+from verified.people.review.decisions import read_decisions
+from verified.people.review.pages import pages as review_pages
+from verified.people.review.pages import queue
 
 COUNT = 6
 MOMENTS = [

@@ -12,15 +12,15 @@ from people.answered import STUDY, annotations, answer_file, study
 from refusals import refused, said
 
 from verified.__main__ import main
-from verified.common.jsonl import write_json
-from verified.common.video import cut
-from verified.common.video.cut import clips_of
-from verified.common.video.probe import probe
-from verified.corpus.encode import write_video
+from verified.cli.study import told
+from verified.demo.encode import write_video
+from verified.io.jsonl import write_json
+from verified.io.video import cut
+from verified.io.video.cut import clips_of
+from verified.io.video.probe import probe
 from verified.people.pages import write_pages
-from verified.study.aggregate import summarise
-from verified.study.commands import told
-from verified.study.sample import pages, plan
+from verified.people.study.aggregate import summarise
+from verified.people.study.sample import pages, plan
 
 
 def test_the_paper_s_study_has_ten_participants_with_thirty_questions():

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stub_engine import StubEngine
 
-from verified.generation.request import Reply
-from verified.generation.session import Session
+from verified.lmm.request import Reply
+from verified.lmm.session import Session
 from verified.perturbations.select import farthest, nearest
 from verified.perturbations.write import TASK_OF_KIND, perturb, shard_counts
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from verified.common.errors import InputError
+from verified.errors import InputError
 from verified.planning.benchmarks import resource_use, table
 
 HEAD = "s\th:m:s\tmax_rss\tmax_vms\tmax_uss\tmax_pss\tio_in\tio_out\tmean_load\tcpu_time\n"

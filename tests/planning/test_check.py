@@ -12,7 +12,7 @@ from media import scenes, write_video
 from refusals import said
 
 from verified.__main__ import main
-from verified.common.jsonl import read_jsonl, write_jsonl
+from verified.io.jsonl import read_jsonl, write_jsonl
 
 KEY = "sk-canary-161803"
 

@@ -8,8 +8,8 @@ import pytest
 from refusals import said
 from running import NANO
 
-from verified.common.jsonl import read_jsonl, write_jsonl
-from verified.common.seals import seal_built
+from verified.io.jsonl import read_jsonl, write_jsonl
+from verified.runtime.seals import seal_built
 
 SHARD = "results/nano/captions/{}/shard-00{}.jsonl"
 

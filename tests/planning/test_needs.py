@@ -3,8 +3,8 @@
 import pytest
 from running import PROJECT
 
-from verified.common.jsonl import write_jsonl
 from verified.config import load, read
+from verified.io.jsonl import write_jsonl
 from verified.planning.needs import lines, needs
 from verified.planning.placeholders import missing
 

@@ -7,7 +7,7 @@ import yaml
 from refusals import names
 
 from verified.__main__ import main
-from verified.common.jsonl import write_jsonl
+from verified.io.jsonl import write_jsonl
 
 LOCKED = {"commit": "0" * 40, "files": {"model.safetensors": {"bytes": 1, "sha256": "0" * 64}}}
 

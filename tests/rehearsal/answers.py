@@ -18,16 +18,16 @@ from verified.captions.dynamics import caption_dynamics, questions_call
 from verified.captions.statics import TASKS as STATICS
 from verified.captions.statics import caption_statics
 from verified.captions.tar import KeyframeTar
-from verified.common.jsonl import read_jsonl
-from verified.common.shards import rows_of_shard, shard_names
 from verified.config import Config, read
 from verified.config.folders import dataset_folder
 from verified.config.generation import ROLES
-from verified.generation.cassette import export
-from verified.generation.engines.scene_reader import SceneReader
-from verified.generation.ledger import Ledger
-from verified.generation.session import Session
+from verified.demo.scene_reader import SceneReader
+from verified.io.jsonl import read_jsonl
+from verified.lmm.cassette import export
+from verified.lmm.ledger import Ledger
+from verified.lmm.session import Session
 from verified.perturbations.write import TASK_OF_KIND, perturb
+from verified.runtime.shards import rows_of_shard, shard_names
 from verified.weights.paths import record_file
 from verified.weights.records import located
 from verified.weights.wanted import wanted_models

@@ -11,9 +11,9 @@ from corpora import write_corpora
 from models import write_hub
 from umt_file import write_umt
 
-from verified.common.files import write_text
 from verified.config import read
 from verified.evaluator.architecture import architecture
+from verified.io.files import write_text
 
 CONFIG = Path(__file__).resolve().parents[2] / "config" / "rehearsal.yaml"
 DONE = "complete"

@@ -9,8 +9,8 @@ import pytest
 from browser import browser
 from PIL import Image
 
-from verified.generation.ledger import Ledger
-from verified.generation.ledger_row import key_of
+from verified.lmm.ledger import Ledger
+from verified.lmm.ledger_row import key_of
 from verified.report import captions as module
 from verified.report.captions import generated_rows, released_rows, write_browser
 from verified.report.pages import inert_json, page_digest

@@ -10,9 +10,9 @@ import pytest
 from refusals import refused, said
 
 from verified.__main__ import main
-from verified.common.jsonl import write_jsonl
-from verified.rextime.evaluate import compare, evaluate_files
-from verified.rextime.metrics import Scores
+from verified.benchmark.rextime.evaluate import compare, evaluate_files
+from verified.benchmark.rextime.metrics import Scores
+from verified.io.jsonl import write_jsonl
 
 FIXTURE = Path(__file__).parents[1] / "fixtures" / "rextime"
 CASES = json.loads((FIXTURE / "expected.json").read_text())["cases"]

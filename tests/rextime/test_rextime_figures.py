@@ -10,12 +10,17 @@ from hypothesis import strategies as st
 from refusals import said
 
 from verified.__main__ import main
-from verified.common.jsonl import write_json
+from verified.benchmark.rextime.baselines import expected_random, reached, submission_rows, uniform_random, whole_video
+from verified.benchmark.rextime.evaluate import evaluate
+from verified.benchmark.rextime.rows import Question, read_questions
+from verified.benchmark.rextime.statistics import (
+    benchmark_statistics,
+    certificate_lengths,
+    cost_per_1000,
+    count_across_time,
+)
 from verified.config.rextime import Prices
-from verified.rextime.baselines import expected_random, reached, submission_rows, uniform_random, whole_video
-from verified.rextime.evaluate import evaluate
-from verified.rextime.rows import Question, read_questions
-from verified.rextime.statistics import benchmark_statistics, certificate_lengths, cost_per_1000, count_across_time
+from verified.io.jsonl import write_json
 
 DATA = Path("../shared/data/rextime/rextime_val.jsonl")
 needs_data = pytest.mark.skipif(not DATA.is_file(), reason="the published annotation files are not at hand")

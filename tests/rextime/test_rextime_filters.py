@@ -7,10 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from refusals import refused
 
-from verified.common.jsonl import write_json, write_jsonl
-from verified.config.rextime import CaptionFilters, QueryFilters
-from verified.rextime.audit import audit_counts, audit_rows
-from verified.rextime.filters import (
+from verified.benchmark.rextime.audit import audit_counts, audit_rows
+from verified.benchmark.rextime.filters import (
     CaptionedVideo,
     Event,
     Query,
@@ -20,8 +18,10 @@ from verified.rextime.filters import (
     filter_queries,
     keep_events,
 )
-from verified.rextime.rows import read_questions
-from verified.rextime.sources import captions_of_corpus, queries_of_corpus, read_captions, read_queries
+from verified.benchmark.rextime.rows import read_questions
+from verified.benchmark.rextime.sources import captions_of_corpus, queries_of_corpus, read_captions, read_queries
+from verified.config.rextime import CaptionFilters, QueryFilters
+from verified.io.jsonl import write_json, write_jsonl
 
 DATA = Path("../shared/data")
 

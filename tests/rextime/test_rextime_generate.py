@@ -8,19 +8,19 @@ import pytest
 from captioning import settings as generation_settings
 from refusals import refused
 
-from verified.common.jsonl import read_jsonl
-from verified.common.shards import shard_names
-from verified.common.video import probe
+from verified.benchmark.rextime import tasks
+from verified.benchmark.rextime.filters import filter_captions, filter_queries
+from verified.benchmark.rextime.generate import DIRECTIONS, shard_counts, shuffled, write_questions
+from verified.benchmark.rextime.routing import route, spans_problem
+from verified.benchmark.rextime.sources import captions_of_corpus, queries_of_corpus
+from verified.benchmark.rextime.validity import judge, true_answers
 from verified.config.rextime import Rextime, Routing
-from verified.corpus.demo_source import render_demo
-from verified.generation.request import Reply
-from verified.generation.session import Session
-from verified.rextime import tasks
-from verified.rextime.filters import filter_captions, filter_queries
-from verified.rextime.generate import DIRECTIONS, shard_counts, shuffled, write_questions
-from verified.rextime.routing import route, spans_problem
-from verified.rextime.sources import captions_of_corpus, queries_of_corpus
-from verified.rextime.validity import judge, true_answers
+from verified.demo.source import render_demo
+from verified.io.jsonl import read_jsonl
+from verified.io.video import probe
+from verified.lmm.request import Reply
+from verified.lmm.session import Session
+from verified.runtime.shards import shard_names
 
 RULES = Rextime(sources={"captions": {"form": "captions", "dataset": "demo"}}, frames=60)
 
@@ -176,7 +176,7 @@ class Scripted:
     ],
 )
 def test_what_a_model_gets_wrong_is_dropped_with_its_reason(texts, reason, demo, tmp_path):
-    from verified.generation.engines.scene_reader import SceneReader
+    from verified.demo.scene_reader import SceneReader
 
     pair = {"event1": "x", "event1_timestamp": [0, 2], "event2": "y", "event2_timestamp": [3, 5]}
     scores = dict.fromkeys(("Directness", "Necessity", "Intentionality", "Purpose", "Similarity"), 0)
@@ -202,7 +202,7 @@ def test_train_questions_get_no_options_and_a_query_s_partner_no_window(demo, tm
 
 
 def test_an_outage_leaves_the_shard_unfinished_and_the_next_run_asks_the_rest(demo, tmp_path):
-    from verified.generation.engines.scene_reader import SceneReader
+    from verified.demo.scene_reader import SceneReader
 
     class Down(SceneReader):
         def answer(self, requests):

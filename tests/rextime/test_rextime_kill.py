@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from verified.common.jsonl import read_jsonl, write_jsonl
+from verified.benchmark.rextime.filters import filter_captions
+from verified.benchmark.rextime.sources import captions_of_corpus
 from verified.config.rextime import CaptionFilters
-from verified.generation.ledger import Ledger
-from verified.rextime.filters import filter_captions
-from verified.rextime.sources import captions_of_corpus
+from verified.io.jsonl import read_jsonl, write_jsonl
+from verified.lmm.ledger import Ledger
 
 PROJECT = Path(__file__).resolve().parents[2]
 RUN = """
@@ -21,12 +21,12 @@ import sys, time
 from pathlib import Path
 sys.path[:0] = ["scripts", "tests"]
 from captioning import settings
-from verified.common.jsonl import read_jsonl, write_jsonl
+from verified.io.jsonl import read_jsonl, write_jsonl
 from verified.config.rextime import Rextime
-from verified.generation.engines.scene_reader import SceneReader
-from verified.generation.session import Session
-from verified.rextime.generate import write_questions
-from verified.rextime.tasks import GENERATION
+from verified.demo.scene_reader import SceneReader
+from verified.lmm.session import Session
+from verified.benchmark.rextime.generate import write_questions
+from verified.benchmark.rextime.tasks import GENERATION
 
 class Slow(SceneReader):
     def answer(self, requests):

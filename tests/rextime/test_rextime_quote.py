@@ -5,17 +5,17 @@ from pathlib import Path
 import pytest
 from refusals import refused
 
-from verified.common.jsonl import write_json
+from verified.benchmark.rextime.filters import filter_captions
+from verified.benchmark.rextime.generate import write_questions
+from verified.benchmark.rextime.quote import tasks_of
+from verified.benchmark.rextime.sources import read_captions
+from verified.benchmark.rextime.tasks import GENERATION
 from verified.config import load
-from verified.generation.quote import quote
-from verified.generation.session import Session
+from verified.io.jsonl import write_json
+from verified.lmm.quote import quote
+from verified.lmm.session import Session
 from verified.planning.placeholders import missing
 from verified.planning.readiness import problems
-from verified.rextime.filters import filter_captions
-from verified.rextime.generate import write_questions
-from verified.rextime.quote import tasks_of
-from verified.rextime.sources import read_captions
-from verified.rextime.tasks import GENERATION
 
 PRICES = {"price_in": 2.0, "price_out": 8.0}
 VERBS = ("bounces", "grows", "moves to the left", "vanishes")

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from verified.generation.further import FURTHER
-from verified.generation.parsing import parse
-from verified.generation.prompts import read_prompts
-from verified.generation.schemas import answer_schema, structured_ending
-from verified.rextime import replies, tasks
+from verified.benchmark.rextime import replies, tasks
+from verified.lmm.parsing import parse
+from verified.lmm.prompts import read_prompts
+from verified.lmm.schemas import answer_schema, structured_ending
+from verified.lmm.task_registry import FURTHER
 
 PAIR = {
     "event1": "a man kneels",

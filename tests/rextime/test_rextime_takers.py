@@ -10,23 +10,23 @@ from loopback import completion, endpoint, images_of, prompt_of
 from media import counted, write_video
 from refusals import refused
 
-from verified.common.hdf5 import write_features
-from verified.common.jsonl import write_jsonl
-from verified.common.seeds import derive_seed
-from verified.common.video import probe
+from verified.benchmark.rextime.answer import TASKS, continuation, engines_for, take_test
+from verified.benchmark.rextime.baselines import uniform_random
+from verified.benchmark.rextime.ground import ground
+from verified.benchmark.rextime.results import Taker, score_all, submissions_of
+from verified.benchmark.rextime.rows import Prediction, Question
 from verified.config.generation import EngineSettings
-from verified.corpus.demo_source import render_world
-from verified.corpus.encode import write_video as write_frames
-from verified.corpus.world import facts, make_world
-from verified.generation.engines.scoring import Scoring
-from verified.generation.engines.transformers import Transformers
-from verified.generation.request import Reply, Request
-from verified.generation.session import Session
-from verified.rextime.answer import TASKS, continuation, engines_for, take_test
-from verified.rextime.baselines import uniform_random
-from verified.rextime.ground import ground
-from verified.rextime.results import Taker, score_all, submissions_of
-from verified.rextime.rows import Prediction, Question
+from verified.demo.encode import write_video as write_frames
+from verified.demo.source import render_world
+from verified.demo.world import facts, make_world
+from verified.io.hdf5 import write_features
+from verified.io.jsonl import write_jsonl
+from verified.io.video import probe
+from verified.lmm.engines.scoring import Scoring
+from verified.lmm.engines.transformers import Transformers
+from verified.lmm.request import Reply, Request
+from verified.lmm.session import Session
+from verified.runtime.seeds import derive_seed
 
 
 def question(qid, video, text, window, options, letter="A", duration=16.0):
@@ -178,8 +178,8 @@ def test_options_are_chosen_by_score_and_engines_without_scores_say_so(tiny, tmp
 def test_a_retrieval_model_grounds_questions_in_their_own_videos(name, tmp_path):
     import torch
 
-    from verified.retrieval.checkpoint import save_model
-    from verified.retrieval.registry import build_model
+    from verified.benchmark.vcmr.checkpoint import save_model
+    from verified.benchmark.vcmr.registry import build_model
 
     draw = np.random.default_rng(4)
     sizes = {"video_dim": 12, "text_dim": 10, "context_clips": 16}

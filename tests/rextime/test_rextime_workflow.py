@@ -6,7 +6,7 @@ import json
 import pytest
 from running import snakemake
 
-from verified.common.jsonl import read_json, read_jsonl, write_json, write_jsonl
+from verified.io.jsonl import read_json, read_jsonl, write_json, write_jsonl
 
 COLOURS = ("red", "blue", "pink", "green", "white")
 VERBS = ("bounces", "grows", "moves to the left", "vanishes", "circles around", "shrinks", "moves up")

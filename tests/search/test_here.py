@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from verified.common.jsonl import write_jsonl
-from verified.search.here import clues, fit, hint, presence
+from verified.io.jsonl import write_jsonl
+from verified.search.presence import clues, fit, hint, presence
 from verified.search.update import _holders
 
 

@@ -11,14 +11,14 @@ from refusals import refused
 from small_index import CONTEXT, SPANS, random_videos, write_corpus, write_video_features
 
 from verified.benchmark.nms import suppress
-from verified.common import seals
-from verified.common.hdf5 import FeatureFile
-from verified.common.seals import finished
-from verified.integrity.verify import verify
-from verified.retrieval.checkpoint import load_model
-from verified.retrieval.data import Queries, Videos, read_moments
-from verified.retrieval.search import SearchSettings, encode_corpus, search_encoded
-from verified.retrieval.tokens import load_tokeniser
+from verified.benchmark.vcmr.checkpoint import load_model
+from verified.benchmark.vcmr.data import Queries, Videos, read_moments
+from verified.benchmark.vcmr.search import SearchSettings, encode_corpus, search_encoded
+from verified.benchmark.vcmr.tokens import load_tokeniser
+from verified.io.hdf5 import FeatureFile
+from verified.runtime import seals
+from verified.runtime.seals import finished
+from verified.runtime.verify import verify
 from verified.search.ask import Index, stretch
 from verified.search.encoders import ModelEncoder
 from verified.search.export import export
@@ -220,8 +220,8 @@ def test_a_damaged_file_is_named(name, tmp_path):
 
 
 def test_a_two_stage_model_is_refused(tmp_path):
-    from verified.retrieval.checkpoint import save_model
-    from verified.retrieval.registry import build_model
+    from verified.benchmark.vcmr.checkpoint import save_model
+    from verified.benchmark.vcmr.registry import build_model
 
     sizes = {"video_dim": 12, "text_dim": 10, "context_clips": 8}
     model = build_model("conquer", sizes, {"hidden": 16, "heads": 2, "feed_forward": 16, "score_channels": 4})

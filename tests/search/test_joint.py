@@ -10,12 +10,12 @@ from starlette.testclient import TestClient
 from tiny_models import clip
 
 from verified.__main__ import main
-from verified.common.hdf5 import FeatureFile
-from verified.common.jsonl import write_jsonl
-from verified.common.video import probe
 from verified.config import read
 from verified.features.clip import Clip
 from verified.features.video import write_video_features
+from verified.io.hdf5 import FeatureFile
+from verified.io.jsonl import write_jsonl
+from verified.io.video import probe
 from verified.search.ask import Index, stretch, vector_of
 from verified.search.paths import index_folder
 from verified.search.serve import application

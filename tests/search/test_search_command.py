@@ -10,7 +10,7 @@ from running import NANO
 from small_index import random_videos, write_corpus
 
 from verified.__main__ import main
-from verified.common.seals import replacing
+from verified.runtime.seals import replacing
 from verified.search.update import update
 
 

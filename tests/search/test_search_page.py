@@ -10,8 +10,8 @@ from running import PROJECT
 from search_walk import FOUND, STATUS, ask, served, shoot, visit, walk
 from small_index import describe_videos, random_videos, write_corpus
 
-from verified.common.fig import write_fig
-from verified.common.jsonl import read_jsonl
+from verified.io.fig import write_fig
+from verified.io.jsonl import read_jsonl
 from verified.search.update import update
 
 HOSTILE = "</script><script>window.caught = true</script><img src=x onerror='window.caught = true'>"

@@ -8,9 +8,9 @@ from refusals import refused
 from small_index import describe_videos, random_videos, write_corpus, write_video_features
 from starlette.testclient import TestClient
 
-from verified.common.fig import write_fig
-from verified.common.jsonl import read_jsonl
-from verified.integrity.verify import verify
+from verified.io.fig import write_fig
+from verified.io.jsonl import read_jsonl
+from verified.runtime.verify import verify
 from verified.search.serve import application, check_address
 from verified.search.update import add_files, remove_videos, update
 

@@ -19,8 +19,8 @@ import pytest
 import yaml
 from running import NANO, PROJECT, command, digests, snakemake
 
-from verified.generation.ledger import Ledger
-from verified.generation.ledger_check import faults
+from verified.lmm.ledger import Ledger
+from verified.lmm.ledger_check import faults
 
 pytestmark = [
     pytest.mark.slow,
@@ -31,7 +31,7 @@ LEDGER_JOB = """
 import sys, time
 sys.path[:0] = ["scripts", "tests"]
 from ledger_rows import row_of
-from verified.generation.ledger import Ledger
+from verified.lmm.ledger import Ledger
 with Ledger(sys.argv[1]) as ledger:
     for number in range(int(sys.argv[2]), int(sys.argv[3])):
         if ledger.get(row_of(number)["key"]) is None:

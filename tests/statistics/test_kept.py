@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from verified.common.jsonl import read_json, write_json
-from verified.common.seals import SHARED, seal_of
+from verified.io.jsonl import read_json, write_json
+from verified.runtime.seals import SHARED, seal_of
 from verified.statistics import encoding
-from verified.statistics.kept import caption_lists, keep, place
+from verified.statistics.cache import caption_lists, keep, place
 
 ROWS = [
     {"split": "train", "cog_desc": "a ball moves", "fig_desc": "a red ball moves"},

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from verified.common.fig import read_fig
+from verified.io.fig import read_fig
 from verified.statistics.summaries import confidence, spans
 
 RELEASED = Path(__file__).resolve().parents[3] / "shared" / "data" / "charades-fig"
@@ -51,7 +51,7 @@ def test_parts_of_speech(rows):
 def test_many_to_many_and_its_labels_against_scikit_learn(rows, tmp_path):
     from sklearn.cluster import DBSCAN
 
-    from verified.common.sentences import PACKAGED, encode, weights_digest
+    from verified.nn.sentences import PACKAGED, encode, weights_digest
     from verified.statistics.embeddings import Embeddings, distinct, write_embeddings
     from verified.statistics.many_to_many import cluster_labels, many_to_many
 

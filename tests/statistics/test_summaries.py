@@ -2,7 +2,7 @@
 
 import pytest
 
-from verified.common.errors import InputError
+from verified.errors import InputError
 from verified.statistics.summaries import confidence, spans
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from verified.retrieval.per_query import PerQuery
+from verified.benchmark.vcmr.per_query import PerQuery
 from verified.statistics.validity import false_captions, recall_difference, review_gain
 from verified.tables.collect import Collection
 from verified.tables.validity import validity_table

@@ -1,6 +1,6 @@
 """The table of the noise evaluator."""
 
-from verified.common.jsonl import write_json
+from verified.io.jsonl import write_json
 from verified.tables.evaluator import evaluator_table
 
 AREA = {"faithful": 10, "disturbed": 5, "value": 0.7, "low": 0.6, "high": 0.8}

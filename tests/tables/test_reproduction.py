@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from refusals import refused
 
-from verified.common.jsonl import write_json
 from verified.corpus.sources import collections
+from verified.io.jsonl import write_json
+from verified.tables.bounds import range_without
 from verified.tables.collect import Cell, Collection
-from verified.tables.left_out import range_without
 from verified.tables.reproduction import (
     CAPTIONS,
     HEADER,

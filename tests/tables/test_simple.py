@@ -17,7 +17,7 @@ from running import PROJECT
 from verified.config import load
 from verified.tables.collect import Collection
 from verified.tables.forms import Sheet, csv_text, html_page, latex, markdown
-from verified.tables.simple import Estimate, SimpleTable, read_table_json, write_table_json
+from verified.tables.table import Estimate, SimpleTable, read_table_json, write_table_json
 from verified.tables.write import tidy_rows, write_simple, write_tables
 
 TABLE = SimpleTable(

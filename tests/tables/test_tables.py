@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from refusals import refused
 
-from verified.retrieval.metrics import MIOU, SPAN_RECALLS, VIDEO_RECALLS
-from verified.retrieval.per_query import write_per_query
+from verified.benchmark.vcmr.metrics import MIOU, SPAN_RECALLS, VIDEO_RECALLS
+from verified.benchmark.vcmr.per_query import write_per_query
 from verified.tables.collect import Cell, Collection
 from verified.tables.forms import html_page, latex, markdown
 from verified.tables.layout import TABLES, runs

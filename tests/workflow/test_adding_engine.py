@@ -14,7 +14,7 @@ from running import NANO, PROJECT
 ASK = """
 import sys
 from verified.config.generation import Generation
-from verified.generation.session import Session
+from verified.lmm.session import Session
 generation = Generation(llm={"engine": sys.argv[1], "model": "m"}, ledger="ledger.sqlite")
 with Session(generation, 1, ["positives"]) as session:
     call = session.call("positives", {"caption": "a dog runs", "count": "3"}, 3)

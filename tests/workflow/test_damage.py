@@ -9,9 +9,9 @@ import pytest
 from running import digests, snakemake
 
 from verified.__main__ import main
-from verified.common.errors import InputError
-from verified.common.seals import SHARED, TIMESTAMP, check, seal_of
-from verified.integrity.verify import verify
+from verified.errors import InputError
+from verified.runtime.seals import SHARED, TIMESTAMP, check, seal_of
+from verified.runtime.verify import verify
 
 CASES = 200
 

@@ -15,8 +15,8 @@ import yaml
 from loopback import endpoint
 from running import PROJECT, command
 
-from verified.common.jsonl import read_json, read_jsonl, write_jsonl
-from verified.corpus.demo_source import render_demo
+from verified.demo.source import render_demo
+from verified.io.jsonl import read_json, read_jsonl, write_jsonl
 
 PAGE = (PROJECT / "docs" / "data-set.md").read_text(encoding="utf-8")
 COMMANDS = [

@@ -10,23 +10,23 @@ from pathlib import Path
 import pytest
 from running import PROJECT
 
-from verified.common.digest import _closure, _imports
+from verified.runtime.digest import _closure, _imports
 
 TARGETS = ("all", "results/nano/statistics/clusters.json", "results/nano/report/captions.html")
 CALLING = {"caption_dynamics", "caption_statics", "write_perturbations"}
 PLANS = [
     {"statistics/many_to_many.py": {"count_many_to_many", "project_clusters"}},
-    {"common/auroc.py": {"measure_validity", "validate_evaluator"}},
-    {"common/hdf5.py": {"extract_text_features", "extract_video_features"}},
-    {"generation/ledger.py": CALLING, "features/grid_conv.py": {"extract_video_features"}},
-    {"generation/engines/scene_reader/rewriting.py": CALLING},
+    {"benchmark/auroc.py": {"measure_validity", "validate_evaluator"}},
+    {"io/hdf5.py": {"extract_text_features", "extract_video_features"}},
+    {"lmm/ledger.py": CALLING, "features/grid_conv.py": {"extract_video_features"}},
+    {"demo/scene_reader/rewriting.py": CALLING},
     {"report/captions.py": {"browse_captions"}},
-    {"retrieval/models/xml.py": {"train_model"}},
+    {"benchmark/vcmr/models/xml.py": {"train_model"}},
     {
-        "generation/engines/openai.py": set(),
-        "retrieval/models/hero.py": set(),
-        "evaluator/commands.py": set(),
-        "common/progress.py": set(),
+        "lmm/engines/openai.py": set(),
+        "benchmark/vcmr/models/hero.py": set(),
+        "cli/evaluator.py": set(),
+        "runtime/progress.py": set(),
         "config/retrieval.py": set(),
     },
 ]
@@ -84,7 +84,7 @@ def test_no_rule_keeps_a_list_of_its_modules():
 
 
 @pytest.mark.parametrize(
-    ("chooser", "param"), [("retrieval/registry.py", "model_code"), ("generation/engines", "engines")]
+    ("chooser", "param"), [("benchmark/vcmr/registry.py", "model_code"), ("generation/engines", "engines")]
 )
 def test_rules_pass_what_is_chosen_at_run_time(chooser, param):
     """A script that may load a model or an engine by name stands in a rule that passes the digest of its code."""

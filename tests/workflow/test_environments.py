@@ -108,7 +108,7 @@ def reached(script: Path) -> set[str]:
         ours, outside = imports(path)
         foreign |= outside - {"seals.py": {"h5py"}, "decord_reader.py": {"decord"}}.get(path.name, set())
         # The registry looks at a network's layers when it has made one, which stages that only name models never do.
-        layers = {"verified.common.linear", "verified.retrieval.dropout"} if path.name == "registry.py" else set()
+        layers = {"verified.nn.linear", "verified.benchmark.vcmr.dropout"} if path.name == "registry.py" else set()
         for name in ours - layers:
             base = SCRIPTS.joinpath(*name.split("."))
             waiting += [file for file in (base.with_suffix(".py"), base / "__init__.py") if file.is_file()]

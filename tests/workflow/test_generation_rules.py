@@ -11,8 +11,8 @@ from media import scenes, write_video
 from refusals import names, said
 from running import PROJECT, snakemake
 
-from verified.common.jsonl import read_json, read_jsonl, write_jsonl
-from verified.generation.ledger import Ledger
+from verified.io.jsonl import read_json, read_jsonl, write_jsonl
+from verified.lmm.ledger import Ledger
 
 pytestmark = pytest.mark.slow
 

@@ -9,7 +9,7 @@ import yaml
 from planted import CLIPS, plant
 from running import snakemake
 
-from verified.retrieval.evaluate import evaluate_files
+from verified.benchmark.vcmr.evaluate import evaluate_files
 
 
 @pytest.mark.slow

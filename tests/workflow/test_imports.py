@@ -57,9 +57,9 @@ groups = json.load(sys.stdin)
 print(json.dumps({name: json.loads(loaded(lines, sys.argv[1] if name == "torch" else "")) for name, lines in groups}))
 """
 PACKAGED = """
-from verified.common.sentences import encode
+from verified.nn.sentences import encode
 from verified.features.text import load_encoder
-from verified.retrieval.tokens import load_tokeniser
+from verified.benchmark.vcmr.tokens import load_tokeniser
 encode(["a ball"]), load_encoder("all-MiniLM-L6-v2"), load_tokeniser("all-MiniLM-L6-v2")
 """
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from running import NANO, PROJECT
 
-from verified.common.digest import script_digest
+from verified.runtime.digest import script_digest
 
 pytestmark = pytest.mark.slow
 
@@ -117,10 +117,10 @@ def test_a_submission_is_scored(installed, tmp_path):
 def test_prompts_weights_and_provenance(installed, tmp_path):
     text = """
 import json
-from verified.common.digest import SCRIPTS, script_digest
-from verified.common.project import PROJECT
-from verified.generation.prompts import read_prompts
-from verified.stand_ins.paths import SHIPPED
+from verified.runtime.digest import SCRIPTS, script_digest
+from verified.runtime.project import PROJECT
+from verified.lmm.prompts import read_prompts
+from verified.demo.stand_ins.paths import SHIPPED
 from verified.tables.provenance import commit
 print(json.dumps({
     "prompts": len(read_prompts("config/prompts")),
@@ -132,7 +132,9 @@ print(json.dumps({
     subprocess.run(["git", "init", "-q", installed.parent], check=True)  # somebody's repository around the environment
     facts = json.loads(run([installed / "python", "-c", text], tmp_path))
     assert facts["prompts"] == 8
-    assert facts["weights"] == (PROJECT / "scripts/verified/stand_ins/weights/evaluator.safetensors").stat().st_size
+    assert (
+        facts["weights"] == (PROJECT / "scripts/verified/demo/stand_ins/weights/evaluator.safetensors").stat().st_size
+    )
     assert facts["digest"] == script_digest(PROJECT / "scripts" / "build_tables.py")
     assert "no git checkout" in facts["commit"]
 

@@ -108,7 +108,7 @@ rule mine:
 @pytest.mark.slow
 def test_without_a_configuration_the_command_line_says_or_the_demo_runs(tmp_path, alone):
     text = """
-from verified.common.project import PROJECT
+from verified.runtime.project import PROJECT
 
 module verified:
     snakefile: PROJECT / "Snakefile"

@@ -8,7 +8,7 @@ import pytest
 import yaml
 from running import NANO, PROJECT, digests, snakemake
 
-from verified.common.jsonl import read_json, read_jsonl
+from verified.io.jsonl import read_json, read_jsonl
 from verified.tables.layout import TABLES
 
 DATASET = "nano"

@@ -16,7 +16,7 @@ import pytest
 import yaml
 from running import NANO, command, snakemake
 
-from verified.common.shards import shard_name, shard_of
+from verified.runtime.shards import shard_name, shard_of
 
 SHARDS = 3
 PER_SHARD = {

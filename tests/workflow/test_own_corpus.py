@@ -23,10 +23,10 @@ from PIL import Image
 from running import PROJECT, digests, snakemake
 
 from verified.captions.tar import KeyframeTar
-from verified.common.jsonl import read_json, read_jsonl
-from verified.corpus.demo_source import render_demo
-from verified.generation.ledger import Ledger
-from verified.tables.simple import read_table_json
+from verified.demo.source import render_demo
+from verified.io.jsonl import read_json, read_jsonl
+from verified.lmm.ledger import Ledger
+from verified.tables.table import read_table_json
 
 PAGE = (PROJECT / "docs" / "own-corpus.md").read_text(encoding="utf-8")
 CONFIG = re.search(r"```yaml\n(name: kitchen\n.*?)```", PAGE, re.DOTALL)[1]

@@ -11,8 +11,8 @@ import pytest
 from running import PROJECT
 
 from verified.__main__ import main, parser
-from verified.common.errors import InputError
 from verified.config import read
+from verified.errors import InputError
 from verified.planning.graph import stage_edges, stage_graph
 from verified.planning.placeholders import missing
 

@@ -17,7 +17,7 @@ from running import PROJECT
 from search_walk import served, shoot, walk
 from tiny_models import clip
 
-from verified.common.jsonl import read_json
+from verified.io.jsonl import read_json
 
 CONFIG = """
 name: real

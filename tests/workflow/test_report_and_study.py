@@ -14,10 +14,10 @@ import yaml
 from running import NANO, digests, snakemake
 
 from verified.__main__ import main
-from verified.common.jsonl import read_json, read_jsonl, write_json, write_jsonl
 from verified.figures.paths import EXAMPLES, RECALLS, STATISTICS
+from verified.io.jsonl import read_json, read_jsonl, write_json, write_jsonl
 from verified.people.answers import answer_checksum
-from verified.study.sample import FORM
+from verified.people.study.sample import FORM
 
 pytestmark = pytest.mark.slow
 

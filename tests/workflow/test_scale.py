@@ -12,11 +12,11 @@ from snakemake.resources import Resources
 from snakemake_executor_plugin_slurm.utils import set_gres_string
 
 from verified.__main__ import main
-from verified.common.errors import InputError
-from verified.common.resources import growing, limit_runtime
 from verified.config import load, read
+from verified.errors import InputError
 from verified.planning.placeholders import lay_out, missing, published_moments
 from verified.planning.plan import rows_of, stage_of_rule, table
+from verified.runtime.resources import growing, limit_runtime
 
 CONFIG = PROJECT / "config"
 PROFILES = PROJECT / "profiles"

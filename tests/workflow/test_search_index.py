@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from running import NANO, PROJECT
 
-from verified.common.jsonl import read_json, read_jsonl
+from verified.io.jsonl import read_json, read_jsonl
 
 INDEX = "results/nano/search/xml"
 CAPTIONS = "results/nano/annotations/fig/test.jsonl"

@@ -10,8 +10,8 @@ from media import scenes, write_video
 from refusals import said
 from running import snakemake
 
-from verified.common.jsonl import read_json, read_jsonl, write_jsonl
-from verified.generation.jobs import job_of_shard, shards_of_job
+from verified.io.jsonl import read_json, read_jsonl, write_jsonl
+from verified.lmm.jobs import job_of_shard, shards_of_job
 
 SHARDS = ["shard-00", "shard-01", "shard-02"]
 TARGETS = [f"results/lab/captions/dynamics/{shard}.jsonl" for shard in SHARDS]

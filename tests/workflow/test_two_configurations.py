@@ -9,7 +9,7 @@ import pytest
 from given import CONFIG, annotations
 from running import command, digests, snakemake
 
-from verified.statistics.kept import KINDS
+from verified.statistics.cache import KINDS
 
 SHOWN = "results/tables"
 pytestmark = pytest.mark.slow
@@ -121,7 +121,7 @@ def test_a_failed_run_deletes_and_shows_nothing(shared):
 
 
 def test_a_folder_of_somebody_else_in_the_place_of_the_link_stays(tmp_path):
-    from verified.tables.closing import show
+    from verified.tables.summary import show
 
     (tmp_path / "own" / "tables").mkdir(parents=True)
     (tmp_path / "tables").mkdir()

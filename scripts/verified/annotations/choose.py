@@ -12,10 +12,10 @@ cosine to the coarse caption or a random number, as `annotations.choose_by` says
 from collections import Counter
 from collections.abc import Iterable
 
-from verified.common.errors import InputError
-from verified.common.fig import TYPES
-from verified.common.jsonl import finite
-from verified.common.seeds import generator
+from verified.errors import InputError
+from verified.io.fig import TYPES
+from verified.io.jsonl import finite
+from verified.runtime.seeds import generator
 
 SCORE_KEYS = ("desc_id", "type", "candidate", "caption", "lineage", "score")
 NO_CANDIDATE = "no-candidate"

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import cast
 
 from verified.annotations.choose import choose
-from verified.common.fig import TYPES
-from verified.common.files import atomic_path, write_text
-from verified.common.jsonl import finite
+from verified.io.fig import TYPES
+from verified.io.files import atomic_path, write_text
+from verified.io.jsonl import finite
 
 CARD = """# {title}
 

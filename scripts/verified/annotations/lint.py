@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from verified.annotations.of_moment import LEAST_COSINE, doubts
-from verified.common.errors import InputError
-from verified.common.fig import COARSE, COG_KEYS, FIG_KEYS, value_problem
 from verified.config.annotations import Annotations
-from verified.generation.refusal import COMPILED, FORBIDDEN, same
+from verified.errors import InputError
+from verified.io.fig import COARSE, COG_KEYS, FIG_KEYS, value_problem
+from verified.lmm.refusal import COMPILED, FORBIDDEN, same
 
 QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»"}
 PERSONAL = re.compile(

@@ -2,14 +2,14 @@
 
 from collections.abc import Callable
 
-from verified.common.errors import InputError
-from verified.common.folders import key_of
 from verified.config import Config
 from verified.config.folders import dataset_of
 from verified.config.sources import PublishedSource, ReleasedSource
 from verified.config.trust import confidence_warning
 from verified.corpus.held_out import HELD_OUT
 from verified.corpus.released_source import Release, resolve
+from verified.errors import InputError
+from verified.runtime.folders import key_of
 
 
 def release_of(settings: Config, dataset: str) -> Release | None:

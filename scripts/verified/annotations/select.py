@@ -7,10 +7,10 @@ reviewers rejected, is left out or replaced by the coarse one (`annotations.othe
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from verified.common.errors import InputError
-from verified.common.fig import COARSE
-from verified.common.jsonl import finite
-from verified.generation.refusal import same
+from verified.errors import InputError
+from verified.io.fig import COARSE
+from verified.io.jsonl import finite
+from verified.lmm.refusal import same
 
 REJECTED, BELOW = "rejected", "below-min-score"
 ENOUGH_JUDGED = 10

@@ -5,13 +5,13 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
-from verified.common.errors import InputError
-from verified.common.jsonl import iterate_jsonl
-from verified.common.secrets import redacted
 from verified.config import Config
 from verified.config.folders import dataset_folder
 from verified.config.trust import confidence_warning
-from verified.generation.ledger import Ledger
+from verified.errors import InputError
+from verified.io.jsonl import iterate_jsonl
+from verified.lmm.ledger import Ledger
+from verified.runtime.secrets import redacted
 
 STEPS = {
     "statics": "captions/statics",

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from verified.common.errors import InputError
-from verified.common.sentences import encode
+from verified.errors import InputError
+from verified.nn.sentences import encode
 
 
 def similarities(moments: Iterable[dict], scores: Iterable[dict], model: str, threads: int = 1) -> Iterator[dict]:

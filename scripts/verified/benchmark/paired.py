@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from verified.common.intervals import difference
+from verified.benchmark.intervals import difference
 
 
 @dataclass(frozen=True)

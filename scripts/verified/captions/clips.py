@@ -5,12 +5,12 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 import numpy as np
 
-from verified.common.errors import InputError
-from verified.common.video import VideoError, frames_of_spans
-from verified.common.video.spans import rate_times
 from verified.config.generation import EngineSettings
-from verified.generation.asking import MediaError
-from verified.generation.vision_tokens import frame_tokens
+from verified.errors import InputError
+from verified.io.video import VideoError, frames_of_spans
+from verified.io.video.spans import rate_times
+from verified.lmm.asking import MediaError
+from verified.lmm.vision_tokens import frame_tokens
 
 
 def frames_given(duration: float, dynamics: Mapping) -> tuple[int, bool]:

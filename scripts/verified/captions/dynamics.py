@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 from verified.captions.clips import Clips, by_video, clip_digest, frames_given, frames_in_context
 from verified.captions.rows import candidate_row
-from verified.generation.asking import Call
-from verified.generation.jobs import prefetch_threads
-from verified.generation.outcome import Outcome
-from verified.generation.prompts import quoted
-from verified.generation.session import Session
+from verified.lmm.asking import Call
+from verified.lmm.jobs import prefetch_threads
+from verified.lmm.outcome import Outcome
+from verified.lmm.prompts import quoted
+from verified.lmm.session import Session
 
 TASKS = ("questions", "answers", "dynamics_candidates")
 

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 
-from verified.generation.outcome import STATUSES
+from verified.lmm.outcome import STATUSES
 
 
 def add_up(stages: dict[str, Iterable[dict]]) -> dict:

@@ -9,11 +9,11 @@ from PIL import Image
 
 from verified.captions.rows import candidate_row
 from verified.captions.tar import Keyframes, KeyframeTar
-from verified.common.errors import InputError
-from verified.generation.asking import Call, MediaError
-from verified.generation.outcome import Outcome
-from verified.generation.prompts import quoted
-from verified.generation.session import Session
+from verified.errors import InputError
+from verified.lmm.asking import Call, MediaError
+from verified.lmm.outcome import Outcome
+from verified.lmm.prompts import quoted
+from verified.lmm.session import Session
 
 TASKS = ("keyframe_description", "statics_candidates")
 

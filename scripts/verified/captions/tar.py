@@ -6,8 +6,8 @@ import tarfile
 from collections.abc import Iterable
 from typing import Protocol
 
-from verified.common.archive import open_member
-from verified.common.errors import InputError
+from verified.errors import InputError
+from verified.io.archive import open_member
 
 
 class Keyframes(Protocol):

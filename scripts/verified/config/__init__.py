@@ -8,7 +8,6 @@ from typing import Any, Literal
 from pydantic import Field, ValidationError, field_validator, model_validator
 from pydantic_core import ErrorDetails
 
-from verified.common.errors import InputError
 from verified.config.annotations import Annotations
 from verified.config.base import Section
 from verified.config.datasets import DataSet
@@ -25,6 +24,7 @@ from verified.config.search import Search
 from verified.config.statistics import Statistics
 from verified.config.study import Study
 from verified.config.weights import Weights
+from verified.errors import InputError
 
 STAND_ALONE = {"longform", "rextime"}
 """Sections that bring their own data: with one of them a configuration needs no data sets."""

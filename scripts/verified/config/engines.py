@@ -40,13 +40,13 @@ STILLS, FRAMES, MP4 = "stills", "frames", "mp4"
 
 ENGINES: dict[str, EngineKind] = {
     "scene-reader": EngineKind("verified.demo.engine", takes_schema=False, counts_pictures=False),
-    "cassette": EngineKind("verified.generation.engines.cassette", replays=True, video_inputs=(STILLS, FRAMES, MP4)),
+    "cassette": EngineKind("verified.lmm.engines.cassette", replays=True, video_inputs=(STILLS, FRAMES, MP4)),
     "transformers": EngineKind(
-        "verified.generation.engines.transformers", loads_model=True, scores=True, video_inputs=(STILLS, FRAMES)
+        "verified.lmm.engines.transformers", loads_model=True, scores=True, video_inputs=(STILLS, FRAMES)
     ),
-    "openai": EngineKind("verified.generation.engines.openai", asks_endpoint=True, video_inputs=(STILLS, FRAMES, MP4)),
+    "openai": EngineKind("verified.lmm.engines.openai", asks_endpoint=True, video_inputs=(STILLS, FRAMES, MP4)),
     "vllm": EngineKind(
-        "verified.generation.engines.vllm",
+        "verified.lmm.engines.vllm",
         loads_model=True,
         video_inputs=(STILLS, FRAMES),
         environment="generation-cuda",

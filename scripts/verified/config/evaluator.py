@@ -5,8 +5,8 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from verified.common.jsonl import is_object
 from verified.config.base import Section
+from verified.io.jsonl import is_object
 
 STAND_IN = "stand-in"
 STAND_IN_FRAMES = 8

@@ -1,7 +1,7 @@
 """Where a configuration writes: everything below results/NAME, so that two of them in one folder never collide.
 
 A data set's folder is results/NAME where the data set has the configuration's name, and results/NAME/DATASET otherwise.
-The rules' wildcard `dataset` is that folder without `results/`; `common.folders.key_of` gives the data set's key for
+The rules' wildcard `dataset` is that folder without `results/`; `runtime.folders.key_of` gives the data set's key for
 it.
 """
 
@@ -9,10 +9,10 @@ import hashlib
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
-from verified.common.folders import key_of
-from verified.common.snakemake_types import OfDataset
 from verified.config import Config
 from verified.config.datasets import DataSet
+from verified.runtime.folders import key_of
+from verified.runtime.snakemake_types import OfDataset
 
 Read = TypeVar("Read")
 

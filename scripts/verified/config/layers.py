@@ -12,8 +12,8 @@ from typing import Any
 
 import yaml
 
-from verified.common.errors import InputError
-from verified.common.jsonl import is_array, is_object
+from verified.errors import InputError
+from verified.io.jsonl import is_array, is_object
 
 LAYERS = "layers"
 

@@ -37,7 +37,7 @@ class Retrieval(Section):
     """Which models are trained, and how."""
 
     models: tuple[str, ...] = ("xml",)
-    """Models by the names of their files in scripts/verified/retrieval/models."""
+    """Models by the names of their files in scripts/verified/benchmark/vcmr/models."""
     seeds: tuple[int, ...] = Field(default=(2018,), min_length=1)
     """One training of each model per seed. Several bring the noise of training into the tables' intervals."""
     training: dict[str, Training] = Field(default_factory=dict)
@@ -98,7 +98,7 @@ class Retrieval(Section):
 
 
 def _known(name: str) -> None:
-    from verified.retrieval.registry import model_names
+    from verified.benchmark.vcmr.registry import model_names
 
     if name not in model_names():
         near = difflib.get_close_matches(name, model_names(), n=1, cutoff=0.4)

@@ -5,8 +5,8 @@ from functools import reduce
 from pathlib import Path
 from typing import Any
 
-from verified.common.errors import InputError
 from verified.config.layers import layered, layers_of, merge
+from verified.errors import InputError
 
 
 def run_values(workflow: Any, config: Mapping[str, Any], default: Path) -> tuple[dict[str, Any], str]:

@@ -3,8 +3,8 @@
 import json
 from typing import Any
 
-from verified.common.jsonl import is_object
 from verified.config import Config
+from verified.io.jsonl import is_object
 
 Node = dict[str, Any]
 """A JSON schema, or a part of one."""

@@ -5,8 +5,8 @@ from typing import Annotated, ClassVar, Literal, get_args
 
 from pydantic import Field
 
-from verified.common.errors import InputError
 from verified.config.base import Section
+from verified.errors import InputError
 
 
 class SourceSection(Section):

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from verified.common.jsonl import iterate_jsonl, write_json, write_jsonl
-from verified.common.shards import shard_index
-from verified.common.video import VideoError
 from verified.corpus.division import divide
 from verified.corpus.folder_source import Probes, Reading, read_shard
 from verified.corpus.held_out import chosen_unasked, hold_out, move
+from verified.io.jsonl import iterate_jsonl, write_json, write_jsonl
+from verified.io.video import VideoError
+from verified.runtime.shards import shard_index
 
 log = logging.getLogger("verified")
 

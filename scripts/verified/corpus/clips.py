@@ -4,8 +4,8 @@ import random
 
 import numpy as np
 
-from verified.corpus.render import draw_actors, draw_stage, finish
-from verified.corpus.world import Event
+from verified.demo.render import draw_actors, draw_stage, finish
+from verified.demo.world import Event
 
 _FPS = 8
 """Rate at which events are laid out; the clip samples them at times of its own."""

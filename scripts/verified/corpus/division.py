@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from verified.common.seeds import derive_seed
+from verified.runtime.seeds import derive_seed
 
 
 def divide(moments: list[dict], names: Mapping, shares: Mapping) -> list[dict]:

@@ -4,9 +4,9 @@ import logging
 import os
 from pathlib import Path
 
-from verified.common.download import download_part
-from verified.common.errors import InputError
 from verified.corpus.sources import SourceFile, verify
+from verified.errors import InputError
+from verified.runtime.download import download_part
 
 log = logging.getLogger("verified")
 

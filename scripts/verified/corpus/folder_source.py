@@ -6,7 +6,7 @@ usable moment). What is wrong with a row or a video is an exclusion with a reaso
 - rows: the reasons of `moment_checks`; `invalid-video-id`, `unknown-video`, `ambiguous-video`, `outside-folder`,
   `not-a-file`; `unreadable-video` where the file does not decode;
 - videos (exclusions without a row): `invalid-video-id`, `outside-folder`, `not-a-file`, the reasons of
-  `common.video.VideoError`, and `no-usable-moments`.
+  `io.video.VideoError`, and `no-usable-moments`.
 
 Ends after the video's end are clamped and counted. Rows of the file = moments + exclusions with a row; videos in the
 folder = rows of videos.jsonl + exclusions without a row. The same video under two names is two videos, and counted.
@@ -21,14 +21,14 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
-from verified.common.errors import InputError
-from verified.common.progress import track
-from verified.common.shards import shard_of
-from verified.common.video import VideoError, probe
 from verified.corpus import moment_checks
 from verified.corpus.moment_checks import RowRefused
 from verified.corpus.moments_file import iterate_moments_file
 from verified.corpus.video_folder import NameRefused, VideoFolder
+from verified.errors import InputError
+from verified.io.video import VideoError, probe
+from verified.runtime.progress import track
+from verified.runtime.shards import shard_of
 
 
 class Corpus(NamedTuple):

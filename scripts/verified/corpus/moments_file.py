@@ -11,8 +11,8 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from verified.common.errors import InputError
-from verified.common.jsonl import Row, iterate_jsonl
+from verified.errors import InputError
+from verified.io.jsonl import Row, iterate_jsonl
 
 REQUIRED = ("video", "start", "end", "caption")
 EXTRA_CELLS = "extra cells"

@@ -4,13 +4,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from verified.captions.clips import Clips, by_video, clip_digest, frames_given
-from verified.common.characters import plain
-from verified.generation.asking import Call
-from verified.generation.further import Task, register
-from verified.generation.outcome import Parsed
-from verified.generation.parsing import cleaned, json_value, unfenced
-from verified.generation.refusal import refusal
-from verified.generation.session import Session
+from verified.io.characters import plain
+from verified.lmm.asking import Call
+from verified.lmm.outcome import Parsed
+from verified.lmm.parsing import cleaned, json_value, unfenced
+from verified.lmm.refusal import refusal
+from verified.lmm.session import Session
+from verified.lmm.task_registry import Task, register
 
 TASK = "corpus/coarse_caption"
 MOST_FRAMES = 64

@@ -4,8 +4,8 @@ import csv
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from verified.common.files import atomic_path
-from verified.common.seeds import derive_seed
+from verified.io.files import atomic_path
+from verified.runtime.seeds import derive_seed
 
 COLUMNS = ("video", "start", "end", "caption", "split")
 

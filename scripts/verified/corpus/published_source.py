@@ -7,9 +7,9 @@ with the videos. Nothing is dropped here: a moment without length or without its
 import os
 from collections.abc import Iterator
 
-from verified.common.jsonl import write_jsonl
 from verified.config.sources import PublishedSource
 from verified.corpus.released_source import read_splits
+from verified.io.jsonl import write_jsonl
 
 
 def write_published(source: PublishedSource, path: str | os.PathLike) -> int:

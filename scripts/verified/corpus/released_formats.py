@@ -20,9 +20,9 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from verified.common.errors import InputError
-from verified.common.fig import COG_KEYS, read_fig
-from verified.common.jsonl import finite, read_json
+from verified.errors import InputError
+from verified.io.fig import COG_KEYS, read_fig
+from verified.io.jsonl import finite, read_json
 
 SEGMENT_SECONDS = 5
 CHARADES_LINE = re.compile(r"(\S+) (\S+) (\S+)##(.*\S.*)")

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from verified.common.errors import InputError
 from verified.config.sources import PublishedSource, ReleasedSource
 from verified.corpus.released_formats import read_split
 from verified.corpus.sources import SOURCES, SourceFile, collections, how_to_get, verify
+from verified.errors import InputError
 
 DOWNLOADS = Path("resources/released")
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from verified.common.progress import track
-from verified.common.video import VideoError, open_video, probe, stored_array
+from verified.io.video import VideoError, open_video, probe, stored_array
 from verified.keyframes.scores import ContentScore
 from verified.keyframes.segments import bounds, find_cuts
+from verified.runtime.progress import track
 
 SHORTEST_SCENE = 0.6
 """Seconds below which two cuts are one, as PySceneDetect's default of 15 frames at 25 a second has it."""

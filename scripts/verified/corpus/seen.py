@@ -4,13 +4,13 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
-from verified.common.shards import by_shard, shard_name
-from verified.common.video import VideoError
-from verified.common.video.probe import file_digest
 from verified.config.sources import DemoSource, FolderSource, PublishedSource
 from verified.corpus.assemble import read_probes
 from verified.corpus.folder_source import Probes, finish
 from verified.corpus.unprobed import unprobed_rows
+from verified.io.video import VideoError
+from verified.io.video.probe import file_digest
+from verified.runtime.shards import by_shard, shard_name
 
 
 class SeenShard(NamedTuple):

@@ -17,12 +17,12 @@ from typing import Any, Self
 import numpy as np
 import orjson
 
-from verified.common.errors import InputError
-from verified.common.files import atomic_path
-from verified.common.shards import shard_of
 from verified.config.sources import FolderSource
 from verified.corpus.moments_file import read_moments_file
 from verified.corpus.video_folder import Listing, NameRefused, VideoFolder, file_state, list_folder, stamp
+from verified.errors import InputError
+from verified.io.files import atomic_path
+from verified.runtime.shards import shard_of
 
 REMEMBERED = ".snakemake"
 

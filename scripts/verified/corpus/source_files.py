@@ -6,15 +6,15 @@ from functools import partial
 from pathlib import PurePath
 from typing import Any
 
-from verified.common.errors import InputError
-from verified.common.folders import key_of
-from verified.common.shards import shard_index, shard_names, shard_of
 from verified.config import Config
 from verified.config.folders import dataset_of
 from verified.config.sources import FolderSource, PublishedSource, ReleasedSource
 from verified.corpus.released_source import resolve
 from verified.corpus.shard_states import listed, rows_by_shard, told, video_states
 from verified.corpus.video_folder import VideoFolder, folder_digest
+from verified.errors import InputError
+from verified.runtime.folders import key_of
+from verified.runtime.shards import shard_index, shard_names, shard_of
 
 
 def source_files(settings: Config) -> Callable[[object], dict[str, Any]]:

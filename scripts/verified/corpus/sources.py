@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from verified.common.errors import InputError
-from verified.common.file_names import is_inside
-from verified.common.project import PROJECT
-from verified.common.shipped import WORKFLOW, as_installed
+from verified.errors import InputError
+from verified.runtime.file_names import is_inside
+from verified.runtime.project import PROJECT
+from verified.runtime.shipped import WORKFLOW, as_installed
 
 SOURCES = PROJECT / "config" / "sources.csv"
 ACCESS = ("open", "form", "none", "own")

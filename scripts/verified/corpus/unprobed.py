@@ -3,12 +3,12 @@
 from pathlib import Path
 from typing import NamedTuple
 
-from verified.common.errors import InputError
 from verified.config.sources import DemoSource, FolderSource, PublishedSource
 from verified.corpus.folder_source import open_folder, usable_rows
 from verified.corpus.moments_file import read_moments_file
 from verified.corpus.published_source import published_rows
 from verified.corpus.video_folder import VideoFolder
+from verified.errors import InputError
 
 
 class Unprobed(NamedTuple):

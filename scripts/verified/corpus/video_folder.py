@@ -18,8 +18,8 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from verified.common.characters import HIDDEN
-from verified.common.errors import InputError
+from verified.errors import InputError
+from verified.io.characters import HIDDEN
 
 ENDINGS = {".3gp", ".avi", ".flv", ".m4v", ".mkv", ".mov", ".mp4", ".mpeg", ".mpg", ".ogv", ".ts", ".webm", ".wmv"}
 SAMPLE = 4096
@@ -241,7 +241,7 @@ def file_state(path: str | os.PathLike) -> str:
     Its timestamp would say too much: a copied or touched video is the same video. Samples are enough: encoders do not
     make two files of one size with the same bytes there, and a download whose space was set aside beforehand has zeros
     where it is still to be filled, last of all at its end. Where they do not tell, the jobs that decode a video do:
-    they hold it against the digest of the file that was probed (see `common.seals`).
+    they hold it against the digest of the file that was probed (see `runtime.seals`).
     """
     try:
         # A pipe would wait for somebody to write to it. Python's own file object would cost as much as the samples.

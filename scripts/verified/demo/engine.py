@@ -1,7 +1,7 @@
 """The scene reader as an engine of text generation; it stands apart, as a digest of its own files feeds its seeds."""
 
 from verified.config.generation import EngineSettings, Generation
-from verified.generation.engines.scene_reader import SceneReader
+from verified.demo.scene_reader import SceneReader
 
 
 def make(role: EngineSettings, generation: Generation) -> SceneReader:

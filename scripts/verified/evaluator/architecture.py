@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Literal, get_args
 
-from verified.common.errors import InputError
-from verified.common.jsonl import finite
+from verified.errors import InputError
+from verified.io.jsonl import finite
 
 TINY_TOKENS = 16 + 4
 """Tokens of one frame from the tiny stem, whatever the frame's size: of motion, and of looks."""

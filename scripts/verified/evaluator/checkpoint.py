@@ -6,14 +6,14 @@ from pathlib import Path
 import torch
 from safetensors.torch import save_file
 
-from verified.common import tensor_file
-from verified.common.errors import InputError
-from verified.common.files import atomic_path
-from verified.common.shipped import as_on_card
-from verified.common.undrawn import undrawn
+from verified.demo.stand_ins.paths import SHIPPED
+from verified.errors import InputError
 from verified.evaluator.architecture import Architecture, from_header
 from verified.evaluator.model import NoiseEvaluator
-from verified.stand_ins.paths import SHIPPED
+from verified.io import tensor_file
+from verified.io.files import atomic_path
+from verified.nn.skip_init import undrawn
+from verified.runtime.shipped import as_on_card
 
 FORMAT, VERSION = "evaluator", 1
 TABLE = "text.embeddings.word_embeddings.weight"

@@ -10,12 +10,12 @@ from typing import Any
 import av
 import numpy as np
 
-from verified.common.array_file import read_array
-from verified.common.errors import InputError
-from verified.common.files import atomic_path
-from verified.common.jsonl import write_jsonl
-from verified.common.progress import Progress
-from verified.common.video import VideoError, frames_of_spans
+from verified.errors import InputError
+from verified.io.array_file import read_array
+from verified.io.files import atomic_path
+from verified.io.jsonl import write_jsonl
+from verified.io.video import VideoError, frames_of_spans
+from verified.runtime.progress import Progress
 
 log = logging.getLogger("verified")
 QUALITY = 23

@@ -7,13 +7,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from verified.common.digest import modules_digest
-from verified.common.errors import InputError
-from verified.common.job import set_threads
-from verified.common.jsonl import write_json, write_jsonl
-from verified.common.seeds import generator as numpy_generator
-from verified.common.training_state import TrainingState, fingerprint
-from verified.common.undrawn import undrawn
+from verified.errors import InputError
 from verified.evaluator.architecture import Architecture, architecture, job_needs
 from verified.evaluator.checkpoint import load_checkpoint, read_header, save_checkpoint
 from verified.evaluator.inputs import Tuples, epoch_order, files_of, make_batch, read_tuples
@@ -23,6 +17,12 @@ from verified.evaluator.sampling import training_view
 from verified.evaluator.step import Batch, TrainingStep
 from verified.evaluator.tokens import encode
 from verified.evaluator.training import Schedule, train
+from verified.io.jsonl import write_json, write_jsonl
+from verified.nn.skip_init import undrawn
+from verified.nn.training_state import TrainingState, fingerprint
+from verified.runtime.digest import modules_digest
+from verified.runtime.job import set_threads
+from verified.runtime.seeds import generator as numpy_generator
 
 log = logging.getLogger("verified")
 LABEL = "fine-tuning"

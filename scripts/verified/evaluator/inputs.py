@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from verified.common.complete import check_complete
-from verified.common.errors import InputError
-from verified.common.jsonl import read_jsonl
-from verified.common.seeds import generator
+from verified.errors import InputError
 from verified.evaluator.clips import CodedClips, open_clips
 from verified.evaluator.step import ROLES, Batch
 from verified.evaluator.tokens import clean, encode
+from verified.io.jsonl import read_jsonl
+from verified.runtime.complete import check_complete
+from verified.runtime.seeds import generator
 
 OTHER_SPLIT = "split-not-trained-on"
 NO_SELECTION = "perturbations-not-selected"

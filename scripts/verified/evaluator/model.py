@@ -11,10 +11,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from verified.common.precision import whole
 from verified.evaluator.architecture import Architecture
 from verified.evaluator.text import FusionEncoder, TextEncoder
 from verified.evaluator.vision import VideoEncoder
+from verified.nn.precision import whole
 
 TEMPERATURE = 0.07
 TEMPERATURE_RANGE = (0.001, 0.5)

@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from verified.common.folders import key_of
-from verified.common.shards import shard_names
 from verified.config import Config, outputs
 from verified.config.evaluator import STAND_IN
 from verified.config.folders import dataset_folder, evaluator_folder, home, taught_by
-from verified.stand_ins.paths import shipped_backbone, shipped_evaluator
+from verified.demo.stand_ins.paths import shipped_backbone, shipped_evaluator
+from verified.runtime.folders import key_of
+from verified.runtime.shards import shard_names
 
 
 def starting_checkpoint(settings: Config) -> str:

@@ -8,9 +8,9 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from verified.common.children import die_with
-from verified.common.errors import InputError
-from verified.common.job import log_to
+from verified.errors import InputError
+from verified.runtime.children import die_with
+from verified.runtime.job import log_to
 
 
 def run_in_processes(count: int, cuda: bool, function: Callable, *arguments) -> None:

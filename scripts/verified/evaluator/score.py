@@ -4,16 +4,16 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from verified.common.complete import check_complete
-from verified.common.fig import TYPES
-from verified.common.linear import through_onednn
-from verified.common.precision import computing
-from verified.common.progress import Progress
 from verified.evaluator.clips import CodedClips
 from verified.evaluator.model import NoiseEvaluator, confidence, similarity
 from verified.evaluator.sampling import scoring_view
 from verified.evaluator.tokens import encode
 from verified.evaluator.vision import normalised
+from verified.io.fig import TYPES
+from verified.nn.linear import through_onednn
+from verified.nn.precision import computing
+from verified.runtime.complete import check_complete
+from verified.runtime.progress import Progress
 
 
 @torch.inference_mode()

@@ -5,9 +5,9 @@ from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 from torch.utils.checkpoint import checkpoint
 
-from verified.common.bert import BertAttention, BertEmbeddings, BertLayer, BertSize, key_mask
-from verified.common.modules import Layers
 from verified.evaluator.architecture import Architecture
+from verified.nn.bert import BertAttention, BertEmbeddings, BertLayer, BertSize, key_mask
+from verified.nn.modules import Layers
 
 
 def layer_size(size: Architecture) -> BertSize:

@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor, nn
 
-from verified.common.ahead import ahead
-from verified.common.errors import InputError
-from verified.common.precision import computing
-from verified.common.progress import Progress
-from verified.common.seeds import derive_seed
-from verified.common.training_state import Reached, TrainingState
+from verified.errors import InputError
 from verified.evaluator.processes import processes
 from verified.evaluator.step import Batch, TrainingStep
+from verified.nn.precision import computing
+from verified.nn.training_state import Reached, TrainingState
+from verified.runtime.prefetch import ahead
+from verified.runtime.progress import Progress
+from verified.runtime.seeds import derive_seed
 
 WEIGHT_DECAY = 0.02
 FLOOR = 0.01

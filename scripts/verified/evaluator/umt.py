@@ -5,12 +5,12 @@ from pathlib import Path
 
 from torch import Tensor
 
-from verified.common.errors import InputError
-from verified.common.foreign import read_tensors
-from verified.common.undrawn import undrawn
+from verified.errors import InputError
 from verified.evaluator.architecture import Architecture
 from verified.evaluator.checkpoint import misfit, save_checkpoint
 from verified.evaluator.model import NoiseEvaluator
+from verified.io.foreign import read_tensors
+from verified.nn.skip_init import undrawn
 
 # Parts of the released files that fine-tuning and scoring do not use.
 DROPPED = (

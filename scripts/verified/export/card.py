@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from verified.common.files import file_digest, write_text
-from verified.common.jsonl import write_json
 from verified.export.collection import Collection
+from verified.io.files import file_digest, write_text
+from verified.io.jsonl import write_json
 
 COLUMNS_TOLD = """| column | meaning |
 |---|---|

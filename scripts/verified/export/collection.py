@@ -61,7 +61,7 @@ def caption_of(row: Mapping) -> str:
 
 
 def collect(annotations: Iterable[dict], splits: Iterable[str], about: Mapping) -> Collection:
-    """The collection of annotation rows in the FIG form, each with its ``split`` (see `common.fig.read_splits`)."""
+    """The collection of annotation rows in the FIG form, each with its ``split`` (see `io.fig.read_splits`)."""
     annotations = list(annotations)
     rows_of_split: dict[str, list[dict]] = {split: [] for split in splits}
     free = 1 + max((row["desc_id"] for row in annotations), default=0)

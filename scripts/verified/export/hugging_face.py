@@ -8,10 +8,10 @@ import os
 import re
 from pathlib import Path
 
-from verified.common.errors import InputError
-from verified.common.files import atomic_path, file_digest, write_text
+from verified.errors import InputError
 from verified.export.card import COLUMNS_TOLD, write_cards
 from verified.export.collection import COLUMNS, Collection
+from verified.io.files import atomic_path, file_digest, write_text
 
 LICENCES = {
     "mit",

@@ -3,9 +3,9 @@
 import csv
 from pathlib import Path
 
-from verified.common.files import atomic_path
 from verified.export.card import COLUMNS_TOLD, write_cards
 from verified.export.collection import COLUMNS, Collection
+from verified.io.files import atomic_path
 
 TOLD = f"SPLIT.csv in UTF-8 with a header, one row a caption; an empty cell is no value.\n\n{COLUMNS_TOLD}"
 

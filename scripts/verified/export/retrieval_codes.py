@@ -9,10 +9,10 @@ import re
 from pathlib import Path
 from urllib.parse import quote
 
-from verified.common.files import atomic_path, write_text
-from verified.common.jsonl import write_json, write_jsonl
 from verified.export.card import write_cards
 from verified.export.collection import Collection, caption_of
+from verified.io.files import atomic_path, write_text
+from verified.io.jsonl import write_json, write_jsonl
 
 TVR = (
     "SPLIT.jsonl in the form of TVR's releases (vid_name, duration, ts, desc, type, desc_id; every type is v: no"

@@ -10,9 +10,9 @@ import tarfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from verified.common.files import atomic_path
 from verified.export.card import write_cards
 from verified.export.collection import Collection, caption_of
+from verified.io.files import atomic_path
 
 TOLD = (
     "WebDataset shards SPLIT-NUMBER.tar; a sample has `json` (all columns) and `txt` (the caption)"

@@ -7,8 +7,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from verified.common.errors import InputError
-from verified.common.precision import computing
+from verified.errors import InputError
+from verified.nn.precision import computing
 
 MEAN, DEVIATION = (0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711)
 """Of the pixels that CLIP was trained on."""

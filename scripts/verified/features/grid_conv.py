@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from verified.common.seeds import derive_seed
+from verified.runtime.seeds import derive_seed
 
 ORIENTATIONS = 16
 SHARPNESS = 60.0

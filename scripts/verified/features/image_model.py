@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from verified.common.errors import InputError
-from verified.common.precision import computing
-from verified.common.shipped import as_on_card
-from verified.stand_ins.paths import SHIPPED
+from verified.demo.stand_ins.paths import SHIPPED
+from verified.errors import InputError
+from verified.nn.precision import computing
+from verified.runtime.shipped import as_on_card
 
 MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 """Of ImageNet's pixels, by which the weights of such models expect their input scaled."""

@@ -5,9 +5,9 @@ import os
 
 import numpy as np
 
-from verified.common.errors import InputError
-from verified.common.hdf5 import FeatureFile
-from verified.common.jsonl import finite, read_jsonl
+from verified.errors import InputError
+from verified.io.hdf5 import FeatureFile
+from verified.io.jsonl import finite, read_jsonl
 
 SHOWN = 5
 """Keys named in one problem; the rest is counted."""

@@ -5,8 +5,8 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from verified.common.files import file_digest
-from verified.common.hdf5 import link_features
+from verified.io.files import file_digest
+from verified.io.hdf5 import link_features
 
 log = logging.getLogger("verified")
 

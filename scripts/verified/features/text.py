@@ -11,10 +11,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from verified.common import mini_lm
-from verified.common.errors import InputError
-from verified.common.hdf5 import write_features
-from verified.common.progress import Progress
+from verified.errors import InputError
+from verified.io.hdf5 import write_features
+from verified.nn import mini_lm
+from verified.runtime.progress import Progress
 
 log = logging.getLogger("verified")
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 
-from verified.common.ahead import ahead
-from verified.common.hdf5 import write_features
-from verified.common.progress import Progress
-from verified.common.video import VideoError, iterate_frames
 from verified.features.backbones import Backbone, load_backbone
+from verified.io.hdf5 import write_features
+from verified.io.video import VideoError, iterate_frames
+from verified.runtime.prefetch import ahead
+from verified.runtime.progress import Progress
 
 log = logging.getLogger("verified")
 

@@ -11,8 +11,8 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
-from verified.common.files import atomic_path
 from verified.figures.text import line_height, width_of, wrapped
+from verified.io.files import atomic_path
 
 COLOURS = {
     "statics": "#1b7837",

@@ -12,11 +12,11 @@ from pathlib import Path
 
 from PIL import Image
 
-from verified.common.errors import InputError
-from verified.common.fig import TYPES
-from verified.common.jsonl import finite, read_jsonl
-from verified.common.seeds import generator
+from verified.errors import InputError
 from verified.figures.rows import MomentRow
+from verified.io.fig import TYPES
+from verified.io.jsonl import finite, read_jsonl
+from verified.runtime.seeds import generator
 
 EXAMPLES = 4
 """Moments per figure."""

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 
-from verified.common.folders import key_of
+from verified.benchmark.vcmr.paths import possible_runs
 from verified.config import Config, outputs
 from verified.config.datasets import DataSet
 from verified.config.folders import dataset_of, dataset_values, evaluator_folder
 from verified.evaluator.paths import pretrains
-from verified.retrieval.paths import possible_runs
+from verified.runtime.folders import key_of
 from verified.tables.layout import FOLDERS, TABLES, TITLES, Table, runs
 
 EXAMPLES = ("task", "pipeline", "annotations", "evaluator")

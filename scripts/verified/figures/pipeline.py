@@ -6,11 +6,11 @@ from typing import Any
 
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
-from verified.common.fig import TYPES
 from verified.figures.canvas import COLOURS, drawing, literal
 from verified.figures.examples import Frames, Material, ranked
 from verified.figures.rows import add_picture
 from verified.figures.text import fitted, line_height
+from verified.io.fig import TYPES
 
 SLIDE = (12.8, 7.2)
 """Inches: a slide of 16 to 9."""

@@ -10,10 +10,10 @@ import numpy as np
 from verified.benchmark.lists import NO_VIDEO, Lists
 from verified.benchmark.nms import suppress
 from verified.benchmark.tiou import tiou
-from verified.common.seeds import generator
-from verified.common.video.decode import frame_array, open_video
 from verified.figures.canvas import COLOURS, drawing, literal
 from verified.figures.text import wrapped
+from verified.io.video.decode import frame_array, open_video
+from verified.runtime.seeds import generator
 
 SHOWN = 4
 """Predictions per model."""

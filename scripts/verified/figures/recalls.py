@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterable
 from itertools import cycle
 
-from verified.common.errors import InputError
+from verified.errors import InputError
 from verified.figures.canvas import SERIES, drawing
 
 ONE = " (one training: videos only)"

@@ -11,9 +11,9 @@ import numpy as np
 from matplotlib.lines import Line2D
 from PIL import Image
 
-from verified.common.archive import open_member
 from verified.figures.canvas import COLOURS, drawing, literal
 from verified.figures.text import line_height, wrapped
+from verified.io.archive import open_member
 
 FRAME = 0.95
 """Height of a keyframe in inches; the widest is drawn at most WIDEST times as wide."""

@@ -4,10 +4,10 @@ import logging
 from collections.abc import Sequence
 from pathlib import Path
 
-from verified.common.progress import track
-from verified.common.video import VideoError
+from verified.io.video import VideoError
 from verified.keyframes.archive import KeyframeArchive, encode_jpeg
 from verified.keyframes.extract import extract_keyframes
+from verified.runtime.progress import track
 
 log = logging.getLogger("verified")
 

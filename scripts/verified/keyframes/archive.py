@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from verified.common.files import atomic_path
+from verified.io.files import atomic_path
 
 QUALITY = 90
 """JPEG quality of keyframes (4:4:4, so that small coloured things keep their colour)."""

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from verified.common.video import TOLERANCE, frame_array, open_video, read_frames, stored_array
-from verified.common.video.decode import TimedFrame
+from verified.io.video import TOLERANCE, frame_array, open_video, read_frames, stored_array
+from verified.io.video.decode import TimedFrame
 from verified.keyframes.scores import ContentScore
 from verified.keyframes.segments import bounds, segment_moment
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from verified.common.errors import InputError
-from verified.common.jsonl import read_json
+from verified.errors import InputError
+from verified.io.jsonl import read_json
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from verified.common.files import atomic_path
+from verified.io.files import atomic_path
 from verified.report import pages
 
 FOLDER = Path(__file__).resolve().parent / "pages"

@@ -5,7 +5,7 @@ import json
 
 import numpy as np
 
-from verified.common.seeds import generator
+from verified.runtime.seeds import generator
 
 
 def assign(total: int, most: int, raters: int, seed: int) -> list[list[int]]:

@@ -6,7 +6,7 @@ distance = 1 − cosine these are the most similar positive and the least simila
 
 from collections.abc import Sequence
 
-from verified.generation.refusal import same
+from verified.lmm.refusal import same
 
 
 def nearest(caption: str, positives: Sequence[str], similarities: Sequence[float]) -> str | None:

@@ -4,9 +4,9 @@ from collections import Counter
 
 import numpy as np
 
-from verified.common.sentences import encode
-from verified.generation.outcome import Outcome
-from verified.generation.session import Session
+from verified.lmm.outcome import Outcome
+from verified.lmm.session import Session
+from verified.nn.sentences import encode
 from verified.perturbations.select import farthest, nearest
 
 TASK_OF_KIND = {"positives": "positives", "statics": "static_negatives", "dynamics": "dynamic_negatives"}

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from verified.common.errors import InputError
+from verified.errors import InputError
 from verified.planning.plan import stage_of_rule
 
 _DONE = re.compile(r"(\d+)/\1 (\w+) \(100 %\)")

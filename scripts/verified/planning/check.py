@@ -4,13 +4,13 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from verified.common.errors import InputError
 from verified.config import Config
 from verified.config.folders import datasets_with
 from verified.config.generation import ROLES
 from verified.config.trust import any_confidence_warning
-from verified.generation.ledger import Ledger
-from verified.generation.quote import quote, totals
+from verified.errors import InputError
+from verified.lmm.ledger import Ledger
+from verified.lmm.quote import quote, totals
 from verified.planning.check_corpus import corpus_findings
 from verified.planning.check_endpoints import endpoint_findings
 from verified.planning.check_machine import batch_findings, disk_findings, gpu_findings, processor_findings

@@ -5,9 +5,6 @@ from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from verified.common.errors import InputError
-from verified.common.video import VideoError
-from verified.common.video.decode import open_video
 from verified.config import Config
 from verified.config.folders import dataset_folder
 from verified.config.sources import FolderSource, PublishedSource
@@ -15,6 +12,9 @@ from verified.corpus.division import divide
 from verified.corpus.source_files import division_of
 from verified.corpus.unprobed import unprobed_rows
 from verified.corpus.video_folder import VideoFolder
+from verified.errors import InputError
+from verified.io.video import VideoError
+from verified.io.video.decode import open_video
 from verified.planning.findings import Finding
 
 MOST_OPENED = 200

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from verified.common.errors import InputError
 from verified.config.generation import ROLES, EngineSettings, Generation
-from verified.generation.engines import make_engine
-from verified.generation.engines.media import jpeg_of
-from verified.generation.request import Reply, Request, Sampling
+from verified.errors import InputError
+from verified.lmm.engines import make_engine
+from verified.lmm.engines.media import jpeg_of
+from verified.lmm.request import Reply, Request, Sampling
 from verified.planning.findings import Finding
 
 LONGEST_WAIT = 60.0

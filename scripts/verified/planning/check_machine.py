@@ -5,14 +5,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from verified.captions.clips import PROMPT_ROOM
-from verified.common import amx
-from verified.common.gpu_leases import machine_devices
 from verified.config import Config
 from verified.config.folders import datasets_with
 from verified.config.generation import ROLES
-from verified.generation.vision_tokens import frame_tokens
+from verified.lmm.vision_tokens import frame_tokens
 from verified.planning.findings import Finding
 from verified.planning.needs import needs
+from verified.runtime import amx
+from verified.runtime.gpu_leases import machine_devices
 
 ROOM_GB = 1.0
 """Free disk that every run needs: logs, the ledger, tables and figures."""

@@ -6,9 +6,9 @@ import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from verified.common.errors import InputError
-from verified.common.project import PROJECT
-from verified.common.seals import rebuild_command
+from verified.errors import InputError
+from verified.runtime.project import PROJECT
+from verified.runtime.seals import rebuild_command
 
 
 def stand_in(rule: str, wildcards: Mapping[str, str], configfiles: Sequence[str | Path], folder: str | Path = "."):

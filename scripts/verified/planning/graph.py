@@ -5,9 +5,9 @@ import subprocess
 from itertools import product
 from pathlib import Path
 
-from verified.common.errors import InputError
-from verified.common.project import PROJECT
+from verified.errors import InputError
 from verified.planning.running import snakemake_command
+from verified.runtime.project import PROJECT
 
 GATHERED = {"released": "corpus", "outcomes": "tables", "validation": "evaluator", "validity": "tables"}
 """Rule files that are no stage of their own, and the stage that their rules serve."""

@@ -6,11 +6,11 @@ from typing import cast
 
 import yaml
 
-from verified.common.errors import InputError
-from verified.common.files import write_text
 from verified.config import Config, load
 from verified.config.sources import FolderSource
 from verified.corpus.unprobed import unprobed_rows
+from verified.errors import InputError
+from verified.io.files import write_text
 
 HEAD = """\
 # {name}: written by `verified init`. config/README.md lists every key, `verified check --configfile FILE` tries it out.

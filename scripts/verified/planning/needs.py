@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from verified.common.errors import InputError
 from verified.config import Config
 from verified.config.folders import dataset_folder
 from verified.config.generation import ROLES
 from verified.config.sources import PublishedSource
 from verified.corpus.moments_file import read_moments_file
 from verified.corpus.sources import collections
+from verified.errors import InputError
 from verified.planning.placeholders import published_moments
 from verified.weights.lock import read_lock
 from verified.weights.wanted import wanted_models

@@ -7,11 +7,11 @@ the annotations are published (config/sources.csv).
 from collections.abc import Iterator
 from pathlib import Path
 
-from verified.common.errors import InputError
 from verified.config import Config
 from verified.config.sources import PublishedSource
 from verified.corpus.released_source import DOWNLOADS, resolve
 from verified.corpus.sources import SOURCES, SourceFile, collections
+from verified.errors import InputError
 from verified.planning.supplied import supplied
 
 

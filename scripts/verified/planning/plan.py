@@ -5,9 +5,9 @@ import subprocess
 import time
 from dataclasses import dataclass
 
-from verified.common.errors import InputError
-from verified.common.project import PROJECT
+from verified.errors import InputError
 from verified.planning.running import snakemake_command
+from verified.runtime.project import PROJECT
 
 # Jobs of a group are printed indented.
 _JOB = re.compile(r"^ *(?:local)?(?:rule|checkpoint) (\w+):$", re.MULTILINE)

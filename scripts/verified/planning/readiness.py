@@ -5,14 +5,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from verified.common.errors import InputError
+from verified.benchmark.rextime.paths import supplied_paths as rextime_files
 from verified.config import Config
 from verified.config.datasets import DataSet
 from verified.config.evaluator import STAND_IN
 from verified.config.generation import ROLES
-from verified.generation.prompts import read_prompts
+from verified.errors import InputError
+from verified.lmm.prompts import read_prompts
 from verified.planning.supplied import supplied_films
-from verified.rextime.paths import supplied_paths as rextime_files
 from verified.weights.lock import read_lock
 from verified.weights.umt import check_umt
 from verified.weights.wanted import from_hub, wanted_models

@@ -3,7 +3,7 @@
 import argparse
 import sys
 
-from verified.common.project import PROJECT
+from verified.runtime.project import PROJECT
 
 
 def add_run_options(parser: argparse.ArgumentParser, profile: bool = False) -> None:

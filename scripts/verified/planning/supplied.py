@@ -4,15 +4,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from verified.common.errors import InputError
+from verified.benchmark.mad.paths import folder as films_folder
+from verified.benchmark.rextime.paths import folder as suite_folder
+from verified.benchmark.rextime.paths import supplied_paths
 from verified.config import Config, outputs
 from verified.config.evaluator import STAND_IN
 from verified.config.folders import dataset_folder, datasets_with, evaluator_folder
 from verified.config.longform import DescribedSource, MadSource
 from verified.config.sources import FolderSource, PublishedSource
-from verified.longform.paths import folder as films_folder
-from verified.rextime.paths import folder as suite_folder
-from verified.rextime.paths import supplied_paths
+from verified.errors import InputError
 
 
 class Supplied(NamedTuple):

@@ -16,11 +16,11 @@ from typing import NamedTuple
 
 from PIL import Image
 
-from verified.common.archive import open_member
-from verified.common.fig import TYPES
-from verified.common.files import atomic_path, write_text
-from verified.common.jsonl import finite
-from verified.generation.ledger import Ledger
+from verified.io.archive import open_member
+from verified.io.fig import TYPES
+from verified.io.files import atomic_path, write_text
+from verified.io.jsonl import finite
+from verified.lmm.ledger import Ledger
 from verified.report.pages import data_url, inert_json, page, write_page
 
 PART = 128

@@ -3,13 +3,13 @@
 from collections.abc import Callable
 
 from verified.annotations.paths import annotation_files, release_of
-from verified.common.errors import InputError
-from verified.common.folders import key_of
+from verified.benchmark.mad.paths import figure_files as film_figures
 from verified.config import Config, outputs
 from verified.config.folders import dataset_folder, dataset_of, dataset_values, datasets_with, home, shown_datasets
 from verified.config.trust import confidence_warning
+from verified.errors import InputError
 from verified.figures.paths import figures_of
-from verified.longform.paths import figure_files as film_figures
+from verified.runtime.folders import key_of
 
 
 def browser_inputs(settings: Config) -> Callable[[object], dict[str, list[str]]]:

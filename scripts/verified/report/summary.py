@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from verified.common.files import write_text
+from verified.io.files import write_text
 from verified.report.pages import still_page, wide
 from verified.tables.verdicts import VERDICTS
 

@@ -15,14 +15,14 @@ import torch
 
 from verified.benchmark.lists import NO_VIDEO, Lists
 from verified.benchmark.nms import suppress
-from verified.common.errors import InputError
-from verified.retrieval.contract import Encoded, RetrievalModel
-from verified.retrieval.decode import best_spans
-from verified.retrieval.metrics import DEPTH
-from verified.retrieval.search import SearchSettings, localise
+from verified.benchmark.vcmr.contract import Encoded, RetrievalModel
+from verified.benchmark.vcmr.decode import best_spans
+from verified.benchmark.vcmr.metrics import DEPTH
+from verified.benchmark.vcmr.search import SearchSettings, localise
+from verified.errors import InputError
 from verified.search.captions import Captions
 from verified.search.encoders import JOINT, Encoder, JointEncoder, ModelEncoder
-from verified.search.here import presence
+from verified.search.presence import presence
 from verified.search.segments import Segment
 from verified.search.sound import sound
 from verified.search.store import opened, read_manifest

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from verified.benchmark.tiou import tiou
-from verified.common.fig import COG_KEYS, read_fig
-from verified.common.jsonl import read_jsonl, write_jsonl
+from verified.io.fig import COG_KEYS, read_fig
+from verified.io.jsonl import read_jsonl, write_jsonl
 from verified.search.sound import sound
 
 FILE = "captions.jsonl"

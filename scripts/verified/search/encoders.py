@@ -10,13 +10,13 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from verified.common.errors import InputError
+from verified.benchmark.vcmr.checkpoint import load_model
+from verified.benchmark.vcmr.contract import Encoded
+from verified.benchmark.vcmr.data import normalised, pooled
+from verified.benchmark.vcmr.scoring import OneVectorTail
+from verified.benchmark.vcmr.tokens import Tokeniser, load_tokeniser
+from verified.errors import InputError
 from verified.features.text import TokenEncoder, encode_caption, load_encoder
-from verified.retrieval.checkpoint import load_model
-from verified.retrieval.contract import Encoded
-from verified.retrieval.data import normalised, pooled
-from verified.retrieval.scoring import OneVectorTail
-from verified.retrieval.tokens import Tokeniser, load_tokeniser
 
 JOINT = "clip"
 """Name of the index that needs no training: features and sentences of a CLIP model."""

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import numpy as np
 
-from verified.common.errors import InputError
-from verified.common.files import atomic_path
+from verified.errors import InputError
+from verified.io.files import atomic_path
 from verified.search.store import opened, read_manifest
 
 ROWS_PER_FILE = 1_000_000

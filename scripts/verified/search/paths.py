@@ -4,12 +4,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from verified.annotations.paths import annotation_files, release_of
-from verified.common.digest import modules_digest
-from verified.common.errors import InputError
-from verified.common.folders import key_of
 from verified.config import Config
 from verified.config.folders import dataset_folder, dataset_of, shown_datasets
 from verified.config.sources import DemoSource
+from verified.errors import InputError
+from verified.runtime.digest import modules_digest
+from verified.runtime.folders import key_of
 from verified.weights.paths import text_records, video_records
 from verified.weights.wanted import BUILT_IN
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from verified.common.video import VideoError, read_frames
+from verified.io.video import VideoError, read_frames
 
 log = logging.getLogger("verified")
 

@@ -12,8 +12,8 @@ import re
 import shlex
 from pathlib import Path
 
-from verified.common.errors import InputError
-from verified.common.files import write_text
+from verified.errors import InputError
+from verified.io.files import write_text
 
 BLOCK = re.compile(r"(<!-- output of: verified (search .+?) -->\n)(```text\n.*?^```\n)?", re.DOTALL | re.MULTILINE)
 

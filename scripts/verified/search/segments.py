@@ -16,8 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
-from verified.common.errors import InputError
-from verified.common.jsonl import read_jsonl, write_jsonl
+from verified.errors import InputError
+from verified.io.jsonl import read_jsonl, write_jsonl
 from verified.search.encoders import Vectors
 from verified.search.sound import sound
 from verified.search.vectors import CODES, EXACT, VECTORS, ClipVectors, build, spool

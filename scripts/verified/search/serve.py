@@ -23,9 +23,9 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from verified.common.errors import InputError
+from verified.errors import InputError
 from verified.search.ask import Answer, Index
-from verified.search.here import hint
+from verified.search.presence import hint
 from verified.search.store import MANIFEST
 
 PAGES = Path(__file__).resolve().parent / "pages"

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from verified.common.errors import InputError
-from verified.common.intact import intact
+from verified.errors import InputError
+from verified.runtime.intact import intact
 
 
 def sound(folder: Path, *names: str) -> None:

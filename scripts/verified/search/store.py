@@ -16,10 +16,10 @@ from pathlib import Path
 
 import numpy as np
 
-from verified.common.errors import InputError
-from verified.common.file_names import file_name
-from verified.common.jsonl import read_json, write_json
-from verified.common.seals import finished, read_seal, replacing, seal, seal_of
+from verified.errors import InputError
+from verified.io.jsonl import read_json, write_json
+from verified.runtime.file_names import file_name
+from verified.runtime.seals import finished, read_seal, replacing, seal, seal_of
 from verified.search.segments import VIDEOS, Segment, write_segment
 from verified.search.sound import sound
 from verified.search.vectors import EXACT
@@ -113,7 +113,7 @@ def opened(folder: Path, manifest: dict) -> list[Segment]:
 
 def present(folder: Path, manifest: dict) -> dict[str, dict]:
     """The rows of all videos in the index, by id."""
-    from verified.common.jsonl import iterate_jsonl
+    from verified.io.jsonl import iterate_jsonl
 
     sound(folder, *(f"{SEGMENTS}/{entry['name']}/{VIDEOS}" for entry in manifest["segments"]))
     return {

@@ -13,19 +13,19 @@ from typing import Any
 
 import numpy as np
 
-from verified.common.array_file import read_array
-from verified.common.errors import InputError
-from verified.common.files import file_digest
-from verified.common.hdf5 import FeatureFile
-from verified.common.intact import intact
-from verified.common.jsonl import read_json, read_jsonl
-from verified.common.progress import Progress
-from verified.common.seals import finished, replacing
+from verified.errors import InputError
+from verified.io.array_file import read_array
+from verified.io.files import file_digest
+from verified.io.hdf5 import FeatureFile
+from verified.io.jsonl import read_json, read_jsonl
+from verified.runtime.intact import intact
+from verified.runtime.progress import Progress
+from verified.runtime.seals import finished, replacing
 from verified.search.ask import Index, encoder_of, vector_of
 from verified.search.captions import FILE, annotated, coarse, write_captions
 from verified.search.encoders import Encoder, ModelEncoder
-from verified.search.here import clues, fit
 from verified.search.pictures import thumbnails
+from verified.search.presence import clues, fit
 from verified.search.sound import sound
 from verified.search.store import (
     ADDED,
@@ -134,7 +134,7 @@ def add_files(folder: Path, paths: Iterable[Path], thumbnails_per_video: int = 1
 
 def _probed(video: str, path: Path, remedy: str) -> dict:
     """What is known of a video file that is added. Raises InputError for one that cannot be read."""
-    from verified.common.video import VideoError, probe
+    from verified.io.video import VideoError, probe
 
     try:
         return {"video": video, "path": str(path), **probe(path)}

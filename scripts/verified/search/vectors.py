@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from verified.common.errors import InputError
-from verified.common.progress import Progress
-from verified.common.seeds import derive_seed
+from verified.errors import InputError
+from verified.runtime.progress import Progress
+from verified.runtime.seeds import derive_seed
 
 CODES, VECTORS = "clips.faiss", "vectors.f16"
 EXACT, LISTS = "exact", "inverted lists"

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from verified.common.progress import Progress
+from verified.runtime.progress import Progress
 
 TILE = 2048  # rows of a tile: 2048 × 2048 float32 distances are 16 MiB
 

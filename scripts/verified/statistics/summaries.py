@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from verified.common.errors import InputError
-from verified.common.fig import TYPES
+from verified.errors import InputError
+from verified.io.fig import TYPES
 
 SPAN_BIN_SECONDS = 2.0
 RELATIVE_BINS = 20

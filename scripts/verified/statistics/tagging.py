@@ -4,9 +4,9 @@ import logging
 from collections.abc import Iterable
 from functools import partial
 
-from verified.common.digest import modules_digest
-from verified.common.jsonl import read_json, write_json
-from verified.statistics.kept import keep, place, versions
+from verified.io.jsonl import read_json, write_json
+from verified.runtime.digest import modules_digest
+from verified.statistics.cache import keep, place, versions
 from verified.statistics.language import averages, tally
 
 log = logging.getLogger("verified")

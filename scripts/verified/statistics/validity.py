@@ -8,11 +8,11 @@ import operator
 
 import numpy as np
 
+from verified.benchmark.auroc import auroc_interval
+from verified.benchmark.intervals import share_interval
 from verified.benchmark.paired import paired
 from verified.benchmark.tiou import tiou
-from verified.common.auroc import auroc_interval
-from verified.common.intervals import share_interval
-from verified.retrieval.per_query import PerQuery
+from verified.benchmark.vcmr.per_query import PerQuery
 
 STATIC = ("colour", "shape", "size", "texture", "count", "background")
 DYNAMIC = ("motion", "direction", "speed")

@@ -6,7 +6,7 @@ paper that had all of them: a lower bound counts each missing ground truth as a 
 
 from verified.tables.collect import Collection
 from verified.tables.layout import TITLES
-from verified.tables.simple import SimpleTable
+from verified.tables.table import SimpleTable
 
 METRICS = (*(("VCMR", metric) for metric in ("0.5/r1", "0.5/r10", "0.7/r1", "0.7/r10")), ("VR", "r1"), ("VR", "r10"))
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import numpy as np
 
+from verified.benchmark.intervals import SIGNIFICANT, Interval, intra_class_correlation, mean_interval
 from verified.benchmark.paired import Paired, paired
-from verified.common.intervals import SIGNIFICANT, Interval, intra_class_correlation, mean_interval
-from verified.common.jsonl import read_json
-from verified.retrieval.alike import read_metrics
-from verified.retrieval.per_query import PerQuery, read_per_query
+from verified.benchmark.vcmr.per_query import PerQuery, read_per_query
+from verified.benchmark.vcmr.same_settings import read_metrics
+from verified.io.jsonl import read_json
 from verified.tables.layout import FOLDERS, TITLES, Column, Row, Table
 
 RATERS = "needs people: three grades for each of 100 captions"

@@ -1,7 +1,7 @@
 """The table of the noise evaluator: how well it recognises disturbed captions, and what its fine-tuning gains."""
 
-from verified.common.jsonl import read_json
-from verified.tables.simple import Estimate, SimpleTable, Value
+from verified.io.jsonl import read_json
+from verified.tables.table import Estimate, SimpleTable, Value
 
 HEADER = (
     *("Data set", "Captions", "Evaluator"),

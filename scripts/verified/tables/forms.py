@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from verified.report.pages import still_page, wide
-from verified.tables.simple import ONE_TRAINING
+from verified.tables.table import ONE_TRAINING
 
 MARK = "†"
 """Behind a value with a note, e.g. one from a part of the data set only."""

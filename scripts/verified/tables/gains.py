@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from verified.tables.collect import Cell, Collection, ranked_rivals
 from verified.tables.layout import Column, Row, Table
-from verified.tables.simple import ONE_TRAINING_NOTE, Estimate, SimpleTable, estimate, p_or_why, shown
+from verified.tables.table import ONE_TRAINING_NOTE, Estimate, SimpleTable, estimate, p_or_why, shown
 
 BASELINE = {"FIG": "COG", "FIG-highest": "FIG-lowest"}
 DIGITS = 2

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from verified.retrieval.metrics import MIOU, SPAN_RECALLS, VIDEO_RECALLS
+from verified.benchmark.vcmr.metrics import MIOU, SPAN_RECALLS, VIDEO_RECALLS
 
 TITLES = {"hero": "HERO", "xml": "XML", "reloclnet": "ReLoCLNet", "conquer": "CONQUER", "squidnet": "SQuiDNet"}
 FOLDERS = {"COG": "cog", "FIG": "fig", "FIG-lowest": "fig-lowest", "FIG-highest": "fig"}

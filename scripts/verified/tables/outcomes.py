@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from verified.common.jsonl import read_json
-from verified.tables.simple import SimpleTable
+from verified.io.jsonl import read_json
+from verified.tables.table import SimpleTable
 
 STATUSES = ("ok", "truncated", "invalid", "blocked", "error")
 

@@ -3,8 +3,8 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from verified.generation.outcome import STATUSES
-from verified.tables.simple import SimpleTable, Value
+from verified.lmm.outcome import STATUSES
+from verified.tables.table import SimpleTable, Value
 
 TOTALS = ("attempts", "tokens_in", "tokens_out", "cost", "seconds")
 

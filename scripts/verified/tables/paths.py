@@ -4,13 +4,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import cast
 
+from verified.benchmark.mad.paths import table_files as longform_tables
+from verified.benchmark.rextime.paths import table_files as rextime_tables
+from verified.benchmark.vcmr.paths import possible_runs
 from verified.config import Config, outputs
 from verified.config.folders import dataset_folder, dataset_values, evaluator_folder, shown_datasets
 from verified.config.sources import DemoSource
-from verified.longform.paths import table_files as longform_tables
-from verified.retrieval.paths import possible_runs
-from verified.review.paths import table_files as review_tables
-from verified.rextime.paths import table_files as rextime_tables
+from verified.people.review.paths import table_files as review_tables
 from verified.tables.layout import runs
 
 
@@ -25,7 +25,7 @@ def run_files(settings: Config, name: str) -> list[str]:
 
 
 def stage_tables(settings: Config) -> list[str]:
-    """Tables that stages outside the paper's contribute (tables/simple.py): a line per stage, its files if it is on."""
+    """Tables that stages outside the paper's contribute (tables/table.py): a line per stage, its files if it is on."""
     return [
         *rextime_tables(settings),
         *longform_tables(settings),

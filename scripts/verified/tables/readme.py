@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from verified.tables.forms import markdown_row
-from verified.tables.simple import GAP
+from verified.tables.table import GAP
 
 TABLE = "main-4"
 COLUMNS = tuple(("VCMR", metric) for metric in ("0.5/r1", "0.5/r10", "0.5/r100", "0.7/r1", "0.7/r10")) + tuple(

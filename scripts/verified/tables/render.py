@@ -8,7 +8,7 @@ import pandas as pd
 from verified.tables.collect import Cell, Collection
 from verified.tables.forms import MARK, Sheet
 from verified.tables.layout import Column, Row, Table
-from verified.tables.simple import GAP, ONE_TRAINING, ONE_TRAINING_NOTE
+from verified.tables.table import GAP, ONE_TRAINING, ONE_TRAINING_NOTE
 
 
 @dataclass

@@ -16,12 +16,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from verified.common.errors import InputError
 from verified.config.sources import KINDS
+from verified.errors import InputError
+from verified.tables.bounds import range_without
 from verified.tables.collect import RATERS, Cell, Collection
 from verified.tables.layout import TABLES, Column, Row, Table
-from verified.tables.left_out import range_without
-from verified.tables.simple import SimpleTable
+from verified.tables.table import SimpleTable
 from verified.tables.verdicts import VERDICTS
 
 KEYS = ("table", "dataset", "method", "train", "test", "task", "metric", "value")

@@ -1,7 +1,7 @@
 """The validity table: what the demo's stages did, against what was drawn."""
 
 from verified.tables.collect import Collection
-from verified.tables.simple import ONE_TRAINING_NOTE, Estimate, SimpleTable, Value
+from verified.tables.table import ONE_TRAINING_NOTE, Estimate, SimpleTable, Value
 
 HEADER = ("Data set", "Check", "Value", "Units", "Of", "Aim", "Met")
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from verified.common.errors import InputError
-from verified.common.files import write_text
 from verified.config.sources import KINDS
+from verified.errors import InputError
+from verified.io.files import write_text
 from verified.tables.collect import Cell, Collection
 from verified.tables.forms import Sheet, csv_text, html_page, latex, markdown
 from verified.tables.gains import Gain, gain_lines, gains, gains_table
@@ -15,7 +15,7 @@ from verified.tables.layout import TABLES, TITLES, Table
 from verified.tables.provenance import provenance, studies
 from verified.tables.render import Block, explanation, remarks, sheet, values
 from verified.tables.reproduction import place_of, printed_table, printed_values, reproduction, verdict_table
-from verified.tables.simple import Estimate, SimpleTable, Value
+from verified.tables.table import Estimate, SimpleTable, Value
 
 FORMS = {"md": markdown, "tex": latex, "html": html_page}
 TIDY = (

@@ -3,8 +3,8 @@
 import logging
 from pathlib import Path
 
-from verified.common.errors import InputError
 from verified.config.weights import Weights
+from verified.errors import InputError
 from verified.weights import hub, local_hub
 from verified.weights.files import check, first_difference
 from verified.weights.lock import add_to_lock, read_lock

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from verified.common.errors import InputError
+from verified.errors import InputError
 
 SAFE = ".safetensors"
 OTHER_WEIGHTS = (".bin", ".pt", ".pth", ".h5", ".msgpack", ".ot", ".onnx", ".gguf", ".tflite", ".ckpt")

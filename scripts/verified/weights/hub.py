@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from verified.common.errors import InputError
+from verified.errors import InputError
 from verified.weights.files import blob_of, needed, sha256_of
 from verified.weights.wanted import Wanted
 

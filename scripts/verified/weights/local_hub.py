@@ -3,7 +3,7 @@
 import hashlib
 from pathlib import Path
 
-from verified.common.errors import InputError
+from verified.errors import InputError
 from verified.weights.files import needed, sha256_of
 from verified.weights.wanted import Wanted
 

@@ -10,9 +10,9 @@ import json
 import re
 from pathlib import Path
 
-from verified.common.errors import InputError
-from verified.common.file_names import is_inside
-from verified.common.files import write_text
+from verified.errors import InputError
+from verified.io.files import write_text
+from verified.runtime.file_names import is_inside
 
 COMMIT = re.compile(r"[0-9a-f]{40}")
 SHA256 = re.compile(r"[0-9a-f]{64}")

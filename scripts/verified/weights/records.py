@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from verified.common.errors import InputError
-from verified.common.jsonl import read_json
 from verified.config.generation import ROLES, EngineSettings, Generation
+from verified.errors import InputError
+from verified.io.jsonl import read_json
 from verified.weights.lock import read_lock
 from verified.weights.wanted import Wanted, from_hub, of_role
 

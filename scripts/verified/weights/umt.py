@@ -3,9 +3,9 @@
 import logging
 from pathlib import Path
 
-from verified.common.download import download_part
-from verified.common.errors import InputError
 from verified.config.evaluator import Evaluator
+from verified.errors import InputError
+from verified.runtime.download import download_part
 from verified.weights.files import sha256_of
 from verified.weights.lock import add_to_lock, read_lock
 

@@ -1,0 +1,35 @@
+"""Choose the highest- and lowest-scored caption of each moment of one split (see rules/annotations.smk)."""
+
+from verified.runtime.job import job
+
+with job(snakemake) as log:
+    from verified.annotations.choose import SCORE_KEYS, annotate, candidates_by_moment, chosen_by
+    from verified.annotations.select import select, smallest_score
+    from verified.io.fig import write_fig
+    from verified.io.jsonl import read_json, read_jsonl, write_json
+
+    moments = read_jsonl(snakemake.input.moments)
+    scores = [row for path in snakemake.input.scores for row in read_jsonl(path, SCORE_KEYS)]
+    similarities = [row for path in snakemake.input.similarities for row in read_jsonl(path)]
+    groups = candidates_by_moment(moments, scores)
+    groups = chosen_by(groups, snakemake.params.choose_by, snakemake.params.seed, similarities)
+    split = [moment for moment in moments if moment["split"] == snakemake.wildcards.split]
+    highest, lowest, reasons = annotate(split, groups)
+    settings, settled = snakemake.params.selection, {"outcomes": {}, "judged": []}
+    for path in snakemake.input.review:
+        settled = read_json(path)
+    least = smallest_score(settled["judged"], settings["min_score"], settings["min_precision"])
+    outcomes = {int(moment): outcome for moment, outcome in settled["outcomes"].items()}
+    highest, left_out, counts = select(highest, groups, outcomes, least, settings["best"], settings["otherwise"])
+    lowest = [row for row in lowest if row["desc_id"] not in left_out]
+    write_json(snakemake.output.selection, {"min_score": least, "counts": counts, "left_out": left_out})
+    write_fig(snakemake.output.fig, highest)
+    write_fig(snakemake.output.lowest, lowest)
+    log.info("%s: %s", snakemake.wildcards.split, ", ".join(f"{count} {name}" for name, count in counts.items()))
+    log.info(
+        "%s: %d of %d moments annotated%s",
+        snakemake.wildcards.split,
+        len(highest),
+        len(split),
+        "".join(f", {count} left out ({reason})" for reason, count in sorted(reasons.items())),
+    )

@@ -1,0 +1,15 @@
+"""Compare candidates with their coarse captions by the sentence encoder (see rules/annotations.smk)."""
+
+from verified.runtime.job import job
+
+with job(snakemake, snakemake.params.threads):
+    from verified.annotations.choose import SCORE_KEYS
+    from verified.annotations.similarity import similarities
+    from verified.io.jsonl import read_jsonl, write_jsonl
+    from verified.weights.records import source_of
+
+    inputs, settings = snakemake.input, snakemake.params
+    scores = [row for path in inputs.scores for row in read_jsonl(path, SCORE_KEYS)]
+    model, _ = source_of(settings.model, settings.revision, inputs.weights)
+    rows = similarities(read_jsonl(inputs.moments), scores, model, settings.threads)
+    write_jsonl(snakemake.output[0], rows)

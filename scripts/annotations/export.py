@@ -1,0 +1,30 @@
+"""Write all candidates, the counts and the dataset card (see rules/annotations.smk)."""
+
+from verified.runtime.job import job
+
+with job(snakemake):
+    from collections import Counter
+
+    from verified.annotations.choose import SCORE_KEYS, candidates_by_moment, chosen_by
+    from verified.annotations.export import count, write_candidates, write_card
+    from verified.annotations.origins import origins
+    from verified.io.jsonl import iterate_jsonl, read_json, read_jsonl, write_json
+
+    moments = read_jsonl(snakemake.input.moments)
+    scores = [row for path in snakemake.input.scores for row in read_jsonl(path, SCORE_KEYS)]
+    similarities = [row for path in snakemake.input.similarities for row in read_jsonl(path)]
+    groups = candidates_by_moment(moments, scores)
+    groups = chosen_by(groups, snakemake.params.choose_by, snakemake.params.seed, similarities)
+    selections = [read_json(path) for path in snakemake.input.selections]
+    left_out = {int(moment): reason for selection in selections for moment, reason in selection["left_out"].items()}
+    types = {row["desc_id"]: row["fig_desc_type"] for path in snakemake.input.fig for row in iterate_jsonl(path)}
+    counts = count(moments, groups, snakemake.params.splits, types, left_out)
+    counts["selection"] = dict(sum((Counter(selection["counts"]) for selection in selections), Counter()))
+    statics = (row for path in snakemake.input.statics for row in iterate_jsonl(path))
+    dynamics = (row for path in snakemake.input.dynamics for row in iterate_jsonl(path))
+    origin = origins(statics, dynamics, snakemake.params.generation)
+    facts = {name: snakemake.params.about[name] for name in ("chosen_by", "warning")}
+    write_candidates(snakemake.output.candidates, moments, groups, origin, facts)
+    write_json(snakemake.output.counts, counts | {name: value for name, value in facts.items() if value})
+    files = [*snakemake.input.fig, *snakemake.input.lowest, snakemake.output.candidates]
+    write_card(snakemake.output.card, snakemake.params.about, counts, files)

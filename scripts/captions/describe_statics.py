@@ -1,0 +1,32 @@
+"""Statics enhanced captions of one shard (see rules/captions.smk)."""
+
+from verified.runtime.job import job
+
+with job(snakemake, snakemake.params.threads) as log:
+    from verified.captions.rows import shard_counts, split_spoiled
+    from verified.captions.statics import TASKS, caption_statics, check_covered
+    from verified.captions.tar import KeyframeTar
+    from verified.config import load
+    from verified.io.jsonl import read_jsonl, write_json, write_jsonl
+    from verified.lmm.session import Session
+    from verified.runtime.shards import rows_of_shard
+    from verified.weights.records import located
+
+    settings = load(snakemake.config)
+    generation = located(settings.generation, snakemake.input.weights)
+    moments = rows_of_shard(read_jsonl(snakemake.input.moments), snakemake.wildcards.shard, settings.shards)
+    with (
+        KeyframeTar(snakemake.input.keyframes) as keyframes,
+        Session(generation, settings.seed, TASKS, asked_before=bool(snakemake.input.asked)) as session,
+    ):
+        check_covered(moments, keyframes)
+        rows, spoiled = split_spoiled(caption_statics(moments, keyframes, session))
+        counts = shard_counts(rows, settings.generation.candidates, session.outcome_counts())
+        counts |= {"unanswered": session.settle(), "asked_in": snakemake.params.asked_in}
+    write_jsonl(snakemake.output.captions, rows)
+    write_jsonl(snakemake.output.spoiled, spoiled)
+    write_json(snakemake.output.counts, counts)
+    log.info(
+        "%d moments: %d complete, %d short, %d without",
+        *[counts[name] for name in ("moments", "complete", "short", "without")],
+    )

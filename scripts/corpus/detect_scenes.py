@@ -1,0 +1,19 @@
+"""Scenes of the videos of one shard (see rules/corpus.smk)."""
+
+from verified.runtime.job import job
+
+with job(snakemake) as log:
+    from verified.corpus.scenes import detect_scenes
+    from verified.corpus.video_folder import VideoFolder
+    from verified.io.jsonl import write_jsonl
+    from verified.runtime.shards import shard_index, shard_of
+
+    wanted, settings = shard_index(snakemake.wildcards.shard), snakemake.params
+    paths = VideoFolder(snakemake.input.videos).paths
+    shard_paths = {video: path for video, path in sorted(paths.items()) if shard_of(video, settings.shards) == wanted}
+    rows = detect_scenes(shard_paths, settings.proposals)
+    write_jsonl(snakemake.output.scenes, rows)
+    for row in rows:
+        if "reason" in row:
+            log.warning("warning: %s has no scenes: %s (%s)", row["video"], row["detail"], row["reason"])
+    log.info("%d scenes in %d videos", sum(len(row["scenes"]) for row in rows), len(rows))

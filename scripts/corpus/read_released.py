@@ -1,0 +1,12 @@
+"""Read one split of a finished collection into FIG form (see rules/released.smk)."""
+
+from verified.runtime.job import job
+
+with job(snakemake) as log:
+    from verified.config.sources import ReleasedSource
+    from verified.corpus.released_source import read_release
+    from verified.io.fig import write_fig
+
+    rows = read_release(ReleasedSource(**snakemake.params.source), snakemake.wildcards.split)
+    write_fig(snakemake.output.annotations, rows)
+    log.info("%s: %d rows, checksums right", snakemake.wildcards.split, len(rows))

@@ -1,0 +1,18 @@
+"""Write the card of the stand-ins (see rules/stand_ins.smk)."""
+
+from pathlib import Path
+
+from verified.runtime.job import job
+
+with job(snakemake, snakemake.params.threads):
+    from verified.demo.stand_ins.card import write_card
+    from verified.runtime.job import set_threads
+    from verified.runtime.project import PROJECT
+    from verified.tables.provenance import commit
+
+    params, inputs = snakemake.params, snakemake.input
+    set_threads(params.threads)
+    plan = {**params.plan, "commit": commit(PROJECT).removeprefix("commit ")}
+    folder = Path(inputs.backbone).parent
+    files = [Path(name) for name in (inputs.backbone_log, inputs.evaluator, inputs.evaluator_log)]
+    write_card(folder, *files, plan, Path(snakemake.output.card))

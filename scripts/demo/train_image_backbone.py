@@ -1,0 +1,14 @@
+"""Train the demo's image network on frames of the separate world (see rules/stand_ins.smk)."""
+
+from pathlib import Path
+
+from verified.runtime.job import job
+
+with job(snakemake, snakemake.params.threads):
+    from verified.demo.stand_ins.image_backbone import Schedule, run_training
+    from verified.runtime.job import set_threads
+
+    params, outputs = snakemake.params, snakemake.output
+    set_threads(params.threads)
+    schedule = Schedule(params.frames, params.batch, params.learning_rate, params.seed)
+    run_training(schedule, params.save_seconds, str(Path(outputs.weights).parent), outputs.record)

@@ -1,0 +1,24 @@
+"""Decode the frames of a shard's moments once (see rules/evaluator.smk)."""
+
+from verified.runtime.job import job
+
+with job(snakemake, snakemake.params.threads) as log:
+    from verified.evaluator.clips import gather_clips
+    from verified.io.jsonl import read_jsonl
+    from verified.runtime.shards import rows_of_shard
+
+    params = snakemake.params
+    moments = rows_of_shard(read_jsonl(snakemake.input.moments), snakemake.wildcards.shard, params.shards)
+    videos = read_jsonl(snakemake.input.videos)
+    counts = gather_clips(
+        moments,
+        videos,
+        params.frames,
+        params.per_interval,
+        params.image_size,
+        params.clip_side,
+        snakemake.output.clips,
+        snakemake.output.index,
+    )
+    for reason, count in sorted(counts.items()):
+        log.info("%d moments %s", count, f"without a clip: {reason}" if reason else "with a clip")

@@ -1,0 +1,11 @@
+"""Extract the keyframes of one shard (see rules/keyframes.smk)."""
+
+from verified.runtime.job import job
+
+with job(snakemake):
+    from verified.io.jsonl import read_jsonl
+    from verified.keyframes import write_keyframes
+    from verified.runtime.shards import rows_of_shard
+
+    moments = rows_of_shard(read_jsonl(snakemake.input.moments), snakemake.wildcards.shard, snakemake.params.shards)
+    write_keyframes(moments, read_jsonl(snakemake.input.videos), snakemake.params.settings, snakemake.output.keyframes)

@@ -1,8 +1,0 @@
-"""One file of links over shards of frame features (see rules/longform.smk)."""
-
-from verified.common.job import job
-
-with job(snakemake) as log:
-    from verified.common.hdf5 import link_features
-
-    log.info("%d films", link_features(snakemake.output.features, snakemake.input.shards, {}))

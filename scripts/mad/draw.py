@@ -1,0 +1,29 @@
+"""Figures of long-form grounding (see rules/longform_figures.smk)."""
+
+from verified.runtime.job import job
+
+with job(snakemake):
+    from pathlib import Path
+
+    from verified.benchmark.mad.figures import draw_lengths, draw_moments
+    from verified.io.jsonl import read_json
+
+    films = [one for one in map(read_json, snakemake.input.statistics) if one["kind"] == "films"]
+    output = snakemake.output
+    splits = [
+        (f"{one['title']}, {split}", one[split]["histograms"])
+        for one in films
+        for split in ("train", "val/test")
+        if split in one
+    ]
+    draw_moments(splits, [output.splits])
+    curves = []
+    for path in map(Path, snakemake.input.results):
+        result = read_json(path)
+        lengths = [measure["seconds"] for measure in result["lengths"]]
+        name = "Random Chance" if path.name == "baselines.json" else path.parent.name
+        if path.name != "baselines.json" and name != "zero-shot":
+            name = f"VLG-Net, {name}"
+        recalls = [measure.get("chance", measure)["recall"] for measure in result["lengths"]]
+        curves.append((name, lengths, {1: [one[0][2] for one in recalls], 5: [one[1][2] for one in recalls]}))
+    draw_lengths(curves, [output.lengths])

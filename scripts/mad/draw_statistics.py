@@ -1,0 +1,12 @@
+"""Where moments lie and how long sentences are, by data set (see rules/longform_figures.smk)."""
+
+from verified.runtime.job import job
+
+with job(snakemake):
+    from verified.benchmark.mad.figures import draw_moments, draw_sentences
+    from verified.io.jsonl import read_json
+
+    statistics = [read_json(path) for path in snakemake.input.statistics]
+    groups = [(one["title"], one["all"]["histograms"]) for one in statistics if one["all"]["queries"]]
+    draw_moments(groups, [snakemake.output.moments])
+    draw_sentences(groups, [snakemake.output.sentences])

@@ -1,0 +1,27 @@
+"""Encode the films of one shard (see rules/longform.smk)."""
+
+from verified.runtime.job import job
+
+with job(snakemake, snakemake.params.encoder["threads"]):
+    from pathlib import Path
+
+    from verified.benchmark.mad.encoders import load_encoder, write_film_features
+    from verified.corpus.video_folder import VideoFolder
+    from verified.io.jsonl import read_jsonl, write_json
+    from verified.runtime.shards import shard_index, shard_of
+    from verified.weights.records import source_of
+
+    inputs, params = snakemake.input, snakemake.params
+    if inputs.get("videos"):
+        films = {row["video"]: row["path"] for row in read_jsonl(inputs.videos)}
+    else:
+        rendered = Path(inputs.folder, "videos")
+        films = VideoFolder(rendered if rendered.is_dir() else inputs.folder).paths
+    wanted = shard_index(snakemake.wildcards.shard)
+    shard_films = {film: path for film, path in sorted(films.items()) if shard_of(film, params.shards) == wanted}
+    source, _ = source_of(params.encoder["name"], params.encoder["revision"], inputs.get("weights", []))
+    encoder = load_encoder(source, inputs.get("checkpoint"))
+    failed = write_film_features(
+        shard_films, encoder, params.encoder["name"], params.fps, params.encoder["batch"], snakemake.output.features
+    )
+    write_json(snakemake.output.failed, failed)

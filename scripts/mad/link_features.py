@@ -1,0 +1,8 @@
+"""One file of links over shards of frame features (see rules/longform.smk)."""
+
+from verified.runtime.job import job
+
+with job(snakemake) as log:
+    from verified.io.hdf5 import link_features
+
+    log.info("%d films", link_features(snakemake.output.features, snakemake.input.shards, {}))

@@ -1,0 +1,13 @@
+"""Check the rows of a data set of films (see rules/longform.smk)."""
+
+from verified.runtime.job import job
+
+with job(snakemake) as log:
+    from verified.benchmark.mad.experiment import collect_rows
+    from verified.io.jsonl import write_json, write_jsonl
+
+    usable, excluded, counts = collect_rows(snakemake.params.films, dict(snakemake.input.items()))
+    write_jsonl(snakemake.output.rows, usable)
+    write_jsonl(snakemake.output.exclusions, excluded)
+    write_json(snakemake.output.counts, counts)
+    log.info("%s", ", ".join(f"{count} {name}" for name, count in counts.items()))

@@ -1,0 +1,24 @@
+"""A trained VLG-Net on a test split (see rules/longform_models.smk)."""
+
+from verified.runtime.job import job
+
+with job(snakemake, snakemake.params.settings["threads"]):
+    from verified.benchmark.mad.experiment import make_grid, measure_ranker, measuring, test_rows, vlg_ranker
+    from verified.benchmark.mad.feature_files import LongFeatures
+    from verified.io.hdf5 import FeatureFile
+    from verified.io.jsonl import write_json
+
+    inputs, settings = snakemake.input, snakemake.params.settings
+    rows = test_rows(inputs.rows, snakemake.params.films["test_split"])
+    grid = make_grid(settings["grid"])
+    features = LongFeatures(FeatureFile(inputs.frames), FeatureFile(inputs.tokens))
+    metrics = measure_ranker(
+        rows,
+        grid,
+        features,
+        vlg_ranker(inputs.checkpoint, features, grid, settings["nms"], settings["batch"]),
+        measuring(settings),
+        f"vlg-net trained on {snakemake.wildcards.training}",
+        snakemake.output.submission,
+    )
+    write_json(snakemake.output.metrics, metrics)

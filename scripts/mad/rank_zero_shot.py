@@ -1,0 +1,31 @@
+"""The zero-shot baseline on a test split (see rules/longform_models.smk)."""
+
+from verified.runtime.job import job
+
+with job(snakemake):
+    from verified.benchmark.mad.experiment import (
+        make_grid,
+        measure_ranker,
+        measuring,
+        retrieve_clips,
+        test_rows,
+        zero_shot_ranker,
+    )
+    from verified.benchmark.mad.feature_files import LongFeatures
+    from verified.io.hdf5 import FeatureFile
+    from verified.io.jsonl import write_json
+
+    inputs, settings = snakemake.input, snakemake.params.settings
+    rows = test_rows(inputs.rows, snakemake.params.films["test_split"])
+    grid = make_grid(settings["grid"])
+    features = LongFeatures(FeatureFile(inputs.frames), sentences=FeatureFile(inputs.sentences))
+    metrics = measure_ranker(
+        rows,
+        grid,
+        features,
+        zero_shot_ranker(features, grid, settings["nms"]),
+        measuring(settings),
+        "zero-shot",
+        snakemake.output.submission,
+    )
+    write_json(snakemake.output.metrics, {**metrics, "clip_retrieval": retrieve_clips(rows, features, grid.fps)})

@@ -1,0 +1,44 @@
+"""What the decisions of all reviewers come to (see rules/review.smk)."""
+
+from verified.runtime.job import job
+
+with job(snakemake) as log:
+    from verified.annotations.choose import SCORE_KEYS, candidates_by_moment
+    from verified.config.annotations import Lint
+    from verified.errors import InputError
+    from verified.io.jsonl import read_jsonl, write_json
+    from verified.people.review.adjudicate import settle
+    from verified.people.review.agreement import agreement
+    from verified.people.review.decisions import read_decisions
+    from verified.people.review.edits import check_edits
+    from verified.people.review.tables import review_tables
+    from verified.runtime.folders import key_of
+    from verified.tables.table import write_table_json
+
+    inputs, settings = snakemake.input, snakemake.params
+    moments = read_jsonl(inputs.moments)
+    groups = candidates_by_moment(moments, [row for path in inputs.scores for row in read_jsonl(path, SCORE_KEYS)])
+    decisions = read_decisions(inputs.review)
+    for row in decisions:
+        if row["dataset"] not in settings.datasets:
+            known = ", ".join(settings.datasets)
+            raise InputError(
+                f"a decision on data set {row['dataset']!r}",
+                file=row["file"],
+                row=row["row"],
+                remedy=f"known: {known}; take the file out of annotations.review",
+            )
+    key = key_of(snakemake.wildcards.dataset)
+    dataset_decisions = [row for row in decisions if row["dataset"] == key]
+    settled = settle(dataset_decisions, moments, groups)
+    check_edits(settled["decisions"], moments, Lint(**settings.lint))
+    settled["agreement"] = agreement(settled["decisions"])
+    write_json(snakemake.output.settled, settled)
+    write_table_json(snakemake.output.tables, review_tables(settings.title, key, settled, settled["agreement"]))
+    log.info(
+        "%d decisions on %d moments, %d conflicts, %d flags",
+        len(dataset_decisions),
+        len(settled["outcomes"]),
+        len(settled["conflicts"]),
+        len(settled["flags"]),
+    )

@@ -1,9 +1,0 @@
-"""Probe the videos of one shard and list its moments (see rules/corpus.smk)."""
-
-from verified.common.job import job
-
-with job(snakemake):
-    from verified.corpus.assemble import write_shard
-
-    files, output = dict(snakemake.input.items()), dict(snakemake.output.items())
-    write_shard(snakemake.params.source, files, snakemake.wildcards.shard, snakemake.params.shards, output)

@@ -1,0 +1,23 @@
+"""A video LMM takes the test on the questions of one shard (see rules/rextime_models.smk)."""
+
+from verified.runtime.job import job
+
+with job(snakemake, snakemake.params.threads) as log:
+    from verified.benchmark.rextime.answer import TASKS, engines_for, take_test
+    from verified.config import load
+    from verified.io.jsonl import read_jsonl, write_json, write_jsonl
+    from verified.lmm.session import Session
+    from verified.weights.records import located
+
+    settings = load(snakemake.config)
+    generation = located(settings.generation, snakemake.input.weights)
+    videos = {row["video"]: row for row in read_jsonl(snakemake.input.videos)}
+    questions, protocol = read_jsonl(snakemake.input.questions), snakemake.wildcards.protocol
+    with Session(generation, settings.seed, TASKS[protocol], engines_for(protocol, generation)) as session:
+        submission, failures = take_test(questions, videos, protocol, settings.rextime.frames, session)
+        counts = {"questions": len(submission), "by_nothing": len(failures), "calls": session.outcome_counts()}
+        counts |= {"unanswered": session.settle(), "asked_in": snakemake.params.asked_in}
+    write_jsonl(snakemake.output.submission, submission)
+    write_jsonl(snakemake.output.failures, failures)
+    write_json(snakemake.output.counts, counts)
+    log.info("%d questions answered, %d of them by nothing", len(submission), len(failures))

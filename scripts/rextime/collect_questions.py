@@ -1,0 +1,19 @@
+"""The questions of all shards, by split, with their statistics (see rules/rextime.smk)."""
+
+from verified.runtime.job import job
+
+with job(snakemake) as log:
+    from pathlib import Path
+
+    from verified.benchmark.rextime.statistics import add_counts, benchmark_statistics
+    from verified.io.jsonl import read_json, read_jsonl, write_json, write_jsonl
+
+    def _numbers(path: str) -> dict:
+        return {name: value for name, value in read_json(path).items() if name != "asked_in"}
+
+    rows = sorted((row for path in snakemake.input.questions for row in read_jsonl(path)), key=lambda row: row["qid"])
+    for path in snakemake.output.splits:
+        write_jsonl(path, (row for row in rows if row["split"] == Path(path).stem))
+    write_json(snakemake.output.statistics, benchmark_statistics(rows))
+    write_json(snakemake.output.counts, add_counts(_numbers(path) for path in snakemake.input.counts))
+    log.info("%d questions", len(rows))

@@ -1,0 +1,15 @@
+"""The videos behind the items of one shard (see rules/rextime.smk)."""
+
+from verified.runtime.job import job
+
+with job(snakemake) as log:
+    from verified.benchmark.rextime.prepare import find_videos
+    from verified.config.rextime import Rextime
+    from verified.io.jsonl import read_jsonl, write_jsonl
+    from verified.runtime.shards import rows_of_shard
+
+    items = rows_of_shard(read_jsonl(snakemake.input.rows), snakemake.wildcards.shard, snakemake.params.shards)
+    videos, missing = find_videos(items, Rextime(**snakemake.params.suite), snakemake.params.corpora)
+    write_jsonl(snakemake.output.videos, videos)
+    write_jsonl(snakemake.output.missing, missing)
+    log.info("%d videos, %d cannot be used", len(videos), len(missing))

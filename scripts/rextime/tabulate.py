@@ -1,0 +1,24 @@
+"""The suite's tables for `build_tables` (see rules/rextime.smk)."""
+
+from verified.runtime.job import job
+
+with job(snakemake):
+    from verified.benchmark.rextime import tables
+    from verified.benchmark.rextime.statistics import released_statistics
+    from verified.config.rextime import Prices
+    from verified.io.jsonl import read_json, read_jsonl
+    from verified.tables.table import write_table_json
+
+    inputs, params = snakemake.input, snakemake.params
+    statistics = released_statistics(params.released)
+    shown = [tables.cost_table(Prices(**params.prices))]
+    if inputs.sources:
+        shown.append(tables.sources_table(read_json(inputs.sources[0])))
+        shown.append(tables.generation_table(read_json(inputs.counts[0])))
+        statistics = read_json(inputs.statistics[0]) | statistics
+    shown.append(tables.questions_table(statistics))
+    if inputs.results:
+        shown.append(tables.results_table(read_json(inputs.results[0]), tables.read_printed(inputs.printed)))
+    if inputs.validity:
+        shown.append(tables.validity_table(read_jsonl(inputs.validity[0])))
+    write_table_json(snakemake.output.tables, shown)

@@ -1,0 +1,26 @@
+"""Bring the search index of a corpus up to date (see rules/search.smk)."""
+
+from verified.runtime.job import job
+
+with job(snakemake, snakemake.params.settings["threads"]) as log:
+    from pathlib import Path
+
+    from verified.io.jsonl import write_json
+    from verified.search.store import describe
+    from verified.search.update import update
+    from verified.weights.records import source_of
+
+    settings, files = dict(snakemake.params.settings), dict(snakemake.input.items())
+    weights = files.pop("weights", [])
+    for name in ("annotations", "queries"):
+        if name in files:
+            files[name] = [files[name]] if isinstance(files[name], str) else list(files[name])
+    settings["text_encoder"], _ = source_of(settings["text_encoder"], settings["text_revision"], weights)
+    if seen := settings["features"]:
+        settings["features"] = {**seen, "backbone": source_of(seen["backbone"], seen["revision"], weights)[0]}
+    folder = Path(snakemake.output.record).with_suffix("")
+    manifest = update(folder, files, settings)
+    for line in describe(manifest):
+        log.info("%s", line)
+    shown = {key: manifest[key] for key in ("model", "dataset", "videos", "clips", "segments", "here")}
+    write_json(snakemake.output.record, shown)

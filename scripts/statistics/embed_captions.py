@@ -1,0 +1,18 @@
+"""Gather the vectors of all distinct captions, each file encoded once (see rules/statistics.smk)."""
+
+from verified.runtime.job import job
+
+with job(snakemake, snakemake.params.threads):
+    from verified.io.fig import read_splits
+    from verified.nn.sentences import weights_digest
+    from verified.statistics.cache import KINDS, caption_lists
+    from verified.statistics.embeddings import write_embeddings
+    from verified.statistics.encoding import encode_lists
+    from verified.weights.records import source_of
+
+    rows = read_splits(snakemake.input.annotations)
+    model = snakemake.params.model
+    source, commit = source_of(model, snakemake.params.revision, snakemake.input.weights)
+    lists = [(f"{split}, {key}", texts) for key in KINDS for split, texts in caption_lists(rows, key).items()]
+    texts, vectors = encode_lists(lists, source, commit, snakemake.params.threads)
+    write_embeddings(snakemake.output[0], texts, vectors, model, weights_digest(source), snakemake.params.format)

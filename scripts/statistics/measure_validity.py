@@ -1,0 +1,45 @@
+"""Compare what the stages found with the demo's truth (see rules/validity.smk)."""
+
+from verified.runtime.job import job
+
+with job(snakemake):
+    import json
+    import tarfile
+
+    from verified.benchmark.vcmr.per_query import read_per_query
+    from verified.io.fig import read_splits
+    from verified.io.jsonl import read_json, read_jsonl, write_json
+    from verified.statistics import validity
+    from verified.statistics.caption_attributes import caption_facts
+
+    def rows_of(paths):
+        return [row for path in paths for row in read_jsonl(path)]
+
+    def index_of(path):
+        with tarfile.open(path) as archive:
+            return [json.loads(line) for line in archive.extractfile("index.jsonl")]
+
+    inputs, settings = snakemake.input, snakemake.params
+    truth, scores, spoiled = read_jsonl(inputs.truth), rows_of(inputs.scores), rows_of(inputs.spoiled)
+    wrong = {(row["desc_id"], row["type"], row["candidate"]) for row in spoiled}
+    faithful = [row for row in scores if (row["desc_id"], row["type"], row["candidate"]) not in wrong]
+    index = [row for path in inputs.keyframes for row in index_of(path)]
+    recalls = {trained: read_per_query(folders) for trained, folders in settings.runs.items()}
+
+    rows = [validity.cut_recall(truth, index, settings.segments, settings.fps)]
+    rows.append(validity.proposed_recall(truth, rows_of(inputs.scenes)))
+    rows += validity.caption_accuracy(truth, faithful, caption_facts)
+    rows += validity.evaluator_auroc(scores, spoiled, settings.resamples, settings.seed)
+    releases = {"chosen": read_splits(inputs.chosen), "lowest": read_splits(inputs.lowest)}
+    rows += validity.false_captions(scores, spoiled, releases)
+    rows += validity.review_gain(scores, spoiled, releases["chosen"])
+    if "cog" in recalls:
+        for name in ("VR/r1", "VCMR/0.5/r5"):
+            check = "XML trained on FIG minus COG, points"
+            rows.append(validity.recall_difference(check, recalls["fig"], recalls["cog"], name, (">", 0)))
+    if "fig-lowest" in recalls:
+        for name in ("VR/r1", "VCMR/0.5/r5"):
+            check = "XML trained on highest minus lowest scores, points"
+            rows.append(validity.recall_difference(check, recalls["fig"], recalls["fig-lowest"], name))
+    rows.append(validity.many_to_many_ratio(read_json(inputs.many_to_many)))
+    write_json(snakemake.output.validity, {"checks": rows})

@@ -1,0 +1,18 @@
+"""Train one retrieval model (see rules/retrieval.smk)."""
+
+from verified.runtime.job import job
+
+with job(snakemake, snakemake.params.settings["threads"]):
+    from verified.benchmark.vcmr.experiment import train_model
+    from verified.weights.records import with_weights
+
+    files, settings = with_weights(dict(snakemake.input.items()), snakemake.params.settings)
+    train_model(
+        snakemake.wildcards.model,
+        snakemake.wildcards.trained_on,
+        int(snakemake.wildcards.seed),
+        files,
+        settings,
+        snakemake.output.checkpoint,
+        snakemake.output.record,
+    )

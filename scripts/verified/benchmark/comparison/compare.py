@@ -1,0 +1,147 @@
+"""Paired differences between runs: over all queries, by groups of them, and the queries that differ most."""
+
+from itertools import combinations
+
+import numpy as np
+
+from verified.benchmark.comparison.groups import Group
+from verified.benchmark.comparison.runs import Run
+from verified.benchmark.intervals import intra_class_correlation
+from verified.benchmark.paired import Paired, paired
+from verified.benchmark.vcmr.same_settings import SETTINGS
+from verified.errors import InputError
+from verified.tables.table import ONE_TRAINING_NOTE, Estimate, SimpleTable, estimate, p_or_why
+
+METRICS = ("VCMR/0.5/r1", "VCMR/0.5/r10", "VCMR/0.7/r1", "SVMR/0.5/r1", "VR/r1")
+FEW = 10
+"""Of fewer videos, a variance is hardly known."""
+SHOWN = 5
+"""Queries shown of those in which one run is ahead of another."""
+
+
+def difference(first: Run, second: Run, metric: str, queries: np.ndarray) -> Paired:
+    """The first run minus the second over `queries` [Q] bool, in percent and points."""
+    one, two = (100 * run.values[metric][:, queries] for run in (first, second))
+    return paired(one, two, first.videos[queries])
+
+
+def common_metrics(runs: list[Run], wanted: tuple[str, ...]) -> list[str]:
+    """`wanted`, or where nothing is, those of `METRICS` that all runs have.
+
+    Raises InputError for a wanted metric that a run lacks.
+    """
+    known = set.intersection(*(set(run.values) for run in runs))
+    for metric in wanted:
+        if metric not in known:
+            raise InputError(f"not every run has the metric {metric!r}", remedy=f"known: {', '.join(sorted(known))}")
+    return list(wanted) or [metric for metric in METRICS if metric in known]
+
+
+def overall_table(runs: list[Run], metrics: list[str]) -> SimpleTable:
+    """Every pair of runs in every metric."""
+    everything = np.ones(len(runs[0].first), dtype=bool)
+    rows = []
+    for first, second in combinations(runs, 2):
+        for metric in metrics:
+            measured = difference(first, second, metric, everything)
+            rows.append((first.name, second.name, _shown(metric), *_numbers(measured)))
+    header = ("First", "Second", "Metric", "First %", "Second %", "First minus second", "p", "Wins", "Losses", "Equal")
+    notes = [
+        f"{len(everything)} queries in {len(set(runs[0].videos))} videos; {', '.join(map(_trainings, runs))};"
+        f" intra-class correlation of queries of one video: {_alike(runs, metrics)}.",
+        "In brackets: 95 % interval over test videos, drawn with all of their queries, and over trainings; queries are"
+        " paired. p: two-sided, of that difference; not corrected for the number of comparisons.",
+        *_cautions(rows),
+        "Wins, losses: queries that the first run answers more or less often than the second, on the mean over its"
+        " trainings.",
+    ]
+    notes += [
+        f"{first.name} and {second.name} are trainings of one model with different settings."
+        for first, second in combinations(runs, 2)
+        if _unlike(first.metrics, second.metrics)
+    ]
+    return SimpleTable(
+        "comparison", "paired differences between runs", header, rows, notes, (0,) * 3 + (2, 2, 2, 3, 0, 0, 0)
+    )
+
+
+def _cautions(rows: list[tuple]) -> list[str]:
+    single = any(isinstance(cell, Estimate) and cell.trainings == 1 for row in rows for cell in row)
+    return [ONE_TRAINING_NOTE] if single else []
+
+
+def _alike(runs: list[Run], metrics: list[str]) -> str:
+    numbers = [
+        float(intra_class_correlation(run.values[metric][:, :, None], run.videos)[0])
+        for run in runs
+        for metric in metrics
+    ]
+    known = [number for number in numbers if not np.isnan(number)]
+    return f"{min(known):.2f} to {max(known):.2f} by run and metric" if known else "not known"
+
+
+def _unlike(first: dict, second: dict) -> bool:
+    """Whether two trainings of one model, as the workflow's metrics tell, were made with different settings."""
+    one_model = first.get("model") and all(first.get(key) == second.get(key) for key in ("dataset", "model"))
+    return bool(one_model) and first.get(SETTINGS) != second.get(SETTINGS)
+
+
+def groups_table(runs: list[Run], metric: str, groups: list[Group]) -> SimpleTable:
+    """Every pair of runs in one metric, by groups of queries."""
+    rows = []
+    for first, second in combinations(runs, 2):
+        for group in groups:
+            measured = difference(first, second, metric, group.queries)
+            rows.append(
+                (first.name, second.name, group.by, group.label, int(group.queries.sum()), *_numbers(measured)[:6])
+            )
+    header = (
+        "First",
+        "Second",
+        "By",
+        "Queries",
+        "Number",
+        "First %",
+        "Second %",
+        "First minus second",
+        "p",
+        "Wins",
+        "Losses",
+    )
+    notes = [
+        f"{_shown(metric)}. Many groups are compared: of twenty differences without cause one has p below 0.05.",
+        *_cautions(rows),
+    ]
+    if any(len(set(runs[0].videos[group.queries])) < FEW for group in groups):
+        notes.append(f"In fewer than {FEW} videos, intervals and p are rough.")
+    digits = (0, 0, 0, 0, 0, 2, 2, 2, 3, 0, 0)
+    return SimpleTable(
+        "comparison-groups", f"differences in {_shown(metric)} by groups of queries", header, rows, notes, digits
+    )
+
+
+def most_different(first: Run, second: Run) -> tuple[list[int], list[int]]:
+    """Queries (positions) in which the first run is furthest ahead of the second, and the other way round.
+
+    Ahead by 1 / rank of the first VCMR row that is right at tIoU 0.5, on the mean over trainings; ties by position.
+    """
+    ahead = first.reciprocal.mean(axis=0) - second.reciprocal.mean(axis=0)
+    order = np.argsort(-ahead, kind="stable")
+    back = np.argsort(ahead, kind="stable")
+    return (
+        [int(query) for query in order[:SHOWN] if ahead[query] > 0],
+        [int(query) for query in back[:SHOWN] if ahead[query] < 0],
+    )
+
+
+def _numbers(found: Paired) -> tuple:
+    points = estimate(found.value, found.low, found.high, found.trainings)
+    return found.first, found.second, points, p_or_why(found.p), found.wins, found.losses, found.equal
+
+
+def _shown(metric: str) -> str:
+    return metric.replace("/", " ", 1)
+
+
+def _trainings(run: Run) -> str:
+    return f"{run.name}: {len(run.files)} training{'s' if len(run.files) > 1 else ''}"

@@ -1,0 +1,56 @@
+"""The differences between runs by groups of queries, as a picture: a dot and its interval for each pair and group."""
+
+import os
+from collections.abc import Iterable
+from itertools import cycle
+from typing import Any
+
+from verified.figures.canvas import SERIES, drawing, literal
+from verified.tables.table import Estimate, SimpleTable
+
+PAIRS = 6
+"""Most pairs of runs that are drawn; the table has the rest."""
+ONE = " (a single training: videos only)"
+
+
+def draw_groups(table: SimpleTable, paths: Iterable[str | os.PathLike]) -> None:
+    """Draw the first `PAIRS` pairs of a table of `compare.groups_table`."""
+    pairs = list(dict.fromkeys((row[0], row[1]) for row in table.rows))[:PAIRS]
+    groups = list(dict.fromkeys((row[2], row[3]) for row in table.rows))
+    with drawing(paths, 7.2, max(2.0, 0.8 + (0.22 + 0.07 * len(pairs)) * len(groups))) as figure:
+        axis = figure.subplots()
+        for number, (pair, (colour, marker, _)) in enumerate(zip(pairs, cycle(SERIES))):
+            rows = [row for row in table.rows if (row[0], row[1]) == pair]
+            shift = (number - (len(pairs) - 1) / 2) * 0.7 / max(len(pairs), 2)
+            at = [groups.index((row[2], row[3])) + shift for row in rows]
+            points = [_estimate(row[7]) for row in rows]
+            single = any(point.trainings == 1 for point in points)
+            spread = [
+                [max(0.0, point.value - point.low) for point in points],
+                [max(0.0, point.high - point.value) for point in points],
+            ]
+            name = literal(f"{pair[0]} minus {pair[1]}{ONE if single else ''}")
+            values = [point.value for point in points]
+            axis.errorbar(
+                values,
+                at,
+                xerr=spread,
+                fmt=marker,
+                color=colour,
+                markersize=4,
+                capsize=2,
+                label=name,
+                markerfacecolor="white" if single else colour,
+            )
+        axis.axvline(0, color="#5a5a5a", linewidth=0.8)
+        axis.set_yticks(range(len(groups)), [literal(f"{by}: {label}") for by, label in groups], fontsize=8)
+        axis.set_ylim(len(groups) - 0.4, -0.6)
+        axis.grid(axis="x", color="#dddddd", linewidth=0.6)
+        axis.set_axisbelow(True)
+        axis.set_xlabel("points of the first minus the second, with 95 % interval")
+        axis.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=2, fontsize=8)
+
+
+def _estimate(points: Any) -> Estimate:
+    """An estimate, or a number without an interval as one of no width."""
+    return points if isinstance(points, Estimate) else Estimate(points, points, points)

@@ -1,0 +1,174 @@
+"""Sentences grounded in films: MAD's JSON, its check, and the rows that every other part reads.
+
+MAD's form is one object: annotation id → ``{movie, sentence, movie_duration, timestamps, ext_timestamps}``, times in
+seconds. A row here is ``{id, film, sentence, duration, start, end, split}``.
+"""
+
+import json
+import os
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Literal
+
+from verified.errors import InputError
+from verified.io.files import atomic_path
+from verified.io.jsonl import finite
+
+Times = Literal["ext_timestamps", "timestamps"]
+"""Both official baselines read `ext_timestamps`; what sets the two apart is documented nowhere."""
+KEYS = ("movie", "sentence", "movie_duration")
+
+
+def read_mad(path: str | os.PathLike, split: str, times: Times = "ext_timestamps") -> list[dict]:
+    """Rows of one MAD file, in its order, unchecked but for their types.
+
+    Raises InputError that names file and annotation for what is no such file: no JSON object, an id twice, a missing
+    key, a sentence that is no text, a time or duration that is no finite number of seconds.
+    """
+    path = Path(path)
+    values = _object(path)
+    return [
+        {"id": name, **_row(value, times, path, f"annotation {name!r}"), "split": split}
+        for name, value in values.items()
+    ]
+
+
+def _object(path: Path) -> dict:
+    def once(pairs: list[tuple[str, object]]) -> dict:
+        twice = [key for key, count in Counter(key for key, _ in pairs).items() if count > 1]
+        if twice:
+            raise InputError(f"{twice[0]!r} occurs twice", file=path, remedy="give every annotation its own id")
+        return dict(pairs)
+
+    try:
+        values = json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=once)
+    except FileNotFoundError:
+        raise InputError("no such file", file=path) from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise InputError(f"not a JSON document: {error}", file=path) from None
+    if not isinstance(values, dict):
+        raise InputError(
+            "expected one object, annotation id → annotation", file=path, remedy="see docs/longform.md for the form"
+        )
+    return values
+
+
+def _row(value: object, times: str, path: Path, where: str) -> dict:
+    if not isinstance(value, dict):
+        raise InputError(f"{where}: expected an object, found {type(value).__name__}", file=path)
+    missing = [key for key in (*KEYS, times) if key not in value]
+    if missing:
+        needed = f"each needs {', '.join((*KEYS, times))}"
+        remedy = "choose the other key with `times`" if missing == [times] else needed
+        raise InputError(f"{where}: missing key {', '.join(map(repr, missing))}", file=path, remedy=remedy)
+    film, sentence, duration = (value[key] for key in KEYS)
+    if not isinstance(film, str | int) or isinstance(film, bool) or not str(film):
+        raise InputError(f"{where}: movie {film!r:.80} is no id", file=path)
+    if not isinstance(sentence, str):
+        raise InputError(f"{where}: sentence {sentence!r:.80} is no text", file=path)
+    if not finite(duration):
+        raise InputError(f"{where}: movie_duration {duration!r:.80} is not a number of seconds", file=path)
+    span = value[times]
+    if not (isinstance(span, list) and len(span) == 2 and all(map(finite, span))):
+        raise InputError(f"{where}: {times} {span!r:.80} is not [start, end] in seconds", file=path)
+    start, end = map(float, span)
+    return {"film": str(film), "sentence": sentence, "duration": float(duration), "start": start, "end": end}
+
+
+def checked(
+    rows: Iterable[dict], frames: Mapping[str, int] | None = None, texts: Iterable[str] | None = None
+) -> tuple[list[dict], list[dict], dict[str, int]]:
+    """(usable rows, excluded rows with `reason`, counts); usable + excluded = rows.
+
+    frames: frames of each film's features, texts: annotation ids with text features; None where they do not matter.
+    A moment that reaches over the film's start or end is cut to it and counted as ``clipped``. Reasons:
+    ``no-sentence``, ``no-duration``, ``end-before-start`` (also no length), ``beyond-the-film``, ``no-film-features``,
+    ``no-text-features``. (The official loader silently reuses the moment of the row before.)
+    """
+    known = None if texts is None else set(texts)
+    usable, excluded = [], []
+    clipped = 0
+    for row in rows:
+        start, end = max(row["start"], 0.0), min(row["end"], row["duration"])
+        if not row["sentence"].strip():
+            reason = "no-sentence"
+        elif row["duration"] <= 0:
+            reason = "no-duration"
+        elif row["end"] <= row["start"]:
+            reason = "end-before-start"
+        elif end <= start:
+            reason = "beyond-the-film"
+        elif frames is not None and not frames.get(row["film"]):
+            reason = "no-film-features"
+        elif known is not None and row["id"] not in known:
+            reason = "no-text-features"
+        else:
+            clipped += (start, end) != (row["start"], row["end"])
+            usable.append({**row, "start": start, "end": end})
+            continue
+        excluded.append({**row, "reason": reason})
+    counts = {"rows": len(usable) + len(excluded), "usable": len(usable), "clipped": clipped}
+    return usable, excluded, counts | dict(sorted(Counter(row["reason"] for row in excluded).items()))
+
+
+def mad_form(rows: Iterable[dict]) -> dict:
+    """Rows as MAD's object; both kinds of times are the same."""
+    return {
+        row["id"]: {
+            "movie": row["film"],
+            "sentence": row["sentence"],
+            "movie_duration": row["duration"],
+            "timestamps": [row["start"], row["end"]],
+            "ext_timestamps": [row["start"], row["end"]],
+        }
+        for row in rows
+    }
+
+
+def write_mad(path: str | os.PathLike, rows: Iterable[dict]) -> int:
+    """Write rows in MAD's form; returns how many. Raises InputError where two rows share an id."""
+    rows = list(rows)
+    values = mad_form(rows)
+    if len(values) < len(rows):
+        name = Counter(row["id"] for row in rows).most_common(1)[0][0]
+        raise InputError(f"annotation id {name!r} occurs twice", file=path)
+    with atomic_path(path) as temporary:
+        temporary.write_text(json.dumps(values, ensure_ascii=False, allow_nan=False, indent=0) + "\n", encoding="utf-8")
+    return len(rows)
+
+
+def from_moments(rows: Iterable[dict]) -> list[dict]:
+    """Rows of `corpus/moments.jsonl` as rows of this stage; splits other than train and val count as test."""
+    return [
+        {
+            "id": str(row["desc_id"]),
+            "film": row["video"],
+            "sentence": row["caption"],
+            "duration": float(row["duration"]),
+            "start": float(row["start"]),
+            "end": float(row["end"]),
+            "split": _split_of(row["split"]),
+        }
+        for row in rows
+    ]
+
+
+def _split_of(name: str) -> str:
+    return name if name in ("train", "val") else "val" if name in ("val_1", "held-out") else "test"
+
+
+def from_fig(rows: Iterable[dict], split: str, caption: str = "cog_desc") -> list[dict]:
+    """Rows of a VCMR data set (FIG or released coarse form, see `io.fig`) as rows of this stage."""
+    return [
+        {
+            "id": str(row["desc_id"]),
+            "film": row["video"],
+            "sentence": row[caption],
+            "duration": float(row["duration"]),
+            "start": float(row["time"][0]),
+            "end": float(row["time"][1]),
+            "split": _split_of(split),
+        }
+        for row in rows
+    ]

@@ -1,0 +1,72 @@
+"""From a film's track, its described track, a transcript and subtitles to grounded sentences (section 3.1)."""
+
+import numpy as np
+
+from verified.benchmark.mad.alignment import Alignment, align_tracks
+from verified.benchmark.mad.transcripts import Sentence
+
+
+def described_sentences(
+    spoken: list[Sentence], delay: float, voices: list[tuple[float, float]], duration: float
+) -> tuple[list[Sentence], dict[str, int]]:
+    """Sentences of the description on the film's time, and counts by what became of each.
+
+    Times are moved by −delay. Removed are sentences that overlap a voice (any overlap; touching ends do not) and those
+    outside the film; one over the film's edge is cut to it. Counts: ``spoken``, ``dialogue``, ``outside``, ``kept``.
+    """
+    inside = []
+    counts = {"spoken": len(spoken), "dialogue": 0, "outside": 0}
+    starts = np.array([start for start, _ in voices])
+    ends = np.array([end for _, end in voices])
+    for sentence in spoken:
+        start, end = max(0.0, sentence.start - delay), min(duration, sentence.end - delay)
+        if end <= start:
+            counts["outside"] += 1
+        elif len(voices) and ((starts < end) & (ends > start)).any():
+            counts["dialogue"] += 1
+        else:
+            inside.append(Sentence(sentence.text, start, end))
+    return inside, counts | {"kept": len(inside)}
+
+
+def collect_film(
+    film: str,
+    tracks: tuple[np.ndarray, np.ndarray],
+    rate: int,
+    spoken: list[Sentence],
+    voices: list[tuple[float, float]],
+    split: str,
+    window_seconds: float,
+    most_seconds: float,
+) -> tuple[list[dict], dict]:
+    """Rows of one film (see `annotations`) and a report on it; a film whose tracks do not align gives no row.
+
+    tracks: the film's and the described one, samples at `rate`. The last two are those of `align_tracks`.
+    """
+    film_track, described = tracks
+    duration = len(film_track) / rate
+    located: Alignment = align_tracks(film_track, described, rate, window_seconds, most_seconds)
+    report = {
+        "film": film,
+        "duration": round(duration, 6),
+        "delay": located.delay,
+        "reason": located.reason,
+        "delays": [None if delay != delay else round(delay, 6) for delay in located.delays],
+        "peaks": [None if peak != peak else round(peak, 6) for peak in located.peaks],
+    }
+    if located.delay is None:
+        return [], report | {"spoken": len(spoken), "dialogue": 0, "outside": 0, "kept": 0}
+    sentences, counts = described_sentences(spoken, located.delay, voices, duration)
+    rows = [
+        {
+            "id": f"{film}-{number:05d}",
+            "film": film,
+            "sentence": sentence.text,
+            "duration": round(duration, 3),
+            "start": round(sentence.start, 3),
+            "end": round(sentence.end, 3),
+            "split": split,
+        }
+        for number, sentence in enumerate(sentences)
+    ]
+    return rows, report | counts

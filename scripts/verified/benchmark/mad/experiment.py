@@ -1,0 +1,245 @@
+"""Jobs of the stage: rows of a data set, trainings, and measures of each method at each length of stretches."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+
+from verified.benchmark.mad.annotations import checked, from_fig, from_moments, read_mad
+from verified.benchmark.mad.feature_files import LongFeatures, frame_counts
+from verified.benchmark.mad.grid import Grid
+from verified.benchmark.mad.ranking import Ranker, baselines, measured, rank_rows
+from verified.benchmark.mad.short_videos import Moments, cut_films
+from verified.benchmark.mad.submission import write_submission
+from verified.benchmark.mad.zero_shot import rank_proposals
+from verified.benchmark.tiou import Comparison
+from verified.errors import InputError
+from verified.io.hdf5 import FeatureFile
+from verified.io.jsonl import read_jsonl
+from verified.runtime.seeds import generator
+
+log = logging.getLogger("verified")
+SPLITS = ("train", "val", "test")
+
+
+@dataclass(frozen=True)
+class Measuring:
+    """How every method of a data set is measured."""
+
+    lengths: Sequence[float | None]
+    """Seconds of the stretches that films are cut into; None for whole films."""
+    straddling: Moments
+    """``keep`` or ``clip``: moments across a cut are measured whole or cut off."""
+    comparison: Comparison
+    """``published``, ``gt`` or ``ge``: how a tIoU is compared with its threshold."""
+    seed: int
+
+
+def measuring(settings: Mapping) -> Measuring:
+    """How the section `longform` measures."""
+    return Measuring(settings["lengths"], settings["straddling"], settings["iou_cmp"], settings["seed"])
+
+
+def make_grid(settings: Mapping) -> Grid:
+    """The proposals that the section `longform.grid` describes."""
+    return Grid(**{**settings, "pooling_counts": tuple(settings["pooling_counts"])})
+
+
+def collect_rows(films: Mapping, files: Mapping) -> tuple[list[dict], list[dict], dict[str, int]]:
+    """Checked rows, excluded ones and counts of a data set of films.
+
+    films: its settings. files: what `paths.annotation_inputs` names, and ``frames``, the features of the films. Raises
+    InputError for files that cannot be read, ids that repeat across splits, and where no row is left.
+    """
+    if "annotations" in files:
+        by_split = dict(zip(films["source"]["annotations"], files["annotations"], strict=True))
+        rows = [row for split, path in by_split.items() for row in read_mad(path, split, films["times"])]
+    elif "moments" in files:
+        rows = from_moments(read_jsonl(files["moments"]))
+    elif "fine" in files:
+        rows = [row for path in files["fine"] for row in from_fig(read_jsonl(path), Path(path).stem, "fig_desc")]
+    else:
+        folders = [Path(files[name]) for name in ("collected", "rendered") if name in files]
+        files_of_splits = [(split, folder / f"{split}.json") for folder in folders for split in SPLITS]
+        rows = [row for split, path in files_of_splits if path.is_file() for row in read_mad(path, split)]
+    seen: set[str] = set()
+    for row in rows:
+        if row["id"] in seen:
+            raise InputError(f"annotation {row['id']!r} is in two splits", remedy="give every annotation its own id")
+        seen.add(row["id"])
+    texts = None
+    for name in ("tokens", "sentences"):
+        if name in files:
+            # MAD publishes sentence features of the test split only: the other splits need none.
+            file = FeatureFile(files[name])
+            with_features = {
+                row["id"] for row in rows if row["id"] in file or (name == "sentences" and row["split"] != "test")
+            }
+            texts = with_features if texts is None else texts & with_features
+    usable, excluded, counts = checked(rows, frame_counts(FeatureFile(files["frames"])), texts)
+    if not usable:
+        raise InputError(f"no usable annotation of {films['title']}: {counts}", remedy="see its exclusions.jsonl")
+    return usable, excluded, counts
+
+
+def test_rows(path: str | Path, split: str) -> list[dict]:
+    """Rows of the split that is tested. Raises InputError where there is none."""
+    rows = [row for row in read_jsonl(path) if row["split"] == split]
+    if not rows:
+        raise InputError(f"no annotation in split {split}", file=path, remedy="set test_split of this data set")
+    return rows
+
+
+def measure_baselines(rows: Sequence[dict], grid: Grid, how: Measuring, runs: int) -> dict:
+    """Oracle and Random Chance at each length; sampled in `runs` runs for whole films and the first length."""
+    measures = []
+    for seconds in how.lengths:
+        cut = cut_films(list(rows), seconds, how.straddling)
+        measures.append({"seconds": seconds, **baselines(cut, grid, how.comparison, runs, how.seed)})
+    return {**_facts(rows, how.comparison), "lengths": measures}
+
+
+def measure_ranker(
+    rows: Sequence[dict],
+    grid: Grid,
+    features: LongFeatures,
+    ranker: Ranker,
+    how: Measuring,
+    label: str,
+    submission: str | Path | None = None,
+) -> dict:
+    """Recall of one method at each length; the predictions over whole films go to `submission`."""
+    measures = []
+    for seconds in how.lengths:
+        cut = cut_films(list(rows), seconds, how.straddling)
+        shown = f"{label}, {'whole films' if seconds is None else f'{seconds:g} s'}"
+        predictions = rank_rows(cut, grid, features.film, ranker, shown)
+        measures.append({"seconds": seconds, **measured(cut, predictions, how.comparison)})
+        if seconds is None and submission:
+            write_submission(submission, [row["id"] for row in rows], predictions)
+    return {**_facts(rows, how.comparison), "lengths": measures}
+
+
+def _facts(rows: Sequence[dict], comparison: str) -> dict:
+    return {"queries": len(rows), "films": len({row["film"] for row in rows}), "iou_cmp": comparison}
+
+
+def zero_shot_ranker(features: LongFeatures, grid: Grid, nms: float) -> Ranker:
+    """The zero-shot baseline as a ranker of the queries of a film or stretch."""
+
+    def rank(frames: np.ndarray, rows: list[dict]) -> list[np.ndarray]:
+        queries = features.sentence_rows(row["id"] for row in rows)
+        return rank_proposals(frames, queries, grid, rows[0]["duration"], nms)
+
+    return rank
+
+
+def retrieve_clips(rows: Sequence[dict], features: LongFeatures, fps: float, ks: Sequence[int] = (1, 5, 10)) -> dict:
+    """Text-to-clip retrieval among all test moments (Table 6's task), zero-shot: recall in percent by K.
+
+    A clip is cut around its moment and its normalised frame features are averaged, as CLIP4Clip begins before training.
+    """
+    clips = []
+    for row in rows:
+        first = min(round(row["start"] * fps), features.frames.length(row["film"]) - 1)
+        frames = features.film(row["film"], first, max(first + 1, round(row["end"] * fps)))
+        mean = (frames / np.maximum(np.linalg.norm(frames, axis=1, keepdims=True), 1e-12)).mean(axis=0)
+        clips.append(mean / max(np.linalg.norm(mean), 1e-12))
+    gallery, queries = np.stack(clips), features.sentence_rows(row["id"] for row in rows)
+    hits = np.zeros(len(ks))
+    for begin in range(0, len(queries), 256):
+        scores = queries[begin : begin + 256] @ gallery.T
+        matching = scores[np.arange(len(scores)), begin + np.arange(len(scores))]
+        ranks = (scores > matching[:, None]).sum(axis=1)
+        hits += [(ranks < k).sum() for k in ks]
+    return {str(k): float(100 * hit / len(queries)) for k, hit in zip(ks, hits, strict=True)}
+
+
+def mixed_rows(mixture: Mapping[str, Mapping], seed: int) -> list[dict]:
+    """Training rows of a mixture; of each data set, films are drawn until its share of the rows is reached."""
+    rows = []
+    for name, source in mixture.items():
+        split_rows = [row for row in read_jsonl(source["rows"]) if row["split"] == source["split"]]
+        if source["share"] < 1:
+            films = sorted({row["film"] for row in split_rows})
+            wanted, drawn = source["share"] * len(split_rows), []
+            for film in generator(seed, "mixture", name).permutation(len(films)):
+                if len(drawn) >= wanted:
+                    break
+                drawn += [row for row in split_rows if row["film"] == films[film]]
+            split_rows = drawn
+        rows += [{**row, "source": name} for row in split_rows]
+    if not rows:
+        raise InputError(f"no training row in {', '.join(mixture)}", remedy="set train_split of the data sets")
+    return rows
+
+
+def train_vlg_net(
+    mixture: Mapping[str, Mapping], grid: Grid, settings: Mapping, seed: int, checkpoint: str | Path, code: str
+) -> list[dict]:
+    """Train VLG-Net on a mixture and write its checkpoint; returns the log. A killed training resumes."""
+    from verified.benchmark.mad.vlg_checkpoint import save
+    from verified.benchmark.mad.vlg_training import Plan, State, start, train
+    from verified.nn.training_state import Reached, TrainingState, fingerprint
+
+    features = {
+        name: LongFeatures(FeatureFile(source["frames"]), FeatureFile(source["tokens"]))
+        for name, source in mixture.items()
+    }
+    rows = mixed_rows(mixture, seed)
+    size = sizes(settings, grid, features[rows[0]["source"]], rows[0])
+    plan = Plan(
+        seed=seed,
+        **{
+            key: settings[key]
+            for key in ("epochs", "batch", "learning_rate", "halve_every", "negative_share", "jitter", "negatives")
+        },
+    )
+    state = start(size, grid, plan)
+    inputs = [source[kind] for source in mixture.values() for kind in ("rows", "frames", "tokens")]
+    owner = fingerprint(code, [asdict(size), asdict(plan), asdict(grid), dict(mixture)], inputs)
+    training = TrainingState(Path(checkpoint).with_name("unfinished.safetensors"), owner, 30)
+    reached = training.restore(state.model, state.optimiser)
+    state.epoch, state.rows = reached.finished, reached.rows
+
+    def keep(now: State) -> None:
+        if training.due():
+            training.save(Reached(now.epoch, now.rows), now.model, now.optimiser)
+
+    log_rows = train(state, rows, features, grid, plan, keep)
+    save(checkpoint, state.model, grid, {"trained_on": {name: source["share"] for name, source in mixture.items()}})
+    training.remove()
+    return log_rows
+
+
+def sizes(settings: Mapping, grid: Grid, features: LongFeatures, row: Mapping):
+    """The network's sizes: the configuration's, and the width of the features."""
+    from verified.benchmark.mad.vlg_net import VLGSettings
+
+    return VLGSettings(
+        video_dim=features.film(row["film"], 0, 1).shape[1],
+        query_dim=features.token_rows(row["id"], 1).shape[1],
+        hidden=settings["hidden"],
+        query_hidden=settings["hidden"],
+        clips=grid.clips,
+        blocks=settings["blocks"],
+        neighbours=settings["neighbours"],
+        groups=settings["groups"],
+        stack=settings["stack"],
+        gather=settings["gather"],
+    )
+
+
+def vlg_ranker(checkpoint: str | Path, features: LongFeatures, grid: Grid, nms: float, batch: int) -> Ranker:
+    """VLG-Net as a ranker. Raises InputError where the checkpoint was trained for other windows."""
+    from verified.benchmark.mad.vlg_checkpoint import load
+    from verified.benchmark.mad.vlg_search import TOKENS, rank_windows
+
+    model = load(checkpoint, grid)
+
+    def rank(frames: np.ndarray, rows: list[dict]) -> list[np.ndarray]:
+        return rank_windows(model, frames, [features.token_rows(row["id"], TOKENS) for row in rows], grid, nms, batch)
+
+    return rank

@@ -1,0 +1,52 @@
+"""Frame, token and sentence features of a long-form data set: HDF5 as MAD publishes it, one data set per film or id."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from verified.errors import InputError
+from verified.io.hdf5 import FeatureFile
+
+
+@dataclass(frozen=True)
+class LongFeatures:
+    """frames: film → [frames, dim]; tokens: annotation id → [tokens, dim]; sentences: annotation id → [dim]."""
+
+    frames: FeatureFile
+    tokens: FeatureFile | None = None
+    sentences: FeatureFile | None = None
+
+    def film(self, film: str, first: int = 0, last: int | None = None) -> np.ndarray:
+        """Frames `first` to `last` of a film, float32. Raises InputError where a value is not finite."""
+        last = self.frames.length(film) if last is None else last
+        return _sound(self.frames.rows(film, first, last), 2, film, self.frames)
+
+    def token_rows(self, name: str, most: int) -> np.ndarray:
+        """At most `most` token features of an annotation, float32 [tokens, dim]."""
+        if self.tokens is None:
+            raise ValueError("token features are asked for, and no file of them is given")
+        return _sound(self.tokens.rows(name, 0, most), 2, name, self.tokens)
+
+    def sentence_rows(self, names: Iterable[str]) -> np.ndarray:
+        """Sentence features, float32 [annotations, dim]."""
+        if self.sentences is None:
+            raise ValueError("sentence features are asked for, and no file of them is given")
+        return np.stack([_sound(self.sentences[name].reshape(-1), 1, name, self.sentences) for name in names])
+
+
+def frame_counts(file: FeatureFile) -> dict[str, int]:
+    """Film → number of its frames."""
+    return {film: file.length(film) for film in file}
+
+
+def _sound(values: np.ndarray, dimensions: int, key: str, file: FeatureFile) -> np.ndarray:
+    if values.ndim != dimensions or not values.size:
+        raise InputError(f"features of {key!r} have shape {list(values.shape)}", file=file.path)
+    if not np.isfinite(values).all():
+        raise InputError(
+            f"features of {key!r} hold {int((~np.isfinite(values)).sum())} values that are not finite",
+            file=file.path,
+            remedy="extract them again, or leave the film out of the annotations",
+        )
+    return values

@@ -1,0 +1,119 @@
+"""A collection of described films: a CSV that names the files of each, and the rows that come of it."""
+
+import csv
+import logging
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from verified.benchmark.mad.audio import read_track
+from verified.benchmark.mad.collect import collect_film
+from verified.benchmark.mad.subtitles import read_srt, voice_activity
+from verified.benchmark.mad.transcripts import read_transcript, sentences
+from verified.benchmark.tiou import tiou
+from verified.errors import InputError
+from verified.runtime.progress import track
+
+log = logging.getLogger("verified")
+COLUMNS = ("film", "track", "described", "transcript", "subtitles")
+SPLITS = ("train", "val", "test")
+
+
+def read_manifest(path: str | os.PathLike) -> list[dict]:
+    """Rows with paths resolved against the CSV's folder. Raises InputError with the row for what cannot be used."""
+    path = Path(path)
+    if not path.is_file():
+        raise InputError("no such file", file=path)
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except UnicodeDecodeError as error:
+        raise InputError(f"not UTF-8 ({error.reason})", file=path, remedy="save it as UTF-8") from None
+    table = csv.DictReader(lines)
+    missing = [name for name in COLUMNS if name not in (table.fieldnames or ())]
+    if missing:
+        raise InputError(
+            f"missing column {', '.join(missing)}",
+            file=path,
+            row=1,
+            remedy=f"needed are {', '.join(COLUMNS)}, and if you like split",
+        )
+    rows: dict[str, dict] = {}
+    for number, row in enumerate(table, start=2):
+        if empty := [name for name in COLUMNS if not (row[name] or "").strip()]:
+            raise InputError(f"{empty[0]} is empty", file=path, row=number)
+        if row["film"] in rows:
+            raise InputError(f"film {row['film']!r} occurs twice", file=path, row=number)
+        split = (row.get("split") or "").strip() or "train"
+        if split not in SPLITS:
+            raise InputError(f"split {split!r} is none of {', '.join(SPLITS)}", file=path, row=number)
+        files = {name: path.parent / row[name].strip() for name in COLUMNS[1:]}
+        rows[row["film"]] = {"film": row["film"].strip(), "split": split, **files}
+    if not rows:
+        raise InputError("names no film", file=path)
+    return list(rows.values())
+
+
+def collect(manifest: Iterable[dict], settings: dict) -> tuple[dict[str, list[dict]], list[dict]]:
+    """({split: rows}, a report per film); `settings` are those of `longform.collection`.
+
+    Raises InputError for a file that cannot be read; a film whose tracks do not align is reported and gives no row.
+    """
+    films = list(manifest)
+    rows: dict[str, list[dict]] = {film["split"]: [] for film in films}
+    reports = []
+    for film in track(films, "collect", len(films), "films"):
+        tracks = read_track(film["track"], settings["rate"]), read_track(film["described"], settings["rate"])
+        spoken = sentences(read_transcript(film["transcript"]), settings["pause_seconds"])
+        voices = voice_activity(read_srt(film["subtitles"]))
+        collected, report = collect_film(
+            film["film"],
+            tracks,
+            settings["rate"],
+            spoken,
+            voices,
+            film["split"],
+            window_seconds=settings["window_seconds"],
+            most_seconds=settings["most_seconds"],
+        )
+        rows[film["split"]] += collected
+        reports.append(report)
+        if report["reason"]:
+            log.warning("%s is refused: %s", film["film"], report["reason"])
+    return rows, reports
+
+
+def against_truth(rows: list[dict], reports: list[dict], truth: dict) -> dict:
+    """How a collection of the demo compares with what was planted.
+
+    ``delay_error``: largest error of an accepted delay in seconds; ``refused_rightly`` and ``accepted_rightly`` count
+    films. A row is ``right`` if an event of its film has its sentence and an IoU above 0.5 with it; ``missed`` are
+    events of accepted films that no voice speaks over and no row is right about.
+    """
+
+    accepted = {report["film"]: report for report in reports if report["delay"] is not None}
+    errors = [abs(report["delay"] - truth[film]["delay"]) for film, report in accepted.items()]
+    right_ids: set[str] = set()
+    right = 0
+    for row in rows:
+        for event in truth[row["film"]]["events"]:
+            overlap = tiou(row["start"], row["end"], event["start"], event["end"])
+            if event["sentence"] == row["sentence"] and overlap > 0.5:
+                right += 1
+                right_ids.add(event["id"])
+                break
+    wanted = {
+        event["id"]
+        for film in accepted
+        for event in truth[film]["events"]
+        if event["id"] not in truth[film]["spoken_over"]
+    }
+    return {
+        "films": len(reports),
+        "accepted_rightly": sum(not truth[film]["other_cut"] for film in accepted),
+        "refused_rightly": sum(truth[report["film"]]["other_cut"] for report in reports if report["delay"] is None),
+        "delay_error": max(errors, default=None),
+        "rows": len(rows),
+        "right": right,
+        "wanted": len(wanted),
+        "missed": len(wanted - right_ids),
+    }

@@ -1,0 +1,342 @@
+"""Which files the long-form rules read and write, by configuration."""
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+from verified.annotations.paths import annotation_files
+from verified.benchmark.mad.wordnet import PUBLISHED as PUBLISHED_WORDNET
+from verified.benchmark.mad.wordnet import WORDNET_FILES
+from verified.config import Config, outputs
+from verified.config.folders import dataset_folder, dataset_wildcard, home
+from verified.config.longform import EVALUATOR, DatasetSource, DescribedSource, FilmSet, MadSource
+from verified.config.sources import ReleasedSource
+from verified.evaluator.paths import starting_checkpoint
+from verified.runtime.shards import shard_names
+from verified.weights.paths import joint_records
+
+KINDS = ("frames", "tokens", "sentences")
+UNPACKED_WORDNET = "resources/released/wordnet/wordnet"
+"""Where the published WordNet is unpacked."""
+
+
+def folder(settings: Config) -> str:
+    """Folder of everything that the stage writes."""
+    return f"{home(settings)}/longform"
+
+
+def film_sets(settings: Config) -> dict[str, FilmSet]:
+    """Data sets of films, by name."""
+    return dict(settings.longform.datasets)
+
+
+def pattern(names) -> str:
+    """A wildcard constraint for `names`; it matches nothing if there are none."""
+    return "|".join(names) or "(?!)"
+
+
+def rendered_sets(settings: Config) -> list[str]:
+    """Data sets of films that a rule renders."""
+    return [name for name, films in film_sets(settings).items() if films.source.rendered]
+
+
+def collected_sets(settings: Config) -> list[str]:
+    """Data sets of films with rows that are collected from described tracks."""
+    return [name for name, films in film_sets(settings).items() if films.source.collected]
+
+
+def manifest_file(settings: Config) -> Callable[[object], str]:
+    """An input function: the manifest of ``wildcards.films``."""
+
+    def file(wildcards) -> str:
+        source = film_sets(settings)[wildcards.films].source
+        return (
+            f"{folder(settings)}/{wildcards.films}/source"
+            if not isinstance(source, DescribedSource)
+            else source.manifest
+        )
+
+    return file
+
+
+def annotation_inputs(settings: Config) -> Callable[[object], dict[str, str | list[str]]]:
+    """An input function: the files behind the rows of ``wildcards.films``, by what they hold, and supplied features."""
+
+    def files(wildcards) -> dict[str, str | list[str]]:
+        name = wildcards.films
+        source, films_folder = film_sets(settings)[name].source, f"{folder(settings)}/{name}"
+        if source.annotation_files:
+            features = {kind: getattr(source, kind) for kind in KINDS if getattr(source, kind)}
+            return {"annotations": source.annotation_files, **features}
+        if source.corpus:
+            if isinstance(source, DatasetSource) and source.caption == "coarse":
+                return {"moments": outputs.moments(dataset_folder(settings, source.corpus))}
+            wildcard = dataset_wildcard(settings, source.corpus)
+            return {"fine": annotation_files(settings, "fig")(SimpleNamespace(dataset=wildcard))}
+        extra = {"rendered": f"{films_folder}/source"} if source.rendered else {}
+        return {"collected": f"{films_folder}/collected", **extra}
+
+    return files
+
+
+def video_inputs(settings: Config) -> Callable[[object], dict[str, Any]]:
+    """An input function: where the films of ``wildcards.films`` are: a folder, or a corpus with the paths."""
+    from snakemake.io import ancient
+
+    def files(wildcards) -> dict[str, Any]:
+        source = film_sets(settings)[wildcards.films].source
+        if source.corpus:
+            return {"videos": outputs.videos(dataset_folder(settings, source.corpus))}
+        if isinstance(source, MadSource | DescribedSource):
+            return {"folder": ancient(source.videos)}
+        return {"folder": f"{folder(settings)}/{wildcards.films}/source"}
+
+    return files
+
+
+def encoder_inputs(settings: Config) -> dict[str, str | list[str]]:
+    """The joint encoder's weights: the evaluator's checkpoint, or the record of a fetched model."""
+    if settings.longform.encoder == EVALUATOR:
+        from verified.config.folders import evaluator_folder, taught_by
+
+        tuned = f"{evaluator_folder(settings)}/checkpoint.safetensors"
+        return {"checkpoint": tuned if taught_by(settings) else starting_checkpoint(settings)}
+    return {"weights": joint_records(settings)}
+
+
+def computed(settings: Config, kind: str) -> list[str]:
+    """Names of the data sets of films whose features of this kind are computed."""
+    return [name for name, films in film_sets(settings).items() if not getattr(films.source, kind, None)]
+
+
+def feature_file(settings: Config, name: str, kind: str) -> str:
+    """The HDF5 file of one kind of features, supplied with the source or computed."""
+    supplied = getattr(film_sets(settings)[name].source, kind, None)
+    return supplied or f"{folder(settings)}/{name}/features/{kind}.h5"
+
+
+def feature_files(settings: Config, *kinds: str) -> Callable[[object], dict[str, str]]:
+    """An input function: the files of `kinds` for ``wildcards.films``."""
+
+    def files(wildcards) -> dict[str, str]:
+        return {kind: feature_file(settings, wildcards.films, kind) for kind in kinds}
+
+    return files
+
+
+def frame_shards(settings: Config) -> list[str]:
+    """Shards of computed frame features, with ``{films}`` to fill in."""
+    return [f"{folder(settings)}/{{films}}/features/frames/{shard}.h5" for shard in shard_names(settings.shards)]
+
+
+def trainings(settings: Config) -> dict[str, dict[str, float]]:
+    """Every training of VLG-Net by its name: {data set: share of its training rows}."""
+    if "vlg-net" not in settings.longform.models:
+        return {}
+    shares = {name: {name: 1.0} for name in film_sets(settings)}
+    for mixture in settings.longform.mixtures:
+        shares[mixture_name(mixture)] = dict(mixture)
+    return shares
+
+
+def mixture_name(mixture: dict[str, float]) -> str:
+    """``lsmdc-g`` or ``lsmdc-g+mad-32`` for the whole of one data set and 32 % of another."""
+    return "+".join(name if share == 1 else f"{name}-{round(100 * share)}" for name, share in sorted(mixture.items()))
+
+
+def training_inputs(settings: Config) -> Callable[[object], list[str]]:
+    """An input function: rows, frame and token features of each data set in ``wildcards.training``."""
+
+    def files(wildcards) -> list[str]:
+        return [
+            path
+            for name in trainings(settings)[wildcards.training]
+            for path in (
+                f"{folder(settings)}/{name}/annotations.jsonl",
+                feature_file(settings, name, "frames"),
+                feature_file(settings, name, "tokens"),
+            )
+        ]
+
+    return files
+
+
+def mixture_of(settings: Config) -> Callable[[object], dict]:
+    """A params function: data set → share, split and files of ``wildcards.training``."""
+
+    def values(wildcards) -> dict:
+        return {
+            name: {
+                "share": share,
+                "split": film_sets(settings)[name].train_split,
+                "rows": f"{folder(settings)}/{name}/annotations.jsonl",
+                "frames": feature_file(settings, name, "frames"),
+                "tokens": feature_file(settings, name, "tokens"),
+            }
+            for name, share in trainings(settings)[wildcards.training].items()
+        }
+
+    return values
+
+
+def set_values(settings: Config) -> Callable[[Any], dict]:
+    """A params function: the settings of ``wildcards.films`` as plain values."""
+    return lambda wildcards: film_sets(settings)[wildcards.films].model_dump(mode="json")
+
+
+def lengths(settings: Config) -> list[float | None]:
+    """Lengths of the stretches that films are tested in, in seconds, ascending; None, the whole film, last."""
+    section = settings.longform
+    return [*sorted({section.short_seconds, *section.window_seconds}), None]
+
+
+def comparison(settings: Config, model: str) -> str:
+    """``gt`` or ``ge`` for one method."""
+    setting = settings.longform.iou_cmp
+    return setting if setting != "published" else "ge" if model == "vlg-net" else "gt"
+
+
+def result_files(settings: Config) -> list[str]:
+    """Measures of every method on every data set of films, mixtures included."""
+    stage = folder(settings)
+    files = []
+    for name in film_sets(settings):
+        files.append(f"{stage}/{name}/baselines.json")
+        if "zero-shot" in settings.longform.models:
+            files.append(f"{stage}/{name}/zero-shot/metrics.json")
+        if "vlg-net" in settings.longform.models:
+            files.append(f"{stage}/{name}/vlg-net/{name}/metrics.json")
+    if trainings(settings):
+        tested = settings.longform.mixture_test
+        files += [
+            f"{stage}/{tested}/vlg-net/{mixture_name(mixture)}/metrics.json" for mixture in settings.longform.mixtures
+        ]
+    return list(dict.fromkeys(files))
+
+
+def statistics_files(settings: Config) -> list[str]:
+    """Statistics of the data sets of films, of the configuration's other data sets, and of published ones."""
+    from verified.config.folders import shown_datasets
+
+    stage = folder(settings)
+    files = [f"{stage}/{name}/statistics.json" for name in film_sets(settings)]
+    files += [f"{stage}/datasets/{name}.json" for name in shown_datasets(settings)]
+    return files + [f"{stage}/published/{name}.json" for name in settings.longform.published]
+
+
+def wordnet_folder(settings: Config) -> str:
+    """Folder of WordNet's database files: the one that the configuration names, or where the archive is unpacked."""
+    location = settings.longform.wordnet
+    return UNPACKED_WORDNET if location == PUBLISHED_WORDNET else location or ""
+
+
+def wordnet_files(settings: Config) -> list[str]:
+    """WordNet's database files; an edit of them re-runs the measure."""
+    if settings.longform.wordnet == PUBLISHED_WORDNET:
+        return [UNPACKED_WORDNET]
+    return [f"{wordnet_folder(settings)}/{name}" for name in WORDNET_FILES] if settings.longform.wordnet else []
+
+
+def uniqueness_files(settings: Config) -> list[str]:
+    """Uniqueness of sentences, where WordNet is available."""
+    if not settings.longform.wordnet:
+        return []
+    return [f"{folder(settings)}/{name}/uniqueness.json" for name in film_sets(settings)]
+
+
+def truth_checks(settings: Config) -> list[str]:
+    """How collections compare with a planted truth."""
+    return [f"{folder(settings)}/{name}/collection.json" for name in rendered_sets(settings)]
+
+
+def count_files(settings: Config) -> list[str]:
+    """What became of the rows of each data set of films."""
+    return [f"{folder(settings)}/{name}/counts.json" for name in film_sets(settings)]
+
+
+def encoder_settings(settings: Config) -> dict:
+    """The joint encoder's keys, as plain values."""
+    section = settings.longform
+    return {
+        "name": section.encoder,
+        "revision": section.encoder_revision,
+        "batch": section.encoder_batch,
+        "threads": section.encoder_threads,
+    }
+
+
+def testing(settings: Config, model: str) -> dict:
+    """What a method's measures depend on, as plain values."""
+    section = settings.longform
+    return {
+        "grid": section.grid.model_dump(mode="json"),
+        "nms": section.nms,
+        "iou_cmp": comparison(settings, model),
+        "lengths": lengths(settings),
+        "straddling": section.straddling,
+        "runs": section.chance_runs,
+        "batch": section.vlg_net.search_batch,
+        "threads": section.vlg_net.threads,
+        "seed": settings.seed,
+    }
+
+
+def moments_of(settings: Config, dataset: str) -> str:
+    """Moments of a data set of the configuration."""
+    return outputs.moments(dataset_folder(settings, dataset))
+
+
+PUBLISHED = {
+    "charades-sta": "Charades-STA",
+    "activitynet-captions": "ANet-Captions",
+    "didemo": "DiDeMo",
+}
+"""Published data sets of Table 1 by collection, as the table calls them."""
+
+
+def published_source(collection: str, folder: str | None) -> ReleasedSource:
+    """All splits of a published collection, in `folder` or by download."""
+    from verified.corpus.sources import collections
+
+    splits = tuple(collections()[collection])
+    return ReleasedSource(kind="released", collection=collection, splits=splits, released_dir=folder)
+
+
+def published_files(settings: Config, collection: str) -> list[str]:
+    """Paths of the available files of a published collection."""
+    from verified.corpus.released_source import resolve
+
+    release = resolve(published_source(collection, settings.longform.published_dir))
+    return [str(path) for split in release.splits for path in release.paths(split)]
+
+
+def table_layout(settings: Config) -> dict:
+    """What the tables are laid out by, as plain values."""
+    section = settings.longform
+    return {
+        "name": settings.name,
+        "seed": settings.seed,
+        "sets": {
+            name: {"title": films.title, "comparable": films.source.comparable, "test_split": films.test_split}
+            for name, films in film_sets(settings).items()
+        },
+        "mixtures": {mixture_name(mixture): mixture for mixture in section.mixtures},
+        "mixture_test": section.mixture_test,
+        "short_seconds": section.short_seconds,
+        "tail": section.grid.tail,
+        "straddling": section.straddling,
+        "gather": section.vlg_net.gather,
+        "encoder": section.encoder,
+    }
+
+
+def table_files(settings: Config) -> list[str]:
+    """The stage's tables for `build_tables`; none where the configuration asks for none."""
+    return [f"{folder(settings)}/tables.json"] if settings.longform.described else []
+
+
+def figure_files(settings: Config) -> list[str]:
+    """The stage's figures for the report."""
+    names = ["moments", "sentences"] if settings.longform.described else []
+    names += ["splits", "lengths"] if film_sets(settings) else []
+    return [f"{folder(settings)}/figures/{name}.svg" for name in names]

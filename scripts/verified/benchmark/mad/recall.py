@@ -1,0 +1,52 @@
+"""R@K-IoU=θ over the queries of long films, with intervals over films."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from verified.benchmark.intervals import measured
+from verified.benchmark.recall import first_ranks
+from verified.benchmark.tiou import Comparison, hits, tiou
+
+KS = (1, 5, 10, 50, 100)
+IOUS = (0.1, 0.3, 0.5)
+DEPTH = KS[-1]
+
+
+def first_hits(
+    predictions: Sequence[np.ndarray],
+    moments: np.ndarray,
+    comparison: Comparison = "gt",
+    ious: Sequence[float] = IOUS,
+) -> np.ndarray:
+    """Rank of the first prediction of each query that hits, [queries, ious], as of `first_ranks`.
+
+    predictions: per query spans [n, 2], best first, of which the first `DEPTH` count. moments: [queries, 2], same unit.
+    """
+    ranks = np.zeros((len(moments), len(ious)))
+    for query, (spans, (start, end)) in enumerate(zip(predictions, moments, strict=True)):
+        spans = np.asarray(spans, np.float64).reshape(-1, 2)[:DEPTH]
+        ranks[query] = first_ranks(hits(tiou(start, end, *spans.T), np.asarray(ious)[:, None], comparison))
+    return ranks
+
+
+def recall(ranks: np.ndarray, ks: Sequence[int] = KS) -> np.ndarray:
+    """Fractions [ks, ious] of queries whose first hit is among the best K; NaN without queries."""
+    if not len(ranks):
+        return np.full((len(ks), ranks.shape[1]), np.nan)
+    return np.stack([(ranks <= k).mean(axis=0) for k in ks])
+
+
+def over_films(values: np.ndarray, films: Sequence) -> dict[str, list]:
+    """Means of `values` [queries, ...] within 0 and 1, in percent: ``recall``, and 95 % intervals ``low``, ``high``
+    over films, drawn with all of their queries; ``intra_class``: how alike the queries of a film are, [...].
+
+    `films` [queries] names each query's film. None where nothing can be told, of a single film for example.
+    """
+    numbers = measured(values, films, unit=100)
+    return {"recall": numbers.pop("value"), **numbers}
+
+
+def recall_over_films(ranks: np.ndarray, films: Sequence, ks: Sequence[int] = KS) -> dict[str, list]:
+    """`over_films` of the queries whose first hit is among the best K, [ks][ious]."""
+    return over_films(np.stack([ranks <= k for k in ks], axis=1), films)

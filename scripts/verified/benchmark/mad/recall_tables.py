@@ -1,0 +1,153 @@
+"""Recall of every method as tables of the MAD paper: 2 and 3 by length, 5 by training data, 6 of clips, Figure 4."""
+
+from collections.abc import Mapping, Sequence
+from statistics import median
+
+from verified.benchmark.mad.recall import IOUS, KS
+from verified.tables.table import ONE_TRAINING_NOTE, Estimate, SimpleTable
+
+METHODS = {"oracle": "Oracle", "chance": "Random Chance", "zero-shot": "Zero-shot", "vlg-net": "VLG-Net"}
+FILMS = "In brackets: 95 % interval over films, drawn with all of their queries."
+NOT_RUN = "CLIP4Clip, the paper's model, is not part of this workflow"
+
+
+def recall_table(
+    key: str, title: str, seconds: float | None, ks: Sequence[int], results: Mapping, layout: Mapping, printed: Mapping
+) -> SimpleTable:
+    """Tables 2 and 3: each method's recall at one length of videos (None: whole films).
+
+    results: data set → {"baselines", "zero-shot", "vlg-net"} as the jobs wrote them, those that are there.
+    """
+    columns = [(column, k) for column in range(len(IOUS)) for k in ks]
+    header = [f"IoU={IOUS[column]:g} R@{k}" for column, k in columns]
+    rows, notes = [], []
+    for name, films in layout["sets"].items():
+        for method, measures in _methods(results[name], seconds).items():
+            cells = [_cell(measures, column, KS.index(k), method) for column, k in columns]
+            rows.append((films["title"], METHODS[method], "this run", *cells))
+            if films["comparable"] and films["title"] == "MAD":
+                figures = [_number(printed.get((key, METHODS[method], heading))) for heading in header]
+                rows.append((films["title"], METHODS[method], "printed", *figures))
+        notes += _notes(films["title"], results[name], seconds, layout)
+    notes += _intervals(results)
+    return SimpleTable(key, title, ("Data set", "Method", "Figures", *header), rows, notes)
+
+
+def _methods(results: Mapping, seconds: float | None) -> dict[str, Mapping]:
+    measures = {}
+    for name in ("baselines", "zero-shot", "vlg-net"):
+        if name in results:
+            at_length = next(entry for entry in results[name]["lengths"] if entry["seconds"] == seconds)
+            measures |= (
+                {"oracle": at_length["oracle"], "chance": at_length["chance"]}
+                if name == "baselines"
+                else {name: at_length}
+            )
+    return measures
+
+
+def _cell(at_length: Mapping, column: int, k: int, method: str) -> Estimate | float | None:
+    if method == "oracle" and k:
+        return None
+    value, low, high = (at_length[name][k][column] for name in ("recall", "low", "high"))
+    return value if low is None else Estimate(value, low, high, 1 if method == "vlg-net" else None)
+
+
+def _number(text: str | None) -> float | None:
+    return None if text is None else float(text)
+
+
+def _notes(title: str, results: Mapping, seconds: float | None, layout: Mapping) -> list[str]:
+    baselines = results["baselines"]
+    at_length = next(row for row in baselines["lengths"] if row["seconds"] == seconds)
+    drawn, expected, tail = at_length["chance_drawn"], at_length["chance"]["recall"], at_length["tail"]
+    apart = max(abs(a - b) for row, expectation in zip(drawn["recall"], expected) for a, b in zip(row, expectation))
+    compared = {"gt": "exceeds", "ge": "reaches"}
+    ways = {compared[results[name]["iou_cmp"]]: [] for name in results}
+    for name in results:
+        ways[compared[results[name]["iou_cmp"]]].append(
+            "Oracle and Random Chance" if name == "baselines" else METHODS[name]
+        )
+    videos = "films" if seconds is None else f"stretches of {seconds:g} s"
+    alike = {
+        METHODS[method]: sorted(number for row in measures["intra_class"] for number in row if number is not None)
+        for method, measures in _methods(results, seconds).items()
+    }
+    said = [f"{method} {median(known):.2f}" for method, known in alike.items() if known]
+    return [
+        f"{title}: intra-class correlation of queries of one film (median of the cells): {', '.join(said) or '?'}.",
+        f"{title}: {baselines['queries']} queries in {tail['videos']} {videos} of {baselines['films']} films;"
+        + ";".join(f" a hit {way} the IoU ({', '.join(names)})" for way, names in ways.items())
+        + ".",
+        f"{title}: Random Chance is the expectation of uniform draws; {drawn['runs']} drawn runs average at most"
+        f" {apart:.2f} points off it.",
+        f"{title}: proposals leave {tail['seconds']:.0f} s at the ends of {videos} open (tail: {layout['tail']});"
+        f" {tail['without_windows']} of them have no proposal, {tail['queries_without_overlap']} queries none that"
+        " overlaps their moment.",
+    ]
+
+
+def mixtures_table(results: Mapping[str, Mapping], layout: Mapping, printed: Mapping) -> SimpleTable | None:
+    """Table 5: VLG-Net by training data, whole films, IoU 0.5; None without mixtures."""
+    if not results:
+        return None
+    films = layout["sets"][layout["mixture_test"]]
+    rows = []
+    for name, result in results.items():
+        at_length = next(entry for entry in result["lengths"] if entry["seconds"] is None)
+        shares = [layout["mixtures"][name].get(dataset, 0.0) for dataset in layout["sets"]]
+        cells = [_cell(at_length, 2, KS.index(k), "vlg-net") for k in (1, 5, 10)]
+        rows.append((films["title"], "this run", *(f"{100 * share:.0f} %" for share in shares), *cells))
+        if films["comparable"] and films["title"] == "LSMDC-G" and ("mad-5", name, "R@1") in printed:
+            figures = [float(printed["mad-5", name, f"R@{k}"]) for k in (1, 5, 10)]
+            rows.append((films["title"], "printed", *(f"{100 * share:.0f} %" for share in shares), *figures))
+    titles = [f"% of {dataset['title']}" for dataset in layout["sets"].values()]
+    return SimpleTable(
+        "mad-5",
+        "MAD Table 5: VLG-Net by training data, IoU=0.5",
+        ("Test set", "Figures", *titles, "R@1", "R@5", "R@10"),
+        rows,
+        ("Shares are drawn film by film.", FILMS, f"{ONE_TRAINING_NOTE} So for VLG-Net."),
+    )
+
+
+def retrieval_table(results: Mapping, layout: Mapping, printed: Mapping) -> SimpleTable:
+    """Table 6's task, text-to-clip retrieval: what can be had without training, and the printed rows."""
+    rows: list[tuple] = []
+    for name, films in layout["sets"].items():
+        if recalls := results[name].get("zero-shot", {}).get("clip_retrieval"):
+            rows.append((films["title"], "mean pooling, zero-shot", "this run", *(recalls[str(k)] for k in (1, 5, 10))))
+    if any(films["comparable"] for films in layout["sets"].values()):
+        for row in dict.fromkeys(trained_on for table, trained_on, _ in printed if table == "mad-6"):
+            figures = [float(printed["mad-6", row, f"R@{k}"]) for k in (1, 5, 10)]
+            rows.append((f"LSMDC16, trained on {row}", "CLIP4Clip", "printed", *figures))
+    note = f"{NOT_RUN}; its starting point, pooled features without training, is shown."
+    header = ("Data set", "Method", "Figures", "R@1", "R@5", "R@10")
+    return SimpleTable("mad-6", "MAD Table 6: text-to-clip retrieval", header, rows, (note,))
+
+
+def lengths_table(results: Mapping, layout: Mapping) -> SimpleTable:
+    """Figure 4 in numbers: R@1 and R@5 at IoU 0.5 by length of the video."""
+    rows = []
+    for name, films in layout["sets"].items():
+        for at_length in results[name]["baselines"]["lengths"]:
+            seconds = at_length["seconds"]
+            for method, measure in _methods(results[name], seconds).items():
+                if method != "oracle":
+                    shown = "whole films" if seconds is None else f"{seconds:g} s"
+                    rows.append(
+                        (films["title"], METHODS[method], shown, *(_cell(measure, 2, k, method) for k in (0, 1)))
+                    )
+    return SimpleTable(
+        "mad-figure-4",
+        "MAD Figure 4: recall by length of the video, IoU=0.5",
+        ("Data set", "Method", "Length", "R@1", "R@5"),
+        rows,
+        _intervals(results),
+    )
+
+
+def _intervals(results: Mapping) -> list[str]:
+    """What brackets hold."""
+    single = any("vlg-net" in methods for methods in results.values())
+    return [FILMS, *([f"{ONE_TRAINING_NOTE} So for VLG-Net."] if single else [])]

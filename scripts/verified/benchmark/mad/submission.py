@@ -1,0 +1,86 @@
+"""Submissions for long-form grounding: JSON Lines, one query a line, and their score.
+
+``{"id": "…", "spans": [[start, end], …]}`` with seconds, best first; numbers after start and end (a score, say) are
+allowed and ignored. The spans are scored as submitted: redundant ones have to be removed beforehand.
+"""
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from verified.benchmark.mad.recall import DEPTH, first_hits, recall_over_films
+from verified.benchmark.tiou import Comparison
+from verified.errors import InputError
+from verified.io.jsonl import finite, iterate_jsonl, write_jsonl
+
+
+def write_submission(path: str | os.PathLike, ids: Iterable[str], predictions: Iterable[np.ndarray]) -> int:
+    """Write spans [n, 2 or 3] per query, rounded to a millisecond; returns how many queries."""
+    rows = (
+        {
+            "id": name,
+            "spans": [
+                [round(float(start), 3), round(float(end), 3), *map(_score, scores)] for start, end, *scores in spans
+            ],
+        }
+        for name, spans in zip(ids, predictions, strict=True)
+    )
+    return write_jsonl(path, rows)
+
+
+def _score(value: float) -> float:
+    return round(float(value), 6)
+
+
+def read_submission(path: str | os.PathLike) -> dict[str, np.ndarray]:
+    """Query id → spans [n, 2] in seconds, best first. Raises InputError with file, row and reason."""
+    path = Path(path)
+    predictions: dict[str, np.ndarray] = {}
+    for number, row in enumerate(iterate_jsonl(path, ("id", "spans")), start=1):
+        name = str(row["id"])
+        if name in predictions:
+            raise InputError(f"query {name!r} occurs twice", file=path, row=number)
+        if not isinstance(row["spans"], list):
+            raise InputError("'spans' must be a list of [start, end]", file=path, row=number)
+        for span in row["spans"]:
+            if not (isinstance(span, list) and len(span) >= 2 and all(map(finite, span[:2]))):
+                raise InputError(f"span {span!r:.80} is not [start, end] in seconds", file=path, row=number)
+            if span[1] < span[0]:
+                raise InputError(f"span {span!r:.80} ends before it starts", file=path, row=number)
+        predictions[name] = np.array([span[:2] for span in row["spans"]], np.float64).reshape(-1, 2)
+    return predictions
+
+
+def evaluate(
+    rows: Sequence[dict],
+    submission: dict[str, np.ndarray],
+    comparison: Comparison = "gt",
+    partial: bool = False,
+) -> dict:
+    """Recall [K][IoU] in percent with intervals, and counts; `rows` are checked annotations.
+
+    An empty list is a miss. Queries without a line and lines without a query raise InputError that names some of them;
+    with `partial`, what is there is scored and what is unknown is left out, both counted.
+    """
+    known = {row["id"] for row in rows}
+    missing = [row["id"] for row in rows if row["id"] not in submission]
+    unknown = [name for name in submission if name not in known]
+    for names, problem in ((missing, "queries have no predictions"), (unknown, "predictions are for unknown queries")):
+        if names and not partial:
+            raise InputError(
+                f"{len(names)} {problem}, among them {', '.join(map(repr, names[:3]))}",
+                remedy="score what is there with --partial",
+            )
+    scored = [row for row in rows if row["id"] in submission]
+    moments = np.array([[row["start"], row["end"]] for row in scored]).reshape(-1, 2)
+    ranks = first_hits([submission[row["id"]] for row in scored], moments, comparison)
+    return {
+        "queries": len(scored),
+        "films": len({row["film"] for row in scored}),
+        "missing": len(missing),
+        "unknown": len(unknown),
+        "more_than_100": sum(len(submission[row["id"]]) > DEPTH for row in scored),
+        **recall_over_films(ranks, [row["film"] for row in scored]),
+    }

@@ -1,0 +1,113 @@
+"""SubRip files, and where in a film they say that somebody speaks or sings."""
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from verified.errors import InputError
+
+TIME = r"(\d{1,3}):([0-5]?\d):([0-5]?\d)[,.](\d{1,3})"
+TIMING = re.compile(rf"\s*{TIME}\s*-->\s*{TIME}(?:\s.*)?")
+TAG = re.compile(r"</?[a-zA-Z][^<>]*>|\{\\[^{}]*\}")
+OPENING, CLOSING = re.compile(r"[\[(]"), {"[": "]", "(": ")"}
+SPEAKER = re.compile(r"^\s*+(?:-\s*+)?[A-Z][A-Z0-9 .'-]*+:\s*+", re.MULTILINE)
+MUSIC = re.compile(r"[♪♫#*]")
+
+
+@dataclass(frozen=True)
+class Cue:
+    """Seconds from the film's start, text without tags, and what it is: ``speech``, ``song`` or ``sound``."""
+
+    start: float
+    end: float
+    text: str
+    kind: str
+
+
+def read_srt(path: str | os.PathLike) -> list[Cue]:
+    """Cues in file order. Raises InputError with the line for what is not SubRip; text must be UTF-8."""
+    path = Path(path)
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except FileNotFoundError:
+        raise InputError("no such file", file=path) from None
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"not UTF-8 ({error.reason} at byte {error.start})", file=path, remedy="save the subtitles as UTF-8"
+        ) from None
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    cues, line = [], 0
+    while line < len(lines):
+        if not lines[line].strip():
+            line += 1
+            continue
+        if lines[line].strip().isdigit() and line + 1 < len(lines) and "-->" in lines[line + 1]:
+            line += 1
+        start, end = _times(lines[line], path, line + 1)
+        body = []
+        line += 1
+        while line < len(lines) and lines[line].strip():
+            body.append(lines[line])
+            line += 1
+        words = TAG.sub("", "\n".join(body)).strip()
+        cues.append(Cue(start, end, " ".join(words.split()), _kind(words)))
+    if not cues:
+        raise InputError("holds no subtitle", file=path)
+    return cues
+
+
+def _times(line: str, path: Path, row: int) -> tuple[float, float]:
+    match = TIMING.fullmatch(line)
+    if not match:
+        raise InputError(
+            f"{line.strip()!r:.60} is not a line of times",
+            file=path,
+            row=row,
+            remedy="expected 00:01:02,345 --> 00:01:04,000 below a number, or an empty line between subtitles",
+        )
+    numbers = [int(digit_group) for digit_group in match.groups()]
+    # Milliseconds may be cut short: ,5 is half a second.
+    digits = [match.group(4), match.group(8)]
+    start, end = (
+        hours * 3600 + minutes * 60 + seconds + int(fraction.ljust(3, "0")) / 1000
+        for (hours, minutes, seconds), fraction in zip((numbers[:3], numbers[4:7]), digits, strict=True)
+    )
+    if end < start:
+        raise InputError(f"the subtitle ends at {end:.3f} s, before it starts at {start:.3f} s", file=path, row=row)
+    return start, end
+
+
+def _outside_brackets(text: str) -> str:
+    """The text without descriptions in brackets; a bracket that nothing closes stays. One pass, whatever is nested."""
+    pieces: list[str] = []
+    at, closed = 0, set("[(")
+    while opening := OPENING.search(text, at):
+        end = text.find(CLOSING[opening.group()], opening.end()) if opening.group() in closed else -1
+        if end < 0:
+            closed.discard(opening.group())
+            pieces.append(text[at : opening.end()])
+            at = opening.end()
+        else:
+            pieces.append(text[at : opening.start()])
+            at = end + 1
+    return "".join([*pieces, text[at:]])
+
+
+def _kind(text: str) -> str:
+    """``sound`` for closed captions: nothing is left once descriptions in brackets and speakers' names are gone."""
+    if MUSIC.search(text):
+        return "song" if re.search(r"\w", MUSIC.sub("", _outside_brackets(text))) else "sound"
+    spoken = SPEAKER.sub("", _outside_brackets(text))
+    return "speech" if re.search(r"\w", spoken) else "sound"
+
+
+def voice_activity(cues: list[Cue]) -> list[tuple[float, float]]:
+    """Disjoint intervals in seconds, ascending, in which somebody speaks or sings."""
+    merged: list[tuple[float, float]] = []
+    for start, end in sorted((cue.start, cue.end) for cue in cues if cue.kind != "sound" and cue.end > cue.start):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return merged

@@ -1,0 +1,144 @@
+"""Transcripts with word times, as Whisper and Azure Speech write them, cut into sentences."""
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from verified.errors import InputError
+from verified.io.jsonl import finite, read_json
+
+TICKS = 10_000_000
+"""Azure counts time in 100 nanoseconds."""
+END_OF_SENTENCE = re.compile(r"[.!?…][\"'”’)\]]*$")
+
+
+@dataclass(frozen=True)
+class Word:
+    """Text with its punctuation, seconds, and whether the recogniser's own phrase ends with it."""
+
+    text: str
+    start: float
+    end: float
+    last: bool = False
+
+
+@dataclass(frozen=True)
+class Sentence:
+    text: str
+    start: float
+    end: float
+
+
+def read_transcript(path: str | os.PathLike) -> list[Word]:
+    """Words of a transcript, phrase by phrase, phrases in time's order; the form is told by its keys.
+
+    Read are Whisper's ``segments`` with ``words`` (word_timestamps=True), Azure's batch form (``recognizedPhrases``
+    with ``nBest`` and ``words``) and the service's detailed results (an object, or a list of them, with ``NBest`` and
+    ``Words``). Raises InputError with the file and the place for another form, missing word times, or times that are no
+    numbers or run backwards.
+    """
+    path = Path(path)
+    value = read_json(path)
+    if isinstance(value, dict) and "segments" in value:
+        words = _whisper(value["segments"], path)
+    elif isinstance(value, dict) and "recognizedPhrases" in value:
+        words = _azure(value["recognizedPhrases"], path, "nBest", "words", "word", "offsetInTicks", "durationInTicks")
+    elif isinstance(value, list) or (isinstance(value, dict) and "NBest" in value):
+        results = value if isinstance(value, list) else [value]
+        words = _azure(results, path, "NBest", "Words", "Word", "Offset", "Duration")
+    else:
+        raise InputError(
+            "no transcript that is known here",
+            file=path,
+            remedy="give Whisper's JSON with word timestamps, or Azure's batch or detailed JSON",
+        )
+    # Phrases of two speakers may overlap: sorted as a whole, their words would mix.
+    return [word for phrase in sorted(filter(None, words), key=lambda phrase: phrase[0].start) for word in phrase]
+
+
+def _whisper(segments: object, path: Path) -> list[list[Word]]:
+    phrases = []
+    for number, segment in enumerate(_list(segments, path, "segments"), start=1):
+        where = f"segment {number}"
+        words_heard = _key(segment, "words", path, where, "transcribe with word_timestamps=True")
+        words_heard = _list(words_heard, path, f"{where}: words")
+        words = []
+        for position, word in enumerate(words_heard):
+            start, end = (_key(word, key, path, where) for key in ("start", "end"))
+            words.append(
+                _word(_key(word, "word", path, where), start, end, position == len(words_heard) - 1, path, where)
+            )
+        phrases.append(words)
+    return phrases
+
+
+def _azure(
+    phrases: object, path: Path, best: str, words_key: str, word_key: str, offset: str, duration: str
+) -> list[list[Word]]:
+    heard = []
+    for number, phrase in enumerate(_list(phrases, path, "phrases"), start=1):
+        where = f"phrase {number}"
+        options = _list(_key(phrase, best, path, where), path, f"{where}: {best}")
+        if not options:
+            continue
+        words_heard = _list(_key(options[0], words_key, path, where, "ask for word-level timestamps"), path, where)
+        words = []
+        shown = str(options[0].get("display", options[0].get("Display", ""))).split()
+        for position, word in enumerate(words_heard):
+            first, length = (_key(word, key, path, where) for key in (offset, duration))
+            if not finite(first) or not finite(length):
+                raise InputError(f"{where}: a word's time is {first!r:.40}, {length!r:.40}", file=path)
+            # The lexical words carry no punctuation; the display form does, word by word where both have as many.
+            text = shown[position] if len(shown) == len(words_heard) else _key(word, word_key, path, where)
+            last = position == len(words_heard) - 1
+            words.append(_word(text, first / TICKS, (first + length) / TICKS, last, path, where))
+        heard.append(words)
+    return heard
+
+
+def _word(text: object, start: object, end: object, last: bool, path: Path, where: str) -> Word:
+    if not isinstance(text, str) or not finite(start) or not finite(end):
+        raise InputError(f"{where}: word {text!r:.40} from {start!r:.40} to {end!r:.40}", file=path)
+    if end < start:
+        raise InputError(f"{where}: word {text!r:.40} ends before it starts", file=path)
+    return Word(text.strip(), float(start), float(end), last)
+
+
+def _list(value: object, path: Path, where: str) -> list:
+    if not isinstance(value, list):
+        raise InputError(f"{where}: expected a list, found {type(value).__name__}", file=path)
+    return value
+
+
+def _key(value: object, key: str, path: Path, where: str, remedy: str | None = None):
+    if not isinstance(value, dict) or key not in value:
+        raise InputError(f"{where}: missing key {key!r}", file=path, remedy=remedy)
+    return value[key]
+
+
+def sentences(words: list[Word], pause: float = 1.5) -> list[Sentence]:
+    """Cut words at the end of a sentence or of the recogniser's phrase, and where nothing is said for `pause` seconds.
+
+    A sentence without its own gets a capital and a full stop: the paper restored punctuation with a tool (Punctuator)
+    that is not part of this.
+    """
+    cut, current = [], []
+    for word in words:
+        if current and word.start - current[-1].end > pause:
+            cut.append(_sentence(current))
+            current = []
+        if word.text:
+            current.append(word)
+        if current and (word.last or END_OF_SENTENCE.search(word.text)):
+            cut.append(_sentence(current))
+            current = []
+    return cut + ([_sentence(current)] if current else [])
+
+
+def _sentence(words: list[Word]) -> Sentence:
+    text = " ".join(word.text for word in words)
+    text = text[:1].upper() + text[1:]
+    if not END_OF_SENTENCE.search(text):
+        text = text.rstrip(",;: ") + "."
+    return Sentence(text, words[0].start, max(word.end for word in words))

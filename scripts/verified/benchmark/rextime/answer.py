@@ -1,0 +1,124 @@
+"""A video LMM takes the test, by the protocols of the supplement (section C.5) and of the authors' demo.
+
+`answer_with_span`: frames, question and options in one call; the answer holds a letter and a span. `locate_then_score`:
+the model is asked when, its span is read from words, and each option is scored as the continuation "From ss to ee,
+OPTION" of the question; the one with the largest mean log-probability wins (the pseudo-code of the supplement says
+largest cross entropy, a slip). `score_with_true_span` scores the options after the true span, as the zero-shot models
+were asked; its windows are those that the model found. The scoring needs an engine that gives log-probabilities.
+"""
+
+from collections.abc import Iterable, Mapping
+
+from verified.benchmark.rextime.generate import whole_video_calls
+from verified.benchmark.rextime.replies import span_of
+from verified.benchmark.rextime.rows import LETTERS
+from verified.benchmark.rextime.tasks import SCORING
+from verified.config.generation import Generation
+from verified.errors import InputError
+from verified.lmm.asking import Call
+from verified.lmm.engines import make_engine
+from verified.lmm.outcome import Outcome
+from verified.lmm.prompts import quoted
+from verified.lmm.request import Engine
+from verified.lmm.session import Session
+
+TASKS = {
+    "answer_with_span": ("rextime/answer_with_span",),
+    "locate_then_score": ("rextime/locate", SCORING),
+    "score_with_true_span": ("rextime/locate", SCORING),
+}
+"""Tasks of each protocol."""
+NOT_PARSED = (0.0, 0.0)
+"""The span of an answer that has none: it overlaps with nothing."""
+
+
+def take_test(
+    questions: list[dict], videos: Mapping[str, dict], protocol: str, frames: int, session: Session
+) -> tuple[list[dict], list[dict]]:
+    """(rows of a submission, one for each question with options; questions without an answer, with the reason).
+
+    A question whose video cannot be used is answered by nothing, and so are answers that cannot be read: [0, 0] and no
+    letter count as wrong.
+    """
+    tested = sorted((row for row in questions if row["options"]), key=lambda row: (row["vid"], row["qid"]))
+    shown = [{"item": row["qid"], "video": row["vid"]} for row in tested if row["vid"] in videos]
+    rows = {row["qid"]: row for row in tested}
+    failures = [{"qid": row["qid"], "reason": "video-not-usable"} for row in tested if row["vid"] not in videos]
+    slots = [_slots(rows[item["item"]], protocol, frames) for item in shown]
+    task = TASKS[protocol][0]
+    calls = whole_video_calls(task, shown, slots, videos, session, frames)
+    answered = dict(zip((item["item"] for item in shown), session.ask(task, calls, len(calls))))
+    spans = {qid: _span(outcome) for qid, outcome in answered.items()}
+    if protocol == "answer_with_span":
+        letters = {qid: outcome.parsed.sections.get("answer") for qid, outcome in answered.items()}
+    else:
+        truth = protocol == "score_with_true_span"
+        used = {qid: tuple(rows[qid]["relevant_windows"][0]) if truth else spans[qid] for qid in answered}
+        letters = score_options([rows[qid] for qid in answered], used, videos, frames, session)
+    for qid, outcome in answered.items():
+        if spans[qid] is None or letters.get(qid) is None:
+            failures.append({"qid": qid, "reason": f"{outcome.status}-{outcome.reason or 'no-letter'}"})
+    submission = [
+        {
+            "qid": row["qid"],
+            "pred_relevant_windows": [list(spans.get(row["qid"]) or NOT_PARSED)],
+            "ans": letters.get(row["qid"]),
+        }
+        for row in tested
+    ]
+    return submission, failures
+
+
+def _slots(row: Mapping, protocol: str, frames: int) -> dict[str, str]:
+    slots = {"question": row["query"], "duration": f"{row['duration']:g}", "frame_number": str(frames)}
+    if protocol == "answer_with_span":
+        slots["options"] = "\n".join(f"{letter}. {quoted(text)}" for letter, text in zip(LETTERS, row["options"]))
+    return slots
+
+
+def _span(outcome: Outcome) -> tuple[float, float] | None:
+    text = outcome.parsed.sections.get("span") if outcome.status == "ok" else None
+    return span_of(text) if text else None
+
+
+def continuation(span: tuple[float, float], option: str) -> str:
+    """What is scored as the answer: whole seconds, as the models were trained to say them."""
+    return f"From {round(span[0])} to {round(span[1])}, {' '.join(option.split())}"
+
+
+def score_options(
+    questions: list[dict],
+    spans: Mapping[str, tuple[float, float] | None],
+    videos: Mapping[str, dict],
+    frames: int,
+    session: Session,
+) -> dict[str, str | None]:
+    """The letter of the option with the largest mean log-probability, by question; None where none was scored."""
+    items, slots, asked = [], [], []
+    for row in questions:
+        for letter, option in zip(LETTERS, row["options"]):
+            items.append({"item": row["qid"], "video": row["vid"]})
+            asked.append((row["qid"], letter))
+            text = continuation(spans[row["qid"]] or NOT_PARSED, option)
+            slots.append({"question": row["query"], "continuation": text, "frame_number": str(frames)})
+    calls: Iterable[Call] = whole_video_calls(SCORING, items, slots, videos, session, frames)
+    likelihoods: dict[str, list[tuple[float, str]]] = {}
+    for (qid, letter), outcome in zip(asked, session.ask(SCORING, calls, len(items))):
+        if outcome.status == "ok":
+            likelihoods.setdefault(qid, []).append((float(outcome.parsed.sections["mean_log_probability"]), letter))
+    best = {qid: max(scores, key=lambda score: score[0])[1] for qid, scores in likelihoods.items() if len(scores) == 4}
+    return {row["qid"]: best.get(row["qid"]) for row in questions}
+
+
+def engines_for(protocol: str, generation: Generation) -> dict[str, Engine]:
+    """What takes the place of the configured engine where a protocol scores; nothing where it does not."""
+    if SCORING not in TASKS[protocol]:
+        return {}
+    if generation.video_lmm.structured:
+        raise InputError(
+            f"the protocol {protocol} scores given answers",
+            remedy="set structured: false for generation.video_lmm, or ask by the protocol answer_with_span",
+        )
+    from verified.lmm.engines.scoring import Scoring
+
+    return {"video_lmm": Scoring(make_engine(generation.video_lmm, generation))}

@@ -1,0 +1,133 @@
+"""Score a submission file against the questions, and compare two submissions question by question."""
+
+import dataclasses
+import os
+from typing import Literal
+
+import numpy as np
+
+from verified.benchmark.intervals import measured
+from verified.benchmark.paired import paired
+from verified.benchmark.rextime.metrics import Scores, ceiling, measures, official_result, score
+from verified.benchmark.rextime.rows import LETTERS, Mode, Prediction, Question, read_questions, read_submission
+from verified.errors import InputError
+
+NAMED = 8
+"""Ids that a message names before it only counts."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Evaluation:
+    """A scored submission: the official output, numbers per question, and what a reader should know."""
+
+    result: dict
+    scores: Scores
+    notes: tuple[str, ...]
+
+    def intervals(self) -> dict[str, dict[str, float | None]]:
+        """Of each measure the mean, its 95 % interval over videos, drawn with all of their questions, and the
+        intra-class correlation of the questions of a video. None for what the questions at hand cannot tell.
+
+        A submission is one training, or none: the noise of training is not in it.
+        """
+        scored = measures(self.scores)
+        return {name: measured(values, self.scores.videos, top=_top(name)) for name, values in scored.items()}
+
+
+def evaluate_files(
+    truth: str | os.PathLike,
+    submission: str | os.PathLike,
+    mode: Mode | Literal["first-row"] = "both",
+    partial: bool = False,
+    last_of_equal_ids: bool = False,
+) -> Evaluation:
+    """Score one file. See `rows.read_submission` for `mode` and `last_of_equal_ids`, `evaluate` for `partial`."""
+    used, predictions = read_submission(submission, mode, last_of_equal_ids)
+    evaluation = evaluate(read_questions(truth), predictions, used, partial, str(submission))
+    if mode == "first-row":
+        note = f"the mode is {used}, guessed from the first row; --mode {used} states it"
+        evaluation = dataclasses.replace(evaluation, notes=(note, *evaluation.notes))
+    return evaluation
+
+
+def evaluate(
+    questions: list[Question],
+    predictions: dict[str, Prediction],
+    mode: Mode = "both",
+    partial: bool = False,
+    source: str = "submission",
+) -> Evaluation:
+    """Score predictions by id.
+
+    Questions and predictions must have the same ids. With `partial` the ids that both have are scored, as the official
+    evaluator does with match_number=False: what is missing leaves the denominator instead of counting as wrong.
+    """
+    ids = {question.qid for question in questions}
+    missing, unknown = sorted(ids - predictions.keys()), sorted(predictions.keys() - ids)
+    if (missing or unknown) and not partial:
+        problems = [f"no row for {_named(missing)}"] if missing else []
+        problems += [f"unknown id {_named(unknown)}"] if unknown else []
+        raise InputError("; ".join(problems), file=source, remedy="--partial scores the questions that both files have")
+    if len(missing) == len(ids):
+        raise InputError(
+            "not one id of the questions is in it", file=source, remedy="check that the files belong together"
+        )
+    if mode != "grounding" and (without := [q.qid for q in questions if q.answer is None]):
+        raise InputError(
+            f"the questions have no letter for {_named(without)}", remedy="--mode grounding scores windows alone"
+        )
+    scores = score(questions, predictions, mode)
+    return Evaluation(official_result(scores), scores, tuple(_notes(questions, predictions, scores, missing, unknown)))
+
+
+def _notes(questions, predictions, scores, missing, unknown):
+    if missing:
+        yield f"{len(missing)} questions without a row are left out, not counted as wrong: {_named(missing)}"
+    if unknown:
+        yield f"{len(unknown)} rows of unknown questions are left out: {_named(unknown)}"
+    used = [question for question in questions if question.qid in predictions]
+    if scores.iou is not None:
+        best, empty = ceiling(used)
+        if empty:
+            yield (
+                f"no submission can reach more than {best:.2f} in mIoU and R@1: the true window of {_named(empty)} "
+                "has no length and so no overlap with anything"
+            )
+        reversed_ones = [qid for qid in scores.qids if predictions[qid].window[1] < predictions[qid].window[0]]
+        if reversed_ones:
+            yield f"{len(reversed_ones)} windows end before they start and count as no overlap: {_named(reversed_ones)}"
+    if scores.right is not None:
+        odd = [qid for qid in scores.qids if predictions[qid].answer not in LETTERS]
+        if odd:
+            yield f"{len(odd)} answers are none of the letters A to D and count as wrong: {_named(odd)}"
+
+
+def _named(ids: list[str]) -> str:
+    more = f" and {len(ids) - NAMED} more" if len(ids) > NAMED else ""
+    return ", ".join(ids[:NAMED]) + more
+
+
+def compare(first: Scores, second: Scores) -> list[dict]:
+    """Differences first − second of every measure that both have: value and 95 % interval over videos, paired.
+
+    For measures that are right or wrong per question, also how many questions one submission alone has right. There is
+    no p: a submission is one training, whose noise cannot be seen. Raises InputError unless both were scored on the
+    same questions.
+    """
+    if first.qids != second.qids:
+        raise InputError(
+            "the two submissions were scored on different questions", remedy="score both without --partial"
+        )
+    ours, theirs = measures(first), measures(second)
+    rows = []
+    for name in (name for name in ours if name in theirs):
+        found = paired(ours[name][None], theirs[name][None], first.videos, _top(name))
+        low, high = (None if np.isnan(bound) else bound for bound in (found.low, found.high))
+        row = {"measure": name, "difference": found.value, "low": low, "high": high}
+        rows.append(row if name == "mIoU" else row | {"only_first": found.wins, "only_second": found.losses})
+    return rows
+
+
+def _top(measure: str) -> float:
+    """The most that a measure of the official output can be: accuracies are fractions, the others percentages."""
+    return 1.0 if measure.startswith("VQA") else 100.0

@@ -1,0 +1,268 @@
+"""From items to questions: event pairs, questions in both directions, verification, wrong options (C.8.1 to C.8.7).
+
+Each step is asked for all items of a shard at once, through the ledger; an item that fails at a step is dropped there
+with its reason, so that items and questions always add up. The span of an answer is that of its event.
+"""
+
+import random
+from collections import Counter
+from collections.abc import Mapping
+
+from verified.benchmark.rextime.replies import span_of
+from verified.benchmark.rextime.routing import Pair, accepted_sides, pair_of
+from verified.benchmark.rextime.rows import LETTERS
+from verified.captions.clips import Clips, clip_digest
+from verified.config.rextime import Rextime
+from verified.lmm.asking import Call
+from verified.lmm.outcome import Outcome
+from verified.lmm.prompts import quoted
+from verified.lmm.session import Session
+from verified.runtime.seeds import derive_seed
+
+DIRECTIONS = {
+    "sequential": ("forward", "backward"),
+    "cause_effect": ("forward", "backward"),
+    "means_to_an_end": ("backward", "forward"),
+}
+"""Of the questions Type1 and Type2 of each kind: forward if the answer comes after what the question names."""
+
+
+def write_questions(
+    items: list[dict], videos: Mapping[str, dict], session: Session, settings: Rextime
+) -> tuple[list[dict], list[dict]]:
+    """(questions, fates) of the items of one shard.
+
+    `items` are rows of `filters.filter_captions` and `filter_queries` with a ``split``; `videos` give path, digest and
+    size by id, for items with frames. A question has the released keys, then ``options, answer, kind, direction,
+    question_windows, source, split, item, verification, lineage``. A fate is ``item`` and ``reason`` (``kept`` for what
+    stays) with, where there was one, the ``question``'s id and, where that was dropped, its text.
+    """
+    fates: list[dict] = []
+    pairs = _pairs(items, videos, session, settings, fates)
+    drafts = _drafts(pairs, session, settings, fates)
+    drafts = _verified(drafts, session, settings, fates)
+    return _with_options(drafts, session, fates), fates
+
+
+def _fate(fates: list[dict], item: str, reason: str, **question: object) -> None:
+    fates.append({"item": item, "reason": reason, **question})
+
+
+def _failed(outcome: Outcome) -> str | None:
+    """Why an outcome cannot be used; None if it can."""
+    if outcome.status == "ok" and outcome.parsed.sections and not outcome.parsed.missing:
+        return None
+    return f"{outcome.status}-{outcome.reason}" if outcome.reason else outcome.status
+
+
+def caption_lines(events: list[dict]) -> str:
+    """The captions of a video with their times, one a line, as prompts show them."""
+    return "\n".join(f"[{event['start']:g}, {event['end']:g}] {quoted(event['caption'])}" for event in events)
+
+
+def _pairs(
+    items: list[dict], videos: Mapping[str, dict], session: Session, settings: Rextime, fates: list[dict]
+) -> list[Pair]:
+    captioned = [item for item in items if item["form"] == "captions"]
+    calls = (session.call("rextime/event_pair", {"captions": caption_lines(item["events"])}) for item in captioned)
+    pairs = []
+    for item, outcome in zip(captioned, session.ask("rextime/event_pair", calls, len(captioned))):
+        if (problem := _failed(outcome)) is not None:
+            _fate(fates, item["item"], f"event-pair-{problem}")
+            continue
+        pair = pair_of(item, outcome.parsed.sections, outcome.key, settings.routing)
+        _fate(fates, item["item"], pair) if isinstance(pair, str) else pairs.append(pair)
+    queried = []
+    for item in items:
+        if item["form"] == "queries":
+            queried.append(item) if item["video"] in videos else _fate(fates, item["item"], "video-not-usable")
+    queried.sort(key=lambda item: item["video"])
+    for item, outcome in zip(queried, _related(queried, videos, session, settings)):
+        if (problem := _failed(outcome)) is not None:
+            _fate(fates, item["item"], f"related-event-{problem}")
+            continue
+        sides = accepted_sides(item, outcome.parsed.sections, outcome.key, settings)
+        _fate(fates, item["item"], sides) if isinstance(sides, str) else pairs.extend(sides)
+    return pairs
+
+
+def _related(items: list[dict], videos: Mapping[str, dict], session: Session, settings: Rextime) -> list[Outcome]:
+    slots = [{"query": item["query"], "frame_number": str(settings.frames)} for item in items]
+    calls = whole_video_calls("rextime/related_event", items, slots, videos, session, settings.frames)
+    return session.ask("rextime/related_event", calls, len(items))
+
+
+def whole_video_calls(
+    task: str, items: list[dict], slots: list[dict], videos: Mapping[str, dict], session: Session, frames: int
+) -> list[Call]:
+    """Calls that show `frames` uniform frames of each item's whole video; items of one video should be adjacent.
+
+    A video is decoded once for the calls that the ledger lacks, when the first of them is asked.
+    """
+    side, form = session.settings.frame_side, session.settings.video_lmm.video_input
+    sampling = {"fps": None, "frames": frames, "max_frames": frames}
+    spans = [{"video": item["video"], "start": 0.0, "end": videos[item["video"]]["duration"]} for item in items]
+    calls: list[Call] = []
+
+    def needed(position: int) -> bool:
+        return not session.known(calls[position])
+
+    clips = Clips(spans, dict(videos), sampling, side, needed)
+    for position, span in enumerate(spans):
+        digest = clip_digest(videos[span["video"]], span["start"], span["end"], sampling, side, form)
+
+        def load(position: int = position) -> dict:
+            return clips.load(position)
+
+        calls.append(session.call(task, slots[position], media=(digest,), load=load))
+    return calls
+
+
+def _drafts(pairs: list[Pair], session: Session, settings: Rextime, fates: list[dict]) -> list[dict]:
+    drafts = []
+    for kind in DIRECTIONS:
+        of_kind = [pair for pair in pairs if pair.kind == kind]
+        calls = (session.call(f"rextime/{kind}", _question_slots(pair)) for pair in of_kind)
+        for pair, outcome in zip(of_kind, session.ask(f"rextime/{kind}", calls, len(of_kind))):
+            if (problem := _failed(outcome)) is not None:
+                _fate(fates, pair.item["item"], f"questions-{problem}")
+                continue
+            sections = outcome.parsed.sections
+            spans = pair.spans
+            if pair.item["form"] == "captions" and kind == "sequential":  # this listing chooses its own events
+                spans = span_of(sections["pre_event_span"]), span_of(sections["post_event_span"])
+                if (reason := pair.problem_of(spans)) is not None:
+                    _fate(fates, pair.item["item"], f"questions-{reason}")
+                    continue
+            drafts.append(_draft(pair, spans, sections, outcome, settings))
+    return drafts
+
+
+def _question_slots(pair: Pair) -> dict[str, str]:
+    if pair.kind == "sequential":
+        return {"captions": caption_lines(pair.captions())}
+    return {"event1": pair.events[0], "event2": pair.events[1]}
+
+
+def _draft(pair: Pair, spans: tuple, sections: dict, outcome: Outcome, settings: Rextime) -> dict:
+    """Both questions of a pair, with the spans of what they name and of their answers (None where unknown)."""
+    questions = []
+    for number, direction in enumerate(DIRECTIONS[pair.kind], start=1):
+        named, answer = spans if direction == "forward" else spans[::-1]
+        questions.append(
+            {
+                "query": sections[f"question{number}"],
+                "answer": sections[f"answer{number}"],
+                "direction": direction,
+                "question_span": named,
+                "answer_span": answer,
+                "spoiled": [n for n in outcome.notes.get("spoiled", []) if n.get("question") == number],
+            }
+        )
+    return {"pair": pair, "questions": questions, "lineage": {**pair.lineage, "questions": outcome.key}}
+
+
+def _verified(drafts: list[dict], session: Session, settings: Rextime, fates: list[dict]) -> list[dict]:
+    """Drafts with their scores; questions below the threshold, or without a span of their answer, are dropped."""
+    calls = []
+    for draft in drafts:
+        slots = {
+            f"{slot}{number}": text
+            for number, question in enumerate(draft["questions"], start=1)
+            for slot, text in (("question", question["query"]), ("answer", question["answer"]))
+        }
+        calls.append(session.call("rextime/verification", slots))
+    accepted = []
+    for draft, outcome in zip(drafts, session.ask("rextime/verification", calls, len(calls))):
+        problem = _failed(outcome)
+        for number, question in enumerate(draft["questions"], start=1):
+            row = _row(draft, question, outcome.key)
+            if problem is None:
+                row["verification"] = int(outcome.parsed.sections[f"case_{number}_score"])
+            reason = _verdict(row, problem, settings.verification_threshold)
+            if reason is None:
+                accepted.append(row)
+            else:
+                _fate(fates, row["item"], reason, question=row["qid"], **{name: row[name] for name in _JUDGED})
+    return accepted
+
+
+_JUDGED = ("query", "answer", "kind", "direction", "vid", "relevant_windows")
+"""What is kept of a question that is dropped, so that somebody can look at it."""
+
+
+def _verdict(row: dict, problem: str | None, threshold: int) -> str | None:
+    """Why a question is dropped at its verification; None if it is kept."""
+    if problem is not None:
+        return f"verification-{problem}"
+    if row["verification"] < threshold:
+        return f"verification-score-{row['verification']}"
+    return None if row["relevant_windows"] else "answer-without-span"
+
+
+def _row(draft: dict, question: dict, verification: str) -> dict:
+    pair = draft["pair"]
+    item = pair.item
+    return {
+        "qid": f"{pair.name}/{question['direction']}",
+        "query": question["query"],
+        "duration": item["duration"],
+        "vid": item["video"],
+        "relevant_windows": [list(question["answer_span"])] if question["answer_span"] else [],
+        "answer": question["answer"],
+        "kind": pair.kind,
+        "direction": question["direction"],
+        "question_windows": [list(question["question_span"])] if question["question_span"] else [],
+        "source": item["source"],
+        "split": item["split"],
+        "item": item["item"],
+        "verification": None,
+        "lineage": {**draft["lineage"], "verification": verification},
+        "spoiled": question["spoiled"],
+    }
+
+
+def _with_options(rows: list[dict], session: Session, fates: list[dict]) -> list[dict]:
+    """Questions of every split but train get three wrong answers, shuffled to A-D by the seed and the question's id."""
+    tested = [row for row in rows if row["split"] != "train"]
+    calls = (session.call("rextime/options", {"question": row["query"], "answer": row["answer"]}) for row in tested)
+    outcomes = dict(zip((row["qid"] for row in tested), session.ask("rextime/options", calls, len(tested))))
+    accepted = []
+    for row in rows:
+        outcome = outcomes.get(row["qid"])
+        if outcome is not None and (problem := _failed(outcome)) is not None:
+            _fate(
+                fates, row["item"], f"options-{problem}", question=row["qid"], **{name: row[name] for name in _JUDGED}
+            )
+            continue
+        letters: dict = {"ans": None, "options": []}
+        if outcome is not None:
+            wrong = [outcome.parsed.sections[f"wrong_answer_{number}"] for number in (1, 2, 3)]
+            letters = shuffled(row["answer"], wrong, session.seed, row["qid"])
+            row["lineage"]["options"] = outcome.key
+            row["spoiled"] = [*row["spoiled"], *outcome.notes.get("spoiled", [])]
+        _fate(fates, row["item"], "kept", question=row["qid"])
+        accepted.append({**{key: row[key] for key in _FIRST}, **letters, **{k: row[k] for k in row if k not in _FIRST}})
+    return accepted
+
+
+_FIRST = ("qid", "query", "duration", "vid", "relevant_windows")
+
+
+def shuffled(answer: str, wrong: list[str], seed: int, qid: str) -> dict:
+    """`options` in the order A to D and the letter of the right one under `ans`; a function of seed and id alone."""
+    order = list(range(len(LETTERS)))
+    random.Random(derive_seed(seed, "rextime options", qid)).shuffle(order)
+    texts = [answer, *wrong]
+    return {"ans": LETTERS[order.index(0)], "options": [texts[origin] for origin in order]}
+
+
+def shard_counts(items: list[dict], questions: list[dict], fates: list[dict], calls: dict[str, dict]) -> dict:
+    """What became of a shard: items by whether they gave a question, questions by fate, calls by outcome."""
+    with_question = {row["item"] for row in questions}
+    return {
+        "items": {"given": len(items), "with_question": len(with_question)},
+        "fates": dict(sorted(Counter(fate["reason"] for fate in fates).items())),
+        "questions": dict(sorted(Counter(row["kind"] for row in questions).items())),
+        "calls": calls,
+    }

@@ -1,0 +1,170 @@
+"""Which files the rules of the ReXTime suite read and write, by configuration."""
+
+from collections.abc import Callable
+
+from verified.config import Config, outputs
+from verified.config.folders import dataset_folder, home
+from verified.config.rextime import Rextime
+from verified.runtime.digest import modules_digest
+from verified.tables.layout import runs
+
+
+def folder(settings: Config) -> str:
+    """Folder of everything that the suite writes."""
+    return f"{home(settings)}/rextime"
+
+
+def splits(suite: Rextime) -> list[str]:
+    """Splits that questions are written for."""
+    return sorted({source.split for source in suite.sources.values()})
+
+
+def tested_splits(suite: Rextime) -> list[str]:
+    """Splits whose questions have options."""
+    return [split for split in splits(suite) if split != "train"]
+
+
+def datasets_used(settings: Config) -> list[str]:
+    """Data sets of the configuration whose moments are a source."""
+    return sorted({source.dataset for source in settings.rextime.sources.values() if source.dataset})
+
+
+def source_inputs(settings: Config) -> list[str]:
+    """Annotation files of the sources, and the corpora of the data sets among them."""
+    files = [source.annotations for source in settings.rextime.sources.values() if source.annotations]
+    for dataset in datasets_used(settings):
+        corpus = dataset_folder(settings, dataset)
+        files += [outputs.moments(corpus), outputs.videos(corpus)]
+    return files
+
+
+def corpora(settings: Config) -> dict[str, str]:
+    """Folder of the corpus of each data set that is a source."""
+    return {dataset: f"{dataset_folder(settings, dataset)}/corpus" for dataset in datasets_used(settings)}
+
+
+def truths(settings: Config) -> dict[str, str]:
+    """Files with what is true of the videos, where a source is rendered."""
+    return {
+        dataset: outputs.truth(dataset_folder(settings, dataset))
+        for dataset in datasets_used(settings)
+        if settings.datasets[dataset].source.has_truth
+    }
+
+
+def protocols(settings: Config) -> list[str]:
+    """Protocols by which the video LMM takes the test."""
+    return list(settings.rextime.protocols) if "video_lmm" in settings.rextime.models else []
+
+
+def grounders(settings: Config) -> list[tuple[str, str, str]]:
+    """(data set, retrieval model, captions that it is trained on) of the grounders; fine captions, if it can be."""
+    if "retrieval" not in settings.rextime.models:
+        return []
+    trained: dict[str, str] = {}
+    for model, captions, _ in runs(settings.retrieval.models):
+        if captions == "fig" or model not in trained:
+            trained[model] = captions
+    return [(dataset, model, captions) for dataset in datasets_used(settings) for model, captions in trained.items()]
+
+
+def takers(settings: Config) -> dict[str, dict]:
+    """Who takes the test: ``mode`` and ``files`` of the submission, by the name that tables show."""
+    from verified.runtime.shards import shard_names
+
+    lmm, submissions = settings.generation.video_lmm, {}
+    for protocol in protocols(settings):
+        files = [f"{folder(settings)}/answers/{protocol}/{shard}.jsonl" for shard in shard_names(settings.shards)]
+        submissions[f"{lmm.model}, {protocol.replace('_', ' ')}"] = {"mode": "both", "files": files}
+    for (_, model, captions), file in zip(grounders(settings), grounding_files(settings)):
+        name = f"{model}, trained on {captions}"
+        submissions.setdefault(name, {"mode": "grounding", "files": []})["files"].append(file)
+    for name, submission in settings.rextime.submissions.items():
+        submissions[name] = {"mode": submission.mode, "files": [submission.file], "questions": submission.questions}
+    return submissions
+
+
+def tested(settings: Config) -> dict[str, str]:
+    """Files of the questions that takers are scored on, by name: the suite's own splits and the given ones."""
+    suite_files = {split: f"{folder(settings)}/annotations/{split}.jsonl" for split in tested_splits(settings.rextime)}
+    return suite_files | settings.rextime.released
+
+
+def grounding_files(settings: Config) -> list[str]:
+    """Submissions of the grounders."""
+    return [
+        f"{folder(settings)}/grounding/{dataset}/{model}-{captions}.jsonl"
+        for dataset, model, captions in grounders(settings)
+    ]
+
+
+def grounding_inputs(settings: Config) -> Callable[[object], dict[str, str]]:
+    """An input function: checkpoint and video features of ``wildcards.grounded`` and ``wildcards.grounder``."""
+
+    def inputs(wildcards) -> dict[str, str]:
+        folder = dataset_folder(settings, wildcards.grounded)
+        trained = outputs.trained_model(folder, *_grounder(wildcards), settings.retrieval.seeds[0])
+        return {"video": outputs.video_features(folder), "checkpoint": trained}
+
+    return inputs
+
+
+def grounder_code(wildcards) -> str:
+    """A params function: digest of the code of the model in ``wildcards.grounder``, which imports cannot tell."""
+    return modules_digest(f"retrieval.models.{_grounder(wildcards)[0]}")
+
+
+def _grounder(wildcards) -> tuple[str, str]:
+    """Model and captions that it was trained on: ``fig-lowest`` of "xml-fig-lowest"."""
+    model, _, captions = wildcards.grounder.partition("-")
+    return model, captions
+
+
+def sources_of(settings: Config, dataset: str) -> list[str]:
+    """Sources that are the corpus of one data set."""
+    return sorted(name for name, source in settings.rextime.sources.items() if source.dataset == dataset)
+
+
+def results_files(settings: Config) -> list[str]:
+    """The scores, where any questions have options."""
+    return [f"{folder(settings)}/results.json"] if tested(settings) else []
+
+
+def filtering(settings: Config) -> dict:
+    """What the filters depend on."""
+    return settings.rextime.model_dump(mode="json", include={"sources", "captions", "queries"})
+
+
+def writing(settings: Config) -> dict:
+    """What the questions depend on beside their items."""
+    rextime = settings.rextime.model_dump(mode="json", include={"routing", "verification_threshold", "frames"})
+    return rextime | settings.generation.model_dump(mode="json", include={"attempts", "frame_side"})
+
+
+def table_files(settings: Config) -> list[str]:
+    """The suite's tables, if it is on."""
+    return [f"{folder(settings)}/tables.json"] if is_on(settings) else []
+
+
+def is_on(settings: Config) -> bool:
+    """Whether the configuration asks for anything of the suite."""
+    return bool(settings.rextime.sources or settings.rextime.released)
+
+
+def written(settings: Config, name: str) -> list[str]:
+    """A file that only exists where questions are written."""
+    return [f"{folder(settings)}/{name}"] if settings.rextime.sources else []
+
+
+def supplied_paths(settings: Config) -> list[tuple[str, str, bool]]:
+    """(key of the configuration, path, whether it is a folder) of what the suite starts from and no rule makes."""
+    suite, named = settings.rextime, []
+    for name, source in suite.sources.items():
+        if source.annotations:
+            named.append((f"rextime.sources.{name}.annotations", source.annotations, False))
+        if source.videos:
+            named.append((f"rextime.sources.{name}.videos", source.videos, True))
+    named += [(f"rextime.released.{name}", path, False) for name, path in suite.released.items()]
+    return named + [
+        (f"rextime.submissions.{name}.file", submission.file, False) for name, submission in suite.submissions.items()
+    ]

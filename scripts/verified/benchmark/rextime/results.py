@@ -1,0 +1,71 @@
+"""Scores of everybody who took the test, by split, with intervals and comparisons to the whole-video baseline."""
+
+import dataclasses
+from collections.abc import Mapping
+
+from verified.benchmark.rextime.baselines import expected_random, uniform_random, whole_video
+from verified.benchmark.rextime.evaluate import compare, evaluate
+from verified.benchmark.rextime.rows import Mode, Prediction, Question, read_submission
+
+WHOLE_VIDEO = "whole video, A"
+RANDOM = "random span and letter"
+
+
+def score_all(questions: list[Question], submissions: Mapping[str, "Taker"], seed: int) -> dict:
+    """`questions`, `takers` by name, and `expected_random` over all draws, for one file of questions.
+
+    A taker has `mode`, `result` (the official output), `intervals` and `against_whole_video`. A grounder that knows the
+    videos of one data set only is scored on their questions, and `questions` says on how many.
+    """
+    letters = all(question.answer is not None for question in questions)
+    mode: Mode = "both" if letters else "grounding"
+    baselines = {
+        WHOLE_VIDEO: Taker(mode, whole_video(questions)),
+        RANDOM: Taker(mode, uniform_random(questions, seed)),
+    }
+    evaluations = {
+        name: evaluate(questions, taker.predictions, taker.mode, partial=taker.partial, source=name)
+        for name, taker in (baselines | dict(submissions)).items()
+    }
+    takers = {}
+    for name, evaluation in evaluations.items():
+        takers[name] = {
+            "mode": evaluation.scores.mode,
+            "questions": len(evaluation.scores),
+            "result": evaluation.result,
+            "intervals": evaluation.intervals(),
+            "notes": list(evaluation.notes),
+        }
+        if name != WHOLE_VIDEO and len(evaluation.scores) == len(questions):
+            takers[name]["against_whole_video"] = compare(evaluation.scores, evaluations[WHOLE_VIDEO].scores)
+    return {"questions": len(questions), "expected_random": expected_random(questions), "takers": takers}
+
+
+@dataclasses.dataclass(frozen=True)
+class Taker:
+    """One submission's answers: what they hold, by id, and whether they may cover only some of the questions."""
+
+    mode: Mode
+    predictions: dict[str, Prediction]
+    partial: bool = False
+
+
+def submissions_of(questions: list[Question], takers: Mapping[str, Mapping], name: str) -> dict[str, Taker]:
+    """Who took the test on the questions of this `name`.
+
+    Takers each have a ``mode`` and ``files``. One that names its ``questions`` has to answer all of these and no
+    others; of any other taker, what it says of these questions is taken, and it is left out where that is nothing.
+    """
+    asked = {question.qid for question in questions}
+    submissions = {}
+    for taker_name, taker in takers.items():
+        if taker.get("questions", name) != name:
+            continue
+        predictions: dict[str, Prediction] = {}
+        for file in taker["files"]:
+            predictions |= read_submission(file, taker["mode"], may_be_empty=True)[1]
+        if "questions" not in taker:
+            predictions = {qid: prediction for qid, prediction in predictions.items() if qid in asked}
+        if predictions or "questions" in taker:
+            submissions[taker_name] = Taker(taker["mode"], predictions, partial="questions" not in taker)
+    return submissions

@@ -1,0 +1,167 @@
+"""Questions and submissions in the released JSON Lines forms of ReXTime, checked row by row.
+
+A question: ``qid, query, duration (s), vid, relevant_windows [[start, end], ...] (s), ans (A to D)``. A row of a
+submission: ``qid, pred_relevant_windows [[start, end, (score)], ...], ans``; of the windows only the first counts.
+"""
+
+import dataclasses
+import os
+from typing import Literal
+
+import numpy as np
+
+from verified.errors import InputError
+from verified.io.jsonl import finite, iterate_jsonl
+
+LETTERS = ("A", "B", "C", "D")
+NOT_PARSED = "submit [[0, 0]] for an answer that could not be parsed: it overlaps with nothing"
+
+Mode = Literal["both", "grounding", "vqa"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Question:
+    """One question with its truth; `windows` in seconds, `answer` None where the file has no letters."""
+
+    qid: str
+    query: str
+    video: str
+    duration: float
+    windows: tuple[tuple[float, float], ...]
+    answer: str | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Prediction:
+    """One row of a submission: the first window in seconds and the letter; None where the mode has no use for it."""
+
+    window: tuple[float, float] | None
+    answer: str | None
+
+
+def read_questions(path: str | os.PathLike) -> list[Question]:
+    """All questions of a file in the released form, in its order; further keys are left alone.
+
+    Raises InputError for a row without its keys, a window that is none, and an id that two rows share.
+    """
+    questions: dict[str, Question] = {}
+    for number, row in enumerate(iterate_jsonl(path, ("qid", "query", "duration", "vid", "relevant_windows")), start=1):
+        problem = _question_problem(row)
+        if problem:
+            raise InputError(problem, file=path, row=number, remedy="correct the row, or leave it out")
+        if row["qid"] in questions:
+            raise InputError(f"'qid' {row['qid']} is also in an earlier row", file=path, row=number)
+        questions[row["qid"]] = Question(
+            row["qid"],
+            row["query"],
+            row["vid"],
+            float(row["duration"]),
+            tuple((float(start), float(end)) for start, end in row["relevant_windows"]),
+            row.get("ans"),
+        )
+    if not questions:
+        raise InputError("the file holds no questions", file=path)
+    return list(questions.values())
+
+
+def _question_problem(row: dict) -> str | None:
+    for key in ("qid", "query", "vid"):
+        if not isinstance(row[key], str) or not row[key].strip():
+            return f"{key!r} must be a text that is not empty, found {row[key]!r:.80}"
+    if not finite(row["duration"]) or row["duration"] <= 0:
+        return f"'duration' must be a positive number of seconds, found {row['duration']!r:.80}"
+    windows = row["relevant_windows"]
+    if not isinstance(windows, list) or not windows or not all(_is_window(window, 2) for window in windows):
+        return f"'relevant_windows' must be a list of [start, end] in seconds, found {windows!r:.80}"
+    if row.get("ans") is not None and row["ans"] not in LETTERS:
+        return f"'ans' must be one of {', '.join(LETTERS)}, found {row['ans']!r:.80}"
+    return None
+
+
+def _is_window(value: object, most: int = 3) -> bool:
+    return isinstance(value, list) and 2 <= len(value) <= most and all(map(finite, value))
+
+
+def read_submission(
+    path: str | os.PathLike,
+    mode: Mode | Literal["first-row"] = "both",
+    last_of_equal_ids: bool = False,
+    may_be_empty: bool = False,
+) -> tuple[Mode, dict[str, Prediction]]:
+    """The mode that was used, and the predictions by id.
+
+    `mode` says what the rows hold: windows and letters, windows, or letters; ``first-row`` guesses it from the first
+    row as the official evaluator does. An id that comes twice is an error unless `last_of_equal_ids` lets the last row
+    win, as there. Raises InputError where the official evaluator stops with a KeyError (a row without its letter) or an
+    IndexError (no window), naming the row.
+    """
+    predictions: dict[str, Prediction] = {}
+    known: Mode | None = None if mode == "first-row" else mode
+    for number, row in enumerate(iterate_jsonl(path, ("qid",)), start=1):
+        known = known or mode_of(row)
+        qid = row["qid"]
+        if not isinstance(qid, str):
+            raise InputError(f"'qid' must be a text, found {qid!r:.80}", file=path, row=number)
+        if qid in predictions and not last_of_equal_ids:
+            raise InputError(
+                f"'qid' {qid} is also in an earlier row",
+                file=path,
+                row=number,
+                remedy="keep one row per question, or let the last one win with --last-of-equal-ids",
+            )
+        predictions[qid] = Prediction(
+            _window(row, path, number) if known != "vqa" else None,
+            _letter(row, path, number) if known != "grounding" else None,
+        )
+    if not predictions and not may_be_empty:
+        raise InputError("the submission is empty", file=path)
+    return known or "both", predictions
+
+
+def mode_of(row: dict) -> Mode:
+    """What the official evaluator takes a whole submission for when this is its first row."""
+    if "pred_relevant_windows" in row and "ans" not in row:
+        return "grounding"
+    if "ans" in row and "pred_relevant_windows" not in row:
+        return "vqa"
+    return "both"
+
+
+def _window(row: dict, path: str | os.PathLike, number: int) -> tuple[float, float]:
+    windows = row.get("pred_relevant_windows")
+    if windows is None:
+        raise InputError(
+            f"'qid' {row['qid']} has no pred_relevant_windows",
+            file=path,
+            row=number,
+            remedy=f"{NOT_PARSED}; --mode vqa scores letters alone",
+        )
+    if windows == []:
+        raise InputError(f"'qid' {row['qid']} has an empty list of windows", file=path, row=number, remedy=NOT_PARSED)
+    if not isinstance(windows, list) or not _is_window(windows[0]):
+        raise InputError(
+            f"'qid' {row['qid']}: pred_relevant_windows must be a list of [start, end] in seconds, best first, "
+            f"found {windows!r:.80}",
+            file=path,
+            row=number,
+            remedy=NOT_PARSED,
+        )
+    return float(windows[0][0]), float(windows[0][1])
+
+
+def _letter(row: dict, path: str | os.PathLike, number: int) -> str | None:
+    if "ans" not in row:
+        raise InputError(
+            f"'qid' {row['qid']} has no ans",
+            file=path,
+            row=number,
+            remedy="give a letter (null for no answer), or score windows alone with --mode grounding",
+        )
+    if row["ans"] is not None and not isinstance(row["ans"], str):
+        raise InputError(f"'ans' must be a letter or null, found {row['ans']!r:.80}", file=path, row=number)
+    return row["ans"]
+
+
+def windows_array(windows: list[tuple[float, float]]) -> np.ndarray:
+    """[n, 2] in seconds."""
+    return np.asarray(windows, dtype=np.float64).reshape(-1, 2)

@@ -1,0 +1,214 @@
+"""The same again: twice, by another seed, in float64, after saving and loading."""
+
+import random
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from verified.benchmark.vcmr.checkpoint import load_tensors, save_tensors
+from verified.benchmark.vcmr.conformance.trial import Answers, Trial, close, doubled, require, require_same
+from verified.benchmark.vcmr.contract import Batch, RetrievalModel
+from verified.benchmark.vcmr.optimisers import AdamW, parameter_groups
+
+PRECISION = 1e-3
+"""Largest difference of float32 from float64, as a share of the largest difference between two answers."""
+
+PADS = -1e3
+"""What stands below is the logit of a pad."""
+
+
+def check_repetition(trial: Trial) -> None:
+    """Evaluation has no memory: again, after other calls and beside another model, the answers are equal.
+
+    What was given is unchanged, and so are the model's mode, its trainable parameters and the global generators.
+    """
+    model, toy = trial.model(), trial.toy
+    given = {
+        f"encode_{side}: changes its {what} in place": (tensor, tensor.clone())
+        for side, padded in (("queries", toy.all_queries), ("videos", toy.all_videos))
+        for what, tensor in zip(("input", "mask"), padded)
+    }
+    _check_modes(trial, model)
+    _seed_globally(7)  # as no model would, so that a seed shows that was set before
+    drawn = _drawn()
+    queries, videos = trial.encoded(model)
+    kept = [{name: tensor.clone() for name, tensor in encoded.items()} for encoded in (queries, videos)]
+    first = trial.answers_of(model, queries, videos)
+    for what, before, after in (("queries", kept[0], queries), ("videos", kept[1], videos)):
+        for name, tensor in before.items():
+            require(torch.equal(tensor, after[name]), f"scoring changes the encoding {name!r} of the {what} in place")
+    for complaint, (after, before) in given.items():
+        require(torch.equal(after, before), complaint)
+    require(_drawn() == drawn, "evaluation draws from a global generator or sets its seed")
+    pairs = torch.tensor([0, 2, 1]), torch.tensor([1, 1, 4])
+    with torch.no_grad():
+        model.span_logits(queries, videos, *pairs)
+    unchanged = [pair.tolist() for pair in pairs] == [[0, 2, 1], [1, 1, 4]]
+    require(unchanged, "span_logits: changes the numbers of the pairs in place")
+    trial.model(seed=2)
+    beside = trial.answers_of(model, queries, videos)
+    require_same(beside, first, "differs after another model of the class was built", torch.equal)
+    trial.encoded(
+        model, (toy.all_queries[0][:2], toy.all_queries[1][:2]), (toy.all_videos[0][3:5], toy.all_videos[1][3:5])
+    )
+    again = trial.answers_of(model, queries, videos)
+    require_same(again, first, "differs after other queries and videos were encoded", torch.equal)
+    model.train()
+    trial.losses(model, toy.training_batch())
+    again = trial.answers(model.eval())
+    require_same(again, first, "differs when it is computed again", torch.equal)
+
+
+def _check_modes(trial: Trial, model: RetrievalModel) -> None:
+    trainable = [parameter.requires_grad for parameter in model.parameters()]
+    for training in (True, False):
+        model.train(training)
+        trial.encoded(model)
+        modes = {module.training for module in model.modules()}
+        require(modes == {training}, "encoding changes the model's mode (train or eval)")
+    after = [parameter.requires_grad for parameter in model.parameters()]
+    require(after == trainable, "encoding changes which parameters are trained")
+
+
+def _drawn() -> tuple:
+    """Where the global generators stand."""
+    return torch.get_rng_state().tolist(), *_drawn_by_others()
+
+
+def _drawn_by_others() -> tuple:
+    """Where NumPy's and Python's global generators stand."""
+    of_numpy = np.random.get_state(legacy=False)["state"]
+    return of_numpy["key"].tolist(), of_numpy["pos"], random.getstate()
+
+
+def check_determinism(trial: Trial) -> None:
+    """The same seed gives the same weights, losses and gradients; another one gives others.
+
+    Other draws than dropout come from the generator, and no seed is set, its own included.
+    """
+    models = [trial.model(), trial.model()]
+    other = trial.model(seed=2).state_dict().items()
+    fixed = all(torch.equal(value, models[0].state_dict()[name]) for name, value in other)
+    require(not fixed, "two seeds give the same initial weights: a seed is set where the model is built")
+    for (name, first), second in zip(models[0].named_parameters(), models[1].parameters()):
+        require(torch.equal(first, second), f"the same seed gives different initial weights of {name}")
+    totals = []
+    for seed, model in enumerate(models):
+        _seed_globally(seed)
+        losses = trial.losses(model, trial.toy.training_batch())
+        losses["total"].backward()
+        totals.append({name: float(value.detach()) for name, value in losses.items()})
+    require(totals[0] == totals[1], "losses: without dropout they depend on the global seed; draw from `generator`")
+    for (name, first), second in zip(models[0].named_parameters(), models[1].parameters()):
+        one, other = first.grad, second.grad
+        same = one is other if one is None or other is None else torch.equal(one, other)
+        require(same, f"losses: the same seed gives different gradients of {name}")
+    trained, states = [], []
+    for seed, model in enumerate(models):
+        _seed_globally(seed)
+        torch.manual_seed(0)
+        before = _drawn_by_others()
+        trained.append(float(trial.losses(model.train(), trial.toy.training_batch())["total"].detach()))
+        require(_drawn_by_others() == before, "losses: draw from NumPy's or Python's global generator, or set its seed")
+        states.append(_after_losses(trial, model, seed))
+    for which, one, other in zip(("torch's global generator", "the generator that they are given"), *states):
+        require(one != other, f"losses: set the seed of {which}")
+    require(trained[0] == trained[1], "losses: in training the same seed of torch gives different losses")
+
+
+def _after_losses(trial: Trial, model: RetrievalModel, seed: int) -> tuple[list[int], list[int]]:
+    """Where torch's global generator and the given one stand after losses that began with a seed."""
+    torch.manual_seed(seed)
+    given = torch.Generator().manual_seed(seed)
+    model.losses(trial.toy.training_batch(), epoch=0, step=0, generator=given)
+    return torch.get_rng_state().tolist(), given.get_state().tolist()
+
+
+def _seed_globally(seed: int) -> None:
+    torch.manual_seed(seed)
+    np.random.seed(seed)
+    random.seed(seed)
+
+
+def check_precision(trial: Trial) -> None:
+    """Answers and loss in float32 agree with those in float64, and no answer is rounded to half of its digits."""
+    model, toy = trial.model(), trial.toy
+    double = trial.model().double()
+    answers = trial.answers(double, doubled(toy.all_queries), doubled(toy.all_videos))
+    _check_steps(trial, double, answers)
+    require_same(trial.answers(model), answers, "differs between float32 and float64", _agrees)
+    if {value.dtype for value in double.encode_videos(*doubled(toy.all_videos)).values()} & {torch.float32}:
+        return  # encoders with a precision of their own: no losses in float64
+    batch = toy.training_batch()
+    wide = Batch(
+        doubled((batch.query, batch.query_mask))[0],
+        batch.query_mask,
+        batch.video.double(),
+        batch.video_mask,
+        batch.span,
+    )
+    first, second = trial.losses(model, batch)["total"], trial.losses(double, wide)["total"]
+    require(close(first.double(), second.double(), PRECISION), "losses: differ between float32 and float64")
+
+
+def _check_steps(trial: Trial, double: RetrievalModel, answers: Answers) -> None:
+    """A change of 1e-7 in what is read moves most of the answers; where 16 bits are on the way, hardly any."""
+    draw = torch.Generator().manual_seed(8)
+    queries, videos = doubled(trial.toy.all_queries), doubled(trial.toy.all_videos)
+    for side in ("query", "video"):
+        moved = queries, videos
+        model = double
+        if side == "video":
+            moved = queries, (_nudged(videos[0], draw), videos[1])
+        elif queries[0].is_floating_point():
+            moved = (_nudged(queries[0], draw), queries[1]), videos
+        else:  # token ids: their vectors move
+            model = trial.model().double()
+            for table in model.modules():
+                if isinstance(table, torch.nn.Embedding) and table.num_embeddings == trial.toy.sizes["vocabulary"]:
+                    table.weight.data = _nudged(table.weight.data, draw)
+        for (name, before), after in zip(answers.given().items(), trial.answers(model, *moved).given().values()):
+            share = (before != after)[before > PADS].double().mean()
+            require(share > 0.5, f"{name}: rounded to 16 bits, or computed from what is, on the way from the {side}")
+
+
+def _nudged(values: torch.Tensor, draw: torch.Generator) -> torch.Tensor:
+    return values * (1 + 1e-7 * torch.randn(values.shape, generator=draw, dtype=values.dtype))
+
+
+def _agrees(first: torch.Tensor, second: torch.Tensor) -> bool:
+    """Whether both agree within `PRECISION` of the spread of the real numbers (pads stand far below them)."""
+    real = second[second > PADS]
+    return bool((first.double() - second).abs()[second > PADS].max() <= PRECISION * (real.max() - real.min()))
+
+
+def check_state(trial: Trial) -> None:
+    """A model that is saved and loaded answers as before and goes on learning alike: all it learned is in its state."""
+    model = trial.model()
+    trial.answers(model)  # a memory of these answers must not outlive the training
+    optimiser = AdamW(parameter_groups(model.named_parameters(), 0.0), lr=1e-2)
+    for step in range(3):
+        trial.losses(model.train(), trial.toy.training_batch(step))["total"].backward()
+        optimiser.step()
+    require_same(
+        trial.answers(_loaded(trial, model)),
+        trial.answers(model.eval()),
+        "differs after saving and loading",
+        torch.equal,
+    )
+    totals = []
+    for one in (model, _loaded(trial, model)):
+        torch.manual_seed(4)
+        totals.append(float(trial.losses(one.train(), trial.toy.training_batch(9), draws=9)["total"].detach()))
+    require(totals[0] == totals[1], "losses: go on otherwise after saving and loading than without")
+
+
+def _loaded(trial: Trial, model: RetrievalModel) -> RetrievalModel:
+    other = trial.model(seed=2)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "state.safetensors"
+        save_tensors(file, model.state_dict(), {})
+        other.load_state_dict(load_tensors(file)[0])
+    return other

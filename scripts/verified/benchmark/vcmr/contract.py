@@ -1,0 +1,204 @@
+"""What a retrieval model gives to training and to search. A new model is one file in `models/` that follows this page.
+
+Two kinds of model exist. A one-stage model (XML, ReLoCLNet, HERO) scores every video of the corpus against a query and
+then localises in the best ones. A two-stage model (CONQUER, SQuiDNet) is given a ranked list of videos per query and
+looks at each (query, video) pair together. `@register` of registry.py makes a model known under its name.
+
+Shapes: N items of a batch, Q queries, V videos, P pairs, K videos of a ranked list, L = `context_clips`, T = tokens,
+F = video feature size, E = text feature size. Every video tensor is padded to L, whatever its batch mates (but for
+`official_batch`).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+from typing import ClassVar, Literal, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from verified.benchmark.vcmr.labels import inclusive_end
+
+Encoded = dict[str, Tensor]
+"""Encodings by name; the first axis of each tensor counts the queries or the videos."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelConfig:
+    """Sizes that the data fix. A model's own config dataclass adds its widths, layers, loss weights and so on."""
+
+    video_dim: int
+    """F: size of a clip feature."""
+    text_dim: int
+    """E: size of a token feature."""
+    context_clips: int
+    """L (max_ctx_l): clips kept of a video, and rows of the position table."""
+    query_tokens: int = 30
+    """T: tokens kept of a query, and rows of its position table."""
+    vocabulary: int = 0
+    """Size of the vocabulary, for models that read token ids (`query_input = "ids"`); 0 otherwise."""
+    cls_id: int = 0
+    """Token id of [CLS], for the same models."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """How the authors train the model. The config may override any of it per model (`retrieval.training.MODEL`)."""
+
+    optimiser: Literal["bertadam", "adamw"]
+    learning_rate: float
+    """Peak learning rate."""
+    batch: int
+    """Items per step."""
+    epochs: int
+    """Upper limit of passes over the training split."""
+    steps: int | None = None
+    """Steps of the optimiser; where given, they take the place of `epochs`."""
+    patience: int
+    """Training stops after more than this many epochs without improvement of VCMR 0.5/r1 + 0.7/r1."""
+    weight_decay: float = 0.01
+    betas: tuple[float, float] = (0.9, 0.999)
+    warmup: float = 0.0
+    """Warm-up as a share of all steps (0: none; applies to the linear schedule)."""
+    schedule: Literal["constant", "linear"] = "constant"
+    """Learning rate after the warm-up: kept, or falling linearly to zero at the last step."""
+    clip_norm: float | None = None
+    """Largest global gradient norm; None: no global clipping (BertAdam clips each tensor to norm 1 by itself)."""
+    accumulate: int = 1
+    """Batches per step of the optimiser."""
+    drop_last: bool = False
+    """Whether an incomplete last batch is left out."""
+    negatives: int = 0
+    """Two-stage: negative videos per query, in slots 1… of `Batch.video`, drawn without replacement from the list."""
+    negative_pool: int = 0
+    """Two-stage: negatives are drawn from the first (rank of the ground truth + pool) entries."""
+
+
+@dataclass
+class Batch:
+    """Matched query–video pairs."""
+
+    query: Tensor
+    """[N, T, E] token features, or [N, T] token ids for models with `query_input = "ids"`."""
+    query_mask: Tensor
+    """[N, T] bool, true for real tokens (each query has one at least)."""
+    video: Tensor
+    """[N, L, F]; for two-stage models [N, 1 + negatives, L, F] with the ground truth in slot 0."""
+    video_mask: Tensor
+    """[N, L] or [N, 1 + negatives, L] bool, true for real clips (each video has one at least)."""
+    span: Tensor
+    """[N, 2] start and end clip under the model's `label` convention."""
+
+    def to(self, device: torch.device | str) -> "Batch":
+        """The same batch on a device."""
+        return Batch(**{name: value.to(device, non_blocking=True) for name, value in vars(self).items()})
+
+
+class Spans(NamedTuple):
+    """Localisation of P (query, video) pairs."""
+
+    start: Tensor
+    """[P, L] start logits; pads hold so low a value that their softmax is 0."""
+    end: Tensor
+    """[P, L] end logits."""
+    score: Tensor | None = None
+    """[P] score of the video for the query, from models that re-score the list (`rescores`)."""
+
+
+def with_total(losses: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The losses with their sum as ``total``, as `RetrievalModel.losses` gives them."""
+    return {**losses, "total": reduce(add, losses.values())}
+
+
+class RetrievalModel(nn.Module):
+    """Base of all models: what search and training ask of a model, and the properties that steer them.
+
+    Parameters carry the names of the authors' state dict, so that their checkpoints load.
+    """
+
+    Config: ClassVar[type[ModelConfig]] = ModelConfig
+    recipe: ClassVar[Recipe]
+    small: ClassVar[dict[str, int | float]] = {}
+    """Options of `Config` for a corpus of a few hundred moments (the demo, the conformance kit): narrow, few layers."""
+    query_input: ClassVar[Literal["features", "ids"]] = "features"
+    """Token features from the features stage, or token ids ([CLS] first, no [SEP])."""
+    normalise_query: ClassVar[bool] = True
+    """Whether each token feature is divided by its norm + 1e-5."""
+    normalise_video: ClassVar[bool] = True
+    """Whether each clip feature is divided by its norm + 1e-5."""
+    long_videos: ClassVar[Literal["truncate", "pool"]] = "truncate"
+    """A video of more than L clips: its first L, or L means over equal parts."""
+    label: ClassVar[Callable[[float, float, float, int], tuple[int, int]]] = staticmethod(inclusive_end)
+    """Start and end clip of a moment: one of the functions of labels.py."""
+    decoded_end: int = 1
+    """A span of clips i…j is decoded as seconds i·c to (j + decoded_end)·c."""
+    published_end: ClassVar[tuple[int, int]] = (0, 0)
+    """Clips by which the authors' convention decodes the end of a perfect prediction late: of a moment inside its
+    video, and of one that ends with it. (0, 0) is exact; a model of one's own has no reason for anything else."""
+    padding_reach: ClassVar[int] = 0
+    """Clips before a video's end whose logits depend, as published, on how far videos and queries are padded (with them
+    `Spans.score`, if any). The head of the file says why."""
+    technical_options: ClassVar[tuple[str, ...]] = ()
+    """Options of `Config` that change no number: how much is computed at once, say."""
+    official_batch: ClassVar[int | None] = None
+    """Videos that the authors' search encodes together, padded to the longest of them; None where they pad to a fixed
+    length. `retrieval.padding: official` does the same, and each encoding of a video then needs an axis of clips."""
+    two_stage: bool = False
+    """Whether the model works on a given ranked list; then `video_scores` is never called."""
+    rescores: bool = False
+    """Two-stage: whether `Spans.score` replaces the scores of the list (and re-orders it)."""
+
+    def __init__(self, config: ModelConfig):
+        super().__init__()
+        self.config = config
+
+    @classmethod
+    def from_official(cls, state: dict[str, Tensor]) -> dict[str, Tensor]:
+        """The authors' state dict as this model's: without the prefix of parallel training and what a model drops."""
+        return {key.removeprefix("module."): value for key, value in state.items()}
+
+    def initial_weights(self) -> None:
+        """Called once before training, on the CPU: load what training starts from. Nothing, unless a model says so."""
+
+    def losses(self, batch: Batch, *, epoch: int, step: int, generator: torch.Generator) -> dict[str, Tensor]:
+        """Scalar losses of a batch, already weighted; ``total`` is their sum and the one that is minimised.
+
+        `epoch` and `step` count from 0. Every random draw other than dropout comes from `generator` (on the CPU).
+        """
+        raise NotImplementedError
+
+    def encode_queries(self, query: Tensor, mask: Tensor) -> Encoded:
+        """Encode Q queries ([Q, T, E] or [Q, T], and [Q, T] bool)."""
+        raise NotImplementedError
+
+    def encode_videos(self, video: Tensor, mask: Tensor) -> Encoded:
+        """Encode V videos ([V, L, F] and [V, L] bool) without seeing a query.
+
+        Must hold every tensor that `video_scores` and `span_logits` need, including ``mask``.
+        """
+        raise NotImplementedError
+
+    def video_scores(self, queries: Encoded, videos: Encoded) -> Tensor:
+        """One-stage: [Q, V] score of every video for every query."""
+        raise NotImplementedError
+
+    def span_logits(self, queries: Encoded, videos: Encoded, query_index: Tensor, video_index: Tensor) -> Spans:
+        """Localise in P pairs: pair p is query ``query_index[p]`` in video ``video_index[p]`` ([P] int64 each).
+
+        Pairs come sorted by video. A model that forms the product of a query vector and all clips uses
+        `scoring.paired_products`; one that needs the encodings of each pair gathers them.
+        """
+        raise NotImplementedError
+
+    def pair_bytes(self) -> int:
+        """Working memory of one pair in `span_logits`, roughly; search forms as many pairs at a time as it may hold."""
+        return 64 * self.config.context_clips
+
+    def video_weights(self, scores: Tensor) -> Tensor:
+        """What multiplies p_start · p_end of each listed video, from its score; [Q, K] → [Q, K], monotone.
+
+        One-stage: `scores` are those of `video_scores`. Two-stage: the external scores of the list (already
+        exp(20·cosine) or the cosine, as `retrieval.external_score` says), or `Spans.score` if the model `rescores`.
+        """
+        raise NotImplementedError

@@ -1,0 +1,319 @@
+"""Annotations and features as tensors: the moments of a split, padded videos, padded queries."""
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Literal, Protocol
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from verified.benchmark.vcmr.contract import RetrievalModel
+from verified.corpus.held_out import HELD_OUT, hold_out
+from verified.errors import InputError
+from verified.io.fig import COG_KEYS, FIG_KEYS, read_fig
+from verified.io.hdf5 import FeatureFile
+
+log = logging.getLogger("verified")
+
+Cast = Literal["official", "float32"]
+"""Number format in which features are pooled and normalised: the file's own, as in the official code, or float32."""
+Padding = Literal["context", "official"]
+"""How far videos are padded: to the model's context length, or as its authors do (`RetrievalModel.official_batch`)."""
+
+
+@dataclass
+class Moments:
+    """Q annotated moments of a split; its corpus is the videos they lie in."""
+
+    desc_id: np.ndarray
+    """[Q] int64."""
+    video: np.ndarray
+    """[Q] int64, positions in `videos`."""
+    time: np.ndarray
+    """[Q, 2] seconds, as annotated."""
+    caption: list[str]
+    videos: list[str]
+    """Sorted ids."""
+    file: Path
+    spans: np.ndarray | None = None
+    """[Q, A, 2] seconds: the spans of A annotators, NaN where there are fewer; None where `time` is all there is."""
+
+    def __len__(self) -> int:
+        return len(self.desc_id)
+
+    def take(self, index: np.ndarray) -> "Moments":
+        """The moments at `index`, in the same corpus."""
+        captions = [self.caption[position] for position in index]
+        spans = None if self.spans is None else self.spans[index]
+        return Moments(
+            self.desc_id[index], self.video[index], self.time[index], captions, self.videos, self.file, spans
+        )
+
+
+def read_moments(path: str | Path, captions: str, part: str | None = None, share: float = 0.1) -> Moments:
+    """The moments of one annotation file in the FIG form, with "cog" or "fig" captions.
+
+    `part` divides a train file for selection: "held-out" keeps a `share` of the videos (the division of
+    `corpus.held_out`), "rest" the others, None all. Raises InputError for a file, or a part of it, without moments.
+    """
+    path = Path(path)
+    key = "cog_desc" if captions == "cog" else "fig_desc"
+    rows = read_fig(path, COG_KEYS if captions == "cog" else FIG_KEYS)
+    if part is not None:
+        divided = list(hold_out(({**row, "split": "train"} for row in rows), "train", share))
+        rows = [row for row in divided if (row["split"] == HELD_OUT) == (part == HELD_OUT)]
+    if not rows:
+        raise InputError("holds no moment" + (f" in its {part} part" if part else ""), file=path)
+    videos = sorted({row["video"] for row in rows})
+    position = {video: index for index, video in enumerate(videos)}
+    return Moments(
+        desc_id=np.array([row["desc_id"] for row in rows], dtype=np.int64),
+        video=np.array([position[row["video"]] for row in rows], dtype=np.int64),
+        time=np.array([row["time"] for row in rows], dtype=np.float64),
+        caption=[row[key] for row in rows],
+        videos=videos,
+        file=path,
+        spans=_annotators(rows),
+    )
+
+
+def _annotators(rows: list[dict]) -> np.ndarray | None:
+    """Of rows with `annotator_times`, [Q, A, 2]; the one span of a row without them."""
+    if not any(row.get("annotator_times") for row in rows):
+        return None
+    times = [row.get("annotator_times") or [row["time"]] for row in rows]
+    spans = np.full((len(rows), max(map(len, times)), 2), np.nan)
+    for number, spans_of_row in enumerate(times):
+        spans[number, : len(spans_of_row)] = spans_of_row
+    return spans
+
+
+class Room:
+    """Bytes that are left for arrays kept in memory; those who keep some share it."""
+
+    def __init__(self, size: int = 0):
+        self.left = size
+
+    def take(self, size: int) -> bool:
+        """Whether an array of `size` bytes may be kept; if so, they are taken."""
+        if size > self.left:
+            return False
+        self.left -= size
+        return True
+
+
+class Memory:
+    """Keeps arrays by key while there is room; what does not fit is read again each time."""
+
+    def __init__(self, read: Callable[[str], np.ndarray], room: Room):
+        self.read, self.room = read, room
+        self.kept: dict[str, np.ndarray] = {}
+
+    def __getitem__(self, key: str) -> np.ndarray:
+        if key in self.kept:
+            return self.kept[key]
+        array = self.read(key)
+        if self.room.take(array.nbytes):
+            self.kept[key] = array
+        return array
+
+
+class Videos:
+    """Features of a corpus as padded tensors, in the form that a model asks for.
+
+    Raises InputError naming the file and the video where features are missing, empty, of another width or not finite,
+    or too long for the number format that `cast` normalises them in.
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        videos: list[str],
+        model: type[RetrievalModel],
+        context: int,
+        clip_seconds: float,
+        room: Room | None = None,
+        cast: Cast = "float32",
+    ):
+        self.file, self.videos, self.context = FeatureFile(path), videos, context
+        self.cast: Cast = cast
+        self.dim = feature_width(self.file)
+        self.normalise, self.pool = model.normalise_video, model.long_videos == "pool"
+        lengths = np.array([_length(self.file, video, "clips") for video in videos], dtype=np.int64)
+        self.clips = np.minimum(lengths, context)
+        """[V] clips kept of each video."""
+        self.clip_seconds = np.full(len(videos), clip_seconds)
+        """[V] seconds per clip; longer than the feature's clip only where a long video is pooled."""
+        if self.pool:
+            self.clip_seconds *= np.maximum(lengths / context, 1.0)
+        long = int((lengths > context).sum())
+        if long:
+            how = "pooled" if self.pool else "cut"
+            log.info("%s: %d of %d videos are longer than %d clips and are %s", path, long, len(videos), context, how)
+        self._read = Memory(self._prepared, room or Room())
+
+    def __len__(self) -> int:
+        return len(self.videos)
+
+    def batch(self, index: Sequence[int] | np.ndarray) -> tuple[Tensor, Tensor]:
+        """Clips and mask of the videos at `index`: [n, L, F] float32 and [n, L] bool, zeros behind the last clip."""
+        return _padded([self._read[self.videos[i]] for i in index], self.context, self.dim)
+
+    def _prepared(self, video: str) -> np.ndarray:
+        clips = _finite(self.file, video, self.dim, self.cast)
+        if len(clips) > self.context:
+            clips = pooled(clips, self.context) if self.pool else clips[: self.context]
+        return _normalised(clips, self.file, video) if self.normalise else clips
+
+
+class Batches(Protocol):
+    """What search asks of queries, and of videos: padded features by index."""
+
+    def __len__(self) -> int: ...
+
+    def batch(self, index: np.ndarray) -> tuple[Tensor, Tensor]: ...
+
+
+class Corpus(Batches, Protocol):
+    """What search asks of videos; see `Videos`."""
+
+    context: int
+    clip_seconds: np.ndarray
+
+
+class Lengths(Protocol):
+    """What labels ask of videos; see `Videos`."""
+
+    clips: np.ndarray
+    clip_seconds: np.ndarray
+
+
+class Queries:
+    """Captions as padded token features, or as padded token ids for models that read those."""
+
+    def __init__(
+        self,
+        moments: Moments,
+        model: type[RetrievalModel],
+        tokens: int,
+        path: str | Path | None = None,
+        ids: Callable[[list[str]], list[list[int]]] | None = None,
+        room: Room | None = None,
+        cast: Cast = "float32",
+    ):
+        self.tokens, self.normalise = tokens, model.normalise_query
+        self.cast: Cast = cast
+        self.ids: list[list[int]] | None = None
+        self.keys = [str(desc_id) for desc_id in moments.desc_id]
+        if model.query_input == "ids":
+            if ids is None:
+                raise ValueError("a model that reads token ids needs a tokeniser")
+            self.ids = [sequence[:tokens] for sequence in ids(moments.caption)]
+            self.dim = 0
+            return
+        if path is None:
+            raise ValueError("a model that reads features needs their file")
+        self.file = FeatureFile(path)
+        self.dim = feature_width(self.file)
+        long = sum(_length(self.file, key, "tokens") > tokens for key in self.keys)
+        if long:
+            log.info("%s: %d of %d captions are cut to %d tokens", path, long, len(self.keys), tokens)
+        self._read = Memory(self._prepared, room or Room())
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def batch(self, index: Sequence[int] | np.ndarray) -> tuple[Tensor, Tensor]:
+        """Tokens and mask of the queries at `index`: [n, T, E] float32 (or [n, T] int64) and [n, T] bool."""
+        if self.ids is None:
+            return _padded([self._read[self.keys[i]] for i in index], self.tokens, self.dim)
+        ids = torch.zeros(len(index), self.tokens, dtype=torch.int64)
+        mask = torch.zeros(len(index), self.tokens, dtype=torch.bool)
+        for row, i in enumerate(index):
+            ids[row, : len(self.ids[i])] = torch.tensor(self.ids[i])
+            mask[row, : len(self.ids[i])] = True
+        return ids, mask
+
+    def _prepared(self, key: str) -> np.ndarray:
+        features = _finite(self.file, key, self.dim, self.cast)[: self.tokens]
+        return _normalised(features, self.file, key) if self.normalise else features
+
+
+def feature_width(file: FeatureFile) -> int:
+    """Size of one feature: the file's attribute `dim`, or the width of its first data set."""
+    if "dim" in file.attributes:
+        return file.dim
+    for key in file:
+        return file.width(key)
+    raise InputError("holds no features", file=file.path)
+
+
+def _length(file: FeatureFile, key: str, unit: str) -> int:
+    length = file.length(key)
+    if not length:
+        raise InputError(f"features of {key!r} have no {unit}", file=file.path)
+    return length
+
+
+def _finite(file: FeatureFile, key: str, dim: int, cast: Cast) -> np.ndarray:
+    array = file.stored(key) if cast == "official" else file[key]
+    if array.ndim != 2 or array.shape[1] != dim:
+        raise InputError(f"features of {key!r} have shape {list(array.shape)}, expected [items, {dim}]", file=file.path)
+    if not np.isfinite(array).all():
+        raise InputError(f"features of {key!r} hold values that are not finite", file=file.path)
+    return array
+
+
+def _padded(arrays: list[np.ndarray], length: int, dim: int) -> tuple[Tensor, Tensor]:
+    whole = np.zeros((len(arrays), length, dim), dtype=np.float32)
+    mask = np.zeros((len(arrays), length), dtype=bool)
+    for row, array in enumerate(arrays):
+        whole[row, : len(array)] = array
+        mask[row, : len(array)] = True
+    return torch.from_numpy(whole), torch.from_numpy(mask)
+
+
+def normalised(features: np.ndarray) -> np.ndarray:
+    """Rows divided by their norm + 1e-5, as all TVR code does; in the number format of the features."""
+    return features / (np.linalg.norm(features, axis=-1, keepdims=True) + 1e-5)
+
+
+def _normalised(features: np.ndarray, file: FeatureFile, key: str) -> np.ndarray:
+    with np.errstate(over="ignore"):
+        scaled = normalised(features)
+    if features.dtype == np.float16 and np.any(~scaled.any(axis=-1) & features.any(axis=-1)):
+        raise InputError(
+            f"features of {key!r} are so long that their norm is infinite in float16",
+            file=file.path,
+            remedy="set retrieval.feature_cast: float32",
+        )
+    return scaled
+
+
+def pooled(clips: np.ndarray, length: int) -> np.ndarray:
+    """A long video in `length` clips: means over bins whose bounds are rounded (half to even), as in ReLoCLNet.
+
+    [n, F] → [min(n, length), F]. The last bin ends one clip early, as in the official code.
+    """
+    count = len(clips)
+    if count <= length:
+        return clips
+    bounds = np.minimum(np.round(np.arange(length + 1) / length * count).astype(int), count - 1)
+    return np.stack([clips[a:b].mean(axis=0) if a < b else clips[a] for a, b in pairwise(bounds)])
+
+
+def span_labels(model: type[RetrievalModel], moments: Moments, videos: Lengths) -> np.ndarray:
+    """[Q, 2] start and end clip of each moment under the model's convention; ends behind the video are clamped."""
+    labels = np.empty((len(moments), 2), dtype=np.int64)
+    late = 0
+    for row, (video, (start, end)) in enumerate(zip(moments.video, moments.time)):
+        seconds, clips = videos.clip_seconds[video], int(videos.clips[video])
+        labels[row] = model.label(max(float(start), 0.0), float(end), float(seconds), clips)
+        late += end > clips * seconds
+    if late:
+        log.info("%s: %d of %d spans end after the last clip and are clamped to it", moments.file, late, len(moments))
+    return labels

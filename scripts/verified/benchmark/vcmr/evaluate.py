@@ -1,0 +1,141 @@
+"""Score a submission file against a ground-truth file (`verified evaluate`)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from verified.benchmark.lists import NO_VIDEO, Lists
+from verified.benchmark.nms import suppress
+from verified.benchmark.vcmr.metrics import TASKS, TVR_METRICS, Truth, per_query, percentage, tvr_summary
+from verified.benchmark.vcmr.submission import Submission, TrueMoment, has_types, read_submission, read_truth
+from verified.errors import InputError
+
+
+@dataclass
+class Evaluation:
+    """Metrics in percent, and what the reader of them should know."""
+
+    metrics: dict[str, dict[str, float | str]]
+    """Those of the TVR evaluator, under its names."""
+    further: dict[str, dict[str, float]] = field(default_factory=dict)
+    """Those that the TVR evaluator has not, such as mIoU, by task."""
+    notes: list[str] = field(default_factory=list)
+
+
+def evaluate_files(
+    truth_file: str | Path, submission_file: str | Path, nms: float | None = None, partial: bool = False
+) -> Evaluation:
+    """Evaluate every task the submission holds.
+
+    `nms`: suppress VCMR and SVMR rows above this tIoU first (within the top 100, as the official scripts do); VR is not
+    touched by it. `partial`: queries without a list leave the denominator and lists without a query are ignored;
+    otherwise both are an InputError that names them. Also raises InputError when a ground-truth video has no index.
+    """
+    moments = read_truth(truth_file)
+    evaluation = Evaluation({})
+    for scored in scored_tasks(moments, truth_file, submission_file, nms, partial, evaluation.notes):
+        evaluation.metrics |= tvr_summary(scored.task, scored.truth, scored.values)
+        further = {name: percentage(values) for name, values in scored.values.items() if name not in TVR_METRICS}
+        evaluation.further |= {scored.task: further} if further else {}
+    order = [*TASKS, *(f"{task}_by_type" for task in TASKS)]
+    evaluation.metrics = {name: evaluation.metrics[name] for name in order if name in evaluation.metrics}
+    return evaluation
+
+
+@dataclass
+class Scored:
+    """One task of a submission, query by query."""
+
+    task: str
+    truth: Truth
+    lists: Lists
+    """[Q] lists, suppressed if that was asked for."""
+    values: dict[str, np.ndarray]
+    """Per metric a number per query, [Q], as of `metrics.per_query`."""
+
+
+def scored_tasks(
+    moments: dict[int, TrueMoment],
+    truth_file: str | Path,
+    submission_file: str | Path,
+    nms: float | None,
+    partial: bool,
+    notes: list[str],
+) -> Iterator[Scored]:
+    """Score every task that a submission holds; parameters and errors as of `evaluate_files`, notes are appended."""
+    submission = read_submission(submission_file)
+    types = has_types(moments)
+    for task in TASKS:
+        if task not in submission.tasks:
+            notes.append(f"{task}: not in the submission")
+            continue
+        ids = _queries(task, moments, submission, submission_file, partial, notes)
+        truth = _truth(ids, moments, submission.video_index, truth_file, submission_file, types)
+        lists = Lists.pad([submission.tasks[task][desc_id] for desc_id in ids])
+        _describe(task, ids, lists, submission, notes)
+        if nms is not None and task != "VR":
+            lists = suppress(lists, nms)
+        yield Scored(task, truth, lists, per_query(task, truth, lists))
+
+
+def _queries(
+    task: str, moments: dict[int, TrueMoment], submission: Submission, file: object, partial: bool, notes: list[str]
+) -> list[int]:
+    given = submission.tasks[task]
+    missing = [desc_id for desc_id in moments if desc_id not in given]
+    extra = [desc_id for desc_id in given if desc_id not in moments]
+    if (missing or extra) and not partial:
+        parts = [f"{what} {_some(ids)}" for what, ids in (("lacks", missing), ("has unknown", extra)) if ids]
+        raise InputError(
+            f"{task} {' and '.join(parts)}",
+            file=file,
+            remedy="give one list per query of the ground truth, or --partial to score those in both",
+        )
+    if missing:
+        notes.append(f"{task}: {len(missing)} queries without a list are left out: {_some(missing)}")
+    if extra:
+        notes.append(f"{task}: {len(extra)} lists of unknown queries are ignored: {_some(extra)}")
+    shared = [desc_id for desc_id in moments if desc_id in given]
+    if not shared:
+        raise InputError(f"{task} has no query in common with the ground truth", file=file)
+    return shared
+
+
+def _truth(
+    ids: list[int], moments: dict[int, TrueMoment], index: dict[str, int], truth_file: object, file: object, types: bool
+) -> Truth:
+    unknown = sorted({moments[desc_id].video for desc_id in ids} - set(index))
+    if unknown:
+        shown = ", ".join(map(repr, unknown[:5])) + (", …" if len(unknown) > 5 else "")
+        raise InputError(f"video2idx lacks {len(unknown)} videos of {truth_file}: {shown}", file=file)
+    tested = [moments[desc_id] for desc_id in ids]
+    spans = np.full((len(ids), max(len(moment.spans) for moment in tested), 2), np.nan)
+    for row, moment in enumerate(tested):
+        spans[row, : len(moment.spans)] = moment.spans
+    kinds = np.array([moment.kind for moment in tested]) if types else None
+    return Truth(np.array(ids), np.array([index[moment.video] for moment in tested]), spans, kinds)
+
+
+def _describe(task: str, ids: list[int], lists: Lists, submission: Submission, notes: list[str]) -> None:
+    numbers = np.array(ids)
+    if submission.repeated[task]:
+        notes.append(f"{task}: repeated desc_id, the last list counts: {_some(submission.repeated[task])}")
+    empty = numbers[lists.counts() == 0]
+    if len(empty):
+        notes.append(f"{task}: {len(empty)} queries with an empty list count as missed: {_some(empty.tolist())}")
+    both = (lists.video[:, 1:] != NO_VIDEO) & (lists.video[:, :-1] != NO_VIDEO)
+    unsorted = numbers[(both & (lists.score[:, 1:] > lists.score[:, :-1])).any(axis=1)]
+    if len(unsorted):
+        notes.append(f"{task}: {len(unsorted)} lists are not sorted by score; their order counts: {_some(unsorted)}")
+    known = np.array([NO_VIDEO, *submission.video_index.values()])
+    strange = numbers[~np.isin(lists.video, known).all(axis=1)]
+    if len(strange):
+        notes.append(f"{task}: {len(strange)} lists hold videos that video2idx does not know: {_some(strange)}")
+
+
+def _some(ids, shown: int = 5) -> str:
+    """``desc_id 3, 4, 5 and 2 more``"""
+    listed = ", ".join(str(int(desc_id)) for desc_id in ids[:shown])
+    return f"desc_id {listed}" + (f" and {len(ids) - shown} more" if len(ids) > shown else "")

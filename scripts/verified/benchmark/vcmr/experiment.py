@@ -1,0 +1,241 @@
+"""One run of the benchmark: train a model, rank videos with it, test it; files in, files out."""
+
+import hashlib
+import logging
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from verified.benchmark.intervals import mean_interval
+from verified.benchmark.lists import Lists
+from verified.benchmark.nms import suppress
+from verified.benchmark.vcmr.checkpoint import load_model, save_model
+from verified.benchmark.vcmr.contract import Recipe, RetrievalModel
+from verified.benchmark.vcmr.data import Moments, Queries, Room, Videos, feature_width, read_moments
+from verified.benchmark.vcmr.metrics import Truth, per_query, percentage
+from verified.benchmark.vcmr.per_query import write_per_query
+from verified.benchmark.vcmr.ranked import Ranked, read_ranked, write_ranked
+from verified.benchmark.vcmr.registry import build_model, model_class
+from verified.benchmark.vcmr.search import SearchSettings, encode_corpus, encode_queries, search, video_scores
+from verified.benchmark.vcmr.submission import write_submission
+from verified.benchmark.vcmr.tokens import load_tokeniser
+from verified.benchmark.vcmr.training import Run, SplitData, train
+from verified.corpus.held_out import HELD_OUT
+from verified.io.hdf5 import FeatureFile
+from verified.io.jsonl import write_json
+from verified.nn.training_state import TrainingState, fingerprint
+from verified.runtime.digest import modules_digest
+from verified.runtime.seeds import derive_seed
+
+log = logging.getLogger("verified")
+
+Files = Mapping[str, str]
+SAVE_SECONDS = 30.0
+"""Least time between two states of a training on disk."""
+
+
+def train_model(name: str, trained_on: str, seed: int, files: Files, settings: dict, checkpoint: str, record: str):
+    """Train a model and write its checkpoint and its record of epochs.
+
+    `files`: video, text, train, selection and, for two-stage models, ranked. `settings`: see paths.training_settings.
+    """
+    cls = model_class(name)
+    recipe = own_recipe(cls.recipe, settings["recipe"])
+    splits = _training_moments(files, trained_on, settings)
+    tokeniser = load_tokeniser(settings["text_encoder"]) if cls.query_input == "ids" else None
+    torch.manual_seed(derive_seed(settings["seed"], name, trained_on, seed, "weights"))
+    model = build_model(name, _sizes(files, settings, tokeniser), settings["options"])
+    model.initial_weights()
+    room = _room(settings)
+    data = {split: _split(model, files, moments, settings, tokeniser, split, room) for split, moments in splits.items()}
+    owner = fingerprint(
+        modules_digest("retrieval.experiment", f"retrieval.models.{name}"),
+        {key: value for key, value in settings.items() if key != "memory_mb"},
+        [files[key] for key in sorted(files)],
+        run=[name, trained_on, seed],
+    )
+    state = TrainingState(Path(checkpoint).with_name("unfinished.safetensors"), owner, SAVE_SECONDS)
+    run_seed = derive_seed(settings["seed"], name, trained_on, seed)
+    trained = train(
+        model,
+        data["train"],
+        data["selection"],
+        recipe,
+        _searching(settings),
+        Run(run_seed, record, state, settings["precision"]),
+    )
+    facts = {
+        "trained_on": trained_on,
+        "seed": seed,
+        "selected_epoch": trained.epoch,
+        "epochs": len(trained.history),
+        "left_out_queries": trained.left_out,
+        "parameters": sum(parameter.numel() for parameter in model.parameters()),
+    }
+    save_model(checkpoint, name, model, trained.state, facts)
+    state.remove()
+
+
+def own_recipe(recipe: Recipe, changes: dict) -> Recipe:
+    """The official recipe with the changes of the config; epochs that are asked for take the place of steps."""
+    by_epochs = "epochs" in changes and "steps" not in changes
+    return replace(recipe, **({"steps": None} if by_epochs else {}), **changes)
+
+
+def rank_videos(files: Files, captions: str, settings: dict, output: str) -> None:
+    """Write the ranked lists (videos and cosines) of a one-stage checkpoint for the queries of `files`.
+
+    `files`: checkpoint, video, text and either train and selection, or test.
+    """
+    model, _ = load_model(files["checkpoint"], settings["device"])
+    splits = _training_moments(files, captions, settings) if "train" in files else _test_moments(files, captions)
+    ranked_lists, room = {}, _room(settings)
+    for split, moments in splits.items():
+        data = _split(model, files, moments, settings, None, split, room)
+        kept = settings["training_list_videos" if split == "train" else "searched_videos"]
+        ranked_lists[split] = _ranked(model, data, settings, kept)
+    write_ranked(output, ranked_lists)
+
+
+@torch.no_grad()
+def _ranked(model: RetrievalModel, data: SplitData, settings: dict, kept: int) -> Ranked:
+    searching = _searching(settings)
+    corpus = encode_corpus(model, data.videos, searching)
+    kept = min(kept, len(data.videos))
+    videos, cosines = [], []
+    for at in range(0, len(data.queries), searching.chunk):
+        index = np.arange(at, min(at + searching.chunk, len(data.queries)))
+        queries = encode_queries(model, data.queries, index, searching.device)
+        best = video_scores(model, queries, corpus, searching.device).topk(kept, dim=1)
+        videos.append(best.indices.cpu().numpy())
+        cosines.append(best.values.float().cpu().numpy())
+    return Ranked(data.moments.desc_id, np.concatenate(videos), np.concatenate(cosines), data.moments.videos)
+
+
+def test_model(
+    files: Files, facts: dict, settings: dict, history: list[dict], submission: str, metrics: str, queries_file: str
+) -> None:
+    """Test a checkpoint: submission (before NMS), metrics with intervals (after NMS and without), numbers per query.
+
+    `files`: checkpoint, video, text, test and, for two-stage models, ranked. `facts` go into the metrics as they are
+    (dataset, model, trained_on, tested_on, seed, split). `history`: the record of training.
+    """
+    model, header = load_model(files["checkpoint"], settings["device"])
+    tokeniser = load_tokeniser(settings["text_encoder"]) if model.query_input == "ids" else None
+    moments = _test_moments(files, facts["tested_on"])["test"]
+    data = _split(model, files, moments, settings, tokeniser, "test", Room())
+    lists_by_task = search(model, data.videos, data.queries, data.moments, _searching(settings), data.ranked).tasks()
+    write_submission(submission, data.moments.videos, data.moments.desc_id, data.moments.caption, lists_by_task)
+    threshold = settings["spans"]["nms_threshold"]
+    final = {task: lists if task == "VR" else suppress(lists, threshold) for task, lists in lists_by_task.items()}
+    truth = data.truth()
+    reported = _per_query(truth, final)
+    videos = [data.moments.videos[position] for position in data.moments.video]
+    write_per_query(queries_file, data.moments.desc_id, videos, reported)
+    outside = 0
+    if data.ranked is not None:
+        outside = int((data.ranked.rank_of(truth.desc_id, truth.video) < 0).sum())
+    write_json(
+        metrics,
+        {
+            **facts,
+            "queries": len(data.moments),
+            "videos": len(data.videos),
+            "nms_threshold": threshold,
+            "ground_truth_sha256": hashlib.sha256(Path(files["test"]).read_bytes()).hexdigest(),
+            "parameters": header["parameters"],
+            "epochs": header["epochs"],
+            "selected_epoch": header["selected_epoch"],
+            "selection_split": settings["spans"]["selection_split"],
+            "left_out_queries": header["left_out_queries"],
+            "queries_outside_list": outside,
+            "metrics": _percentages(reported),
+            "intervals": _intervals(reported, videos),
+            "without_nms": _percentages(_per_query(truth, lists_by_task)),
+        },
+    )
+
+
+def _training_moments(files: Files, captions: str, settings: dict) -> dict[str, Moments]:
+    share = settings["held_out_share"]
+    return {
+        "train": read_moments(files["train"], captions, "rest" if share else None, share),
+        "selection": read_moments(files["selection"], captions, HELD_OUT if share else None, share),
+    }
+
+
+def _test_moments(files: Files, captions: str) -> dict[str, Moments]:
+    return {"test": read_moments(files["test"], captions)}
+
+
+def _sizes(files: Files, settings: dict, tokeniser) -> dict[str, int]:
+    sizes = {
+        "video_dim": feature_width(FeatureFile(files["video"])),
+        "context_clips": settings["spans"]["max_context_clips"],
+    }
+    if tokeniser is not None:
+        return {**sizes, "text_dim": 0, "vocabulary": tokeniser.vocabulary, "cls_id": tokeniser.cls_id}
+    return {**sizes, "text_dim": feature_width(FeatureFile(files["text"]))}
+
+
+def _room(settings: dict) -> Room:
+    """What the splits of a training keep in memory together; a test reads each video once and keeps none."""
+    return Room(settings["memory_mb"] * 2**20)
+
+
+def _split(
+    model: RetrievalModel, files: Files, moments: Moments, settings: dict, tokeniser, split: str, room: Room
+) -> SplitData:
+    cls, config = type(model), model.config
+    seconds, cast = settings["spans"]["clip_seconds"], settings["feature_cast"]
+    videos = Videos(files["video"], moments.videos, cls, config.context_clips, seconds, room, cast)
+    queries = Queries(moments, cls, config.query_tokens, files["text"], tokeniser, room, cast)
+    ranked = None
+    if cls.two_stage:
+        ranked = read_ranked(files["ranked"], split, moments.videos, settings["external_score"])
+    return SplitData(moments, videos, queries, ranked)
+
+
+def _searching(settings: dict) -> SearchSettings:
+    spans = settings["spans"]
+    return SearchSettings(
+        min_clips=spans["min_pred_clips"],
+        max_clips=spans["max_pred_clips"],
+        videos=settings["searched_videos"],
+        memory_mb=settings["memory_mb"],
+        device=settings["device"],
+        padding=settings.get("padding", "context"),
+    )
+
+
+def _per_query(truth: Truth, tasks: dict[str, Lists]) -> dict[str, np.ndarray]:
+    return {
+        f"{task}/{name}": values
+        for task, lists in tasks.items()
+        for name, values in per_query(task, truth, lists).items()
+    }
+
+
+def _nested(values: dict) -> dict[str, dict]:
+    nested: dict[str, dict] = {}
+    for name, value in values.items():
+        task, metric = name.split("/", 1)
+        nested.setdefault(task, {})[metric] = value
+    return nested
+
+
+def _percentages(per_query_values: dict[str, np.ndarray]) -> dict[str, dict[str, float]]:
+    return _nested({name: percentage(values) for name, values in per_query_values.items()})
+
+
+def _intervals(values: dict[str, np.ndarray], videos: list[str]) -> dict[str, dict[str, list[float] | None]]:
+    """95 % intervals in percent that hold the draw of test videos, not the noise of training; None for one video."""
+    found = mean_interval(np.stack(list(values.values()), axis=1)[None], videos)
+    pairs = [
+        None if np.isnan(low) else [round(100 * float(low), 2), round(100 * float(high), 2)]
+        for low, high in zip(found.low, found.high)
+    ]
+    return _nested(dict(zip(values, pairs)))

@@ -1,0 +1,146 @@
+"""Layers that several retrieval models share (TVR family). Parameter names are those of the authors' state dicts.
+
+Shapes: N sequences, S positions, D hidden size. Masks are bool, true for real positions. Where a mask may be a
+`Packing`, sequences are its R rows: [R, D] in the place of [N, S, D].
+"""
+
+from collections.abc import Callable
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from verified.benchmark.vcmr.packing import Packing
+
+MASKED = -10000.0
+"""Added to the attention scores of positions that must not be seen."""
+
+
+def without_pads(x: Tensor, mask: Tensor) -> Tensor:
+    """Zeros behind the last real position, whatever was there; [N, S, D] and [N, S] → [N, S, D].
+
+    First step of every encoder: attention and convolutions see pads, so what they hold must be the same each time.
+    """
+    return x.masked_fill(~mask.unsqueeze(-1), 0.0)
+
+
+def longest(mask: Tensor) -> int:
+    """Largest number of real positions in a row of [N, S]."""
+    return int(mask.sum(dim=1).max())
+
+
+def laid_out(
+    x: Tensor, mask: Tensor, packed: bool, reach: int = 0
+) -> tuple[Tensor, Tensor | Packing, Callable[[Tensor], Tensor]]:
+    """What an encoder reads of [N, S, F] and [N, S], the mask its layers take, and what gives its output as [N, S, D].
+
+    Packed, that is zero at pads beyond `reach` positions behind the last real one.
+    """
+    if not packed:
+        return without_pads(x, mask), mask, lambda encoded: encoded
+    packing = Packing(mask, reach)
+    return packing.rows(x), packing, packing.padded
+
+
+class InputProjection(nn.Module):
+    """LayerNorm → dropout → Linear → ReLU; [..., in] → [..., out]. Keys ``LayerNorm`` and ``net.1``."""
+
+    def __init__(self, size_in: int, size_out: int, dropout: float, relu: bool = True):
+        super().__init__()
+        self.LayerNorm = nn.LayerNorm(size_in)
+        self.net = nn.Sequential(nn.Dropout(dropout), nn.Linear(size_in, size_out))
+        self.relu = relu
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = self.net(self.LayerNorm(x))
+        return F.relu(x) if self.relu else x
+
+
+class LearnedPositions(nn.Module):
+    """Adds a row of a learned table per position, then LayerNorm and dropout; [N, S, D] → [N, S, D], or [R, D]."""
+
+    def __init__(self, rows: int, hidden: int, dropout: float):
+        super().__init__()
+        self.position_embeddings = nn.Embedding(rows, hidden)
+        self.LayerNorm = nn.LayerNorm(hidden)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x: Tensor, mask: Tensor | Packing | None = None) -> Tensor:
+        table = self.position_embeddings
+        added = table(mask.positions) if isinstance(mask, Packing) else table.weight[: x.shape[1]]
+        return self.dropout(self.LayerNorm(x + added))
+
+
+class SelfAttention(nn.Module):
+    """Multi-head attention with biased query, key and value maps and no output map; [N, S, D] → [N, S, D].
+
+    `mask` is [N, S] (keys), [N, S, S] (pairs) or a packing. Hidden positions get −10000 instead of −inf, so a row that
+    sees nothing attends to all positions alike, as in the official code.
+    """
+
+    def __init__(self, hidden: int, heads: int, dropout: float):
+        super().__init__()
+        self.heads = heads
+        self.query = nn.Linear(hidden, hidden)
+        self.key = nn.Linear(hidden, hidden)
+        self.value = nn.Linear(hidden, hidden)
+        self.dropout = dropout
+
+    def forward(self, x: Tensor, mask: Tensor | Packing) -> Tensor:
+        query, key, value = (projection(x) for projection in (self.query, self.key, self.value))
+        if isinstance(mask, Packing):
+            return mask.each_group(self.attend, query, key, value)
+        return self.attend(query, key, value, mask)
+
+    def attend(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> Tensor:
+        """Attention in each head between what the three maps gave; three times [N, S, D] → [N, S, D]."""
+        n, s, hidden = query.shape
+        q, k, v = (part.view(n, s, self.heads, hidden // self.heads).transpose(1, 2) for part in (query, key, value))
+        added = (~mask).to(q.dtype) * MASKED
+        added = added[:, None, None, :] if mask.dim() == 2 else added[:, None]
+        dropout = self.dropout if self.training else 0.0
+        out = F.scaled_dot_product_attention(q, k, v, attn_mask=added, dropout_p=dropout)
+        return out.transpose(1, 2).reshape(n, s, hidden)
+
+
+class ResidualOutput(nn.Module):
+    """Linear → dropout → residual → LayerNorm. Keys ``dense`` and ``LayerNorm``."""
+
+    def __init__(self, size_in: int, hidden: int, dropout: float, eps: float = 1e-5):
+        super().__init__()
+        self.dense = nn.Linear(size_in, hidden)
+        self.LayerNorm = nn.LayerNorm(hidden, eps=eps)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x: Tensor, residual: Tensor) -> Tensor:
+        return self.LayerNorm(self.dropout(self.dense(x)) + residual)
+
+
+class AttentionBlock(nn.Module):
+    """Block A: self-attention → Linear → dropout → residual → LayerNorm, without a feed-forward part."""
+
+    def __init__(self, hidden: int, heads: int, dropout: float, eps: float = 1e-5):
+        super().__init__()
+        self.self = SelfAttention(hidden, heads, dropout)
+        self.output = ResidualOutput(hidden, hidden, dropout, eps)
+
+    def forward(self, x: Tensor, mask: Tensor | Packing) -> Tensor:
+        return self.output(self.self(x, mask), x)
+
+
+def attention_pooling(tokens: Tensor, scores: Tensor, mask: Tensor) -> Tensor:
+    """Weighted sum over positions by a masked softmax of `scores`; [N, S, D] and [N, S] → [N, D]."""
+    weights = torch.softmax(scores.masked_fill(~mask, -1e10), dim=1)
+    return torch.einsum("ns,nsd->nd", weights, tokens)
+
+
+def initialise(model: nn.Module, deviation: float = 0.02) -> None:
+    """Linear and embedding weights from N(0, 0.02), biases 0, LayerNorm 1 and 0; convolutions as PyTorch makes them."""
+    for module in model.modules():
+        if isinstance(module, nn.Linear | nn.Embedding):
+            nn.init.normal_(module.weight, 0.0, deviation)
+        elif isinstance(module, nn.LayerNorm):
+            nn.init.ones_(module.weight)
+            nn.init.zeros_(module.bias)
+        if isinstance(module, nn.Linear) and module.bias is not None:
+            nn.init.zeros_(module.bias)

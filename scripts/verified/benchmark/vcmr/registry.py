@@ -1,0 +1,159 @@
+"""Models by name. The name of a model is the name of its file in `models/`."""
+
+import ast
+import difflib
+import importlib.util
+import sys
+from collections.abc import Callable
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from verified.errors import InputError
+
+if TYPE_CHECKING:
+    from verified.benchmark.vcmr.contract import RetrievalModel
+
+_CLASSES: dict[str, type["RetrievalModel"]] = {}
+_MODELS = Path(__file__).with_name("models")
+
+
+def register(name: str) -> Callable[[type["RetrievalModel"]], type["RetrievalModel"]]:
+    """Class decorator: ``@register("xml")`` in ``models/xml.py``.
+
+    Raises ValueError if the name is taken, and InputError for a class whose kind a run could not be planned by.
+    """
+
+    def add(model: type["RetrievalModel"]) -> type["RetrievalModel"]:
+        if name in _CLASSES and _CLASSES[name].__module__ != model.__module__:
+            raise ValueError(f"the model name {name!r} is taken by {_CLASSES[name].__module__}")
+        _check_planning(name, model)
+        _CLASSES[name] = model
+        return model
+
+    return add
+
+
+def model_names() -> list[str]:
+    """Names of the models that have a file, in alphabetical order. Imports nothing heavy."""
+    return sorted(file.stem for file in _MODELS.glob("[a-z]*.py"))
+
+
+def is_two_stage(name: str) -> bool:
+    """Whether the model works on ranked lists: read from its file's source, so that planning imports nothing heavy."""
+    return _declares_two_stage(_MODELS / f"{name}.py", registered=name)
+
+
+def _declares_two_stage(file: Path, name: str = "", registered: str = "") -> bool:
+    """Whether a class, or else a base in a model's file, says ``two_stage = True`` or ``two_stage: … = True``.
+
+    The class is the one called `name`, or that under ``@register(registered)``.
+    """
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
+    for found in classes:
+        if found.name == name or (registered and registered in _registered(found)):
+            declared = _declared(found)
+            if declared is not None:
+                return declared
+            return any(_declares_two_stage(*base) for base in _bases(found, tree, file))
+    return False
+
+
+def _declared(node: ast.ClassDef) -> bool | None:
+    """What the class itself says of `two_stage`; None if nothing that can be read."""
+    for statement in node.body:
+        targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
+        if any(isinstance(target, ast.Name) and target.id == "two_stage" for target in targets):
+            value = getattr(statement, "value", None)
+            return bool(value.value) if isinstance(value, ast.Constant) else None
+    return None
+
+
+def _registered(node: ast.ClassDef) -> list[object]:
+    """The names in its decorators ``@register("name")``."""
+    calls = [decorator for decorator in node.decorator_list if isinstance(decorator, ast.Call)]
+    return [given.value for call in calls for given in call.args if isinstance(given, ast.Constant)]
+
+
+def _bases(node: ast.ClassDef, tree: ast.Module, file: Path) -> list[tuple[Path, str]]:
+    """File and name of each base that lies in the same file or in that of another model."""
+    places = {other.name: (file, other.name) for other in tree.body if isinstance(other, ast.ClassDef)}
+    modules: dict[str, Path] = {}
+    for statement in tree.body:
+        if not isinstance(statement, ast.ImportFrom):
+            continue
+        package = "verified.benchmark.vcmr.models" if statement.level else ""
+        source = ".".join(filter(None, (package, statement.module)))
+        for alias in statement.names:
+            known = alias.asname or alias.name
+            if source == "verified.benchmark.vcmr.models":
+                modules[known] = _MODELS / f"{alias.name}.py"
+            elif source.startswith("verified.benchmark.vcmr.models."):
+                places[known] = (_MODELS / f"{source.rpartition('.')[2]}.py", alias.name)
+    for base in node.bases:
+        if isinstance(base, ast.Attribute) and isinstance(base.value, ast.Name) and base.value.id in modules:
+            places[ast.unparse(base)] = (modules[base.value.id], base.attr)
+    written = [ast.unparse(base) for base in node.bases]
+    return [places[base] for base in written if base in places and places[base] != (file, node.name)]
+
+
+def _check_planning(name: str, model: type["RetrievalModel"]) -> None:
+    """Raise InputError if planning, which reads the file's text alone, takes the model for one of the other kind."""
+    file = getattr(sys.modules.get(model.__module__), "__file__", None)
+    if file is None or _declares_two_stage(Path(file), registered=name) == model.two_stage:
+        return
+    raise InputError(
+        f"two_stage of the class {model.__name__} of the model {name!r} is {model.two_stage}, which cannot be read"
+        " from the file's text before a run",
+        file=file,
+        remedy=f"""write `two_stage = {model.two_stage}` into the class under @register("{name}")""",
+    )
+
+
+def model_class(name: str) -> type["RetrievalModel"]:
+    """The class behind a name. Raises InputError with the nearest known name."""
+    if name in model_names():
+        importlib.import_module(f"verified.benchmark.vcmr.models.{name}")
+    if name not in _CLASSES:
+        known = sorted({*model_names(), *_CLASSES})
+        near = difflib.get_close_matches(name, known, n=1, cutoff=0.4)
+        hint = f"did you mean {near[0]!r}? " if near else ""
+        raise InputError(f"unknown retrieval model {name!r}", remedy=f"{hint}known: {', '.join(known)}")
+    return _CLASSES[name]
+
+
+def model_of_file(path: str | Path) -> type["RetrievalModel"]:
+    """The class that a Python file registers. Raises InputError if it cannot be loaded or registers none."""
+    path = Path(path)
+    spec = importlib.util.spec_from_file_location(f"verified_model_{path.stem}", path)
+    if spec is None or spec.loader is None:
+        raise InputError("is no Python file", file=path, remedy="name a file that ends in .py")
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except (OSError, SyntaxError, ImportError, NameError) as error:
+        raise InputError(f"cannot be loaded: {error}", file=path) from None
+    registered = [model for model in _CLASSES.values() if model.__module__ == module.__name__]
+    if not registered:
+        raise InputError("registers no model", file=path, remedy='decorate the class with @register("name")')
+    return registered[-1]
+
+
+def build_model(name: str, sizes: dict, options: dict | None = None) -> "RetrievalModel":
+    """A model with the sizes that the data fix and the options of `retrieval.training.MODEL.model`.
+
+    Raises InputError for an option that the model's config does not have.
+    """
+    from verified.benchmark.vcmr.dropout import with_quick_dropout
+    from verified.nn.linear import through_onednn
+
+    model = model_class(name)
+    options = options or {}
+    known = {field.name for field in fields(model.Config)}
+    for option in options:
+        if option not in known:
+            near = difflib.get_close_matches(option, sorted(known), n=1, cutoff=0.4)
+            hint = f"did you mean {near[0]!r}? " if near else ""
+            raise InputError(f"{name} has no option {option!r}", remedy=f"{hint}known: {', '.join(sorted(known))}")
+    return with_quick_dropout(through_onednn(model(model.Config(**sizes, **options))))

@@ -1,0 +1,118 @@
+"""Scores, and the tail, shared by the models that compare one query vector with clip vectors.
+
+Shapes: Q queries, V videos, P pairs, L clips, D hidden size.
+"""
+
+from functools import reduce
+from operator import add
+from typing import Any, ClassVar
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from verified.benchmark.vcmr.contract import Encoded, Spans
+from verified.nn.precision import whole
+
+PAD = -1e10
+"""Value of pads in XML's and ReLoCLNet's scores and logits: their softmax is exactly 0."""
+REACH = 2
+"""Clips to either side that the kernels of the start and end logits see."""
+
+
+def unit(x: Tensor, eps: float = 1e-12) -> Tensor:
+    """Vectors divided by their length (at least `eps`)."""
+    with whole(x.device):
+        return F.normalize(x.float(), dim=-1, eps=eps)
+
+
+class OneVectorTail:
+    """What XML, ReLoCLNet and HERO do once queries and videos are encoded; stands before `RetrievalModel` as a base.
+
+    A video's score is the largest cosine of its clips (encodings ``unit``); the products of the query's ``localiser``
+    with the clips' ``localised`` go through one kernel of five for starts and one for ends.
+    """
+
+    config: Any  # of the model, with the weight `alpha`
+    pad: ClassVar[float] = PAD
+    kernels: ClassVar[tuple[str, str]] = ("video_st_predictor", "video_ed_predictor")
+    """Names of the two convolutions, as in the authors' state dict."""
+
+    def video_scores(self, queries: Encoded, videos: Encoded) -> Tensor:
+        return max_over_clips(queries["unit"], videos["unit"], videos["mask"], self.pad)
+
+    def span_logits(self, queries: Encoded, videos: Encoded, query_index: Tensor, video_index: Tensor) -> Spans:
+        products = paired_products(queries["localiser"], videos["localised"], query_index, video_index)
+        return self.spans_of(products, videos["mask"][video_index])
+
+    def spans_of(self, products: Tensor, mask: Tensor) -> Spans:
+        """Logits of starts and ends from products [P, L] of a query and the clips of a video."""
+        start, end = (kernel5(products, getattr(self, name).weight) for name in self.kernels)
+        return Spans(start.masked_fill(~mask, self.pad), end.masked_fill(~mask, self.pad))
+
+    def video_weights(self, scores: Tensor) -> Tensor:
+        return torch.exp(self.config.alpha * scores)
+
+
+def max_over_clips(queries: Tensor, clips: Tensor, mask: Tensor, pad: float = PAD) -> Tensor:
+    """Largest product of a query with a real clip of each video; [Q, D], [V, L, D], [V, L] → [Q, V].
+
+    With unit vectors this is the video score of XML, ReLoCLNet and HERO (maximum cosine).
+    """
+    with whole(queries.device):  # a hinge of margin 0.1 stands on differences that bfloat16 rounds away
+        products = (queries.float() @ clips.float().flatten(0, 1).T).view(len(queries), *mask.shape)
+    return products.masked_fill_(~mask, pad).amax(dim=2)
+
+
+def paired_products(queries: Tensor, clips: Tensor, query_index: Tensor, video_index: Tensor) -> Tensor:
+    """Product of a query with every clip of a video, for P pairs sorted by video; → [P, L].
+
+    `queries` [Q, D], `clips` [V, L, D], indices [P]. One matrix product per video, so that no clip is copied per pair.
+    """
+    videos, counts = torch.unique_consecutive(video_index, return_counts=True)
+    rows = queries[query_index].split(counts.tolist())
+    return torch.cat([row @ clips[video].T for row, video in zip(rows, videos.tolist())])
+
+
+def kernel5(logits: Tensor, kernel: Tensor) -> Tensor:
+    """Convolution of [P, L] with a [1, 1, 5] kernel and two zeros of padding at both ends, without bias; → [P, L].
+
+    Written as five shifted sums: with one channel that takes a fifth of the time of PyTorch's convolution on a CPU.
+    """
+    length = logits.shape[1]
+    padded = F.pad(logits, (2, 2))
+    return reduce(add, (kernel[0, 0, at] * padded[:, at : at + length] for at in range(5)))
+
+
+def sampled_hinge(scores: Tensor, margin: float, pool: int | None, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Hinge losses with one sampled negative per row; `scores` [N, N] of matched pairs (diagonal = positives).
+
+    For each query a negative video, then for each video a negative query: rank 1 is the hardest; ranks are drawn
+    uniformly from all negatives, or from the hardest `pool`. Mean over the batch of max(0, margin + negative −
+    positive). A batch of one has no negatives and costs nothing.
+    """
+    if len(scores) < 2:
+        zero = scores.sum() * 0.0
+        return zero, zero
+    videos = _one_hinge(scores, draw_ranks(len(scores), pool, generator), margin)
+    queries = _one_hinge(scores.T, draw_ranks(len(scores), pool, generator), margin)
+    return videos, queries
+
+
+def draw_ranks(count: int, pool: int | None, generator: torch.Generator) -> Tensor:
+    """One rank in [1, count) per row, or in [1, 1 + pool) where that is less; [count] int64 on the CPU."""
+    highest = count if pool is None else min(1 + pool, count)
+    return torch.randint(1, highest, (count,), generator=generator)
+
+
+def negatives_at(scores: Tensor, ranks: Tensor) -> Tensor:
+    """Column of the negative of each rank, rows being sorted in descending order, positive first; [N] → [N]."""
+    first = scores.detach().clone()
+    first.fill_diagonal_(float("inf"))
+    order = first.argsort(dim=1, descending=True)
+    return order.gather(1, ranks.to(scores.device).unsqueeze(1)).squeeze(1)
+
+
+def _one_hinge(scores: Tensor, ranks: Tensor, margin: float) -> Tensor:
+    negative = scores.gather(1, negatives_at(scores, ranks).unsqueeze(1)).squeeze(1)
+    return torch.clamp(margin + negative - scores.diagonal(), min=0).mean()

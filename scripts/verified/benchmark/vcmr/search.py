@@ -1,0 +1,271 @@
+"""VR, SVMR and VCMR lists of any model over a corpus.
+
+The corpus is encoded once. Queries come in chunks: a one-stage model scores all videos block by block and its best ones
+are kept; a two-stage model is given its ranked list. Start and end logits are formed only for the kept videos and for
+the ground-truth video, which serves SVMR alone.
+
+Differences from the official code: spans are decoded with the tensors' own shape (there with the configured length,
+which scrambles rows when no video is that long); rows of zero probability are dropped instead of filling the list; a
+video is padded to the model's context length, so that its scores do not depend on what it is batched with, unless
+`SearchSettings.padding` is official.
+"""
+
+import logging
+import tempfile
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from verified.benchmark.lists import NO_VIDEO, Lists
+from verified.benchmark.vcmr.contract import Encoded, RetrievalModel
+from verified.benchmark.vcmr.data import Batches, Corpus, Moments, Padding
+from verified.benchmark.vcmr.decode import best_spans
+from verified.benchmark.vcmr.layers import longest
+from verified.benchmark.vcmr.metrics import DEPTH
+from verified.benchmark.vcmr.ranked import Ranked
+from verified.runtime.progress import Progress
+
+log = logging.getLogger("verified")
+
+ENCODED_AT_ONCE = 64
+"""Videos or queries per forward pass of an encoder."""
+SCORED_AT_ONCE = 8192
+"""Clips that a block of videos may hold while scoring: one block's products stay in the processor's cache."""
+
+
+@dataclass(frozen=True)
+class SearchSettings:
+    """How lists are formed."""
+
+    min_clips: int
+    """min_pred_l: smallest end − start, in clips."""
+    max_clips: int
+    """max_pred_l: end − start stays below this."""
+    videos: int = 100
+    """Videos that VCMR looks into (fewer where the corpus is smaller)."""
+    rows: int = DEPTH
+    """Rows kept of each list of spans."""
+    chunk: int = 256
+    """Upper limit of queries that are searched at a time."""
+    memory_mb: int = 2000
+    """Room for the working memory of a chunk, and again for the encoded corpus (beyond it, a file takes the rest)."""
+    device: str = "cpu"
+    padding: Padding = "context"
+    quiet: bool = False
+    """Whether progress is left out (the searches between epochs)."""
+
+
+@dataclass
+class TaskLists:
+    """Ranked lists of Q queries; videos are positions in the corpus, times are seconds."""
+
+    vcmr: Lists
+    svmr: Lists
+    vr: Lists
+
+    def tasks(self) -> dict[str, Lists]:
+        """By the names of the tasks."""
+        return {"VCMR": self.vcmr, "SVMR": self.svmr, "VR": self.vr}
+
+
+@torch.no_grad()
+def search(
+    model: RetrievalModel,
+    videos: Corpus,
+    queries: Batches,
+    moments: Moments,
+    settings: SearchSettings,
+    ranked: Ranked | None = None,
+) -> TaskLists:
+    """Lists of every query of `moments`; `ranked` holds the external lists, for two-stage models only."""
+    training, model = model.training, model.eval()
+    lists = search_encoded(model, encode_corpus(model, videos, settings), videos, queries, moments, settings, ranked)
+    model.train(training)
+    return lists
+
+
+@torch.no_grad()
+def search_encoded(
+    model: RetrievalModel,
+    corpus: Encoded,
+    videos: Corpus,
+    queries: Batches,
+    moments: Moments,
+    settings: SearchSettings,
+    ranked: Ranked | None = None,
+) -> TaskLists:
+    """`search` over a corpus that is encoded already."""
+    kept = min(settings.videos, len(videos))
+    chunk = _chunk(model, kept, videos.context, settings)
+    searched = []
+    progress = Progress("search", len(queries), "queries")
+    for at in range(0, len(queries), chunk):
+        index = np.arange(at, min(at + chunk, len(queries)))
+        encoded = encode_queries(model, queries, index, settings.device)
+        truth = torch.from_numpy(moments.video[index]).to(settings.device)
+        if model.two_stage:
+            if ranked is None:
+                raise ValueError("a two-stage model searches in ranked lists, and none are given")
+            candidates, scores = (tensor.to(settings.device) for tensor in ranked.rows(moments.desc_id[index], kept))
+        else:
+            scores, candidates = video_scores(model, encoded, corpus, settings.device).topk(kept, dim=1)
+        searched.append(_search_chunk(model, encoded, corpus, videos, candidates, scores, truth, settings))
+        if not settings.quiet:
+            progress.step(len(index))
+    if not settings.quiet:
+        progress.finish()
+    return TaskLists(*(_joined([chunk_lists[task] for chunk_lists in searched]) for task in range(3)))
+
+
+def _search_chunk(
+    model: RetrievalModel,
+    queries: Encoded,
+    corpus: Encoded,
+    videos: Corpus,
+    candidates: Tensor,
+    scores: Tensor,
+    truth: Tensor,
+    settings: SearchSettings,
+) -> tuple[Lists, Lists, Lists]:
+    pairs = torch.cat([candidates, truth.unsqueeze(1)], dim=1)
+    start, end, rescored = localise(model, queries, corpus, pairs, settings)
+    if rescored is not None:
+        scores, order = rescored[:, :-1].sort(dim=1, descending=True, stable=True)
+        candidates = candidates.gather(1, order)
+        index = order.unsqueeze(2).expand(-1, -1, start.shape[2])
+        start, end = (
+            torch.cat([probability[:, :-1].gather(1, index), probability[:, -1:]], dim=1)
+            for probability in (start, end)
+        )
+    weights = model.video_weights(scores)
+    spans = settings.min_clips, settings.max_clips, settings.rows
+    vcmr = best_spans(start[:, :-1], end[:, :-1], weights, *spans)
+    alone = best_spans(start[:, -1:], end[:, -1:], torch.ones_like(weights[:, :1]), *spans)
+    seconds = torch.from_numpy(videos.clip_seconds).to(candidates.device)
+    return (
+        _lists(model, vcmr, candidates, seconds),
+        _lists(model, alone, truth.unsqueeze(1), seconds),
+        _video_lists(candidates[:, :DEPTH], weights[:, :DEPTH]),
+    )
+
+
+def encode_corpus(model: RetrievalModel, videos: Corpus, settings: SearchSettings) -> Encoded:
+    """Encodings of all videos, on the CPU; what exceeds `memory_mb` lies in an unnamed temporary file."""
+    corpus: Encoded = {}
+    progress = Progress("encode videos", len(videos), "videos")
+    official = model.official_batch if settings.padding == "official" else None
+    for at in range(0, len(videos), official or ENCODED_AT_ONCE):
+        index = np.arange(at, min(at + (official or ENCODED_AT_ONCE), len(videos)))
+        clips, mask = (tensor.to(settings.device) for tensor in videos.batch(index))
+        encoded = model.encode_videos(clips, mask) if official is None else _to_longest(model, clips, mask)
+        if not corpus:
+            corpus = _allocated(encoded, len(videos), settings.memory_mb * 2**20)
+        for name, tensor in encoded.items():
+            corpus[name][at : at + len(index)] = tensor.cpu()
+        if not settings.quiet:
+            progress.step(len(index))
+    if not settings.quiet:
+        progress.finish()
+    return corpus
+
+
+def _to_longest(model: RetrievalModel, clips: Tensor, mask: Tensor) -> Encoded:
+    """Encodings of videos [V, L, F] that are padded to the longest of them alone; zeros from there up to L."""
+    length = longest(mask)
+    encoded = model.encode_videos(clips[:, :length], mask[:, :length])
+    missing = (0, mask.shape[1] - length)
+    return {name: F.pad(tensor, (0, 0) * (tensor.dim() - 2) + missing) for name, tensor in encoded.items()}
+
+
+def _allocated(encoded: Encoded, videos: int, room: int) -> Encoded:
+    corpus = {}
+    for name, tensor in sorted(encoded.items(), key=lambda item: item[1].nbytes):
+        shape = (videos, *tensor.shape[1:])
+        size = prod(shape) * tensor.element_size()
+        if size <= room:
+            corpus[name] = torch.empty(shape, dtype=tensor.dtype)
+            room -= size
+            continue
+        log.info("the encoded corpus exceeds its room; %.0f MB of it go to a temporary file", size / 2**20)
+        with tempfile.NamedTemporaryFile() as file:
+            corpus[name] = torch.from_file(file.name, shared=True, size=prod(shape), dtype=tensor.dtype).view(shape)
+    return corpus
+
+
+def encode_queries(model: RetrievalModel, queries: Batches, index: np.ndarray, device: str) -> Encoded:
+    """Encodings of the queries at `index`."""
+    chunks = []
+    for at in range(0, len(index), ENCODED_AT_ONCE):
+        tokens, mask = (tensor.to(device) for tensor in queries.batch(index[at : at + ENCODED_AT_ONCE]))
+        chunks.append(model.encode_queries(tokens, mask))
+    return {name: torch.cat([chunk[name] for chunk in chunks]) for name in chunks[0]}
+
+
+def video_scores(model: RetrievalModel, queries: Encoded, corpus: Encoded, device: str) -> Tensor:
+    """[Q, V] scores of a one-stage model, block by block over the corpus."""
+    count = len(next(iter(corpus.values())))
+    block = max(1, SCORED_AT_ONCE // model.config.context_clips)
+    scores = []
+    for at in range(0, count, block):
+        encoded = {name: tensor[at : at + block].to(device) for name, tensor in corpus.items()}
+        scores.append(model.video_scores(queries, encoded))
+    return torch.cat(scores, dim=1)
+
+
+def localise(
+    model: RetrievalModel, queries: Encoded, corpus: Encoded, pairs: Tensor, settings: SearchSettings
+) -> tuple[Tensor, Tensor, Tensor | None]:
+    """Start and end probabilities [Q, K, L] of the videos `pairs` [Q, K] of each query, and their scores [Q, K]."""
+    count, kept = pairs.shape
+    order = pairs.flatten().argsort(stable=True)
+    video, query = pairs.flatten()[order], order // kept
+    most = max(1, settings.memory_mb * 2**20 // (2 * model.pair_bytes()))
+    start = torch.empty(count * kept, model.config.context_clips, device=pairs.device)
+    end, rescored = torch.empty_like(start), torch.empty(count * kept, device=pairs.device)
+    for at in range(0, len(order), most):
+        some = slice(at, at + most)
+        block, position = _at_hand(corpus, video[some])
+        spans = model.span_logits(queries, block, query[some], position)
+        start[order[some]] = spans.start.float().softmax(dim=1)
+        end[order[some]] = spans.end.float().softmax(dim=1)
+        if spans.score is not None:
+            rescored[order[some]] = spans.score.float()
+    shape = (count, kept, -1)
+    return start.view(shape), end.view(shape), rescored.view(count, kept) if model.rescores else None
+
+
+def _at_hand(corpus: Encoded, video: Tensor) -> tuple[Encoded, Tensor]:
+    """The encodings on the device of `video` [P] and the pairs' positions in them; on the CPU nothing is copied."""
+    if video.device.type == "cpu":
+        return corpus, video
+    needed, position = torch.unique_consecutive(video, return_inverse=True)
+    return {name: tensor[needed.cpu()].to(video.device) for name, tensor in corpus.items()}, position
+
+
+def _chunk(model: RetrievalModel, kept: int, clips: int, settings: SearchSettings) -> int:
+    """Queries at a time: some ten tensors of [queries, videos, clips] in float32 share half of the room."""
+    each = 40 * (kept + 1) * clips
+    return int(min(settings.chunk, max(1, settings.memory_mb * 2**20 // (2 * each))))
+
+
+def _lists(model: RetrievalModel, spans: tuple[Tensor, ...], candidates: Tensor, seconds: Tensor) -> Lists:
+    slot, first, last, score = spans
+    video = candidates.gather(1, slot)
+    length = seconds[video]
+    start, end = first * length, (last + model.decoded_end) * length
+    decoded = score > 0
+    video = torch.where(decoded, video, NO_VIDEO)
+    return Lists(*(tensor.cpu().numpy() for tensor in (video, start, end, score)))
+
+
+def _video_lists(candidates: Tensor, weights: Tensor) -> Lists:
+    zeros = np.zeros(candidates.shape)
+    return Lists(candidates.cpu().numpy(), zeros, zeros, weights.cpu().numpy())
+
+
+def _joined(chunks: list[Lists]) -> Lists:
+    return Lists(*(np.concatenate([getattr(chunk, name) for chunk in chunks]) for name in vars(chunks[0])))

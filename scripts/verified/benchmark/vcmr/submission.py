@@ -1,0 +1,233 @@
+"""Files of the TVR family: ground truth and submissions.
+
+Ground truth is JSON Lines, either released FIG rows (`desc_id, video, time`) or TVR rows (`desc_id, vid_name, ts`, with
+`type` optional; `ts` may list the spans of several annotators). A submission is one JSON document: `video2idx` and the
+lists `VCMR`, `SVMR`, `VR` of `{desc_id, predictions}` with rows `[video index, start, end, score]`, best first. The
+submission may be gzipped.
+"""
+
+import gzip
+import io
+import itertools
+import json
+import re
+import reprlib
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from verified.benchmark.lists import Lists
+from verified.benchmark.vcmr.metrics import TASKS, TYPES
+from verified.errors import InputError
+from verified.io.files import atomic_path
+from verified.io.json_stream import members
+from verified.io.jsonl import finite, iterate_jsonl
+
+LARGEST = 2**53
+"""Ids and indices stay below: float64 holds whole numbers exactly up to here."""
+BOMB_RATIO = 100
+"""A gzipped submission is five to ten times smaller than its text; what unpacks to so many times its size is none."""
+SMALLEST_BOMB = 64 * 2**20
+"""Bytes of text that are always let through."""
+_WHOLE = re.compile(r"\s*-?[0-9]{1,15}\s*")
+
+
+@dataclass
+class TrueMoment:
+    """One query of the ground truth: its video and one or more annotated spans in seconds."""
+
+    video: str
+    spans: list[tuple[float, float]]
+    kind: str | None = None
+
+
+@dataclass
+class Submission:
+    """Predictions by task and desc_id: one [rows, 4] float64 array per query (video index, start, end, score)."""
+
+    video_index: dict[str, int]
+    tasks: dict[str, dict[int, np.ndarray]]
+    repeated: dict[str, list[int]]
+    """Per task, ids that appear more than once; the last entry is the one that is kept."""
+
+
+def read_truth(path: str | Path) -> dict[int, TrueMoment]:
+    """Ground truth by desc_id. A repeated id keeps its last row, as in the TVR evaluator.
+
+    Raises InputError naming file and row for a row of neither form, or a span that is not two numbers.
+    """
+    truth: dict[int, TrueMoment] = {}
+    for number, row in enumerate(iterate_jsonl(path, required=("desc_id",)), start=1):
+        video = row.get("vid_name", row.get("video"))
+        spans = row.get("ts", row.get("annotator_times") or row.get("time"))
+        if not isinstance(video, str) or spans is None:
+            raise InputError(
+                f"desc_id {reprlib.repr(row['desc_id'])} names no moment",
+                file=path,
+                row=number,
+                remedy="a row needs vid_name and ts (TVR), or video and time (FIG)",
+            )
+        desc_id = _identifier(row["desc_id"], path, f"row {number}")
+        truth[desc_id] = TrueMoment(video, _spans(spans, path, number), row.get("type"))
+    if not truth:
+        raise InputError("holds no query", file=path)
+    return truth
+
+
+def _spans(value: object, path: object, row: int) -> list[tuple[float, float]]:
+    spans: list[Any] = value if isinstance(value, list) and value and isinstance(value[0], list) else [value]
+    for span in spans:
+        if not (isinstance(span, list) and len(span) == 2 and all(map(finite, span))):
+            raise InputError(
+                f"{reprlib.repr(span)} is not a span", file=path, row=row, remedy="give [start, end] in seconds"
+            )
+    return [(float(start), float(end)) for start, end in spans]
+
+
+def _identifier(value: object, path: object, where: str) -> int:
+    if isinstance(value, str) and _WHOLE.fullmatch(value):
+        return int(value)
+    if not isinstance(value, int) or isinstance(value, bool) or abs(value) >= LARGEST:
+        raise InputError(f"{where}: desc_id {reprlib.repr(value)} is not a whole number", file=path)
+    return value
+
+
+def has_types(truth: dict[int, TrueMoment]) -> bool:
+    """Whether every query has one of TVR's types v, t, vt."""
+    return all(moment.kind in TYPES for moment in truth.values())
+
+
+def read_submission(path: str | Path) -> Submission:
+    """Read a submission. Raises InputError naming file, task and desc_id for anything that is not a ranked list.
+
+    Lists become arrays as they are read, so that the document never stands in memory as Python objects.
+    """
+    path = Path(path)
+    index: object = None
+    tasks: dict[str, dict[int, np.ndarray]] = {}
+    repeated: dict[str, list[int]] = {}
+    try:
+        for key, value in members(_text(path), TASKS):
+            if key in ("video2idx", "vid2idx"):
+                index = value if key == "video2idx" or index is None else index
+            elif key in TASKS:
+                if not isinstance(value, Iterator):
+                    raise InputError(f"{key} must be a list of {{desc_id, predictions}}", file=path)
+                tasks[key], repeated[key] = _lists(value, key, path)
+    except TypeError:
+        raise InputError("expected an object with video2idx and the lists VCMR, SVMR, VR", file=path) from None
+    except json.JSONDecodeError as error:
+        raise InputError(f"not a JSON document: {error}", file=path) from None
+    except (ValueError, RecursionError):
+        raise InputError("a number too long or brackets nested too deep to be read", file=path) from None
+    videos = _checked_index(index, path)
+    if not tasks:
+        raise InputError("holds none of the lists VCMR, SVMR, VR", file=path)
+    return Submission(videos, {task: tasks[task] for task in TASKS if task in tasks}, repeated)
+
+
+def _checked_index(index: object, path: Path) -> dict[str, int]:
+    """The number of each video. Raises InputError where two share one: they would be each other's hits."""
+    whole = isinstance(index, dict) and all(
+        isinstance(i, int) and not isinstance(i, bool) and 0 <= i < LARGEST for i in index.values()
+    )
+    if not isinstance(index, dict) or not whole:
+        raise InputError("video2idx must map each video to a whole number from 0 on", file=path)
+    if len(set(index.values())) < len(index):
+        owner: dict[int, str] = {}
+        first, second = next((owner[i], v) for v, i in index.items() if owner.setdefault(i, v) != v)
+        raise InputError(f"video2idx gives {first!r} and {second!r} the same number", file=path)
+    return index
+
+
+def _text(path: Path) -> str:
+    try:
+        raw = path.read_bytes()
+        return (_unpacked(raw, path) if raw[:2] == b"\x1f\x8b" else raw).decode("utf-8-sig")
+    except FileNotFoundError:
+        raise InputError("no such file", file=path) from None
+    except IsADirectoryError:
+        raise InputError("is a folder, not a submission", file=path) from None
+    except (OSError, EOFError, zlib.error) as error:
+        raise InputError(f"damaged gzip file: {error}", file=path) from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"not a JSON document: {error}", file=path) from None
+
+
+def _unpacked(raw: bytes, path: Path) -> bytes:
+    most = max(SMALLEST_BOMB, BOMB_RATIO * len(raw))
+    with gzip.open(io.BytesIO(raw)) as file:
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise InputError(f"unpacks to more than {BOMB_RATIO} times its size, as no submission does", file=path)
+    return content
+
+
+def _lists(entries: Iterator, task: str, path: Path) -> tuple[dict[int, np.ndarray], list[int]]:
+    lists: dict[int, np.ndarray] = {}
+    repeated = []
+    for position, entry in enumerate(entries):
+        where = f"{task}, entry {position}"
+        if not isinstance(entry, dict) or "desc_id" not in entry or not isinstance(entry.get("predictions"), list):
+            raise InputError(f"{where}: expected desc_id and a list of predictions", file=path)
+        desc_id = _identifier(entry["desc_id"], path, where)
+        if desc_id in lists:
+            repeated.append(desc_id)
+        lists[desc_id] = _rows(entry["predictions"], f"{task}, desc_id {desc_id}", path)
+    return lists, repeated
+
+
+def _rows(rows: list, where: str, path: Path) -> np.ndarray:
+    flat = itertools.chain.from_iterable
+    shaped = set(map(type, rows)) <= {list} and set(map(len, rows)) <= {4}
+    if not (shaped and set(map(type, flat(rows))) <= {int, float}):
+        raise InputError(f"{where}: each prediction must be [video index, start, end, score]", file=path)
+    try:
+        table = np.fromiter(flat(rows), np.float64, 4 * len(rows)).reshape(-1, 4)
+    except OverflowError:
+        raise InputError(f"{where}: a number is too large", file=path) from None
+    video = table[:, 0]
+    good = np.isfinite(table).all(axis=1) & (video == np.floor(video)) & (video >= 0) & (video < LARGEST)
+    if not good.all():
+        bad = int(good.argmin())
+        raise InputError(
+            f"{where}: prediction {bad} is {reprlib.repr(rows[bad])}, not finite numbers",
+            file=path,
+            remedy="a row begins with the number of a video in video2idx, a whole number from 0 on",
+        )
+    return table
+
+
+def write_submission(
+    path: str | Path, videos: list[str], desc_ids: np.ndarray, captions: list[str], tasks: dict[str, Lists]
+) -> None:
+    """Write a gzipped submission with the same bytes for the same content (no time in the gzip header).
+
+    Row videos are positions in `videos`; times get two decimals.
+    """
+    document: dict[str, object] = {"video2idx": {video: index for index, video in enumerate(videos)}}
+    for task, lists in tasks.items():
+        counts = lists.counts()
+        document[task] = [
+            {
+                "desc_id": int(desc_id),
+                "desc": captions[query],
+                "predictions": [
+                    [
+                        int(lists.video[query, row]),
+                        round(float(lists.start[query, row]), 2),
+                        round(float(lists.end[query, row]), 2),
+                        float(lists.score[query, row]),
+                    ]
+                    for row in range(counts[query])
+                ],
+            }
+            for query, desc_id in enumerate(desc_ids)
+        ]
+    text = json.dumps(document, ensure_ascii=False, allow_nan=False).encode("utf-8")
+    with atomic_path(path) as temporary:
+        temporary.write_bytes(gzip.compress(text, compresslevel=6, mtime=0))

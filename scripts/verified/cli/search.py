@@ -1,0 +1,217 @@
+"""`verified index` builds and changes the search index of a corpus; `verified search` and `verified serve` ask it."""
+
+import argparse
+import json
+import os
+import subprocess
+import textwrap
+from pathlib import Path
+
+from verified.cli.config import add_configfiles
+from verified.errors import InputError
+from verified.planning.running import add_run_options, configured, snakemake_command
+from verified.runtime.options import Extend
+
+LONGEST_CAPTION = 100
+"""Characters of a caption in a list on the terminal; `--json` has all of it."""
+
+
+def add_parser(subparsers) -> None:
+    """Add the subcommands to an argparse object made by `add_subparsers`."""
+    _add_index(subparsers)
+    _add_search(subparsers)
+    _add_serve(subparsers)
+
+
+def add_place(parser: argparse.ArgumentParser) -> None:
+    """Options that say which index is meant."""
+    add_configfiles(parser)
+    parser.add_argument("--dataset", default="", help="a data set of the configuration (default: its first)")
+    parser.add_argument(
+        "--index", type=Path, metavar="FOLDER", help="the folder of an index, in place of a configuration"
+    )
+
+
+def place_of(arguments: argparse.Namespace) -> Path:
+    """The folder of the index that the options name."""
+    if arguments.index:
+        return arguments.index
+    from verified.config import read
+    from verified.search.paths import index_folder
+
+    return index_folder(read(*arguments.configfile), arguments.dataset)
+
+
+def _add_index(subparsers) -> None:
+    parser = subparsers.add_parser(
+        "index",
+        help="build the search index of a corpus, or bring it up to date",
+        description="Build what is missing and the index from it; videos that are new, changed or gone since are all"
+        " that is done to an index that is there.",
+    )
+    add_place(parser)
+    add_run_options(parser, profile=True)
+    change = parser.add_mutually_exclusive_group()
+    change.add_argument(
+        "--add", action=Extend, nargs="+", type=Path, metavar="VIDEO", help="add video files to the index that is there"
+    )
+    change.add_argument(
+        "--remove", action=Extend, nargs="+", metavar="ID", help="remove videos from the index that is there"
+    )
+    change.add_argument(
+        "--export",
+        type=Path,
+        metavar="FOLDER",
+        help="write its vectors (npy) and their rows (parquet) for another engine",
+    )
+    parser.set_defaults(run=run_index)
+
+
+def run_index(arguments: argparse.Namespace) -> int:
+    """Build or change the index and say what it is; returns Snakemake's status where that fails."""
+    from verified.runtime.seals import finished
+    from verified.search.paths import record_of
+    from verified.search.store import MANIFEST, describe, read_manifest
+
+    folder = place_of(arguments)
+    if arguments.export:
+        from verified.search.export import export
+
+        print(f"{arguments.export}: {export(folder, arguments.export):,} vectors")
+        return 0
+    if arguments.add or arguments.remove:
+        from verified.search.update import add_files, remove_videos
+
+        if arguments.add:
+            quiet()
+            print(f"added: {', '.join(add_files(folder, arguments.add))}")
+        else:
+            remove_videos(folder, arguments.remove)
+    elif arguments.index:
+        raise InputError(
+            "--index names an index that is there", remedy="give --add, --remove or --export, or a --configfile"
+        )
+    else:
+        # The record says that a build ended. A command that changed the index since may have been killed.
+        anew = () if finished(folder / MANIFEST) else ("--force",)
+        command = snakemake_command(*configured(arguments), "--cores", arguments.cores, *anew, "--", record_of(folder))
+        if status := subprocess.run(command).returncode:
+            return status
+    print("\n".join([f"{folder}:", *(f"  {line}" for line in describe(read_manifest(folder)))]))
+    return 0
+
+
+def _add_search(subparsers) -> None:
+    parser = subparsers.add_parser(
+        "search",
+        help="find the moments of a corpus that a sentence describes",
+        description="Ask the index that `verified index` built.",
+    )
+    parser.add_argument("query", metavar="SENTENCE", nargs="?", help='what is to be seen: "a person opens the fridge"')
+    add_place(parser)
+    parser.add_argument("--refresh", type=Path, metavar="FILE", help="rerun the searches that a Markdown file shows")
+    parser.add_argument("--top", type=_positive, default=10, help="moments to show (default 10)")
+    parser.add_argument("--video", metavar="ID", help="search this video only")
+    parser.add_argument("--json", action="store_true", help="print the answer as JSON")
+    parser.set_defaults(run=run_search)
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= 100:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 to 100")
+    return int(text)
+
+
+def run_search(arguments: argparse.Namespace) -> int:
+    """Print the moments; raises InputError where there is no index."""
+    if arguments.refresh:
+        from verified.search.refresh import refresh
+
+        print(f"{arguments.refresh}: {refresh(arguments.refresh)} searches run again")
+        return 0
+    if arguments.query is None:
+        raise InputError("no sentence to search for", remedy='verified search "a person opens the fridge"')
+    index = open_quietly(place_of(arguments))
+    answer = index.ask(arguments.query, arguments.top, arguments.video)
+    from verified.search.presence import hint
+
+    told = "" if arguments.video else hint(index.manifest["here"], answer.here)  # of one video nothing is judged
+    print(json.dumps({**answer.plain(), "hint": told}, indent=1) if arguments.json else shown(answer, told))
+    return 0
+
+
+def open_quietly(folder: Path):
+    """An index, opened without noise."""
+    quiet()
+    from verified.search.ask import Index
+
+    return Index(folder)
+
+
+def _add_serve(subparsers) -> None:
+    parser = subparsers.add_parser(
+        "serve",
+        help="a page that searches a corpus and plays what is found",
+        description="Serve the index that `verified index` built, and the corpus' own videos, on one address.",
+    )
+    add_place(parser)
+    parser.add_argument("--host", default="127.0.0.1", help="the address to serve on (127.0.0.1: this machine alone)")
+    parser.add_argument("--port", type=int, default=8017, help="the port (default 8017; 0: any that is free)")
+    parser.add_argument(
+        "--token",
+        default=os.environ.get("VERIFIED_TOKEN", ""),
+        help="what visitors must know; needed for an address other than loopback (or set VERIFIED_TOKEN)",
+    )
+    parser.set_defaults(run=run_serve)
+
+
+def run_serve(arguments: argparse.Namespace) -> int:
+    """Serve until interrupted; raises InputError for an address that needs a token, or is taken."""
+    import socket
+
+    import uvicorn
+
+    from verified.search.serve import application, check_address
+
+    check_address(arguments.host, arguments.token)
+    quiet()
+    app = application(place_of(arguments), arguments.token, arguments.host)
+    family = socket.AF_INET6 if ":" in arguments.host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as listening:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listening.bind((arguments.host, arguments.port))
+        except (OSError, OverflowError) as error:
+            raise InputError(f"cannot serve on {arguments.host}:{arguments.port}: {error}") from None
+        host = f"[{arguments.host}]" if ":" in arguments.host else arguments.host
+        address = f"http://{host}:{listening.getsockname()[1]}/"
+        print(f"serving at {address}{'?token=…' if arguments.token else ''} (Ctrl-C ends it)", flush=True)
+        uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False)).run(sockets=[listening])
+    return 0
+
+
+def quiet() -> None:
+    """No bars of libraries on the screen, and no look at the model hub."""
+    os.environ["HF_HUB_OFFLINE"] = "1"
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()
+
+
+def shown(answer, hint: str) -> str:
+    """An answer as a table of text, behind its hint, if there is one."""
+    lines = [hint] if hint else []
+    if not answer.moments:
+        return "\n".join([*lines, "no moment was found"])
+    width = max(len(moment.video) for moment in answer.moments)
+    lines.append(f"{'':>3}  {'video':{width}}  {'from':>8}  {'to':>8}  {'score':>9}  nearest annotated caption")
+    for rank, moment in enumerate(answer.moments, start=1):
+        caption = moment.caption
+        text = ""
+        if caption:
+            text = textwrap.shorten(caption["fine"] or caption["coarse"], LONGEST_CAPTION, placeholder=" …")
+            text += "" if caption["overlap"] > 0 else f" (at {caption['start']:g}–{caption['end']:g} s)"
+        lines.append(
+            f"{rank:>3}  {moment.video:{width}}  {moment.start:8.2f}  {moment.end:8.2f}  {moment.score:9.3g}  {text}"
+        )
+    return "\n".join(lines)

@@ -1,0 +1,33 @@
+"""Whether a corpus is large enough for what a run will do with it, checked before anything is paid for."""
+
+from verified.config import Config
+from verified.config.folders import dataset_folder, taught_by
+from verified.config.sources import FolderSource, PublishedSource
+from verified.corpus.unprobed import unprobed_moments
+from verified.errors import InputError
+
+
+def check_enough(settings: Config, rules: set[str]) -> None:
+    """Raise InputError where `rules`, those that a run will execute, fine-tune the evaluator on too few moments.
+
+    Moments are counted without opening a video. A source that cannot be counted yet is left to its own jobs.
+    """
+    names = [name for name in taught_by(settings) if not settings.datasets[name].source.rendered]
+    if "finetune_evaluator" not in rules or len(names) < len(taught_by(settings)):
+        return
+    count = 0
+    for name in names:
+        try:
+            corpus = f"{dataset_folder(settings, name)}/corpus"
+            source = settings.datasets[name].source
+            if isinstance(source, FolderSource | PublishedSource):
+                count += len(unprobed_moments(source, corpus))
+        except InputError:
+            return
+        if count >= settings.evaluator.batch:
+            return
+    if count:
+        raise InputError(
+            f"{count} usable moments are too few for the evaluator's batches of {settings.evaluator.batch}",
+            remedy=f"set evaluator.batch to {max(2, count)} or less, or add moments; nothing was asked of any model",
+        )

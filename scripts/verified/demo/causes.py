@@ -1,0 +1,24 @@
+"""What brings about what in the demo world: a convention, so that questions about causes have a truth there.
+
+The world draws its events independently. By convention a touch, a bounce or a vanishing sets off the event that begins
+within a second of its end (cause and effect), and a straight motion is the means by which the touch or the growth that
+follows as soon is reached (means to an end). Any other two events are a sequence. Facts are those of
+`verified.demo.caption_facts` and of corpus/truth.jsonl.
+"""
+
+from typing import Any
+
+SOON = 1.0
+"""Most seconds between the end of one event and the start of the next for the first to cause the second."""
+CAUSES = ("meets", "bounces", "vanishes")
+MEANS = {"moves": ("meets", "grows")}
+
+
+def relation(first: dict[str, Any], second: dict[str, Any], gap: float) -> str:
+    """``cause_effect``, ``means_to_an_end`` or ``sequential``, for two successive events `gap` seconds apart."""
+    motion, following = first.get("motion"), second.get("motion")
+    if gap > SOON or not following or following == "stays":
+        return "sequential"
+    if motion in CAUSES:
+        return "cause_effect"
+    return "means_to_an_end" if motion in MEANS and following in MEANS[motion] else "sequential"

@@ -1,0 +1,244 @@
+"""Full true captions of demo events, in varied English, and captions disturbed in exactly one respect.
+
+They stand in for the caption pairs that a large evaluator is pre-trained on; the demo's own annotations never see them.
+"""
+
+import random
+from dataclasses import dataclass, replace
+
+from verified.demo.motion import draw_direction
+from verified.demo.vocabulary import BACKGROUNDS, COLOURS, DIRECTIONS, HIDDEN, MOTIONS, SHAPES, SPEEDS, TEXTURES, TURNS
+from verified.demo.world import COUNT_WEIGHTS, MOTION_WEIGHTS
+
+_NUMBERS = {1: ("a", "one", "a single"), 2: ("two", "a pair of", "two"), 3: ("three", "a group of three", "three")}
+_SIZES = {"small": ("small", "little", "tiny"), "large": ("large", "big", "large")}
+_SHAPES = {name: (name,) for name in SHAPES} | {"box": ("box", "box", "square")}
+_TEXTURES = {
+    "striped": ("striped", " with dark stripes"),
+    "dotted": ("dotted", " with dark dots"),
+    "plain": ("plain", ""),
+}
+_PLACES = {
+    "wall": ("in front of a grey wall", "against a grey wall", "before a grey wall"),
+    "sky": ("against the night sky", "in the dark night sky", "in front of a night sky"),
+    "sand": ("on a sandy floor", "over sand", "across a sandy floor"),
+    "field": ("on a green field", "over green grass", "across a green field"),
+    "bricks": ("in front of a brick wall", "against bricks", "across a brick wall"),
+    "water": ("on light blue water", "over water", "across light blue water"),
+}
+_NAMES = {
+    "wall": "a grey wall",
+    "sky": "the night sky",
+    "sand": "a sandy floor",
+    "field": "a green field",
+    "bricks": "a brick wall",
+    "water": "light blue water",
+}
+_DIRECTIONS = {
+    "left": ("to the left", "leftwards", "towards the left"),
+    "right": ("to the right", "rightwards", "towards the right"),
+    "up": ("up", "upwards", "towards the top"),
+    "down": ("down", "downwards", "towards the bottom"),
+    "clockwise": ("clockwise", "clockwise", "in a clockwise direction"),
+    "anticlockwise": ("anticlockwise", "counter-clockwise", "in an anticlockwise direction"),
+}
+_SPEEDS = {"slow": ("slowly", "at a slow pace", "slowly"), "fast": ("quickly", "fast", "rapidly")}
+# Verbs as (singular, plural); what follows the verb comes with it.
+_VERBS = {
+    "moves": (("moves", "move"), ("glides", "glide"), ("slides", "slide"), ("travels", "travel")),
+    "grows": (("grows", "grow"), ("gets bigger", "get bigger"), ("expands", "expand")),
+    "shrinks": (("shrinks", "shrink"), ("gets smaller", "get smaller")),
+    "bounces": (("bounces up and down", "bounce up and down"), ("hops up and down", "hop up and down")),
+    "circles": (("circles", "circle"), ("moves in a circle", "move in a circle"), ("orbits", "orbit")),
+    "appears": (("appears", "appear"), ("pops up", "pop up"), ("shows up", "show up")),
+    "vanishes": (("vanishes", "vanish"), ("disappears", "disappear")),
+    "stays": (("stays still", "stay still"), ("does not move", "do not move"), ("rests", "rest")),
+}
+_MEETING = (
+    ("until it touches", "until they touch"),
+    ("and bumps into", "and bump into"),
+    ("and reaches", "and reach"),
+    ("and meets", "and meet"),
+)
+_WAITING = ("stays still", "rests nearby", "stands by", "does not move")
+
+
+@dataclass(frozen=True)
+class Description:
+    """What one caption says of an event, attribute by attribute; None: not mentioned (or not applicable)."""
+
+    shape: str
+    colour: str
+    count: int
+    motion: str
+    size: str | None = None
+    texture: str | None = None
+    background: str | None = None
+    next_background: str | None = None
+    bystander_shape: str | None = None
+    bystander_colour: str | None = None
+    direction: str | None = None
+    speed: str | None = None
+
+
+STATIC = (
+    "shape",
+    "colour",
+    "count",
+    "size",
+    "texture",
+    "background",
+    "next_background",
+    "bystander_shape",
+    "bystander_colour",
+)
+DYNAMIC = ("motion", "direction", "speed")
+
+_VALUES = {
+    "motion": MOTIONS,
+    "shape": SHAPES,
+    "colour": tuple(COLOURS),
+    "count": (1, 2, 3),
+    "size": ("small", "large"),
+    "texture": TEXTURES,
+    "background": tuple(BACKGROUNDS),
+    "next_background": tuple(BACKGROUNDS),
+    "bystander_shape": SHAPES,
+    "bystander_colour": tuple(COLOURS),
+    "speed": tuple(SPEEDS),
+}
+
+# What moves mostly changes in direction or speed and stays a `moves`; so fewer of the other motions may become one, or
+# the word alone would tell.
+_FREQUENCIES = {"motion": MOTION_WEIGHTS | {"moves": 20}, "count": COUNT_WEIGHTS}
+
+
+def describe(facts: dict, rng: random.Random) -> Description:
+    """Choose what to say of an event (see `world.facts`): always who does what, and most of the rest."""
+    first = facts["scenes"][0]
+    later = [scene["background"] for scene in facts["scenes"][1:]]
+    stays = all(scene["bystander"] == first["bystander"] for scene in facts["scenes"])
+    beside = first["bystander"] if stays or rng.random() < 0.5 else None
+    if beside and facts["motion"] != "meets" and rng.random() < 0.3:
+        beside = None
+    keep = [rng.random() for _ in range(5)]
+    return Description(
+        shape=facts["shape"],
+        colour=facts["colour"],
+        count=facts["count"],
+        motion=facts["motion"],
+        size=facts["size"] if keep[0] < 0.75 else None,
+        texture=facts["texture"] if keep[1] < (0.5 if facts["texture"] == "plain" else 0.85) else None,
+        background=first["background"] if keep[2] < 0.8 else None,
+        next_background=later[0] if later and keep[2] < 0.8 and keep[3] < 0.7 else None,
+        bystander_shape=beside and beside["shape"],
+        bystander_colour=beside and beside["colour"],
+        direction=facts["direction"],
+        speed=facts["speed"] if keep[4] < 0.75 else None,
+    )
+
+
+def word(description: Description, style: int) -> str:
+    """The English of a description. `style` decides the wording alone: equal styles differ only in what is said."""
+    rng = random.Random(style)
+    draws = [rng.random() for _ in range(12)]
+    subject = _subject(description, draws)
+    verb = _predicate(description, draws)
+    setting = f" {_pick(_PLACES[description.background], draws[7])}" if description.background else ""
+    waiting = ""
+    if description.bystander_shape and description.motion != "meets":
+        waiting = f" {('while', 'as')[draws[8] < 0.4]} {_other(description)} {_pick(_WAITING, draws[9])}"
+    after = (
+        f", then the background changes to {_NAMES[description.next_background]}" if description.next_background else ""
+    )
+    if setting and draws[10] < 0.2:
+        return f"{setting.strip()}, {subject} {verb}{waiting}{after}"
+    return f"{subject} {verb}{setting}{waiting}{after}"
+
+
+def disturb(description: Description, attributes: tuple[str, ...], rng: random.Random) -> tuple[Description, str]:
+    """Change one of `attributes` that the description states to another value; returns it and the attribute's name.
+
+    The changed description could be true of another event, and values are as frequent as in the world, so that words
+    alone betray little.
+    """
+    stated = [name for name in attributes if getattr(description, name) is not None]
+    for name in rng.sample(stated, len(stated)):
+        options = [other for other in _alternatives(description, name, rng) if possible(other)]
+        if options:
+            weights = [_FREQUENCIES.get(name, {}).get(getattr(other, name), 1) for other in options]
+            return rng.choices(options, weights)[0], name
+    raise ValueError(f"nothing of {', '.join(attributes)} can be changed in {description}")
+
+
+def possible(description: Description) -> bool:
+    """Whether the world has events of which the description is true."""
+    stated = description
+    seen = [(stated.colour, stated.background), (stated.colour, stated.next_background)]
+    seen += [(stated.bystander_colour, stated.background)] if stated.motion == "meets" else []
+    return not (
+        any(pair in HIDDEN for pair in seen)
+        or (stated.background and stated.background == stated.next_background)
+        or stated.shape == stated.bystander_shape
+        or stated.colour == stated.bystander_colour
+        or (stated.count == 3 and (stated.size == "large" or stated.motion in ("grows", "shrinks")))
+        or (stated.size and stated.motion in ("grows", "shrinks"))
+        or (stated.motion == "meets" and (stated.count > 1 or not stated.bystander_shape))
+    )
+
+
+def _alternatives(description: Description, name: str, rng: random.Random) -> list[Description]:
+    """The description with each other value of attribute `name`. A motion brings a direction and a speed of its own."""
+    values = _VALUES[name] if name != "direction" else TURNS if description.motion == "circles" else tuple(DIRECTIONS)
+    others = [replace(description, **{name: value}) for value in values if value != getattr(description, name)]
+    if name != "motion":
+        return others
+    finished = []
+    for other in others:
+        direction, speed = draw_direction(rng, other.motion)
+        keeps = description.speed or rng.random() < 0.75
+        size = None if other.motion in ("grows", "shrinks") else other.size
+        finished.append(replace(other, size=size, direction=direction, speed=speed if keeps else None))
+    return finished
+
+
+def _subject(description: Description, draws: list[float]) -> str:
+    before, behind = [], ""
+    if description.size:
+        before.append(_pick(_SIZES[description.size], draws[1]))
+    before.append(description.colour)
+    if description.texture:
+        adjective, addition = _TEXTURES[description.texture]
+        if addition and draws[2] < 0.4:
+            behind = addition
+        else:
+            before.append(adjective)
+    noun = _pick(_SHAPES[description.shape], draws[3])
+    number = _pick(_NUMBERS[description.count], draws[0])
+    if number == "a" and before[0][0] in "aeiou":
+        number = "an"
+    return f"{number} {' '.join(before)} {noun if description.count == 1 else _plural(noun)}{behind}"
+
+
+def _predicate(description: Description, draws: list[float]) -> str:
+    manner = f" {_pick(_SPEEDS[description.speed], draws[4])}" if description.speed else ""
+    where = f" {_pick(_DIRECTIONS[description.direction], draws[5])}" if description.direction else ""
+    motion = "moves" if description.motion == "meets" else description.motion
+    verb = _pick(_VERBS[motion], draws[6])[description.count > 1]
+    tail = f"{manner}{where}" if draws[11] < 0.5 else f"{where}{manner}"
+    if description.motion == "meets":
+        tail += f" {_pick(_MEETING, draws[9])[description.count > 1]} {_other(description)}"
+    return f"{verb}{tail}"
+
+
+def _other(description: Description) -> str:
+    article = "an" if str(description.bystander_colour)[0] in "aeiou" else "a"
+    return f"{article} {description.bystander_colour} {description.bystander_shape}"
+
+
+def _plural(noun: str) -> str:
+    return noun + ("es" if noun in ("box", "cross") else "s")
+
+
+def _pick(options: tuple, draw: float):
+    return options[int(draw * len(options))]

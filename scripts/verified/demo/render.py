@@ -1,0 +1,108 @@
+"""A rasteriser for the demo world: antialiased shapes on patterned backgrounds, and noise."""
+
+import random
+from functools import lru_cache
+
+import numpy as np
+
+from verified.demo.backgrounds import background_tile
+from verified.demo.motion import positions
+from verified.demo.shapes import REACH, signed_distance
+from verified.demo.vocabulary import COLOURS, EXTENT
+from verified.demo.world import Event, Scene, pan_velocity
+
+NOISE = 2.0
+"""Standard deviation of the grey noise, in grey levels."""
+_NOISE_STEPS = 256
+DARK = 0.35
+"""Brightness of stripes and dots relative to the object's colour."""
+
+
+def draw_stage(canvas: np.ndarray, scene: Scene, times: np.ndarray) -> None:
+    """Paint a scene onto `canvas` (float32 [frames, size, size, 3]) at `times` (seconds since it began)."""
+    size = canvas.shape[1]
+    unit = size / EXTENT
+    tile = background_tile(scene.background, size)
+    shifts = np.round((scene.phase + pan_velocity(scene) * times) * unit).astype(int)
+    for frame, shift in zip(canvas, shifts):
+        shift %= size
+        frame[:, shift:] = tile[:, : size - shift]
+        frame[:, :shift] = tile[:, size - shift :]
+    if scene.bystander:
+        bystander = scene.bystander
+        alpha, colour, (top, left) = _sprites(
+            bystander.shape,
+            bystander.colour,
+            "plain",
+            np.array([bystander.x]),
+            np.array([bystander.y]),
+            np.array([bystander.radius]),
+            size,
+        )
+        extent = alpha.shape[1]
+        area = canvas[:, top[0] : top[0] + extent, left[0] : left[0] + extent]
+        area += alpha[0] * (colour[0] - area)
+
+
+def draw_actors(canvas: np.ndarray, event: Event, times: np.ndarray) -> None:
+    """Paint the actors onto `canvas` (float32 [frames, size, size, 3]) at `times` (seconds since the event began)."""
+    size = canvas.shape[1]
+    x, y, radius, present = positions(event.placed.path, times)
+    for dx, dy in event.placed.offsets:
+        alpha, colour, (top, left) = _sprites(event.shape, event.colour, event.texture, x + dx, y + dy, radius, size)
+        extent = alpha.shape[1]
+        for index in np.flatnonzero(present):
+            area = canvas[index, top[index] : top[index] + extent, left[index] : left[index] + extent]
+            area += alpha[index] * (colour[index] - area)
+
+
+def finish(canvas: np.ndarray, rng: random.Random) -> np.ndarray:
+    """Add noise and round to uint8. Each frame sees a window of one fixed field; `rng` draws which."""
+    size = canvas.shape[1]
+    field = _noise_field(size)
+    for frame in canvas:
+        top, left = rng.randrange(_NOISE_STEPS), rng.randrange(_NOISE_STEPS)
+        frame += field[top : top + size, left : left + size]
+    canvas += 0.5
+    np.clip(canvas, 0, 255, out=canvas)
+    return canvas.astype(np.uint8)
+
+
+@lru_cache(maxsize=4)
+def _noise_field(size: int) -> np.ndarray:
+    side = size + _NOISE_STEPS
+    grey = np.random.default_rng(3).normal(0, NOISE, (side, side, 1)).astype(np.float32)
+    return np.repeat(grey, 3, axis=2)
+
+
+def _sprites(shape: str, colour: str, texture: str, x: np.ndarray, y: np.ndarray, radius: np.ndarray, size: int):
+    """Coverage [n, k, k, 1] and colour [n, k, k, 3] of one object at n places, and top and left of the windows."""
+    unit = size / EXTENT
+    extent = min(size, int(np.ceil(2 * REACH * radius.max() * unit)) + 3)
+    corners = [np.clip(np.floor(centre * unit - extent / 2).astype(int), 0, size - extent) for centre in (y, x)]
+    steps = np.arange(extent) + 0.5
+    scale = radius * unit
+    down, right = (
+        ((corner[:, None] + steps - (centre * unit)[:, None]) / scale[:, None]).astype(np.float32)
+        for corner, centre in zip(corners, (y, x))
+    )
+    right, down = np.broadcast_arrays(right[:, None, :], down[:, :, None])
+    pixels = scale.astype(np.float32)[:, None, None]
+    outline = signed_distance(shape, right, down)
+    alpha = np.clip(0.5 - outline * pixels, 0, 1)
+    fill = np.asarray(COLOURS[colour], np.float32)
+    if texture == "plain":
+        return alpha[..., None], np.broadcast_to(fill, (len(x), 1, 1, 3)), corners
+    # A rim of full colour stays around the texture, so that the outline reads as one shape.
+    dark = np.clip(0.5 - np.maximum(_texture_distance(texture, right, down), outline + 0.1) * pixels, 0, 1)
+    return alpha[..., None], (1 - (1 - DARK) * dark)[..., None] * fill, corners
+
+
+def _texture_distance(texture: str, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Signed distance to the dark parts of a texture on a shape of radius 1."""
+    if texture == "striped":
+        return np.abs((y / 0.6) % 1 - 0.5) * 0.6 - 0.12
+    pitch = 0.62
+    row = np.floor(y / pitch + 0.5)
+    across = x / pitch + 0.5 * (row % 2)
+    return pitch * np.hypot(across - np.floor(across + 0.5), y / pitch - row) - 0.17

@@ -1,0 +1,82 @@
+"""The demo's engine: it reads decoded frames, without any model to download, and answers all eight tasks.
+
+Image tasks look at pixels alone; text tasks work from the text in their slots, as a language model would. Every answer
+is a pure function of the request and its seed. A configured share of caption candidates is falsified on purpose; the
+reply's notes say which (`spoiling`). It knows the things of the demo world only, and says so of any other caption.
+"""
+
+import random
+import time
+from collections.abc import Iterable, Iterator
+
+from verified.demo.scene_reader import questions, rewriting
+from verified.lmm.request import Reply, Request
+from verified.runtime.digest import code_digest
+
+CODE = ("generation.engines.scene_reader", "demo.caption_facts")
+"""Modules that decide the answers."""
+
+
+class SceneReader:
+    """Engine `scene-reader`.
+
+    `revision` names the code and the share of spoiled candidates, as both decide the answers.
+    """
+
+    name = "scene-reader"
+
+    def __init__(self, model: str = "scene-reader-1", spoiled_share: float = 0.3):
+        self.model, self.spoiled_share = model, spoiled_share
+        self.revision = f"{code_digest(*CODE)}-{spoiled_share:g}"
+
+    def answer(self, requests: Iterable[Request]) -> Iterator[Reply]:
+        """Yield one reply per request, in order."""
+        for request in requests:
+            started = time.perf_counter()
+            reply = self._reply(request)
+            yield Reply(
+                reply.text,
+                reply.finish,
+                reply.reason,
+                reply.detail,
+                tokens_in=len(request.prompt.split()),
+                tokens_out=len(reply.text.split()),
+                seconds=time.perf_counter() - started,
+                notes=reply.notes,
+            )
+
+    def _reply(self, request: Request) -> Reply:
+        rng = random.Random(request.seed)
+        match request.task:
+            case "questions":
+                return questions.questions(request, rng)
+            case "positives":
+                return rewriting.positives(request, rng)
+            case "static_negatives":
+                return rewriting.static_negatives(request, rng)
+            case "dynamic_negatives":
+                return rewriting.dynamic_negatives(request, rng)
+            case "keyframe_description" | "statics_candidates" | "answers" | "dynamics_candidates":
+                return self._caption(request, rng)
+        if request.task == "corpus/coarse_caption":
+            from verified.demo.scene_reader import coarse
+
+            return coarse.coarse_caption(request, rng)
+        if request.task.startswith("rextime/"):
+            from verified.demo.scene_reader import across_time
+
+            return across_time.reply(request, rng, self.spoiled_share)
+        return Reply("", "error", "unknown-task", f"no task {request.task!r}")
+
+    def _caption(self, request: Request, rng: random.Random) -> Reply:
+        # Imported here because stages that only rewrite captions have no OpenCV in their environment.
+        from verified.demo.scene_reader import dynamics, statics
+
+        match request.task:
+            case "keyframe_description":
+                return statics.describe_keyframe(request, rng)
+            case "statics_candidates":
+                return statics.candidates(request, rng, self.spoiled_share)
+            case "answers":
+                return dynamics.answers(request, rng)
+        return dynamics.candidates(request, rng, self.spoiled_share)

@@ -1,0 +1,210 @@
+"""Questions across time from the frames of a whole video: which events follow one another, and which one answers.
+
+The frames are split into events by who is in view: a stretch in which a group of one colour and number is there
+without a jump is one event, unless the group looks like a bystander. This is coarse; a grounder need not be perfect.
+"""
+
+import dataclasses
+import functools
+import json
+import random
+import re
+
+import numpy as np
+
+from verified.demo.caption_facts import caption_facts
+from verified.demo.causes import relation
+from verified.demo.scene_reader.across_time import FORMS, clause, event_facts
+from verified.demo.scene_reader.motion import Track, measure, name_motion, rests_at_end
+from verified.demo.scene_reader.palette import BACKGROUND_NAMES, name_backgrounds
+from verified.demo.scene_reader.scene import LOOKS, describe_group, scaled
+from verified.demo.scene_reader.segmentation import Blob, find_blobs
+from verified.demo.scene_reader.wording import sentence
+from verified.lmm.request import Reply, Request
+
+JUMP = 22.0
+"""Pixels between the middles of a group in successive frames from which it is another group."""
+SHORTEST = 1.0
+"""Seconds; shorter stretches are noise, or a group half hidden."""
+BYSTANDER_RADIUS = (8.0, 12.0)
+
+
+@dataclasses.dataclass(frozen=True)
+class Seen:
+    """One event as seen: seconds from the start of the video, and its facts."""
+
+    start: float
+    end: float
+    facts: dict
+
+
+def reply(task: str, request: Request, rng: random.Random) -> Reply:
+    """The answer to a task that shows the frames of a whole video."""
+    if request.frames is None or len(request.frames) < 2:
+        return Reply("", "error", "media", "needs the frames of a video")
+    events = _watched(np.asarray(request.frames).tobytes(), np.shape(request.frames), tuple(request.frame_times))
+    if task == "related_event":
+        return _related(events, request, rng)
+    answer = find_answer(events, request.slots["question"])
+    end = float(request.slots["duration"])
+    start, end = (answer.start, answer.end) if answer else (0.0, end)
+    if task == "locate":
+        return Reply(f"From {start:.1f} to {end:.1f}.")
+    letter = best_option(answer, request.slots["options"], rng)
+    return Reply(json.dumps({"relevant_span": [round(start, 1), round(end, 1)], "answer": letter}))
+
+
+@functools.lru_cache(maxsize=1)  # the questions about a video come one after the other
+def _watched(pixels: bytes, shape: tuple[int, ...], times: tuple[float, ...]) -> list[Seen]:
+    return watch_all(np.frombuffer(pixels, np.uint8).reshape(shape), np.asarray(times))
+
+
+def watch_all(frames: np.ndarray, times: np.ndarray) -> list[Seen]:
+    """The events of a video, uint8 RGB [T, H, W, 3] at `times` (seconds), in the order of time."""
+    frames = scaled(frames)
+    backgrounds = [BACKGROUND_NAMES[index] for index in name_backgrounds(frames)]
+    seen: list[dict[str, list[Blob]]] = []
+    for frame, background in zip(frames, backgrounds):
+        groups: dict[str, list[Blob]] = {}
+        for blob in find_blobs(frame, background):
+            groups.setdefault(blob.colour, []).append(blob)
+        seen.append(groups)
+    step = float(np.median(np.diff(times)))
+    events = []
+    for first, last, colour in stretches(seen):
+        if times[last] - times[first] + step >= SHORTEST:
+            event = _event(seen, times, first, last, colour, step)
+            if event is not None:
+                events.append(event)
+    return sorted(events, key=lambda event: (event.start, event.end))
+
+
+def stretches(seen: list[dict[str, list[Blob]]]) -> list[tuple[int, int, str]]:
+    """(first frame, last frame, colour) of each stretch in which a group of one colour is there without a jump.
+
+    A single frame without the group, or with another number of objects, does not end it.
+    """
+    found = []
+    for colour in sorted(set().union(*seen)):
+        open_at, last, place, count, odd = None, -1, (0.0, 0.0), 0, 0
+        for index, groups in enumerate(seen):
+            blobs = groups.get(colour)
+            if not blobs:
+                continue
+            middle = _middle(blobs)
+            gap = index - last
+            jumped = max(abs(middle[0] - place[0]), abs(middle[1] - place[1])) > JUMP * gap
+            odd = odd + 1 if len(blobs) != count else 0
+            if open_at is None or gap > 2 or jumped or odd >= 3:
+                if open_at is not None:
+                    found.append((open_at, last - (odd - 1 if odd >= 3 else 0), colour))
+                open_at, count = index - (odd - 1 if odd >= 3 else 0), len(blobs)
+                odd = 0
+            last, place = index, middle
+        if open_at is not None:
+            found.append((open_at, last, colour))
+    return found
+
+
+def _middle(blobs: list[Blob]) -> tuple[float, float]:
+    return (
+        (min(b.left for b in blobs) + max(b.left + b.width for b in blobs)) / 2,
+        (min(b.top for b in blobs) + max(b.top + b.height for b in blobs)) / 2,
+    )
+
+
+def _event(seen: list[dict], times: np.ndarray, first: int, last: int, colour: str, step: float) -> Seen | None:
+    """The event of a stretch; None for a bystander."""
+    parts = [groups.get(colour, []) for groups in seen[first : last + 1]]
+    shown = [blobs for blobs in parts if blobs]
+    usual = int(np.median([len(blobs) for blobs in shown]))
+    alike = [blobs for blobs in shown if len(blobs) == usual] or shown
+    looks = [alike[place] for place in np.unique(np.linspace(0, len(alike) - 1, LOOKS).astype(int))]
+    thing = describe_group([blob for blobs in looks for blob in blobs], usual)
+    track = _track(parts, times[first : last + 1])
+    motion = name_motion(track)
+    if motion is None:
+        return None
+    small, large = BYSTANDER_RADIUS
+    if motion == "stays" and thing.count == 1 and thing.texture == "plain" and small <= thing.radius <= large:
+        return None
+    alone = [set(groups) - {colour} for groups in seen[first : last + 1]]
+    if motion == "moves" and rests_at_end(track) and sum(map(bool, alone)) > len(alone) // 2:
+        motion = "meets"
+    measured = measure(track, motion)
+    facts = {"shape": thing.shape, "colour": thing.colour, "size": thing.size, "texture": thing.texture}
+    facts |= {"count": thing.count, "motion": measured.motion}
+    facts |= {name: getattr(measured, name) for name in ("direction", "speed") if getattr(measured, name)}
+    return Seen(float(times[first]), float(times[last] + step), facts)
+
+
+def _track(parts: list[list[Blob]], times: np.ndarray) -> Track:
+    x, y, reach = (np.full(len(parts), np.nan) for _ in range(3))
+    for index, blobs in enumerate(parts):
+        if blobs:
+            x[index], y[index] = _middle(blobs)
+            reach[index] = np.median([max(blob.width, blob.height) for blob in blobs]) / 2
+    return Track(np.asarray(times, dtype=np.float64), x, y, reach)
+
+
+def likeness(facts: dict, event: Seen) -> float:
+    """How well an event fits what a text says of it: what it states and the event is not counts against it."""
+    weights = {"shape": 3.0, "motion": 3.0, "colour": 3.0, "direction": 2.0}
+    return sum(
+        weights.get(name, 1.0) * (1 if event.facts.get(name) == facts[name] else -1)
+        for name in ("shape", "motion", "colour", "direction", "speed", "size", "texture", "count")
+        if name in facts
+    )
+
+
+def find_answer(events: list[Seen], question: str) -> Seen | None:
+    """The event that answers a question: the one after or before what fits its words best; None if nothing was seen."""
+    if not events:
+        return None
+    place = max(range(len(events)), key=lambda index: likeness(event_facts(question), events[index]))
+    other = place + 1 if asks_forward(question) else place - 1
+    return events[min(max(other, 0), len(events) - 1)]
+
+
+def asks_forward(question: str) -> bool:
+    """Whether the answer comes after what the question names."""
+    text = clause(question)
+    for forms in FORMS.values():
+        for form, answer in forms:
+            if text.startswith(clause(form.split("{")[0])):
+                return "{1}" in answer
+    return not re.search(r"\b(?:before|why|how)\b", text)
+
+
+def best_option(answer: Seen | None, options: str, rng: random.Random) -> str:
+    """The letter of the option that fits the event best; any of equals."""
+    found = re.findall(r"(?m)^([A-D])\W+(.+)$", options)
+    if answer is None or not found:
+        return rng.choice("ABCD")
+    fits = [(likeness(event_facts(text.strip('" ')), answer), letter) for letter, text in found]
+    best = max(fit for fit, _ in fits)
+    return rng.choice([letter for fit, letter in fits if fit == best])
+
+
+def _related(events: list[Seen], request: Request, rng: random.Random) -> Reply:
+    """Cause and effect of the event that the query names, by the convention of the demo world."""
+    told = caption_facts(clause(request.slots["query"]))
+    if not events or not {"shape", "motion"} <= told.keys():
+        return Reply("none")
+    place = max(range(len(events)), key=lambda index: likeness(told, events[index]))
+    pivot = events[place]
+    value = {"explain": f"The pivotal event is seen from {pivot.start:.1f} s to {pivot.end:.1f} s."}
+    for side, other in (("cause", place - 1), ("effect", place + 1)):
+        there = 0 <= other < len(events)
+        pair = (events[other], pivot) if side == "cause" else (pivot, events[other] if there else pivot)
+        linked = there and relation(pair[0].facts, pair[1].facts, pair[1].start - pair[0].end) != "sequential"
+        said = sentence(_named(events[other].facts), rng, plain=True) if there else "none"
+        sure = there and events[other].end - events[other].start >= 1.5 * SHORTEST
+        value[side] = said
+        value[f"{side}-relevant"] = "yes" if linked else "no"
+        value[f"{side}-alignment"] = "high" if sure else "medium" if there else "low"
+    return Reply(json.dumps(value, indent=1))
+
+
+def _named(facts: dict) -> dict:
+    return {name: facts[name] for name in ("shape", "colour", "count", "motion") if name in facts}

@@ -1,0 +1,146 @@
+"""Dynamics: answers and a description from the frames (supplement, listing 5), and captions from these (listing 6)."""
+
+import random
+import re
+
+import numpy as np
+
+from verified.demo.caption_facts import caption_facts
+from verified.demo.scene_reader.questions import answer
+from verified.demo.scene_reader.scene import Clip, watch
+from verified.demo.scene_reader.spoiling import spoil
+from verified.demo.scene_reader.wording import (
+    NAMES,
+    TIMES,
+    action,
+    detail,
+    in_manner_of,
+    noun_phrase,
+    other_phrase,
+    sentence,
+    spoken,
+)
+from verified.lmm.request import Reply, Request
+
+DESCRIBED = ("motion", "direction", "speed", "backgrounds", "bystander", "colour", "count")
+ANSWERED = ("speed", "backgrounds")
+"""Facts that are taken from the description, and from single answers, which may lack their subject."""
+
+
+def answers(request: Request, rng: random.Random) -> Reply:
+    """Numbered answers from the frames, an empty line, and a description of all that moves or changes."""
+    if request.frames is None or len(request.frames) == 0:
+        return Reply("", "error", "media", "needs the frames of a clip")
+    told = caption_facts(request.slots["caption"])
+    frames = np.asarray(request.frames)
+    clip = watch(frames, np.asarray(request.frame_times or np.arange(len(frames)) / 8), told)
+    if clip is None:
+        return Reply("", "error", "nothing-recognised", "no coloured object of the demo world was found in the frames")
+    facts = clip_facts(clip, told)
+    asked = re.findall(r"(?m)^\s*\d+[.)]\s*(.+)$", request.slots["questions"])
+    lines = [f"{number}. {spoken(answer(question, facts, rng))}" for number, question in enumerate(asked, start=1)]
+    return Reply("\n".join(lines) + "\n\n" + _description(facts, rng))
+
+
+def clip_facts(clip: Clip, told: dict) -> dict:
+    """Facts of a clip: what the caption says of its subject's looks stands, what it does is measured."""
+    facts = {"shape": clip.actor.shape, "colour": clip.actor.colour, "count": clip.actor.count}
+    facts |= {name: told[name] for name in ("shape", "colour", "size", "texture", "count") if name in told}
+    if "count" not in told and "shape" in told and clip.actor.count == 1:
+        facts["count"] = 2  # the caption has a plural
+    motion = clip.motion
+    facts["motion"] = motion.motion
+    for name in ("direction", "speed"):
+        if getattr(motion, name):
+            facts[name] = getattr(motion, name)
+    if motion.hops in TIMES:
+        facts["extra"] = TIMES[motion.hops]
+    backgrounds = [
+        scene.background
+        for k, scene in enumerate(clip.scenes)
+        if k == 0 or scene.background != clip.scenes[k - 1].background
+    ]
+    facts["backgrounds"] = backgrounds
+    others = [scene.bystander for scene in clip.scenes if scene.bystander]
+    if others and motion.motion == "meets":
+        facts["bystander"] = dict(zip(("shape", "colour"), others[-1]))
+    elif others and len(others) == len(clip.scenes) and len(set(others)) == 1:
+        facts["bystander"] = dict(zip(("shape", "colour"), others[0]))
+    return facts
+
+
+def _description(facts: dict, rng: random.Random) -> str:
+    who = {name: facts[name] for name in ("shape", "count", "colour", "size", "texture") if name in facts}
+    parts = [f"{noun_phrase(who, rng, known=True)} {action(facts, rng)}"]
+    if facts.get("bystander") and facts["motion"] != "meets":
+        parts.append(f"{other_phrase(facts['bystander'])} stays still nearby")
+    if len(facts["backgrounds"]) > 1:
+        parts.append(f"the background changes from {' to '.join(NAMES[name] for name in facts['backgrounds'])}")
+    else:
+        parts.append(f"the background remains {NAMES[facts['backgrounds'][0]]}")
+    return " ".join(spoken(part) for part in parts)
+
+
+def candidates(request: Request, rng: random.Random, spoiled_share: float) -> Reply:
+    """Numbered caption candidates from questions, answers and description, without looking at frames (listing 6)."""
+    caption, count = request.slots["caption"], int(request.slots["count"])
+    told = caption_facts(caption)
+    if not {"shape", "motion"} <= set(told):
+        return Reply("", "error", "unknown-caption", "the caption names no object and motion of the demo world")
+    known = gather(request.slots["description"], request.slots["questions_and_answers"], told)
+    written, notes = [], []
+    for index in range(count):
+        said = select(known, told, index, rng)
+        said, note = spoil(said, known, "dynamics", request.seed, index, spoiled_share)
+        options = (in_manner_of(sentence(said, rng, known=_definite(caption, rng)), caption) for _ in range(30))
+        text = next((text for text in options if text not in written and text.lower() != caption.lower()), None)
+        if text is None:
+            continue
+        written.append(text)
+        if note:
+            notes.append(note | {"candidate": len(written) - 1})
+    return Reply("\n".join(f"{n}. {text}" for n, text in enumerate(written, start=1)), notes={"spoiled": notes})
+
+
+def _definite(caption: str, rng: random.Random) -> bool:
+    return caption.lower().startswith("the ") and rng.random() < 0.5
+
+
+def gather(description: str, questions_and_answers: str, told: dict) -> dict:
+    """Facts that the description states, completed by the answers; what the coarse caption says stands."""
+    texts = [description, *re.findall(r'\(A\)\s*"?(.*?)"?\s*$', questions_and_answers, re.M)]
+    facts: dict = {}
+    for text in texts:
+        read = caption_facts(text)
+        names = DESCRIBED if text == description else ANSWERED
+        facts |= {name: read[name] for name in names if name in read and name not in facts}
+    facts |= {name: value for name, value in told.items() if name != "backgrounds"}
+    if not facts.get("direction") or facts["motion"] not in ("moves", "meets", "circles"):
+        facts.pop("direction", None)
+    times = re.search(r"\b(once|(?:two|three|four) times)\b", description)
+    if times and facts["motion"] == "bounces":
+        facts["extra"] = times.group(1)
+    facts["placed"] = "backgrounds" in told
+    return facts
+
+
+def select(known: dict, told: dict, index: int, rng: random.Random) -> dict:
+    """What candidate `index` says: the motion in full, and now and then who moves and what else changes or stays."""
+    said = {name: value for name, value in known.items() if name not in ("backgrounds", "bystander", "extra")}
+    for name, likely in (("colour", 0.6), ("count", 0.8)):
+        if name in said and name not in told and rng.random() >= likely:
+            del said[name]
+    if index == 0 and said.get("speed") and said.get("direction") and "speed" not in told and rng.random() < 0.3:
+        del said["speed"]
+    if "extra" in known:
+        said |= {"extra": known["extra"]} if rng.random() < 0.8 else {}
+    else:
+        said |= detail(known, rng)
+    if known.get("bystander") and (known["motion"] == "meets" or index == 1 or rng.random() < 0.3):
+        said["bystander"] = known["bystander"]
+    backgrounds = known.get("backgrounds", [])
+    if len(backgrounds) > 1 and (index == 2 or rng.random() < 0.4):
+        said["backgrounds"] = backgrounds
+    elif known["placed"]:
+        said["backgrounds"] = told["backgrounds"]
+    return said

@@ -1,0 +1,162 @@
+"""Statics: what one keyframe shows (supplement, listing 2), and captions from several keyframes (listing 3)."""
+
+import json
+import random
+import re
+from collections import Counter
+
+from verified.demo.caption_facts import caption_facts
+from verified.demo.scene_reader.scene import Thing, decode_picture, look, subject_of
+from verified.demo.scene_reader.spoiling import spoil
+from verified.demo.scene_reader.wording import (
+    NAMES,
+    PLACES,
+    article,
+    in_manner_of,
+    noun_phrase,
+    plural,
+    sentence,
+    spoken,
+)
+from verified.lmm.request import Reply, Request
+
+SEEN = ("colour", "size", "texture", "count")
+LABELS = re.compile(r"(?i)^\s*(background|objects attributes|description)\s*:\s*(.*)$")
+
+
+def describe_keyframe(request: Request, rng: random.Random) -> Reply:
+    """Background, objects and a sentence for the one image of the request, in the printed format.
+
+    The caption names the subject; its words win over a doubtful reading of the picture, as with any model so prompted.
+    """
+    picture = decode_picture(request.images[0]) if len(request.images) == 1 else None
+    if picture is None:
+        return Reply("", "error", "media", "needs one JPEG or PNG image that can be decoded")
+    told = caption_facts(request.slots["caption"])
+    still = look(picture)
+    subject = subject_of(still, told)
+    others = [thing for thing in still.things if thing is not subject]
+    parts = [_subject_note(subject, told, rng), *(_other_note(thing, rng) for thing in others)]
+    background = rng.choice(
+        (
+            f"{NAMES[still.background]}",
+            f"The background is {NAMES[still.background]}",
+            f"There is {NAMES[still.background]}",
+        )
+    )
+    return Reply(
+        f"Background: {spoken(background)}\n\nObjects Attributes: {' '.join(spoken(part) for part in parts)}\n\n"
+        f"Desc: {_description(still.background, subject, told, rng)}"
+    )
+
+
+def seen_facts(thing: Thing, told: dict) -> dict:
+    """Facts of a thing in a picture; what the caption says of it stands. What grows or shrinks has no size."""
+    facts = {"shape": thing.shape} | {name: getattr(thing, name) for name in SEEN}
+    if "shape" in told and "count" not in told:
+        facts["count"] = max(2, thing.count)  # the caption has a plural
+    if told.get("motion") in ("grows", "shrinks"):
+        del facts["size"]
+    return facts | {name: told[name] for name in ("shape", *SEEN) if name in told}
+
+
+def _subject_note(subject: Thing | None, told: dict, rng: random.Random) -> str:
+    if subject is None:
+        return f"no {told['shape']} is in view" if "shape" in told else "no object is in view"
+    facts = seen_facts(subject, told)
+    if facts["count"] > 1:
+        return f"{noun_phrase(facts, rng)} {rng.choice(('together', 'close to each other', 'of the same kind'))}"
+    return noun_phrase(facts, rng)
+
+
+def _other_note(thing: Thing, rng: random.Random) -> str:
+    name = f"{thing.colour} {thing.shape}"
+    number = article(name) if thing.count == 1 else f"{thing.count} {thing.colour} {plural(thing.shape)}"
+    return f"{rng.choice(('nearby', 'apart from that', 'besides'))}, {number}"
+
+
+def _description(background: str, subject: Thing | None, told: dict, rng: random.Random) -> str:
+    if subject is None or "motion" not in told:
+        who = noun_phrase(seen_facts(subject, told), rng) if subject else "an empty view"
+        return spoken(f"{who} {rng.choice(PLACES[background])}")
+    said = {name: told[name] for name in ("motion", "direction", "speed") if name in told}
+    return spoken(sentence(seen_facts(subject, told) | said | {"backgrounds": [background]}, rng, plain=True))
+
+
+def candidates(request: Request, rng: random.Random, spoiled_share: float) -> Reply:
+    """Caption candidates as a JSON object with the coarse caption under ``original`` (supplement, listing 3)."""
+    caption, count = request.slots["caption"], int(request.slots["count"])
+    told = caption_facts(caption)
+    if not {"shape", "motion"} <= set(told):
+        return Reply("", "error", "unknown-caption", "the caption names no object and motion of the demo world")
+    known = gather(request.slots["keyframes"], told)
+    written, notes = [], []
+    for index in range(count):
+        said = select(known, told, index, rng)
+        said, note = spoil(said, known, "statics", request.seed, index, spoiled_share)
+        options = (in_manner_of(sentence(said, rng, plain=rng.random() < 0.5), caption) for _ in range(30))
+        text = next((text for text in options if text not in written and text.lower() != caption.lower()), None)
+        if text is None:
+            continue
+        written.append(text)
+        if note:
+            notes.append(note | {"candidate": len(written) - 1})
+    answer = {"original": caption} | {str(number): text for number, text in enumerate(written, start=1)}
+    return Reply(json.dumps(answer, ensure_ascii=False, indent=2), notes={"spoiled": notes})
+
+
+def gather(keyframes: str, told: dict) -> dict:
+    """Facts that most keyframe notes agree on, together with those of the coarse caption, which stand.
+
+    Backgrounds are listed in the order of time; the second thing is the one that most notes have.
+    """
+    votes: dict[str, Counter] = {name: Counter() for name in (*SEEN, "bystander")}
+    backgrounds: list[str] = []
+    for label, text in _notes(keyframes):
+        if label == "background":
+            backgrounds += [name for name in caption_facts(text).get("backgrounds", []) if name not in backgrounds[-1:]]
+        elif label == "objects attributes":
+            sentences = re.split(r"(?<=\.)\s+", text)
+            if not sentences[0].lower().startswith("no "):
+                subject = caption_facts(sentences[0])
+                for name in SEEN:
+                    if name in subject:
+                        votes[name][subject[name]] += 1
+            for other in map(caption_facts, sentences[1:2]):
+                if "shape" in other and "colour" in other:
+                    votes["bystander"][(other["shape"], other["colour"])] += 1
+    facts = {name: votes[name].most_common(1)[0][0] for name in SEEN if votes[name]}
+    if votes["bystander"]:
+        shape, colour = votes["bystander"].most_common(1)[0][0]
+        facts["bystander"] = {"shape": shape, "colour": colour}
+    facts |= {name: value for name, value in told.items() if name not in ("backgrounds", "bystander", "pan")}
+    backgrounds = backgrounds or told.get("backgrounds", [])
+    return facts | ({"backgrounds": backgrounds} if backgrounds else {})
+
+
+def _notes(keyframes: str) -> list[tuple[str, str]]:
+    found = []
+    for line in keyframes.splitlines():
+        if match := LABELS.match(line):
+            text = match.group(2).strip()
+            try:
+                text = str(json.loads(text)) if text.startswith('"') else text
+            except json.JSONDecodeError:
+                text = text.strip('"')
+            found.append((match.group(1).lower(), text))
+    return found
+
+
+def select(known: dict, told: dict, index: int, rng: random.Random) -> dict:
+    """What candidate `index` says: the caption's own facts always, and more of the rest the higher the number."""
+    said = {name: known[name] for name in ("shape", "motion", "direction", "speed", "colour", "count") if name in known}
+    likely = (0.45, 0.75, 0.95)[min(index, 2)]
+    for name in ("size", "texture"):
+        if name in known and (name in told or rng.random() < likely * (0.3 if known[name] == "plain" else 1)):
+            said[name] = known[name]
+    backgrounds = known.get("backgrounds", [])
+    if backgrounds and (index != 1 or rng.random() < 0.6 or "backgrounds" in told):
+        said["backgrounds"] = backgrounds[: 1 if rng.random() < 0.4 else 3]
+    if known.get("bystander") and (known["motion"] == "meets" or index == 1 or rng.random() < 0.4):
+        said["bystander"] = known["bystander"]
+    return said

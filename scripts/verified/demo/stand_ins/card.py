@@ -1,0 +1,86 @@
+"""The card of the stand-ins: how they were made, what they tell apart, their digests, and what they never saw."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from verified.benchmark.auroc import auroc
+from verified.demo.tiny_evaluator.world import WorldItem, world_item
+from verified.evaluator.checkpoint import load_checkpoint
+from verified.evaluator.model import NoiseEvaluator
+from verified.evaluator.score import moment_readings
+from verified.io.files import file_digest
+from verified.io.jsonl import read_json, read_jsonl, write_json
+from verified.runtime.progress import Progress
+
+EVENTS = 200
+"""Unseen events that grade an evaluator."""
+UNSEEN = 10**9
+"""Number of the first event that grades an evaluator: after those of any pre-training."""
+DISTURBED = 3
+READINGS = ("z1", "margin", "similarity")
+NEVER_SEEN = (
+    "No video, event or caption of a demo corpus: the separate world draws its events from seeds derived under names of"
+    " its own. No file compressed as MP4: frames come straight from the rasteriser."
+)
+
+
+def unseen_items(seed: int, count: int, frames: int, size: int) -> Iterator[WorldItem]:
+    """`count` events of the separate world that no pre-training saw."""
+    return (world_item(seed, UNSEEN + number, frames, size, DISTURBED) for number in range(count))
+
+
+def graded(model: NoiseEvaluator, seed: int, count: int) -> dict[str, dict[str, float]]:
+    """AUROC by kind of falsification and reading, true captions of unseen events against falsified ones."""
+    model.eval()
+    scores: dict[str, dict[str, list[float]]] = {kind: defaultdict(list) for kind in ("static", "dynamic")}
+    progress = Progress("unseen events", count, "events")
+    for item in unseen_items(seed, count, model.size.frames, model.size.image_size):
+        captions = [item.caption, *item.static, *item.dynamic]
+        readings, _ = moment_readings(model, torch.from_numpy(item.frames), captions)
+        for name in READINGS:
+            true, *false = readings[name].tolist()
+            for kind, values in zip(scores, (false[:DISTURBED], false[DISTURBED:])):
+                scores[kind][name] += [true, *values]
+        progress.step()
+    progress.finish()
+    positive = np.tile([True] + [False] * DISTURBED, count)
+    return {
+        kind: {name: round(auroc(np.array(values[name]), positive), 4) for name in READINGS}
+        for kind, values in scores.items()
+    }
+
+
+def write_card(
+    backbone: Path, backbone_log: Path, evaluator: Path, evaluator_log: Path, plan: dict, output: Path
+) -> None:
+    """Grade the evaluator and write the card.
+
+    plan: seed, commit, command and the sizes of both trainings, as in the configuration.
+    """
+    grades = graded(load_checkpoint(evaluator), plan["seed"], EVENTS)
+    files = {
+        "image-backbone/config.json": backbone / "config.json",
+        "image-backbone/model.safetensors": backbone / "model.safetensors",
+        "evaluator.safetensors": evaluator,
+        "image-backbone.log.jsonl": backbone_log,
+        "evaluator.log.jsonl": evaluator_log,
+    }
+    write_json(
+        output,
+        {
+            **plan,
+            "never_seen": NEVER_SEEN,
+            "image_backbone": {
+                "unseen frames": read_json(backbone / "accuracy.json"),
+                "last step": read_jsonl(backbone_log)[-1],
+            },
+            "evaluator": {"unseen events": EVENTS, "auroc": grades, "last step": read_jsonl(evaluator_log)[-1]},
+            "files": {
+                name: {"bytes": path.stat().st_size, "sha256": file_digest(path)} for name, path in files.items()
+            },
+        },
+    )

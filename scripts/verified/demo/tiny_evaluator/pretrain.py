@@ -1,0 +1,160 @@
+"""The demo's stand-in for UMT's pre-training on 25 million pairs: clips of a separate world with full true captions."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from verified.demo.tiny_evaluator.alignment import WordAlignment
+from verified.demo.tiny_evaluator.world import world_item
+from verified.evaluator.architecture import Architecture
+from verified.evaluator.checkpoint import save_compact
+from verified.evaluator.inputs import make_batch
+from verified.evaluator.model import NoiseEvaluator
+from verified.evaluator.step import Batch, TrainingStep
+from verified.evaluator.tokens import CLS, encode
+from verified.evaluator.training import Schedule, train
+from verified.evaluator.vision import normalised
+from verified.io.jsonl import write_jsonl
+from verified.io.tensor_file import read_tensor_file
+from verified.nn.training_state import TrainingState, fingerprint
+from verified.runtime.digest import modules_digest
+from verified.runtime.seeds import derive_seed
+
+LABEL = "pre-training"
+DISTURBED = 3
+"""Disturbed captions of each kind that the word alignment sees; Equations 9 to 11 see the first of each."""
+ALONE = 0.2
+"""Share of the steps with the word alignment alone, which cost half as much."""
+
+
+@dataclass
+class WorldBatch(Batch):
+    """A batch with the bags of words of its captions; see WordAlignment."""
+
+    words: Tensor
+    bags: Tensor
+
+
+class PretrainingStep(TrainingStep):
+    """Equations 9 to 11 and the word alignment, which is the only loss in the first `alone` steps."""
+
+    taken: Tensor
+    read: Tensor
+
+    def __init__(self, model: NoiseEvaluator, alone: int):
+        super().__init__(model, "all", "batch")
+        self.alignment = WordAlignment(model.size.vocabulary)
+        self.alone = alone
+        self.register_buffer("taken", torch.tensor(0))  # steps so far; a buffer, so that a kept state holds it
+        self.register_buffer("read", torch.zeros(model.size.vocabulary, dtype=torch.bool))  # words that occurred
+
+    def forward(self, batch: WorldBatch) -> tuple[Tensor, dict[str, Tensor]]:
+        tokens, videos = self.model.encode_video(normalised(batch.frames))
+        embeddings = self.model.text.embeddings.word_embeddings.weight
+        alignment = self.alignment(tokens, embeddings, batch.words, batch.bags)
+        self.taken += 1
+        self.read[batch.ids] = True
+        self.read[batch.words] = True
+        if self.taken <= self.alone:
+            return alignment, {"loss": alignment.detach(), "alignment": alignment.detach()}
+        objective, seen = self.losses(batch, tokens, videos)
+        return objective + alignment, {**seen, "alignment": alignment.detach()}
+
+
+@dataclass(frozen=True)
+class Pretraining:
+    """Clips in all, each seen once, clips a step, the peak learning rate, the seed, and the folder with the weights of
+    the image network in the stem."""
+
+    clips: int
+    batch: int
+    learning_rate: float
+    seed: int
+    backbone: str
+
+
+def run_pretraining(size: Architecture, plan: Pretraining, save_seconds: float, checkpoint: str, record: str) -> None:
+    """Pre-train and write the checkpoint and its log. While it runs, its state is saved beside `checkpoint`."""
+    input_files = [Path(plan.backbone) / "model.safetensors"]
+    values = [size.as_dict(), plan.clips, plan.batch, plan.learning_rate, plan.seed]
+    owner = fingerprint(modules_digest("evaluator.tiny.pretrain"), values, input_files)
+    state = TrainingState(Path(checkpoint).with_name("unfinished-pre-training.safetensors"), owner, save_seconds)
+    step, rows = pretrain(size, plan, state)
+    write_jsonl(record, rows)
+    origin = f"pre-trained on {plan.clips} clips of the demo's separate world, seed {plan.seed}"
+    save_compact(checkpoint, step.model, step.read, origin)
+    state.remove()
+
+
+def pretrain(size: Architecture, plan: Pretraining, state: TrainingState | None = None) -> tuple:
+    """Train a fresh network; returns its PretrainingStep and the log rows."""
+    torch.manual_seed(derive_seed(plan.seed, "evaluator weights"))
+    model = NoiseEvaluator(size)
+    initialise(model)
+    look(model, plan.backbone)
+    steps = max(1, plan.clips // plan.batch)
+    step = PretrainingStep(model, round(ALONE * steps))
+
+    def batch_of(number: int) -> WorldBatch:
+        return world_batch(plan.seed, number * plan.batch, plan.batch, size)
+
+    warmup = max(1, steps // 20)
+    schedule = Schedule(steps, warmup, plan.learning_rate, plan.seed, every=50, beta2=0.98, largest_gradient=5.0)
+    return step, train(step, batch_of, schedule, LABEL, torch.device("cpu"), state)
+
+
+def look(model: NoiseEvaluator, folder: str) -> None:
+    """Give the stem's image network the weights of `folder`."""
+    weights, _ = read_tensor_file(Path(folder) / "model.safetensors")
+    model.vision.stem.get_submodule("network").load_state_dict(weights)
+
+
+def initialise(model: NoiseEvaluator) -> None:
+    """Weights to start from: small embeddings, and otherwise words that stay what they are.
+
+    Word–token alignment puts words and tokens into one space, and what it teaches should reach both scores at once.
+    With identities in the text layers' attention and in the projections, a caption's vector is nearly the mean of its
+    words and a frame's the mean of its tokens, so that their similarity starts as that alignment. With identities in
+    the cross-attention, a word adds the token it looks at to itself, and whether the two agree is a matter of the sum's
+    length, which a feed-forward layer sees at once. From random weights either took longer than the whole of this
+    training.
+    """
+    for table in (m for m in model.text.embeddings.modules() if isinstance(m, nn.Embedding)):
+        nn.init.normal_(table.weight, std=0.05)
+    linears: list[Any] = [model.video_projection, model.text_projection]
+    for layer in cast(Iterable[Any], model.text.layers):
+        linears += [layer.attention.self.value, layer.attention.output.dense]
+    for layer in model.fusion.layers:
+        attention = layer.crossattention
+        linears += [attention.self.query, attention.self.key, attention.self.value, attention.output.dense]
+    for linear in linears:
+        nn.init.eye_(linear.weight)
+        nn.init.zeros_(linear.bias)
+
+
+def world_batch(seed: int, first: int, count: int, size: Architecture) -> WorldBatch:
+    """Items `first` to `first + count` of the separate world."""
+    items = [world_item(seed, first + number, size.frames, size.image_size, DISTURBED) for number in range(count)]
+    captions = {
+        "caption": [item.caption for item in items],
+        "static": [item.static[0] for item in items],
+        "dynamic": [item.dynamic[0] for item in items],
+    }
+    names = [f"world item {first + number}" for number in range(count)]
+    batch = make_batch(np.stack([item.frames for item in items]), captions, names)
+    words, bags = bags_of_words([[item.caption, *item.static, *item.dynamic] for item in items])
+    return WorldBatch(**vars(batch), words=words, bags=bags)
+
+
+def bags_of_words(captions: list[list[str]]) -> tuple[Tensor, Tensor]:
+    """Ids [U] of all words in B lists of K captions, and which caption holds which: [B, K, U], float32."""
+    ids, mask, _ = encode([caption for row in captions for caption in row])
+    ids = ids.masked_fill(mask == 0, CLS)
+    words = torch.unique(ids[ids != CLS])
+    bags = (ids[:, :, None] == words).any(dim=1).float()
+    return words, bags.unflatten(0, (len(captions), -1))

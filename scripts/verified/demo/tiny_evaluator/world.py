@@ -1,0 +1,59 @@
+"""Items of the separate world for pre-training: one event with its true caption and falsified ones."""
+
+import random
+from dataclasses import dataclass
+
+import numpy as np
+
+from verified.corpus.clips import sample_event
+from verified.demo.full_captions import DYNAMIC, STATIC, Description, describe, disturb, word
+from verified.demo.world import draw_event, facts
+from verified.runtime.seeds import derive_seed
+
+FPS = 8
+LONGEST = 10 * FPS
+"""Frames within which an event must end; events are at most 4.5 s long."""
+
+
+@dataclass(frozen=True)
+class WorldItem:
+    """frames: uint8 [T, size, size, 3]. static, dynamic: falsified captions, each in one respect, the same wording
+    otherwise."""
+
+    frames: np.ndarray
+    caption: str
+    static: list[str]
+    dynamic: list[str]
+
+
+def world_item(seed: int, number: int, frames: int, size: int, disturbed: int) -> WorldItem:
+    """Item `number` of the world of `seed`, with `disturbed` captions of each kind; depends on nothing else.
+
+    The seed is derived under another name than the demo corpus's, so that no event is shared with it.
+    """
+    rng = random.Random(derive_seed(seed, "separate world of the evaluator", number))
+    event = draw_event(rng, 0, LONGEST, FPS)
+    description = describe(facts(event, FPS), rng)
+    style = rng.getrandbits(32)
+    static, dynamic = (_falsified(description, kind, disturbed, style, rng) for kind in (STATIC, DYNAMIC))
+    pictures = sample_event(event, frames, size, rng)
+    return WorldItem(pictures, word(description, style), static, dynamic)
+
+
+def _falsified(
+    description: Description, kind: tuple[str, ...], count: int, style: int, rng: random.Random
+) -> list[str]:
+    """`count` captions, each false in one attribute of `kind`, as many different attributes as there are."""
+    names = [name for name in kind if getattr(description, name) is not None]
+    rng.shuffle(names)
+    captions: list[str] = []
+    for name in names:
+        try:
+            captions.append(word(disturb(description, (name,), rng)[0], style))
+        except ValueError:  # no other value of this attribute is possible in the world
+            continue
+        if len(captions) == count:
+            return captions
+    while len(captions) < count:
+        captions.append(word(disturb(description, kind, rng)[0], style))
+    return captions

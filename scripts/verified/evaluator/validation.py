@@ -1,0 +1,221 @@
+"""The evaluator graded by captions that are known to be faithful or disturbed: areas, calibration, an ablation."""
+
+import logging
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from verified.benchmark.auroc import auroc_interval
+from verified.evaluator.checkpoint import load_checkpoint
+from verified.evaluator.clips import CodedClips, open_clips
+from verified.evaluator.model import NoiseEvaluator
+from verified.evaluator.sampling import scoring_view
+from verified.evaluator.score import moment_readings
+from verified.io.jsonl import read_jsonl, write_json
+from verified.runtime.progress import track
+
+FAITHFUL, STATIC, DYNAMIC = "faithful", "static", "dynamic"
+TYPE_OF_KIND = {STATIC: "statics", DYNAMIC: "dynamics"}
+
+
+@dataclass(frozen=True)
+class Graded:
+    """One caption: `kind` says what is true of it, `group` which disturbed captions it may be compared with (static,
+    dynamic or both)."""
+
+    desc_id: int
+    caption: str
+    kind: str
+    group: tuple[str, ...]
+
+
+def spoiled_candidates(captions: list[dict], spoiled: list[dict]) -> list[Graded]:
+    """The demo's candidates by its truth: statics captions are compared with statically spoiled statics captions,
+    dynamics captions with dynamically spoiled dynamics captions; a candidate spoiled in the other way is left out.
+
+    captions: rows of captions/{statics,dynamics}; spoiled: rows of captions/spoiled.
+    """
+    wrong = {(row["desc_id"], row["type"], row["candidate"]): row["kind"] for row in spoiled}
+    graded = []
+    for row in captions:
+        group = next(kind for kind, name in TYPE_OF_KIND.items() if name == row["type"])
+        for number, candidate in enumerate(row["candidates"]):
+            kind = wrong.get((row["desc_id"], row["type"], number), FAITHFUL)
+            if kind in (FAITHFUL, group):
+                graded.append(Graded(row["desc_id"], candidate["caption"], kind, (group,)))
+    return graded
+
+
+def unseen_perturbations(perturbations: list[dict]) -> list[Graded]:
+    """Perturbed captions that were not selected, so that fine-tuning never saw them: rewritten positives count as
+    faithful, negatives as disturbed."""
+    graded = []
+    for row in perturbations:
+        selected = row["selected"] or {}
+        used = {row["caption"], *(text for text in selected.values() if text)}
+        for kind, texts in ((FAITHFUL, "positives"), (STATIC, "statics"), (DYNAMIC, "dynamics")):
+            group = (STATIC, DYNAMIC) if kind == FAITHFUL else (kind,)
+            for caption in dict.fromkeys(row[texts]):
+                if caption not in used:
+                    graded.append(Graded(row["desc_id"], caption, kind, group))
+    return graded
+
+
+def confidences(
+    model: NoiseEvaluator,
+    graded: list[Graded],
+    clips: list[np.ndarray | CodedClips],
+    indices: list[list[dict]],
+    device: torch.device,
+    precision: str = "float32",
+) -> tuple[list[Graded], dict[str, np.ndarray]]:
+    """The graded captions whose moments have a clip, and their readings by name, float64 [n] each."""
+    where = {
+        entry["desc_id"]: (array, row)
+        for array, index in enumerate(indices)
+        for row, entry in enumerate(index)
+        if not entry["reason"]
+    }
+    by_moment: dict[int, list[Graded]] = {}
+    for caption in graded:
+        if caption.desc_id in where:
+            by_moment.setdefault(caption.desc_id, []).append(caption)
+    model.to(device).eval()
+    with_clips, values = [], {"z1": [], "margin": [], "probability": [], "similarity": []}
+    for desc_id, captions in track(by_moment.items(), "graded captions", len(by_moment), "moments"):
+        array, row = where[desc_id]
+        view = scoring_view(clips[array][row], model.size.frames, model.size.image_size)
+        frames = torch.from_numpy(view).to(device)
+        readings, _ = moment_readings(model, frames, [caption.caption for caption in captions], precision)
+        with_clips.extend(captions)
+        for name, numbers in readings.items():
+            values[name].extend(numbers.tolist())
+    return with_clips, {name: np.array(numbers, np.float64) for name, numbers in values.items()}
+
+
+BINS = 10
+HISTOGRAM_BINS = 40
+COVERAGES = np.linspace(0.05, 1.0, 20)
+
+
+def validation(graded: list[Graded], values: dict[str, np.ndarray], confidence: str, resamples: int, seed: int) -> dict:
+    """Everything about one set of graded captions; `values` as of `confidences`, of which `confidence` is the score."""
+    score, probability = values[confidence], values["probability"]
+    faithful = np.array([caption.kind == FAITHFUL for caption in graded], dtype=bool)
+    return {
+        "captions": {kind: sum(caption.kind == kind for caption in graded) for kind in (FAITHFUL, STATIC, DYNAMIC)},
+        "moments": len({caption.desc_id for caption in graded}),
+        "auroc": areas(graded, score, resamples, seed),
+        "calibration": calibration(probability, faithful),
+        "histogram": histogram(graded, score),
+        "precision_coverage": precision_coverage(score, faithful),
+    }
+
+
+def areas(graded: list[Graded], score: np.ndarray, resamples: int, seed: int) -> dict[str, dict]:
+    """AUROC of faithful against static and against dynamic captions, with 95 % intervals over moments."""
+    measured = {}
+    for kind in (STATIC, DYNAMIC):
+        members = [
+            n
+            for n, caption in enumerate(graded)
+            if caption.kind == kind or (caption.kind == FAITHFUL and kind in caption.group)
+        ]
+        positive = np.array([graded[n].kind == FAITHFUL for n in members], dtype=bool)
+        units = np.array([graded[n].desc_id for n in members])
+        entry = {"faithful": int(positive.sum()), "disturbed": int((~positive).sum())}
+        numbers = (None, None, None)
+        if entry["faithful"] and entry["disturbed"]:
+            numbers = (round(float(n), 6) for n in auroc_interval(score[members], positive, units, resamples, seed))
+        measured[kind] = {**entry, **dict(zip(("value", "low", "high"), numbers))}
+    return measured
+
+
+def calibration(probability: np.ndarray, faithful: np.ndarray) -> list[dict]:
+    """Ten equal bins of probability: captions, their mean probability and the share that is faithful (None: empty)."""
+    bins = np.minimum((probability * BINS).astype(int), BINS - 1)
+    rows = []
+    for number in range(BINS):
+        inside = bins == number
+        count = int(inside.sum())
+        rows.append(
+            {
+                "from": number / BINS,
+                "to": (number + 1) / BINS,
+                "captions": count,
+                "mean_probability": round(float(probability[inside].mean()), 6) if count else None,
+                "faithful_share": round(float(faithful[inside].mean()), 6) if count else None,
+            }
+        )
+    return rows
+
+
+def histogram(graded: list[Graded], score: np.ndarray) -> dict:
+    """Counts of scores in forty equal bins from the lowest to the highest score, by kind."""
+    if not len(score):
+        return {"edges": [], FAITHFUL: [], STATIC: [], DYNAMIC: []}
+    edges = np.histogram_bin_edges(score, HISTOGRAM_BINS)
+    kinds = np.array([caption.kind for caption in graded])
+    counts = {kind: np.histogram(score[kinds == kind], edges)[0].tolist() for kind in (FAITHFUL, STATIC, DYNAMIC)}
+    return {"edges": [round(float(edge), 6) for edge in edges], **counts}
+
+
+def precision_coverage(score: np.ndarray, faithful: np.ndarray) -> list[dict]:
+    """What a score threshold buys: keep the best share (coverage) of captions, and this share of them is faithful."""
+    order = np.argsort(-score, kind="stable")
+    rows = []
+    for coverage in COVERAGES if len(score) else []:
+        accepted = order[: max(1, round(coverage * len(score)))]
+        rows.append(
+            {
+                "coverage": round(len(accepted) / len(score), 6),
+                "threshold": round(float(score[accepted[-1]]), 6),
+                "precision": round(float(faithful[accepted].mean()), 6),
+            }
+        )
+    return rows
+
+
+log = logging.getLogger("verified")
+
+
+def ablate(
+    checkpoints: dict[str, str],
+    datasets: list[dict],
+    captions: dict[str, dict],
+    confidence: str,
+    precision: str,
+    seed: int,
+    resamples: int,
+    output: str,
+) -> None:
+    """Write rows {dataset, set, variant, static, dynamic} of AUROCs (see `areas`).
+
+    checkpoints: variant → its file. captions: data set → lists of files `captions` and `spoiled`, for data sets whose
+    truth is known.
+    """
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    rows = []
+    for variant, path in checkpoints.items():
+        model = load_checkpoint(path)
+        for dataset in datasets:
+            for name, graded in _graded(dataset, captions.get(dataset["name"])).items():
+                indices = [read_jsonl(file) for file in dataset["indices"]]
+                clips = [open_clips(file, index) for file, index in zip(dataset["clips"], indices)]
+                with_clips, values = confidences(model, graded, clips, indices, device, precision)
+                measured = areas(with_clips, values[confidence], resamples, seed)
+                rows.append({"dataset": dataset["name"], "set": name, "variant": variant, **measured})
+                log.info("%s, %s: %s", variant, name, measured)
+    write_json(output, rows)
+
+
+def _graded(dataset: dict, truth: dict | None) -> dict[str, list]:
+    perturbations = [row for file in dataset["perturbations"] for row in read_jsonl(file)]
+    sets = {"perturbations": unseen_perturbations(perturbations)}
+    if truth:
+        captions, spoiled = (
+            [row for file in truth[key] for row in read_jsonl(file)] for key in ("captions", "spoiled")
+        )
+        sets["spoiled"] = spoiled_candidates(captions, spoiled)
+    return sets

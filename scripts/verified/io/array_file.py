@@ -1,0 +1,66 @@
+"""Arrays from .npy and .npz files that anybody may have written: numbers and texts, never objects, or an InputError."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+
+from verified.errors import InputError
+
+NUMBERS, TEXTS = "biuf", "U"
+
+
+def read_array(path: str | os.PathLike[str], dimensions: int | None = None, remedy: str | None = None) -> np.ndarray:
+    """The numbers of a .npy file, memory-mapped: what its header claims has to be there.
+
+    Raises InputError (file, remedy) for a file that is not there or damaged, and for other than `dimensions`.
+    """
+    path = Path(path)
+    try:
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
+        if not isinstance(array, np.ndarray):
+            raise ValueError("an archive of several arrays")  # to the line below
+    except InputError:  # its seal
+        raise
+    except Exception as error:  # numpy's parser fails in many ways over a crafted header
+        raise _refusal(path, error, "npy", remedy) from None
+    loaded: np.ndarray = array  # pyright: ignore[reportUnknownVariableType] (of any kind so far)
+    return _of_kind(loaded, NUMBERS, path, "it", dimensions, remedy)
+
+
+def read_arrays(path: str | os.PathLike[str], remedy: str | None = None) -> dict[str, np.ndarray]:
+    """All arrays of a .npz file, numbers and texts, by name. Raises InputError as `read_array` does."""
+    path = Path(path)
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            if isinstance(archive, np.ndarray):
+                raise ValueError("a single array")
+            arrays = {name: np.asarray(archive[name]) for name in archive.files}
+    except InputError:  # its seal
+        raise
+    except Exception as error:  # numpy's parser fails in many ways over a crafted header
+        raise _refusal(path, error, "npz", remedy) from None
+    return {name: _of_kind(array, NUMBERS + TEXTS, path, repr(name), None, remedy) for name, array in arrays.items()}
+
+
+def _refusal(path: Path, error: Exception, kind: str, remedy: str | None) -> InputError:
+    if not path.exists():
+        return InputError("no such file", file=path, remedy=remedy)
+    detail = " ".join(str(error).split())[:200] or type(error).__name__
+    # numpy's advice to read it with pickle is none to follow.
+    detail = "it holds objects, not numbers" if "pickle" in detail.lower() else detail
+    return InputError(f"damaged, or no .{kind} file: {detail}", file=path, remedy=remedy or "fetch or write it again")
+
+
+def _of_kind(
+    array: np.ndarray, kinds: str, path: Path, name: str, dimensions: int | None, remedy: str | None
+) -> np.ndarray:
+    if array.dtype.kind not in kinds or (array.dtype.itemsize > 8 and array.dtype.kind != "U"):
+        raise InputError(f"{name} holds {array.dtype}, not numbers", file=path, remedy=remedy or "write it again")
+    if dimensions is not None and array.ndim != dimensions:
+        raise InputError(
+            f"{name} has shape {list(array.shape)}, not {dimensions} dimensions",
+            file=path,
+            remedy=remedy or "write it again",
+        )
+    return array

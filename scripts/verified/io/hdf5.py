@@ -1,0 +1,181 @@
+"""HDF5 feature files in the TVR family's layout: one data set [items, dim] per key, with attributes on their origin.
+
+HDF5 takes a slash in a name for a group separator, and an id such as ``kitchen/breakfast`` has one. So a data set's
+name is its key with slashes and per cent signs encoded as in web addresses (``kitchen%2Fbreakfast``). Other keys are
+stored as they are, as in the files that others publish; those are also read where they keep a slash or a per cent sign.
+"""
+
+# h5py has no types.
+# pyright: reportUnknownMemberType=false
+
+import hashlib
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import h5py  # pyright: ignore[reportMissingTypeStubs] (it has none)
+import numpy as np
+
+from verified.errors import InputError
+from verified.io.files import atomic_path, file_digest
+from verified.io.plain_hdf5 import JOINED, data_set, link_to, open_hdf5, reading
+
+
+def name_of(key: str) -> str:
+    """The name of a key's data set."""
+    return "%2E" if key == "." else key.replace("%", "%25").replace("/", "%2F")
+
+
+def key_of(name: str) -> str:
+    """The key of the data set of this name."""
+    return unquote(name)
+
+
+def write_features(
+    path: str | os.PathLike[str],
+    attributes: Mapping[str, object],
+    items: Iterable[tuple[str, np.ndarray, Mapping[str, object]]],
+) -> int:
+    """Write (key, array [items, dim], attributes of the data set) through a temporary file; returns how many.
+
+    Arrays keep their type (float16 or float32). Attributes of the file always include `dim`, here checked against every
+    array: ValueError for an array of another width or with values that are not finite.
+    """
+    count = 0
+    with atomic_path(path) as temporary, h5py.File(temporary, "w") as file:
+        file.attrs.update(attributes)
+        for key, array, dataset_attributes in items:
+            if array.ndim != 2 or array.shape[1] != attributes["dim"]:
+                raise ValueError(f"{key}: features have shape {array.shape}, expected [items, {attributes['dim']}]")
+            if not np.isfinite(array).all():
+                raise ValueError(f"{key}: features are not all finite")
+            file.create_dataset(name_of(key), data=array).attrs.update(dataset_attributes)
+            count += 1
+    return count
+
+
+def link_features(
+    path: str | os.PathLike[str], shards: Iterable[str | os.PathLike[str]], attributes: Mapping[str, object]
+) -> int:
+    """Write one small file whose data sets are external links (relative paths) into the shards; returns how many.
+
+    The attributes are the shards' own, which must agree, `attributes`, and a SHA-256 over the shards' bytes,
+    `shards_sha256`: the links alone would stay as they are when a shard changes, and their readers would not be
+    run again. Raises InputError where shards differ in an attribute or share a key.
+    """
+    path = Path(path)
+    seen: dict[str, Path] = {}
+    common: dict[str, Any] | None = None
+    content = hashlib.sha256()
+    with atomic_path(path) as temporary, h5py.File(temporary, "w") as file:
+        for shard in map(Path, shards):
+            with open_hdf5(shard) as source, reading(shard, "the list of its data sets"):
+                content.update(f"{shard.name} {file_digest(shard)}\n".encode())
+                shard_attributes: dict[str, Any] = dict(source.attrs)
+                common = shard_attributes if common is None else common
+                if shard_attributes != common:
+                    raise InputError(
+                        f"attributes {shard_attributes} differ from {common} of the first shard", file=shard
+                    )
+                for name in map(str, source):
+                    if name in seen:
+                        raise InputError(f"{key_of(name)!r} is also in {seen[name]}", file=shard)
+                    seen[name] = shard
+                    file[name] = h5py.ExternalLink(os.path.relpath(shard, path.parent), f"/{name}")
+        file.attrs.update(common or {})
+        file.attrs.update({**attributes, JOINED: content.hexdigest()})
+    return len(seen)
+
+
+class FeatureFile:
+    """Read-only mapping from key to features, float32 [items, dim].
+
+    Opens the file on first use in each process, so an instance may be handed to worker processes by fork or pickle.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]):
+        self.path = Path(path)
+        self._file: h5py.File | None = None
+        self._owner: int | None = None
+
+    def _opened(self) -> h5py.File:
+        if self._file is None or self._owner != os.getpid():
+            # A handle inherited by fork shares its file position with the parent: never use or close it here.
+            self._file, self._owner = open_hdf5(self.path), os.getpid()
+        return self._file
+
+    def _dataset(self, key: str) -> Any:  # h5py.Dataset
+        with reading(self.path, f"features of {key!r}"):
+            return data_set(self._opened(), self._name(key), self.path, key)
+
+    def _name(self, key: str) -> str:
+        """The name under which the file has `key`: ours, or the key itself in files of others."""
+        ours = name_of(key)
+        return key if link_to(self._opened(), ours) is None and link_to(self._opened(), key) is not None else ours
+
+    def _values(self, key: str, rows: slice | tuple[()]) -> np.ndarray:
+        found = self._dataset(key)
+        with reading(self.path, f"features of {key!r}"):
+            return np.asarray(found[rows])
+
+    def __getitem__(self, key: str) -> np.ndarray:
+        return self._values(key, ()).astype(np.float32)
+
+    def stored(self, key: str) -> np.ndarray:
+        """Features of `key` in the number format of the file."""
+        return self._values(key, ())
+
+    def rows(self, key: str, first: int, last: int) -> np.ndarray:
+        """Items `first` to `last` (exclusive) of `key`, without reading the others."""
+        return self._values(key, slice(first, last)).astype(np.float32)
+
+    def __contains__(self, key: str) -> bool:
+        with reading(self.path, f"features of {key!r}"):
+            return link_to(self._opened(), self._name(key)) is not None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.keys())
+
+    def __len__(self) -> int:
+        return len(self._opened())
+
+    def keys(self) -> list[str]:
+        """All keys, in the file's order (alphabetical)."""
+        with reading(self.path, "the list of its data sets"):
+            return [key_of(name) for name in map(str, self._opened())]
+
+    def length(self, key: str) -> int:
+        """Number of clips or tokens of `key`, without reading them."""
+        return len(self._dataset(key))
+
+    def width(self, key: str) -> int:
+        """Size of one clip's or token's feature of `key`, without reading them."""
+        return self._dataset(key).shape[-1]
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        """The file's attributes: backbone, dim and what else the writer stated."""
+        with reading(self.path, "an attribute"):
+            stored: dict[str, Any] = dict(self._opened().attrs.items())
+        return {name: value.item() if getattr(value, "size", 0) == 1 else value for name, value in stored.items()}
+
+    @property
+    def dim(self) -> int:
+        """Width of every data set."""
+        width = self.attributes.get("dim")
+        if not isinstance(width, int) or width < 1:
+            raise InputError(
+                f"its attribute dim is {width!r}", file=self.path, remedy="set it to the width of the data sets"
+            )
+        return width
+
+    def close(self) -> None:
+        """Close the file in this process; the next use opens it again."""
+        if self._file is not None and self._owner == os.getpid():
+            self._file.close()
+        self._file = self._owner = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"path": self.path, "_file": None, "_owner": None}

@@ -1,0 +1,107 @@
+"""JSON and JSON Lines: one object a line, UTF-8, LF, errors that name file and row."""
+
+import json
+import math
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, TypeGuard
+
+from verified.errors import InputError
+from verified.io.files import atomic_path
+
+Row = dict[str, Any]
+"""One JSON object; who reads it knows its keys."""
+
+
+def iterate_jsonl(path: str | os.PathLike[str], required: Iterable[str] = ()) -> Iterator[Row]:
+    """Yield the objects of a JSON Lines file; row numbers in errors count from 1.
+
+    Raises InputError on bytes that are not UTF-8, a line that is not a JSON object, or a missing required key.
+    """
+    required = tuple(required)
+    path = Path(path)
+    if not path.is_file():
+        raise InputError("no such file", file=path)
+    with path.open("rb") as lines:
+        for row, raw in enumerate(lines, start=1):
+            yield _parse(raw.removeprefix(b"\xef\xbb\xbf") if row == 1 else raw, path, row, required)
+
+
+def _parse(raw: bytes, path: Path, row: int, required: tuple[str, ...]) -> Row:
+    try:
+        value = json.loads(raw.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"not UTF-8 ({error.reason} at byte {error.start})", file=path, row=row, remedy="save the file as UTF-8"
+        ) from None
+    except json.JSONDecodeError as error:
+        raise InputError(
+            f"not a JSON object: {error.msg} at column {error.colno}",
+            file=path,
+            row=row,
+            remedy="each line must hold one complete JSON object",
+        ) from None
+    except (ValueError, RecursionError):  # an integer of thousands of digits, thousands of nested brackets
+        raise InputError("a number too long or brackets nested too deep to be read", file=path, row=row) from None
+    if not is_object(value):
+        raise InputError(f"expected a JSON object, found {type(value).__name__}", file=path, row=row)
+    missing = [key for key in required if key not in value]
+    if missing:
+        raise InputError(
+            f"missing key {', '.join(map(repr, missing))}",
+            file=path,
+            row=row,
+            remedy=f"each row needs {', '.join(required)}",
+        )
+    return value
+
+
+def read_jsonl(path: str | os.PathLike[str], required: Iterable[str] = ()) -> list[Row]:
+    """All objects of a JSON Lines file, in order."""
+    return list(iterate_jsonl(path, required))
+
+
+def write_jsonl(path: str | os.PathLike[str], rows: Iterable[Row]) -> int:
+    """Write rows through a temporary file; returns how many. Non-finite numbers are refused."""
+    count = 0
+    with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as out:
+        for row in rows:
+            out.write(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n")
+            count += 1
+    return count
+
+
+def read_json(path: str | os.PathLike[str]) -> Any:
+    """One JSON document. Raises InputError with the file's name if it cannot be read as such."""
+    path = Path(path)
+    try:
+        return json.loads(path.read_text(encoding="utf-8-sig"))
+    except FileNotFoundError:
+        raise InputError("no such file", file=path) from None
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"not a JSON document: {error}", file=path) from None
+
+
+def write_json(path: str | os.PathLike[str], value: object) -> None:
+    """Write one JSON document, indented, keys in the given order, through a temporary file."""
+    with atomic_path(path) as temporary:
+        temporary.write_text(json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+
+
+def finite(value: object) -> TypeGuard[float]:
+    """Whether `value` is a real, finite number (booleans and strings are not)."""
+    try:
+        return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    except OverflowError:  # an integer beyond all floats
+        return False
+
+
+def is_object(value: object) -> TypeGuard[Row]:
+    """Whether `value`, as a file gave it, is an object with keys."""
+    return isinstance(value, dict)
+
+
+def is_array(value: object) -> TypeGuard[list[Any]]:
+    """Whether `value`, as a file gave it, is a list."""
+    return isinstance(value, list)

@@ -1,0 +1,94 @@
+"""Decord as a second reader behind the contract of `decode.Decoder`: the same frames at the same times.
+
+Not the default: `benchmarks/video.py` finds it slower than PyAV for all frames, for few frames of a long file and for a
+short span. It reads MP4 files only, because in other containers it silently shows a neighbouring frame in place of a
+damaged one. Where it fails within an MP4 file, PyAV, which skips and counts damaged frames, takes over from there with
+a warning.
+"""
+
+import contextlib
+import logging
+import math
+import os
+from collections.abc import Generator, Iterator
+from typing import Any
+
+import av
+import numpy as np
+
+from verified.errors import InputError
+from verified.io.video.decode import Decoder, TimedFrame, open_video
+from verified.runtime.job import READER
+
+SANE_FRAMES = 4
+"""The last frame's duration counts where it is shorter than so many frames at the nominal rate."""
+
+log = logging.getLogger("verified")
+
+
+@contextlib.contextmanager
+def open_reader(path: str | os.PathLike[str], threads: int = 1) -> "Generator[Decoder | DecordDecoder]":
+    """`open_video`, by the reader that `READER` names in the environment (pyav, decord; default pyav)."""
+    with open_video(path, threads) as decoder:
+        decord = os.environ.get(READER) == "decord" and decoder.mp4
+        yield DecordDecoder(path, decoder, threads) if decord else decoder
+
+
+class DecordDecoder:
+    """Iterates over the frames of one video as `Decoder` does, and honours `needed`; `decoder` opened the same file."""
+
+    def __init__(self, path: str | os.PathLike[str], decoder: Decoder, threads: int):
+        try:
+            import decord  # pyright: ignore[reportMissingTypeStubs] (it has none)
+        except ImportError:
+            raise InputError(
+                "video_reader is decord, which is not installed", remedy="pip install decord, or video_reader: pyav"
+            ) from None
+        decord.logging.set_level(decord.logging.FATAL)
+        self._path, self._decoder, self._failure = str(path), decoder, decord.DECORDError
+        self.needed = 0.0
+        self._reader: Any  # decord.VideoReader, or None
+        try:
+            self._reader = decord.VideoReader(str(path), num_threads=threads)
+            stamps = _stamps(self._reader)
+        except (RuntimeError, decord.DECORDError):
+            self._reader, stamps = None, np.zeros((0, 2))
+            self._warn()
+        starts = (stamps[:, 0] - stamps[:1, 0]).round(6)  # float32 in the library
+        shown = float(stamps[-1, 1] - stamps[-1, 0]) if len(stamps) else 0.0
+        rate = decoder.nominal_rate
+        last = shown if 0 < shown * rate < SANE_FRAMES else 1 / rate
+        self._starts, self._ends = starts, np.append(starts[1:], starts[-1:] + last)
+
+    @property
+    def damage(self) -> int:
+        """What could not be decoded so far, as PyAV counts it."""
+        return self._decoder.damage
+
+    def _warn(self) -> None:
+        log.warning("%s: decord cannot decode all of it; PyAV continues", self._path)
+
+    def __iter__(self) -> Iterator[TimedFrame]:
+        number, latest = 0, -math.inf
+        while self._reader is not None and number < len(self._starts):
+            try:
+                image = self._reader[number].asnumpy()
+            except (RuntimeError, self._failure, IndexError):
+                self._warn()
+                break
+            latest = float(self._starts[number])
+            yield TimedFrame(latest, float(self._ends[number]), av.VideoFrame.from_ndarray(image, format="rgb24"))
+            shown = int(np.searchsorted(self._ends, self.needed, side="right"))  # behind the end, the last frame is
+            number = max(number + 1, min(shown, len(self._starts) - 1))
+        else:
+            if len(self._starts):
+                return
+        for timed in self._decoder:
+            self._decoder.needed = self.needed
+            if timed.time > latest + 1e-6:
+                yield timed
+
+
+def _stamps(reader: Any) -> np.ndarray:
+    """Start and end of each frame in seconds, float64 [frames, 2]."""
+    return np.asarray(reader.get_frame_timestamp(range(len(reader))), np.float64)

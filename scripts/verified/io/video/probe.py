@@ -1,0 +1,55 @@
+"""What a video file really holds, found by decoding it once."""
+
+import hashlib
+import os
+from pathlib import Path
+from typing import Any
+
+from verified.io.video.decode import VideoError, open_video, upright_size
+
+MISSING_SECONDS = 1.0
+"""A video that ends more than this before the end that its header claims counts as broken off."""
+
+
+def probe(path: str | os.PathLike[str], threads: int = 1) -> dict[str, Any]:
+    """Decode a video once and describe it: the keys of videos.jsonl except `video` and `path`.
+
+    duration (seconds until the last frame is off the screen), fps (frames per second, the mean where it varies),
+    width and height (pixels, upright), frames, sha256 (of the file), rotation (degrees counter-clockwise that were
+    applied), codec, and state: "whole", or "partial" where packets were damaged or the video ends before the end that
+    its header claims; the other figures then describe the part that decodes. Nothing else in the header is trusted.
+    Raises VideoError, with a reason, for a file of which no frame can be used.
+    """
+    with open_video(path, threads) as video:
+        frames, times = 0, (0.0, 0.0)
+        height = width = rotation = 0  # of the first frame; a video without any is an error
+        for timed in video:
+            if not frames:
+                height, width = upright_size(timed.frame)
+                rotation = timed.frame.rotation
+            frames += 1
+            times = timed.time, timed.until
+        codec = video.stream.codec_context.name
+        nominal, claimed, damaged = video.nominal_rate, video.claimed_seconds, video.damage > 0
+    last, duration = times
+    mean = (frames - 1) / last if frames > 1 else nominal
+    return {
+        "duration": round(duration, 6),
+        "fps": round(nominal if abs(mean - nominal) < 1e-3 * nominal else mean, 6),
+        "width": width,
+        "height": height,
+        "frames": frames,
+        "sha256": file_digest(path),
+        "rotation": rotation,
+        "codec": codec,
+        "state": "partial" if damaged or duration < claimed - MISSING_SECONDS else "whole",
+    }
+
+
+def file_digest(path: str | os.PathLike[str]) -> str:
+    """SHA-256 of a file's bytes, in hex. Raises VideoError if the file is gone."""
+    try:
+        with Path(path).open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise VideoError("missing-file", path, f"cannot be read: {error.strerror}") from None

@@ -1,0 +1,321 @@
+"""Ask an engine for what the ledger does not hold yet, and keep every outcome."""
+
+import dataclasses
+import json
+import re
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+
+from verified.config.engines import ENGINES
+from verified.lmm.budget import Budget
+from verified.lmm.ledger import Ledger
+from verified.lmm.ledger_row import key_of, parts_of
+from verified.lmm.outcome import SHORT, NotNow, Outcome, Parsed, Status, is_passing
+from verified.lmm.parsing import parse
+from verified.lmm.request import Engine, Reply, Request
+from verified.runtime.seeds import derive_seed
+
+READY_AT_MOST = 1000
+"""Known outcomes that may pile up before they are handed out, which keeps the memory of a resumed run flat."""
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Call:
+    """A request with the digests of its media and the number of items wanted.
+
+    `load` fetches the media, and is only called when the ledger lacks the call. It returns the fields of the request
+    that it fills (`images`, or `frames` and `frame_times`), or raises `MediaError`.
+    """
+
+    request: Request
+    media: tuple[str, ...] = ()
+    count: int = 1
+    load: Callable[[], dict] | None = None
+
+
+class MediaError(Exception):
+    """The images or frames of a call cannot be read; the message says why."""
+
+
+@dataclasses.dataclass
+class _Pending:
+    """A call in the engine's hands, or waiting for its next attempt."""
+
+    call: Call
+    key: str
+    parts: dict[str, str]
+    attempt: int = 1
+    best: tuple[Parsed, Reply] | None = None
+    request: Request | None = None
+    """The request as it was handed out; kept, so that a reply can name it."""
+
+
+@dataclasses.dataclass
+class _Work:
+    """The progress of the calls of one `Asker.ask`."""
+
+    calls: Iterator[tuple[int, Call]]
+    drawn: bool = False
+    asked: bool = False
+    ready: deque[tuple[int, Outcome]] = dataclasses.field(default_factory=deque)
+    again: deque[_Pending] = dataclasses.field(default_factory=deque)
+    flying: dict[int, _Pending] = dataclasses.field(default_factory=dict)
+    waiting: dict[str, list[int]] = dataclasses.field(default_factory=dict)
+    failed: dict[str, Outcome] = dataclasses.field(default_factory=dict)
+
+    @property
+    def finished(self) -> bool:
+        return self.drawn and not (self.again or self.flying or self.ready)
+
+    def land(self, reply: Reply) -> _Pending:
+        """The call that `reply` answers: the one it names, or the one handed out first."""
+        return self.flying.pop(next(iter(self.flying)) if reply.request is None else id(reply.request))
+
+    def settle(self, key: str, outcome: Outcome) -> None:
+        """Hand the outcome to every call that waits for this key."""
+        if outcome.status != "ok":
+            self.failed[key] = outcome
+        self.ready.extend((index, outcome) for index in self.waiting.pop(key))
+
+
+class Asker:
+    """One engine in one role, with its ledger.
+
+    `attempts` is how often an answer that is truncated, invalid or too short is asked for; ``blocked`` and ``error``
+    are not repeated here (engines repeat what is worth repeating, such as a busy endpoint). `prices` are per million
+    tokens in and out. `budget` is looked at before each call that would be asked. `replay`: whatever the ledger
+    holds is final, as with a cassette. `go_on`: calls without an answer for now end as ``error`` instead of
+    stopping the job. `make_room` is called before the first call of `ask` that the engine has to answer.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        ledger: Ledger,
+        attempts: int = 3,
+        prices: tuple[float, float] = (0.0, 0.0),
+        budget: Budget | None = None,
+        replay: bool = False,
+        go_on: bool = False,
+        make_room: Callable[[], None] | None = None,
+    ):
+        self.engine, self.ledger, self.attempts, self.prices = engine, ledger, attempts, prices
+        self.budget = budget or Budget(ledger)
+        self.replay, self.go_on, self.make_room = replay, go_on, make_room
+        self.asked = 0
+
+    def key(self, call: Call) -> str:
+        """Ledger key of a call."""
+        return key_of(parts_of(call.request, call.media, self.engine.model, self.engine.revision))
+
+    def known(self, call: Call) -> bool:
+        """Whether the ledger holds a final outcome, so that no media need to be loaded."""
+        return self._recall(self.key(call), call) is not None
+
+    def ask(self, calls: Iterable[Call]) -> Iterator[tuple[int, Outcome]]:
+        """Yield (position of the call, outcome) as outcomes become known; identical calls are asked once.
+
+        Calls are drawn lazily and, apart from those in the engine's hands, not kept. Raises NotNow when the budget is
+        spent or the endpoint is down, after the answers that were under way are recorded; or, told to go on, ends the
+        calls that are left as ``error`` with that reason.
+        """
+        work = _Work(enumerate(calls))
+        try:
+            yield from self._ask(work)
+        except NotNow as stop:
+            if not self.go_on:
+                raise
+            yield from self._leave(work, stop)
+
+    def _ask(self, work: "_Work") -> Iterator[tuple[int, Outcome]]:
+        while not work.finished:
+            for reply in self.engine.answer(self._feed(work)):
+                pending = work.land(reply)
+                self.asked += 1
+                outcome = self._take(pending, reply)
+                if outcome is None:
+                    work.again.append(pending)
+                else:
+                    work.settle(pending.key, outcome)
+                while work.ready:
+                    yield work.ready.popleft()
+            if work.flying:
+                raise RuntimeError(f"engine {self.engine.name} left {len(work.flying)} requests unanswered")
+            while work.ready:
+                yield work.ready.popleft()
+            if work.again:
+                self.budget.check()
+
+    def _leave(self, work: "_Work", stop: NotNow) -> Iterator[tuple[int, Outcome]]:
+        """What is known, and for all other calls of `work` that they have not been answered."""
+        for pending in (*work.flying.values(), *work.again):
+            work.settle(pending.key, Outcome(pending.key, "error", stop.reason, stop.problem))
+        yield from work.ready
+        for index, call in work.calls:
+            key = self.key(call)
+            outcome = work.failed.get(key) or self._recall(key, call)
+            yield index, outcome or Outcome(key, "error", stop.reason, stop.problem)
+
+    def _feed(self, work: "_Work") -> Iterator[Request]:
+        """Requests for the engine: second attempts first, then new calls, while there is budget."""
+        while len(work.ready) < READY_AT_MOST:
+            pending = work.again.popleft() if work.again else self._next_new(work)
+            if pending is None:
+                return
+            if not self.budget.allows(len(work.flying)):
+                work.again.appendleft(pending)
+                return
+            if self.make_room and not work.asked:
+                self.make_room()
+            work.asked = True
+            pending.request = self._seeded(pending)
+            work.flying[id(pending.request)] = pending
+            yield pending.request
+
+    def _next_new(self, work: "_Work") -> "_Pending | None":
+        """The next call that has to be asked; on the way, known ones become ready and copies of one in flight wait."""
+        while len(work.ready) < READY_AT_MOST:
+            index, call = next(work.calls, (-1, None))
+            if call is None:
+                work.drawn = True
+                return None
+            parts = parts_of(call.request, call.media, self.engine.model, self.engine.revision)
+            key = key_of(parts)
+            if key in work.waiting:
+                work.waiting[key].append(index)
+            elif (outcome := work.failed.get(key) or self._recall(key, call)) is not None:
+                work.ready.append((index, outcome))
+            else:
+                work.waiting[key] = [index]
+                pending = _Pending(call, key, parts)
+                if call.load is None:
+                    return pending
+                try:
+                    filled = call.load()
+                except MediaError as error:
+                    reply = Reply("", "error", "media", str(error))
+                    work.settle(key, self._record(pending, reply, "error", "media"))
+                else:
+                    pending.call = dataclasses.replace(
+                        call, request=dataclasses.replace(call.request, **filled), load=None
+                    )
+                    return pending
+        return None
+
+    def _seeded(self, pending: _Pending) -> Request:
+        request = pending.call.request
+        return dataclasses.replace(request, seed=derive_seed(request.seed, pending.key, pending.attempt))
+
+    def _recall(self, key: str, call: Call) -> Outcome | None:
+        """The final outcome that the ledger holds of a call, or None."""
+        row = self.ledger.get(key)
+        if row is None:
+            return None
+        outcome = self._outcome(row, call, known=True)
+        return outcome if self.replay or self._final(row["engine"], outcome) else None
+
+    def _final(self, engine: str, outcome: Outcome) -> bool:
+        """Whether a recorded outcome is final.
+
+        It is not where there was no answer yet, where attempts are left (the run was killed between two), where
+        today's parser reads an answer differently from the one that judged it, and where finding out again is free.
+        """
+        parsed = outcome.parsed
+        if outcome.status == "ok":
+            return parsed.usable
+        if outcome.status in ("truncated", "invalid"):
+            whole = parsed.usable and not parsed.missing
+            return outcome.notes.get("attempt", 0) >= self.attempts and not whole
+        # Local engines find errors, such as a prompt that is too long, before they ask, by limits that are no part of
+        # the key. The ledger may name engines that are no longer there.
+        sent = engine in ENGINES and ENGINES[engine].asks_endpoint
+        return outcome.status == "blocked" or (sent and not outcome.passes and outcome.reason != "media")
+
+    def _take(self, pending: _Pending, reply: Reply) -> Outcome | None:
+        """Judge a reply and record the attempt; None means: ask again."""
+        call = pending.call
+        if reply.finish in ("blocked", "error"):
+            reason = reply.reason or reply.finish
+            if pending.best and not is_passing(reply.finish, reason):
+                return self._record_short(pending, pending.best[1], reply)
+            return self._record(pending, reply, reply.finish, reason)
+        parsed = parse(call.request.task, call.request.slots, reply.text, call.count, cut=reply.finish == "length")
+        if parsed.missing == 0:
+            return self._record(pending, reply, "ok", "")
+        if parsed.usable and (pending.best is None or parsed.missing < pending.best[0].missing):
+            pending.best = parsed, reply
+        last = pending.attempt >= self.attempts
+        if last and pending.best:
+            return self._record_short(pending, pending.best[1], reply)
+        status: Status = "truncated" if reply.finish == "length" else "invalid"
+        judged = dataclasses.replace(reply, notes={**reply.notes, "attempt": pending.attempt})
+        outcome = self._record(pending, judged, status, _why(reply, parsed))
+        pending.attempt += 1
+        return outcome if last else None
+
+    def _record_short(self, pending: _Pending, best: Reply, reply: Reply) -> Outcome:
+        """After the last attempt, whose tokens and time `reply` holds: the best answer there was, as short."""
+        spent = {name: getattr(reply, name) for name in ("tokens_in", "tokens_out", "seconds")}
+        return self._record(pending, dataclasses.replace(best, **spent), "ok", SHORT)
+
+    def _record(self, pending: _Pending, reply: Reply, status: Status, reason: str) -> Outcome:
+        row = {
+            "key": pending.key,
+            **pending.parts,
+            "engine": self.engine.name,
+            "status": status,
+            "reason": reason,
+            "detail": reply.detail,
+            "finish": reply.finish,
+            "text": reply.text,
+            "notes": json.dumps(reply.notes, ensure_ascii=False),
+            "attempts": 1,
+            "tokens_in": reply.tokens_in,
+            "tokens_out": reply.tokens_out,
+            "seconds": reply.seconds,
+            "cost": (reply.tokens_in * self.prices[0] + reply.tokens_out * self.prices[1]) / 1e6,
+            "created": time.time(),
+        }
+        stored = self.ledger.put(row)
+        self.budget.add(row)
+        return self._outcome(stored, pending.call, known=False)
+
+    @staticmethod
+    def _outcome(row, call: Call, known: bool) -> Outcome:
+        """The outcome as the ledger holds it; the parts are parsed again from the text, by today's parser."""
+        parsed = Parsed()
+        if row["text"]:
+            parsed = parse(
+                call.request.task, call.request.slots, row["text"], call.count, cut=row["finish"] == "length"
+            )
+        return Outcome(
+            row["key"],
+            row["status"],
+            row["reason"],
+            row["detail"],
+            row["text"],
+            parsed,
+            row["attempts"],
+            row["tokens_in"],
+            row["tokens_out"],
+            row["seconds"],
+            row["cost"],
+            json.loads(row["notes"]),
+            known,
+        )
+
+
+def _why(reply: Reply, parsed: Parsed) -> str:
+    """Short reason for an answer that lacks parts."""
+    if not reply.text.strip():
+        return "empty"
+    if reply.finish == "length":
+        return "token-limit"
+    if parsed.usable:
+        return "too-few"
+    if parsed.refused:
+        return "refused"
+    if re.search(r"<(?:!doctype|html|body|head)\b", reply.text, re.I):
+        return "html"
+    return "unreadable"

@@ -1,0 +1,90 @@
+"""Cassettes: a ledger exported to Parquet, from which the tables can be built again without model or network."""
+
+import hashlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from verified.errors import InputError
+from verified.io.files import atomic_path
+from verified.lmm.ledger import Ledger
+from verified.lmm.ledger_file import SCHEMA_VERSION
+from verified.lmm.ledger_row import COLUMNS, INTEGERS, REALS, faults_of
+
+BATCH = 5000
+
+
+def export(ledger: Ledger, path: str | os.PathLike) -> int:
+    """Write all sound calls of a ledger to a Parquet file, in the order of their keys; returns how many."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    types = {name: pa.int64() for name in INTEGERS} | {name: pa.float64() for name in REALS}
+    schema = pa.schema(
+        [(name, types.get(name, pa.string())) for name in COLUMNS],
+        metadata={"verified.ledger.schema_version": str(SCHEMA_VERSION)},
+    )
+    count = 0
+    with atomic_path(path) as temporary, pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
+        batch: list[dict] = []
+        for row in ledger.rows():
+            batch.append(row)
+            if len(batch) == BATCH:
+                writer.write_table(pa.Table.from_pylist(batch, schema))
+                count, batch = count + len(batch), []
+        writer.write_table(pa.Table.from_pylist(batch, schema))
+    return count + len(batch)
+
+
+def load(ledger: Ledger, path: str | os.PathLike) -> int:
+    """Bring the calls of a cassette into a ledger, once per file; returns how many rows the cassette brought.
+
+    Calls that the ledger holds as ``ok`` stay as they are. Raises InputError for a file that is no cassette.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise InputError("no such cassette", file=path, remedy="make one with `verified ledger export`")
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return ledger.load_once(digest, _calls(path))
+
+
+def _calls(path: Path) -> Iterator[dict]:
+    """The rows of a cassette, each as a run writes it. Raises InputError with the number of the first that is not."""
+    for number, row in enumerate(_rows(path, COLUMNS), start=1):
+        for fault in faults_of(row):
+            raise InputError(fault, file=path, row=number, remedy="export the cassette again from an intact ledger")
+        yield row
+
+
+def models_of(path: str | os.PathLike) -> dict[str, set[str]]:
+    """Models of a cassette with their revisions. Raises InputError for a file that is no cassette."""
+    models: dict[str, set[str]] = {}
+    for number, row in enumerate(_rows(Path(path), ("model", "revision")), start=1):
+        if not isinstance(row["model"], str) or not isinstance(row["revision"], str):
+            raise InputError("a call names no model or no revision", file=path, row=number)
+        models.setdefault(row["model"], set()).add(row["revision"])
+    return models
+
+
+def _rows(path: Path, columns: tuple[str, ...]) -> Iterator[dict]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(path) as file:
+            names = file.schema_arrow.names
+            version = (file.schema_arrow.metadata or {}).get(b"verified.ledger.schema_version", b"none")
+            if version != str(SCHEMA_VERSION).encode():
+                claimed = version.decode("utf-8", "replace")[:20]
+                raise InputError(
+                    f"cassette of schema version {claimed}, this program reads {SCHEMA_VERSION}", file=path
+                )
+            if absent := [name for name in COLUMNS if names.count(name) != 1]:
+                raise InputError(f"not a cassette: it lacks the column {absent[0]}, or has it twice", file=path)
+            for batch in file.iter_batches(BATCH, columns=list(columns)):
+                yield from batch.to_pylist()
+    except FileNotFoundError:
+        raise InputError("no such cassette", file=path, remedy="make one with `verified ledger export`") from None
+    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
+        raise InputError(f"not a cassette: {str(error)[:300]}", file=path) from None

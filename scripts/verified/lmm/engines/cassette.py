@@ -1,0 +1,46 @@
+"""Replay only: what an exported ledger holds is answered from there, anything else is a named error."""
+
+from collections.abc import Iterable, Iterator
+
+from verified.config.generation import EngineSettings, Generation
+from verified.errors import InputError
+from verified.lmm.cassette import models_of
+from verified.lmm.request import Reply, Request
+
+
+def make(role: EngineSettings, generation: Generation) -> "Cassette":
+    """The engine `cassette` of a role."""
+    return Cassette(str(role.cassette), role.model, role.revision)
+
+
+class Cassette:
+    """Engine `cassette`, in the place of the model that was recorded.
+
+    The session loads the cassette into the ledger, where recorded calls are found before any engine is asked; so this
+    engine is only asked for what was never recorded. Raises InputError when the cassette does not hold the model, or
+    holds several revisions of it and none is named.
+    """
+
+    name = "cassette"
+
+    def __init__(self, path: str, model: str, revision: str = ""):
+        models = models_of(path)
+        if model not in models:
+            raise InputError(
+                f"the cassette holds no answers of the model {model!r}",
+                file=path,
+                remedy=f"it holds {', '.join(sorted(models)) or 'none'}; set `model` to one of them",
+            )
+        revisions = models[model]
+        if (revision and revision not in revisions) or (not revision and len(revisions) > 1):
+            raise InputError(
+                f"the cassette holds the revisions {', '.join(sorted(revisions))} of {model}",
+                file=path,
+                remedy="set `revision` to one of them",
+            )
+        self.path, self.model, self.revision = path, model, revision or next(iter(revisions))
+
+    def answer(self, requests: Iterable[Request]) -> Iterator[Reply]:
+        """A named error for each request: none of them is on the cassette."""
+        for request in requests:
+            yield Reply("", "error", "not-on-cassette", f"{request.task} was not recorded with these settings")

@@ -1,0 +1,113 @@
+"""OpenAI's chat protocol, as bytes: what a request looks like, and how an answer is read without trusting it."""
+
+import json
+from typing import Any
+
+from verified.errors import InputError
+from verified.lmm.engines.media import data_url, jpeg_of, mp4_url, video_facts, video_url
+from verified.lmm.request import Reply, Request
+
+FILTER_CODES = ("content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation")
+TOO_LONG = (
+    "context_length_exceeded",
+    "maximum context length",
+    "max_model_len",
+    "context window",
+    "longer than the model",
+)
+MOST_TOKENS = 10**8
+"""Most tokens of one call; a larger number that an endpoint reports is nonsense."""
+DETAIL = 500
+"""Characters kept of an endpoint's error message."""
+
+
+class Unreadable(ValueError):
+    """An answer that violates the protocol; the message says how."""
+
+
+def arguments_of(request: Request, model: str, video_input: str = "stills") -> dict:
+    """Keyword arguments of the client's `chat.completions.create`; a clip goes as `video_input` says."""
+    content: str | list[dict] = request.prompt
+    images, more, media = list(request.images), {}, []
+    if request.frames is not None and video_input == "stills":
+        images += [jpeg_of(frame) for frame in request.frames]
+    elif request.frames is not None and video_input == "mp4":
+        media = [{"type": "video_url", "video_url": {"url": mp4_url(request.frames, request.frame_times)}}]
+    elif request.frames is not None:
+        media = [{"type": "video_url", "video_url": {"url": video_url(request.frames)}}]
+        facts = {"num_frames": -1, **video_facts(request.frame_times)}
+        more = {"extra_body": {"media_io_kwargs": {"video": facts}}}
+    media = [*({"type": "image_url", "image_url": {"url": data_url(image)}} for image in images), *media]
+    if media:
+        content = [*media, {"type": "text", "text": request.prompt}]
+    values = {
+        **more,
+        "model": model,
+        "messages": [{"role": "user", "content": content}],
+        "max_tokens": request.sampling.max_tokens,
+        "temperature": request.sampling.temperature,
+        "top_p": request.sampling.top_p,
+        "seed": request.seed % 2**31,
+    }
+    if request.schema:
+        schema = {"name": request.task, "schema": request.schema, "strict": True}
+        values["response_format"] = {"type": "json_schema", "json_schema": schema}
+    return values
+
+
+def reply_of(content: bytes, model: str) -> Reply:
+    """A reply from the bytes of an answer. Raises Unreadable for anything that is not as the protocol promises."""
+    try:
+        body = json.loads(content.decode("utf-8"))
+        choice = body["choices"][0]
+        message, reason = choice["message"], choice.get("finish_reason")
+        text = message.get("content") or ""
+        if not isinstance(text, str):
+            text = "".join(block["text"] for block in text if block.get("type") == "text")
+        usage = body.get("usage") or {}
+        tokens: dict[str, Any] = {
+            "tokens_in": _tokens(usage.get("prompt_tokens")),
+            "tokens_out": _tokens(usage.get("completion_tokens")),
+        }
+        served, declined = body.get("model"), message.get("refusal")
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError) as error:
+        raise Unreadable(f"the endpoint's answer cannot be read: {error!r}"[:DETAIL]) from None
+    notes = {"served_model": served[:200]} if isinstance(served, str) and served not in ("", model) else {}
+    if reason == "content_filter":
+        return Reply("", "blocked", "content-filter", "the endpoint filtered the answer", **tokens, notes=notes)
+    if declined:
+        return Reply("", "blocked", "refusal", str(declined)[:DETAIL], **tokens, notes=notes)
+    return Reply(text, "length" if reason == "length" else "stop", **tokens, notes=notes)
+
+
+def _tokens(value: object) -> int:
+    if value is None:
+        return 0
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MOST_TOKENS:
+        raise Unreadable(f"{str(value)[:40]} is not a number of tokens")
+    return value
+
+
+def error_of(status: int, body: object, message: str, key_variable: str, model: str) -> Reply:
+    """What an error status means for the call. Raises InputError where no further call can succeed."""
+    detail = message[:DETAIL]
+    code = str(body.get("code")) if isinstance(body, dict) else ""
+    if any(mark in code or mark in detail for mark in FILTER_CODES):
+        return Reply("", "blocked", "content-filter", detail)
+    if any(mark in code or mark in detail for mark in TOO_LONG) or status == 413:
+        return Reply("", "error", "context-length", detail)
+    if status in (401, 403):
+        raise InputError(
+            f"the endpoint refuses the key ({status}): {detail}",
+            remedy=f"check the environment variable {key_variable}",
+        )
+    if status == 404:
+        raise InputError(
+            f"the endpoint does not know the model {model!r} or the address is wrong: {detail}",
+            remedy="check `model` and `base_url`",
+        )
+    if status == 429 and code == "insufficient_quota":
+        raise InputError(
+            f"the endpoint's quota is used up: {detail}", remedy="all answers so far are kept; run again later"
+        )
+    return Reply("", "error", "rate-limit" if status == 429 else f"status-{status}", detail)

@@ -1,0 +1,207 @@
+"""Any endpoint that speaks OpenAI's chat protocol, through the official client.
+
+Images and frames travel as data URLs. At most `api_slots` calls are under way. 429, 5xx, lost connections, timeouts and
+answers that cannot be read are tried again, after the time that Retry-After names or a growing pause; what a content
+filter blocked is not. An endpoint that answers nothing for `outage_seconds` stops the job. The key comes from an
+environment variable only, and is masked in whatever the endpoint sends back.
+"""
+
+import dataclasses
+import logging
+import os
+import random
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+
+from verified.config.generation import EngineSettings, Generation
+from verified.errors import InputError
+from verified.lmm.engines.chat_protocol import DETAIL, Unreadable, arguments_of, error_of, reply_of
+from verified.lmm.outcome import NotNow, is_passing
+from verified.lmm.request import Reply, Request
+from verified.runtime.secrets import keep_secret, redacted
+
+log = logging.getLogger("verified")
+
+GIVE_UP_AFTER = 3
+"""Calls in a row, per slot, that failed in all their tries: with so many the endpoint is down, and the job stops."""
+
+
+def make(role: EngineSettings, generation: Generation) -> "OpenAI":
+    """The engine `openai` of a role."""
+    return OpenAI(role)
+
+
+class OpenAI:
+    """Engine `openai`.
+
+    `first_wait` is the pause before the first repetition in seconds; it doubles each time, up to `longest_wait`, as
+    which longer Retry-After values count too. Raises InputError when there is no key for OpenAI itself, when the
+    endpoint refuses the key, does not know the model or sends calls elsewhere; NotNow when it answers nothing.
+    """
+
+    name = "openai"
+
+    def __init__(self, settings: EngineSettings, first_wait: float = 0.5, longest_wait: float = 120.0):
+        import openai
+
+        from verified.lmm.engines.guarded_http import Limits, Refused, guarded_client
+
+        self.settings, self.model, self.revision = settings, settings.model, settings.revision
+        key = os.environ.get(settings.api_key_variable)
+        if not key and settings.base_url is None:
+            raise InputError(
+                f"the environment variable {settings.api_key_variable} holds no API key",
+                remedy="set it, or name another with api_key_variable",
+            )
+        keep_secret(key)
+        self.limits = Limits()
+        self.client = openai.OpenAI(
+            api_key=key or "none",
+            base_url=settings.base_url,
+            timeout=settings.timeout_seconds,
+            max_retries=0,
+            http_client=guarded_client(self.limits),
+        )
+        self.errors, self.refused = openai, Refused
+        self.first_wait, self.longest_wait, self.free_at = first_wait, longest_wait, 0.0
+        self.lock, self.stopped = threading.Lock(), threading.Event()
+        self.answered, self.failed_calls, self.failed_tries = 0, 0, Counter()
+        self.answered_at = time.monotonic()
+
+    @property
+    def address(self) -> str:
+        """Where the calls go."""
+        return str(self.client.base_url)
+
+    def answer(self, requests: Iterable[Request]) -> Iterator[Reply]:
+        """Yield replies as they arrive, each naming its request; `api_slots` calls are under way at once."""
+        source, failure = iter(requests), None
+        self.stopped.clear()
+        self.failed_calls, self.answered_at = 0, time.monotonic()
+        with ThreadPoolExecutor(self.settings.api_slots) as pool:
+            running = {}
+            while True:
+                while failure is None and len(running) < self.settings.api_slots:
+                    if (request := next(source, None)) is None:
+                        break
+                    running[pool.submit(self._ask, request)] = request
+                if not running:
+                    break
+                done, _ = wait(running, return_when=FIRST_COMPLETED)
+                for future in done:
+                    request = running.pop(future)
+                    if isinstance(future.exception(), InputError):
+                        failure = future.exception()
+                        self.stopped.set()
+                        reply = Reply("", "error", "endpoint", redacted(str(failure))[:DETAIL])
+                    else:
+                        reply = future.result()
+                    yield dataclasses.replace(reply, request=request)
+        if failure is not None:
+            raise failure
+
+    def _ask(self, request: Request) -> Reply:
+        """One call with its repetitions."""
+        started, reply = time.monotonic(), Reply("", "error", "stopped")
+        for trial in range(self.settings.retries + 1):
+            self._wait_until(self.free_at)
+            reply, named = self._try(request)
+            last = trial == self.settings.retries or self.stopped.is_set()
+            self._watch(reply, last)
+            if last or not is_passing(reply.finish, reply.reason):
+                break
+            pause = min(self.longest_wait, self.first_wait * 2**trial) * random.uniform(0.75, 1.25)
+            pause = pause if named is None else min(named, self.longest_wait)
+            log.info("%s: %s; again in %.1f s", self.model, reply.reason, pause)
+            self._wait_until(time.monotonic() + pause)
+        return dataclasses.replace(reply, seconds=time.monotonic() - started)
+
+    def _try(self, request: Request) -> tuple[Reply, float | None]:
+        """The reply, and how many seconds the endpoint asks to wait before another try."""
+        self.limits.begin(self.settings.timeout_seconds)
+        named = None
+        try:
+            create = self.client.chat.completions.with_raw_response.create
+            answer = create(**arguments_of(request, self.model, self.settings.video_input))
+            reply = reply_of(answer.http_response.content, self.model)
+        except (Unreadable, self.refused) as error:
+            reply = Reply("", "error", "garbage", str(error))
+        except self.errors.APITimeoutError:
+            reply = Reply("", "error", "timeout", f"no whole answer in {self.settings.timeout_seconds:g} s")
+        except self.errors.APIConnectionError as error:
+            reply = Reply("", "error", "connection", str(error.__cause__ or error)[:DETAIL])
+        except self.errors.APIStatusError as error:
+            reply, named = self._refusal(error)
+        return _masked(reply), named
+
+    def _refusal(self, error) -> tuple[Reply, float | None]:
+        """What an error status means; a pause that the endpoint asks for holds for all slots."""
+        status, headers = error.status_code, error.response.headers
+        if 300 <= status < 400:
+            raise InputError(
+                f"the endpoint {self.address} sends calls on to {redacted(headers.get('location', 'nowhere'))[:200]}",
+                remedy="nothing was sent there; set `base_url` to where the endpoint really is",
+            )
+        try:
+            message = redacted(str(error.message))
+            reply = error_of(status, error.body, message, self.settings.api_key_variable, self.model)
+        except RecursionError:
+            reply = Reply("", "error", f"status-{status}", "the endpoint's words are nested too deep to be read")
+        named = _retry_after(headers) if is_passing(reply.finish, reply.reason) else None
+        if named is not None:
+            with self.lock:
+                self.free_at = max(self.free_at, time.monotonic() + min(named, self.longest_wait))
+        return reply, named
+
+    def _wait_until(self, moment: float) -> None:
+        """Sleep, unless the job is stopping."""
+        while (pause := moment - time.monotonic()) > 0 and not self.stopped.is_set():
+            self.stopped.wait(min(pause, 1.0))
+            moment = max(moment, self.free_at)
+
+    def _watch(self, reply: Reply, last: bool) -> None:
+        """Stop the job when the endpoint does not answer anything any more."""
+        with self.lock:
+            if not is_passing(reply.finish, reply.reason):
+                self.answered += 1
+                self.failed_calls, self.answered_at = 0, time.monotonic()
+                self.failed_tries.clear()
+                return
+            self.failed_calls += last
+            self.failed_tries[reply.reason] += 1
+            silent = time.monotonic() - self.answered_at
+            if self.failed_calls < GIVE_UP_AFTER * self.settings.api_slots and silent < self.settings.outage_seconds:
+                return
+            tries = ", ".join(f"{count} x {reason}" for reason, count in self.failed_tries.most_common())
+            raise NotNow(
+                "outage",
+                f"the endpoint {self.address} does not answer: {tries} in {silent:.0f} s, after {self.answered} "
+                f"answered calls; the last error: {reply.detail}",
+                remedy="all answers so far are kept; run again when it is up, which asks only what is missing",
+            )
+
+
+def _masked(reply: Reply) -> Reply:
+    """A reply without the key, which endpoints and proxies echo at times."""
+    notes = {name: redacted(value) if isinstance(value, str) else value for name, value in reply.notes.items()}
+    return dataclasses.replace(reply, text=redacted(reply.text), detail=redacted(reply.detail), notes=notes)
+
+
+def _retry_after(headers) -> float | None:
+    """Seconds that the endpoint asks to wait, from Retry-After as a number or as a date."""
+    value = headers.get("retry-after-ms")
+    try:
+        if value is not None:
+            return max(0.0, float(value) / 1000)
+        value = headers.get("retry-after")
+        return None if value is None else max(0.0, float(value))
+    except ValueError:
+        from email.utils import parsedate_to_datetime
+
+        try:
+            return max(0.0, parsedate_to_datetime(str(value)).timestamp() - time.time())
+        except (TypeError, ValueError):
+            return None

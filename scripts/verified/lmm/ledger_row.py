@@ -1,0 +1,99 @@
+"""One call and its outcome as the ledger keeps them: columns, key, what makes a row sound, how two become one."""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
+from json.encoder import encode_basestring  # json.dumps(text, ensure_ascii=False) without making an encoder
+from typing import Any
+
+from verified.lmm.outcome import STATUSES
+from verified.lmm.request import Request
+
+Row = dict[str, Any]
+COLUMNS = (
+    *("key", "task", "model", "revision", "engine", "status", "reason", "detail", "finish", "text"),
+    *("attempts", "tokens_in", "tokens_out", "seconds", "cost"),
+    *("notes", "prompt", "media", "sampling", "schema", "created"),
+)
+TOTALS = ("attempts", "tokens_in", "tokens_out", "seconds", "cost")
+LATEST = ("engine", "status", "reason", "detail", "finish", "text", "notes", "created")
+INTEGERS = ("attempts", "tokens_in", "tokens_out")
+REALS = ("seconds", "cost", "created")
+TEXTS = tuple(name for name in COLUMNS if name not in INTEGERS + REALS)
+JSON = {"notes": dict, "media": list, "sampling": dict}
+MOST = 2**53
+"""Largest count or amount: larger whole numbers are no longer exact in JSON and tables, and sums overflow."""
+
+KINDS: tuple[tuple[tuple[str, ...], Callable[[Any], bool]], ...] = (
+    (TEXTS, lambda value: type(value) is str and "\0" not in value),
+    (INTEGERS, lambda value: type(value) is int and 0 <= value < MOST),
+    (REALS, lambda value: type(value) in (int, float) and 0 <= value < MOST),
+)
+
+
+def parts_of(request: Request, media: Iterable[str], model: str, revision: str) -> dict[str, str]:
+    """What identifies a call, as the ledger's columns hold it; `media` are digests of its images or of its clip."""
+    drawn = request.sampling
+    return {
+        "task": request.task,
+        "model": model,
+        "revision": revision,
+        "prompt": storable(request.prompt),
+        "media": json.dumps(list(media)),
+        "sampling": _sampling(drawn.max_tokens, drawn.temperature, drawn.top_p, request.seed),
+        "schema": json.dumps(request.schema, sort_keys=True) if request.schema else "",
+    }
+
+
+@lru_cache(64, typed=True)
+def _sampling(max_tokens: int, temperature: float, top_p: float, seed: int) -> str:
+    drawn = {"max_tokens": max_tokens, "temperature": temperature, "top_p": top_p, "seed": seed}
+    return json.dumps(drawn, sort_keys=True)
+
+
+def key_of(parts: Mapping[str, str]) -> str:
+    """SHA-256 over the parts of a call (model id and revision, task, prompt, media, sampling with seed, schema)."""
+    names = ("task", "model", "revision", "prompt", "media", "sampling", "schema")
+    text = f"[{', '.join([encode_basestring(parts[name]) for name in names])}]"
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def storable(text: str) -> str:
+    """Text without half of a surrogate pair, which JSON can smuggle in, and without NUL, which only damage leaves."""
+    return text.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
+
+
+def merged(known: Row | None, row: Row) -> Row:
+    """A row after one more attempt: attempts, tokens, seconds and cost add up; an answer stays, the rest does not."""
+    if known is None:
+        return row
+    latest = known if known["status"] == "ok" else row
+    return {**row, **{name: latest[name] for name in LATEST}, **{name: known[name] + row[name] for name in TOTALS}}
+
+
+def faults_of(row: Mapping[str, Any]) -> Iterator[str]:
+    """What is wrong with one call, in words; nothing where it is as a run writes it."""
+    for names, is_fit in KINDS:
+        for name in names:
+            if not is_fit(value := row.get(name)):
+                yield f"{name} is {str(value)[:40]!r}"
+                return
+    if row["status"] not in STATUSES:
+        yield f"the status {row['status'][:40]!r} is none of {', '.join(STATUSES)}"
+    if key_of(row) != row["key"]:
+        yield f"the content of this {row['task'][:40]} call belongs to another key"
+    for name, kind in JSON.items():
+        try:
+            fits = isinstance(json.loads(row[name]), kind)
+        except (ValueError, RecursionError):
+            fits = False
+        if not fits:
+            yield f"{name} is not a JSON {'object' if kind is dict else 'array'}"
+    if row["status"] == "ok" and not row["text"].strip():
+        yield "recorded as ok without an answer"
+
+
+def is_sound(row: Mapping[str, Any]) -> bool:
+    """Whether a row is as a run writes it."""
+    return next(faults_of(row), None) is None

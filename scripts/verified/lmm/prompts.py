@@ -1,0 +1,197 @@
+"""Prompt files: a declared schema of slots, checked at the start, and a text filled in a single pass.
+
+A file begins with a YAML header between two lines of ``---``, whose key ``slots`` names each slot and how its value is
+written: ``quoted`` (as a JSON string, so that a caption full of quotes, braces or line breaks stays one delimited piece
+of data), ``number`` or ``lines`` (text that a stage has laid out from quoted pieces). In the text ``{slot}`` is
+replaced; ``{{`` and ``}}`` are literal braces.
+
+Instructions on the form of the answer are given twice, between lines that consist of ``[printed]``, ``[structured]``
+and ``[end]``: once for the printed formats and once, without any format, for answers that are constrained to JSON. A
+file without such lines serves the printed formats only.
+"""
+
+import dataclasses
+import hashlib
+import os
+import re
+from collections.abc import Iterable
+from functools import cache
+from json.encoder import encode_basestring  # json.dumps(text, ensure_ascii=False) without making an encoder
+from pathlib import Path
+
+import yaml
+
+from verified.errors import InputError
+from verified.lmm.request import TASKS
+from verified.lmm.task_registry import FURTHER
+from verified.runtime.project import located
+from verified.runtime.shipped import WORKFLOW, as_installed
+
+KINDS = ("quoted", "number", "lines")
+PIECE = re.compile(r"\{\{|\}\}|\{([A-Za-z_][A-Za-z0-9_]*)\}|[{}]")
+
+
+@dataclasses.dataclass(frozen=True)
+class Prompt:
+    """One prompt file: its task, the text in both variants and the kind of each slot."""
+
+    task: str
+    text: str
+    kinds: dict[str, str]
+    structured: str | None = None
+
+    def fill(self, slots: dict[str, str], structured: bool = False) -> str:
+        """The text with all slots replaced; values are never looked into for further slots.
+
+        Raises ValueError when `slots` are not exactly the declared ones, or the file has no structured variant.
+        """
+        text = self.structured if structured else self.text
+        if text is None:
+            raise ValueError(f"the prompt of {self.task} has no structured variant")
+        if slots.keys() != self.kinds.keys():
+            raise ValueError(f"{self.task} needs the slots {sorted(self.kinds)}, got {sorted(slots)}")
+        values = {name: quoted(value) if self.kinds[name] == "quoted" else value for name, value in slots.items()}
+        return "".join([text if name is None else values[name] for text, name in _pieces(text)])
+
+
+@cache
+def _pieces(text: str) -> tuple[tuple[str, str | None], ...]:
+    """A prompt's text in order: (what stands there, None), or (the text of a slot, its name)."""
+    pieces: list[tuple[str, str | None]] = []
+    end = 0
+    for match in PIECE.finditer(text):
+        name = match.group(1)
+        pieces += [(text[end : match.start()], None), (match.group(0)[0] if name is None else match.group(0), name)]
+        end = match.end()
+    return (*pieces, (text[end:], None))
+
+
+def quoted(text: str) -> str:
+    """One line between double quotes, inner quotes and backslashes escaped, white space collapsed."""
+    return encode_basestring(" ".join(text.split()))
+
+
+def prompt_file(folder: str | os.PathLike, task: str) -> str:
+    """Path of the file of `task`; a folder that is not below the working directory is looked for in the project."""
+    return str(located(folder) / f"{task}.md")
+
+
+def read_prompts(folder: str | os.PathLike, tasks: Iterable[str] = TASKS) -> dict[str, Prompt]:
+    """Read and check the prompt files of `tasks`. Raises InputError for a missing file or a slot that does not fit."""
+    return {task: read_prompt(prompt_file(folder, task), task) for task in tasks}
+
+
+def read_prompt(path: str | os.PathLike, task: str) -> Prompt:
+    """Read one prompt file and check its slots against those of the task."""
+    path = Path(path)
+    as_installed(WORKFLOW, [path])
+    try:
+        content = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise InputError(
+            f"the prompt of task {task} is missing",
+            file=path,
+            remedy="a prompt folder holds one file per task; start from a copy of config/prompts",
+        ) from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"not UTF-8 ({error.reason} at byte {error.start})", file=path) from None
+    header, text = _split(content, path)
+    kinds = header.get("slots")
+    if not isinstance(kinds, dict) or not all(kind in KINDS for kind in kinds.values()):
+        raise InputError(f"the header needs `slots:` with one of {', '.join(KINDS)} for each slot", file=path)
+    slots = set(TASKS[task] if task in TASKS else FURTHER[task].slots)
+    _compare(slots, set(kinds), "the header", path)
+    printed, structured = _variants(text, path)
+    for variant, called in ((printed, "the text"), (structured, "the structured text")):
+        if variant is not None:
+            _compare(slots, _used_slots(variant, path), called, path)
+    if structured is None and task in FURTHER:
+        structured = printed  # stages outside the paper ask for JSON from the beginning
+    return Prompt(task, printed, {str(name): str(kind) for name, kind in kinds.items()}, structured)
+
+
+def _variants(text: str, path: Path) -> tuple[str, str | None]:
+    """The text for the printed formats, and for structured answers; None where the file does not tell them apart."""
+    lines: dict[str, list[str]] = {"printed": [], "structured": []}
+    inside, marked = "", False
+    for line in text.split("\n"):
+        if (mark := re.fullmatch(r"\[(printed|structured|end)\]", line.strip())) is None:
+            for name in (inside,) if inside else lines:
+                lines[name].append(line)
+            continue
+        expected = {"": "printed", "printed": "structured", "structured": "end"}[inside]
+        if mark[1] != expected:
+            raise InputError(
+                f"a line [{mark[1]}] where [{expected}] has to come first",
+                file=path,
+                remedy="the lines [printed], [structured] and [end] come in this order, each alone on its line",
+            )
+        inside, marked = "" if mark[1] == "end" else mark[1], True
+    if inside:
+        raise InputError(f"[{inside}] is opened and not closed by [end]", file=path)
+    return "\n".join(lines["printed"]).strip(), "\n".join(lines["structured"]).strip() if marked else None
+
+
+def check_structured(prompt: Prompt, folder: str | os.PathLike) -> None:
+    """Raise InputError for a prompt that asks for the printed format where the answer has to be JSON."""
+    if prompt.structured is None:
+        raise InputError(
+            "`structured: true` asks for JSON, and this prompt for the printed format",
+            file=prompt_file(folder, prompt.task),
+            remedy="put what asks for a form between lines [printed], [structured] and [end] as the files of "
+            "config/prompts do, or set structured: false for the role",
+        )
+
+
+def prompt_set(folder: str | os.PathLike) -> dict[str, str]:
+    """Name (the folder, as the configuration writes it) and digest of the prompt files of the paper's eight tasks.
+
+    The digest is the SHA-256 of the tasks' names and the files' bytes, its first 16 hex digits. A missing file counts
+    as empty: the stage that needs it reports it.
+    """
+    digest = hashlib.sha256()
+    for task in TASKS:
+        path = Path(prompt_file(folder, task))
+        digest.update(task.encode() + b"\0" + (path.read_bytes() if path.is_file() else b"") + b"\0")
+    return {"name": str(folder), "sha256": digest.hexdigest()[:16]}
+
+
+def _split(content: str, path: Path) -> tuple[dict, str]:
+    pieces = re.split(r"(?m)^---[ \t]*\r?\n", content, maxsplit=2)
+    if len(pieces) != 3 or pieces[0].strip():
+        raise InputError("a prompt file begins with a YAML header between two lines of ---", file=path)
+    try:
+        header = yaml.safe_load(pieces[1])
+    except yaml.YAMLError as error:
+        raise InputError(f"the header is not YAML: {error}", file=path) from None
+    if not isinstance(header, dict):
+        raise InputError("the header is not a mapping of keys", file=path)
+    if not pieces[2].strip():
+        raise InputError("the prompt has no text", file=path)
+    return header, pieces[2].strip()
+
+
+def _used_slots(text: str, path: Path) -> set[str]:
+    used = set()
+    for match in PIECE.finditer(text):
+        if match.group(0) in "{}":
+            row = text.count("\n", 0, match.start()) + 1
+            raise InputError(
+                f"a single brace on line {row} of the text",
+                file=path,
+                remedy="write {slot} for a slot, {{ and }} for braces",
+            )
+        if match.group(1):
+            used.add(match.group(1))
+    return used
+
+
+def _compare(needed: set[str], present: set[str], where: str, path: Path) -> None:
+    if missing := sorted(needed - present):
+        raise InputError(f"{where} lacks the slot {', '.join(missing)}", file=path)
+    if unknown := sorted(present - needed):
+        raise InputError(
+            f"{where} holds the unknown slot {', '.join(unknown)}",
+            file=path,
+            remedy=f"the slots of this task are {', '.join(sorted(needed))}",
+        )

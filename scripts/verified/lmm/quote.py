@@ -1,0 +1,404 @@
+"""What a run would still ask: the stages' own code, executed without asking any model.
+
+Each call is built exactly as the run will build it and looked up in the ledger. Where a call depends on an answer that
+does not exist yet, a stand-in of typical length takes its place, so that the calls that follow are counted too. Each
+stand-in says which call it answers: calls that differ have stand-ins that differ, and so have the calls that follow.
+
+Moments come from the source as it is now. What runs have found in the videos and cut from them is used where it is
+still of these moments; of all others as many keyframes are supposed as the configuration allows, and they are counted
+as `unseen`.
+"""
+
+import contextlib
+import dataclasses
+import gc
+import math
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from verified.captions.dynamics import TASKS as DYNAMICS_TASKS
+from verified.captions.dynamics import caption_dynamics
+from verified.captions.statics import TASKS as STATICS_TASKS
+from verified.captions.statics import caption_statics
+from verified.captions.tar import KeyframeTar
+from verified.config import Config
+from verified.config.datasets import DataSet, Keyframes
+from verified.config.folders import dataset_folder, shown_datasets
+from verified.config.generation import EngineSettings, Generation
+from verified.config.sources import DemoSource, FolderSource, PublishedSource
+from verified.corpus.seen import SeenShard, seen_shards
+from verified.errors import InputError
+from verified.io.video import TOLERANCE
+from verified.lmm.asking import Asker, Call
+from verified.lmm.engines import make_engine
+from verified.lmm.outcome import Outcome, Parsed
+from verified.lmm.request import Engine
+from verified.lmm.session import Session, role_of
+from verified.lmm.task_registry import FURTHER
+from verified.lmm.vision_tokens import frame_tokens
+from verified.perturbations.write import TASK_OF_KIND
+from verified.runtime.made_with import made_with
+from verified.runtime.progress import track
+from verified.runtime.shards import shard_names
+from verified.weights.records import locked
+
+CHARACTERS_PER_TOKEN = 4.0
+"""Of English prompts, for models never asked before; where the ledger holds calls, their mean is used."""
+ENOUGH_CALLS = 20
+"""Calls of a task and model in the ledger from which its means are trusted."""
+TYPICAL_TOKENS_OUT = {
+    "keyframe_description": 140,
+    "statics_candidates": 160,
+    "questions": 90,
+    "answers": 240,
+    "dynamics_candidates": 80,
+    "positives": 50,
+    "static_negatives": 50,
+    "dynamic_negatives": 50,
+}
+"""Lengths of ordinary answers, estimated from the examples of supplement listings 2 to 9 and the released captions."""
+
+
+def typical_tokens_out(task: str) -> int:
+    """Tokens of an ordinary answer to a task."""
+    return TYPICAL_TOKENS_OUT[task] if task in TYPICAL_TOKENS_OUT else FURTHER[task].tokens_out
+
+
+ANSWERED = ("ok", "truncated", "invalid", "blocked")
+"""How calls end that are not asked again: what these took is what a call takes, further attempts included."""
+COUNTED = ("known", "calls", "images", "frames", "tokens_in", "tokens_out", "money", "pictures_unknown")
+USUAL_SIZE = 1280, 720
+"""Width and height, in pixels, of videos that were not looked into yet."""
+Sizes = Counter[tuple[int, int]]
+"""Moments by width and height of their video, in pixels."""
+
+
+@dataclasses.dataclass
+class _Unasked:
+    """Name and model of an engine that is never asked: a quote needs neither key nor GPU."""
+
+    name: str
+    model: str
+    revision: str
+
+    def answer(self, requests: Iterable) -> Iterator:
+        raise RuntimeError("a quote asks nobody")
+
+
+class Planner(Asker):
+    """Looks calls up instead of asking them; `rows` adds up what is missing, by task."""
+
+    def __init__(self, engine: Engine, session: Session, role: EngineSettings, seen: set[int], sizes: Sizes):
+        super().__init__(engine, session.ledger, session.settings.attempts, replay=role.kind.replays)
+        self.role, self.seen = role, seen
+        side = session.settings.frame_side
+        self.of_image = _mean_tokens(role.model_copy(update={"video_input": "stills"}), sizes)
+        self.of_frame = _mean_tokens(role, sizes, side)
+        recorded = [row for row in session.ledger.summary() if row["model"] == engine.model]
+        self.recorded = {row["task"] for row in recorded}
+        self.means: dict[str, tuple[float, float]] = {}
+        for task in self.recorded:
+            rows = [row for row in recorded if row["task"] == task and row["status"] in ANSWERED]
+            if (calls := sum(row["calls"] for row in rows)) >= ENOUGH_CALLS:
+                self.means[task] = (
+                    sum(row["tokens_in"] for row in rows) / calls,
+                    sum(row["tokens_out"] for row in rows) / calls,
+                )
+        self.rows: dict[str, dict] = {}
+        self.measured: dict[str, dict[str, float]] = {}
+        self.pictures: defaultdict[str, float] = defaultdict(float)
+
+    def ask(self, calls: Iterable[Call]) -> Iterator[tuple[int, Outcome]]:
+        """Yield the recorded outcome of each call, or a stand-in."""
+        for index, call in enumerate(calls):
+            task = call.request.task
+            outcome = self._recall(self.key(call), call) if task in self.recorded else None
+            identity = hash((task, self.engine.model, call.request.prompt, call.media))
+            if identity not in self.seen:
+                self.seen.add(identity)
+                self._count(call, outcome)
+            if outcome is None:
+                outcome = Outcome("", "ok", parsed=_stand_in(task, call.count, f"{identity % 2**64:016x}"))
+            yield index, outcome
+
+    def _count(self, call: Call, known: Outcome | None) -> None:
+        task = call.request.task
+        row = self.rows.get(task)
+        if row is None:
+            row = self.rows[task] = {"task": task, "model": self.engine.model, **dict.fromkeys(COUNTED, 0)}
+        frames = int(call.request.slots.get("frame_number", 0))
+        images = len(call.media) if task == "keyframe_description" else 0
+        words = len(call.request.prompt) / CHARACTERS_PER_TOKEN
+        pictures = frames * (self.of_frame or 0) + images * (self.of_image or 0)
+        if known is not None:
+            row["known"] += 1
+            if known.status in ANSWERED:
+                took = {"calls": 1, "pictures": pictures, "tokens_in": known.tokens_in, "tokens_out": known.tokens_out}
+                measured = self.measured.setdefault(task, dict.fromkeys(took, 0.0))
+                for name, value in took.items():
+                    measured[name] += value
+            return
+        row["calls"] += 1
+        row["images"] += images
+        row["frames"] += frames
+        row["tokens_in"] += words + pictures
+        self.pictures[task] += pictures
+        row["pictures_unknown"] += (frames if self.of_frame is None else 0) + (images if self.of_image is None else 0)
+
+    def estimated(self) -> dict[str, dict]:
+        """The rows with tokens and money of what is missing, as like calls took them so far, where there were enough.
+
+        Best are the answers to other calls that were looked up: their mean without pictures, whose number is known of
+        each call. Next are the means of the task in the whole ledger.
+        """
+        rows = {}
+        for task, row in self.rows.items():
+            calls, tokens_in, unknown = row["calls"], row["tokens_in"], row["pictures_unknown"]
+            measured, mean = self.measured.get(task), self.means.get(task)
+            tokens_out = calls * float(typical_tokens_out(task))
+            if measured and measured["calls"] >= ENOUGH_CALLS:
+                tokens_in = calls * (measured["tokens_in"] - measured["pictures"]) / measured["calls"]
+                tokens_in += self.pictures[task]
+                tokens_out, unknown = calls * measured["tokens_out"] / measured["calls"], 0
+            elif mean:
+                tokens_in, tokens_out, unknown = calls * mean[0], calls * mean[1], 0
+            money = (tokens_in * self.role.price_in + tokens_out * self.role.price_out) / 1e6
+            counted = {"tokens_in": math.ceil(tokens_in), "tokens_out": math.ceil(tokens_out), "money": money}
+            rows[task] = {**row, **counted, "pictures_unknown": unknown}
+        return rows
+
+
+class _Counting(Session):
+    """A session whose calls are counted only: no line about each task, as no model is asked."""
+
+    def ask(self, task: str, calls: Iterable[Call], total: int) -> list[Outcome]:
+        outcomes = dict(self.askers[role_of(task)].ask(calls))
+        return [outcomes[number] for number in range(total)]
+
+
+def _mean_tokens(role: EngineSettings, sizes: Sizes, side: int | None = None) -> float | None:
+    """Tokens of a picture of one of these sizes, made smaller to `side` pixels where it is larger; None: unknown."""
+    if not role.kind.counts_pictures:
+        return 0.0
+    total = 0.0
+    for size, count in sizes.items():
+        scale = min(1.0, side / max(size)) if side else 1.0
+        tokens = frame_tokens(role, *(max(1, round(length * scale)) for length in size))
+        if tokens is None:
+            return None
+        total += tokens * count
+    return total / sizes.total()
+
+
+def _stand_in(task: str, count: int, identity: str) -> Parsed:
+    """Parts of an ordinary length in the place of an answer that is not there; `identity` tells it from all others."""
+    if task in FURTHER:
+        return FURTHER[task].stand_in
+    words = TYPICAL_TOKENS_OUT[task] // (3 if task == "keyframe_description" else count + 1)
+    text = "word_" * (words - len(identity) // 5) + identity
+    sections = {"background": text, "foreground": text, "description": text}
+    return Parsed((text,) * count, sections, tuple(range(count)))
+
+
+def quote(config: Config) -> list[dict]:
+    """One row per data set and task: `known` calls of the ledger, `calls` still to ask, and what these take.
+
+    `images` and `frames` are numbers of pictures; `money` is at the configured prices; `gpu_hours` at the configured
+    tokens per second, None where there are none. `unseen` is the number of moments whose video was not probed or whose
+    keyframes were not cut since they changed. Raises InputError where the moments cannot be read.
+    """
+    generation = locked(config.generation, config.weights.lock)
+    rows: list[dict] = []
+    seen: set[int] = set()
+    with tempfile.TemporaryDirectory() as folder:
+        if not Path(generation.ledger).is_file():
+            generation = generation.model_copy(update={"ledger": str(Path(folder, "empty.sqlite"))})
+        for name, dataset in config.datasets.items():
+            if dataset.source.annotated_here:
+                rows += _of_dataset(name, dataset, config, generation, seen)
+        if config.rextime.sources:
+            from verified.benchmark.rextime.quote import tasks_of, walk_of
+
+            suite = _counted("rextime", tasks_of(config.rextime), config, generation, seen, walk_of(config))
+            rows += [{**row, "unseen": 0} for row in suite]
+    return rows
+
+
+def _of_dataset(name: str, dataset: DataSet, config: Config, generation: Generation, seen: set[int]) -> list[dict]:
+    tasks = (*STATICS_TASKS, *DYNAMICS_TASKS, *TASK_OF_KIND.values())
+
+    folder = dataset_folder(config, name)
+    shards = _shards(name, dataset, config)
+    keyframes = [_SeenKeyframes(folder, shard, dataset.keyframes) for shard in shard_names(config.shards)]
+
+    def walk(session: Session) -> None:
+        tracked = track(keyframes, f"quote for {name}", config.shards, "shards")
+        for cut, (moments, videos) in zip(tracked, shards):
+            if name in shown_datasets(config):  # the others only teach the evaluator
+                with cut.of(moments, videos):
+                    caption_statics(moments, cut, session)
+                caption_dynamics(moments, _supposed_videos(moments) | videos, dataset.dynamics.model_dump(), session)
+            for task in TASK_OF_KIND.values():
+                count = generation.perturbations
+                slots = ({"caption": moment["caption"], "count": str(count)} for moment in moments)
+                session.ask(task, (session.call(task, filled, count) for filled in slots), len(moments))
+
+    with _without_collector():
+        rows = _counted(name, tasks, config, generation, seen, walk, _sizes(shards))
+    return [{**row, "unseen": sum(cut.unseen for cut in keyframes)} for row in rows]
+
+
+@contextlib.contextmanager
+def _without_collector() -> Iterator[None]:
+    """A million calls are made and dropped, none in a cycle: the collector of cycles would take a fifth of the time."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def _sizes(shards: list[SeenShard]) -> Sizes:
+    """Sizes of the videos of all moments; `USUAL_SIZE` where they are not known."""
+    sizes: Sizes = Counter()
+    for moments, videos in shards:
+        for row in moments:
+            video = videos.get(row["video"])
+            sizes[(video["width"], video["height"]) if video else USUAL_SIZE] += 1
+    return sizes or Counter([USUAL_SIZE])
+
+
+def _counted(
+    name: str,
+    tasks: tuple[str, ...],
+    config: Config,
+    generation: Generation,
+    seen: set[int],
+    walk: Callable[[Session], None],
+    sizes: Sizes | None = None,
+) -> list[dict]:
+    """One row per task of the calls that `walk` would ask in its session."""
+    roles = sorted({role_of(task) for task in tasks})
+    engines = {role: _engine(getattr(generation, role), generation) for role in roles}
+    with _Counting(generation, config.seed, tasks, engines) as session:
+        planners = {
+            role: Planner(engine, session, getattr(generation, role), seen, sizes or Counter([USUAL_SIZE]))
+            for role, engine in engines.items()
+        }
+        session.askers = {**planners}
+        walk(session)
+        counted = {task: row for planner in planners.values() for task, row in planner.estimated().items()}
+    return [
+        {"dataset": name, **_priced(counted[task], getattr(generation, role_of(task)))}
+        for task in tasks
+        if task in counted
+    ]
+
+
+def _engine(role: EngineSettings, generation: Generation) -> Engine:
+    if role.kind.quick_to_make:
+        return make_engine(role, generation)
+    return _Unasked(role.engine, role.model, role.revision)
+
+
+def _priced(row: dict, role: EngineSettings) -> dict:
+    """The row with its GPU-hours; money and hours are None where the tokens of its pictures are unknown."""
+    if row["pictures_unknown"]:
+        return {**row, "money": None if role.price_in else row["money"], "gpu_hours": None}
+    return {**row, "gpu_hours": _gpu_hours(row, role)}
+
+
+def _gpu_hours(row: dict, role: EngineSettings) -> float | None:
+    if not role.tokens_per_second:
+        return None
+    reading = row["tokens_in"] / role.tokens_read_per_second if role.tokens_read_per_second else 0.0
+    return (reading + row["tokens_out"] / role.tokens_per_second) / 3600
+
+
+def _shards(name: str, dataset: DataSet, config: Config) -> list[SeenShard]:
+    """The moments that there are now, by shard. Raises InputError where no file says which."""
+    source, corpus = dataset.source, f"{dataset_folder(config, name)}/corpus"
+    if not isinstance(source, DemoSource | FolderSource | PublishedSource):
+        raise InputError(f"no moments of {name} are at hand", file=corpus)
+    if source.rendered and not Path(moments := source.files(corpus)["moments"]).is_file():
+        raise InputError(
+            f"the demo corpus of {name} is not rendered yet",
+            file=moments,
+            remedy=f"run `snakemake --cores 1 {moments} --configfile …` first: it asks no model",
+        )
+    return seen_shards(source, corpus, config.shards)
+
+
+class _SeenKeyframes:
+    """The keyframes of a shard that are cut, and for other moments as many as the configuration allows.
+
+    `unseen` counts these others. Keyframes are a moment's own where they fill its span, and their settings are those
+    that Snakemake has noted.
+    """
+
+    def __init__(self, folder: str, shard: str, settings: Keyframes):
+        self.path, self.settings, self.unseen = Path(folder, "keyframes", f"{shard}.tar"), settings, 0
+        self.supposed: dict[int, str] = {}
+        self.tar: KeyframeTar | None = None
+
+    @contextlib.contextmanager
+    def of(self, moments: list[dict], videos: dict[str, dict]) -> Iterator[None]:
+        """Hold the archive open for these moments; `videos` are the probed ones."""
+        with contextlib.ExitStack() as stack:
+            if self.path.is_file() and made_with(self.path, self.settings.model_dump(mode="json")):
+                self.tar = stack.enter_context(KeyframeTar(self.path))
+            cut = self.tar.rows if self.tar else {}
+            self.supposed = {
+                row["desc_id"]: f"{row['video']} {row['start']!r}-{row['end']!r}"
+                for row in moments
+                if row["video"] not in videos or not _cut_from(cut.get(row["desc_id"]), row)
+            }
+            self.unseen += len(self.supposed)
+            yield
+
+    def keyframes(self, desc_id: int) -> list[dict]:
+        if desc_id not in self.supposed and self.tar is not None:
+            return self.tar.keyframes(desc_id)
+        segments, span = self.settings.segments, self.supposed[desc_id]
+        return [{"file": f"{span}/{segment}.jpg", "time": float(segment)} for segment in range(segments)]
+
+    def image(self, name: str) -> bytes:
+        return (self.tar.image(name) if self.tar else b"") or f"not cut yet: {name}".encode()
+
+
+def _cut_from(index_row: dict | None, moment: dict) -> bool:
+    """Whether a row of an archive's index is of this moment as it is now."""
+    if index_row is None or index_row["video"] != moment["video"]:
+        return False
+    segments = [keyframe["segment"] for keyframe in index_row["keyframes"]]
+    if not segments:
+        return True
+    first, last = min(start for start, _ in segments), max(end for _, end in segments)
+    return math.isclose(first, moment["start"], abs_tol=TOLERANCE) and math.isclose(
+        last, moment["end"], abs_tol=TOLERANCE
+    )
+
+
+def _supposed_videos(moments: list[dict]) -> dict[str, dict]:
+    size = dict(zip(("width", "height"), USUAL_SIZE))
+    names = {moment["video"] for moment in moments}
+    return {name: {"video": name, "sha256": f"unknown: {name}", **size} for name in names}
+
+
+def unpriced(config: Config, rows: list[dict]) -> list[str]:
+    """Roles that an endpoint would answer calls of and that have no prices, in their order."""
+    asked = dict.fromkeys(role_of(row["task"]) for row in rows if row["calls"])
+    roles = {name: getattr(config.generation, name) for name in asked}
+    return [name for name, role in roles.items() if role.kind.asks_endpoint and not (role.price_in or role.price_out)]
+
+
+def totals(rows: list[dict]) -> dict:
+    """Sums over the rows; GPU-hours only where every row has them; `unseen` once a data set."""
+    sums = {name: None if None in (values := [row[name] for row in rows]) else sum(values) for name in COUNTED}
+    hours = [row["gpu_hours"] for row in rows]
+    unseen = sum({row["dataset"]: row["unseen"] for row in rows}.values())
+    return {**sums, "gpu_hours": sum(hours) if hours and None not in hours else None, "unseen": unseen}

@@ -1,0 +1,111 @@
+"""What is asked of a language model and what comes back: the interface that every engine implements.
+
+An engine is handed `Request`s and yields one `Reply` for each, in order. It does not retry invalid answers, does not
+parse and does not remember: parsing (`verified.lmm.parsing`) and the ledger (`verified.lmm.ledger`) are
+the same for all engines.
+"""
+
+import dataclasses
+from collections.abc import Iterable, Iterator
+from typing import Any, Literal, Protocol
+
+import numpy as np
+
+TASKS: dict[str, tuple[str, ...]] = {
+    "keyframe_description": ("caption",),
+    "statics_candidates": ("caption", "keyframe_number", "keyframes", "count"),
+    "questions": ("caption", "count"),
+    "answers": ("caption", "duration", "frame_number", "questions"),
+    "dynamics_candidates": ("caption", "start", "end", "questions_and_answers", "description", "count"),
+    "positives": ("caption", "count"),
+    "static_negatives": ("caption", "count"),
+    "dynamic_negatives": ("caption", "count"),
+}
+"""The eight tasks (supplement listings 2 to 9, in this order) and the slots of their prompts."""
+
+Finish = Literal["stop", "length", "blocked", "error"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Sampling:
+    """How the model draws its answer."""
+
+    max_tokens: int = 512
+    temperature: float = 0.7
+    top_p: float = 0.95
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Request:
+    """One call.
+
+    `slots` are the plain values that `prompt` was filled with (`prompt` holds them quoted): engines that read meaning
+    rather than text, such as the scene reader, use them. `images` are encoded JPEG or PNG files; `frames` is a clip,
+    uint8 RGB [T, H, W, 3], with `frame_times` in seconds from the start of the clip. `schema` is a JSON schema of the
+    answer for engines that can constrain; others ignore it. `seed` depends on the configured seed, the content of the
+    request and the attempt, so an engine draws from it alone.
+    """
+
+    task: str
+    prompt: str
+    slots: dict[str, str]
+    images: tuple[bytes, ...] = ()
+    frames: np.ndarray | None = None
+    frame_times: tuple[float, ...] = ()
+    sampling: Sampling = Sampling()
+    schema: dict | None = None
+    seed: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class Reply:
+    """What an engine answered: raw text and how it ended.
+
+    `finish` is "stop" (the model ended by itself), "length" (cut at the token limit), "blocked" (a content filter
+    refused) or "error" (no answer; `reason` says why in a short slug such as "context-length", `detail` in words).
+    `seconds` is the time spent on this call. `notes` is kept beside the outcome; the scene reader records there what
+    it falsified: ``{"spoiled": [{"candidate": 0-based index, "kind": "static" | "dynamic",
+    "changed": {attribute: [true, false]}}]}``. Engines that finish out of order name the `request` they answer.
+    """
+
+    text: str
+    finish: Finish = "stop"
+    reason: str = ""
+    detail: str = ""
+    tokens_in: int = 0
+    tokens_out: int = 0
+    seconds: float = 0.0
+    notes: dict[str, Any] = dataclasses.field(default_factory=dict)
+    request: Request | None = None
+
+
+class Engine(Protocol):
+    """Anything that answers requests.
+
+    One that holds a model on a GPU also has `gpu_share`, the share of its memory, and `release()`, which gives it back.
+    """
+
+    name: str
+    """Engine name as in the configuration."""
+    model: str
+    """Model id."""
+    revision: str
+    """What pins the model's behaviour beyond its id: a commit, a version of the code, or empty."""
+
+    def answer(self, requests: Iterable[Request]) -> Iterator[Reply]:
+        """Yield one reply per request, in order unless the reply names its request.
+
+        Requests may be drawn lazily. A single bad one never raises; InputError means that no further call can succeed.
+        """
+        ...
+
+
+class OnGpu(Protocol):
+    """An engine that holds a model on a GPU."""
+
+    gpu_share: float
+    """Share of the GPU's memory."""
+
+    def release(self) -> None:
+        """Give the memory back."""
+        ...

@@ -1,0 +1,206 @@
+"""Everything one job needs to ask: prompts, engines, ledger, budget, and the counts of what came back."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import cast
+
+from verified.config.generation import Generation
+from verified.errors import InputError
+from verified.lmm.asking import Asker, Call
+from verified.lmm.budget import Budget
+from verified.lmm.cassette import load
+from verified.lmm.engines import make_engine
+from verified.lmm.engines.asked_before import AskedBefore
+from verified.lmm.ledger import Ledger
+from verified.lmm.outcome import STATUSES, NotNow, Outcome
+from verified.lmm.prompts import check_structured, read_prompts
+from verified.lmm.request import Engine, OnGpu, Request, Sampling
+from verified.lmm.schemas import answer_schema, structured_ending
+from verified.lmm.task_registry import FURTHER
+from verified.runtime.progress import Progress
+
+ROLE_OF_TASK = {
+    "keyframe_description": "image_lmm",
+    "statics_candidates": "llm",
+    "questions": "llm",
+    "answers": "video_lmm",
+    "dynamics_candidates": "llm",
+    "positives": "llm",
+    "static_negatives": "llm",
+    "dynamic_negatives": "llm",
+}
+"""Which model the paper gives each task to (sections 3.1 to 3.3)."""
+
+
+def role_of(task: str) -> str:
+    """The role that answers a task of the paper or of a further stage."""
+    return ROLE_OF_TASK[task] if task in ROLE_OF_TASK else FURTHER[task].role
+
+
+class Session:
+    """Prompts of `tasks`, an engine per role they need, and the ledger.
+
+    Raises InputError at once for a prompt file, an engine or a ledger that cannot be used. Roles with equal settings
+    share one engine; a model is loaded with its first question. `engines` replaces the configured engine of a role.
+    `asked_before`: a job of ask_models has made the calls of models that a job has to load, and none is loaded here.
+    """
+
+    def __init__(
+        self,
+        generation: Generation,
+        seed: int,
+        tasks: Iterable[str],
+        engines: dict[str, Engine] | None = None,
+        asked_before: bool = False,
+    ):
+        self.settings, self.seed = generation, seed
+        self.prompts = read_prompts(generation.prompts, tasks)
+        for task, prompt in self.prompts.items():
+            if getattr(generation, role_of(task)).structured:
+                check_structured(prompt, generation.prompts)
+        self.ledger = Ledger(generation.ledger)
+        budget = Budget(self.ledger, **generation.budget.model_dump())
+        self.askers: dict[str, Asker] = {}
+        by_settings: dict[str, Engine] = {}
+        for role in sorted({role_of(task) for task in self.prompts}):
+            settings = getattr(generation, role)
+            name = settings.model_dump_json()
+            before = asked_before and settings.kind.loads_model
+            engine = (engines or {}).get(role) or by_settings.get(name)
+            engine = engine or (AskedBefore(settings) if before else make_engine(settings, generation))
+            by_settings[name] = engine
+            if settings.cassette:
+                load(self.ledger, settings.cassette)
+            self.askers[role] = Asker(
+                engine,
+                self.ledger,
+                generation.attempts,
+                (settings.price_in, settings.price_out),
+                budget,
+                replay=before or settings.kind.replays,
+                go_on=generation.incomplete == "allow",
+                make_room=partial(self._make_room, engine),
+            )
+        self.filled: dict[str, tuple[dict[str, str], str]] = {}
+        self.sampling = {
+            role: Sampling(**getattr(generation, role).sampling.model_dump()) for role in map(role_of, self.prompts)
+        }
+        self.unanswered: dict[str, Counter] = {task: Counter() for task in self.prompts}
+        self.counts: dict[str, Counter] = {task: Counter() for task in self.prompts}
+        self.reasons: dict[str, Counter] = {task: Counter() for task in self.prompts}
+
+    def _make_room(self, engine: Engine) -> None:
+        """Unload models that do not fit into the GPU's memory beside that of `engine`."""
+        mine = getattr(engine, "gpu_share", 0.0)
+        for other in {id(asker.engine): asker.engine for asker in self.askers.values()}.values():
+            share = getattr(other, "gpu_share", 0.0)
+            if other is not engine and share and mine + share > 1:
+                cast(OnGpu, other).release()
+
+    def call(
+        self,
+        task: str,
+        slots: dict[str, str],
+        count: int = 1,
+        media: tuple[str, ...] = (),
+        load: Callable[[], dict] | None = None,
+    ) -> Call:
+        """A call of `task`; `media` are the digests of what `load` will fetch."""
+        role = getattr(self.settings, role_of(task))
+        filled = self.filled.get(task)  # keyframes of one moment share their prompt
+        if filled is None or filled[0] != slots:
+            filled = self.filled[task] = slots, self.prompts[task].fill(slots, role.structured)
+        prompt = filled[1]
+        schema = None
+        if role.structured:
+            schema = answer_schema(task, count)
+            prompt = f"{prompt}\n\n{structured_ending(task, count)}"
+        request = Request(
+            task=task,
+            prompt=prompt,
+            slots=slots,
+            sampling=self.sampling[role_of(task)],
+            schema=schema,
+            seed=self.seed,
+        )
+        return Call(request, media, count, load)
+
+    def known(self, call: Call) -> bool:
+        """Whether the ledger already holds the answer to `call`."""
+        return self.askers[role_of(call.request.task)].known(call)
+
+    def ask(self, task: str, calls: Iterable[Call], total: int) -> list[Outcome]:
+        """Outcomes of `total` calls of one task, in their order. Raises InputError when no more answers come."""
+        outcomes: list[Outcome | None] = [None] * total
+        asker = self.askers[role_of(task)]
+        progress = Progress(task.replace("_", " "), total, "calls")
+        try:
+            for index, outcome in asker.ask(calls):
+                outcomes[index] = outcome
+                self._count(task, outcome, asker.replay)
+                progress.step(note="" if outcome.status == "ok" else f"{outcome.status}: {outcome.reason}")
+        except NotNow as stop:
+            answered = sum(outcome is not None and not outcome.passes for outcome in outcomes)
+            raise InputError(
+                f"{stop.problem}; {answered} of {total} calls of the task {task} are answered",
+                file=stop.file,
+                remedy=stop.remedy,
+            ) from None
+        progress.finish(note=f"{asker.asked} asked so far" if asker.asked else "all in the ledger")
+        return cast(list[Outcome], outcomes)  # each call got one
+
+    def _count(self, task: str, outcome: Outcome, replay: bool) -> None:
+        self.counts[task][outcome.status] += 1
+        if outcome.reason:
+            self.reasons[task][f"{outcome.status}: {outcome.reason}"] += 1
+        if outcome.passes and not replay:
+            self.unanswered[task][outcome.reason] += 1
+
+    def settle(self) -> dict[str, int]:
+        """Calls without an answer for the time being, by reason, for the shard's counts.
+
+        Raises InputError when there are any and the configuration does not allow it, or when there is nothing else.
+        """
+        unanswered = sum(self.unanswered.values(), Counter())
+        missing, calls = unanswered.total(), sum(counts.total() for counts in self.counts.values())
+        if missing and (self.settings.incomplete == "fail" or missing == calls):
+            reasons = ", ".join(f"{count} x {reason}" for reason, count in unanswered.most_common())
+            roles = sorted({role_of(task) for task, counts in self.unanswered.items() if counts})
+            where = " and ".join(dict.fromkeys(self._address(role) for role in roles))
+            raise InputError(
+                f"{missing} of {calls} calls have no answer yet ({reasons}; asked was {where})",
+                remedy="all answers so far are kept; run again, which asks these calls only, or set "
+                "generation.incomplete to allow: the job then continues without them",
+            )
+        return dict(sorted(unanswered.items()))
+
+    def _address(self, role: str) -> str:
+        engine = self.askers[role].engine
+        return getattr(engine, "address", None) or f"{engine.model} ({engine.name})"
+
+    def outcome_counts(self) -> dict[str, dict]:
+        """Per task: calls, how they ended (sums to the calls) and why."""
+        return {
+            task: {
+                "calls": sum(counts.values()),
+                "outcomes": {status: counts[status] for status in STATUSES},
+                "reasons": dict(sorted(self.reasons[task].items())),
+            }
+            for task, counts in self.counts.items()
+        }
+
+    def close(self) -> None:
+        """Close the ledger."""
+        self.ledger.close()
+
+    def __enter__(self) -> "Session":
+        return self
+
+    def __exit__(self, kind: type | None, *_: object) -> None:
+        """Close; a job that did not look into it itself is told what `settle` has to say."""
+        try:
+            if kind is None:
+                self.settle()
+        finally:
+            self.close()

@@ -1,0 +1,110 @@
+"""Sentence embeddings (SentenceBERT): the encoder behind Equations 7–8 and the many-to-many statistics."""
+
+import hashlib
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from verified.errors import InputError
+from verified.runtime.progress import Progress
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from verified.nn.mini_lm import SentenceEncoder
+
+PACKAGED = "all-MiniLM-L6-v2"
+"""Runs without the library that loads all others, whose import alone takes five CPU seconds (see `mini_lm`)."""
+BATCH = 128
+CHUNK = 16 * BATCH  # captions between two lines of progress
+
+
+def encode(texts: Sequence[str], model: str = PACKAGED, threads: int = 1) -> np.ndarray:
+    """Embeddings of unit length, float32 [texts, dim], on the CPU.
+
+    `model` is the packaged all-MiniLM-L6-v2, a folder, or a hub name. The same text gets the same vector at any
+    position in `texts`: each distinct text is encoded once, in an order that depends on the set of texts alone.
+    Raises InputError if the model cannot be loaded.
+    """
+    import torch
+
+    torch.set_num_threads(threads)
+    encoder = _packaged() if model == PACKAGED else _library(model)
+    ordered = sorted(set(texts), key=lambda text: (len(text), text))
+    if not ordered:
+        return np.zeros((0, encoder.dim), np.float32)
+    vectors: list[np.ndarray] = []
+    progress = Progress("sentence embeddings", len(ordered), "captions") if len(ordered) > CHUNK else None
+    for start in range(0, len(ordered), CHUNK):
+        chunk = ordered[start : start + CHUNK]
+        vectors.append(encoder.vectors(chunk, BATCH))
+        if progress:
+            progress.step(len(chunk))
+    if progress:
+        progress.finish()
+    row = {text: index for index, text in enumerate(ordered)}
+    return np.concatenate(vectors).astype(np.float32)[[row[text] for text in texts]]
+
+
+def weights_digest(model: str = PACKAGED) -> str:
+    """SHA-256 of the encoder's weights: of their file, or of the loaded tensors where there is no folder at hand."""
+    folder = _folder(model)
+    for name in ("model.safetensors", "pytorch_model.bin"):
+        if folder and (folder / name).is_file():
+            with (folder / name).open("rb") as file:
+                return hashlib.file_digest(file, "sha256").hexdigest()
+    digest = hashlib.sha256()
+    for name, tensor in sorted(_library(model).tensors().items()):
+        digest.update(name.encode() + tensor.cpu().contiguous().numpy().tobytes())
+    return digest.hexdigest()
+
+
+class LibraryEncoder:
+    """Any model that sentence-transformers loads from a folder or the hub; see `mini_lm.SentenceEncoder`."""
+
+    def __init__(self, source: str):
+        from sentence_transformers import SentenceTransformer
+
+        from verified.nn.linear import through_onednn
+
+        self._model = through_onednn(SentenceTransformer(source, device="cpu"))
+        self.dim = int(self._model.get_embedding_dimension() or 0)
+
+    def vectors(self, texts: list[str], batch: int) -> np.ndarray:
+        """Float32 [texts, dim] of unit length."""
+        return self._model.encode(  # pyright: ignore[reportUnknownMemberType] (of inputs other than texts)
+            texts, batch_size=batch, normalize_embeddings=True, show_progress_bar=False
+        )
+
+    def tensors(self) -> "dict[str, Tensor]":
+        """The weights by name."""
+        return self._model.state_dict()
+
+
+@cache
+def _packaged() -> "SentenceEncoder":
+    from verified.nn.mini_lm import SentenceEncoder
+
+    return SentenceEncoder()
+
+
+@cache
+def _library(model: str) -> LibraryEncoder:
+    try:
+        return LibraryEncoder(str(_folder(model) or model))
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"the sentence encoder {model!r} cannot be loaded: {error}",
+            remedy=f"use {PACKAGED}, which is installed, or a folder that holds the model",
+        ) from None
+
+
+def _folder(model: str) -> Path | None:
+    if model == PACKAGED:
+        from verified.nn.mini_lm import folder
+
+        return folder()
+    return Path(model) if Path(model).is_dir() else None

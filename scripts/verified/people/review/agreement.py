@@ -1,0 +1,34 @@
+"""How far reviewers agree: what each made of a moment, and Krippendorff's alpha."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from itertools import combinations
+
+import numpy as np
+
+from verified.people.agreement import grade_matrix, krippendorff_alpha
+from verified.people.review.adjudicate import APPLIED, OPEN, OUTVOTED
+
+KEPT, CHANGED, REJECTED = range(3)
+CODE = {"accept": KEPT, "choose": CHANGED, "edit": CHANGED, "reject": REJECTED}
+
+
+def agreement(decisions: Iterable[dict]) -> dict:
+    """Of the decisions that count (see `settle`): reviewers, moments with two or more of them, the share of pairs of
+    decisions that are of one kind (kept as it is, changed, rejected), and alpha (None where there is nothing to agree
+    on).
+    """
+    by_moment: dict[int, dict[str, int]] = defaultdict(dict)
+    for row in decisions:
+        if row["state"] in (APPLIED, OUTVOTED, OPEN):
+            by_moment[row["desc_id"]][row["reviewer"]] = CODE[row["decision"]]
+    reviewers = sorted({name for codes in by_moment.values() for name in codes})
+    pairs = [one == two for codes in by_moment.values() for one, two in combinations(codes.values(), 2)]
+    grades = ((name, moment, code) for moment, codes in by_moment.items() for name, code in codes.items())
+    return {
+        "reviewers": reviewers,
+        "moments_reviewed": len(by_moment),
+        "moments_with_several": sum(len(codes) > 1 for codes in by_moment.values()),
+        "pairs_alike": float(np.mean(pairs)) if pairs else None,
+        "alpha": krippendorff_alpha(grade_matrix(grades, reviewers, list(by_moment)), "nominal"),
+    }

@@ -1,0 +1,43 @@
+"""Texts that reviewers wrote, held against the lint while it is still known who wrote them where."""
+
+from collections.abc import Iterable, Mapping
+
+from verified.annotations.lint import LONGEST, caption_findings
+from verified.config.annotations import Lint
+from verified.errors import InputError
+from verified.people.review.adjudicate import APPLIED
+
+
+def check_edits(decisions: Iterable[Mapping], moments: Iterable[Mapping], severities: Lint) -> None:
+    """Raise InputError, naming each by file and row, for edits that count and hold what the lint calls an error.
+
+    `decisions` as of `settle`, each with its state. Edits that a later decision has replaced may say anything.
+    """
+    coarse = {moment["desc_id"]: moment["caption"] for moment in moments}
+    refused = [
+        (row, check, detail)
+        for row in decisions
+        if row["decision"] == "edit" and row["state"] == APPLIED
+        for check, detail in _findings(row["text"].strip(), coarse[row["desc_id"]])
+        if getattr(severities, check) == "error"
+    ]
+    if not refused:
+        return
+    row, check, detail = refused[0]
+    further = dict.fromkeys(f"{other['file']}, row {other['row']}" for other, _, _ in refused)
+    further.pop(f"{row['file']}, row {row['row']}")
+    also = f"; the lint also refuses the text in {'; '.join(further)}" if further else ""
+    raise InputError(
+        f"the text that {row['reviewer']!r} wrote for moment {row['desc_id']} must not be a caption: {check},"
+        f" {detail}{also}",
+        file=row["file"],
+        row=row["row"],
+        remedy="edit the moment again on its page, without that, and save: the later decision counts; or set"
+        f" annotations.lint.{check}",
+    )
+
+
+def _findings(text: str, coarse: str) -> list[tuple[str, str]]:
+    if len(text) > LONGEST:  # some patterns would take long
+        return [("malformed", f"more than {LONGEST} characters")]
+    return list(caption_findings(text, coarse))

@@ -1,0 +1,64 @@
+"""The tables of a review: what became of the decisions, how far reviewers agree, and what is still to be looked at."""
+
+from collections import Counter
+from collections.abc import Mapping
+
+from verified.people.review.adjudicate import OPEN, OUTVOTED, STALE, STATES, UNKNOWN
+from verified.people.review.decisions import DECISIONS
+from verified.tables.table import SimpleTable
+
+SHOWN = 50
+"""Decisions that need a look, listed in a table; all of them are in settled.json."""
+
+
+def review_tables(title: str, key: str, settled: Mapping, agreed: Mapping) -> list[SimpleTable]:
+    """Three tables of one data set; `settled` as `settle` gives it, `agreed` as `agreement` does."""
+    counts = Counter((row["reviewer"], row["decision"]) for row in settled["decisions"])
+    reviewers = sorted({name for name, _ in counts})
+    made = SimpleTable(
+        f"review-{key}",
+        f"Review of {title}: decisions by reviewer",
+        ("Reviewer", *DECISIONS, "all"),
+        tuple(
+            (name, *(counts[name, decision] for decision in DECISIONS), sum(counts[name, d] for d in DECISIONS))
+            for name in reviewers
+        ),
+        notes=(_agreement_note(agreed),),
+    )
+    states = Counter(row["state"] for row in settled["decisions"])
+    became = SimpleTable(
+        f"review-{key}-states",
+        f"Review of {title}: what became of the decisions",
+        ("State", "decisions"),
+        tuple((state, states[state]) for state in STATES),
+    )
+    looked = [row for row in settled["decisions"] if row["state"] in (OPEN, OUTVOTED, STALE, UNKNOWN)]
+    open_ = SimpleTable(
+        f"review-{key}-open",
+        f"Review of {title}: conflicts and stale decisions",
+        ("Moment", "Reviewer", "Decision", "State", "Why", "File"),
+        tuple(
+            (
+                str(row["desc_id"]),
+                row["reviewer"],
+                row["decision"],
+                row["state"],
+                row["why"] or "reviewers differ",
+                f"{row['file']}, row {row['row']}",
+            )
+            for row in looked[:SHOWN]
+        ),
+        notes=(f"{len(looked)} decisions need a look, {min(len(looked), SHOWN)} are shown.",) if looked else (),
+    )
+    return [made, became, open_]
+
+
+def _agreement_note(agreed: Mapping) -> str:
+    if not agreed["moments_with_several"]:
+        return f"{agreed['moments_reviewed']} moments are reviewed, none by two people, so agreement cannot be told."
+    alpha = "cannot be told, all decisions are alike" if agreed["alpha"] is None else f"{agreed['alpha']:.2f}"
+    return (
+        f"{agreed['moments_reviewed']} moments are reviewed, {agreed['moments_with_several']} by two people or more: "
+        f"{agreed['pairs_alike']:.0%} of pairs of decisions are of one kind (kept, changed, rejected), Krippendorff's "
+        f"alpha is {alpha}."
+    )

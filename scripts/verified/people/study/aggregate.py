@@ -1,0 +1,94 @@
+"""What the grades say: R_s, R_d and S with intervals, and how far the raters agree (Table 3, supplement Table 3)."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from verified.benchmark.intervals import mean_interval
+from verified.errors import InputError
+from verified.people.agreement import grade_matrix, krippendorff_alpha
+from verified.people.study.sample import GRADES
+from verified.runtime.seeds import generator
+
+RESAMPLES = 1000
+LEVELS = {"statics": "nominal", "dynamics": "nominal", "accuracy": "ordinal"}
+
+
+def verdicts(matrix: np.ndarray, per_answer: bool) -> np.ndarray:
+    """One value per caption, [questions]: the median of its grades, which for yes and no is the majority.
+
+    With `per_answer`, the mean: every answer counts, which gives finer steps than the printed multiples of 2 % and
+    0.02. An even number of raters who are split half and half gives one half.
+    """
+    return np.nanmean(matrix, axis=0) if per_answer else np.nanmedian(matrix, axis=0)
+
+
+def summarise(answers: list[dict], key: Mapping, per_answer: bool = False, raters: int | None = None) -> dict:
+    """What those captions say that have grades of at least `raters` people (the study's own number if None).
+
+    Measures with 95 % intervals over captions, and Krippendorff's alpha of each of the three questions.
+
+    R_s is the share (%) of statics captions said to tell richer static information, R_d likewise for dynamics; S is
+    the mean accuracy grade of statics, of dynamics, and of all. `missing` lists the participants without answers,
+    `left_out` the questions that so have too few. Raises InputError where that is all of them.
+    """
+    wanted_raters = raters or key["raters"]
+    people, questions = (range(1, len(key[name]) + 1) for name in ("participants", "questions"))
+    whole = {
+        grade: grade_matrix(((row["participant"], row["question"], row[grade]) for row in answers), people, questions)
+        for grade in GRADES
+    }
+    answered = (~np.isnan(whole[GRADES[0]])).sum(axis=1)
+    complete = (~np.isnan(whole[GRADES[0]])).sum(axis=0) >= wanted_raters
+    if not complete.any():
+        raise InputError(
+            f"no caption has the grades of {wanted_raters} people yet",
+            remedy="import the files of more participants, or lower --raters",
+        )
+    types = np.array([row["type"] for row in key["questions"]])[complete]
+    matrices = {grade: matrix[:, complete] for grade, matrix in whole.items()}
+    values = {grade: verdicts(matrix, per_answer) for grade, matrix in matrices.items()}
+    everything = np.ones(len(types), dtype=bool)
+    wanted = {
+        "R_s_percent": (100 * values["statics"], types == "statics"),
+        "S_statics": (values["accuracy"], types == "statics"),
+        "R_d_percent": (100 * values["dynamics"], types == "dynamics"),
+        "S_dynamics": (values["accuracy"], types == "dynamics"),
+        "S_total": (values["accuracy"], everything),
+    }
+    return {
+        "dataset": key["dataset"],
+        "title": key["title"],
+        "study": key["study"],
+        "verdict": "answer" if per_answer else "caption",
+        "participants": len(key["participants"]),
+        "missing": [int(position) + 1 for position in np.flatnonzero(answered == 0)],
+        "raters": wanted_raters,
+        "left_out": [row["question"] for row, enough in zip(key["questions"], complete) if not enough],
+        "answers": int((~np.isnan(matrices[GRADES[0]])).sum()),
+        "measures": {
+            name: _measure(of[counted], *((0, 100) if name.endswith("percent") else (1, 5)))
+            for name, (of, counted) in wanted.items()
+        },
+        "agreement": {grade: _agreement(matrices[grade], LEVELS[grade], key["seed"]) for grade in GRADES},
+    }
+
+
+def _measure(values: np.ndarray, least: float, most: float) -> dict:
+    """Mean of grades from `least` to `most` and its interval; None for no caption, bounds of None for a single one."""
+    numbers = dict.fromkeys(("value", "low", "high"))
+    if len(values):
+        found = mean_interval((values - least)[None, :, None], range(len(values)), top=most - least)
+        numbers = {name: float(getattr(found, name)[0]) + least for name in numbers}
+    return {name: None if number is None or np.isnan(number) else number for name, number in numbers.items()} | {
+        "captions": len(values)
+    }
+
+
+def _agreement(matrix: np.ndarray, level: str, seed: int) -> dict:
+    random = generator(seed, "study", "agreement", level)
+    resampled = (random.integers(0, matrix.shape[1], matrix.shape[1]) for _ in range(RESAMPLES))
+    draws = [krippendorff_alpha(matrix[:, columns], level) for columns in resampled]
+    usable = [draw for draw in draws if draw is not None]
+    low, high = (float(bound) for bound in np.quantile(usable, [0.025, 0.975])) if usable else (None, None)
+    return {"alpha": krippendorff_alpha(matrix, level), "low": low, "high": high, "level": level}

@@ -1,0 +1,194 @@
+"""Digests of the code behind a rule, found by following imports, so that an edit re-runs what it decides and no more.
+
+Snakemake notices an edit of a rule's script but not of the modules that the script imports. `follow_imports` gives each
+rule with a script a param `code`: a digest of the package's modules that the script imports, directly or not, also
+inside functions, with the packages around them and the data files beside them that they name. Left out is what decides
+no bytes: the configuration's models (values travel as params), logging, job plumbing and the command line.
+
+Imports cannot tell what is chosen at run time. A rule passes that by itself, as a param: `modules_digest` of the
+retrieval model that a wildcard names, or of the engine that the configuration names.
+"""
+
+import ast
+import hashlib
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from pathlib import Path
+
+from verified.runtime.project import PROJECT
+from verified.runtime.snakemake_types import Rule
+
+PACKAGE = Path(__file__).resolve().parent.parent
+SCRIPTS = PROJECT / "scripts"
+
+DECIDES_NOTHING = frozenset(
+    f"common.{name}"
+    for name in (
+        "digest",
+        "errors",
+        "gpu_leases",
+        "intact",
+        "job",
+        "progress",
+        "resources",
+        "run_lock",
+        "seals",
+        "shipped",
+    )
+)
+"""Modules whose change alters messages, or where and when a job runs, but none of its outputs."""
+READING = "io.video.spans"
+"""The module through which frames are read by the library that the configuration names."""
+
+
+def follow_imports(rules: Iterable[Rule]) -> None:
+    """Give each Snakemake rule that runs one of our scripts the param `code`, computed when it is needed."""
+    for rule in rules:
+        if rule.script and (script := SCRIPTS / Path(rule.script).name).is_file():
+            rule.set_params(code=_code_of(script))
+
+
+def name_reader(rules: Iterable[Rule], reader: str) -> None:
+    """Give each rule whose script reads frames of videos the param `video_reader`, unless it is the default, PyAV."""
+    for rule in rules if reader != "pyav" else ():
+        script = SCRIPTS / Path(rule.script or "").name
+        if script.is_file() and _file(READING) in _closure(_imports(ast.parse(script.read_bytes()), "")):
+            rule.set_params(video_reader=reader)
+
+
+def _code_of(script: Path) -> Callable[[object], str]:
+    def code(wildcards: object) -> str:
+        return script_digest(script)
+
+    return code
+
+
+@cache
+def script_digest(script: Path) -> str:
+    """SHA-256 (first 16 hex digits) over all that decides a script's outputs besides the script and its params."""
+    return _digest(_closure(_imports(ast.parse(script.read_bytes()), "")))
+
+
+@cache
+def modules_digest(*names: str) -> str:
+    """The same over modules and what they import.
+
+    `names` are dotted and relative to the package: ``"retrieval.models.xml"``. Raises FileNotFoundError for a name that
+    is neither a package nor a module.
+    """
+    for name in names:
+        _known_file(name)
+    return _digest(_closure(names))
+
+
+@cache
+def code_digest(*names: str) -> str:
+    """SHA-256 (first 16 hex digits) over the Python files of the named packages and modules and of no others."""
+    bases = [PACKAGE.joinpath(*name.split(".")) for name in sorted(names)]
+    return _digest(
+        file for base in bases for file in (sorted(base.rglob("*.py")) if base.is_dir() else [base.with_suffix(".py")])
+    )
+
+
+def _digest(files: Iterable[Path]) -> str:
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(file.relative_to(PACKAGE).as_posix().encode() + b"\0" + file.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
+
+
+def _closure(names: Iterable[str]) -> list[Path]:
+    """Files of the named modules, of what they import, and of the data they name, sorted."""
+    files: set[Path] = set()
+    seen: set[str] = set()
+    waiting = list(names)
+    while waiting:
+        name = waiting.pop()
+        if name in seen or not _counts(name):
+            continue
+        seen.add(name)
+        file, imported, data_files = _module(name)
+        files.update((file, *data_files))
+        waiting += imported
+        waiting += [name.rpartition(".")[0]] if "." in name else []
+    return sorted(files)
+
+
+def _counts(name: str) -> bool:
+    parts = name.split(".")
+    return parts[0] not in ("config", "__main__") and parts[-1] != "commands" and name not in DECIDES_NOTHING
+
+
+@cache
+def _module(name: str) -> tuple[Path, list[str], list[Path]]:
+    """The file of a module, the modules that it imports, and data files beside it whose names occur in its text."""
+    file = _known_file(name)
+    source = file.read_bytes()
+    tree = ast.parse(source)
+    package = name if file.name == "__init__.py" else name.rpartition(".")[0]
+    imported = list(_imports(tree, package))
+    return file, imported, _data(source, tree, file.parent)
+
+
+def _imports(tree: ast.AST, package: str) -> Iterator[str]:
+    """Names, relative to the package, of the modules that a source imports or names, as for a process of its own.
+
+    `package` is the one that the source belongs to. Imports for type checkers do not count.
+    """
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+            waiting += node.orelse
+            continue
+        waiting += ast.iter_child_nodes(node)
+        if isinstance(node, ast.Import):
+            modules = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                above = ["verified", *package.split(".")][: len(package.split(".")) + 2 - node.level]
+                base = ".".join([*above, base] if base else above)
+            modules = [base, *(f"{base}.{alias.name}" for alias in node.names)]
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            modules = [node.value]
+        else:
+            continue
+        inside = (module.removeprefix("verified.") for module in modules if module.startswith("verified."))
+        yield from (module for module in inside if module.replace(".", "").isidentifier() and _file(module) is not None)
+
+
+@cache
+def _beside(folder: Path) -> dict[str, Path]:
+    """Files other than Python's in a folder, by name."""
+    return {file.name: file for file in folder.iterdir() if file.is_file() and file.suffix not in (".py", ".pyc")}
+
+
+def _data(source: bytes, tree: ast.AST, folder: Path) -> list[Path]:
+    """Files beside a module, other than Python's, that its text constants name."""
+    beside = {name: file for name, file in _beside(folder).items() if name.encode() in source}
+    if not beside:  # the rule; a walk over all nodes of all modules takes half a second of each start
+        return []
+    names = {
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and 0 < len(node.value) < 100
+    }
+    return [beside[name] for name in sorted(names & beside.keys())]
+
+
+@cache
+def _file(name: str) -> Path | None:
+    """The file of a module or package of ours; None if there is none."""
+    path = PACKAGE.joinpath(*name.split("."))
+    if path.with_suffix(".py").is_file():
+        return path.with_suffix(".py")
+    return path / "__init__.py" if (path / "__init__.py").is_file() else None
+
+
+def _known_file(name: str) -> Path:
+    """The same where there must be one; FileNotFoundError otherwise."""
+    file = _file(name)
+    if file is None:
+        raise FileNotFoundError(f"no module {name} below {PACKAGE}")
+    return file

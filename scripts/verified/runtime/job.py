@@ -1,0 +1,151 @@
+"""What every workflow job does first: its log, its threads, and errors printed for people."""
+
+import contextlib
+import ctypes
+import logging
+import os
+import sys
+from collections.abc import Generator
+
+from verified.errors import InputError
+from verified.runtime.amx import limit_onednn
+from verified.runtime.children import die_with, tie_children
+from verified.runtime.gpu_leases import lease
+from verified.runtime.run_lock import working
+from verified.runtime.seals import sealed, temporary_outputs
+from verified.runtime.secrets import redacted
+from verified.runtime.snakemake_types import Script
+
+PARENT = "VERIFIED_SNAKEMAKE"
+READER = "VERIFIED_VIDEO_READER"
+"""Names the library that decodes videos in this process and its children (see `video.decord_reader`)."""
+
+ENVIRONMENT = {
+    "OMP_WAIT_POLICY": "passive",
+    "KMP_BLOCKTIME": "0",
+    "MALLOC_MMAP_THRESHOLD_": str(32 * 2**20),
+    "MALLOC_TRIM_THRESHOLD_": str(512 * 2**20),
+}
+"""Environment that a job's interpreter must start with, because its libraries read it only then. It changes no byte.
+
+A compute thread that waits sleeps instead of spinning (GNU's and LLVM's OpenMP): on a shared processor the spinning
+thread is what keeps the awaited one from running. And glibc keeps freed memory up to these sizes, the first being the
+largest that it takes: frames and tensors of some megabytes are otherwise mapped, cleared and given back one by one.
+"""
+
+MALLOPT = {"MALLOC_MMAP_THRESHOLD_": -3, "MALLOC_TRIM_THRESHOLD_": -1}
+"""The same for a process that runs already: options of glibc's mallopt (malloc.h)."""
+
+
+class _Redacting(logging.Formatter):
+    """Lines and tracebacks without the secrets of this process."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return redacted(super().format(record))
+
+
+def log_to(path: str | None = None, mode: str = "w") -> logging.Logger:
+    """Send the package's log to standard error and, if given, to the file `path` (overwritten; with "a", extended)."""
+    logger = logging.getLogger("verified")
+    logger.setLevel(logging.INFO)
+    logger.handlers.clear()
+    logger.propagate = False
+    handlers: list[logging.Handler] = [logging.StreamHandler(sys.stderr)]
+    if path:
+        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+        handlers.append(logging.FileHandler(path, mode=mode, encoding="utf-8"))
+    for handler in handlers:
+        handler.setFormatter(_Redacting("%(asctime)s %(message)s", "%H:%M:%S"))
+        logger.addHandler(handler)
+    return logger
+
+
+def set_threads(threads: int) -> None:
+    """Fix the number of compute threads (bytes depend on it, so it comes from the config, never from --cores)."""
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ[name] = str(threads)
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(threads)
+
+
+def announce_parent() -> None:
+    """Tell the jobs of this process, a Snakemake on whatever machine, which process owns them, and pass `ENVIRONMENT`.
+
+    Variables that the user has set are kept.
+    """
+    os.environ[PARENT] = str(os.getpid())
+    for name, value in ENVIRONMENT.items():
+        os.environ.setdefault(name, value)
+    limit_onednn()
+
+
+def take_environment() -> None:
+    """Give `ENVIRONMENT` to this process and its children: for commands that compute, not as a job of Snakemake.
+
+    To be called before torch is loaded, for OpenMP reads its variables then. glibc has read its own when the process
+    started, and is told by mallopt; other C libraries have no such sizes. What the user has set stands.
+    """
+    for name in ENVIRONMENT.keys() - os.environ.keys():
+        os.environ[name] = ENVIRONMENT[name]
+        if name in MALLOPT:
+            with contextlib.suppress(AttributeError):
+                ctypes.CDLL(None).mallopt(MALLOPT[name], int(ENVIRONMENT[name]))
+    limit_onednn()
+
+
+def die_with_parent() -> None:
+    """Have the kernel kill this process when the Snakemake that started it dies; exit if it is dead. Linux only.
+
+    A shell between the two breaks the chain; bash since 5.1 replaces itself by the job. Elsewhere a job that outlives a
+    killed Snakemake runs to its end, and the next run waits until then (see `run_lock`).
+    """
+    die_with(int(os.environ.get(PARENT, os.getppid())), "the Snakemake that started this job is dead")
+
+
+def _hide_script() -> None:
+    """Keep processes that this one spawns from running its script: without `snakemake` it could only fail.
+
+    Python's spawn runs the file of the main module in each child, so that the child finds what was defined there. Our
+    scripts define nothing that a child needs; work for several processes is in the package. This works for every
+    library that spawns (torch's launcher, vLLM), and no script needs a guard.
+    """
+    vars(sys.modules["__main__"]).pop("__file__", None)
+
+
+def _sealed(snakemake: Script) -> contextlib.AbstractContextManager[None]:
+    outputs: list[str] = list(getattr(snakemake, "output", ()))
+    rule, wildcards = getattr(snakemake, "rule", ""), dict(getattr(snakemake, "wildcards", {}).items())
+    return sealed(getattr(snakemake, "input", ()), outputs, temporary_outputs(rule, outputs), rule, wildcards)
+
+
+@contextlib.contextmanager
+def job(snakemake: Script, threads: int = 1, online: bool = False) -> Generator[logging.Logger]:
+    """Run one workflow job: log to `snakemake.log[0]`, fix threads, print InputError without a traceback.
+
+    Inputs are checked against their seals before the block, and outputs are sealed after it (see `seals`).
+    A job gets as many GPUs of its own as its rule asks for with `gpu`, and sees no others (see `gpu_leases`). Processes
+    that it forks, or starts by multiprocessing, die with it.
+    Jobs see the model hub switched off, so that they load what was fetched and nothing else; `online` ones fetch it.
+    Import heavy packages inside the block or after `set_threads`: thread counts are read when they are loaded.
+    """
+    die_with_parent()
+    tie_children()
+    _hide_script()
+    limit_onednn()  # a cluster's nodes may differ from the machine on which Snakemake runs
+    if not online:
+        os.environ["HF_HUB_OFFLINE"] = "1"
+    if reader := getattr(getattr(snakemake, "params", None), "video_reader", None):
+        os.environ[READER] = reader
+    set_threads(threads)
+    logger = log_to(str(snakemake.log[0]) if snakemake.log else None)
+    gpus = getattr(getattr(snakemake, "resources", None), "gpu", 0)
+    try:
+        with working(), lease(gpus), _sealed(snakemake):
+            yield logger
+    except InputError as error:
+        logger.error("error: %s", error)
+        sys.exit(1)
+    except Exception:
+        logger.exception("the job failed; the traceback below is for the maintainers")
+        raise

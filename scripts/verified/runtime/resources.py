@@ -1,0 +1,54 @@
+"""What jobs ask of a machine, and how the request grows when a job is retried."""
+
+import math
+from collections.abc import Callable, Iterable
+
+from verified.runtime.snakemake_types import Request, Rule
+
+LONGEST_ROAD = 2
+"""Priority of the jobs that most others wait for: of all that could start, Snakemake starts these first.
+
+They are on the critical path from the videos through the evaluator's fine-tuning to the retrieval models. One less is
+for jobs that join that path later and for long jobs off it; 0, the default, for short ones that only tables and figures
+read.
+"""
+
+
+def growing(amount: int) -> Callable[..., int]:
+    """A resource function: `amount` at the first attempt, twice that at the second, and so on.
+
+    A job that a scheduler killed for its memory or its time gets more of both; see `retries` in the profiles.
+    """
+
+    def asked(wildcards: object, attempt: int) -> int:
+        return amount * attempt
+
+    return asked
+
+
+LONGEST = "longest_minutes"
+"""Resource of a profile: the longest time, in minutes, that its cluster gives a job."""
+
+
+def limit_runtime(rules: Iterable[Rule], longest: int | None, retries: int = 0) -> None:
+    """Have no job of Snakemake's `rules` ask for more than `longest` minutes (None: no limit), however often tried.
+
+    A rule that needs longer at its first attempt is tried again so much more often than `retries`: calls that were
+    answered are in the ledger and trainings save their states, so each attempt goes on where the last one was stopped.
+    """
+    if not longest:
+        return
+    for rule in rules:
+        if "runtime" not in rule.resources or not rule.resources["runtime"].is_evaluable():
+            continue
+        asked: Request = rule.resources["runtime"]
+        rule.resources["runtime"] = _limited(asked, longest)
+        if retries and (needed := math.ceil(asked.evaluate(None, attempt=1).value / longest)) > 1:
+            rule.restart_times = retries + needed - 1
+
+
+def _limited(asked: Request, longest: int) -> Callable[..., int]:
+    def limited(wildcards: object, attempt: int) -> int:
+        return min(longest, asked.evaluate(wildcards, attempt=attempt).value)
+
+    return limited

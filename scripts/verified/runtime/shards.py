@@ -1,0 +1,43 @@
+"""Shards: a stable hash of the video id decides, so adding a video changes one shard."""
+
+import hashlib
+from collections.abc import Iterable
+
+from verified.io.jsonl import Row
+
+
+def shard_of(video: str, shards: int) -> int:
+    """Index in [0, shards) of the shard that `video` belongs to; the same on every machine and Python."""
+    return int.from_bytes(hashlib.sha256(video.encode("utf-8")).digest()[:8], "big") % shards
+
+
+def shard_name(index: int) -> str:
+    """Name used in paths and wildcards, e.g. ``shard-03``."""
+    return f"shard-{index:02d}"
+
+
+def shard_names(shards: int) -> list[str]:
+    """Names of all shards, in order."""
+    return [shard_name(index) for index in range(shards)]
+
+
+def shard_index(name: str) -> int:
+    """Inverse of `shard_name`."""
+    return int(name.removeprefix("shard-"))
+
+
+def by_shard(rows: Iterable[Row], shards: int) -> list[list[Row]]:
+    """The rows of each shard, in their order; each row is looked at once."""
+    divided: list[list[Row]] = [[] for _ in range(shards)]
+    known: dict[str, int] = {}
+    for row in rows:
+        video = row["video"]
+        if video not in known:
+            known[video] = shard_of(video, shards)
+        divided[known[video]].append(row)
+    return divided
+
+
+def rows_of_shard(rows: list[Row], name: str, shards: int) -> list[Row]:
+    """The rows whose ``video`` belongs to shard `name`, in their order."""
+    return [row for row in rows if shard_of(row["video"], shards) == shard_index(name)]

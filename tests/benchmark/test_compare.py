@@ -1,0 +1,189 @@
+"""`verified compare`: differences in pairs, groups of queries, the queries that differ most, and what it refuses."""
+
+import csv
+import io
+import json
+import tarfile
+
+import numpy as np
+import pytest
+from refusals import refused, said
+
+from verified.__main__ import main
+from verified.benchmark.comparison.compare import difference, most_different, overall_table
+from verified.benchmark.comparison.groups import Query, alike, groups_of
+from verified.benchmark.comparison.runs import read_run
+from verified.benchmark.vcmr.submission import read_truth
+from verified.keyframes.archive import encode_jpeg
+
+COUNT = 12
+CAPTIONS = ("a red ball rolls & <stops>", "a dog runs", "a cat sleeps on a warm and very soft old sofa")
+
+
+@pytest.fixture
+def truth(tmp_path):
+    """Twelve queries in four videos of 30 s; every third caption the same."""
+    rows = [
+        {
+            "video": f"v{index % 4}",
+            "time": [float(index), index + 2.0 + index % 3],
+            "desc_id": index,
+            "duration": 30.0,
+            "cog_desc": "x",
+            "fig_desc": CAPTIONS[index % 3],
+            "fig_desc_score": 1.0,
+            "fig_desc_type": ("statics", "dynamics")[index % 2],
+        }
+        for index in range(COUNT)
+    ]
+    path = tmp_path / "truth.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def submission(path, truth, rank_of):
+    """A submission whose list holds the true span at rank_of(desc_id), counted from 0, among spans of other videos."""
+    lists = []
+    for line in truth.read_text().splitlines():
+        row = json.loads(line)
+        true_video = int(row["video"][1:])
+        rows = [[(true_video + 1) % 4, 0.0, 1.0 + n, 1.0 - n / 10] for n in range(4)]
+        rank = rank_of(row["desc_id"])
+        if rank is not None:
+            rows.insert(rank, [true_video, *row["time"], 0.95])
+        lists.append({"desc_id": row["desc_id"], "predictions": rows})
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({"video2idx": {f"v{n}": n for n in range(4)}, "VCMR": lists, "VR": lists}))
+    return path
+
+
+@pytest.fixture
+def runs(tmp_path, truth):
+    """One model is right first in all queries but one, the other in every other query; another one has two seeds."""
+    good = submission(tmp_path / "good.json", truth, lambda n: None if n == 5 else 0)
+    half = submission(tmp_path / "half.json", truth, lambda n: 0 if n % 2 else 3)
+    seeds = tmp_path / "results" / "demo" / "retrieval" / "xml" / "fig"
+    for seed in (1, 2):
+        submission(seeds / f"seed-{seed}" / "fig" / "submission.json.gz", truth, lambda n, seed=seed: n % (seed + 1))
+    return good, half, seeds
+
+
+def both(runs, truth):
+    moments = read_truth(truth)
+    return [read_run(str(run), moments, truth, "fig", None) for run in runs]
+
+
+def test_wins_losses_and_the_difference_are_those_of_the_queries(runs, truth):
+    good, half, seeds = both(runs, truth)
+    result = difference(good, half, "VCMR/0.5/r1", np.ones(COUNT, dtype=bool))
+    assert (result.wins, result.losses, result.equal) == (6, 1, 5)
+    assert (round(result.first, 2), round(result.second, 2)) == (91.67, 50.0)
+    assert round(result.value, 2) == 41.67 and result.low < 41.67 < result.high
+    assert (seeds.name, len(seeds.files)) == ("xml fig", 2)
+    assert seeds.values["VCMR/0.5/r1"].shape == (2, COUNT)
+
+
+def test_no_query_sets_a_run_apart_from_itself(runs, truth):
+    assert most_different(*both((runs[2], f"again={runs[2]}"), truth)) == ([], [])
+
+
+def test_the_queries_that_differ_most_are_named_in_both_directions(runs, truth):
+    good, half, _ = both(runs, truth)
+    ahead, behind = most_different(good, half)
+    assert ahead == [0, 2, 4, 6, 8] and behind == [5]
+
+
+def test_groups_divide_the_queries(truth):
+    queries = [
+        Query(
+            n, f"v{n}", 10.0 * (n % 3), 10.0 * (n % 3) + 1 + n, CAPTIONS[n % 3], "statics" if n < 4 else "dynamics", 30
+        )
+        for n in range(9)
+    ]
+    groups = groups_of(queries)
+    by = {group.by for group in groups}
+    assert by == {"length of the moment", "length of the caption", "caption", "position in the video"}
+    for name in by:
+        assert np.sum([group.queries for group in groups if group.by == name], axis=0).tolist() == [1] * 9
+    assert alike([*CAPTIONS, CAPTIONS[0]], ["a", "b", "c", "d"]).tolist() == [1, 0, 0, 1]
+    assert alike([CAPTIONS[0]] * 2, ["a", "a"]).tolist() == [0, 0]
+
+
+def test_a_property_that_the_ground_truth_does_not_tell_makes_no_group():
+    queries = [Query(n, "v", 0.0, 2.0, "", None, None) for n in range(4)]
+    assert groups_of(queries) == []
+
+
+def test_the_command_writes_table_figure_and_page(runs, truth, tmp_path, capsys):
+    archive = tmp_path / "keyframes" / "shard-00.tar"
+    archive.parent.mkdir()
+    with tarfile.open(archive, "w") as tar:
+        index = json.dumps({"desc_id": 0, "keyframes": [{"time": 1.0, "file": "0.jpg"}]}).encode()
+        for name, data in (("index.jsonl", index), ("0.jpg", encode_jpeg(np.zeros((8, 8, 3), np.uint8)))):
+            member = tarfile.TarInfo(name)
+            member.size = len(data)
+            tar.addfile(member, io.BytesIO(data))
+    truth.write_text(truth.read_text().replace('"statics"', '"$odd^"').replace('"dynamics"', '["x"]', 1))
+    out = tmp_path / "out"
+    arguments = [str(truth), str(runs[0]), f"other={runs[1]}", "--output", str(out)]
+    assert main(["compare", *arguments, "--keyframes", str(archive.parent)]) == 0
+    assert "| good | other | VCMR 0.5/r1 | 91.67 | 50.00 | 41.67 [" in capsys.readouterr().out
+    with (out / "comparison-groups.csv").open() as lines:
+        rows = list(csv.DictReader(line for line in lines if not line.startswith("# ")))
+    assert {row["By"] for row in rows} >= {"caption", "length of the moment", "position in the video"}
+    page = (out / "index.html").read_text()
+    assert "a red ball rolls &amp; &lt;stops&gt;" in page and page.count("data:image/jpeg") == 1
+    assert "right span at rank 1" in page and "right span at not among 100" in page
+    assert (out / "comparison-groups.svg").stat().st_size > 1000
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        (lambda good, half, folder: [str(good)], "compared"),
+        (lambda good, half, folder: [str(good), str(good)], "'good'"),
+        (lambda good, half, folder: [str(good), str(folder)], "submission.json.gz"),
+        (lambda good, half, folder: [str(good), str(half), "--metric", "VCMR/r1"], "VCMR/r1"),
+        (lambda good, half, folder: [str(good), str(half), "--keyframes", str(folder)], "keyframe"),
+        (lambda good, half, folder: [str(good), str(half), "--nms", "2"], "tIoU"),
+    ],
+)
+def test_what_cannot_be_compared_is_said(change, named, runs, truth, tmp_path, capsys):
+    folder = tmp_path / "empty"
+    folder.mkdir()
+    assert main(["compare", str(truth), *change(runs[0], runs[1], folder), "--output", str(tmp_path / "out")]) == 2
+    said(capsys.readouterr().err, named)
+
+
+def test_trainings_that_an_earlier_configuration_left_are_refused_by_name(runs, truth):
+    kept = {seed: runs[2] / f"seed-{seed}" / "fig" / "metrics.json" for seed in (1, 2)}
+    known = {"dataset": "demo", "model": "xml", "ground_truth_sha256": "a", "settings_sha256": "a"}
+    for path in kept.values():
+        path.write_text(json.dumps(known))
+    assert len(both(runs, truth)[2].files) == 2
+    for change, why in (
+        ({"ground_truth_sha256": "b"}, "annotations"),
+        ({"settings_sha256": "b"}, "other settings"),
+        ({"settings_sha256": None}, "its settings_sha256"),
+    ):
+        other = {key: value for key, value in (known | change).items() if value}
+        kept[2].write_text(json.dumps(other))
+        with refused(why, "seed-1", file=kept[2], remedy=True):
+            both(runs, truth)
+
+
+def test_two_runs_of_one_model_with_other_settings_are_said_to_be(runs, truth):
+    good, half, _ = both(runs, truth)
+    for settings, noted in (("a", False), ("b", True)):
+        good.metrics = {"dataset": "demo", "model": "xml", "settings_sha256": "a"}
+        half.metrics = {**good.metrics, "settings_sha256": settings}
+        notes = " ".join(overall_table([good, half], ["VR/r1"]).notes)
+        assert ("good and half are trainings of one model with different settings" in notes) == noted
+
+
+def test_a_submission_that_lacks_a_query_is_refused(runs, truth, tmp_path, capsys):
+    document = json.loads(runs[1].read_text())
+    document["VCMR"].pop()
+    (tmp_path / "short.json").write_text(json.dumps(document))
+    assert main(["compare", str(truth), str(runs[0]), str(tmp_path / "short.json")]) == 2
+    said(capsys.readouterr().err, "short.json", "desc_id 11")

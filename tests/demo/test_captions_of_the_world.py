@@ -1,0 +1,113 @@
+"""Captions of the demo world: true, varied, and disturbed in the way they claim to be."""
+
+import random
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from verified.demo.coarse_captions import coarse_caption
+from verified.demo.full_captions import DYNAMIC, STATIC, describe, disturb, possible, word
+from verified.demo.tiny_evaluator.world import world_item
+from verified.demo.vocabulary import COLOURS, SHAPES
+from verified.demo.world import facts, make_world
+
+
+@pytest.fixture(scope="module")
+def events():
+    """Facts of some 600 events."""
+    worlds = [make_world(4, f"video {number}", 20, 8) for number in range(100)]
+    return [facts(event, world.fps) for world in worlds for event in world.events]
+
+
+def singular(word_):
+    return {"boxes": "box", "crosses": "cross"}.get(word_, word_.removesuffix("s") if word_ != "cross" else word_)
+
+
+def test_coarse_captions_are_true(events):
+    for number, known in enumerate(events):
+        words = coarse_caption(known, random.Random(number)).split()
+        assert known["shape"] in {singular(w) for w in words}
+        assert not {singular(w) for w in words} & (set(SHAPES) - {known["shape"]})
+        assert set(words) & set(COLOURS) <= {known["colour"]}
+        assert set(words) & {"left", "right", "up", "down"} <= {known["direction"]}
+        assert set(words) & {"small", "large"} <= {known["size"]}
+        assert set(words) & {"striped", "dotted"} <= {known["texture"]}
+        assert ("slowly" not in words or known["speed"] == "slow") and ("fast" not in words or known["speed"] == "fast")
+
+
+def test_half_of_the_coarse_captions_carry_a_detail_and_many_are_shared(events):
+    captions = [coarse_caption(known, random.Random(number)) for number, known in enumerate(events)]
+    plain = {w for shape in SHAPES for w in (shape, shape + "s", shape + "es")}
+    verbs = "a an the moves move touches touch something grows grow shrinks shrink bounces bounce circles circle around"
+    plain |= set(verbs.split()) | {"appears", "appear", "vanishes", "vanish", "stays", "stay", "still"}
+    detailed = sum(bool(set(caption.split()) - plain) for caption in captions) / len(captions)
+    assert 0.4 < detailed < 0.6
+    shared = sum(count for count in Counter(captions).values() if count > 1) / len(captions)
+    assert shared > 0.5
+
+
+def test_full_captions_name_what_is_there(events):
+    for number, known in enumerate(events):
+        rng = random.Random(number)
+        said = describe(known, rng)
+        assert possible(said)
+        text = word(said, number)
+        assert known["colour"] in text
+        assert known["shape"] in text or (known["shape"] == "box" and "square" in text)
+        for name in ("shape", "colour", "count", "motion", "direction"):
+            assert getattr(said, name) == known[name]
+        for name in ("size", "texture", "speed"):
+            assert getattr(said, name) in (None, known[name])
+
+
+def test_full_captions_vary(events):
+    captions = [word(describe(known, random.Random(n)), n) for n, known in enumerate(events)]
+    assert len(set(captions)) > 0.95 * len(captions)
+
+
+@pytest.mark.parametrize("attributes", [STATIC, DYNAMIC])
+def test_a_disturbed_caption_is_false_in_the_named_attribute(events, attributes):
+    seen = Counter()
+    for number, known in enumerate(events):
+        rng = random.Random(number)
+        said = describe(known, rng)
+        other, name = disturb(said, attributes, rng)
+        seen[name] += 1
+        assert possible(other)
+        assert getattr(other, name) != getattr(said, name)
+        untouched = set(STATIC) - {name} if attributes == STATIC else set(STATIC) - {"size"}
+        assert all(getattr(other, each) == getattr(said, each) for each in untouched)
+        assert word(other, number) != word(said, number)
+    assert set(seen) == set(attributes)
+
+
+def test_words_alone_do_not_betray_a_disturbance(events):
+    """Shares of each motion and each count among true and disturbed captions are alike."""
+    for attributes, name in ((STATIC, "count"), (DYNAMIC, "motion")):
+        true, false = Counter(), Counter()
+        for number, known in enumerate(events):
+            rng = random.Random(number)
+            said = describe(known, rng)
+            true[getattr(said, name)] += 1
+            false[getattr(disturb(said, attributes, rng)[0], name)] += 1
+        for value, count in true.items():
+            assert abs(count - false[value]) / len(events) < 0.06, (name, value)
+
+
+def test_items_depend_on_seed_and_number_alone():
+    some = [world_item(1, number, 4, 32, 1) for number in range(4)]
+    again = world_item(1, 2, 4, 32, 1)
+    assert np.array_equal(some[2].frames, again.frames)
+    assert (some[2].caption, some[2].static, some[2].dynamic) == (again.caption, again.static, again.dynamic)
+    assert not np.array_equal(some[0].frames, world_item(2, 0, 4, 32, 1).frames)
+
+
+def test_items_have_the_size_asked_for_and_show_motion():
+    moved = 0
+    for number in range(40):
+        item = world_item(3, number, 8, 64, 1)
+        assert item.frames.shape == (8, 64, 64, 3) and item.frames.dtype == np.uint8
+        assert len({item.caption, *item.static, *item.dynamic}) == 3
+        moved += np.abs(item.frames[0].astype(int) - item.frames[-1]).max() > 60
+    assert moved > 30

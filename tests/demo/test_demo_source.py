@@ -1,0 +1,95 @@
+"""The rendered demo: the same seed gives the same bytes, and what is written agrees with itself."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from verified.corpus.assemble import read_source, write_corpus
+from verified.demo.source import render_demo
+from verified.io.jsonl import read_jsonl
+from verified.io.video import iterate_frames, probe
+
+SOURCE = {"kind": "demo", "videos": 6, "seconds": 6, "fps": 8, "size": 64, "train_share": 0.5, "val_share": 0.2}
+SPLITS = {"train_split": "train", "selection_split": "val", "test_split": "test", "held_out_share": 0.0}
+
+
+def render(folder: Path, seed: int = 5, **changes) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    render_demo(SOURCE | changes, seed, folder / "videos", folder / "rendered.jsonl", folder / "truth.jsonl")
+    return folder
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory) -> Path:
+    return render(tmp_path_factory.mktemp("demo"))
+
+
+def test_the_same_seed_gives_the_same_bytes(demo, tmp_path):
+    assert contents(render(tmp_path)) == contents(demo)
+
+
+def test_a_fresh_process_gives_the_same_bytes(demo, tmp_path, request):
+    call = f"render_demo({SOURCE!r}, 5, {str(tmp_path / 'videos')!r}, {str(tmp_path / 'rendered.jsonl')!r}, "
+    code = f"from verified.demo.source import render_demo; {call}{str(tmp_path / 'truth.jsonl')!r})"
+    scripts = request.config.rootpath / "scripts"
+    subprocess.run([sys.executable, "-c", code], check=True, env={"PYTHONPATH": str(scripts), "PATH": ""})
+    assert contents(tmp_path) == contents(demo)
+
+
+def test_another_seed_gives_other_videos(demo, tmp_path):
+    other = contents(render(tmp_path, seed=6))
+    ours = contents(demo)
+    assert all(other[name] != ours[name] for name in ours)
+
+
+def test_a_larger_demo_begins_with_the_same_videos(demo, tmp_path):
+    larger = contents(render(tmp_path, videos=8))
+    assert all(larger[name] == data for name, data in contents(demo).items() if name.endswith(".mp4"))
+    rows = read_jsonl(demo / "rendered.jsonl")
+    for row, again in zip(rows, read_jsonl(tmp_path / "rendered.jsonl")):
+        assert row | {"split": None} == again | {"split": None}
+
+
+def test_videos_are_what_the_settings_say(demo):
+    for path in sorted((demo / "videos").iterdir()):
+        probed = probe(path)
+        assert (probed["frames"], probed["fps"], probed["duration"]) == (48, 8.0, 6.0)
+        assert (probed["width"], probed["height"], probed["codec"], probed["state"]) == (64, 64, "h264", "whole")
+
+
+def test_cuts_of_the_truth_are_the_jumps_in_the_frames(demo):
+    for row in read_jsonl(demo / "truth.jsonl"):
+        frames = np.stack([frame for _, frame in iterate_frames(demo / "videos" / f"{row['video']}.mp4")])
+        border = frames[:, :, [0, -1]].mean(axis=(1, 2))  # nothing but background is ever at the border
+        jumps = np.flatnonzero(np.abs(np.diff(border, axis=0)).max(axis=1) > 25) + 1
+        assert [jump / 8 for jump in jumps] == row["cuts"]
+
+
+def test_truth_and_moments_agree(demo):
+    moments = {row["desc_id"]: row for row in read_jsonl(demo / "rendered.jsonl")}
+    events = [(row["video"], event) for row in read_jsonl(demo / "truth.jsonl") for event in row["events"]]
+    assert [event["desc_id"] for _, event in events] == list(moments) == list(range(1, len(moments) + 1))
+    for video, event in events:
+        row = moments[event["desc_id"]]
+        assert (row["video"], row["start"], row["end"]) == (video, event["start"], event["end"])
+
+
+def test_the_corpus_of_the_demo_leaves_nothing_out(demo, tmp_path):
+    files = {"videos": str(demo / "videos"), "moments": str(demo / "rendered.jsonl")}
+    write_corpus(read_source({"default_split": "test", "published": False}, files, threads=2), SPLITS, tmp_path)
+    moments = read_jsonl(tmp_path / "moments.jsonl")
+    assert len(moments) == len(read_jsonl(demo / "rendered.jsonl"))
+    assert list(moments[0]) == ["desc_id", "video", "start", "end", "duration", "split", "caption"]
+    videos = read_jsonl(tmp_path / "videos.jsonl")
+    assert [row["video"] for row in videos] == [f"demo-{number:04d}" for number in range(1, 7)]
+    expected = ["video", "path", "duration", "fps", "width", "height", "frames", "sha256", "rotation", "codec", "state"]
+    assert list(videos[0]) == expected
+    assert read_jsonl(tmp_path / "exclusions.jsonl") == []
+    assert {row["split"] for row in moments} == {"train", "val", "test"}

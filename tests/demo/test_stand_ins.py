@@ -1,0 +1,142 @@
+"""The weights that come with the workflow: made by its rules, what their card says, and from a world of their own."""
+
+import random
+
+import numpy as np
+import pytest
+import torch
+from refusals import refused
+from running import PROJECT, snakemake
+
+from verified.config import load
+from verified.config.evaluator import STAND_IN_FRAMES
+from verified.demo.stand_ins.card import EVENTS, UNSEEN, graded
+from verified.demo.stand_ins.image_backbone import Schedule, batches, train
+from verified.demo.stand_ins.labelled_frames import CLASSES, UNKNOWN, labelled_frame
+from verified.demo.stand_ins.paths import SHIPPED, shipped_backbone
+from verified.demo.tiny_evaluator.small_resnet import SIZE, STAGES
+from verified.demo.tiny_evaluator.world import world_item
+from verified.demo.world import draw_event, make_world
+from verified.evaluator.checkpoint import load_checkpoint, read_header
+from verified.evaluator.paths import starting_checkpoint
+from verified.features.backbones import load_backbone
+from verified.io.files import file_digest
+from verified.io.jsonl import read_json, read_jsonl
+from verified.runtime.seeds import derive_seed
+
+CARD = read_json(SHIPPED / "card.json")
+
+
+def test_the_card_names_every_file_by_its_bytes():
+    for name, entry in CARD["files"].items():
+        path = SHIPPED / name
+        assert (path.stat().st_size, file_digest(path)) == (entry["bytes"], entry["sha256"]), name
+    there = {path.relative_to(SHIPPED).as_posix() for path in SHIPPED.rglob("*") if path.is_file()}
+    assert there == {*CARD["files"], "card.json", "README.md"}
+    assert sum(entry["bytes"] for entry in CARD["files"].values()) < 8_000_000
+
+
+def test_the_evaluator_is_as_good_as_its_card_says():
+    grades = CARD["evaluator"]["auroc"]
+    assert grades["static"]["z1"] >= 0.9 and grades["dynamic"]["z1"] >= 0.95
+    again = graded(load_checkpoint(SHIPPED / "evaluator.safetensors"), CARD["seed"], 20)
+    for kind in grades:
+        assert again[kind]["z1"] == pytest.approx(grades[kind]["z1"], abs=0.1)
+    assert CARD["evaluator"]["unseen events"] == EVENTS
+
+
+def test_the_stem_and_the_feature_backbone_are_one_network():
+    backbone = load_backbone("small-resnet")
+    stem = load_checkpoint(SHIPPED / "evaluator.safetensors").vision.stem.network
+    assert all(torch.equal(value, stem.state_dict()[name]) for name, value in backbone._model.state_dict().items())
+    assert (backbone.size, backbone.dim) == (SIZE, STAGES[-1])
+
+
+def test_a_configuration_starts_from_it_unless_told_otherwise():
+    shipped = SHIPPED / "evaluator.safetensors"
+    demo = {"name": "a", "datasets": {"a": {"title": "A", "source": {"kind": "demo"}}}}
+    assert file_digest(starting_checkpoint(load(demo))) == file_digest(shipped)
+    trained = load({**demo, "evaluator": {"checkpoint": None}})
+    assert starting_checkpoint(trained).endswith("pretrained.safetensors") and not trained.evaluator.imported
+    other = load({**demo, "evaluator": {"size": "mini/16", "umt_file": "umt.pth", "image_size": 32}})
+    assert other.evaluator.checkpoint is None and other.evaluator.imported
+    assert read_header(shipped)[0].frames == STAND_IN_FRAMES
+    for misfit in ({"frames": 16}, {"size": "mini/16", "checkpoint": "stand-in"}):
+        with refused("tiny"):
+            load({**demo, "evaluator": misfit})
+    assert load({**demo, "evaluator": {"frames": 16, "checkpoint": None}}).evaluator.frames == 16
+
+
+@pytest.mark.parametrize("seed", [CARD["seed"], 7])
+def test_no_event_of_the_demo_is_seen_in_pre_training(seed):
+    """One draws under three names: some hundred events of each world, and no event of one in another."""
+
+    def looks(event):
+        return repr((event.shape, event.colour, event.texture, event.placed))
+
+    def apart(name):
+        return {looks(draw_event(random.Random(derive_seed(seed, name, number)), 0, 80, 8)) for number in range(300)}
+
+    demo = {looks(event) for video in range(60) for event in make_world(seed, f"demo-{video:04d}", 20, 8).events}
+    clips, frames = apart("separate world of the evaluator"), apart("labelled frames of the separate world")
+    assert min(len(demo), len(clips), len(frames)) > 290
+    assert not (demo & clips or demo & frames or clips & frames)
+
+
+def test_graded_events_lie_behind_those_of_any_training():
+    assert CARD["pretrain_clips"] < UNSEEN and CARD["backbone_frames"] < UNSEEN
+
+
+def test_a_labelled_frame_depends_on_seed_and_number_alone():
+    frame, labels = labelled_frame(3, 11, 56)
+    again, same = labelled_frame(3, 11, 56)
+    assert frame.shape == (56, 56, 3) and np.array_equal(frame, again) and labels == same
+    assert not np.array_equal(frame, labelled_frame(4, 11, 56)[0])
+    for number in range(50):
+        for name, value in labelled_frame(3, number, 16)[1].items():
+            assert value == UNKNOWN or 0 <= value < CLASSES[name]
+
+
+def test_a_training_of_the_image_network_learns_and_is_the_same_twice():
+    runs = [train(Schedule(8 * 60, 8, 2e-3, 3)) for _ in range(2)]
+    assert runs[0][1] == runs[1][1] and runs[0][1][-1]["loss"] < runs[0][1][0]["loss"]
+    numbers = range(2, 3)
+    frames, labels = next(batches(3, numbers, 8))
+    assert frames.shape == (8, SIZE, SIZE, 3) and set(labels) == set(CLASSES)
+
+
+@pytest.mark.slow
+def test_the_rules_make_all_of_it(tmp_path):
+    small = ["backbone_frames=128", "backbone_batch=16", "pretrain_clips=48", "pretrain_batch=8"]
+    run = snakemake(
+        tmp_path,
+        "--cores",
+        "1",
+        "stand_ins",
+        "--config",
+        f"evaluator={{{', '.join(small).replace('=', ': ')}}}",
+        config=PROJECT / "config" / "stand-ins.yaml",
+    )
+    assert run.returncode == 0, run.stdout[-3000:]
+    built = tmp_path / "results" / "stand-ins"
+    card = read_json(built / "card.json")
+    assert set(card) == set(CARD) and set(card["files"]) == set(CARD["files"])
+    checkpoint = built / "evaluator" / "demo" / "pretrained.safetensors"
+    assert card["files"]["evaluator.safetensors"]["sha256"] == file_digest(checkpoint)
+    assert "48 clips" in read_header(checkpoint)[1]
+    assert read_jsonl(built / "image-backbone.log.jsonl")[-1]["step"] == 7
+    assert world_item(card["seed"], 0, 8, 32, 1).caption
+
+
+def test_a_run_outside_the_project_can_be_moved(tmp_path, monkeypatch):
+    """Snakemake tells inputs by their names: the same file under another name would make the evaluator again."""
+    names = []
+    for folder in (tmp_path / "a", tmp_path / "deep" / "b"):
+        folder.mkdir(parents=True)
+        monkeypatch.chdir(folder)
+        names.append(
+            starting_checkpoint(load({"name": "a", "datasets": {"a": {"title": "A", "source": {"kind": "demo"}}}}))
+        )
+    assert names[0] == names[1]
+    monkeypatch.chdir(PROJECT)
+    assert shipped_backbone() == "scripts/verified/demo/stand_ins/weights/image-backbone"

@@ -1,0 +1,168 @@
+"""The drawn world keeps its own rules, whatever the seed."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from verified.config import read
+from verified.demo.motion import MARGIN, positions, swept_box
+from verified.demo.shapes import REACH, contact_distance, signed_distance
+from verified.demo.source import assign_splits
+from verified.demo.vocabulary import DIRECTIONS, EXTENT, HIDDEN, MOTIONS, SHAPES
+from verified.demo.world import LONGEST_SECONDS, SHORTEST_SECONDS, facts, make_world
+
+worlds = st.builds(
+    make_world,
+    st.integers(0, 2**32),
+    st.text(max_size=8),
+    st.sampled_from([4, 10, 20]),
+    st.sampled_from([4, 8, 15]),
+)
+
+
+@given(worlds)
+@settings(max_examples=150, deadline=None)
+def test_scenes_cover_the_video_and_events_follow_one_another(world):
+    edges = [0] + [scene.last for scene in world.scenes]
+    assert [scene.first for scene in world.scenes] == edges[:-1]
+    assert edges[-1] == world.frames
+    assert world.events
+    for event in world.events:
+        assert SHORTEST_SECONDS * world.fps <= event.last - event.first <= LONGEST_SECONDS * world.fps + 0.5
+        assert [event.first] + [s.last for s in event.scenes] == [s.first for s in event.scenes] + [event.last]
+        assert all(scene in world.scenes for scene in event.scenes)
+    assert all(before.last <= after.first for before, after in pairwise(world.events))
+
+
+@given(worlds)
+@settings(max_examples=150, deadline=None)
+def test_cuts_inside_events_are_apart_and_change_the_background(world):
+    for event in world.events:
+        inner = [scene.first for scene in event.scenes[1:]]
+        for before, after in pairwise([event.first, *inner, event.last]):
+            assert inner == [] or after - before >= 0.75 * world.fps - 0.5
+        assert all(before.background != after.background for before, after in pairwise(event.scenes))
+        assert set(np.divide(inner, world.fps)) <= set(world.cuts)
+
+
+@given(worlds)
+@settings(max_examples=150, deadline=None)
+def test_everything_stays_in_view_and_apart(world):
+    for event in world.events:
+        left, top, right, bottom = swept_box(event.placed)
+        assert min(left, top) >= MARGIN - 1e-9
+        assert max(right, bottom) <= EXTENT - MARGIN + 1e-9
+        for thing in (scene.bystander for scene in event.scenes):
+            if thing is None:
+                assert event.placed.path.motion != "meets"
+                continue
+            assert thing.shape != event.shape
+            assert thing.colour != event.colour
+            reach = REACH * thing.radius
+            assert MARGIN + reach - 1e-9 <= thing.x <= EXTENT - MARGIN - reach + 1e-9
+            assert MARGIN + reach - 1e-9 <= thing.y <= EXTENT - MARGIN - reach + 1e-9
+            if event.placed.path.motion != "meets":
+                apart = thing.x + reach < left or thing.x - reach > right
+                assert apart or thing.y + reach < top or thing.y - reach > bottom
+
+
+@given(worlds)
+@settings(max_examples=100, deadline=None)
+def test_nothing_hides_on_a_background_of_its_colour(world):
+    for event in world.events:
+        for scene in event.scenes:
+            assert (event.colour, scene.background) not in HIDDEN
+            assert scene.bystander is None or (scene.bystander.colour, scene.background) not in HIDDEN
+
+
+def moving_events(motion):
+    """Events of one motion with their frame rate."""
+    drawn = [make_world(3, f"video {number}", 20, 8) for number in range(150)]
+    events = [event for world in drawn for event in world.events if event.placed.path.motion == motion]
+    assert len(events) >= 10
+    return events
+
+
+@pytest.mark.parametrize("motion", ["moves", "meets"])
+def test_direction_and_speed_are_as_stated(motion):
+    for event in moving_events(motion):
+        path = event.placed.path
+        x, y, _, _ = positions(path, np.array([0.0, 1.0]))
+        dx, dy = DIRECTIONS[event.placed.direction]
+        assert np.sign([x[1] - x[0], y[1] - y[0]]).tolist() == [dx, dy]
+        rate = np.hypot(x[1] - x[0], y[1] - y[0])
+        low, high = {"slow": (9, 13), "fast": (24, 32)}[event.placed.speed]
+        assert low <= rate <= high
+
+
+def test_circles_turn_as_stated():
+    for event in moving_events("circles"):
+        x, y, _, _ = positions(event.placed.path, np.linspace(0, 0.5 * event.placed.path.seconds, 50))
+        turning = np.sum(np.diff(x)[:-1] * np.diff(y)[1:] - np.diff(x)[1:] * np.diff(y)[:-1])
+        assert (turning > 0) == (event.placed.direction == "clockwise")  # y points down
+
+
+def test_growing_appearing_and_vanishing_are_as_stated():
+    for motion, sign in (("grows", 1), ("shrinks", -1)):
+        for event in moving_events(motion):
+            _, _, radius, _ = positions(event.placed.path, np.array([0.0, event.placed.path.seconds]))
+            assert sign * (radius[1] - radius[0]) > 5
+            assert event.placed.size is None
+    for motion, present in (("appears", [False, True]), ("vanishes", [True, False])):
+        for event in moving_events(motion):
+            seconds = event.placed.path.seconds
+            assert positions(event.placed.path, np.array([0.4, 0.6]) * seconds)[3].tolist() == present
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize("mover", SHAPES)
+def test_shapes_touch_at_their_contact_distance(mover, direction):
+    grid = np.linspace(-60, 60, 481)
+    x, y = np.meshgrid(grid, grid)
+    dx, dy = DIRECTIONS[direction]
+    for target in SHAPES:
+        distance = contact_distance(mover, 16.0, target, 10.0, direction)
+        for change, overlaps in ((-1.0, True), (1.0, False)):
+            away = distance + change
+            inside = signed_distance(mover, x / 16, y / 16) < 0
+            other = signed_distance(target, (x - dx * away) / 10, (y - dy * away) / 10) < 0
+            assert (inside & other).any() == overlaps, (target, change)
+
+
+def test_the_truth_states_each_event_in_full():
+    seen = set()
+    for number in range(60):
+        world = make_world(9, f"video {number}", 20, 8)
+        for event in world.events:
+            known = facts(event, world.fps)
+            seen.add(known["motion"])
+            assert known["scenes"][0]["start"] == event.first / 8
+            assert known["scenes"][-1]["end"] == event.last / 8
+            assert known["count"] in (1, 2, 3)
+            assert (known["speed"] is not None) == (known["motion"] in ("moves", "meets"))
+    assert seen == set(MOTIONS)
+
+
+def test_the_demo_has_300_test_queries(request):
+    configuration = read(request.config.rootpath / "config" / "config.yaml")
+    source = configuration.datasets["demo"].source
+    names = [f"demo-{number:04d}" for number in range(1, source.videos + 1)]
+    splits = assign_splits(names, source.train_share, source.val_share, configuration.seed)
+    queries = sum(
+        len(make_world(configuration.seed, name, source.seconds, source.fps).events)
+        for name in names
+        if splits[name] == "test"
+    )
+    assert queries >= 300
+
+
+@given(st.integers(3, 400), st.floats(0.05, 0.9), st.floats(0.05, 0.9), st.integers(0, 1000))
+def test_splits_are_whole_videos_and_none_is_empty(count, train_share, val_share, seed):
+    names = [f"v{number}" for number in range(count)]
+    splits = assign_splits(names, train_share, val_share, seed)
+    assert sorted(splits) == sorted(names)
+    assert set(splits.values()) == {"train", "val", "test"}
+    assert splits == assign_splits(names[::-1], train_share, val_share, seed)

@@ -1,0 +1,36 @@
+"""Characters that act instead of being seen: gone from captions at every door."""
+
+import pytest
+
+from verified.corpus.moment_checks import caption
+from verified.io.characters import HIDDEN, hidden, plain
+from verified.lmm.parsing import parse
+
+ACTING = {
+    "escape": "\x1b[2J",
+    "nul": "\x00",
+    "bell": "\x07",
+    "backspace": "\x08",
+    "delete": "\x7f",
+    "c1": "\x9b31m",
+    "next line": "\x85",
+    "right to left": "\u202e",
+    "isolate": "\u2066",
+    "half a pair": "\ud83d",
+}
+
+
+@pytest.mark.parametrize("name", ACTING)
+def test_an_acting_character_reaches_no_caption(name):
+    text = f"A red ball{ACTING[name]} moves slowly to the left."
+    assert hidden(text) == f"U+{ord(ACTING[name][0]):04X}"
+    answer = "\n".join(f"{number}. {text[:-1]} {word}." for number, word in enumerate(("now", "again", "still"), 1))
+    generated = parse("statics_candidates", {"caption": "a ball moves"}, answer, 3).items
+    assert len(generated) == 3
+    for made in (plain(text), caption(text), *generated):
+        assert not HIDDEN.search(made) and "red ball" in made and "\n" not in made
+
+
+def test_what_is_seen_stays():
+    text = "Ein Mädchen öffnet 門 — 👩‍👩‍👧 «so» e\u0301 עברית"
+    assert plain(f"  {text}\t ") == text and hidden(text) is None

@@ -1,0 +1,64 @@
+"""JSON Lines: whole files or none, errors that name file and row."""
+
+import json
+
+import pytest
+from refusals import refused
+
+from verified.io.jsonl import read_json, read_jsonl, write_jsonl
+
+
+def test_what_is_written_is_read(tmp_path):
+    rows = [{"a": 1, "b": "ü\u2028"}, {"a": None}]
+    assert write_jsonl(tmp_path / "x.jsonl", rows) == 2
+    assert read_jsonl(tmp_path / "x.jsonl") == rows
+    assert (tmp_path / "x.jsonl").read_bytes().endswith(b"}\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "row", "named"),
+    [
+        (b'{"a": 1}\n{"a": ', 2, "JSON"),
+        (b'{"a": 1}\n[1]', 2, "list"),
+        (b'{"b": 1}\n', 1, "'a'"),
+        (b'{"a": 1}\n\xff\n', 2, "UTF-8"),
+        (b'{"a": ' + b"9" * 5000 + b"}", 1, "number"),
+        (b'{"a": ' + b"[" * 200_000 + b"}", 1, "nested"),
+        (b"<html><body>404</body></html>", 1, "JSON"),
+    ],
+)
+def test_errors_name_file_and_row(tmp_path, text, row, named):
+    (tmp_path / "x.jsonl").write_bytes(text)
+    with refused(named, file="x.jsonl", row=row):
+        read_jsonl(tmp_path / "x.jsonl", required=["a"])
+
+
+def test_a_byte_order_mark_and_windows_line_ends_are_read(tmp_path):
+    (tmp_path / "x.jsonl").write_bytes(b'\xef\xbb\xbf{"a": 1}\r\n{"a": 2}\r\n')
+    assert [row["a"] for row in read_jsonl(tmp_path / "x.jsonl")] == [1, 2]
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path):
+    path = tmp_path / "x.jsonl"
+    write_jsonl(path, [{"a": 1}])
+
+    def rows():
+        yield {"a": 2}
+        raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        write_jsonl(path, rows())
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        write_jsonl(path, [{"a": float("nan")}])
+    assert read_jsonl(path) == [{"a": 1}]
+    assert [entry.name for entry in tmp_path.iterdir()] == ["x.jsonl"]
+
+
+def test_documents(tmp_path):
+    (tmp_path / "x.json").write_text(json.dumps({"a": 1}))
+    assert read_json(tmp_path / "x.json") == {"a": 1}
+    (tmp_path / "x.json").write_text("{")
+    with refused("JSON"):
+        read_json(tmp_path / "x.json")
+    with refused(file=tmp_path / "none.json"):
+        read_json(tmp_path / "none.json")

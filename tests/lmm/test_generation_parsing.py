@@ -1,0 +1,171 @@
+"""Parsing: every printed format, and what models make of it."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from verified.lmm.parsing import CAPTION_TASKS, parse
+from verified.lmm.request import TASKS
+
+COARSE = "A man rides a bicycle."
+THREE = ["A man rides a red bicycle.", "A man in a hat rides a bicycle.", "An old man rides a bicycle past a house."]
+
+
+def candidates(text, task="statics_candidates", count=3, cut=False):
+    return parse(task, {"caption": COARSE, "count": str(count)}, text, count, cut)
+
+
+FORMS = {
+    "json": '{"original": "A man rides a bicycle.", "1": "%s", "2": "%s", "3": "%s"}',
+    "json in a fence, with chatter": 'Sure!\n```json\n{"original": "x",\n"1": "%s",\n"2": "%s",\n"3": "%s"}\n```\nBye!',
+    "json with a trailing comma": '{"1": "%s",\n"2": "%s",\n"3": "%s",\n}',
+    "json without commas": '{\n"original": "x"\n"1": "%s"\n"2": "%s"\n"3": "%s"\n}',
+    "json without closing brace": '{"original": "x",\n"1": "%s",\n"2": "%s",\n"3": "%s"',
+    "json with a missing closing quote": '{"original": "x",\n"1": "%s",\n"2": "%s,\n"3": "%s"\n}',
+    "json with curly quotes": "{“original”: “x”,\n“1”: “%s”,\n“2”: “%s”,\n“3”: “%s”\n}",
+    "json list": '["%s", "%s", "%s"]',
+    "json under a key": '{"candidates": {"1": "%s", "2": "%s", "3": "%s"}}',
+    "json with named candidates": '{"original": "x", "caption1": "%s", "caption2": "%s", "caption3": "%s"}',
+    "numbered lines": "1. %s\n2. %s\n3. %s",
+    "numbered lines in quotes": '1. "%s"\n2. "%s"\n3. "%s"',
+    "numbered in one line": "1. %s 2. %s 3. %s",
+    "numbered with brackets": "1) %s\n2) %s\n3) %s",
+    "numbered with empty lines and chatter": "Here are three:\n\n1. %s\n\n2. %s\n\n3. %s\n\nI kept the meaning.",
+    "numbered bold": "**1.** %s\n**2.** %s\n**3.** %s",
+    "labelled": "Candidate 1: %s\nCandidate 2: %s\nCandidate 3: %s",
+    "numbered and labelled": "1. Sentence 1: %s\n2. Sentence 2: %s\n3. Sentence 3: %s",
+    "numbered twice": '1. 1. "%s"\n2. 2. "%s"\n3. 3. "%s"',
+    "numbered inside quotes": '"1. %s"\n"2. %s"\n"3. %s"',
+    "numbered inside json": '["1. %s", "2. %s", "3. %s"]',
+    "numbered bullets": '- 1. "%s"\n- 2. "%s"\n- 3. "%s"',
+    "bullets": "- %s\n- %s\n- %s",
+    "quoted lines": '"%s"\n"%s"\n"%s"',
+    "numbered, one quote missing": '1. "%s"\n2. "%s\n3. %s"',
+    "windows line ends": "1. %s\r\n2. %s\r\n3. %s\r\n",
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_three_candidates_from_every_form(form):
+    parsed = candidates(FORMS[form] % tuple(THREE))
+    assert list(parsed.items) == THREE
+    assert parsed.missing == 0 and parsed.form != "none"
+
+
+def test_at_least_three_means_the_first_three():
+    parsed = candidates("\n".join(f"{number}. A man rides bicycle {number * 'a'}." for number in range(1, 12)))
+    assert len(parsed.items) == 3 and parsed.missing == 0 and parsed.items[2].endswith("aaa.")
+
+
+def test_too_few_are_kept_and_counted():
+    parsed = candidates(f"1. {THREE[0]}\n2. {THREE[1]}")
+    assert list(parsed.items) == THREE[:2] and parsed.missing == 1 and parsed.usable
+
+
+def test_json_cut_short_keeps_what_is_complete():
+    parsed = candidates(f'{{"original": "x",\n"1": "{THREE[0]}",\n"2": "A man in a ha', cut=True)
+    assert list(parsed.items) == THREE[:1] and parsed.missing == 2
+    assert candidates(f'{{"1": "{THREE[0]}",\n"2": "A man in a ha').items == (THREE[0],)
+
+
+def test_a_list_cut_at_the_token_limit_loses_its_last_item():
+    assert candidates(f"1. {THREE[0]}\n2. {THREE[1]}\n3. An old m", cut=True).items == tuple(THREE[:2])
+
+
+@pytest.mark.parametrize(
+    "text", ["", "   \n", "I am sorry.", "<html><body>502</body></html>", "{", "[]", "{}", "null", "1."]
+)
+@pytest.mark.parametrize("task", TASKS)
+def test_nothing_usable_is_nothing(task, text):
+    parsed = parse(task, {"caption": COARSE}, text, 3)
+    assert not parsed.usable and parsed.missing >= 3
+
+
+def test_places_of_candidates_survive_refusals():
+    parsed = candidates(f"1. {THREE[0]}\n2. {COARSE}\n3. {THREE[2]}\n4. {THREE[1]}")
+    assert parsed.items == (THREE[0], THREE[2], THREE[1]) and parsed.positions == (0, 2, 3)
+    assert parsed.refused == ({"caption": COARSE, "reason": "equals-coarse"},)
+
+
+KEYFRAMES = {
+    "printed": "Background: {0}\n\nObjects Attributes: {1}\n\nDesc: {2}",
+    "in quotes": '"Background: {0}\n\nObjects Attributes: {1}"\n\n"Desc: {2}"',
+    "bold": "**Background:** {0}\n**Objects Attributes:** {1}\n**Desc:** {2}",
+    "one line": "Background: {0} Objects Attributes: {1} Desc: {2}",
+    "other words": "Background: {0}\nObject attributes: {1}\nDescription: {2}\n\nNote: nothing else is clear.",
+    "json": '{{"background": "{0}", "objects attributes": "{1}", "desc": "{2}"}}',
+}
+
+
+@pytest.mark.parametrize("form", KEYFRAMES)
+def test_keyframe_sections(form):
+    parts = ("A brick wall behind a road.", "The man is old, the bicycle red.", "An old man rides a red bicycle.")
+    parsed = parse("keyframe_description", {"caption": COARSE}, KEYFRAMES[form].format(*parts), 1)
+    assert tuple(parsed.sections[name] for name in ("background", "foreground", "description")) == parts
+    assert parsed.missing == 0
+
+
+def test_a_missing_section_is_counted():
+    parsed = parse("keyframe_description", {"caption": COARSE}, "Background: a wall.\nDesc: a man.", 1)
+    assert parsed.missing == 1 and parsed.sections["foreground"] == "" and parsed.usable
+
+
+ANSWERS = {
+    "printed": "1. It goes left.\n2. It is slow.\n\nThe man rides left. Then he stops.",
+    "one line": "1. It goes left. 2. It is slow. The man rides left. Then he stops.",
+    "labelled description": "1. It goes left.\n2. It is slow.\n\n**Description:** The man rides left. Then he stops.",
+    "no empty line": "1. It goes left.\n2. It is slow.\nThe man rides left. Then he stops.",
+    "long label": "1. It goes left.\n2. It is slow.\n\nDescription of the motion: The man rides left. Then he stops.",
+    "json": json.dumps(
+        {"answers": ["It goes left.", "It is slow."], "description": "The man rides left. Then he stops."}
+    ),
+}
+
+
+@pytest.mark.parametrize("form", ANSWERS)
+def test_answers_then_description(form):
+    parsed = parse("answers", {"caption": COARSE}, ANSWERS[form], 2)
+    assert parsed.items == ("It goes left.", "It is slow.")
+    assert parsed.sections["description"] == "The man rides left. Then he stops."
+    assert parsed.missing == 0
+
+
+def test_more_answers_than_questions_do_not_become_the_description():
+    parsed = parse("answers", {"caption": COARSE}, "1. A.\n2. B.\n3. C.\n\nThe man rides.", 2)
+    assert parsed.items == ("A.", "B.") and "rides" in parsed.sections["description"]
+
+
+def test_answers_without_description_lack_one_part():
+    parsed = parse("answers", {"caption": COARSE}, "1. It goes left.\n2. It is slow.", 2)
+    assert parsed.missing == 1 and len(parsed.items) == 2
+
+
+def test_questions():
+    text = "1. Where does he go?\n2. How fast is he?\n3. Does he stop?\n4. Who watches?\n5. Does he turn?\n6. Why?"
+    parsed = parse("questions", {"caption": COARSE}, text, 5)
+    assert len(parsed.items) == 5 and parsed.items[4] == "Does he turn?"
+
+
+def test_numbers_inside_a_sentence_do_not_split_it():
+    text = "1. A team of 2. A man waves.\n2. Bus no. 3 leaves.\n3. Two men wave."
+    assert len(parse("questions", {"caption": COARSE}, text, 3).items) == 3
+
+
+plain = st.from_regex(r"[A-Z][a-z]{2,8}( [a-z]{2,8}){2,6}\.", fullmatch=True)
+
+
+@given(st.lists(plain, min_size=3, max_size=3, unique=True))
+def test_numbered_captions_come_back(items):
+    for text in ("\n".join(f"{n}. {item}" for n, item in enumerate(items, 1)), json.dumps(dict(zip("123", items)))):
+        parsed = parse("questions", {"caption": COARSE}, text, 3)
+        assert list(parsed.items) == items
+
+
+@given(st.text(max_size=300), st.sampled_from(list(TASKS)), st.booleans())
+def test_any_text_is_parsed_without_an_error(text, task, cut):
+    parsed = parse(task, {"caption": COARSE}, text, 3, cut)
+    assert len(parsed.items) <= 3 and len(parsed.positions) == len(parsed.items)
+    if task in CAPTION_TASKS:
+        assert parsed.missing == 3 - len(parsed.items)

@@ -1,0 +1,279 @@
+"""The quote: counted on the plan before anything runs, and exact about what the ledger holds."""
+
+import json
+from pathlib import Path
+
+import pytest
+from captioning import make_moments, make_tar, make_videos
+from loopback import Scripted, completion, endpoint, images_of, sensible
+from media import counted, write_video
+from refusals import refused
+
+from verified.captions import dynamics, statics
+from verified.captions.tar import KeyframeTar
+from verified.config import load
+from verified.corpus.assemble import write_shard
+from verified.io.jsonl import read_jsonl, write_jsonl
+from verified.keyframes import write_keyframes
+from verified.lmm.probe import probe_picture
+from verified.lmm.quote import quote, totals, unpriced
+from verified.lmm.session import Session
+from verified.perturbations.write import TASK_OF_KIND
+from verified.runtime.made_with import note_of
+
+CAPTIONS = ["a dog runs", "a cat sits", "a dog runs"]
+
+
+def config(url):
+    role = {"engine": "openai", "model": "loop-1", "base_url": url, "price_in": 1.0, "price_out": 2.0}
+    video = {**role, "tokens_per_image": 250, "tokens_per_second": 10.0, "tokens_read_per_second": 1000.0}
+    return load(
+        {
+            "name": "mine",
+            "shards": 1,
+            "datasets": {
+                "mine": {
+                    "title": "Mine",
+                    "source": {"kind": "folder", "videos": "videos", "moments": "moments.jsonl"},
+                    "keyframes": {"segments": 2},
+                }
+            },
+            "generation": {"llm": role, "image_lmm": role, "video_lmm": video, "ledger": "ledger.sqlite"},
+        }
+    )
+
+
+def lay_videos(folder, moments):
+    """Files by the names of the videos; a quote opens none of them."""
+    (folder / "videos").mkdir()
+    for video in {row["video"] for row in moments}:
+        (folder / "videos" / f"{video}.mp4").touch()
+
+
+def test_a_quote_before_and_after_the_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    moments = make_moments(CAPTIONS)
+    write_jsonl("moments.jsonl", moments)
+    with refused("videos"):
+        quote(config("http://127.0.0.1:9"))
+    lay_videos(tmp_path, moments)
+    with endpoint() as served:
+        settings = config(served.url)
+        before = {row["task"]: row for row in quote(settings)}
+        assert not served.bodies and not (tmp_path / "ledger.sqlite").exists()
+        calls = {task: row["calls"] for task, row in before.items()}
+        assert calls == {
+            "keyframe_description": 6,
+            "statics_candidates": 3,
+            "questions": 2,
+            "answers": 3,
+            "dynamics_candidates": 3,
+            "positives": 2,
+            "static_negatives": 2,
+            "dynamic_negatives": 2,
+        }
+        assert before["keyframe_description"]["images"] == 6 and before["answers"]["frames"] == 48
+        answers = before["answers"]
+        seconds = answers["tokens_in"] / 1000 + answers["tokens_out"] / 10
+        assert answers["tokens_in"] > 48 * 250 and answers["gpu_hours"] == pytest.approx(seconds / 3600)
+        assert answers["money"] == pytest.approx((answers["tokens_in"] + 2 * answers["tokens_out"]) / 1e6, rel=0.01)
+        assert all(row["known"] == 0 for row in before.values())
+
+        videos = make_videos(tmp_path / "videos", moments)
+        probes = [{"video": name, "probe": row} for name, row in videos.items()]
+        write_jsonl("results/mine/corpus/shards/shard-00.probes.jsonl", probes)
+        (tmp_path / "results/mine/keyframes").mkdir()
+        tar = make_tar(tmp_path / "results/mine/keyframes/shard-00.tar", moments)
+        tasks = (*statics.TASKS, *dynamics.TASKS, *TASK_OF_KIND.values())
+        with Session(settings.generation, settings.seed, tasks) as session, KeyframeTar(tar) as keyframes:
+            statics.caption_statics(moments, keyframes, session)
+            half = totals(quote(settings))
+            assert half["known"] == 9 and half["images"] == 0 and half["calls"] == 14
+            dynamics.caption_dynamics(moments, videos, settings.datasets["mine"].dynamics.model_dump(), session)
+        asked = len(served.bodies)
+        after = {row["task"]: row for row in quote(settings)}
+        assert len(served.bodies) == asked
+    for task in (*statics.TASKS, *dynamics.TASKS):
+        assert after[task]["calls"] == 0 and after[task]["tokens_in"] == 0 and after[task]["known"] > 0
+    assert after["positives"]["calls"] == 2
+    assert json.dumps(totals(list(after.values())))
+
+
+def test_means_of_the_ledger_replace_the_estimates(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with endpoint() as served:
+        settings = config(served.url)
+        with Session(settings.generation, settings.seed, ["positives"]) as session:
+            captions = [f"dog {number} runs" for number in range(20)]
+            calls = (session.call("positives", {"caption": caption, "count": "3"}, 3) for caption in captions)
+            session.ask("positives", calls, 20)
+        write_jsonl("moments.jsonl", make_moments(CAPTIONS))
+        lay_videos(tmp_path, make_moments(CAPTIONS))
+        row = next(row for row in quote(settings) if row["task"] == "positives")
+    assert (row["calls"], row["tokens_in"], row["tokens_out"]) == (2, 24, 8)
+
+
+def test_a_data_set_that_no_table_shows_takes_no_captions(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_jsonl("moments.jsonl", make_moments(CAPTIONS))
+    lay_videos(tmp_path, make_moments(CAPTIONS))
+    settings = config("http://127.0.0.1:9").model_copy(update={"tables": ()})
+    assert {row["task"] for row in quote(settings)} == set(TASK_OF_KIND.values())
+
+
+def test_pictures_of_known_models_are_counted_by_their_rule_and_others_are_marked(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    moments = make_moments(CAPTIONS)
+    write_jsonl("moments.jsonl", moments)
+    (tmp_path / "videos").mkdir(exist_ok=True)
+    make_videos(tmp_path / "videos", moments)
+
+    def rows(model, **changes):
+        role = {"engine": "openai", "model": model, "base_url": "http://127.0.0.1:1/v1", "price_in": 1.0, **changes}
+        settings = config("http://127.0.0.1:1/v1").model_dump()
+        settings["generation"] |= {"image_lmm": role, "video_lmm": role}
+        return {row["task"]: row for row in quote(load(settings))}
+
+    known = rows("llava-hf/llava-v1.6-mistral-7b-hf")["keyframe_description"]
+    assert known["pictures_unknown"] == 0 and known["tokens_in"] > 6 * 1500
+    clip = rows("Qwen/Qwen2.5-VL-7B-Instruct", video_input="frames")["answers"]
+    assert clip["pictures_unknown"] == 0 and 48 * 50 < clip["tokens_in"] < 48 * 150
+    unknown = rows("somebody's")
+    assert (unknown["keyframe_description"]["pictures_unknown"], unknown["answers"]["pictures_unknown"]) == (6, 48)
+    assert unknown["answers"]["money"] is None and totals(list(unknown.values()))["money"] is None
+
+
+def test_an_endpoint_says_what_a_picture_takes(tmp_path):
+    def script(number, body):
+        answer = json.loads(completion("yes").body)
+        answer["usage"]["prompt_tokens"] = 9 + 371 * len(images_of(body))
+        return Scripted(200, json.dumps(answer).encode())
+
+    with endpoint(script) as served:
+        assert probe_picture((roles := config(served.url).generation).image_lmm, roles) == 371
+    flat = endpoint(lambda number, body: completion("yes"))
+    with flat as served, refused("set tokens_per_image", remedy=True):
+        probe_picture((roles := config(served.url).generation).image_lmm, roles)
+
+
+def test_no_moments_no_quote(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with refused("moments.jsonl"):
+        quote(config("http://127.0.0.1:1/v1"))
+    demo = load({"datasets": {"demo": {"title": "D", "source": {"kind": "demo"}}}})
+    with refused("rendered"):
+        quote(demo)
+
+
+def test_released_annotations_take_no_calls():
+    source = {"kind": "released", "collection": "charades-fig", "splits": ["test"]}
+    assert quote(load({"datasets": {"c": {"title": "C", "source": source}}})) == []
+
+
+def test_what_will_differ_is_not_counted_as_one(tmp_path, monkeypatch):
+    """Two moments of one caption in two videos differ in their pictures, and so in all that follows from these."""
+    monkeypatch.chdir(tmp_path)
+    moments = make_moments(["a dog runs"] * 4, videos=2)
+    moments.append({**moments[0], "desc_id": 99})  # the same moment again: asked once
+    write_jsonl("moments.jsonl", moments)
+    lay_videos(tmp_path, moments)
+    calls = {row["task"]: row["calls"] for row in quote(config("http://127.0.0.1:9"))}
+    assert calls["questions"] == calls["positives"] == 1
+    assert calls["keyframe_description"] == 2 * 4
+    assert calls["statics_candidates"] == calls["answers"] == calls["dynamics_candidates"] == 4
+
+
+def test_a_quote_looks_only_tasks_up_that_the_ledger_knows(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with endpoint() as served:
+        settings = config(served.url)
+        with Session(settings.generation, settings.seed, ["positives"]) as session:
+            call = session.call("positives", {"caption": "a dog runs", "count": "3"}, 3)
+            session.ask("positives", [call], 1)
+        moments = make_moments(CAPTIONS)
+        write_jsonl("moments.jsonl", moments)
+        lay_videos(tmp_path, moments)
+        looked = []
+        monkeypatch.setattr("verified.lmm.ledger.Ledger.get", lambda self, key: looked.append(key))
+        quote(settings)
+    assert len(looked) == len(CAPTIONS), "those of the one task of which there is an answer"
+
+
+def looked_into(moments):
+    """What a run leaves of its first stages: probes and keyframes of these moments, in one shard."""
+    files = {"videos": "videos", "moments": "moments.jsonl"}
+    folder = Path("results/mine/corpus/shards")
+    output = {name: str(folder / f"shard-00.{name}.jsonl") for name in ("moments", "videos", "probes")}
+    folder.mkdir(parents=True, exist_ok=True)
+    write_jsonl("moments.jsonl", moments)
+    write_shard({"default_split": "test", "published": False}, files, "shard-00", 1, output)
+    settings = config("http://127.0.0.1:9").datasets["mine"].keyframes.model_dump()
+    write_keyframes(read_jsonl(output["moments"]), read_jsonl(output["videos"]), settings, keyframes_of_run())
+
+
+def keyframes_of_run() -> str:
+    return "results/mine/keyframes/shard-00.tar"
+
+
+def test_a_quote_is_of_the_moments_that_are_there_now(tmp_path, monkeypatch):
+    """Videos of one shot each: a moment has one keyframe, where a quote that has not looked supposes two."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "videos").mkdir()
+    moments = make_moments(["a dog runs", "a cat sits", "a bird flies"], videos=3)
+    make_videos(tmp_path / "videos", moments)
+    settings = config("http://127.0.0.1:9")
+
+    def quoted(rows):
+        write_jsonl("moments.jsonl", rows)
+        found = quote(settings)
+        return {row["task"]: row["calls"] for row in found}["keyframe_description"], totals(found)["unseen"]
+
+    assert quoted(moments[:2]) == (4, 2)
+    looked_into(moments[:2])
+    write_jsonl("results/mine/corpus/moments.jsonl", moments[:1])  # of an earlier run
+    assert quoted(moments[:2]) == (2, 0)
+    assert quoted(moments) == (4, 1), "a video was added"
+    assert quoted(moments[:1]) == (1, 0), "a row was removed"
+    moved = {**moments[0], "end": moments[0]["end"] - 1}
+    assert quoted([moved, moments[1]]) == (3, 1), "its keyframes are to be cut again"
+    note = note_of(keyframes_of_run())
+    note.parent.mkdir(parents=True)
+    note.write_text(json.dumps({"params": ["1", "{'segments': 3, 'min_scene_seconds': 0.6, 'threshold': 27.0}"]}))
+    assert quoted(moments[:2]) == (4, 2), "they were cut with other settings"
+    note.unlink()
+    write_video(tmp_path / "videos" / "v0.mp4", counted(24))
+    assert quoted(moments[:2])[1] == 1, "a video was replaced"
+    (tmp_path / "videos" / "v0.mp4").write_bytes(b"no video")
+    looked_into(moments[:2])
+    assert quoted(moments[:2]) == (1, 0), "moments of a video that cannot be read cost nothing"
+
+
+def test_what_like_calls_took_with_all_their_attempts_tells_what_others_will(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    answers = iter(range(10**6))
+
+    def script(number, body):
+        """Every second answer is of no use, so that each call is asked twice."""
+        return completion("" if next(answers) % 2 == 0 else sensible(body))
+
+    with endpoint(script) as served:
+        settings = config(served.url)
+        llm = settings.generation.llm.model_copy(update={"api_slots": 1})
+        settings = settings.model_copy(update={"generation": settings.generation.model_copy(update={"llm": llm})})
+        moments = make_moments([f"dog {number} runs" for number in range(22)])
+        with Session(settings.generation, settings.seed, ["positives"]) as session:
+            calls = (session.call("positives", {"caption": row["caption"], "count": "3"}, 3) for row in moments[:20])
+            session.ask("positives", calls, 20)
+        write_jsonl("moments.jsonl", moments)
+        lay_videos(tmp_path, moments)
+        row = next(row for row in quote(settings) if row["task"] == "positives")
+    assert (row["calls"], row["known"], row["tokens_out"]) == (2, 20, 2 * 2 * 4)
+    assert row["tokens_in"] == pytest.approx(2 * 2 * 12, rel=0.05)
+
+
+def test_roles_without_prices_are_named():
+    settings = config("http://127.0.0.1:9")
+    free = settings.generation.llm.model_copy(update={"price_in": 0.0, "price_out": 0.0})
+    settings = settings.model_copy(update={"generation": settings.generation.model_copy(update={"llm": free})})
+    rows = [{"task": "positives", "calls": 3}, {"task": "answers", "calls": 3}, {"task": "questions", "calls": 0}]
+    assert unpriced(settings, rows) == ["llm"] and unpriced(settings, rows[1:]) == []

@@ -1,0 +1,102 @@
+"""What a job does about calls that nobody answered."""
+
+import pytest
+from captioning import settings
+from refusals import refused
+from stub_engine import StubEngine
+
+from verified.lmm.outcome import NotNow
+from verified.lmm.request import Reply
+from verified.lmm.session import Session
+
+
+def ask(folder, reply, incomplete):
+    """What `settle` says after four questions."""
+    engine = StubEngine(reply)
+    with Session(settings(folder, incomplete=incomplete), 1, ["questions"], {"llm": engine}) as session:
+        calls = [session.call("questions", {"caption": f"dog {n} runs", "count": "5"}, 5) for n in range(4)]
+        session.ask("questions", calls, 4)
+        return session.settle()
+
+
+def busy(caption):
+    def reply(request, text):
+        return Reply("", "error", "rate-limit") if request.slots["caption"] == caption else Reply(text)
+
+    return reply
+
+
+def test_one_unanswered_call_fails_the_job_or_is_counted(tmp_path):
+    with refused("1 of 4", "rate-limit", "stub-1", remedy=True):
+        ask(tmp_path, busy("dog 2 runs"), "fail")
+    assert ask(tmp_path, busy("dog 2 runs"), "allow") == {"rate-limit": 1}
+    assert ask(tmp_path, None, "fail") == {}
+
+
+def test_a_final_failure_is_no_reason_to_ask_again(tmp_path):
+    assert ask(tmp_path, lambda request, text: Reply("", "blocked", "content-filter"), "fail") == {}
+
+
+def test_even_where_it_is_allowed_a_job_without_any_answer_fails(tmp_path):
+    with refused("4 of 4", remedy=True):
+        ask(tmp_path, lambda request, text: Reply("", "error", "timeout"), "allow")
+
+
+def test_an_endpoint_that_is_down_is_named_with_what_is_answered(tmp_path):
+    def reply(request, text):
+        if request.slots["caption"] == "dog 3 runs":
+            raise NotNow("outage", "the endpoint http://there does not answer", remedy="run again")
+        return Reply(text)
+
+    with refused("http://there", "3 of 4", "questions", remedy=True):
+        ask(tmp_path, reply, "fail")
+    assert ask(tmp_path, reply, "allow") == {"outage": 1}
+
+
+class Loaded(StubEngine):
+    """A stub with a share of the GPU's memory that notes when it is loaded and unloaded."""
+
+    def __init__(self, name, share, diary):
+        super().__init__(model=name)
+        self.gpu_share, self.diary = share, diary
+
+    def answer(self, requests):
+        for request in requests:
+            if self.model not in self.diary.memory:
+                self.diary.memory.add(self.model)
+                self.diary.append(f"load {self.model}")
+            yield from super().answer([request])
+
+    def release(self):
+        if self.model in self.diary.memory:
+            self.diary.memory.remove(self.model)
+            self.diary.append(f"unload {self.model}")
+
+
+class Diary(list):
+    def __init__(self):
+        super().__init__()
+        self.memory = set()
+
+
+@pytest.mark.parametrize(
+    ("share", "expected"),
+    [
+        (0.9, ["load seer", "unload seer", "load writer"]),
+        (0.45, ["load seer", "load writer"]),
+    ],
+)
+def test_models_that_do_not_fit_together_take_turns(tmp_path, share, expected):
+    from captioning import make_moments, make_tar
+
+    from verified.captions.statics import TASKS, caption_statics
+    from verified.captions.tar import KeyframeTar
+
+    moments = make_moments(["a dog runs", "a cat sits"])
+    diary = Diary()
+    engines = {"image_lmm": Loaded("seer", share, diary), "llm": Loaded("writer", share, diary)}
+    with KeyframeTar(make_tar(tmp_path / "k.tar", moments)) as tar, Session(settings(tmp_path), 1, TASKS, engines) as s:
+        caption_statics(moments, tar, s)
+        assert diary == expected
+        caption_statics(moments, tar, s)  # all in the ledger: nothing is loaded or unloaded
+        assert diary == expected

@@ -1,0 +1,169 @@
+"""The transformers engine on real model classes (tiny, random weights), from JPEGs and clips to typed outcomes."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tiny_models
+from captioning import jpeg, settings
+from refusals import refused
+
+from verified.config.generation import EngineSettings
+from verified.errors import InputError
+from verified.lmm.asking import Asker, Call
+from verified.lmm.engines.media import without_control_tokens
+from verified.lmm.engines.transformers import Transformers
+from verified.lmm.ledger import Ledger
+from verified.lmm.request import Request, Sampling
+from verified.lmm.session import Session
+
+SHORT = Sampling(max_tokens=8)
+CLIP = np.random.default_rng(0).integers(0, 255, (5, 40, 60, 3), np.uint8)
+
+
+@pytest.fixture(scope="module", params=["mistral", "llava_next", "qwen_vl"])
+def model(request, tmp_path_factory):
+    return request.param, getattr(tiny_models, request.param)(tmp_path_factory.mktemp(request.param))
+
+
+def engine(folder, **changes):
+    return Transformers(EngineSettings(engine="transformers", model=folder, **changes))
+
+
+def requests_for(kind):
+    """A text for each kind, and a picture and a clip for those that see."""
+    values = {"caption": "a dog runs", "count": "3"}
+    requests = [Request("positives", "say it [INST] <image> <|image_pad|> anew", values, sampling=SHORT, seed=5)]
+    if kind != "mistral":
+        requests.append(Request("keyframe_description", "look", values, images=(jpeg(40),), sampling=SHORT, seed=5))
+    if kind == "qwen_vl":
+        requests.append(Request("answers", "watch", values, frames=CLIP, sampling=SHORT, seed=5))
+    return requests
+
+
+def test_replies(model):
+    kind, folder = model
+    asked = requests_for(kind)
+    replies = list(engine(folder).answer(asked))
+    assert [reply.finish for reply in replies] == ["length"] * len(asked)
+    assert all(reply.tokens_out == 8 and reply.tokens_in > 4 and reply.seconds > 0 for reply in replies)
+    if kind == "qwen_vl":
+        frames, alone = replies[2].tokens_in, replies[1].tokens_in
+        assert frames - alone >= 4 * 4  # five frames against one picture, at least four tokens each
+
+
+def test_same_seed_same_answer_whatever_else_is_asked(model):
+    kind, folder = model
+    asked = requests_for(kind)
+    together = [reply.text for reply in engine(folder).answer(asked)]
+    alone = [next(engine(folder).answer([request])).text for request in reversed(asked)][::-1]
+    assert together == alone
+
+
+def test_typed_outcomes_in_the_ledger(model, tmp_path, monkeypatch):
+    kind, folder = model
+    monkeypatch.chdir(Path(folder).parent)  # seeds are derived from the model's id: a name that is the same in each run
+    with Ledger(tmp_path / "ledger.sqlite") as ledger:
+        calls = [Call(request, (str(number),), 3) for number, request in enumerate(requests_for(kind))]
+        outcomes = dict(Asker(engine(Path(folder).name), ledger, attempts=2).ask(calls))
+    assert len(outcomes) == len(calls)
+    typed = {("truncated", "token-limit"), ("invalid", "unreadable"), ("invalid", "empty")}
+    for outcome in outcomes.values():
+        # Random weights write no list: the answer runs to the limit, or stops by chance before it.
+        assert (outcome.status, outcome.reason) in typed
+        assert outcome.attempts == 2 and outcome.tokens_out > 0
+        assert not outcome.parsed.items
+
+
+def test_a_shard_loads_its_model_once_for_all_roles_and_tasks(tmp_path, monkeypatch):
+    import transformers
+
+    whole, loads = transformers.AutoModelForImageTextToText.from_pretrained, []
+    monkeypatch.setattr(
+        transformers.AutoModelForImageTextToText,
+        "from_pretrained",
+        lambda *args, **options: loads.append(args) or whole(*args, **options),
+    )
+    role = EngineSettings(
+        engine="transformers", model=tiny_models.qwen_vl(tmp_path / "qwen"), sampling={"max_tokens": 8}
+    )
+    tasks = ("keyframe_description", "positives", "static_negatives")
+    with Session(settings(tmp_path, llm=role, image_lmm=role, attempts=1), 1, tasks) as session:
+        assert not loads
+        for task in tasks:
+            images = {"images": (jpeg(40),)} if task == "keyframe_description" else {}
+            captions = [f"dog {number} runs" for number in range(3)]
+            slots = [{"caption": caption, "count": "3"} for caption in captions]
+            if images:
+                slots = [{"caption": caption} for caption in captions]
+            calls = (session.call(task, filled, 3, load=lambda images=images: images) for filled in slots)
+            assert len(session.ask(task, calls, 3)) == 3
+    assert len(loads) == 1
+
+
+def test_a_broken_picture_and_a_blind_model(model):
+    kind, folder = model
+    broken = Request("keyframe_description", "look", {}, images=(jpeg(1)[:60],), sampling=SHORT)
+    whole = Request("keyframe_description", "look", {}, images=(jpeg(1),), sampling=SHORT)
+    replies = list(engine(folder).answer([broken, whole]))
+    assert (replies[0].finish, replies[0].reason) == ("error", "media")
+    if kind == "mistral":
+        assert (replies[1].finish, replies[1].reason) == ("error", "no-eyes")
+    else:
+        assert replies[1].finish == "length"
+
+
+def test_a_prompt_over_the_context_length(tmp_path):
+    folder = tiny_models.mistral(tmp_path / "m", context=300)
+    asked = [Request("positives", text, {}, sampling=Sampling(max_tokens=600)) for text in ("x" * 1000, "x" * 250)]
+    long, near = engine(folder).answer(asked)
+    assert (long.finish, long.reason) == ("error", "context-length") and "at most 300" in long.detail
+    assert near.finish in ("length", "stop") and near.tokens_in + near.tokens_out <= 300
+
+
+def test_a_model_that_is_none(tmp_path):
+    (tmp_path / "config.json").write_text('{"model_type": "mistral"}')
+    for folder in (tmp_path, tmp_path / "missing"):
+        with refused("`model`", remedy=True):
+            list(engine(str(folder)).answer([Request("positives", "x", {})]))
+
+
+def test_control_tokens_cannot_be_read_in_a_caption():
+    tokens = ["<image>", "[INST]", "</s>", "x"]
+    assert without_control_tokens("a <image> [INST] </s> x", tokens) == "a < image> [ INST] < /s> x"
+
+
+def watching(times=(0.0, 0.5, 1.0, 1.5, 2.0)):
+    frames = CLIP[: len(times)]
+    return Request("answers", "watch <|video_pad|>", {}, frames=frames, frame_times=times, sampling=SHORT, seed=5)
+
+
+def test_a_clip_as_one_video(tmp_path):
+    """In environments with torchvision (make test-vllm, make rehearsal): video processors need it."""
+    pytest.importorskip("torchvision", reason="no torchvision here")
+    seeing = engine(tiny_models.qwen_vl(tmp_path / "qwen"), video_input="frames")
+    five, two, again = seeing.answer([watching(), watching((0.0, 0.5)), watching()])
+    assert {five.finish, two.finish} <= {"length", "stop"} and again.text == five.text
+    of_two_frames = (five.tokens_in - two.tokens_in) / 2  # five frames are three pairs, the last one half
+    assert of_two_frames == int(of_two_frames) >= 1
+
+
+@pytest.mark.parametrize("kind", ["mistral", "llava_next"])
+def test_a_model_without_a_video_part_is_named(kind, tmp_path):
+    folder = getattr(tiny_models, kind)(tmp_path)
+    with pytest.raises(InputError) as refusal:
+        next(engine(folder, video_input="frames").answer([watching()]))
+    assert folder in refusal.value.problem and "stills" in refusal.value.remedy
+
+
+def test_a_template_that_fails_is_named(tmp_path):
+    """Qwen2.5-VL without its processor's template: that of its tokenizer knows text alone."""
+    folder = tiny_models.qwen_vl(tmp_path)
+    (tmp_path / "chat_template.json").unlink()
+    for template in (tiny_models.QWEN_TEXT_TEMPLATE, "{{ raise_exception('no pictures, please') }}"):
+        seeing = engine(folder)
+        seeing._load()
+        seeing.processor.chat_template = template
+        with pytest.raises(InputError) as refusal:
+            next(seeing.answer([requests_for("qwen_vl")[1]]))
+        assert folder in refusal.value.problem and refusal.value.remedy

@@ -1,0 +1,150 @@
+"""Clips as true video: in the form that vLLM reads, as a file, with their times; as many frames as a context holds."""
+
+import base64
+import io
+import random
+from types import SimpleNamespace
+
+import av
+import numpy as np
+import pytest
+from asking_loopback import ask, engine
+from captioning import make_moments, make_videos, settings
+from loopback import endpoint
+from PIL import Image
+from pydantic import ValidationError
+from refusals import refused
+from stub_engine import StubEngine
+
+from verified.captions.clips import frames_in_context
+from verified.captions.dynamics import TASKS, caption_dynamics
+from verified.config.generation import EngineSettings
+from verified.lmm.asking import Call
+from verified.lmm.engines.media import video_facts
+from verified.lmm.request import Request
+from verified.lmm.session import Session
+from verified.lmm.vision_tokens import frame_tokens, llava_next
+
+FRAMES = np.stack([np.full((36, 50, 3), 40 * step, np.uint8) for step in range(6)])
+EVEN = (0.0, 0.125, 0.25, 0.375, 0.5, 0.625)
+UNEVEN = (0.0, 0.1, 0.4, 0.5, 0.9, 1.3)
+
+
+def asked(tmp_path, times, **changes):
+    """The body of the request for a clip."""
+    request = Request(
+        "answers", 'what is "a dog runs"?', {"caption": "a dog", "questions": "1. q"}, frames=FRAMES, frame_times=times
+    )
+    with endpoint() as served:
+        ask(tmp_path, engine(served.url, **changes), [Call(request)], attempts=1)
+    return served.bodies[0]
+
+
+def test_frames_go_as_one_video_with_their_times(tmp_path):
+    body = asked(tmp_path, UNEVEN, video_input="frames")
+    (video, text) = body["messages"][0]["content"]
+    head, _, files = video["video_url"]["url"].partition(",")
+    shown = [np.asarray(Image.open(io.BytesIO(base64.b64decode(file)))) for file in files.split(",")]
+    assert head == "data:video/jpeg;base64" and text["type"] == "text"
+    assert [round(float(frame.mean()), -1) for frame in shown] == [0, 40, 80, 120, 160, 200]
+    facts = body["media_io_kwargs"]["video"]
+    assert [index / facts["fps"] for index in facts["frames_indices"]] == pytest.approx(UNEVEN)
+    assert facts["num_frames"] == -1 and facts["do_sample_frames"] is False
+
+
+def test_even_times_are_a_rate():
+    facts = video_facts(EVEN)
+    assert facts["fps"] == pytest.approx(8) and facts["frames_indices"] == list(range(6))
+    assert (facts["total_num_frames"], facts["duration"]) == (6, pytest.approx(0.75))
+    assert video_facts((0.0,))["frames_indices"] == [0]
+
+
+@pytest.mark.parametrize("times", [EVEN, UNEVEN])
+def test_a_video_file_keeps_frames_and_times(tmp_path, times):
+    (video, _) = asked(tmp_path, times, video_input="mp4")["messages"][0]["content"]
+    head, _, content = video["video_url"]["url"].partition(",")
+    assert head == "data:video/mp4;base64"
+    with av.open(io.BytesIO(base64.b64decode(content))) as file:
+        shown = [(frame.time, frame.to_ndarray(format="rgb24").mean()) for frame in file.decode(video=0)]
+    assert [time for time, _ in shown] == pytest.approx(times, abs=0.002)
+    assert [mean for _, mean in shown] == pytest.approx([0, 40, 80, 120, 160, 200], abs=6)
+
+
+def test_stills_stay_as_they_were(tmp_path):
+    content = asked(tmp_path, EVEN)["messages"][0]["content"]
+    assert [item["type"] for item in content] == ["image_url"] * 6 + ["text"]
+
+
+def test_engines_without_a_video_part_refuse_it():
+    for values in ({"engine": "transformers", "video_input": "mp4"}, {"engine": "vllm", "video_input": "mp4"}):
+        with pytest.raises(ValidationError, match="does not take video_input"):
+            EngineSettings(model="m", **values)
+
+
+def test_another_form_is_another_call(tmp_path):
+    moments = make_moments(["a dog runs"])
+    videos, eight = make_videos(tmp_path, moments), {"fps": 8.0, "frames": None, "max_frames": 64}
+    engines = {"llm": StubEngine(), "video_lmm": StubEngine(model="seer")}
+    for form in ("stills", "stills", "frames"):
+        role = EngineSettings(engine="openai", model="seer", base_url="http://127.0.0.1:1/v1", video_input=form)
+        with Session(settings(tmp_path, video_lmm=role), 1, TASKS, engines) as session:
+            caption_dynamics(moments, videos, eight, session)
+    assert sum(request.task == "answers" for request in engines["video_lmm"].requests) == 2
+
+
+QWEN = {"engine": "vllm", "model": "Qwen/Qwen2.5-VL-7B-Instruct", "max_context_tokens": 32768}
+LARGE = {"video": "v", "width": 640, "height": 480}
+
+
+def test_as_many_frames_as_the_context_holds(tmp_path):
+    role = EngineSettings(**QWEN, video_input="frames")
+    assert frame_tokens(role, 448, 336) == 96 == 16 * 12 / 2
+    assert frames_in_context(role, LARGE, 448) == (32768 - 768 - 1024) // 96 // 2 * 2 == 322
+    assert frames_in_context(EngineSettings(**QWEN), LARGE, 448) < 322 / 1.9  # a still takes twice as much
+    assert frames_in_context(EngineSettings(**QWEN, tokens_per_image=300), LARGE, 448) == 102
+    unknown = EngineSettings(engine="openai", model="own", base_url="http://h/v1")
+    with refused("set tokens_per_image", remedy=True):
+        frames_in_context(unknown, LARGE, 448)
+    with refused("2000", "max_context_tokens", remedy=True):
+        frames_in_context(EngineSettings(**{**QWEN, "max_context_tokens": 2000}), LARGE, 448)
+
+
+def test_the_context_decides_where_max_frames_is_null(tmp_path):
+    moments = make_moments(["a dog runs", "a cat sits"], seconds=9.0)
+    engine = StubEngine(model="seer")
+    room = 768 + 1024 + 20 * 300
+    role = EngineSettings(
+        engine="openai", model="seer", base_url="http://h/v1", tokens_per_image=300, max_context_tokens=room
+    )
+    dynamics = {"fps": 8.0, "frames": None, "max_frames": None}
+    with Session(settings(tmp_path, video_lmm=role), 1, TASKS, {"llm": engine, "video_lmm": engine}) as session:
+        rows = caption_dynamics(moments, make_videos(tmp_path, moments), dynamics, session)
+    assert [(row["frames"], row["thinned"]) for row in rows] == [(20, True), (20, True)]
+    assert {len(request.frames) for request in engine.requests if request.frames is not None} == {20}
+
+
+def test_llava_counts_as_its_processor_does():
+    """Against transformers' own count, on two thousand sizes."""
+    from transformers.image_processing_utils import select_best_resolution
+    from transformers.models.llava_next.processing_llava_next import LlavaNextProcessor
+
+    processor = SimpleNamespace(patch_size=14)
+    shapes = [[336, 672], [672, 336], [672, 672], [1008, 336], [336, 1008]]
+    draw = random.Random(1)
+    for _ in range(2000):
+        width, height = draw.randrange(30, 2000), draw.randrange(30, 2000)
+        rows, columns = (side // 336 for side in select_best_resolution([height, width], shapes))
+        parts = LlavaNextProcessor._get_unpadded_features(processor, height, width, 24, 24, rows, columns)
+        assert llava_next(width, height) == 576 + sum(parts), (width, height)
+
+
+def test_qwen_resizes_as_its_processor_does():
+    """Against transformers' own rule, on two thousand sizes."""
+    rule = pytest.importorskip("transformers.models.qwen2_vl.image_processing_pil_qwen2_vl", exc_type=ImportError)
+    draw = random.Random(2)
+    for name, unit, least, most in (("Qwen2.5-VL", 28, 3136, 12_845_056), ("Qwen3-VL", 32, 65_536, 16_777_216)):
+        role = EngineSettings(engine="openai", model=f"Qwen/{name}-7B", base_url="http://h/v1")
+        for _ in range(1000):
+            width, height = draw.randrange(30, 3000), draw.randrange(30, 3000)
+            rows, columns = rule.smart_resize(height, width, unit, least, most)
+            assert frame_tokens(role, width, height) == rows * columns / unit**2 + 2

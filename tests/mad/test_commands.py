@@ -1,0 +1,100 @@
+"""The command line of the stage, as a user calls it."""
+
+import json
+
+import numpy as np
+import pytest
+from refusals import said
+
+from verified.__main__ import main
+from verified.benchmark.mad.annotations import write_mad
+from verified.benchmark.mad.audio import write_wave
+
+RATE = 1000
+
+
+@pytest.fixture
+def truth(tmp_path):
+    rows = [
+        {
+            "id": str(number),
+            "film": f"f{number % 2}",
+            "sentence": "A door opens.",
+            "duration": 600.0,
+            "split": "test",
+            "start": 10.0 * number,
+            "end": 10.0 * number + 4,
+        }
+        for number in range(1, 7)
+    ]
+    write_mad(tmp_path / "truth.json", rows)
+    return tmp_path / "truth.json"
+
+
+def test_a_submission_is_scored(truth, tmp_path, capsys):
+    lines = [{"id": str(number), "spans": [[0.0, 1.0], [10.0 * number, 10.0 * number + 4]]} for number in range(1, 7)]
+    path = tmp_path / "submission.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert main(["longform", "evaluate", str(truth), str(path), "--json"]) == 0
+    score = json.loads(capsys.readouterr().out)
+    assert score["recall"][0] == [0, 0, 0] and score["recall"][1] == [100, 100, 100]
+    assert main(["longform", "evaluate", str(truth), str(path)]) == 0
+    assert "100.00" in capsys.readouterr().out
+    path.write_text(json.dumps(lines[0]) + "\n")
+    assert main(["longform", "evaluate", str(truth), str(path)]) == 2
+    assert "5 queries have no predictions" in capsys.readouterr().err
+    assert main(["longform", "evaluate", str(truth), str(path), "--partial"]) == 0
+    assert "missing: 5" in capsys.readouterr().out
+
+
+def test_chance_needs_the_times_alone(truth, capsys):
+    assert main(["longform", "chance", str(truth)]) == 0
+    out = capsys.readouterr().out
+    assert "Oracle" in out and "100.00" in out and "Random Chance" in out
+
+
+def test_described_films_become_annotations(tmp_path, capsys):
+    random = np.random.default_rng(0)
+    film = np.clip(0.2 * random.normal(size=200 * RATE), -1, 1)
+    write_wave(tmp_path / "film.wav", film, RATE)
+    write_wave(tmp_path / "described.wav", np.concatenate([np.zeros(1234), film]), RATE)
+    spoken = enumerate(("A", "door", "opens."))
+    words = [{"word": word, "start": 50 + second, "end": 50.8 + second} for second, word in spoken]
+    (tmp_path / "words.json").write_text(json.dumps({"segments": [{"words": words}]}))
+    (tmp_path / "film.srt").write_text("1\n00:00:01,000 --> 00:00:02,000\nHello.\n")
+    manifest = tmp_path / "manifest.csv"
+    manifest.write_text(
+        "film,track,described,transcript,subtitles,split\nf,film.wav,described.wav,words.json,film.srt,train\n"
+    )
+    options = ["--rate", str(RATE), "--window", "10", "--most", "20"]
+    assert main(["longform", "align", str(tmp_path / "film.wav"), str(tmp_path / "described.wav"), *options]) == 0
+    assert "+1.2340 s late" in capsys.readouterr().out
+    assert main(["longform", "collect", str(manifest), str(tmp_path / "out"), *options]) == 0
+    (row,) = json.loads((tmp_path / "out" / "train.json").read_text()).values()
+    assert row["sentence"] == "A door opens." and row["timestamps"] == [48.766, 51.566]
+    manifest.write_text("film,track\n")
+    assert main(["longform", "collect", str(manifest), str(tmp_path / "out")]) == 2
+    said(capsys.readouterr().err, manifest, "described, transcript, subtitles")
+
+
+def test_clips_are_located(tmp_path, capsys):
+    from verified.io.hdf5 import write_features
+
+    film = np.random.default_rng(1).normal(size=(300, 8)).astype(np.float32)
+    write_features(tmp_path / "films.h5", {"dim": 8}, [("f", film, {})])
+    write_features(tmp_path / "clips.h5", {"dim": 8}, [("c", film[100:120], {})])
+    (tmp_path / "pairs.jsonl").write_text('{"clip": "c", "film": "f"}\n')
+    files = [str(tmp_path / name) for name in ("films.h5", "clips.h5", "pairs.jsonl")]
+    assert main(["longform", "locate", *files]) == 0
+    assert json.loads(capsys.readouterr().out)["start"] == 20.0
+
+
+@pytest.mark.parametrize("value", ["0", "nan", "inf", "-1", "1e308", "9" * 400, "two"])
+def test_a_length_that_is_none_is_a_mistyped_option(truth, value, capsys):
+    for command in (
+        ["longform", "chance", str(truth), f"--seconds={value}"],
+        ["longform", "locate", "films.h5", "clips.h5", "pairs.jsonl", f"--fps={value}"],
+    ):
+        with pytest.raises(SystemExit) as ended:
+            main(command)
+        assert ended.value.code == 2 and command[-1].split("=")[0] in capsys.readouterr().err

@@ -1,0 +1,97 @@
+"""Table 1 without films: a published data set by its rule, and a data set of the configuration beside it."""
+
+import json
+
+import pytest
+import yaml
+from refusals import refused
+from running import PROJECT, snakemake
+
+from verified.config import load
+from verified.io.jsonl import read_json
+
+PUBLISHED = PROJECT.parent / "shared" / "data"
+pytestmark = pytest.mark.skipif(not PUBLISHED.is_dir(), reason="published annotations are not at ../shared/data")
+
+
+def _own(folder):
+    """Finished annotations in FIG form: two moments of one video."""
+    folder.mkdir()
+    rows = [
+        {
+            "video": "v",
+            "time": [0, 5],
+            "desc_id": 1,
+            "duration": 20,
+            "cog_desc": "a dog sleeps",
+            "fig_desc": "x",
+            "fig_desc_score": 0.5,
+        },
+        {
+            "video": "v",
+            "time": [5, 20],
+            "desc_id": 2,
+            "duration": 20,
+            "cog_desc": "it wakes up",
+            "fig_desc": "y",
+            "fig_desc_score": 0.5,
+        },
+    ]
+    (folder / "test.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return {"kind": "released", "collection": "mine", "splits": ["test"], "released_dir": str(folder)}
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("statistics")
+    values = {
+        "name": "grounds",
+        "datasets": {"mine": {"title": "Mine", "source": _own(folder / "own")}},
+        "retrieval": {"models": []},
+        "longform": {"published": ["charades-sta"], "published_dir": str(PUBLISHED)},
+    }
+    config = folder / "grounds.yaml"
+    config.write_text(yaml.safe_dump(values))
+    stage = "results/grounds/longform"
+    targets = [f"{stage}/tables.json", f"{stage}/figures/moments.svg", f"{stage}/figures/sentences.svg"]
+    run = snakemake(folder, "--cores", "2", *targets, config=config)
+    assert run.returncode == 0, run.stdout[-4000:]
+    return folder / stage
+
+
+def test_the_printed_row_of_charades_sta_is_rebuilt(built):
+    tables = {table["key"]: table for table in read_json(built / "tables.json")["tables"]}
+    assert set(tables) == {"mad-1", "mad-1-verdicts"}
+    rows = [row[:5] for row in tables["mad-1-verdicts"]["rows"]]
+    differing = {row[1]: row[2:4] for row in rows if row[4] != "reproduced"}
+    assert len(rows) == 10 and differing == {"Hours": ["57.1", "56.7"], "Min / video": ["0.50", "0.51"]}
+
+
+def test_a_data_set_of_the_configuration_has_a_row_and_a_line(built):
+    table = next(table for table in read_json(built / "tables.json")["tables"] if table["key"] == "mad-1")
+    mine = next(row for row in table["rows"] if row[0] == "Mine")
+    assert mine[2:8] == ["0.0", "0.33", "10.0", "2", "3.0", "6"] and mine[-1] == 50
+    assert not any(row[:2] == ["Mine", "printed"] for row in table["rows"])
+    for name in ("moments", "sentences"):
+        drawn = (built / "figures" / f"{name}.svg").read_text()
+        assert all(f"<!-- {title} -->" in drawn for title in ("Charades-STA", "Mine"))
+
+
+def test_another_file_under_a_published_name_is_refused(tmp_path):
+    for file in (PUBLISHED / "charades-sta").iterdir():
+        (tmp_path / "charades-sta").mkdir(exist_ok=True)
+        (tmp_path / "charades-sta" / file.name).write_bytes(file.read_bytes() + b"\n")
+    config = tmp_path / "grounds.yaml"
+    longform = {"published": ["charades-sta"], "published_dir": str(tmp_path)}
+    config.write_text(yaml.safe_dump({"name": "grounds", "longform": longform}))
+    target = "results/grounds/longform/published/charades-sta.json"
+    run = snakemake(tmp_path, "--cores", "1", target, config=config)
+    assert run.returncode != 0 and "charades_sta_train.txt" in run.stdout
+
+
+@pytest.mark.parametrize("key, said", [("mnie", "'mnie'"), ("mine", "videos")])
+def test_films_of_a_data_set_that_is_not_there_or_has_no_videos(tmp_path, key, said):
+    datasets = {"mine": {"title": "Mine", "source": _own(tmp_path / "own")}}
+    films = {"films": {"title": "x", "source": {"kind": "dataset", "dataset": key}}}
+    with refused(said, "mine"):
+        load({"datasets": datasets, "longform": {"datasets": films}})

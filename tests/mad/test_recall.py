@@ -1,0 +1,43 @@
+"""Recall in films, with intervals."""
+
+import numpy as np
+import pytest
+
+from verified.benchmark.mad.recall import first_hits, over_films, recall, recall_over_films
+
+
+def test_a_tie_counts_by_the_chosen_comparison():
+    moments = np.array([[0.0, 10.0]])
+    half = [np.array([[20.0, 30.0], [0.0, 5.0]])]
+    assert first_hits(half, moments, "gt").tolist() == [[2, 2, np.inf]]
+    assert first_hits(half, moments, "ge").tolist() == [[2, 2, 2]]
+
+
+def test_a_query_without_predictions_is_a_miss():
+    ranks = first_hits([np.zeros((0, 2)), np.array([[0.0, 1.0]])], np.array([[0, 1], [0, 1]]))
+    assert recall(ranks)[0].tolist() == [0.5, 0.5, 0.5]
+    assert np.isnan(recall(ranks[:0])).all()
+
+
+def test_what_stands_behind_rank_100_does_not_count():
+    spans = np.array([[1000.0 + rank, 1001.0 + rank] for rank in range(100)] + [[0.0, 1.0]])
+    assert recall(first_hits([spans], np.array([[0.0, 1.0]])))[-1].tolist() == [0, 0, 0]
+
+
+def test_intervals_hold_the_mean_and_grow_when_queries_share_films():
+    random = np.random.default_rng(1)
+    films = np.repeat(np.arange(10), 40)
+    easy = np.repeat(random.random(10) < 0.5, 40)  # a film is easy as a whole, or hard
+    ranks = np.where(easy, 1, np.inf)[:, None].repeat(3, axis=1)
+    by_film, alone = recall_over_films(ranks, films), recall_over_films(ranks, np.arange(400))
+    assert by_film["recall"] == alone["recall"] == (100 * recall(ranks)).tolist()
+    assert by_film["low"][0][0] < by_film["recall"][0][0] < by_film["high"][0][0]
+    widths = [found["high"][0][0] - found["low"][0][0] for found in (by_film, alone)]
+    assert widths[0] > 2 * widths[1]
+    assert by_film["intra_class"][0][0] == pytest.approx(1)
+
+
+def test_of_a_single_film_nothing_is_said_but_the_recall():
+    found = over_films(np.array([[0.0], [1.0]]), ["a", "a"])
+    assert (found["recall"], found["low"], found["high"]) == ([50], [None], [None])
+    assert over_films(np.zeros((0, 2)), [])["recall"] == [None, None]

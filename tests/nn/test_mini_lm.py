@@ -1,0 +1,47 @@
+"""The packaged encoder against the libraries that load it from its folder: the same bytes, without their import."""
+
+import numpy as np
+import pytest
+import torch
+
+from verified.benchmark.vcmr.tokens import load_tokeniser
+from verified.nn.mini_lm import MiniLM, folder, load_network
+from verified.nn.sentences import encode, weights_digest
+from verified.nn.skip_init import undrawn
+
+CAPTIONS = [
+    "a ball",
+    "A person is cooking on a stove, stirring.",
+    "two large red balls hop up and down beside a small striped box before a dark green wall",
+    "naïve café 日本",
+    "[SEP] is no end",
+    "?",
+    "word " * 400,
+    *(f"a person number {number} opens the door" for number in range(150)),
+]
+
+
+@pytest.mark.slow  # the library takes long to import
+def test_sentence_vectors_are_those_of_sentence_transformers():
+    ours, theirs = encode(CAPTIONS), encode(CAPTIONS, str(folder()))
+    assert ours.dtype == np.float32 and np.array_equal(ours, theirs)
+    assert np.linalg.norm(ours, axis=1) == pytest.approx(1, abs=1e-6)
+    assert encode([]).shape == (0, 384) and weights_digest() == weights_digest(str(folder()))
+
+
+def test_token_ids_are_those_of_transformers():
+    ours, theirs = load_tokeniser("all-MiniLM-L6-v2"), load_tokeniser(str(folder()))
+    assert (ours.vocabulary, ours.cls_id) == (theirs.vocabulary, theirs.cls_id)
+    assert ours(CAPTIONS) == theirs(CAPTIONS)
+
+
+def test_a_network_without_numbers_has_the_shapes_of_one_with_them_and_draws_nothing():
+    before = torch.get_rng_state()
+    with undrawn():
+        empty = MiniLM()
+    assert torch.equal(before, torch.get_rng_state())
+    assert {name: tensor.shape for name, tensor in empty.state_dict().items()} == {
+        name: tensor.shape for name, tensor in load_network().state_dict().items()
+    }
+    assert all(tensor.is_meta for tensor in empty.parameters())
+    assert not any(tensor.is_meta for tensor in load_network().parameters())

@@ -1,0 +1,78 @@
+"""What a failed job left undone is built by the next run, with what depends on it, whichever target is asked for."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parents[2] / "scripts"
+SNAKEFILE = """
+import sys
+sys.path.insert(0, {package!r})
+from verified.runtime.seals import announce, finish_begun
+finish_begun(workflow, "results")
+announce(workflow.rules, [], sys.argv)
+rule sums:
+    input: expand("results/a/counts-{{shard}}.json", shard=("0", "1"))
+    output: "results/a/outcomes.json"
+    log: "logs/sums"
+    script: "work.py"
+rule counts:
+    output: "results/a/counts-{{shard}}.json"
+    log: "logs/{{shard}}"
+    params: engine=config.get("engine", "earlier")
+    script: "work.py"
+rule other:
+    output: "results/a/other.json"
+    log: "logs/other"
+    params: engine=config.get("engine", "earlier")
+    script: "work.py"
+"""
+SCRIPT = """
+import sys
+sys.path.insert(0, {package!r})
+from verified.errors import InputError
+from verified.runtime.job import job
+with job(snakemake):
+    if snakemake.wildcards.get("shard", "none") in str(snakemake.config.get("fails", "")):
+        raise InputError("the endpoint is down")
+    text = " ".join(open(path).read() for path in snakemake.input) or snakemake.params.engine
+    open(snakemake.output[0], "w").write(text)
+"""
+
+
+@pytest.fixture
+def run(tmp_path):
+    (tmp_path / "Snakefile").write_text(SNAKEFILE.format(package=str(PACKAGE)))
+    (tmp_path / "work.py").write_text(SCRIPT.format(package=str(PACKAGE)))
+
+    def snakemake(*options):
+        command = [sys.executable, "-m", "snakemake", "--cores", "1", "--scheduler", "greedy", *options]
+        environment = {name: value for name, value in os.environ.items() if name != "VERIFIED_SNAKEMAKE"}
+        return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300)
+
+    return snakemake
+
+
+def test_a_summary_is_not_that_of_an_earlier_state_after_a_failed_run_that_kept_going(run, tmp_path):
+    outcomes = tmp_path / "results" / "a" / "outcomes.json"
+    named = ("results/a/outcomes.json",)
+    assert run(*named).returncode == 0 and outcomes.read_text() == "earlier earlier"
+    changed = ("--config", "engine=new")
+    failed = run("-k", *named, *changed, "fails=shards-0-1")
+    assert failed.returncode != 0 and "endpoint" in failed.stderr
+    assert not (tmp_path / "results" / "a" / "counts-1.json").exists()
+    again = run(*named, *changed)
+    assert again.returncode == 0 and outcomes.read_text() == "new new", again.stderr
+    assert not (tmp_path / "results" / "a" / "other.json").exists()  # nothing that was not asked for
+    assert "Nothing to be done" in run(*named, *changed).stderr
+    assert not list(tmp_path.rglob(".*.begun"))
+
+
+def test_what_failed_is_built_again_only_behind_a_target(run, tmp_path):
+    assert run("results/a/outcomes.json").returncode == 0
+    run("-k", "results/a/outcomes.json", "--config", "engine=new", "fails=shards-0-1")
+    assert run("results/a/other.json", "--config", "engine=new").returncode == 0
+    assert not (tmp_path / "results" / "a" / "counts-1.json").exists()

@@ -1,0 +1,85 @@
+"""Digests follow imports: what a script uses is in its digest, and nothing that decides no bytes."""
+
+import ast
+
+import pytest
+
+from verified.runtime import digest
+
+FILES = {
+    "__init__.py": "",
+    "stage/__init__.py": "",
+    "stage/top.py": "from verified.common.rows import read\n",
+    "stage/late.py": "def work():\n    with open('x'):\n        import verified.stage.deep as deep\n",
+    "stage/deep.py": "from . import words\nfrom ..common import rows\n",
+    "stage/words.py": "LIST = FOLDER / 'words.txt'\n",
+    "stage/words.txt": "one\n",
+    "stage/other.txt": "never named\n",
+    "stage/unused.py": "",
+    "stage/commands.py": "import verified.stage.unused\n",
+    "stage/launch.py": "COMMAND = ['python', '-m', 'verified.stage.words']\n",
+    "stage/typed.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from verified.stage import unused\n",
+    "common/__init__.py": "",
+    "common/rows.py": "from verified.runtime.progress import Progress\nfrom verified.config import load\n",
+    "runtime/progress.py": "",
+    "config/__init__.py": "",
+}
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    for name, text in FILES.items():
+        file = tmp_path / "verified" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    monkeypatch.setattr(digest, "PACKAGE", tmp_path / "verified")
+    cached = (digest.script_digest, digest.modules_digest, digest._module, digest._file)
+    for function in cached:
+        function.cache_clear()
+    yield tmp_path / "verified"
+    for function in cached:
+        function.cache_clear()
+
+
+def files_of(package, source):
+    files = digest._closure(digest._imports(ast.parse(source), ""))
+    return {file.relative_to(package).as_posix() for file in files if file.name != "__init__.py"}
+
+
+@pytest.mark.parametrize(
+    ("source", "files"),
+    [
+        (b"from verified.stage.top import read", {"stage/top.py", "common/rows.py"}),
+        (b"def f():\n    from verified.stage import unused", {"stage/unused.py"}),
+        (
+            b"with job():\n    from verified.stage import late",
+            {"stage/late.py", "stage/deep.py", "stage/words.py", "stage/words.txt", "common/rows.py"},
+        ),
+        (b"from verified.stage.launch import COMMAND", {"stage/launch.py", "stage/words.py", "stage/words.txt"}),
+        (b"from verified.stage.typed import name", {"stage/typed.py"}),
+        (b"from verified.stage.commands import run\nimport verified.config", set()),
+    ],
+    ids=["through a module", "in a function", "in a block, with data", "as a process", "for types only", "no bytes"],
+)
+def test_what_a_script_uses_is_found(package, source, files):
+    assert files_of(package, source) == files
+
+
+def test_packages_around_a_module_count(package):
+    files = digest._closure(["stage.unused"])
+    assert [file.relative_to(package).as_posix() for file in files] == ["stage/__init__.py", "stage/unused.py"]
+
+
+def test_any_edit_of_what_is_used_changes_the_digest(package):
+    seen = {digest.modules_digest("stage.late")}
+    for name in ("common/rows.py", "stage/words.txt", "stage/__init__.py"):
+        (package / name).write_text("# edited\n")
+        digest.modules_digest.cache_clear()
+        digest._module.cache_clear()
+        assert digest.modules_digest("stage.late") not in seen
+        seen.add(digest.modules_digest("stage.late"))
+
+
+def test_a_module_that_does_not_exist_is_named(package):
+    with pytest.raises(FileNotFoundError, match=r"no module stage\.none"):
+        digest.modules_digest("stage.none")

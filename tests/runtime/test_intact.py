@@ -1,0 +1,246 @@
+"""What commands read is held against its seal: whatever opens it, once in a process, and nobody else's files."""
+
+import base64
+import gzip
+import json
+import shutil
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+from refusals import refused, said
+from small_index import random_videos, write_corpus
+
+from verified.__main__ import main
+from verified.io.files import file_digest
+from verified.io.hdf5 import FeatureFile, link_features, write_features
+from verified.io.jsonl import read_json, write_json, write_jsonl
+from verified.runtime import intact as module
+from verified.runtime.intact import checked_reads
+from verified.runtime.seals import seal, seal_of
+from verified.search.ask import Index
+from verified.search.update import update
+
+COUNT = 10
+
+
+def submission(right):
+    """Ranked lists over ten queries in two videos; `right`: whether the first rows are."""
+    rows = [{"desc_id": n, "predictions": [[n % 2, 1.0, 4.0, 0.9] if right else [n % 2, 8, 9, 1]]} for n in range(10)]
+    lists = {"video2idx": {"v0": 0, "v1": 1}, **dict.fromkeys(("VCMR", "SVMR", "VR"), rows)}
+    return gzip.compress(json.dumps(lists).encode(), mtime=0)
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """A finished and sealed run of one model, as far as the board and `verified compare` read it."""
+    monkeypatch.chdir(tmp_path)
+    root = tmp_path / "results" / "demo"
+    truth = root / "annotations" / "fig" / "test.jsonl"
+    write_jsonl(truth, [{"desc_id": n, "video": f"v{n % 2}", "time": [1.0, 4.0]} for n in range(COUNT)])
+    (root / "features").mkdir()
+    for name in ("video", "text-fig"):
+        with h5py.File(root / "features" / f"{name}.h5", "w") as file:
+            file.attrs["backbone"] = "grid-conv"
+    for seed in (1, 2):
+        folder = root / "retrieval" / "xml" / "fig" / f"seed-{seed}" / "fig"
+        folder.mkdir(parents=True)
+        (folder / "submission.json.gz").write_bytes(submission(right=False))
+        facts = {"dataset": "demo", "model": "xml", "trained_on": "fig", "tested_on": "fig", "seed": seed}
+        facts |= {"split": "test", "nms_threshold": 0.6, "ground_truth_sha256": file_digest(truth)}
+        write_json(folder / "metrics.json", facts)
+    for path in sorted(root.rglob("*")):
+        if path.is_file() and not path.name.startswith("."):
+            seal(path, rule="some_rule")
+    return root
+
+
+READ = {
+    "annotations/fig/test.jsonl": ["board-add", "compare", "evaluate", "lint"],
+    "features/video.h5": ["board-add", "features"],
+    "retrieval/xml/fig/seed-1/fig/submission.json.gz": ["board-add", "compare", "evaluate"],
+    "retrieval/xml/fig/seed-2/fig/metrics.json": ["board-add", "compare"],
+}
+COMMANDS = {
+    "board-add": ["board-add", "RUN", "board/demo"],
+    "compare": ["compare", "RUN/annotations/fig/test.jsonl", "a=RUN/retrieval/xml/fig", "b=RUN/retrieval/xml/fig"],
+    "evaluate": [
+        "evaluate",
+        "RUN/annotations/fig/test.jsonl",
+        "RUN/retrieval/xml/fig/seed-1/fig/submission.json.gz",
+    ],
+    "lint": ["lint", "RUN/annotations/fig/test.jsonl"],
+    "features": ["features", "inspect", "RUN/features/video.h5"],
+}
+
+
+@pytest.mark.parametrize(("file", "command"), [(file, command) for file, by in READ.items() for command in by])
+@pytest.mark.parametrize("place", ["results/demo", "ABSOLUTE", "elsewhere/results/demo"])
+def test_a_command_refuses_what_is_not_as_a_job_wrote_it(run, file, command, place, tmp_path, capsys):
+    if place.startswith("elsewhere"):
+        (tmp_path / "elsewhere").mkdir()
+        (tmp_path / "results").rename(tmp_path / "elsewhere" / "results")
+    folder = tmp_path / (place if place != "ABSOLUTE" else "results/demo")
+    words = [word.replace("RUN", str(folder) if place == "ABSOLUTE" else place) for word in COMMANDS[command]]
+    content = bytearray((folder / file).read_bytes())
+    content[len(content) // 2] ^= 1
+    (folder / file).write_bytes(content)
+    assert main(words) == 2
+    said(capsys.readouterr().err, Path(file).name, "damaged", remedy=True)
+    assert not (tmp_path / "board").exists() and not (tmp_path / "comparison").exists()
+
+
+def test_a_rewritten_submission_does_not_reach_the_board(run, tmp_path, capsys):
+    file = run / "retrieval" / "xml" / "fig" / "seed-1" / "fig" / "submission.json.gz"
+    file.write_bytes(submission(right=True))
+    assert main(["board-add", "results/demo", "board/demo"]) == 2
+    seal_of(file).unlink()
+    assert main(["board-add", "results/demo", "board/demo"]) == 2
+    said(capsys.readouterr().err, "submission.json.gz", "no seal", remedy=True)
+    mine = tmp_path / "mine.json.gz"
+    shutil.copy(file, mine)  # a stranger's file, without a seal
+    assert main(["evaluate", "results/demo/annotations/fig/test.jsonl", str(mine)]) == 0
+
+
+def test_the_metrics_of_another_training_are_none_of_this_one(run, capsys):
+    first, second = (run / "retrieval" / "xml" / "fig" / f"seed-{seed}" / "fig" / "metrics.json" for seed in (1, 2))
+    shutil.copy(first, second)
+    shutil.copy(seal_of(first), seal_of(second))
+    assert main(["board-add", "results/demo", "board/demo"]) == 2
+    said(capsys.readouterr().err, "seed-2", "seed-1", remedy=True)
+    seal(second)  # somebody sealed the copy: what it says of itself remains
+    assert main(["board-add", "results/demo", "board/demo"]) == 2
+    said(capsys.readouterr().err, "seed-2", "'seed'", remedy=True)
+
+
+def test_a_file_of_a_job_without_a_seal_is_refused_and_one_of_a_person_read(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("written.json", "mine.json"):
+        write_json(tmp_path / "results" / "a" / name, {})
+    notes = tmp_path / ".snakemake" / "metadata"
+    notes.mkdir(parents=True)
+    (notes / base64.urlsafe_b64encode(b"results/a/written.json").decode()).touch()
+    with checked_reads():
+        assert read_json("results/a/mine.json") == {}
+        with refused("no seal", remedy=True):
+            read_json("results/a/written.json")
+        with refused("no seal", remedy=True):
+            read_json(tmp_path / "results" / "a" / "written.json")
+    assert read_json("results/a/written.json") == {}  # not a command
+
+
+def test_a_file_of_a_sealed_folder_is_held_against_the_folder_also_through_a_link(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    tables = tmp_path / "results" / "demo" / "tables"
+    tables.mkdir(parents=True)
+    for name in ("all.csv", "main.csv"):
+        (tables / name).write_text("a,b\n")
+    seal("results/demo/tables")
+    (tmp_path / "results" / "tables").symlink_to("demo/tables")
+    (tables / "all.csv").write_text("a,c\n")
+    (tables / "added.csv").write_text("a\n")
+    with checked_reads():
+        for folder in ("results/tables", "results/demo/tables"):
+            assert Path(folder, "main.csv").read_text() == "a,b\n"
+            for name in ("all.csv", "added.csv"):
+                with refused(name, remedy=True):
+                    Path(folder, name).read_text()
+
+
+def test_a_file_is_read_for_its_digest_once_unless_it_changes(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "results" / "a.json"
+    write_json(path, {})
+    seal(path)
+    looked = []
+    holding = module.hold
+    monkeypatch.setattr(module, "hold", lambda *rest: looked.append(1) or holding(*rest))
+    with checked_reads():
+        assert [read_json(path) for _ in range(5)] == [{}] * 5 and len(looked) == 1
+        write_json(path, {"other": 1})
+        with refused("damaged", remedy=True):
+            read_json(path)
+
+
+def test_shards_are_held_against_their_seals_where_a_file_of_links_is_read(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    folder = Path("results", "a")
+    folder.mkdir(parents=True)
+    write_features(folder / "shard.h5", {"dim": 3}, [("v", np.ones((2, 3), np.float16), {})])
+    link_features(folder / "video.h5", [folder / "shard.h5"], {})
+    for name in ("shard.h5", "video.h5"):
+        seal(folder / name)
+    content = (folder / "shard.h5").read_bytes()
+    (folder / "shard.h5").write_bytes(content[:-1] + b"x")
+    assert main(["features", "inspect", str(folder / "video.h5")]) == 2
+    said(capsys.readouterr().err, "shard.h5", remedy=True)
+
+
+def test_features_are_held_against_their_seal_though_a_library_in_c_opens_them(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "results" / "a.h5"
+    path.parent.mkdir()
+    with h5py.File(path, "w") as file:
+        file["v"] = np.ones((2, 3), np.float16)
+    seal(path)
+    path.write_bytes(path.read_bytes()[:-1] + b"x")
+    with checked_reads(), refused("a.h5", remedy=True):
+        FeatureFile(path).keys()
+
+
+@pytest.fixture
+def index(tmp_path):
+    files, settings = write_corpus(tmp_path, random_videos(5))
+    update(tmp_path / "index", files, settings)
+    return tmp_path / "index"
+
+
+def index_files(folder: Path) -> list[str]:
+    paths = (path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("."))
+    return sorted(path.relative_to(folder).as_posix() for path in paths)
+
+
+@pytest.mark.parametrize("damage", ["every 7th byte", "cut", "gone"])
+def test_an_index_that_is_not_as_it_was_written_is_neither_asked_nor_exported_nor_changed(
+    index, tmp_path, capsys, damage
+):
+    names = index_files(index)
+    assert len(names) == 7
+    commands = {
+        "search": ["search", "a red thing", "--index", str(index)],
+        "export": ["index", "--index", str(index), "--export", str(tmp_path / "out")],
+        "add": ["index", "--index", str(index), "--add", str(tmp_path / "none.mp4")],
+        "remove": ["index", "--index", str(index), "--remove", "v0001"],
+    }
+    for name in names:
+        read_by = {
+            "captions.jsonl": {"search"},
+            "model": {"search"},
+            "thumbnails.bin": {"add", "remove"},
+        }.get(name.split("/")[-1].split("-")[0], {*commands})
+        content = (index / name).read_bytes()
+        changed = bytearray(content)
+        changed[::7] = bytes(byte ^ 1 for byte in changed[::7])
+        damaged = {"every 7th byte": changed, "cut": content[:-1], "gone": None}[damage]
+        if damaged == content:
+            continue
+        (index / name).unlink()
+        if damaged is not None:
+            (index / name).write_bytes(damaged)
+        for command in sorted(read_by):
+            assert main(commands[command]) == 2, (name, command)
+            said(capsys.readouterr().err, str(index) if name == "index.json" else Path(name).name, remedy=True)
+            assert not (tmp_path / "out").exists()
+        (index / name).write_bytes(content)
+    assert main(commands["search"]) == main(commands["export"]) == main(commands["remove"]) == 0
+
+
+def test_an_index_without_its_seals_is_refused_and_a_whole_copy_is_as_good(index, tmp_path):
+    for name in ("copy", "bare"):
+        shutil.copytree(index, tmp_path / name)
+    assert len(Index(tmp_path / "copy").positions) == 5
+    for seal_file in (tmp_path / "bare").rglob(".*.seal"):
+        seal_file.unlink()
+    with refused("no seal", remedy=True):
+        Index(tmp_path / "bare")

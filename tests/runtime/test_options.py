@@ -1,0 +1,37 @@
+"""Options that take several values take them in one go or one by one."""
+
+import argparse
+
+import pytest
+
+from verified.__main__ import parser
+from verified.runtime.options import Extend
+
+
+def every_parser(top):
+    yield top
+    for action in top._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for below in action.choices.values():
+                yield from every_parser(below)
+
+
+def test_no_option_of_several_values_drops_the_first_ones_when_it_is_given_again():
+    several = [
+        action
+        for one in every_parser(parser())
+        for action in one._actions
+        if action.option_strings and action.nargs in ("+", "*")
+    ]
+    assert len(several) >= 8
+    assert [action.option_strings for action in several if not isinstance(action, Extend)] == []
+
+
+@pytest.mark.parametrize("default", [(), [], ["usual"], None])
+def test_values_add_up_and_the_default_stands_for_none_at_all(default):
+    one = argparse.ArgumentParser()
+    one.add_argument("--metric", nargs="+", action=Extend, default=default)
+    assert one.parse_args([]).metric == default
+    assert one.parse_args(["--metric", "a"]).metric == ["a"]
+    assert one.parse_args(["--metric", "a", "b", "--metric", "c"]).metric == ["a", "b", "c"]
+    assert one.parse_args(["--metric", "a"]).metric == ["a"]  # nothing stays from the call before

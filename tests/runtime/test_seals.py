@@ -1,0 +1,261 @@
+"""Seals: every kind of file, every kind of damage; what is said about it; jobs that check first and seal last."""
+
+import gzip
+import hashlib
+import json
+import random
+import shutil
+import tarfile
+import threading
+from pathlib import Path
+from types import SimpleNamespace
+
+import h5py
+import numpy as np
+import pytest
+import torch
+from refusals import refused
+from safetensors.torch import save_file
+
+from verified.errors import InputError
+from verified.io.jsonl import write_json, write_jsonl
+from verified.runtime import seals
+from verified.runtime.intact import intact
+from verified.runtime.job import job
+from verified.runtime.seals import check, mark_of, marked, read_seal, rebuild_command, replacing, seal, seal_of
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """One file of each kind and a folder, below results, sealed; the working directory is their parent."""
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "results" / "a"
+    folder.mkdir(parents=True)
+    write_jsonl(folder / "rows.jsonl", [{"desc_id": number, "caption": "a ball"} for number in range(7)])
+    write_json(folder / "metrics.json", {"VR": {"r1": 12.5}})
+    (folder / "lists.json.gz").write_bytes(gzip.compress(b'{"video2idx": {}}', mtime=0))
+    np.save(folder / "clips.npy", np.arange(300, dtype=np.uint8).reshape(5, 60))
+    np.savez(folder / "hits.npz", a=np.arange(9), b=np.arange(3))
+    with tarfile.open(folder / "frames.tar", "w") as tar:
+        tar.add(folder / "metrics.json", "x.json")
+        tar.add(folder / "rows.jsonl", "y.jsonl")
+    with h5py.File(folder / "shard.h5", "w") as file:
+        for name in "abc":
+            file[name] = np.ones((4, 8), np.float16)
+    with h5py.File(folder / "linked.h5", "w") as file:
+        file["a"] = h5py.ExternalLink("shard.h5", "/a")
+    save_file({"w": torch.ones(4, 4), "b": torch.zeros(4)}, folder / "model.safetensors")
+    (folder / "tables").mkdir()
+    (folder / "tables" / "main.csv").write_text("a,b\n1,2\n")
+    (folder / "tables" / "main.md").write_text("| a | b |\n")
+    names = sorted(path.relative_to(tmp_path) for path in folder.iterdir())
+    for name in names:
+        seal(name)
+    return names
+
+
+ROWS = {
+    "rows.jsonl": (7, "lines"),
+    "clips.npy": (5, "rows"),
+    "hits.npz": (2, "arrays"),
+    "frames.tar": (2, "members"),
+    "shard.h5": (3, "data sets"),
+    "linked.h5": (1, "data sets"),
+    "model.safetensors": (2, "tensors"),
+}
+
+
+def test_what_was_sealed_holds_and_its_rows_are_counted(files):
+    for name in files:
+        check(name)
+        written = read_seal(name)
+        assert (written.get("rows"), written.get("unit")) == ROWS.get(name.name, (None, None))
+
+
+def test_any_damage_to_any_kind_is_named_with_file_and_command(files):
+    draw = random.Random(5)
+    for case in range(120):
+        name = files[case % len(files)]
+        target = name / draw.choice(["main.csv", "main.md"]) if name.is_dir() else name
+        content = target.read_bytes()
+        at = draw.randrange(len(content))
+        changed = draw.choice(
+            [
+                content[:at],
+                content[:at] + bytes([content[at] ^ 1 << draw.randrange(8)]) + content[at + 1 :],
+                content + b"\n",
+                b"",
+                content[at:] + content[:at] if at else content + b" ",
+                None,
+            ]
+        )
+        if changed is None:
+            target.unlink()
+        elif changed != content:
+            target.write_bytes(changed)
+        else:
+            continue
+        with pytest.raises(InputError) as refusal:
+            check(name)
+        said = str(refusal.value)
+        assert said.startswith(f"{name}: ") and f"snakemake --cores all {name}" in said
+        target.write_bytes(content)
+        check(name)
+
+
+def test_lost_rows_are_counted(files):
+    path = next(name for name in files if name.name == "rows.jsonl")
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:-2]))
+    with refused("5 lines", "7 lines", remedy=True):
+        check(path)
+
+
+def test_a_damaged_shard_is_found_through_the_links_to_it(files):
+    shard, linked = (next(name for name in files if name.name == wanted) for wanted in ("shard.h5", "linked.h5"))
+    content = bytearray(shard.read_bytes())
+    content[-3] ^= 1
+    shard.write_bytes(content)
+    with refused("shard.h5", remedy=True):
+        check(linked)
+
+
+def test_a_video_that_changed_after_it_was_probed_is_found_before_it_is_decoded(files, tmp_path):
+    video = tmp_path / "a.mp4"
+    video.write_bytes(bytes(1000) + b"more" * 5000)
+    shard = tmp_path / "results" / "a" / "shard-00.videos.jsonl"
+    write_jsonl(shard, [{"video": "a", "path": "a.mp4", "sha256": hashlib.sha256(video.read_bytes()).hexdigest()}])
+    shard = shard.relative_to(tmp_path)
+    seal(shard)
+    check(shard)
+    content = bytearray(video.read_bytes())
+    content[3000] ^= 1
+    video.write_bytes(content)
+    with refused("videos.jsonl", "a.mp4", remedy=True):
+        check(shard)
+    video.unlink()
+    with refused("a.mp4", remedy=True):
+        check(shard)
+
+
+def test_without_a_seal_a_file_below_results_is_refused_and_one_of_the_user_read(files, tmp_path):
+    seal_of(files[0]).unlink()
+    with refused("seal", file=files[0], remedy=True):
+        check(files[0])
+    (tmp_path / "mine.jsonl").write_text("{}\n")
+    check("mine.jsonl")
+    check(tmp_path / "mine.jsonl")
+
+
+DAMAGED_SEALS = ["", "{", "[]", "{}", '{"sha256": 3}', '{"sha256": "0", "path": ""}', '{"files": []}', '{"files": {}}']
+
+
+@pytest.mark.parametrize("content", DAMAGED_SEALS)
+def test_a_damaged_seal_is_no_pass(files, content):
+    seal_of(files[0]).write_text(content)
+    with refused(files[0].name):
+        check(files[0])
+
+
+def run(inputs, outputs, work, log):
+    with job(SimpleNamespace(input=inputs, output=outputs, log=[str(log)], rule="r")):
+        work()
+
+
+def test_a_job_checks_its_inputs_before_it_works(files, tmp_path, capsys):
+    files[0].write_bytes(b"other")
+    with pytest.raises(SystemExit):
+        run([str(files[0])], [], lambda: pytest.fail("it worked on damaged inputs"), tmp_path / "log")
+    assert str(files[0]) in (tmp_path / "log").read_text() and "Traceback" not in (tmp_path / "log").read_text()
+
+
+def test_a_job_seals_last_and_only_if_all_went_well(files, tmp_path):
+    output = tmp_path / "results" / "new.json"
+    run([str(path) for path in files], [str(output)], lambda: write_json(output, {}), tmp_path / "log")
+    check(output)
+
+    def fails():
+        write_json(output, {"half": True})
+        raise InputError("no")
+
+    with pytest.raises(SystemExit):
+        run([], [str(output)], fails, tmp_path / "log")
+    assert not seal_of(output).exists()
+
+
+def test_what_is_to_be_built_again_is_known_until_it_is(files):
+    path, before = files[0], files[0].read_bytes()
+    mark_of(path).touch()
+    path.unlink()
+    assert marked("results") == [str(path)]
+    path.write_bytes(before)
+    seal(path)
+    assert marked("results") == [] and not mark_of(path).exists()
+
+
+def test_the_command_names_the_configuration_and_quotes(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("VERIFIED_CONFIGFILES", "mine.yaml")
+    (tmp_path / "a b").touch()
+    assert rebuild_command(["a b", "gone"]) == (
+        "rm -r 'a b' && snakemake --cores all 'a b' gone --configfile mine.yaml"
+    )
+
+
+def test_a_seal_that_is_seen_late_is_waited_for(files, monkeypatch):
+    monkeypatch.setenv("VERIFIED_LATENCY_WAIT", "20")
+    late = seal_of(files[0]).rename("late")
+    threading.Timer(0.4, late.rename, [seal_of(files[0])]).start()
+    check(files[0])
+
+
+def test_a_seal_that_was_copied_with_its_file_is_no_pass_for_another(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    cog, fig = (tmp_path / "results" / "a" / kind / "metrics.json" for kind in ("cog", "fig"))
+    for path in (cog, fig):
+        write_json(path, {"trained_on": path.parent.name})
+        seal(path, rule="test_model", wildcards={"trained_on": path.parent.name})
+    assert read_seal(fig)["wildcards"] == {"trained_on": "fig"}
+    shutil.copy(cog, fig)
+    shutil.copy(seal_of(cog), seal_of(fig))
+    for path in (fig, fig.relative_to(tmp_path)):
+        with refused("a/cog/metrics.json", "test_model", file=path, remedy=True):
+            check(path)
+    shutil.copytree(tmp_path / "results", tmp_path / "other" / "results")
+    check(tmp_path / "other" / "results" / "a" / "cog" / "metrics.json")  # a copy of the whole run is as good
+    shutil.copytree(cog.parent, tmp_path / "elsewhere")
+    check(tmp_path / "elsewhere" / "metrics.json")
+
+
+def test_a_seal_of_before_paths_holds_for_the_bytes(files):
+    written = read_seal(files[0])
+    seal_of(files[0]).write_text(json.dumps({key: written[key] for key in ("bytes", "sha256")}))
+    check(files[0])
+    files[0].write_bytes(b"other")
+    with refused(files[0].name):
+        check(files[0])
+
+
+@pytest.mark.parametrize("module, step", [(seals, "seal"), (Path, "replace")])
+def test_an_exchange_that_is_broken_off_leaves_a_seal_that_agrees(tmp_path, monkeypatch, module, step):
+    path = tmp_path / "index.json"
+    path.write_text("old")
+    seal(path)
+    going_on = getattr(module, step)
+
+    def killed(self, *rest):
+        if self == path or Path(rest[0]) == path:
+            raise KeyboardInterrupt
+        return going_on(self, *rest)
+
+    for attempt in ("first", "second"):
+        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+            patch.setattr(module, step, killed)
+            with replacing(path) as new:
+                new.write_text(f"{attempt} new")
+        assert path.read_text() == ("old" if step == "replace" else f"{attempt} new")
+        intact(path, required=True)
+        with refused("unfinished", remedy=True):
+            check(path)
+    path.write_text("neither")
+    with refused("damaged", remedy=True):
+        intact(path, required=True)

@@ -1,0 +1,179 @@
+import json
+import logging
+
+import h5py
+import numpy as np
+import pytest
+from planted import CLIPS, TEXT_DIM, TOKENS, VIDEO_DIM, plant
+from refusals import refused
+from running import PROJECT
+
+from verified.benchmark.vcmr.data import Memory, Queries, Room, Videos, read_moments, span_labels
+from verified.benchmark.vcmr.models.hero import Hero
+from verified.benchmark.vcmr.models.reloclnet import ReLoCLNet
+from verified.benchmark.vcmr.models.xml import XML
+from verified.config import read
+from verified.io.jsonl import read_jsonl, write_jsonl
+
+
+@pytest.fixture
+def files(tmp_path):
+    return plant(tmp_path, 12, seed=3)
+
+
+@pytest.fixture(autouse=True)
+def logged(caplog):
+    logging.getLogger("verified").propagate = True
+    caplog.set_level(logging.INFO, logger="verified")
+    return caplog
+
+
+def edit(path, key, array):
+    with h5py.File(path, "a") as file:
+        del file[key]
+        if array is not None:
+            file[key] = array
+
+
+def videos_of(files, context=CLIPS, model=XML):
+    return Videos(files.video, read_moments(files.annotations, "fig").videos, model, context, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("array", "message"),
+    [
+        (None, "there"),
+        (np.ones((5, VIDEO_DIM + 1), np.float16), "[5, 25]"),
+        (np.full((5, VIDEO_DIM), np.nan, np.float16), "finite"),
+        (np.zeros((0, VIDEO_DIM), np.float16), "no clips"),
+    ],
+)
+def test_unusable_video_features_are_named_with_file_and_video(files, array, message):
+    edit(files.video, "video03-004", array)
+    with refused("'video03-004'", message, file="video-3.h5"):
+        videos_of(files).batch(np.arange(12))
+
+
+@pytest.mark.parametrize(
+    ("array", "message"),
+    [
+        (None, "there"),
+        (np.ones((5, TEXT_DIM - 1), np.float16), "[5, 19]"),
+        (np.full((5, TEXT_DIM), np.inf, np.float16), "finite"),
+        (np.zeros((0, TEXT_DIM), np.float16), "no tokens"),
+    ],
+)
+def test_unusable_text_features_are_named_with_file_and_query(files, array, message):
+    edit(files.text, "3007", array)
+    moments = read_moments(files.annotations, "fig")
+    with refused("'3007'", message, file="text-3.h5"):
+        Queries(moments, XML, TOKENS, files.text).batch(np.arange(len(moments)))
+
+
+def test_a_video_longer_than_the_context_is_cut_or_pooled_and_counted(files, logged):
+    long = np.arange(40, dtype=np.float32)[:, None] * np.ones((1, VIDEO_DIM), np.float32)
+    edit(files.video, "video03-000", long)
+    cut, pooled = videos_of(files), videos_of(files, model=ReLoCLNet)
+    assert cut.clips[0] == pooled.clips[0] == CLIPS
+    assert cut.clip_seconds[0] == 1.0 and pooled.clip_seconds[0] == 40 / CLIPS
+    assert "1 of 12 videos are longer than 16 clips and are cut" in logged.text
+    assert "are pooled" in logged.text
+
+
+def test_queries_longer_than_the_model_takes_are_cut_and_counted(files, logged):
+    moments = read_moments(files.annotations, "fig")
+    tokens, mask = Queries(moments, XML, 2, files.text).batch(np.arange(4))
+    assert tokens.shape == (4, 2, TEXT_DIM) and mask.all()
+    assert f"{len(moments)} of {len(moments)} captions are cut to 2 tokens" in logged.text
+
+
+def test_padding_is_zero_and_rows_are_normalised(files):
+    clips, mask = videos_of(files).batch(np.arange(12))
+    assert clips.shape == (12, CLIPS, VIDEO_DIM)
+    assert (clips[~mask] == 0).all()
+    assert np.allclose(clips[mask].norm(dim=1), 1.0, atol=1e-3)
+    raw, _ = videos_of(files, model=Hero).batch(np.arange(12))
+    assert raw[mask].norm(dim=1).max() > 2
+
+
+def test_spans_behind_the_last_clip_are_clamped_and_counted(files, logged):
+    rows = read_jsonl(files.annotations)
+    rows[0]["time"], rows[1]["time"] = [2.0, 99.0], [50.0, 60.0]
+    write_jsonl(files.annotations, rows)
+    moments, videos = read_moments(files.annotations, "fig"), videos_of(files)
+    labels = span_labels(XML, moments, videos)
+    last = videos.clips[moments.video[0]] - 1
+    assert labels[0].tolist() == [2, last] and labels[1].tolist() == [last, last]
+    assert "2 of 36 spans end after the last clip and are clamped to it" in logged.text
+
+
+def test_a_split_without_moments_or_captions_is_an_error(files):
+    empty = files.annotations.with_name("empty.jsonl")
+    empty.write_text("")
+    with refused("empty.jsonl"):
+        read_moments(empty, "fig")
+    with refused("none.jsonl"):
+        read_moments(files.annotations.with_name("none.jsonl"), "fig")
+    rows = [{key: value for key, value in row.items() if key != "fig_desc"} for row in read_jsonl(files.annotations)]
+    write_jsonl(files.annotations, rows)
+    with refused("fig-3.jsonl", "row 1", "'fig_desc'", remedy=True):
+        read_moments(files.annotations, "fig")
+    assert len(read_moments(files.annotations, "cog")) == 36
+
+
+def test_the_held_out_part_and_the_rest_divide_the_videos(tmp_path):
+    files = plant(tmp_path, 60, seed=4)
+    whole = read_moments(files.annotations, "fig")
+    rest, held = (read_moments(files.annotations, "fig", side) for side in ("rest", "held-out"))
+    assert not set(rest.videos) & set(held.videos)
+    assert sorted(rest.videos + held.videos) == whole.videos
+    assert len(rest) + len(held) == len(whole)
+    assert 0 < len(held.videos) < 20
+
+
+def test_one_feature_file_of_released_form_without_attributes(files):
+    with h5py.File(files.video, "a") as file:
+        del file.attrs["dim"]
+    assert videos_of(files).dim == VIDEO_DIM
+    assert json.dumps(videos_of(files).videos[:1]) == '["video03-000"]'
+
+
+def test_the_official_cast_normalises_in_the_files_own_format(files):
+    stored = np.random.default_rng(3).normal(0, 3, (9, VIDEO_DIM)).astype(np.float16)
+    edit(files.video, "video03-000", stored)
+    names = read_moments(files.annotations, "fig").videos
+    official, early = (Videos(files.video, names, XML, CLIPS, 1.0, cast=cast) for cast in ("official", "float32"))
+    half = stored / (np.sqrt((stored * stored).sum(axis=1, keepdims=True, dtype=np.float16)) + np.float16(1e-5))
+    normalised = official.batch([0])[0][0, :9].numpy()
+    assert normalised.dtype == np.float32 and np.array_equal(normalised, half.astype(np.float32))
+    assert not np.array_equal(normalised, early.batch([0])[0][0, :9].numpy())
+
+
+def test_features_too_long_for_float16_are_named(files):
+    edit(files.video, "video03-000", np.full((5, VIDEO_DIM), 200, np.float16))
+    names = read_moments(files.annotations, "fig").videos
+    with refused("'video03-000'", "float16", "feature_cast: float32"):
+        Videos(files.video, names, XML, CLIPS, 1.0, cast="official").batch([0])
+
+
+def test_splits_share_the_room_and_what_finds_none_is_read_again():
+    reads = []
+
+    def read(key):
+        reads.append(key)
+        return np.zeros(10, dtype=np.float32)
+
+    room = Room(90)
+    training, selection = Memory(read, room), Memory(read, room)
+    for _ in range(2):
+        for memory, key in ((training, "a"), (training, "b"), (selection, "c")):
+            memory[key]
+    assert reads == ["a", "b", "c", "c"] and room.left == 10
+
+
+def test_the_papers_trainings_keep_their_features():
+    """ActivityNet, the largest: clips of at most 240 and words of its training and selection splits, in float32."""
+    clips, words = 1_176_632 + 582_524, 504_602 + 237_772
+    tokens = 1.15 * words
+    needed = clips * 2048 * 4 + tokens * 768 * 4
+    assert needed <= read(PROJECT / "config/paper.yaml").retrieval.memory_mb * 2**20 < 1.2 * needed

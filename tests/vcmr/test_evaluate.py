@@ -1,0 +1,294 @@
+"""`verified evaluate` and the metrics behind it, against what the TVR evaluator returns."""
+
+import gzip
+import json
+import math
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from refusals import refused
+
+import verified
+from verified.__main__ import main
+from verified.benchmark.lists import Lists
+from verified.benchmark.nms import suppress
+from verified.benchmark.vcmr.evaluate import evaluate_files
+from verified.benchmark.vcmr.metrics import Truth, per_query, percentage
+from verified.benchmark.vcmr.submission import read_submission, write_submission
+
+FIXTURES = Path(__file__).resolve().parents[1] / "fixtures" / "vcmr"
+METRICS = sorted(FIXTURES.glob("eval_0*.json")) + sorted(FIXTURES.glob("eval_1*.json"))
+SUPPRESSED = sorted(FIXTURES.glob("eval_2*.json"))
+
+
+def written(folder: Path, ground_truth: list[dict], submission: dict) -> tuple[Path, Path]:
+    truth, lists = folder / "truth.jsonl", folder / "submission.json"
+    truth.write_text("".join(json.dumps(row) + "\n" for row in ground_truth), encoding="utf-8")
+    lists.write_text(json.dumps(submission), encoding="utf-8")
+    return truth, lists
+
+
+def of_fixture(folder: Path, file: Path) -> tuple[dict, Path, Path]:
+    case = json.loads(file.read_text(encoding="utf-8"))
+    return case, *written(folder, case["ground_truth"], case["submission"])
+
+
+def printed(capsys, *arguments) -> dict:
+    assert main(["evaluate", *map(str, arguments), "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("file", METRICS, ids=lambda file: file.stem)
+def test_metrics_are_those_of_the_tvr_evaluator(file, tmp_path, capsys):
+    case, truth, submission = of_fixture(tmp_path, file)
+    partial = ["--partial"] if case["options"].get("match_number") is False else []
+    if "error" in case["expected"]:
+        pytest.skip("the TVR evaluator crashes here; what is done instead has tests of its own")
+    assert printed(capsys, truth, submission, *partial) == case["expected"]["metrics"]
+
+
+def test_a_metric_more_leaves_the_output_in_the_tvr_evaluators_name_alone(tmp_path):
+    code = tmp_path / "verified"
+    shutil.copytree(Path(verified.__file__).parent, code, ignore=shutil.ignore_patterns("__pycache__"))
+    metrics = code / "retrieval" / "metrics.py"
+    before = "    return {**values, MIOU:"
+    text = metrics.read_text(encoding="utf-8")
+    assert before in text
+    metrics.write_text(text.replace(before, '    values["1.0/r1"] = right[:, 0]\n' + before), encoding="utf-8")
+    case, truth, submission = of_fixture(tmp_path, METRICS[0])
+
+    def evaluated(*more: str) -> str:
+        command = [sys.executable, "-m", "verified", "evaluate", str(truth), str(submission), *more]
+        return subprocess.run(
+            command, env={**os.environ, "PYTHONPATH": str(tmp_path)}, capture_output=True, text=True, check=True
+        ).stdout
+
+    assert json.loads(evaluated("--json")) == case["expected"]["metrics"]
+    assert "1.0/r1" in evaluated()
+
+
+def test_single_hits_on_the_threshold(tmp_path):
+    case = json.loads((FIXTURES / "eval_08_threshold.json").read_text(encoding="utf-8"))
+    numbers = case["submission"]["video2idx"]
+    truth = Truth(
+        np.array([row["desc_id"] for row in case["ground_truth"]]),
+        np.array([numbers[row["vid_name"]] for row in case["ground_truth"]]),
+        np.array([[row["ts"]] for row in case["ground_truth"]], dtype=float),
+    )
+    lists = Lists.pad([np.array(entry["predictions"], dtype=float) for entry in case["submission"]["VCMR"]])
+    hits = per_query("VCMR", truth, lists)
+    assert np.stack([hits["0.5/r1"], hits["0.7/r1"]], axis=1).tolist() == case["expected"]["per_query_hit"]
+
+
+@pytest.mark.parametrize("threshold", [0.5, 0.6])
+@pytest.mark.parametrize("file", SUPPRESSED, ids=lambda file: file.stem)
+def test_suppression_is_the_official_one(file, threshold, tmp_path, capsys):
+    case, truth, submission = of_fixture(tmp_path, file)
+    read = read_submission(submission)
+    for variant, before in (("direct", None), ("after_top100_truncation", 100)):
+        expected = case["expected"][f"nms{threshold}_{variant}"]
+        for task, entries in expected["after_nms"].items():
+            lists = suppress(Lists.pad([read.tasks[task][desc_id] for desc_id, _ in entries]), threshold, before)
+            for query, (_, rows) in enumerate(entries):
+                parts = (lists.video[query], lists.start[query], lists.end[query], lists.score[query])
+                assert [list(row) for row in zip(*parts) if row[0] >= 0] == rows
+    assert printed(capsys, truth, submission, "--nms", threshold) == expected["metrics"]
+    assert printed(capsys, truth, submission) == case["expected"]["no_nms"]["metrics"]
+
+
+TRUTH = [
+    {
+        "video": "a",
+        "time": [0, 10],
+        "desc_id": 1,
+        "duration": 30.0,
+        "cog_desc": "x",
+        "fig_desc": "y",
+        "fig_desc_score": 1,
+    },
+    {
+        "video": "b",
+        "time": [5, 9],
+        "desc_id": 2,
+        "duration": 30.0,
+        "cog_desc": "x",
+        "fig_desc": "y",
+        "fig_desc_score": 1,
+    },
+]
+
+
+def entry(desc_id: object, *rows) -> dict:
+    return {"desc_id": desc_id, "predictions": [list(row) for row in rows]}
+
+
+def submission(**tasks) -> dict:
+    right = [entry(1, [0, 0, 10, 0.9]), entry(2, [1, 5, 9, 0.9])]
+    return {"video2idx": {"a": 0, "b": 1}, **dict.fromkeys(("VCMR", "SVMR", "VR"), right), **tasks}
+
+
+def test_fig_ground_truth_and_a_perfect_submission(tmp_path, capsys):
+    metrics = printed(capsys, *written(tmp_path, TRUTH, submission()))
+    assert list(metrics) == ["VCMR", "SVMR", "VR"]
+    assert {value for task in metrics.values() for value in task.values()} == {100.0}
+    assert list(metrics["VR"]) == ["r1", "r5", "r10", "r100"]
+    assert list(metrics["VCMR"]) == [f"{m}-r{k}" for m in (0.5, 0.7) for k in (1, 5, 10, 100)]
+
+
+def test_an_empty_list_is_a_miss_and_is_noted(tmp_path, capsys):
+    truth, lists = written(tmp_path, TRUTH, submission(VCMR=[entry(1), entry(2, [1, 5, 9, 0.9])]))
+    assert main(["evaluate", str(truth), str(lists), "--json"]) == 0
+    output = capsys.readouterr()
+    assert json.loads(output.out)["VCMR"]["0.5-r1"] == 50.0
+    assert "VCMR: 1 queries with an empty list count as missed: desc_id 1" in output.err
+
+
+def test_lists_that_are_all_empty_miss_everything(tmp_path):
+    truth, lists = written(tmp_path, TRUTH, submission(VR=[entry(1), entry(2)]))
+    assert evaluate_files(truth, lists, nms=0.5).metrics["VR"] == {"r1": 0.0, "r5": 0.0, "r10": 0.0, "r100": 0.0}
+
+
+@pytest.mark.parametrize(
+    ("entries", "named"),
+    [([entry(1, [0, 0, 10, 1])], "lacks desc_id 2"), ([entry(1), entry(2), entry(77)], "has unknown desc_id 77")],
+)
+def test_missing_and_extra_queries_are_errors_unless_partial(entries, named, tmp_path, capsys):
+    truth, lists = written(tmp_path, TRUTH, submission(SVMR=entries))
+    assert main(["evaluate", str(truth), str(lists)]) == 2
+    message = capsys.readouterr().err
+    assert named in message and "submission.json" in message and "--partial" in message
+    evaluation = evaluate_files(truth, lists, partial=True)
+    assert evaluation.metrics["SVMR"]["0.5-r1"] == (100.0 if len(entries) == 1 else 0.0)
+    assert any(named.split()[-1] in note for note in evaluation.notes)
+
+
+def test_unsorted_repeated_and_unknown_videos_are_noted_and_scored_as_they_stand(tmp_path):
+    lists = [
+        entry(1, [0, 0, 1, 0.1], [0, 0, 10, 0.9]),
+        entry(2, [9, 5, 9, 0.9]),
+        entry(2, [1, 5, 9, 0.9], [44, 0, 1, 0]),
+    ]
+    evaluation = evaluate_files(*written(tmp_path, TRUTH, submission(VCMR=lists)))
+    assert evaluation.metrics["VCMR"]["0.5-r1"] == 50.0
+    assert evaluation.metrics["VCMR"]["0.5-r5"] == 100.0
+    text = "\n".join(evaluation.notes)
+    assert "VCMR: repeated desc_id, the last list counts: desc_id 2" in text
+    assert "VCMR: 1 lists are not sorted by score; their order counts: desc_id 1" in text
+    assert "VCMR: 1 lists hold videos that video2idx does not know: desc_id 2" in text
+
+
+def test_a_true_video_without_an_index_is_an_error_that_names_it(tmp_path):
+    lists = submission()
+    del lists["video2idx"]["b"]
+    with refused("video2idx", "truth.jsonl", "'b'", file="submission.json"):
+        evaluate_files(*written(tmp_path, TRUTH, lists))
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"VCMR": [entry(1, [0, 0, 10])]}, ["VCMR", "desc_id 1", "prediction"]),
+        ({"VCMR": [entry(1, [0, 0, math.nan, 1])]}, ["VCMR", "desc_id 1", "prediction 0"]),
+        ({"VCMR": [entry(1, ["a", 0, 1, 1])]}, ["VCMR", "desc_id 1", "prediction"]),
+        ({"VCMR": [entry("one")]}, ["VCMR", "entry 0", "'one'"]),
+        ({"VCMR": [{"desc_id": 1}]}, ["VCMR", "entry 0", "list"]),
+        ({"VCMR": "all"}, ["VCMR", "list"]),
+        ({"video2idx": None}, ["video2idx"]),
+    ],
+)
+def test_a_malformed_submission_is_named_with_task_and_id(change, named, tmp_path):
+    with refused(*named, file="submission.json"):
+        evaluate_files(*written(tmp_path, TRUTH, submission(**change)))
+
+
+@pytest.mark.parametrize("content", [b"{", b"[]", b"\xff\xfe", b"\x1f\x8b\x08broken", b"{}"])
+def test_a_file_that_is_no_submission_is_named(content, tmp_path):
+    truth, lists = written(tmp_path, TRUTH, {})
+    lists.write_bytes(content)
+    with refused(file=lists):
+        evaluate_files(truth, lists)
+
+
+@pytest.mark.parametrize(
+    ("row", "named"),
+    [({"desc_id": 1}, "moment"), ({**TRUTH[0], "time": [1]}, "[1]"), ({"video": "a"}, "desc_id")],
+)
+def test_ground_truth_rows_are_checked(row, named, tmp_path):
+    with refused(named, file="truth.jsonl", row=1):
+        evaluate_files(*written(tmp_path, [row], submission()))
+
+
+def test_two_of_four_annotators_must_agree(tmp_path):
+    spans = [[0, 10], [0, 10], [20, 30], [40, 50]]
+    truth = [
+        {"desc_id": 1, "vid_name": "a", "ts": spans},
+        {"desc_id": 2, "vid_name": "b", "ts": [*spans[1:], [60, 70]]},
+    ]
+    lists = [entry(1, [0, 0, 10, 1]), entry(2, [1, 0, 10, 1])]
+    metrics = evaluate_files(*written(tmp_path, truth, submission(VCMR=lists))).metrics
+    assert metrics["VCMR"]["0.5-r1"] == 50.0
+
+
+def test_a_type_without_queries_is_not_a_number(tmp_path, capsys):
+    truth = [{"desc_id": i + 1, "vid_name": v, "ts": [0, 1], "type": "v"} for i, v in enumerate("ab")]
+    metrics = printed(capsys, *written(tmp_path, truth, submission()))
+    assert metrics["VR_by_type"]["t-r1"] == "NaN"
+    assert metrics["VR_by_type"]["v-r1"] == 100.0
+
+
+def test_a_bad_threshold_is_refused(capsys):
+    with pytest.raises(SystemExit):
+        main(["evaluate", "a", "b", "--nms", "1.5"])
+    assert "not a number from 0 to 1" in capsys.readouterr().err
+
+
+def test_metrics_do_not_fall_with_rank_nor_rise_with_the_threshold():
+    draw = np.random.default_rng(3)
+    truth = Truth(np.arange(50), draw.integers(0, 5, 50), np.sort(draw.uniform(0, 30, (50, 1, 2)), axis=2))
+    start = draw.uniform(0, 25, (50, 120))
+    lists = Lists(draw.integers(0, 5, (50, 120)), start, start + 5, np.zeros((50, 120)))
+    for task in ("VCMR", "SVMR"):
+        recalls = {name: percentage(values) for name, values in per_query(task, truth, lists).items()}
+        assert recalls["0.5/r1"] <= recalls["0.5/r5"] <= recalls["0.5/r10"] <= recalls["0.5/r100"]
+        assert all(recalls[f"0.7/r{k}"] <= recalls[f"0.5/r{k}"] for k in (1, 5, 10, 100))
+        assert 0.7 * recalls["0.7/r1"] <= recalls["mIoU"] <= 50 + 0.5 * recalls["0.5/r1"] + 1e-2
+
+
+def test_mean_overlap_is_that_of_the_first_row_that_counts(tmp_path, capsys):
+    lists = [entry(1, [1, 0, 10, 0.9], [0, 5, 15, 0.8]), entry(2, [1, 5, 9, 0.9])]
+    files = written(tmp_path, TRUTH, submission(VCMR=lists, SVMR=lists))
+    evaluation = evaluate_files(*files)
+    overlap = {task: further["mIoU"] for task, further in evaluation.further.items()}
+    assert overlap == {"VCMR": 50.0, "SVMR": 66.67}  # 0 and 1; a third and 1
+    assert "mIoU" not in evaluation.metrics["SVMR"]
+    assert main(["evaluate", *map(str, files)]) == 0
+    assert re.search(r"0\.7-r100.* mIoU\n.* 66\.67$", capsys.readouterr().out, re.MULTILINE)
+
+
+def test_two_of_four_annotators_decide_mean_overlap_too():
+    spans = np.array([[[0, 10], [0, 5], [20, 30], [40, 50]]], dtype=float)
+    lists = Lists.pad([np.array([[3, 0, 10, 1.0]])])
+    assert per_query("SVMR", Truth(np.array([1]), np.array([3]), spans), lists)["mIoU"].tolist() == [0.5]
+    three = Truth(np.array([1]), np.array([3]), np.where(spans == 20, np.nan, spans))
+    assert per_query("SVMR", three, lists)["mIoU"].tolist() == [1.0]
+
+
+def test_no_query_at_all_has_no_recall():
+    assert math.isnan(percentage(np.zeros(0, dtype=bool)))
+
+
+def test_a_written_submission_is_read_back_and_has_the_same_bytes(tmp_path):
+    lists = Lists.pad([np.array([[1, 0.0, 3.0, 0.25], [0, 2.0, 4.0, 0.125]]), np.zeros((0, 4))])
+    for name in ("one.json.gz", "two.json.gz"):
+        write_submission(tmp_path / name, ["a", "b"], np.array([4, 5]), ["x", "y"], {"VCMR": lists})
+    assert (tmp_path / "one.json.gz").read_bytes() == (tmp_path / "two.json.gz").read_bytes()
+    read = read_submission(tmp_path / "one.json.gz")
+    assert read.tasks["VCMR"][4].tolist() == [[1, 0.0, 3.0, 0.25], [0, 2.0, 4.0, 0.125]]
+    assert read.tasks["VCMR"][5].shape == (0, 4)
+    assert json.loads(gzip.decompress((tmp_path / "one.json.gz").read_bytes()))["VCMR"][0]["desc"] == "x"

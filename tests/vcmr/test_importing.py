@@ -1,0 +1,96 @@
+"""Published checkpoints: containers, prefixes and layouts as the authors' code writes them."""
+
+import sys
+import types
+
+import pytest
+import torch
+from refusals import refused
+from vcmr_golden import Golden
+
+from verified.__main__ import main
+from verified.benchmark.vcmr.checkpoint import load_model
+from verified.benchmark.vcmr.importing import SIZES, import_checkpoint
+from verified.benchmark.vcmr.registry import model_names
+
+GOLDEN = {
+    "xml": ("xml", {}),
+    "reloclnet": ("reloclnet", {"heads": 8}),
+    "conquer": ("conquer_video_general", {"heads": 4, "feed_forward": 40, "score_channels": 8}),
+    "squidnet": ("squidnet_video", {"heads": 4, "feed_forward": 40, "score_channels": 8}),
+}
+
+
+def easydict(values: dict) -> object:
+    """An object of the class that the TVR family wraps its settings in."""
+
+    class EasyDict(dict):
+        pass
+
+    EasyDict.__module__, EasyDict.__qualname__ = "easydict", "EasyDict"
+    module = types.ModuleType("easydict")
+    module.EasyDict = EasyDict
+    sys.modules["easydict"] = module
+    wrapped = EasyDict(values)
+    wrapped.__dict__.update(values)
+    return wrapped
+
+
+@pytest.fixture
+def published(tmp_path):
+    def write(name: str, prefix: str = "") -> str:
+        state = {prefix + key: value for key, value in Golden(GOLDEN[name][0]).weights.items()}
+        file = tmp_path / f"{name}.pth"
+        torch.save({"model": state, "model_cfg": easydict({"hidden_size": 32}), "epoch": 7}, file)
+        sys.modules.pop("easydict", None)
+        return str(file)
+
+    yield write
+    sys.modules.pop("easydict", None)
+
+
+@pytest.mark.parametrize(("name", "prefix"), zip(GOLDEN, ["", "module.", "", "module."]))
+def test_a_published_checkpoint_becomes_ours(name, prefix, published, tmp_path):
+    target = tmp_path / "out" / "checkpoint.safetensors"
+    count = import_checkpoint(name, published(name, prefix), target, GOLDEN[name][1])
+    model, header = load_model(target)
+    assert header["parameters"] == count and header["imported_from"] == f"{name}.pth"
+    golden = type(model).from_official(Golden(GOLDEN[name][0]).weights)
+    assert all(torch.equal(value, golden[key]) for key, value in model.state_dict().items())
+    assert (target.parent / "log.jsonl").read_text() == ""
+
+
+def test_every_model_of_the_paper_can_be_imported():
+    assert set(SIZES) >= set(model_names()) & {"xml", "reloclnet", "conquer", "squidnet", "hero"}
+
+
+def test_the_command_says_what_it_wrote(published, tmp_path, capsys):
+    assert (
+        main(["import-checkpoint", "xml", published("xml"), str(tmp_path / "c.safetensors"), "--option", "heads=4"])
+        == 0
+    )
+    assert "c.safetensors: xml with" in capsys.readouterr().out
+
+
+def test_a_checkpoint_of_another_model_is_named(published, tmp_path):
+    with refused("xml.pth", remedy=True):
+        import_checkpoint("conquer", published("xml"), tmp_path / "c.safetensors")
+
+
+class Malicious:
+    def __reduce__(self):
+        return (print, ("this must never run",))
+
+
+@pytest.mark.parametrize("content", [{"model": Malicious()}, b"broken"])
+def test_a_file_that_is_not_plain_tensors_is_refused_unread(content, tmp_path, capfd):
+    file = tmp_path / "bad.pth"
+    if isinstance(content, bytes):
+        file.write_bytes(content)
+    else:
+        torch.save(content, file)
+    with refused("bad.pth", remedy=True):
+        import_checkpoint("xml", file, tmp_path / "c.safetensors")
+    assert "this must never run" not in capfd.readouterr().out
+    with refused("none.pth"):
+        import_checkpoint("xml", tmp_path / "none.pth", tmp_path / "c.safetensors")

@@ -1,0 +1,46 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from verified.benchmark.vcmr.optimisers import AdamW, BertAdam, linear_multiplier, parameter_groups
+
+FIXTURES = Path(__file__).resolve().parents[1] / "fixtures" / "vcmr"
+
+
+@pytest.mark.parametrize(
+    ("kind", "optimiser", "betas"),
+    [("bertadam", BertAdam, (0.9, 0.999)), ("adamw", AdamW, (0.9, 0.999)), ("adamw_hero_betas", AdamW, (0.9, 0.98))],
+)
+def test_forty_steps_are_the_official_ones(kind, optimiser, betas):
+    with np.load(FIXTURES / "optimizers.npz") as golden:
+        names = [key.removeprefix("init.") for key in golden if key.startswith("init.")]
+        parameters = {name: torch.nn.Parameter(torch.from_numpy(golden[f"init.{name}"])) for name in names}
+        steps = optimiser(parameter_groups(parameters.items(), 0.01), lr=1e-2, betas=betas)
+        for step in range(40):
+            for name, parameter in parameters.items():
+                parameter.grad = torch.from_numpy(golden[f"grad.{name}"][step])
+            for group in steps.param_groups:
+                group["lr"] = 1e-2 * (linear_multiplier(step, 40, 0.1) if kind == "bertadam" else 1.0)
+            steps.step()
+            for name, parameter in parameters.items():
+                np.testing.assert_allclose(parameter.detach().numpy(), golden[f"{kind}.{name}"][step], atol=1e-6)
+
+
+def test_learning_rate_curves_are_the_official_ones():
+    with np.load(FIXTURES / "optimizers.npz") as golden:
+        bert = golden["bertadam_lr_multiplier_t1000_warm0.01"]
+        hero = golden["hero_lr_multiplier_step1to5000"]
+    np.testing.assert_allclose([linear_multiplier(step, 1000, 0.01) for step in range(1000)], bert, atol=1e-12)
+    np.testing.assert_allclose([linear_multiplier(step, 5000, 0.1, 1e-8) for step in range(1, 5001)], hero, atol=1e-12)
+    assert linear_multiplier(0, 1000, 0.01) == 0.0
+
+
+def test_only_biases_and_layer_norms_of_that_spelling_are_spared_from_decay():
+    names = ("a.bias", "x.LayerNorm.weight", "video_cross_layernorm.weight", "conv.weight")
+    tensors = {name: torch.nn.Parameter(torch.zeros(1)) for name in names}
+    decayed, spared = parameter_groups(tensors.items(), 0.01)
+    assert decayed["params"] == [tensors["video_cross_layernorm.weight"], tensors["conv.weight"]]
+    assert spared["params"] == [tensors["a.bias"], tensors["x.LayerNorm.weight"]]
+    assert (decayed["weight_decay"], spared["weight_decay"]) == (0.01, 0.0)

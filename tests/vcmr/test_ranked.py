@@ -1,0 +1,64 @@
+"""Ranked lists and what two-stage models draw from them."""
+
+import numpy as np
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from refusals import refused
+
+from verified.benchmark.lists import NO_VIDEO
+from verified.benchmark.vcmr.negatives import draw_negatives
+from verified.benchmark.vcmr.ranked import Ranked, read_ranked, write_ranked
+
+VIDEOS = [f"v{i}" for i in range(9)]
+
+
+def ranked(kept=9, queries=6, seed=0):
+    draw = np.random.default_rng(seed)
+    order = np.stack([draw.permutation(9)[:kept] for _ in range(queries)])
+    cosine = -np.sort(-draw.uniform(-1, 1, (queries, kept)).astype(np.float32), axis=1)
+    return Ranked(np.arange(queries) * 10, order, cosine, VIDEOS)
+
+
+def test_lists_are_read_back_in_the_numbering_of_another_corpus(tmp_path):
+    lists = ranked()
+    write_ranked(tmp_path / "a.h5", {"train": lists})
+    write_ranked(tmp_path / "b.h5", {"train": lists})
+    assert (tmp_path / "a.h5").read_bytes() == (tmp_path / "b.h5").read_bytes()
+    other = ["w", *reversed(VIDEOS)]
+    read = read_ranked(tmp_path / "a.h5", "train", other)
+    assert [other[i] for i in read.video[2]] == [VIDEOS[i] for i in lists.video[2]]
+    assert (read.cosine == lists.cosine).all() and (read.desc_id == lists.desc_id).all()
+
+
+def test_the_external_score_is_read_as_the_config_says():
+    lists = ranked()
+    video, score = lists.rows(np.array([20, 0]), kept=4)
+    assert video.tolist() == lists.video[[2, 0], :4].tolist()
+    assert torch.allclose(score, torch.exp(20 * torch.from_numpy(lists.cosine[[2, 0], :4])))
+    lists.external_score = "cosine"
+    assert torch.equal(lists.rows(np.array([20]), kept=4)[1], torch.from_numpy(lists.cosine[[2], :4]))
+
+
+def test_a_query_without_a_list_is_an_error_and_a_video_outside_one_is_told():
+    lists = ranked(kept=3)
+    with refused("desc_id 7", "1 missing"):
+        lists.rows(np.array([0, 7]), kept=2)
+    inside, outside = lists.video[1, 2], next(v for v in range(9) if v not in lists.video[1])
+    assert lists.rank_of(np.array([10, 10]), np.array([inside, outside])).tolist() == [2, NO_VIDEO]
+
+
+@settings(max_examples=50, deadline=None)
+@given(count=st.integers(0, 5), pool=st.integers(1, 12), seed=st.integers(0, 99))
+def test_negatives_are_distinct_near_the_truth_and_never_it(count, pool, seed):
+    lists = ranked(seed=seed)
+    places = np.random.default_rng(seed).integers(0, 9, 6)
+    truth = lists.video[np.arange(6), places]
+    draws = [
+        draw_negatives(lists, lists.desc_id, truth, count, pool, torch.Generator().manual_seed(seed)) for _ in range(2)
+    ]
+    assert (draws[0] == draws[1]).all()
+    for query, drawn in enumerate(draws[0]):
+        assert len(set(drawn)) == count and truth[query] not in drawn
+        allowed = [video for video in lists.video[query] if video != truth[query]]
+        assert set(drawn) <= set(allowed[: max(places[query] + pool, count)])

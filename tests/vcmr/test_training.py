@@ -1,0 +1,328 @@
+import json
+from dataclasses import replace
+
+import h5py
+import numpy as np
+import pytest
+import torch
+from planted import CLIPS, TOKENS, plant, small_model
+from refusals import refused
+
+from verified.benchmark.vcmr import experiment, training
+from verified.benchmark.vcmr.checkpoint import load_model, load_tensors, save_model
+from verified.benchmark.vcmr.experiment import rank_videos, test_model, train_model
+from verified.benchmark.vcmr.models.xml import XML
+from verified.benchmark.vcmr.ranked import read_ranked
+from verified.benchmark.vcmr.search import SearchSettings
+from verified.benchmark.vcmr.training import Run, train
+from verified.errors import InputError
+from verified.io.jsonl import read_jsonl
+from verified.nn.training_state import TrainingState
+
+test_model.__test__ = False
+
+SEARCHING = SearchSettings(min_clips=1, max_clips=10, quiet=True)
+SETTINGS = {
+    "held_out_share": 0.0,
+    "spans": {
+        "clip_seconds": 1.0,
+        "min_pred_clips": 1,
+        "max_pred_clips": 10,
+        "max_context_clips": CLIPS,
+        "nms_threshold": 0.5,
+        "selection_split": "val",
+        "test_split": "test",
+    },
+    "text_encoder": "all-MiniLM-L6-v2",
+    "external_score": "exp",
+    "feature_cast": "float32",
+    "searched_videos": 100,
+    "training_list_videos": 2000,
+    "memory_mb": 100,
+    "device": "cpu",
+    "threads": 1,
+    "seed": 7,
+    "recipe": {"epochs": 3, "batch": 16, "learning_rate": 1e-3},
+    "options": {"hidden": 32, "query_tokens": TOKENS},
+    "precision": "float32",
+}
+
+
+@pytest.fixture(scope="module")
+def planted(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("planted")
+    return [plant(folder, 16, seed=seed) for seed in (1, 2)]
+
+
+def trained(planted, folder, epochs=4, searching=SEARCHING, **changes):
+    torch.manual_seed(0)
+    model = small_model("xml", hidden=32)
+    recipe = replace(model.recipe, **{"epochs": epochs, "batch": 16, "learning_rate": 1e-3, **changes})
+    splits = [files.split(type(model)) for files in planted]
+    owner = {"settings": str(changes)}
+    state = TrainingState(folder / "state.safetensors", owner, seconds=0.0)
+    return train(model, *splits, recipe, searching, Run(5, folder / "log.jsonl", state))
+
+
+def same(first: dict, second: dict) -> bool:
+    return all(torch.equal(first[name], second[name]) for name in first)
+
+
+def test_same_seed_same_weights(planted, tmp_path):
+    first, second = (trained(planted, tmp_path) for _ in range(2))
+    assert same(first.state, second.state)
+    assert first.epoch == second.epoch
+
+
+def test_a_killed_training_goes_on_where_it_stood_and_ends_the_same(planted, tmp_path, monkeypatch):
+    whole = trained(planted, tmp_path / "whole")
+    calls = []
+
+    def killed(*arguments, **more):
+        calls.append(1)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return scores(*arguments, **more)
+
+    scores = training._selection_scores
+    monkeypatch.setattr(training, "_selection_scores", killed)
+    with pytest.raises(KeyboardInterrupt):
+        trained(planted, tmp_path / "killed")
+    again = trained(planted, tmp_path / "killed")
+    assert len(calls) == 3 + 2  # the third epoch is repeated, the fourth follows
+    assert same(whole.state, again.state)
+    assert whole.history == again.history
+    logs = [tmp_path / name / "log.jsonl" for name in ("whole", "killed")]
+    assert logs[0].read_bytes() == logs[1].read_bytes(), "keys in the same order, too"
+
+
+@pytest.mark.parametrize("damage", ["settings", "bytes"])
+def test_a_state_of_other_settings_or_a_damaged_one_is_not_used(damage, planted, tmp_path):
+    trained(planted, tmp_path, epochs=2)
+    if damage == "bytes":
+        (tmp_path / "state.safetensors").write_bytes(b"broken")
+    again = trained(planted, tmp_path, epochs=2, weight_decay=0.02 if damage == "settings" else 0.01)
+    fresh = trained(planted, tmp_path / "fresh", epochs=2, weight_decay=0.02 if damage == "settings" else 0.01)
+    assert same(again.state, fresh.state)
+
+
+def of_other_code(monkeypatch):
+    """XML with another loss, as an edit of its file would have it."""
+    losses = XML.losses
+
+    def edited(self, *arguments, **more):
+        return {name: 0.5 * value for name, value in losses(self, *arguments, **more).items()}
+
+    monkeypatch.setattr(XML, "losses", edited)
+    monkeypatch.setattr(experiment, "modules_digest", lambda *_: "edited")
+
+
+def with_a_layer_more(monkeypatch):
+    built = experiment.build_model
+
+    def larger(*arguments):
+        model = built(*arguments)
+        model.added = torch.nn.Linear(2, 2)
+        return model
+
+    monkeypatch.setattr(experiment, "build_model", larger)
+
+
+@pytest.mark.parametrize("change", ["code", "features", "layer", "none"])
+def test_a_killed_run_goes_on_only_with_the_same_code_settings_and_files(
+    change, planted, tmp_path, monkeypatch, caplog
+):
+    learn, _ = planted
+    monkeypatch.setattr(experiment, "SAVE_SECONDS", 0.0)
+
+    def run(folder, source=learn):
+        files = {"video": str(source.video), "text": str(learn.text)}
+        files |= dict.fromkeys(("train", "selection"), str(learn.annotations))
+        folder.mkdir(exist_ok=True)
+        train_model("xml", "fig", 2018, files, SETTINGS, str(folder / "c.safetensors"), str(folder / "l.jsonl"))
+        return (folder / "c.safetensors").read_bytes(), (folder / "l.jsonl").read_bytes()
+
+    scores, epochs = training._selection_scores, iter((True, True, False))
+
+    def killed(*arguments):
+        if not next(epochs):
+            raise KeyboardInterrupt
+        return scores(*arguments)
+
+    monkeypatch.setattr(training, "_selection_scores", killed)
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path / "killed")
+    assert (tmp_path / "killed" / "unfinished.safetensors").is_file()
+    monkeypatch.setattr(training, "_selection_scores", scores)
+    source = learn
+    if change == "code":
+        of_other_code(monkeypatch)
+    elif change == "features":
+        with h5py.File(learn.video, locking=False) as before, h5py.File(tmp_path / "v.h5", "w") as after:
+            after.attrs.update(before.attrs)
+            for key in before:
+                after[key] = 0.5 * before[key][()]
+        source = replace(learn, video=tmp_path / "v.h5")
+    elif change == "layer":
+        with_a_layer_more(monkeypatch)
+    with caplog.at_level("INFO", "verified"):
+        again = run(tmp_path / "killed", source)
+    assert again == run(tmp_path / "fresh", source), "as if it had never been killed"
+    reason = {
+        "code": "with other code;",
+        "features": "with other inputs;",
+        "layer": "does not fit the model (added.",
+        "none": "going on with a saved state: 2 done",
+    }[change]
+    assert reason in caplog.text
+    assert not list((tmp_path / "killed").glob("unfinished*"))
+
+
+def test_the_best_epoch_is_kept_and_patience_ends_the_training(planted, tmp_path, monkeypatch):
+    values = iter([3.0, 5.0, 4.0, 5.0, 1.0, 9.0])
+    monkeypatch.setattr(training, "_selection_scores", lambda *_: {"selection": next(values)})
+    result = trained(planted, tmp_path, epochs=6, patience=2)
+    assert result.epoch == 1
+    assert len(result.history) == 4  # two epochs without improvement are allowed, the third stops
+    assert [row["epoch"] for row in read_jsonl(tmp_path / "log.jsonl")] == [0, 1, 2, 3]
+
+
+def test_steps_take_the_place_of_epochs(planted, tmp_path):
+    assert len(trained(planted, tmp_path, steps=5).history) == 2  # 48 queries in batches of 16: three steps an epoch
+
+
+def test_a_loss_that_is_not_finite_stops_with_a_remedy(planted, tmp_path, monkeypatch):
+    monkeypatch.setattr(XML, "losses", lambda *_, **__: {"total": torch.tensor(float("nan"), requires_grad=True)})
+    with refused("fig-1.jsonl", "epoch 0", "learning_rate", remedy=True):
+        trained(planted, tmp_path)
+
+
+def test_a_batch_is_padded_to_its_longest_video_where_that_is_asked_for(planted, tmp_path, monkeypatch):
+    def lengths(padding: str) -> set[bool]:
+        seen = set()
+
+        def losses(self, batch, **more):
+            seen.add(batch.video.shape[1] == batch.video_mask.shape[1] == int(batch.video_mask.sum(dim=1).max()))
+            return of_xml(self, batch, **more)
+
+        monkeypatch.setattr(XML, "losses", losses)
+        (tmp_path / padding).mkdir()
+        trained(planted, tmp_path / padding, epochs=1, batch=2, searching=replace(SEARCHING, padding=padding))
+        return seen
+
+    of_xml = XML.losses
+    assert lengths("official") == {True}
+    assert False in lengths("context")
+
+
+def test_xml_learns_the_planted_words(planted, tmp_path):
+    result = trained(planted, tmp_path, epochs=25)
+    assert result.history[-1]["total"] < 0.6 * result.history[0]["total"]
+
+
+@pytest.fixture(scope="module")
+def run(planted, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("run")
+    learn, test = planted
+    features = {"video": str(learn.video), "text": str(learn.text)}
+    files = {**features, "train": str(learn.annotations), "selection": str(learn.annotations)}
+    for name in ("one", "two"):
+        (folder / name).mkdir()
+        train_model(
+            "xml", "fig", 2018, files, SETTINGS, str(folder / name / "c.safetensors"), str(folder / name / "l.jsonl")
+        )
+    files |= {"checkpoint": str(folder / "one" / "c.safetensors")}
+    rank_videos(files, "fig", SETTINGS, str(folder / "ranked.h5"))
+    short = {**SETTINGS, "searched_videos": 3, "training_list_videos": 7}
+    rank_videos(files, "fig", short, str(folder / "short.h5"))
+    tested = {"checkpoint": files["checkpoint"], "video": str(test.video), "text": str(test.text)}
+    tested["test"] = str(test.annotations)
+    facts = {"dataset": "d", "model": "xml", "trained_on": "fig", "tested_on": "fig", "seed": 2018, "split": "test"}
+    test_model(
+        tested,
+        facts,
+        SETTINGS,
+        read_jsonl(folder / "one" / "l.jsonl"),
+        str(folder / "submission.json.gz"),
+        str(folder / "metrics.json"),
+        str(folder / "per_query.npz"),
+    )
+    return folder
+
+
+def test_checkpoints_of_the_same_seed_have_the_same_bytes(run):
+    assert (run / "one" / "c.safetensors").read_bytes() == (run / "two" / "c.safetensors").read_bytes()
+    assert not list(run.glob("*/unfinished*"))
+
+
+def test_metrics_numbers_per_query_and_submission_agree(run, planted):
+    from verified.benchmark.vcmr.evaluate import evaluate_files
+    from verified.benchmark.vcmr.metrics import TVR_METRICS, tvr_name
+
+    metrics = json.loads((run / "metrics.json").read_text())
+    assert metrics["queries"] == 48 and metrics["videos"] == 16
+    for nms, key in ((0.5, "metrics"), (None, "without_nms")):
+        scored = evaluate_files(planted[1].annotations, run / "submission.json.gz", nms=nms).metrics
+        ours = {
+            task: {tvr_name(name): value for name, value in values.items() if name in TVR_METRICS}
+            for task, values in metrics[key].items()
+        }
+        assert scored == ours
+    with np.load(run / "per_query.npz") as per_query:
+        assert len(per_query["desc_id"]) == 48 and len(set(per_query["video"])) == 16
+        for task, values in metrics["metrics"].items():
+            for name, value in values.items():
+                assert round(100 * per_query[f"{task}/{name}"].mean(dtype=np.float64), 2) == value
+                low, high = metrics["intervals"][task][name]
+                assert low <= value <= high
+
+
+def test_ranked_lists_are_those_of_vr(run, planted):
+    videos = planted[0].split(type(small_model("xml"))).moments.videos
+    for split in ("train", "selection"):
+        ranked = read_ranked(run / "ranked.h5", split, videos)
+        assert ranked.video.shape == (48, 16)
+        assert (np.diff(ranked.cosine, axis=1) <= 0).all()
+        assert (np.sort(ranked.video, axis=1) == np.arange(16)).all()
+    with refused("ranked", "'test'"):
+        read_ranked(run / "ranked.h5", "test", videos)
+    with pytest.raises(InputError, match="does not have"):
+        read_ranked(run / "ranked.h5", "train", videos[:3])
+
+
+def test_a_checkpoint_holds_the_model_whole(run):
+    model, header = load_model(run / "one" / "c.safetensors")
+    assert header["parameters"] == sum(p.numel() for p in model.parameters())
+    assert header["trained_on"] == "fig" and header["seed"] == 2018
+    tensors, _ = load_tensors(run / "one" / "c.safetensors")
+    assert same(model.state_dict(), tensors)
+
+
+def test_a_checkpoint_that_does_not_fit_is_named(run, tmp_path):
+    model, _ = load_model(run / "one" / "c.safetensors")
+    state = model.state_dict()
+    state.pop("video_st_predictor.weight")
+    save_model(tmp_path / "cut.safetensors", "xml", model, state, {})
+    with refused("cut.safetensors", "'xml'", "video_st_predictor"):
+        load_model(tmp_path / "cut.safetensors")
+    (tmp_path / "half.safetensors").write_bytes((run / "one" / "c.safetensors").read_bytes()[:1000])
+    with refused("half.safetensors"):
+        load_model(tmp_path / "half.safetensors")
+    with refused("none.safetensors"):
+        load_model(tmp_path / "none.safetensors")
+
+
+def test_an_unknown_option_or_model_is_named_with_the_nearest(planted, tmp_path):
+    files = {"video": str(planted[0].video), "text": str(planted[0].text)}
+    files |= {"train": str(planted[0].annotations), "selection": str(planted[0].annotations)}
+    with refused("'hiden'", "'hidden'", remedy=True):
+        train_model(
+            "xml", "fig", 1, files, {**SETTINGS, "options": {"hiden": 8}}, str(tmp_path / "c"), str(tmp_path / "l")
+        )
+    with refused("'xlm'", "'xml'", remedy=True):
+        train_model("xlm", "fig", 1, files, SETTINGS, str(tmp_path / "c"), str(tmp_path / "l"))
+
+
+def test_lists_to_train_on_are_longer_than_those_that_are_searched(run):
+    with h5py.File(run / "short.h5") as file:
+        assert file["train/video"].shape[1] == 7 and file["selection/video"].shape[1] == 3

@@ -1,0 +1,117 @@
+import numpy as np
+import pytest
+import torch
+from vcmr_golden import Golden, assert_official_layout, cross_pairs, on_paper, parameters
+
+from verified.benchmark.vcmr.contract import Batch
+from verified.benchmark.vcmr.models.xml import XML, XMLConfig
+from verified.benchmark.vcmr.scoring import draw_ranks, negatives_at
+
+SIZES = {"video_dim": 24, "text_dim": 20, "context_clips": 16, "query_tokens": 12, "hidden": 32, "hard_pool": 3}
+
+
+@pytest.fixture(scope="module")
+def golden():
+    return Golden("xml")
+
+
+@pytest.fixture(scope="module")
+def model(golden):
+    return golden.fill(XML(XMLConfig(**SIZES)))
+
+
+def test_features_and_scores_are_the_official_ones(golden, model):
+    batch = golden.batch()
+    golden.equal(model.query_tokens(batch.query, batch.query_mask), "out_encoded_query_tokens", batch.query_mask)
+    queries = model.encode_queries(batch.query, batch.query_mask)
+    golden.equal(queries["vector"], "out_query_vec")
+    first, second = model.video_features(batch.video, batch.video_mask)
+    golden.equal(first, "out_video_feat1", batch.video_mask)
+    golden.equal(second, "out_video_feat2", batch.video_mask)
+    golden.equal(model.video_scores(queries, model.encode_videos(batch.video, batch.video_mask)), "out_q2v_scores")
+
+
+def test_logits_are_the_official_ones(golden, model):
+    batch = golden.batch()
+    queries = model.encode_queries(batch.query, batch.query_mask)
+    videos = model.encode_videos(batch.video, batch.video_mask)
+    spans = model.span_logits(queries, videos, *cross_pairs(6, 6))
+    mask = batch.video_mask.expand(6, 6, 16)
+    for name, logits in (("st", spans.start), ("ed", spans.end)):
+        by_query = logits.view(6, 6, 16).transpose(0, 1)
+        golden.equal(by_query, f"out_{name}_logits_cross", mask)
+        golden.equal(by_query.diagonal().T, f"out_{name}_logits", batch.video_mask)
+        assert (by_query[~mask] == -1e10).all()
+
+
+@pytest.mark.parametrize(("kind", "epoch", "pool"), [("rand", 19, None), ("hard", 20, 3)])
+def test_losses_and_sampled_negatives_are_the_official_ones(golden, model, kind, epoch, pool):
+    batch = golden.batch()
+    losses = model.losses(batch, epoch=epoch, step=0, generator=torch.Generator().manual_seed(5))
+    names = {"span": "st_ed", "negative_video": "neg_ctx", "negative_query": "neg_q", "total": "overall"}
+    golden.equal_losses(losses, {ours: f"loss_{kind}_loss_{theirs}" for ours, theirs in names.items()})
+    draws, scores = torch.Generator().manual_seed(5), golden["out_q2v_scores"]
+    for side, matrix in (("ctx", scores), ("q", scores.T)):
+        ranks = draw_ranks(6, pool, draws)
+        assert torch.equal(ranks, golden.arrays[f"loss_{kind}_neg_{side}_rank"])
+        assert torch.equal(negatives_at(matrix, ranks), golden.arrays[f"loss_{kind}_neg_{side}_index"])
+
+
+def test_a_batch_of_one_has_no_negatives(golden, model):
+    batch = golden.batch()
+    alone = type(batch)(**{name: value[:1] for name, value in vars(batch).items()})
+    losses = model.losses(alone, epoch=0, step=0, generator=torch.Generator())
+    assert losses["negative_video"] == losses["negative_query"] == 0
+    assert losses["total"] == losses["span"]
+
+
+def test_every_parameter_gets_a_gradient(golden, model):
+    model.zero_grad()
+    model.losses(golden.batch(), epoch=0, step=0, generator=torch.Generator().manual_seed(5))["total"].backward()
+    # Adding a constant to all keys leaves a softmax as it is, so the gradient of key biases is zero but for rounding.
+    still = [name for name, p in model.named_parameters() if not p.grad.abs().max() > 1e-12 and "key.bias" not in name]
+    assert still == []
+
+
+@pytest.mark.parametrize(
+    ("clips", "count", "layout"),
+    [(48, 1_868_810, "charades"), (30, 1_864_202, "didemo"), (240, 1_917_962, "anet")],
+)
+def test_size_and_state_dict_at_the_papers_scale(clips, count, layout):
+    model = on_paper(XML, clips)
+    assert parameters(model) == count
+    assert_official_layout(model, f"xml_video_{layout}_hidden256")
+
+
+def test_weight_of_a_video_is_the_exponential_of_its_cosine(model):
+    assert np.allclose(model.video_weights(torch.tensor([[0.5, -0.25]])), np.exp([[10.0, -5.0]]))
+
+
+def test_training_without_pads_gives_the_losses_and_gradients_of_padded_training(monkeypatch):
+    torch.manual_seed(0)
+    wide = {"video_dim": 24, "text_dim": 20, "context_clips": 16, "query_tokens": 12, "hidden": 256, "dropout": 0.0}
+    model = XML(XMLConfig(**wide)).train()
+    mask = torch.arange(16) < torch.tensor([3, 16, 9, 15, 1, 7, 16, 4, 9, 2])[:, None]
+    tokens = torch.arange(12) < torch.tensor([12, 3, 1, 7, 7, 5, 12, 2, 9, 4])[:, None]
+    batch = Batch(  # what pads hold must not matter
+        torch.randn(10, 12, 20), tokens, torch.randn(10, 16, 24), mask, torch.stack([mask.sum(1) // 2] * 2, dim=1)
+    )
+    rows, sides = [], []
+    model.video_input_proj.register_forward_hook(lambda _, given, out: rows.append(out.shape[:-1].numel()))
+    for packed in (True, False):
+        if not packed:
+            monkeypatch.setattr(XML, "packs", lambda *_: False)
+        model.zero_grad()
+        losses = model.losses(batch, epoch=0, step=0, generator=torch.Generator().manual_seed(5))
+        losses["total"].backward()
+        sides.append([*(loss.detach() for loss in losses.values()), *(p.grad.clone() for p in model.parameters())])
+    assert rows[0] < 0.75 * rows[1] == 0.75 * mask.numel()
+    for one, other in zip(*sides):
+        torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-6)
+
+
+def test_only_wide_models_leave_pads_out_and_only_in_training():
+    wide = XML(XMLConfig(**SIZES | {"hidden": 256}))
+    assert wide.train().packs(torch.ones(1))
+    assert not wide.eval().packs(torch.ones(1))
+    assert not XML(XMLConfig(**SIZES | {"hidden": 252})).train().packs(torch.ones(1))
