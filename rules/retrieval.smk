@@ -1,4 +1,18 @@
-from verified.benchmark.vcmr.paths import featured_datasets, model_code, model_pattern, ranking_inputs, released_features, search_settings, settings_digest, tested_captions, testing_inputs, trained_captions, training_inputs, training_priority, training_settings
+from verified.benchmark.vcmr.paths import (
+    featured_datasets,
+    model_code,
+    model_pattern,
+    ranking_inputs,
+    released_features,
+    search_settings,
+    settings_digest,
+    tested_captions,
+    testing_inputs,
+    trained_captions,
+    training_inputs,
+    training_priority,
+    training_settings,
+)
 from verified.weights.paths import retrieval_records, text_records
 
 

@@ -19,7 +19,7 @@ import warnings
 import h5py
 import numpy as np
 import pytest
-from board.test_board import COUNT, lists
+from benchmark.test_board import COUNT, lists
 from fuzz import ARGUMENTS, damaged_file, other_argument
 from given import annotations
 from people.answered import QUESTION_PAGES, QUESTIONS, STUDY, answer_file, question_key, study

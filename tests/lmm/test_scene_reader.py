@@ -14,13 +14,14 @@ from PIL import Image
 from verified.demo.caption_facts import agreement, caption_facts
 from verified.demo.coarse_captions import coarse_caption
 from verified.demo.encode import write_video
-from verified.demo.scene_reader import SceneReader
+from verified.demo.scene_reader import REVISION, SceneReader
 from verified.demo.scene_reader.scene import look, subject_of, watch
 from verified.demo.source import render_world
 from verified.demo.world import facts, make_world
 from verified.lmm.parsing import parse
 from verified.lmm.prompts import quoted
 from verified.lmm.request import Request
+from verified.runtime.digest import code_digest
 from verified.runtime.seeds import derive_seed
 
 FPS = 8
@@ -267,3 +268,12 @@ def test_a_frame_of_noise_is_described_without_failing():
     Image.fromarray(noise).save(out, "PNG")
     _, parsed = ask("keyframe_description", {"caption": "a man opens a door"}, images=(out.getvalue(),))
     assert parsed.missing == 0
+
+
+SOURCES = {"c3860471066a50d3": "e6bbe96b26524473"}
+"""Revision → digest of the sources that give its answers."""
+
+
+def test_the_revision_is_raised_with_the_answers():
+    """After an edit: raise REVISION if an answer may change, then name the digest of the sources here."""
+    assert SOURCES.get(REVISION) == code_digest("demo.scene_reader", "demo.caption_facts")

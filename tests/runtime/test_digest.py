@@ -9,18 +9,19 @@ from verified.runtime import digest
 FILES = {
     "__init__.py": "",
     "stage/__init__.py": "",
-    "stage/top.py": "from verified.common.rows import read\n",
+    "stage/top.py": "from verified.io.rows import read\n",
     "stage/late.py": "def work():\n    with open('x'):\n        import verified.stage.deep as deep\n",
-    "stage/deep.py": "from . import words\nfrom ..common import rows\n",
+    "stage/deep.py": "from . import words\nfrom ..io import rows\n",
     "stage/words.py": "LIST = FOLDER / 'words.txt'\n",
     "stage/words.txt": "one\n",
     "stage/other.txt": "never named\n",
     "stage/unused.py": "",
-    "stage/commands.py": "import verified.stage.unused\n",
+    "cli/__init__.py": "",
+    "cli/stage.py": "import verified.stage.unused\n",
     "stage/launch.py": "COMMAND = ['python', '-m', 'verified.stage.words']\n",
     "stage/typed.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from verified.stage import unused\n",
-    "common/__init__.py": "",
-    "common/rows.py": "from verified.runtime.progress import Progress\nfrom verified.config import load\n",
+    "io/__init__.py": "",
+    "io/rows.py": "from verified.runtime.progress import Progress\nfrom verified.config import load\n",
     "runtime/progress.py": "",
     "config/__init__.py": "",
 }
@@ -49,15 +50,15 @@ def files_of(package, source):
 @pytest.mark.parametrize(
     ("source", "files"),
     [
-        (b"from verified.stage.top import read", {"stage/top.py", "common/rows.py"}),
+        (b"from verified.stage.top import read", {"stage/top.py", "io/rows.py"}),
         (b"def f():\n    from verified.stage import unused", {"stage/unused.py"}),
         (
             b"with job():\n    from verified.stage import late",
-            {"stage/late.py", "stage/deep.py", "stage/words.py", "stage/words.txt", "common/rows.py"},
+            {"stage/late.py", "stage/deep.py", "stage/words.py", "stage/words.txt", "io/rows.py"},
         ),
         (b"from verified.stage.launch import COMMAND", {"stage/launch.py", "stage/words.py", "stage/words.txt"}),
         (b"from verified.stage.typed import name", {"stage/typed.py"}),
-        (b"from verified.stage.commands import run\nimport verified.config", set()),
+        (b"from verified.cli.stage import run\nimport verified.config", set()),
     ],
     ids=["through a module", "in a function", "in a block, with data", "as a process", "for types only", "no bytes"],
 )
@@ -72,7 +73,7 @@ def test_packages_around_a_module_count(package):
 
 def test_any_edit_of_what_is_used_changes_the_digest(package):
     seen = {digest.modules_digest("stage.late")}
-    for name in ("common/rows.py", "stage/words.txt", "stage/__init__.py"):
+    for name in ("io/rows.py", "stage/words.txt", "stage/__init__.py"):
         (package / name).write_text("# edited\n")
         digest.modules_digest.cache_clear()
         digest._module.cache_clear()

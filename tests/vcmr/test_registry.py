@@ -15,7 +15,8 @@ from verified.benchmark.vcmr.registry import register
 ONE = HEAD + '@register("one")\nclass One(RetrievalModel):\n    """Nothing of its own."""\n'
 TWO = HEAD + '@register("two")\nclass Two(RetrievalModel):\n    two_stage: ClassVar[bool] = True\n'
 THREE = (
-    "from verified.benchmark.vcmr.models.two import Two as Base\nfrom verified.benchmark.vcmr.registry import register\n"
+    "from verified.benchmark.vcmr.models.two import Two as Base\n"
+    "from verified.benchmark.vcmr.registry import register\n"
     'class Between(Base):\n    pass\n\n@register("three")\nclass Two(Between):\n    pass\n'
 )
 FOUR = (
@@ -23,7 +24,10 @@ FOUR = (
     '@register("four")\nclass Four(three.Two):\n    pass\n'
 )
 FIVE = FOUR.replace("four", "five").replace("    pass", "    two_stage = False")
-SIX = "from .two import Two\nfrom verified.benchmark.vcmr.registry import register\n@register('six')\nclass Six(Two): ...\n"
+SIX = (
+    "from .two import Two\nfrom verified.benchmark.vcmr.registry import register\n"
+    "@register('six')\nclass Six(Two): ...\n"
+)
 
 TEXTS = {"one": ONE, "two": TWO, "three": THREE, "four": FOUR, "five": FIVE, "six": SIX}
 

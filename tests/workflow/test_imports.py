@@ -12,29 +12,29 @@ SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 SECONDS = ("matplotlib", "pandas", "scipy", "sentence_transformers", "sklearn", "spacy", "torch", "transformers")
 """Packages whose import takes a good part of a second, or several."""
 TORCH = (
-    "ablate_evaluator",
-    "build_search_index",
-    "describe_stand_ins",
-    "extract_film_features",
-    "extract_sentence_features",
-    "extract_text_features",
-    "finetune_evaluator",
-    "ground_rextime_questions",
-    "import_umt",
-    "pretrain_evaluator",
-    "rank_videos",
-    "score_captions",
-    "test_model",
-    "train_image_backbone",
-    "train_model",
-    "validate_evaluator",
+    "evaluator/ablate",
+    "search/build_index",
+    "demo/describe_stand_ins",
+    "mad/extract_features",
+    "mad/extract_sentence_features",
+    "features/extract_text",
+    "evaluator/finetune",
+    "rextime/ground_questions",
+    "weights/import_umt",
+    "demo/pretrain_evaluator",
+    "vcmr/rank_videos",
+    "evaluator/score_captions",
+    "vcmr/test",
+    "demo/train_image_backbone",
+    "vcmr/train",
+    "evaluator/validate",
 )
 MAY_LOAD = {
     **dict.fromkeys(TORCH, "torch"),
-    **dict.fromkeys(("check_collection", "collect_films", "score_rextime"), "scipy"),
-    **dict.fromkeys(("count_many_to_many", "project_clusters"), "scipy"),
-    "build_tables": "pandas",
-    "measure_language": "spacy",
+    **dict.fromkeys(("mad/check_collection", "mad/collect", "rextime/score"), "scipy"),
+    **dict.fromkeys(("statistics/count_many_to_many", "statistics/project_clusters"), "scipy"),
+    "tables/build": "pandas",
+    "statistics/measure_language": "spacy",
 }
 """Script → the one package of SECONDS that it may load; draw_*.py matplotlib, all others none."""
 LOADS = """
@@ -64,6 +64,11 @@ encode(["a ball"]), load_encoder("all-MiniLM-L6-v2"), load_tokeniser("all-MiniLM
 """
 
 
+def entries() -> list[Path]:
+    """The scripts of all rules."""
+    return sorted(file for file in SCRIPTS.glob("*/*.py") if file.parent.name != "verified")
+
+
 def imports_of(script: Path) -> list[str]:
     """Every import of the script, also inside the block of its job, as a line of its own."""
     nodes = ast.walk(ast.parse(script.read_text(encoding="utf-8")))
@@ -74,9 +79,10 @@ def imports_of(script: Path) -> list[str]:
 def loaded():
     """Package that a group of scripts may load → those of SECONDS that it does load; "" for scripts that may none."""
     groups: dict[str, list] = {}
-    for script in sorted(SCRIPTS.glob("*.py")):
-        allowed = "matplotlib" if script.stem.startswith("draw_") else MAY_LOAD.get(script.stem, "")
-        groups.setdefault(allowed, []).extend((script.name, line) for line in imports_of(script))
+    for script in entries():
+        name = script.relative_to(SCRIPTS).with_suffix("").as_posix()
+        allowed = "matplotlib" if script.stem.startswith("draw") else MAY_LOAD.get(name, "")
+        groups.setdefault(allowed, []).extend((name, line) for line in imports_of(script))
     run = subprocess.run(
         [sys.executable, "-c", LOADS, PACKAGED, json.dumps(SECONDS)],
         input=json.dumps(list(groups.items())),
@@ -96,4 +102,4 @@ def test_scripts_load_no_more_than_their_work_needs(loaded, package):
 
 
 def test_every_name_is_a_script():
-    assert {f"{name}.py" for name in MAY_LOAD} <= {script.name for script in SCRIPTS.glob("*.py")}
+    assert {f"{name}.py" for name in MAY_LOAD} <= {script.relative_to(SCRIPTS).as_posix() for script in entries()}

@@ -57,8 +57,9 @@ def select(
 ) -> tuple[list[dict], dict[int, str], Counter]:
     """FIG rows that are written, why other moments have none (by desc_id), and counts of what was done.
 
-    `rows` are the machine's FIG rows, `outcomes` those of `review.settle`. `least` is the smallest score allowed. With
-    `best` above 1, a row gets up to so many captions: the others, in falling order of choice, under ``further``.
+    `rows` are the machine's FIG rows, `outcomes` those of `people.review.adjudicate`. `least` is the smallest score
+    allowed. With `best` above 1, a row gets up to so many captions: the others, in falling order of choice, under
+    ``further``.
     Counts: accepted, chosen, edited (by people), kept (by the machine), rejected, below-min-score, and, of these last
     two, fell-back and left-out.
     """

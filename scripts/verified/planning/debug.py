@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from verified.errors import InputError
+from verified.runtime.digest import script_of
 from verified.runtime.project import PROJECT
 from verified.runtime.seals import rebuild_command
 
@@ -26,8 +27,7 @@ def run_script(rule: str, wildcards: Mapping[str, str], configfiles: Sequence[st
     job = _job(rule, wildcards, configfiles, Path())
     if job.rule.script is None:
         raise InputError(f"the rule {rule} runs no script", remedy="name one of the rules that do")
-    script = PROJECT / "scripts" / Path(job.rule.script).name
-    runpy.run_path(str(script), init_globals={"snakemake": _as_scripts_see(job)}, run_name="__main__")
+    runpy.run_path(str(script_of(job.rule)), init_globals={"snakemake": _as_scripts_see(job)}, run_name="__main__")
 
 
 def _as_scripts_see(job):

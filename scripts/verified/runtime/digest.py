@@ -22,38 +22,49 @@ PACKAGE = Path(__file__).resolve().parent.parent
 SCRIPTS = PROJECT / "scripts"
 
 DECIDES_NOTHING = frozenset(
-    f"common.{name}"
-    for name in (
-        "digest",
+    {
         "errors",
-        "gpu_leases",
-        "intact",
-        "job",
-        "progress",
-        "resources",
-        "run_lock",
-        "seals",
-        "shipped",
-    )
+        "runtime.digest",
+        "runtime.gpu_leases",
+        "runtime.intact",
+        "runtime.job",
+        "runtime.progress",
+        "runtime.resources",
+        "runtime.run_lock",
+        "runtime.seals",
+        "runtime.shipped",
+    }
 )
 """Modules whose change alters messages, or where and when a job runs, but none of its outputs."""
 READING = "io.video.spans"
 """The module through which frames are read by the library that the configuration names."""
+<<<<<<< ours
+=======
+CHOOSERS = frozenset({"lmm.engines"})
+"""Packages that import one of their modules when the configuration names it; rules pass the chosen one."""
+>>>>>>> theirs
 
 
 def follow_imports(rules: Iterable[Rule]) -> None:
     """Give each Snakemake rule that runs one of our scripts the param `code`, computed when it is needed."""
     for rule in rules:
-        if rule.script and (script := SCRIPTS / Path(rule.script).name).is_file():
+        if (script := script_of(rule)).is_file():
             rule.set_params(code=_code_of(script))
 
 
 def name_reader(rules: Iterable[Rule], reader: str) -> None:
     """Give each rule whose script reads frames of videos the param `video_reader`, unless it is the default, PyAV."""
     for rule in rules if reader != "pyav" else ():
-        script = SCRIPTS / Path(rule.script or "").name
+        script = script_of(rule)
         if script.is_file() and _file(READING) in _closure(_imports(ast.parse(script.read_bytes()), "")):
             rule.set_params(video_reader=reader)
+
+
+def script_of(rule: Rule) -> Path:
+    """The file in our scripts that a rule runs; the folder itself where it runs none of them."""
+    names = Path(rule.script or "").parts
+    below = names[::-1].index(SCRIPTS.name) if SCRIPTS.name in names else 0
+    return SCRIPTS.joinpath(*names[len(names) - below :])
 
 
 def _code_of(script: Path) -> Callable[[object], str]:
@@ -73,8 +84,8 @@ def script_digest(script: Path) -> str:
 def modules_digest(*names: str) -> str:
     """The same over modules and what they import.
 
-    `names` are dotted and relative to the package: ``"retrieval.models.xml"``. Raises FileNotFoundError for a name that
-    is neither a package nor a module.
+    `names` are dotted and relative to the package: ``"benchmark.vcmr.models.xml"``. Raises FileNotFoundError for a name
+    that is neither a package nor a module.
     """
     for name in names:
         _known_file(name)
@@ -116,7 +127,7 @@ def _closure(names: Iterable[str]) -> list[Path]:
 
 def _counts(name: str) -> bool:
     parts = name.split(".")
-    return parts[0] not in ("config", "__main__") and parts[-1] != "commands" and name not in DECIDES_NOTHING
+    return parts[0] not in ("config", "cli", "__main__") and name not in DECIDES_NOTHING
 
 
 @cache

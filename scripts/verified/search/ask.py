@@ -1,6 +1,6 @@
 """A sentence in, moments out: candidates from the index, spans from the model's own localiser.
 
-What happens to a query is what the benchmark does (`retrieval.search`): the videos with the best clips, weighted
+What happens to a query is what the benchmark does (`benchmark.vcmr.search`): the videos with the best clips, weighted
 probabilities of starts and ends in each, the best spans, suppression of those that overlap. Only the way to the videos
 differs, and where the index is exact it gives the same ones. A joint encoder has no localiser: there, and where a
 moment is the query ("more like this"), a span is the stretch of clips around the best one that are nearer to it than to

@@ -124,4 +124,4 @@ def index_settings(settings: Config) -> Callable[[object], dict]:
 
 def indexed_code(wildcards) -> str:
     """A params function: digest of the code of the model that is indexed, which imports cannot tell."""
-    return modules_digest(*([] if wildcards.indexed == JOINT else [f"retrieval.models.{wildcards.indexed}"]))
+    return modules_digest(*([] if wildcards.indexed == JOINT else [f"benchmark.vcmr.models.{wildcards.indexed}"]))

@@ -28,7 +28,7 @@ def encode_questions(questions: list[dict], settings: dict, output: str | Path, 
 def ground(questions: list[dict], files: Mapping[str, str], settings: dict) -> dict[str, Prediction]:
     """The best span of each question in its own video; the whole video where the model finds none.
 
-    `files`: checkpoint, video and text features; `settings` as `retrieval.paths.search_settings` gives them.
+    `files`: checkpoint, video and text features; `settings` as `benchmark.vcmr.paths.search_settings` gives them.
     """
     model, _ = load_model(files["checkpoint"], settings["device"])
     tokeniser = load_tokeniser(settings["text_encoder"]) if model.query_input == "ids" else None

@@ -111,7 +111,7 @@ def grounding_inputs(settings: Config) -> Callable[[object], dict[str, str]]:
 
 def grounder_code(wildcards) -> str:
     """A params function: digest of the code of the model in ``wildcards.grounder``, which imports cannot tell."""
-    return modules_digest(f"retrieval.models.{_grounder(wildcards)[0]}")
+    return modules_digest(f"benchmark.vcmr.models.{_grounder(wildcards)[0]}")
 
 
 def _grounder(wildcards) -> tuple[str, str]:

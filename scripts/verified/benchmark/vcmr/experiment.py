@@ -52,7 +52,7 @@ def train_model(name: str, trained_on: str, seed: int, files: Files, settings: d
     room = _room(settings)
     data = {split: _split(model, files, moments, settings, tokeniser, split, room) for split, moments in splits.items()}
     owner = fingerprint(
-        modules_digest("retrieval.experiment", f"retrieval.models.{name}"),
+        modules_digest("benchmark.vcmr.experiment", f"benchmark.vcmr.models.{name}"),
         {key: value for key, value in settings.items() if key != "memory_mb"},
         [files[key] for key in sorted(files)],
         run=[name, trained_on, seed],
