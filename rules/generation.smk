@@ -49,13 +49,8 @@ def asking_settings():
 
 def engine_code(*roles):
     """A digest of the code of each engine that a job uses."""
-<<<<<<< ours
     used = {(role := getattr(settings.generation, name)).engine: role.kind.module for name in roles}
     return {engine: modules_digest(used[engine].removeprefix("verified.")) for engine in sorted(used)}
-=======
-    used = sorted({getattr(settings.generation, role).engine for role in roles})
-    return {engine: modules_digest(f"lmm.engines.{engine.replace('-', '_')}") for engine in used}
->>>>>>> theirs
 
 
 def asking_shards(wildcards):

@@ -38,11 +38,6 @@ DECIDES_NOTHING = frozenset(
 """Modules whose change alters messages, or where and when a job runs, but none of its outputs."""
 READING = "io.video.spans"
 """The module through which frames are read by the library that the configuration names."""
-<<<<<<< ours
-=======
-CHOOSERS = frozenset({"lmm.engines"})
-"""Packages that import one of their modules when the configuration names it; rules pass the chosen one."""
->>>>>>> theirs
 
 
 def follow_imports(rules: Iterable[Rule]) -> None:
