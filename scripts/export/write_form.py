@@ -14,7 +14,8 @@ with job(snakemake) as log:
     from verified.io.jsonl import read_jsonl
 
     inputs, facts = snakemake.input, snakemake.params.facts
-    collection = collect(read_splits(inputs.annotations), facts["splits"], facts["about"])
+    annotations = read_splits(inputs.annotations)
+    collection = collect(annotations, facts["splits"], facts["about"], facts["reviewer_names"])
     with contextlib.ExitStack() as stack:
         media = None
         if facts["media"]:

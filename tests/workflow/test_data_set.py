@@ -127,7 +127,7 @@ def test_the_page_leads_from_a_bare_folder_to_a_reviewed_and_exported_data_set(t
         assert sum(split["captions"] for split in manifest["splits"].values()) == len(rows)
     with (base / "export/csv").joinpath(f"{_split_of(base, edited)}.csv").open(encoding="utf-8", newline="") as file:
         (row,) = [row for row in csv.DictReader(file) if row["desc_id"] == str(edited)]
-    assert (row["decision"], row["reviewers"], row["fig_desc"]) == ("edit", "Ann", "a thing turns round")
+    assert (row["decision"], row["reviewers"], row["fig_desc"]) == ("edit", "reviewer 1", "a thing turns round")
 
 
 def _split_of(base: Path, desc_id: int) -> str:

@@ -28,6 +28,8 @@ class Export(Section):
     """People or groups who publish it, for its cards."""
     url: str | None = Field(default=None, pattern=r"^https?://\S+$")
     """Address of its page, for its cards; null: it has none yet."""
+    reviewer_names: bool = False
+    """Whether rows name who reviewed them (did they agree?); otherwise they say reviewer 1, reviewer 2, …"""
     media: bool = False
     """Whether clips and keyframes go into the WebDataset shards (may you distribute them?); no other form has any."""
     clip_side: int = Field(default=360, ge=64, multiple_of=2)

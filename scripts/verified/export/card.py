@@ -16,7 +16,7 @@ COLUMNS_TOLD = """| column | meaning |
 | `fig_desc`, `fig_desc_type` | the fine-grained caption; it adds statics or dynamics, or is the coarse one |
 | `fig_desc_score` | the evaluator's confidence (of an edited or coarse caption: in what stood there before) |
 | `lineage` | key of the request that wrote it, or what stood there before |
-| `decision`, `reviewers`, `reviewed` | what people decided, who, and when (UTC); empty where nobody has looked |"""
+| `decision`, `reviewers`, `reviewed` | what people decided, who (a number or a name), and when (UTC); or nothing |"""
 
 
 def write_cards(folder: Path, form: str, told: str, collection: Collection, head: str = "") -> dict:

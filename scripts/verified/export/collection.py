@@ -60,9 +60,16 @@ def caption_of(row: Mapping) -> str:
     return row["fig_desc"] or row["cog_desc"]
 
 
-def collect(annotations: Iterable[dict], splits: Iterable[str], about: Mapping) -> Collection:
-    """The collection of annotation rows in the FIG form, each with its ``split`` (see `io.fig.read_splits`)."""
+def collect(
+    annotations: Iterable[dict], splits: Iterable[str], about: Mapping, reviewer_names: bool = False
+) -> Collection:
+    """The collection of annotation rows in the FIG form, each with its ``split`` (see `io.fig.read_splits`).
+
+    Without `reviewer_names`, reviewers are numbered.
+    """
     annotations = list(annotations)
+    names = sorted({name for row in annotations for name in row.get("review", {}).get("reviewers", ())})
+    reviewers = {name: name if reviewer_names else f"reviewer {n}" for n, name in enumerate(names, start=1)}
     rows_of_split: dict[str, list[dict]] = {split: [] for split in splits}
     free = 1 + max((row["desc_id"] for row in annotations), default=0)
     for row in annotations:
@@ -70,11 +77,11 @@ def collect(annotations: Iterable[dict], splits: Iterable[str], about: Mapping) 
         for rank, caption in enumerate(captions, start=1):
             number = row["desc_id"] if rank == 1 else free
             free += rank > 1
-            rows_of_split[row["split"]].append(_row(number, rank, row, caption))
+            rows_of_split[row["split"]].append(_row(number, rank, row, caption, reviewers))
     return Collection(about, rows_of_split)
 
 
-def _row(number: int, rank: int, moment: Mapping, caption: Mapping) -> dict:
+def _row(number: int, rank: int, moment: Mapping, caption: Mapping, reviewers: Mapping[str, str]) -> dict:
     start, end = moment["time"]
     review = moment.get("review", {}) if rank == 1 else {}
     score = caption.get("fig_desc_score")
@@ -92,6 +99,6 @@ def _row(number: int, rank: int, moment: Mapping, caption: Mapping) -> dict:
         "fig_desc_type": caption.get("fig_desc_type"),
         "lineage": caption.get("lineage"),
         "decision": review.get("decision"),
-        "reviewers": ", ".join(review.get("reviewers", ())) or None,
+        "reviewers": ", ".join(reviewers[name] for name in review.get("reviewers", ())) or None,
         "reviewed": review.get("when"),
     }

@@ -50,6 +50,7 @@ def export_facts(settings: Config) -> Callable[[object], dict]:
             "splits": annotation_splits(settings, key_of(wildcards.dataset)),
             **(cutting if wildcards.form == "webdataset" else {}),
             "media": with_media(settings, wildcards),
+            "reviewer_names": settings.export.reviewer_names,
         }
 
     return facts
