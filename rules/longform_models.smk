@@ -111,7 +111,7 @@ rule tabulate_films:
         counts=film_paths.count_files(settings),
         uniqueness=film_paths.uniqueness_files(settings),
         collections=film_paths.truth_checks(settings),
-        printed=str(PROJECT / "config" / "mad_tables.csv"),
+        published=str(PROJECT / "config" / "published.csv"),
     output:
         tables=f"{FILMS}/tables.json",
     log:

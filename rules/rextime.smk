@@ -148,7 +148,7 @@ rule tabulate_rextime:
         released=settings.rextime.released.values(),
         results=suite_paths.results_files(settings),
         validity=[f"{SUITE}/validity.jsonl"] if suite_paths.truths(settings) else [],
-        printed=str(PROJECT / "config" / "rextime_tables.csv"),
+        published=str(PROJECT / "config" / "published.csv"),
     output:
         tables=f"{SUITE}/tables.json",
     log:

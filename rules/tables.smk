@@ -22,7 +22,7 @@ rule build_tables:
         # Not read by the tables: annotations of our own making come with their card and have passed the lint.
         cards=of_datasets("annotations/README.md", annotated_here(settings)),
         lints=of_datasets("annotations/lint.json", annotated_here(settings)),
-        printed=str(PROJECT / "config" / "paper_tables.csv"),
+        published=str(PROJECT / "config" / "published.csv"),
     output:
         tables=report(
             directory(f"{HOME}/tables"),

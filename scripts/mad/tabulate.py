@@ -5,7 +5,8 @@ from verified.runtime.job import job
 with job(snakemake):
     from pathlib import Path
 
-    from verified.benchmark.mad.tables import all_tables, read_printed
+    from verified.benchmark.mad.tables import all_tables
+    from verified.benchmark.published import read_published
     from verified.io.jsonl import read_json
     from verified.tables.table import write_table_json
 
@@ -41,6 +42,6 @@ with job(snakemake):
         by_title(inputs.uniqueness),
         by_title(inputs.collections),
         layout,
-        read_printed(inputs.printed),
+        read_published(inputs.published, "mad"),
     )
     write_table_json(snakemake.output.tables, tables)

@@ -3,6 +3,7 @@
 from verified.runtime.job import job
 
 with job(snakemake):
+    from verified.benchmark.published import read_published
     from verified.benchmark.rextime import tables
     from verified.benchmark.rextime.statistics import released_statistics
     from verified.config.rextime import Prices
@@ -18,7 +19,7 @@ with job(snakemake):
         statistics = read_json(inputs.statistics[0]) | statistics
     shown.append(tables.questions_table(statistics))
     if inputs.results:
-        shown.append(tables.results_table(read_json(inputs.results[0]), tables.read_printed(inputs.printed)))
+        shown.append(tables.results_table(read_json(inputs.results[0]), read_published(inputs.published, "rextime")))
     if inputs.validity:
         shown.append(tables.validity_table(read_jsonl(inputs.validity[0])))
     write_table_json(snakemake.output.tables, shown)

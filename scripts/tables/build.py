@@ -5,13 +5,13 @@ from verified.runtime.job import job
 with job(snakemake):
     from pathlib import Path
 
+    from verified.benchmark.published import read_published
     from verified.config import load
     from verified.config.folders import shown_datasets
     from verified.tables.availability import availability_tables
     from verified.tables.collect import Collection
     from verified.tables.evaluator import evaluator_table
     from verified.tables.outcomes import outcomes_table
-    from verified.tables.reproduction import read_printed
     from verified.tables.table import read_table_json
     from verified.tables.validity import validity_table
     from verified.tables.write import write_tables
@@ -30,6 +30,6 @@ with job(snakemake):
         simple.append(evaluator_table(settings, inputs.validations, inputs.ablations))
     if inputs.validity:
         simple.append(validity_table(settings, collection))
-    project = Path(inputs.printed).parent.parent
+    project = Path(inputs.published).parent.parent
     folder = Path(snakemake.output.tables)
-    write_tables(folder, settings, collection, project, read_printed(Path(inputs.printed)), simple)
+    write_tables(folder, settings, collection, project, read_published(inputs.published, "verified"), simple)

@@ -6,25 +6,24 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from refusals import refused
 
+from verified.benchmark.published import VERDICTS, Place, read_published
 from verified.corpus.sources import collections
 from verified.io.jsonl import write_json
 from verified.tables.bounds import range_without
-from verified.tables.collect import Cell, Collection
+from verified.tables.collect import Collection
 from verified.tables.reproduction import (
     CAPTIONS,
     HEADER,
-    VERDICTS,
     printed_table,
-    read_printed,
     reproduction,
-    verdict_of,
     verdict_table,
 )
 from verified.tables.write import write_simple
 
-PRINTED = Path(__file__).resolve().parents[2] / "config" / "paper_tables.csv"
+
+def published() -> dict[Place, str]:
+    return read_published(Path(__file__).resolve().parents[2] / "config" / "published.csv", "verified")
 
 
 def settings(title: str = "Charades-FIG", kind: str = "released") -> dict:
@@ -77,7 +76,7 @@ def collection(
 
 
 def verdicts(folder: Path, given: dict | None = None, **changes) -> dict[tuple, dict]:
-    rows = reproduction(given or settings(), collection(folder, **changes), read_printed(PRINTED))
+    rows = reproduction(given or settings(), collection(folder, **changes), published())
     assert len(rows) == 1226 and all(tuple(row) == HEADER for row in rows)
     return {
         tuple(row[key] for key in ("table", "dataset", "train", "metric")): row for row in rows if not row["method"]
@@ -120,7 +119,7 @@ def test_cells_that_cannot_be_rebuilt_say_why(tmp_path):
 
 
 def test_recalls_on_released_annotations_need_videos_or_features(tmp_path):
-    rows = reproduction(settings(), collection(tmp_path), read_printed(PRINTED))
+    rows = reproduction(settings(), collection(tmp_path), published())
     notes = {row["note"] for row in rows if row["method"] and row["dataset"] == "Charades-FIG"}
     assert notes == {"needs the videos or the authors' feature archives, and a trained model"}
 
@@ -151,7 +150,7 @@ def test_the_range_of_leaving_out_nothing_or_everything():
 
 def test_the_demo_is_never_compared(tmp_path):
     given = settings(kind="demo")
-    rows = reproduction(given, collection(tmp_path), read_printed(PRINTED))
+    rows = reproduction(given, collection(tmp_path), published())
     assert {row["verdict"] for row in rows} == {"not attempted"}
 
 
@@ -162,37 +161,14 @@ def test_the_paper_s_sizes_are_those_of_the_list_of_sources():
 
 
 def test_the_files_list_every_printed_figure(tmp_path):
-    printed = read_printed(PRINTED)
-    rows = reproduction(settings(), collection(tmp_path), printed)
+    figures = published()
+    rows = reproduction(settings(), collection(tmp_path), figures)
     write_simple(tmp_path, printed_table(rows), ["made by a test"])
     with (tmp_path / "reproduction.csv").open(encoding="utf-8", newline="") as lines:
         assert next(lines) == "# made by a test\n"
         written = list(csv.DictReader(lines))
-    keys = ("table", "dataset", "method", "train", "test", "task", "metric", "value")
-    assert [tuple(row[key] for key in keys) for row in written] == [tuple(row[key] for key in keys) for row in printed]
+    keys = (*Place._fields, "value")
+    assert [tuple(row[key] for key in keys) for row in written] == [(*place, value) for place, value in figures.items()]
     counts = Counter(row["verdict"] for row in written)
     *_, last = verdict_table(rows).rows
     assert last == ("all", *(counts[verdict] for verdict in VERDICTS), 1226)
-
-
-def test_printed_figures_are_checked(tmp_path):
-    (tmp_path / "printed.csv").write_text("table,value\nmain-1,12.3x\n")
-    with refused(file="printed.csv", row=2):
-        read_printed(tmp_path / "printed.csv")
-
-
-@pytest.mark.parametrize(
-    "low, high, trainings, verdict",
-    [
-        (19.6, 20.9, 3, "reproduced"),
-        (21.5, 23.0, 3, "differs"),
-        (16.0, 18.5, 3, "differs"),
-        (19.6, 21.5, 3, "cannot tell"),
-        (5.0, 35.0, 3, "cannot tell"),
-        (19.9, 20.1, 1, "cannot tell"),
-        (30.0, 31.0, 1, "cannot tell"),
-    ],
-)
-def test_noise_reproduces_nothing(low, high, trainings, verdict):
-    cell = Cell((low + high) / 2, low, high, trainings=trainings)
-    assert verdict_of(20.0, cell, 1.0) == verdict

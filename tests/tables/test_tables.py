@@ -2,13 +2,13 @@
 
 import csv
 import json
-from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import pytest
 from refusals import refused
 
+from verified.benchmark.published import Place, read_published
 from verified.benchmark.vcmr.metrics import MIOU, SPAN_RECALLS, VIDEO_RECALLS
 from verified.benchmark.vcmr.per_query import write_per_query
 from verified.tables.collect import Cell, Collection
@@ -16,25 +16,18 @@ from verified.tables.forms import html_page, latex, markdown
 from verified.tables.layout import TABLES, runs
 from verified.tables.provenance import provenance
 from verified.tables.render import Block, number, sheet, values
+from verified.tables.reproduction import place_of
 from verified.tables.write import write_tables
 
-PRINTED = Path(__file__).resolve().parents[2] / "config" / "paper_tables.csv"
+PUBLISHED = Path(__file__).resolve().parents[2] / "config" / "published.csv"
 BY_KEY = {table.key: table for table in TABLES}
 
 
 def test_every_printed_figure_has_its_cell():
-    with PRINTED.open(encoding="utf-8", newline="") as lines:
-        printed = Counter(
-            (row["table"], row["method"], row["train"], row["test"], row["task"], row["metric"])
-            for row in csv.DictReader(lines)
-        )
-    ours = {
-        (table.key, row.method, row.train or column.train, row.test, column.task, column.metric)
-        for table in TABLES
-        for row in table.rows
-        for column in table.columns
+    printed = {place._replace(dataset="") for place in read_published(PUBLISHED, "verified")}
+    assert printed <= {
+        place_of(table, row, column, "") for table in TABLES for row in table.rows for column in table.columns
     }
-    assert set(printed) <= ours
 
 
 def test_runs_are_those_the_tables_need():
@@ -295,24 +288,13 @@ def test_a_finished_study_fills_its_tables_and_one_that_is_open_says_so(tmp_path
 
 def test_printed_figures_stand_beside_ours_only_where_the_data_set_is_the_papers(tmp_path):
     settings = demo_settings(["xml"])
-    printed = [
-        {
-            "table": "main-2",
-            "dataset": "Demo-FIG",
-            "method": "",
-            "train": "COG",
-            "test": "",
-            "task": "many-to-many",
-            "metric": "classes",
-            "value": "7",
-        }
-    ]
+    published = {Place("main-2", "Demo-FIG", train="COG", task="many-to-many", metric="classes"): "7"}
     path = tmp_path / "results" / "demo" / "statistics" / "many_to_many.json"
     path.parent.mkdir(parents=True)
     path.write_text(json.dumps({kind: {"classes": 9, "instances": 20} for kind in ("cog", "fig")}))
     for kind, shown in (("demo", False), ("folder", True)):
         settings["datasets"]["demo"]["source"] = {"kind": kind}
-        write_tables(tmp_path / kind, settings, Collection([], [str(path)]), tmp_path, printed)
+        write_tables(tmp_path / kind, settings, Collection([], [str(path)]), tmp_path, published)
         assert ("9 (paper 7, +2)" in (tmp_path / kind / "main-2.md").read_text(encoding="utf-8")) == shown
         assert (",9,,,,,7.0,2.0," in (tmp_path / kind / "all.csv").read_text(encoding="utf-8")) == shown
         assert all((tmp_path / kind / f"{key}.html").is_file() == shown for key in ("reproduction", "verdicts"))

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import stdtrit
 
+from verified.benchmark.intervals import LEVEL
+from verified.benchmark.published import verdict_of
 from verified.tables.forms import markdown_row
 from verified.tables.table import GAP
 
@@ -28,8 +30,9 @@ TRAININGS = 3
 """Behind a README's mean and standard deviation, as the demo runs them."""
 MARGIN = 5.0
 """Points by which two figures may differ and still be called the same."""
-LEVEL, POWER = 0.95, 0.8
+POWER = 0.8
 CONFIRMED, CONTRADICTED, UNKNOWN = "confirmed", "contradicted", "cannot tell"
+SAID = {"reproduced": CONFIRMED, "differs": CONTRADICTED, "cannot tell": UNKNOWN}
 MOST = 1000
 """More trainings than this are not recommended to anybody."""
 ATTRIBUTES = "faithful captions: "
@@ -140,10 +143,9 @@ def _verdict(name: str, cell: str, known: Mapping[str, str] | None, margin: floa
     apart = abs(float(known["value"]) - float(shown))
     reach = stdtrit(freedom, (1 + LEVEL) / 2) * deviation * sum(1 / count for count in counts) ** 0.5
     told = f"{both}: {apart:.2f} ± {reach:.2f} points apart, {margin:g} allowed"
-    if apart + reach <= margin:
-        return Verdict(name, CONFIRMED, told)
-    if apart - reach > margin:
-        return Verdict(name, CONTRADICTED, told)
+    verdict = SAID[verdict_of(0.0, apart, margin, apart - reach, apart + reach)]
+    if verdict != UNKNOWN:
+        return Verdict(name, verdict, told)
     needed = trainings_needed(deviation, margin)
     number = f"more than {MOST}" if needed is None else f"about {needed}"
     return Verdict(name, UNKNOWN, f"{told}; {number} trainings on each side would tell")

@@ -1,10 +1,12 @@
 """Write all tables of a run into one folder."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
+from types import MappingProxyType
 
 import pandas as pd
 
+from verified.benchmark.published import Published, plain
 from verified.config.sources import KINDS
 from verified.errors import InputError
 from verified.io.files import write_text
@@ -14,7 +16,7 @@ from verified.tables.gains import Gain, gain_lines, gains, gains_table
 from verified.tables.layout import TABLES, TITLES, Table
 from verified.tables.provenance import provenance, studies
 from verified.tables.render import Block, explanation, remarks, sheet, values
-from verified.tables.reproduction import place_of, printed_table, printed_values, reproduction, verdict_table
+from verified.tables.reproduction import place_of, printed_table, reproduction, verdict_table
 from verified.tables.table import Estimate, SimpleTable, Value
 
 FORMS = {"md": markdown, "tex": latex, "html": html_page}
@@ -31,21 +33,23 @@ def write_tables(
     settings: dict,
     collection: Collection,
     project: Path,
-    printed: Sequence[dict] = (),
+    published: Published = MappingProxyType({}),
     simple: Iterable[SimpleTable] = (),
 ) -> None:
     """Write every table in every form and `all.csv`, the tidy frame behind them.
 
     A table of the paper that has no value here, neither ours nor printed, gets no page: the report shows each page.
 
-    `printed` are the paper's figures; they are shown beside ours where the data set is the paper's, never beside the
+    `published` are the paper's figures; they are shown beside ours where the data set is the paper's, never beside the
     demo. `simple` are the tables outside the paper. Raises InputError where two tables have one name.
     """
     lines = provenance(settings, collection, project)
-    tidy, every_gain = _write_paper(folder, settings, collection, printed, lines) if settings["datasets"] else ([], [])
+    tidy, every_gain = (
+        _write_paper(folder, settings, collection, published, lines) if settings["datasets"] else ([], [])
+    )
     simple = [*simple, *([gains_table(every_gain)] if every_gain else [])]
-    if printed and settings["datasets"]:
-        rows = reproduction(settings, collection, printed)
+    if published and settings["datasets"]:
+        rows = reproduction(settings, collection, published)
         judged = any(row["ours"] is not None for row in rows)
         write_simple(folder, printed_table(rows), lines, judged)  # its figures are in the tidy frame already
         write_simple(folder, verdict_table(rows), lines, judged)
@@ -103,10 +107,9 @@ def tidy_rows(table: SimpleTable) -> list[dict]:
 
 
 def _write_paper(
-    folder: Path, settings: dict, collection: Collection, printed: Sequence[dict], lines: list[str]
+    folder: Path, settings: dict, collection: Collection, published: Published, lines: list[str]
 ) -> tuple[list[dict], list[Gain]]:
     """Write the paper's tables; returns their rows of the tidy frame and the gains in their feet."""
-    paper = printed_values(printed)
     tidy, every_gain = [], []
     for table in TABLES:
         table = _reduced(table.with_models(collection.extra_models()), settings)
@@ -117,7 +120,8 @@ def _write_paper(
         for block, data_set in zip(blocks, settings["datasets"].values()):
             if KINDS[data_set["source"]["kind"]].comparable:
                 for (row, column), cell in block.cells.items():
-                    cell.printed = paper.get((block.title, *place_of(table, row, column)))
+                    figure = published.get(place_of(table, row, column, block.title))
+                    cell.printed = None if figure is None else plain(figure)
         block_gains = [
             gain
             for block, name in zip(blocks, settings["datasets"])

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 
 from verified.benchmark.mad.recall import IOUS, KS
+from verified.benchmark.published import Place, Published, plain
 from verified.tables.table import ONE_TRAINING_NOTE, Estimate, SimpleTable
 
 METHODS = {"oracle": "Oracle", "chance": "Random Chance", "zero-shot": "Zero-shot", "vlg-net": "VLG-Net"}
@@ -12,7 +13,13 @@ NOT_RUN = "CLIP4Clip, the paper's model, is not part of this workflow"
 
 
 def recall_table(
-    key: str, title: str, seconds: float | None, ks: Sequence[int], results: Mapping, layout: Mapping, printed: Mapping
+    key: str,
+    title: str,
+    seconds: float | None,
+    ks: Sequence[int],
+    results: Mapping,
+    layout: Mapping,
+    published: Published,
 ) -> SimpleTable:
     """Tables 2 and 3: each method's recall at one length of videos (None: whole films).
 
@@ -25,8 +32,9 @@ def recall_table(
         for method, measures in _methods(results[name], seconds).items():
             cells = [_cell(measures, column, KS.index(k), method) for column, k in columns]
             rows.append((films["title"], METHODS[method], "this run", *cells))
-            if films["comparable"] and films["title"] == "MAD":
-                figures = [_number(printed.get((key, METHODS[method], heading))) for heading in header]
+            places = [Place(key, films["title"], METHODS[method], metric=heading) for heading in header]
+            figures = [_number(published.get(place)) for place in places]
+            if films["comparable"] and any(figure is not None for figure in figures):
                 rows.append((films["title"], METHODS[method], "printed", *figures))
         notes += _notes(films["title"], results[name], seconds, layout)
     notes += _intervals(results)
@@ -54,7 +62,7 @@ def _cell(at_length: Mapping, column: int, k: int, method: str) -> Estimate | fl
 
 
 def _number(text: str | None) -> float | None:
-    return None if text is None else float(text)
+    return None if text is None else plain(text)
 
 
 def _notes(title: str, results: Mapping, seconds: float | None, layout: Mapping) -> list[str]:
@@ -87,7 +95,7 @@ def _notes(title: str, results: Mapping, seconds: float | None, layout: Mapping)
     ]
 
 
-def mixtures_table(results: Mapping[str, Mapping], layout: Mapping, printed: Mapping) -> SimpleTable | None:
+def mixtures_table(results: Mapping[str, Mapping], layout: Mapping, published: Published) -> SimpleTable | None:
     """Table 5: VLG-Net by training data, whole films, IoU 0.5; None without mixtures."""
     if not results:
         return None
@@ -98,8 +106,9 @@ def mixtures_table(results: Mapping[str, Mapping], layout: Mapping, printed: Map
         shares = [layout["mixtures"][name].get(dataset, 0.0) for dataset in layout["sets"]]
         cells = [_cell(at_length, 2, KS.index(k), "vlg-net") for k in (1, 5, 10)]
         rows.append((films["title"], "this run", *(f"{100 * share:.0f} %" for share in shares), *cells))
-        if films["comparable"] and films["title"] == "LSMDC-G" and ("mad-5", name, "R@1") in printed:
-            figures = [float(printed["mad-5", name, f"R@{k}"]) for k in (1, 5, 10)]
+        places = [Place("mad-5", films["title"], "VLG-Net", name, metric=f"R@{k}") for k in (1, 5, 10)]
+        if films["comparable"] and places[0] in published:
+            figures = [plain(published[place]) for place in places]
             rows.append((films["title"], "printed", *(f"{100 * share:.0f} %" for share in shares), *figures))
     titles = [f"% of {dataset['title']}" for dataset in layout["sets"].values()]
     return SimpleTable(
@@ -111,16 +120,17 @@ def mixtures_table(results: Mapping[str, Mapping], layout: Mapping, printed: Map
     )
 
 
-def retrieval_table(results: Mapping, layout: Mapping, printed: Mapping) -> SimpleTable:
+def retrieval_table(results: Mapping, layout: Mapping, published: Published) -> SimpleTable:
     """Table 6's task, text-to-clip retrieval: what can be had without training, and the printed rows."""
     rows: list[tuple] = []
     for name, films in layout["sets"].items():
         if recalls := results[name].get("zero-shot", {}).get("clip_retrieval"):
             rows.append((films["title"], "mean pooling, zero-shot", "this run", *(recalls[str(k)] for k in (1, 5, 10))))
     if any(films["comparable"] for films in layout["sets"].values()):
-        for row in dict.fromkeys(trained_on for table, trained_on, _ in printed if table == "mad-6"):
-            figures = [float(printed["mad-6", row, f"R@{k}"]) for k in (1, 5, 10)]
-            rows.append((f"LSMDC16, trained on {row}", "CLIP4Clip", "printed", *figures))
+        for place in published:
+            if (place.table, place.metric) == ("mad-6", "R@1"):
+                figures = [plain(published[place._replace(metric=f"R@{k}")]) for k in (1, 5, 10)]
+                rows.append((f"{place.dataset}, trained on {place.train}", place.method, "printed", *figures))
     note = f"{NOT_RUN}; its starting point, pooled features without training, is shown."
     header = ("Data set", "Method", "Figures", "R@1", "R@5", "R@10")
     return SimpleTable("mad-6", "MAD Table 6: text-to-clip retrieval", header, rows, (note,))

@@ -4,12 +4,11 @@ Printed figures are shown beside ours where they refer to the same data: publish
 read in MAD's form and titled as in the paper; never beside the demo.
 """
 
-import csv
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from verified.benchmark.mad.recall import KS
 from verified.benchmark.mad.recall_tables import lengths_table, mixtures_table, recall_table, retrieval_table
+from verified.benchmark.published import Place, Published, plain, verdict_of
 from verified.tables.table import SimpleTable
 
 FIGURES = {
@@ -28,12 +27,6 @@ FIGURES = {
 UNITS = {"K": 1e3, "M": 1e6, "": 1.0}
 
 
-def read_printed(path: str | Path) -> dict[tuple[str, str, str], str]:
-    """(table, row, column) → figure as printed."""
-    with Path(path).open(encoding="utf-8", newline="") as file:
-        return {(row["table"], row["row"], row["column"]): row["value"] for row in csv.DictReader(file)}
-
-
 def as_printed(column: str, value: float | None) -> str | None:
     """One of our figures in the paper's form, ``16.1K``."""
     if value is None:
@@ -49,14 +42,14 @@ def _shown(column: str, value: float | None, comparable: bool) -> str | None:
     return str(value)
 
 
-def statistics_table(statistics: Sequence[Mapping], printed: Mapping) -> SimpleTable:
+def statistics_table(statistics: Sequence[Mapping], published: Published) -> SimpleTable:
     """Table 1: a row of ours per data set, and the printed row below it where there is one."""
     rows = []
     for measures in statistics:
         figures_here = [_shown(name, measures["all"].get(name), _comparable(measures)) for name in FIGURES]
         rows.append((measures["title"], "this run", *figures_here, _percent(measures["all"].get("coverage"))))
-        if _comparable(measures) and ("mad-1", measures["title"], "hours") in printed:
-            figures = [printed["mad-1", measures["title"], name] for name in FIGURES]
+        if _comparable(measures) and Place("mad-1", measures["title"], metric="hours") in published:
+            figures = [published[Place("mad-1", measures["title"], metric=name)] for name in FIGURES]
             rows.append((measures["title"], "printed", *figures, None))
     notes = ["Coverage is the mean of a moment's length by its video's length; the paper prints it in a figure only."]
     for measures in statistics:
@@ -78,16 +71,18 @@ def statistics_table(statistics: Sequence[Mapping], printed: Mapping) -> SimpleT
     )
 
 
-def verdicts_table(statistics: Sequence[Mapping], printed: Mapping) -> SimpleTable | None:
+def verdicts_table(statistics: Sequence[Mapping], published: Published) -> SimpleTable | None:
     """A verdict for each printed figure of Table 1 whose data set is available; None where none is."""
     rows = []
     for measures in statistics:
-        if not _comparable(measures) or ("mad-1", measures["title"], "hours") not in printed:
+        if not _comparable(measures) or Place("mad-1", measures["title"], metric="hours") not in published:
             continue
         for name, (heading, _, _) in FIGURES.items():
             value = measures["all"].get(name)
-            figure, ours = printed["mad-1", measures["title"], name], as_printed(name, value)
-            verdict = "partial" if measures["missing"] else "reproduced" if ours == figure else "differs"
+            figure = published[Place("mad-1", measures["title"], metric=name)]
+            ours = as_printed(name, value)  # rounded already
+            verdict = verdict_of(plain(figure), None if ours is None else plain(ours), 0)
+            verdict = "partial" if measures["missing"] else verdict
             rows.append((measures["title"], heading, figure, ours, verdict, _why(measures["title"], name, verdict)))
     if not rows:
         return None
@@ -127,7 +122,7 @@ def _percent(share: float | None) -> float | None:
     return None if share is None else 100 * share
 
 
-def splits_table(statistics: Sequence[Mapping], printed: Mapping) -> SimpleTable:
+def splits_table(statistics: Sequence[Mapping], published: Published) -> SimpleTable:
     """Table 4: films and annotations of each split."""
     splits = ("train", "val", "test")
     headings = [f"{split.capitalize()} {unit}" for unit in ("videos", "queries") for split in splits]
@@ -135,18 +130,20 @@ def splits_table(statistics: Sequence[Mapping], printed: Mapping) -> SimpleTable
     for measures in statistics:
         counts = [measures["splits"][split][unit] for unit in ("videos", "queries") for split in splits]
         rows.append((measures["title"], "this run", *map(str, counts)))
-        if _comparable(measures) and ("mad-4", measures["title"], "train videos") in printed:
+        if _comparable(measures) and Place("mad-4", measures["title"], metric="train videos") in published:
             rows.append(
                 (
                     measures["title"],
                     "printed",
-                    *(printed["mad-4", measures["title"], name.lower()] for name in headings),
+                    *(published[Place("mad-4", measures["title"], metric=name.lower())] for name in headings),
                 )
             )
     return SimpleTable("mad-4", "MAD Table 4: splits", ("Data set", "Figures", *headings), rows)
 
 
-def comparison_table(statistics: Sequence[Mapping], uniqueness: Mapping[str, Mapping], printed: Mapping) -> SimpleTable:
+def comparison_table(
+    statistics: Sequence[Mapping], uniqueness: Mapping[str, Mapping], published: Published
+) -> SimpleTable:
     """Table 7: training against validation and test."""
     rows, notes = [], []
     for measures in statistics:
@@ -154,10 +151,9 @@ def comparison_table(statistics: Sequence[Mapping], uniqueness: Mapping[str, Map
             if split in measures:
                 figures_here = [_shown(name, measures[split].get(name), _comparable(measures)) for name in FIGURES]
                 rows.append((measures["title"], split, "this run", *figures_here))
-                if _comparable(measures) and measures["title"] == "MAD":
-                    rows.append(
-                        (measures["title"], split, "printed", *(printed["mad-7", split, name] for name in FIGURES))
-                    )
+                places = [Place("mad-7", measures["title"], test=split, metric=name) for name in FIGURES]
+                if _comparable(measures) and places[0] in published:
+                    rows.append((measures["title"], split, "printed", *(published[place] for place in places)))
         if meet := measures.get("overlap"):
             unseen, unused = 100 * meet["unseen_tokens_share"], 100 * meet["train_only_tokens_share"]
             notes.append(
@@ -252,23 +248,23 @@ def all_tables(
     uniqueness: Mapping,
     checks: Mapping,
     layout: Mapping,
-    printed: Mapping,
+    published: Published,
 ) -> list[SimpleTable]:
     """Every table of the stage, in the paper's order; without films, the statistics alone."""
     films = [measures for measures in statistics if measures["kind"] == "films"]
     short = layout["short_seconds"]
-    tables = [statistics_table(statistics, printed), verdicts_table(statistics, printed)]
+    tables = [statistics_table(statistics, published), verdicts_table(statistics, published)]
     if not films:
         return [table for table in tables if table is not None]
     tables += [
-        recall_table("mad-2", "MAD Table 2: grounding in whole films", None, KS, results, layout, printed),
+        recall_table("mad-2", "MAD Table 2: grounding in whole films", None, KS, results, layout, published),
         recall_table(
-            "mad-3", f"MAD Table 3: grounding in stretches of {short:g} s", short, (1, 5), results, layout, printed
+            "mad-3", f"MAD Table 3: grounding in stretches of {short:g} s", short, (1, 5), results, layout, published
         ),
-        splits_table(films, printed),
-        mixtures_table(mixtures, layout, printed),
-        retrieval_table(results, layout, printed),
-        comparison_table(films, uniqueness, printed),
+        splits_table(films, published),
+        mixtures_table(mixtures, layout, published),
+        retrieval_table(results, layout, published),
+        comparison_table(films, uniqueness, published),
         lengths_table(results, layout),
         collection_table(checks),
         annotations_table(counts),

@@ -1,21 +1,18 @@
 """Tables of the suite: filters, questions, generation, who takes the test, costs, and the demo's validity."""
 
-import csv
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from statistics import median
 
 import numpy as np
 
 from verified.benchmark.intervals import share_interval
+from verified.benchmark.published import Published, plain, verdict_of
 from verified.benchmark.rextime.statistics import cost_per_1000
 from verified.config.rextime import Prices
 from verified.tables.table import Estimate, SimpleTable, Value, estimate
 
 MEASURES = {"mIoU": 1.0, "R1@0.3": 1.0, "R1@0.5": 1.0, "VQA": 100.0, "VQA,mIoU@0.5": 100.0}
 """Shown measures, and what brings each to percent."""
-PRINTED = ("miou", "r1_at_0.3", "r1_at_0.5", "accuracy", "accuracy_at_0.5")
-"""The same in config/rextime_tables.csv."""
 NOT_ATTEMPTED = "not attempted: the test set and the model's weights are not at hand"
 
 
@@ -72,7 +69,7 @@ def generation_table(counts: Mapping[str, dict]) -> SimpleTable:
     )
 
 
-def results_table(results: Mapping[str, dict], printed: Iterable[Mapping]) -> SimpleTable:
+def results_table(results: Mapping[str, dict], published: Published) -> SimpleTable:
     """Everybody who took the test in this run, then the printed rows of the supplement's Tables 1 and 2."""
     header = ("Test", "Method", "Questions", "mIoU", "R1@0.3", "R1@0.5", "Accuracy", "Accuracy@IoU≥0.5", "Verdict")
     rows: list[list[Value]] = []
@@ -82,11 +79,12 @@ def results_table(results: Mapping[str, dict], printed: Iterable[Mapping]) -> Si
             rows.append([f"this run, {split}", name, taker["questions"], *values, "this run"])
         expected = [measures["expected_random"][measure] * scale for measure, scale in MEASURES.items()]
         rows.append([f"this run, {split}", "random, expected", measures["questions"], *expected, "computed exactly"])
-    for row in printed:
-        tuning = {"1": "zero-shot", "2": "fine-tuned"}[row["table"]]
-        name = f"supplement Table {row['table']} ({tuning}), {row['test']} test"
-        values = [float(row[key]) if row[key] else None for key in PRINTED]
-        rows.append([name, row["method"], 2143 if row["test"] == "full" else 300, *values, NOT_ATTEMPTED])
+    for row in dict.fromkeys(place._replace(metric="") for place in published):
+        number, tuning = {"rextime-1": (1, "zero-shot"), "rextime-2": (2, "fine-tuned")}[row.table]
+        name = f"supplement Table {number} ({tuning}), {row.test} test"
+        figures = [published.get(row._replace(metric=measure)) for measure in MEASURES]
+        values = [None if figure is None else plain(figure) for figure in figures]
+        rows.append([name, row.method, 2143 if row.test == "full" else 300, *values, NOT_ATTEMPTED])
     notes = (
         "All measures in percent; in brackets: 95 % interval over videos, drawn with all of their questions, not over"
         " trainings.",
@@ -146,7 +144,8 @@ def cost_table(prices: Prices) -> SimpleTable:
 
 def _verdict(measure: Mapping[str, float], printed: tuple) -> str:
     ours = (measure["total"], measure["by_hand"], measure["percent_of_by_hand"])
-    same = all(theirs is None or round(computed) == theirs for computed, theirs in zip(ours, printed))
+    pairs = [(theirs, computed) for theirs, computed in zip(printed, ours) if theirs is not None]
+    same = all(verdict_of(theirs, computed, 0.5) == "reproduced" for theirs, computed in pairs)
     return "reproduced" if same else "differs: other prices are configured"
 
 
@@ -193,9 +192,3 @@ def _share(values: list[tuple[str, bool]]) -> Estimate | float:
     hits = np.bincount(owner, [so for _, so in values], len(names))
     found = share_interval(hits, np.bincount(owner, minlength=len(names)))
     return estimate(float(found.value), float(found.low), float(found.high), None, digits=6)
-
-
-def read_printed(path: str | Path) -> list[dict]:
-    """Rows of config/rextime_tables.csv."""
-    with Path(path).open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
