@@ -79,7 +79,7 @@ rule probe_videos:
         "../envs/corpus.yaml"
     threads: 1
     resources:
-        mem_mb=growing(2000),
+        mem_mb=growing(1000),  # 300 MB for the job that divides 1.3 million rows, 60 MB and a decoder for the others
         runtime=growing(120),
         disk_mb=200,
     params:

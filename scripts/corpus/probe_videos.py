@@ -6,4 +6,5 @@ with job(snakemake):
     from verified.corpus.assemble import write_shard
 
     files, output = dict(snakemake.input.items()), dict(snakemake.output.items())
-    write_shard(snakemake.params.source, files, snakemake.wildcards.shard, snakemake.params.shards, output)
+    source = {**snakemake.params.source, "code": snakemake.params.code}
+    write_shard(source, files, snakemake.wildcards.shard, snakemake.params.shards, output)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from refusals import refused
 
 from verified.corpus.assemble import write_corpus
+from verified.corpus.divided_rows import read_own_rows
 from verified.corpus.folder_source import Corpus, Probes, Reading, read_folder, read_shard
 from verified.io.jsonl import read_jsonl, write_jsonl
 from verified.runtime.shards import rows_of_shard, shard_names, shard_of
@@ -358,7 +359,8 @@ def test_what_shards_find_is_what_the_whole_corpus_says(many, ids):
     rows = [{"video": f"v{n % 13}", "start": 0, "end": 1 + n, "caption": f"c {n}"} for n in range(60)]
     write_jsonl("m.jsonl", ({**row, "desc_id": n % 40} if ids else row for n, row in enumerate(rows)))
     whole = read_folder("videos", "m.jsonl", "test")
-    shards = [read_shard("videos", "m.jsonl", "test", shard, 3) for shard in range(3)]
+    files, source = {"videos": "videos", "moments": "m.jsonl"}, {"default_split": "test", "published": False}
+    shards = [read_shard(read_own_rows(source, files, shard, 3, many / "shards")) for shard in range(3)]
     found = sorted((row for shard in shards for row in shard.moments), key=lambda row: row["desc_id"])
     assert found == whole.moments and len(found) < len(rows)
     assert sorted((row for shard in shards for row in shard.videos), key=lambda row: row["path"]) == whole.videos

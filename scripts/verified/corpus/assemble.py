@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from verified.corpus.divided_rows import read_own_rows
 from verified.corpus.division import divide
 from verified.corpus.folder_source import Probes, Reading, read_shard
 from verified.corpus.held_out import chosen_unasked, hold_out, move
@@ -28,16 +29,12 @@ def read_source(source: dict, files: dict[str, str], threads: int = 1, probes: P
 def write_shard(source: dict, files: dict[str, str], shard: str, shards: int, output: dict[str, str]) -> None:
     """Probe the videos of one shard and write its `moments`, `videos` and `probes` to the paths of `output`.
 
-    The moments lack the key `split`: what a shard's jobs do does not depend on it, so a changed split re-runs none.
+    `source` is that of `read_source`, with whatever else decides the rows. Of the moments file no more is read than the
+    shard's rows, once a job has divided them (see `divided_rows`). The moments lack the key `split`: what a shard's
+    jobs do does not depend on it, so a changed split re-runs none.
     """
-    read = read_shard(
-        files["videos"],
-        files["moments"],
-        source["default_split"],
-        shard_index(shard),
-        shards,
-        published=source["published"],
-    )
+    folder = Path(output["moments"]).parent
+    read = read_shard(read_own_rows(source, files, shard_index(shard), shards, folder))
     write_jsonl(output["moments"], ({k: v for k, v in row.items() if k != "split"} for row in read.moments))
     write_jsonl(output["videos"], read.videos)
     readable = ({"video": video, "probe": row} for video, row in read.probes.readable.items())

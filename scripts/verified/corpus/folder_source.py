@@ -16,7 +16,7 @@ A given `duration` is not believed: the decoded one is used.
 
 import os
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
@@ -28,7 +28,6 @@ from verified.corpus.video_folder import NameRefused, VideoFolder
 from verified.errors import InputError
 from verified.io.video import VideoError, probe
 from verified.runtime.progress import track
-from verified.runtime.shards import shard_of
 
 
 class Corpus(NamedTuple):
@@ -173,25 +172,31 @@ def read_folder(
     return Corpus([*reading.moments()], [*reading.videos()], [*reading.exclusions()], reading.counts())
 
 
-def read_shard(
-    videos: str | os.PathLike,
-    moments: str | os.PathLike,
-    default_split: str,
-    shard: int,
-    shards: int,
-    threads: int = 1,
-    published: bool = False,
-) -> Shard:
-    """Probe the used videos of one shard of a folder, `threads` at a time, and finish its moments."""
-    folder = open_folder(videos, iterate_moments_file(moments), published)
-    own = {video: path for video, path in folder.files.items() if shard_of(video, shards) == shard}
-    checked = checked_rows(iterate_moments_file(moments), folder, default_split, has_ids(moments), own.keys())
-    usable = [row for _, row in checked if "reason" not in row]
-    probes = probe_all({row["video"]: Path(own[row["video"]]) for row in usable}, threads)
-    results = (_finished(None, row, probes)[0] for row in usable)
+def usable_moments(files: dict[str, str], source: dict) -> Iterator[dict]:
+    """Rows that can be used as far as can be told without decoding, in the file's order, with the `path` of the video.
+
+    `files`: the folder of `videos` and the `moments` file; `source`: its `default_split`, and whether videos go by
+    `published` names. Raises InputError where one of them cannot be read.
+    """
+    folder = open_folder(files["videos"], iterate_moments_file(files["moments"]), source["published"])
+    rows = iterate_moments_file(files["moments"])
+    for _, row in checked_rows(rows, folder, source["default_split"], has_ids(files["moments"])):
+        if "reason" not in row:
+            yield {"path": folder.files[row["video"]], **row}
+
+
+def read_shard(rows: list[dict], threads: int = 1) -> Shard:
+    """Probe the videos of one shard's `usable_moments`, `threads` at a time, and finish the moments."""
+    paths = {row["video"]: row["path"] for row in rows}
+    probes = probe_all({video: Path(path) for video, path in paths.items()}, threads)
+    results = (_finished(None, {key: row[key] for key in row if key != "path"}, probes)[0] for row in rows)
     finished = [row for row in results if "reason" not in row]
     used = {row["video"] for row in finished}
-    described = [{"video": video, "path": own[video], **probes.readable[video]} for video in own if video in used]
+    described = [
+        {"video": video, "path": path, **probes.readable[video]}
+        for video, path in sorted(paths.items(), key=lambda item: item[1])
+        if video in used
+    ]
     return Shard(finished, described, probes)
 
 
@@ -236,16 +241,11 @@ def usable_rows(rows: list[tuple[int, dict]], folder: VideoFolder, default_split
 
 
 def checked_rows(
-    rows: Iterable[tuple[int, dict]],
-    folder: VideoFolder,
-    default_split: str,
-    with_ids: bool,
-    own: Container[str] | None = None,
+    rows: Iterable[tuple[int, dict]], folder: VideoFolder, default_split: str, with_ids: bool
 ) -> Iterator[tuple[int, dict]]:
     """For each row, one at a time, its number and what becomes of it: a moment, or an exclusion, which has a `reason`.
 
     `with_ids`: whether any row has an id. All ids are held where they are given, and none where positions are ids.
-    `own`: only rows of these videos.
     """
     seen: set[int] = set()
     for position, (number, row) in enumerate(rows, start=1):
@@ -254,15 +254,11 @@ def checked_rows(
             identity = moment_checks.desc_id(row.get("desc_id"), seen) if with_ids else position
             moment_checks.check_complete(row)
             video = folder.video_id(row["video"])
-            if own is not None and video not in own:
-                continue
             start, end = moment_checks.span(row)
             caption = moment_checks.caption(row["caption"])
             split = row.get("split")
             split = moment_checks.split_name(default_split if split is None else split)
         except (RowRefused, NameRefused) as refusal:
-            if own is not None:
-                continue
             shown = row.get("video") if isinstance(row.get("video"), str) else None
             yield number, _exclusion(number, shown, identity, refusal.reason, refusal.detail)
             continue

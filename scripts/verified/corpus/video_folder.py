@@ -262,13 +262,22 @@ def file_state(path: str | os.PathLike) -> str:
         os.close(file)
 
 
-def _video_files(folder: str | os.PathLike) -> list[tuple[str, bool]]:
+def folders_below(folder: str | os.PathLike) -> list[str]:
+    """Paths of `folder` and of all folders below it: where their stamps stay, no name has joined or left them."""
+    found: list[str] = []
+    _video_files(folder, found)
+    return found
+
+
+def _video_files(folder: str | os.PathLike, entered: list[str] | None = None) -> list[tuple[str, bool]]:
     """Paths below `folder`, with `/`, of all files with a video's ending, sorted, and whether each is a regular file
-    and no link; links to folders are not entered."""
+    and no link; links to folders are not entered. The folders are added to `entered`."""
     files: list[tuple[str, bool]] = []
     waiting = [""]
     while waiting:
         below = waiting.pop()
+        if entered is not None:
+            entered.append(os.path.join(folder, below))
         with contextlib.suppress(OSError), os.scandir(os.path.join(folder, below)) as entries:
             for entry in entries:
                 if entry.is_dir(follow_symlinks=False):

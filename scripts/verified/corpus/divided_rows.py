@@ -1,0 +1,145 @@
+"""The usable rows of each shard, divided once for all of its corpus' jobs, so that a job reads no rows but its own.
+
+Dividing goes through the whole moments file and the names of all videos. The first job that finds no division of their
+present state makes one, beside the shards and outside of the graph of jobs: a part for each shard, named with a tag of
+its own, and then `.rows.json`, which says what was divided and the size and digest of each part. So a division that was
+broken off is never looked at, and one that was damaged is made again. All of it may be deleted at any time.
+"""
+
+import contextlib
+import hashlib
+import json
+import logging
+import os
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from verified.corpus.folder_source import usable_moments
+from verified.corpus.video_folder import folders_below, stamp
+from verified.io.files import write_text
+from verified.io.jsonl import is_object
+from verified.runtime.lock_file import LockFile, exclusive
+from verified.runtime.shards import shard_of
+
+HEAD, LOCK, PART = ".rows.json", ".rows.lock", ".rows-"
+BUFFER = 1 << 24
+"""Bytes of text that are held before they are appended to the parts."""
+WAIT = 1.0
+"""Seconds between two looks for the division that another job makes."""
+
+log = logging.getLogger("verified")
+
+
+def read_own_rows(source: dict, files: dict[str, str], shard: int, shards: int, folder: Path) -> list[dict]:
+    """The usable rows of a shard, in the file's order, each with the `path` of its video.
+
+    `source` and `files` say what is read (see `assemble.read_source`), and whatever else decides the rows; `folder` is
+    where the division is. One job at a time makes one, while the others wait. Whoever made it takes it as it is; all
+    others take it only where neither the moments file nor a folder of videos has changed since. Raises InputError where
+    the source cannot be read.
+    """
+    asked = {"source": source, "files": files, "shards": shards}
+    while True:
+        if (rows := _read(folder, asked, shard)) is not None:
+            return rows
+        with exclusive(folder / LOCK, 0.0) as lock:
+            if lock:
+                if (rows := _read(folder, asked, shard)) is not None:
+                    return rows
+                head = _divide(asked, folder, lock)
+                if (rows := _read_part(folder, head, shard)) is not None:
+                    return rows
+        time.sleep(WAIT)
+
+
+def _read(folder: Path, asked: dict, shard: int) -> list[dict] | None:
+    """The rows of a shard where they were divided from what is there now; else None."""
+    try:
+        head = json.loads((folder / HEAD).read_bytes())
+        if not is_object(head) or head["asked"] != asked or not head["settled"]:
+            return None
+        if head["stamps"] != {path: stamp(path)[0] for path in head["stamps"]}:
+            return None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
+    return _read_part(folder, head, shard)
+
+
+def _read_part(folder: Path, head: dict[str, Any], shard: int) -> list[dict] | None:
+    """The rows of a shard's part, if it is whole."""
+    try:
+        content = _part(folder, head["tag"], shard).read_bytes()
+        if [len(content), hashlib.sha256(content).hexdigest()] != head["parts"][shard]:
+            return None
+    except (OSError, ValueError, KeyError, TypeError, IndexError):  # another division has taken its place
+        return None
+    return [json.loads(line) for line in content.splitlines()]
+
+
+def _divide(asked: dict, folder: Path, lock: LockFile) -> dict[str, Any]:
+    """Make a division of what is there now, and have it take the place of the last one; its head."""
+    source, files, shards = asked["source"], asked["files"], asked["shards"]
+    paths = [files["moments"], *folders_below(files["videos"])]
+    stamps, settled = {}, True
+    for path in paths:
+        with contextlib.suppress(OSError):  # what reads it says so
+            stamps[path], old = stamp(path)
+            settled = settled and old
+    tag = uuid.uuid4().hex
+    parts = [_part(folder, tag, shard) for shard in range(shards)]
+    try:
+        sizes = _write(parts, usable_moments(files, source), lock)
+        head = {"asked": asked, "stamps": stamps, "settled": settled, "tag": tag, "parts": sizes}
+        if lock.holds():
+            write_text(folder / HEAD, json.dumps(head))
+    except BaseException:
+        _remove(folder, lambda name: name.startswith(f"{PART}{tag}"))
+        raise
+    if lock.holds():
+        _remove(folder, lambda name: name.startswith(PART) and not name.startswith(f"{PART}{tag}"))
+    return head
+
+
+def _write(parts: list[Path], rows: Iterator[dict], lock: LockFile) -> list[list[int | str]]:
+    """Write each row to the part of its shard; size and SHA-256 of each part."""
+    digests, sizes = [hashlib.sha256() for _ in parts], [0] * len(parts)
+    lines: list[list[bytes]] = [[] for _ in parts]
+    held = count = 0
+
+    def flush() -> None:
+        for shard, part in enumerate(parts):
+            text = b"".join(lines[shard])
+            with part.open("ab") as out:
+                out.write(text)
+            digests[shard].update(text)
+            sizes[shard] += len(text)
+            lines[shard].clear()
+        lock.renew()
+
+    known: dict[str, int] = {}
+    for row in rows:
+        count += 1
+        shard = known.get(row["video"])
+        if shard is None:
+            shard = known[row["video"]] = shard_of(row["video"], len(parts))
+        line = json.dumps(row).encode() + b"\n"
+        lines[shard].append(line)
+        held += len(line)
+        if held > BUFFER:
+            flush()
+            held = 0
+    flush()
+    log.info("%d usable rows divided into %d shards, for this job and the others", count, len(parts))
+    return [[size, digest.hexdigest()] for size, digest in zip(sizes, digests)]
+
+
+def _part(folder: Path, tag: str, shard: int) -> Path:
+    return folder / f"{PART}{tag}-{shard}"
+
+
+def _remove(folder: Path, chosen: Callable[[str], bool]) -> None:
+    for name in filter(chosen, os.listdir(folder)):
+        (folder / name).unlink(missing_ok=True)

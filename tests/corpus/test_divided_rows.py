@@ -1,0 +1,184 @@
+"""Rows divided into shards once, for jobs that start together, are killed, or come after a change."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tracemalloc
+from pathlib import Path
+
+import pytest
+
+from verified.corpus import divided_rows, folder_source, video_folder
+from verified.corpus.divided_rows import HEAD, PART, read_own_rows
+from verified.errors import InputError
+from verified.io.jsonl import write_jsonl
+from verified.runtime.shards import shard_of
+
+SHARDS = 4
+SOURCE = {"default_split": "test", "published": False, "code": "1"}
+FILES = {"videos": "videos", "moments": "m.jsonl"}
+SCRIPT = f"""
+import logging, sys
+from pathlib import Path
+from verified.corpus import divided_rows, folder_source, video_folder
+from verified.corpus.divided_rows import read_own_rows
+logging.basicConfig(level=logging.INFO, stream=sys.stderr)
+video_folder.SETTLED_NS = -1
+SOURCE, FILES, SHARDS = {SOURCE}, {FILES}, {SHARDS}
+"""
+
+
+def row(number: int) -> dict:
+    return {"video": f"v{number % 12}", "start": 0, "end": 1, "caption": f"a dog {number}", "desc_id": number}
+
+
+@pytest.fixture
+def corpus(tmp_path, monkeypatch) -> Path:
+    """Twelve videos and 60 rows; the folder of the shards."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(video_folder, "SETTLED_NS", -1)
+    (tmp_path / "videos" / "more").mkdir(parents=True)
+    for number in range(12):
+        (tmp_path / "videos" / f"v{number}.mp4").touch()
+    write_jsonl("m.jsonl", map(row, range(60)))
+    return tmp_path / "shards"
+
+
+def found(folder: Path, **changes) -> list[list[int]]:
+    """Ids of each shard's rows."""
+    source = {**SOURCE, **changes}
+    return [[row["desc_id"] for row in read_own_rows(source, FILES, shard, SHARDS, folder)] for shard in range(SHARDS)]
+
+
+def wanted(count: int = 60) -> list[list[int]]:
+    return [[n for n in range(count) if shard_of(f"v{n % 12}", SHARDS) == shard] for shard in range(SHARDS)]
+
+
+def parts(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir() if path.name.startswith(PART))
+
+
+def started(code: str) -> subprocess.Popen:
+    command = [sys.executable, "-c", SCRIPT + code]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def test_a_later_job_looks_at_nothing_but_its_own_part(corpus, monkeypatch):
+    assert found(corpus) == wanted()
+    monkeypatch.setattr(folder_source, "iterate_moments_file", lambda path: pytest.fail("all rows read"))
+    monkeypatch.setattr(folder_source, "VideoFolder", lambda *_: pytest.fail("all videos listed"))
+    parsed, loads = [], json.loads
+    monkeypatch.setattr(divided_rows.json, "loads", lambda text: parsed.append(text) or loads(text))
+    rows = read_own_rows(SOURCE, FILES, 1, SHARDS, corpus)
+    assert [line["desc_id"] for line in rows] == wanted()[1] and len(parsed) == 1 + len(rows), "the head, and its rows"
+
+
+def test_memory_of_a_job_does_not_grow_with_the_corpus(corpus):
+    """The rows of one shard stay as they are, and those of the others become ten times as many."""
+    own = [row(number) for number in range(600) if shard_of(f"v{number % 12}", SHARDS) == 1]
+    others = [row(number) for number in range(6000) if shard_of(f"v{number % 12}", SHARDS) != 1]
+
+    def peak(count: int) -> int:
+        write_jsonl("m.jsonl", ({**line, "desc_id": n} for n, line in enumerate(own + others[:count])))
+        read_own_rows(SOURCE, FILES, 0, SHARDS, corpus)
+        tracemalloc.start()
+        assert len(read_own_rows(SOURCE, FILES, 1, SHARDS, corpus)) == len(own)
+        taken = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return taken
+
+    peak(100)  # what is imported or compiled at the first call
+    assert peak(4000) < 1.2 * peak(400)
+
+
+def test_rows_are_divided_again_when_something_changed_and_only_then(corpus):
+    def head() -> str:
+        found(corpus)
+        return json.loads((corpus / HEAD).read_text())["tag"]
+
+    tags = [head()]
+    assert head() == tags[0]
+    changes = [
+        lambda: write_jsonl("m.jsonl", map(row, range(61))),
+        lambda: Path("videos/v99.mp4").touch(),
+        lambda: Path("videos/more/v98.mp4").touch(),
+        lambda: Path("videos/more/v98.mp4").rename("videos/more/v97.mp4"),
+    ]
+    for change in changes:
+        change()
+        tags.append(head())
+        assert head() == tags[-1]
+    found(corpus, default_split="train")
+    tags.append(json.loads((corpus / HEAD).read_text())["tag"])
+    assert len(set(tags)) == len(tags)
+    assert len(parts(corpus)) == SHARDS and all(tags[-1] in name for name in parts(corpus)), "none of the earlier ones"
+
+
+def test_a_video_that_leaves_takes_its_rows_along(corpus):
+    found(corpus)
+    Path("videos/v3.mp4").unlink()
+    assert found(corpus) == [[n for n in shard if n % 12 != 3] for shard in wanted()]
+
+
+def test_what_was_just_changed_is_not_taken_by_others(corpus, monkeypatch):
+    """Within the grain of its times it could change again."""
+    monkeypatch.setattr(video_folder, "SETTLED_NS", 10**18)
+    found(corpus)
+    tag = json.loads((corpus / HEAD).read_text())["tag"]
+    times = os.stat("m.jsonl")
+    write_text = Path("m.jsonl").read_text().replace("a dog", "a cat")
+    Path("m.jsonl").write_text(write_text)
+    os.utime("m.jsonl", ns=(times.st_atime_ns, times.st_mtime_ns))
+    rows = read_own_rows(SOURCE, FILES, 0, SHARDS, corpus)
+    assert all("a cat" in line["caption"] for line in rows)
+    assert json.loads((corpus / HEAD).read_text())["tag"] != tag
+
+
+@pytest.mark.parametrize("damage", [lambda data: b"\0" * len(data), lambda data: data[:-9], lambda data: b""])
+@pytest.mark.parametrize("what", [HEAD, PART])
+def test_a_damaged_division_is_made_again(corpus, damage, what):
+    found(corpus)
+    for path in [*corpus.iterdir()]:
+        if path.name.startswith(what):
+            path.write_bytes(damage(path.read_bytes()))
+    assert found(corpus) == wanted() and len(parts(corpus)) == SHARDS
+
+
+def test_jobs_that_start_together_divide_once(corpus):
+    code = "print([row['desc_id'] for row in read_own_rows(SOURCE, FILES, {}, SHARDS, Path('shards'))])"
+    jobs = [started(code.format(shard)) for shard in range(SHARDS)]
+    texts = [job.communicate(timeout=60) for job in jobs]
+    assert [json.loads(out) for out, _ in texts] == wanted()
+    assert sum("divided into" in said for _, said in texts) == 1 and len(parts(corpus)) == SHARDS
+
+
+def test_a_job_that_is_killed_half_way_leaves_nothing_that_is_taken(corpus):
+    code = """
+import os, signal
+divided_rows.BUFFER = 1
+usable = folder_source.usable_moments
+def killed(*arguments):
+    for number, row in enumerate(usable(*arguments)):
+        if number == 20:
+            os.kill(os.getpid(), signal.SIGKILL)
+        yield row
+divided_rows.usable_moments = killed
+read_own_rows(SOURCE, FILES, 0, SHARDS, Path("shards"))
+"""
+    killed = started(code)
+    killed.communicate(timeout=60)
+    assert killed.returncode == -signal.SIGKILL
+    left = parts(corpus)
+    assert left and not (corpus / HEAD).exists()
+    assert found(corpus) == wanted() and not set(left) & set(parts(corpus))
+
+
+def test_a_row_that_cannot_be_read_leaves_nothing(corpus):
+    with open("m.jsonl", "a", encoding="utf-8") as file:
+        file.write("{\n")
+    for _ in range(2):
+        with pytest.raises(InputError) as raised:
+            read_own_rows(SOURCE, FILES, 0, SHARDS, corpus)
+        assert raised.value.row == 61 and not parts(corpus)
