@@ -1,6 +1,6 @@
 from verified.annotations.origins import generation_facts
 from verified.annotations.paths import annotated_splits, annotation_files, card_facts, compared_candidates
-from verified.annotations.paths import selection_files, settled_review
+from verified.annotations.paths import selection_files, review_outcomes
 from verified.config import outputs
 
 
@@ -38,7 +38,7 @@ rule choose_annotations:
         moments="results/{dataset}/corpus/moments.jsonl",
         scores=outputs.scores("results/{dataset}", settings.shards),
         similarities=compared_candidates(settings),
-        review=settled_review(settings),
+        review=review_outcomes(settings),
     output:
         fig="results/{dataset}/annotations/fig/{split}.jsonl",
         lowest="results/{dataset}/annotations/fig-lowest/{split}.jsonl",

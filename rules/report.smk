@@ -1,5 +1,6 @@
 from verified.config.trust import any_confidence_warning
-from verified.report.pages import page_digest
+from verified.io.pages import TABLE, page_digest
+from verified.report import CAPTIONS_PAGE
 from verified.report.paths import browser_facts, browser_inputs, report_files
 from verified.tables.paths import leading_tables
 
@@ -40,7 +41,7 @@ rule summarise_report:
     params:
         leading=leading_tables(settings),
         warning=any_confidence_warning(settings),
-        page=page_digest("table"),
+        page=page_digest(TABLE),
     script:
         "../scripts/report/summarise.py"
 
@@ -69,6 +70,6 @@ rule browse_captions:
         runtime=growing(60),
     params:
         about=browser_facts(settings),
-        page=page_digest("captions"),
+        page=page_digest(CAPTIONS_PAGE),
     script:
         "../scripts/report/browse_captions.py"

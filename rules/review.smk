@@ -43,19 +43,19 @@ rule prepare_review:
         "../scripts/people/prepare_review.py"
 
 
-rule settle_review:
+rule adjudicate_review:
     """What reviewers' decisions come to, what became of each, and how far reviewers agree."""
     input:
         review=list(settings.annotations.review),
         moments="results/{dataset}/corpus/moments.jsonl",
         scores=outputs.scores("results/{dataset}", settings.shards),
     output:
-        settled="results/{dataset}/annotations/review/settled.json",
+        outcomes="results/{dataset}/annotations/review/settled.json",
         tables="results/{dataset}/annotations/review/tables.json",
     log:
-        "logs/{dataset}/settle_review.log",
+        "logs/{dataset}/adjudicate_review.log",
     benchmark:
-        "logs/{dataset}/settle_review.tsv"
+        "logs/{dataset}/adjudicate_review.tsv"
     wildcard_constraints:
         dataset=datasets("annotated_here"),
     conda:

@@ -1,6 +1,6 @@
 from verified.config.folders import digest_of, shown_datasets
 from verified.lmm.prompts import prompt_set
-from verified.report.pages import page_digest
+from verified.io.pages import TABLE, page_digest
 from verified.tables.paths import ablations, annotated_here, demos, finished_studies, published, run_files, stage_tables
 
 STATISTICS = ("language", "many_to_many", "confidence", "spans")
@@ -44,6 +44,6 @@ rule build_tables:
     params:
         settings=digest_of(settings),
         prompts=prompt_set(settings.generation.prompts),
-        page=page_digest("table"),
+        page=page_digest(TABLE),
     script:
         "../scripts/tables/build.py"

@@ -15,11 +15,11 @@ with job(snakemake) as log:
     groups = chosen_by(groups, snakemake.params.choose_by, snakemake.params.seed, similarities)
     split = [moment for moment in moments if moment["split"] == snakemake.wildcards.split]
     highest, lowest, reasons = annotate(split, groups)
-    settings, settled = snakemake.params.selection, {"outcomes": {}, "judged": []}
+    settings, review = snakemake.params.selection, {"outcomes": {}, "judged": []}
     for path in snakemake.input.review:
-        settled = read_json(path)
-    least = smallest_score(settled["judged"], settings["min_score"], settings["min_precision"])
-    outcomes = {int(moment): outcome for moment, outcome in settled["outcomes"].items()}
+        review = read_json(path)
+    least = smallest_score(review["judged"], settings["min_score"], settings["min_precision"])
+    outcomes = {int(moment): outcome for moment, outcome in review["outcomes"].items()}
     highest, left_out, counts = select(highest, groups, outcomes, least, settings["best"], settings["otherwise"])
     lowest = [row for row in lowest if row["desc_id"] not in left_out]
     write_json(snakemake.output.selection, {"min_score": least, "counts": counts, "left_out": left_out})

@@ -7,7 +7,7 @@ with job(snakemake) as log:
     from verified.config.annotations import Lint
     from verified.errors import InputError
     from verified.io.jsonl import read_jsonl, write_json
-    from verified.people.review.adjudicate import settle
+    from verified.people.review.adjudicate import adjudicate
     from verified.people.review.agreement import agreement
     from verified.people.review.decisions import read_decisions
     from verified.people.review.edits import check_edits
@@ -30,15 +30,15 @@ with job(snakemake) as log:
             )
     key = key_of(snakemake.wildcards.dataset)
     dataset_decisions = [row for row in decisions if row["dataset"] == key]
-    settled = settle(dataset_decisions, moments, groups)
-    check_edits(settled["decisions"], moments, Lint(**settings.lint))
-    settled["agreement"] = agreement(settled["decisions"])
-    write_json(snakemake.output.settled, settled)
-    write_table_json(snakemake.output.tables, review_tables(settings.title, key, settled, settled["agreement"]))
+    found = adjudicate(dataset_decisions, moments, groups)
+    check_edits(found["decisions"], moments, Lint(**settings.lint))
+    found["agreement"] = agreement(found["decisions"])
+    write_json(snakemake.output.outcomes, found)
+    write_table_json(snakemake.output.tables, review_tables(settings.title, key, found, found["agreement"]))
     log.info(
         "%d decisions on %d moments, %d conflicts, %d flags",
         len(dataset_decisions),
-        len(settled["outcomes"]),
-        len(settled["conflicts"]),
-        len(settled["flags"]),
+        len(found["outcomes"]),
+        len(found["conflicts"]),
+        len(found["flags"]),
     )

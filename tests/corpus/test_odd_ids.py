@@ -24,10 +24,10 @@ from verified.io.characters import hidden
 from verified.io.fig import read_fig
 from verified.io.hdf5 import FeatureFile, link_features, write_features
 from verified.io.jsonl import read_jsonl, write_jsonl
+from verified.io.pages import inert_json
 from verified.io.video.cut import clips_of
 from verified.keyframes import write_keyframes
 from verified.report.captions import released_rows
-from verified.report.pages import inert_json
 from verified.runtime.shards import shard_of
 
 ODD = [

@@ -13,7 +13,7 @@ from verified.config.annotations import Annotations, Lint
 from verified.export.collection import collect
 from verified.io.fig import read_fig, write_fig
 from verified.io.jsonl import write_jsonl
-from verified.people.review.adjudicate import settle
+from verified.people.review.adjudicate import adjudicate
 from verified.people.review.agreement import agreement
 from verified.people.review.decisions import read_decisions
 from verified.people.review.edits import check_edits
@@ -62,34 +62,34 @@ def other(n: int, kind: str = "statics", k: int = 0) -> dict:
     return {"type": kind, "candidate": k, "caption": f"{kind} {k} of {n}"}
 
 
-def settled(*rows) -> dict:
-    return settle(rows, MOMENTS, GROUPS)
+def found_of(*rows) -> dict:
+    return adjudicate(rows, MOMENTS, GROUPS)
 
 
-def states(settlement: dict) -> list[str]:
-    return [row["state"] for row in settlement["decisions"]]
+def states(found: dict) -> list[str]:
+    return [row["state"] for row in found["decisions"]]
 
 
 def test_the_latest_decision_of_a_reviewer_counts_and_earlier_ones_are_kept():
-    settlement = settled(decision(1, "reject", when=1, reason="wrong"), decision(1, "accept", when=2))
-    assert states(settlement) == ["superseded", "applied"] and settlement["outcomes"][1]["decision"] == "accept"
-    settlement = settled(decision(1, "accept", when=1), decision(1, "withdraw", when=2))
-    assert states(settlement) == ["withdrawn", "withdrawn"] and not settlement["outcomes"]
+    found = found_of(decision(1, "reject", when=1, reason="wrong"), decision(1, "accept", when=2))
+    assert states(found) == ["superseded", "applied"] and found["outcomes"][1]["decision"] == "accept"
+    found = found_of(decision(1, "accept", when=1), decision(1, "withdraw", when=2))
+    assert states(found) == ["withdrawn", "withdrawn"] and not found["outcomes"]
 
 
 def test_reviewers_who_differ_are_a_conflict_and_a_majority_wins():
     two = decision(1, "accept"), decision(1, "reject", "bob", reason="wrong")
-    settlement = settled(*two)
-    assert settlement["conflicts"] == [1] and not settlement["outcomes"] and states(settlement) == ["open conflict"] * 2
-    settlement = settled(*two, decision(1, "accept", "eve"))
-    assert settlement["conflicts"] == [1] and settlement["outcomes"][1]["reviewers"] == ["ann", "eve"]
-    assert states(settlement) == ["applied", "outvoted", "applied"]
+    found = found_of(*two)
+    assert found["conflicts"] == [1] and not found["outcomes"] and states(found) == ["open conflict"] * 2
+    found = found_of(*two, decision(1, "accept", "eve"))
+    assert found["conflicts"] == [1] and found["outcomes"][1]["reviewers"] == ["ann", "eve"]
+    assert states(found) == ["applied", "outvoted", "applied"]
 
 
 def test_accepting_a_caption_and_choosing_it_are_one_outcome():
     accepted = decision(1, "accept", "bob", **other(1))
-    settlement = settled(decision(1, "choose", instead=other(1)), accepted)
-    assert not settlement["conflicts"] and settlement["outcomes"][1]["caption"] == "statics 0 of 1"
+    found = found_of(decision(1, "choose", instead=other(1)), accepted)
+    assert not found["conflicts"] and found["outcomes"][1]["caption"] == "statics 0 of 1"
 
 
 @pytest.mark.parametrize(
@@ -101,12 +101,12 @@ def test_accepting_a_caption_and_choosing_it_are_one_outcome():
     ],
 )
 def test_a_decision_on_what_has_changed_is_stale_and_named(change, why):
-    settlement = settled(decision(1, "accept", **change))
-    assert states(settlement) == ["stale"] and why in settlement["decisions"][0]["why"] and not settlement["outcomes"]
+    found = found_of(decision(1, "accept", **change))
+    assert states(found) == ["stale"] and why in found["decisions"][0]["why"] and not found["outcomes"]
 
 
 def test_a_candidate_that_only_changed_its_number_is_the_same():
-    assert settled(decision(1, "accept", candidate=0))["outcomes"][1]["decision"] == "accept"
+    assert found_of(decision(1, "accept", candidate=0))["outcomes"][1]["decision"] == "accept"
 
 
 def test_decisions_follow_their_moment_where_a_row_above_it_moved_the_numbers():
@@ -116,41 +116,35 @@ def test_decisions_follow_their_moment_where_a_row_above_it_moved_the_numbers():
     moments = [{**MOMENTS[0], "desc_id": 1, "video": "new", "caption": "inserted"}, *moved(MOMENTS, 1)]
     groups = candidates_by_moment(moments, moved(SCORES, 1))
     rows = [decision(1, "accept"), decision(2, "flag"), decision(8, "reject", reason="x"), decision(3, "accept", end=9)]
-    found = settle(rows, moments, groups)
+    found = adjudicate(rows, moments, groups)
     assert {n: outcome["decision"] for n, outcome in found["outcomes"].items()} == {2: "accept", 9: "reject"}
     assert found["flags"] == [3] and found["decisions"][0]["shown_as"] == 1 and states(found)[3] == "stale"
     twin = {**moments[1], "desc_id": 50, "caption": "of the same seconds"}
     twins = candidates_by_moment([*moments, twin], [*moved(SCORES, 1), *({**row, "desc_id": 50} for row in SCORES[:6])])
-    assert states(settle(rows[:1], [*moments, twin], twins)) == ["stale"]  # which of the two it was cannot be told
+    assert states(adjudicate(rows[:1], [*moments, twin], twins)) == ["stale"]  # which of the two it was cannot be told
 
 
 def test_flags_and_unknown_moments_are_kept_apart():
-    settlement = settled(decision(2, "flag", reason="look"), decision(77, "accept"))
-    assert (
-        settlement["flags"] == [2]
-        and states(settlement) == ["flagged", "unknown moment"]
-        and not settlement["outcomes"]
-    )
-    settlement = settled(decision(2, "flag", when=1), decision(2, "withdraw", when=2), decision(3, "flag", when=3))
-    assert settlement["flags"] == [3] and states(settlement) == ["withdrawn", "withdrawn", "flagged"]
+    found = found_of(decision(2, "flag", reason="look"), decision(77, "accept"))
+    assert found["flags"] == [2] and states(found) == ["flagged", "unknown moment"] and not found["outcomes"]
+    found = found_of(decision(2, "flag", when=1), decision(2, "withdraw", when=2), decision(3, "flag", when=3))
+    assert found["flags"] == [3] and states(found) == ["withdrawn", "withdrawn", "flagged"]
 
 
 def test_agreement_is_told_where_two_people_looked():
     rows = [decision(n, "accept", name) for n in range(1, 5) for name in ("ann", "bob")]
     rows += [decision(5, "accept"), decision(5, "reject", "bob", reason="x"), decision(6, "accept")]
     rows += [decision(7, "reject", name, reason="x") for name in ("ann", "bob")]
-    measured = agreement(settled(*rows)["decisions"])
+    measured = agreement(found_of(*rows)["decisions"])
     assert (measured["moments_reviewed"], measured["moments_with_several"]) == (7, 6)
     assert measured["pairs_alike"] == pytest.approx(5 / 6) and 0 < measured["alpha"] < 1
-    alone = agreement(settled(decision(1, "accept"))["decisions"])
+    alone = agreement(found_of(decision(1, "accept"))["decisions"])
     assert alone["alpha"] is None and alone["pairs_alike"] is None
 
 
 def test_tables_name_conflicts_and_stale_decisions():
-    settlement = settled(
-        decision(1, "accept"), decision(1, "reject", "bob", reason="x"), decision(2, "accept", video="v9")
-    )
-    made, became, still_open = review_tables("厨房", "kitchen", settlement, agreement(settlement["decisions"]))
+    found = found_of(decision(1, "accept"), decision(1, "reject", "bob", reason="x"), decision(2, "accept", video="v9"))
+    made, became, still_open = review_tables("厨房", "kitchen", found, agreement(found["decisions"]))
     assert (made.key, still_open.key) == ("review-kitchen", "review-kitchen-open")  # whatever the title
     assert dict(zip(made.header, made.rows[0]))["accept"] == 2 and dict(became.rows)["stale"] == 1
     assert [row[3] for row in still_open.rows] == ["open conflict", "open conflict", "stale"]
@@ -182,7 +176,7 @@ def test_rows_that_no_page_writes_are_refused_with_file_and_row(case, tmp_path):
 
 def test_an_edit_that_the_lint_would_refuse_is_named_where_it_is_read():
     def checked(*rows, **severities) -> None:
-        check_edits(settled(*rows)["decisions"], MOMENTS, Lint(**severities))
+        check_edits(found_of(*rows)["decisions"], MOMENTS, Lint(**severities))
 
     timed = decision(1, "edit", text="it falls for 3 seconds", row=7)
     with refused("a.jsonl", "row 7", "'ann'", "moment 1", "speaks_of_time", "'3 seconds'", remedy=True):
@@ -194,7 +188,7 @@ def test_an_edit_that_the_lint_would_refuse_is_named_where_it_is_read():
     checked(timed, speaks_of_time="warning")
     checked(timed, decision(1, "edit", text="it falls", when=1))  # said better since
     checked(timed, decision(1, "accept", "bob"))  # an open conflict: nothing is given out
-    check_edits(settled(timed)["decisions"], [{**MOMENTS[0], "caption": "falls for 3 seconds"}], Lint())
+    check_edits(found_of(timed)["decisions"], [{**MOMENTS[0], "caption": "falls for 3 seconds"}], Lint())
 
 
 def test_a_file_given_twice_counts_once(tmp_path):
@@ -206,13 +200,13 @@ def test_a_file_given_twice_counts_once(tmp_path):
 
 def test_what_people_decided_stands_in_the_annotations_with_who_and_when(tmp_path):
     rows, _, _ = annotate(MOMENTS, GROUPS)
-    settlement = settled(
+    found = found_of(
         decision(1, "accept"),
         decision(2, "choose", instead=other(2)),
         decision(3, "edit", text="a better one"),
         decision(4, "reject", reason="wrong"),
     )
-    given, left_out, counts = select(rows, GROUPS, settlement["outcomes"], least=8.0)
+    given, left_out, counts = select(rows, GROUPS, found["outcomes"], least=8.0)
     by_id = {row["desc_id"]: row for row in given}
     review = {"decision": "accept", "reviewers": ["ann"], "when": "2026-01-01T00:00:00Z"}
     assert by_id[1]["review"] == review and by_id[1]["fig_desc"] == "dynamics 2 of 1"  # below 8, and still there
@@ -249,8 +243,8 @@ def test_the_coarse_caption_takes_the_place_of_one_that_is_not_good_enough(tmp_p
 
 def test_several_captions_a_moment_are_the_next_best_that_say_something_else():
     rows, _, _ = annotate(MOMENTS[:2], GROUPS)
-    settlement = settled(decision(2, "choose", instead=other(2)))
-    first, second = select(rows, GROUPS, settlement["outcomes"], least=None, best=3)[0]
+    found = found_of(decision(2, "choose", instead=other(2)))
+    first, second = select(rows, GROUPS, found["outcomes"], least=None, best=3)[0]
     assert [entry["fig_desc"] for entry in first["further"]] == ["statics 2 of 1", "dynamics 1 of 1"]
     assert [entry["fig_desc"] for entry in second["further"]] == ["statics 2 of 2", "dynamics 1 of 2"]
     least = select(rows, GROUPS, {}, least=3.0, best=6)[0][0]
@@ -272,7 +266,7 @@ def test_the_smallest_score_is_measured_on_reviewed_captions():
 
 def test_an_edit_that_is_the_coarse_caption_is_of_the_type_coarse(tmp_path):
     rows, _, _ = annotate(MOMENTS, GROUPS)
-    found = settled(decision(1, "edit", text="C 1."))
+    found = found_of(decision(1, "edit", text="C 1."))
     given, _, counts = select(rows, GROUPS, found["outcomes"], least=None)
     assert (given[0]["fig_desc"], given[0]["fig_desc_type"]) == ("C 1.", "coarse") and counts["edited"] == 1
     write_fig(tmp_path / "test.jsonl", given)
@@ -280,10 +274,10 @@ def test_an_edit_that_is_the_coarse_caption_is_of_the_type_coarse(tmp_path):
 
 
 def test_judged_are_the_captions_that_an_outcome_calls_right_or_wrong():
-    settlement = settled(
+    found = found_of(
         decision(1, "accept"),
         decision(2, "choose", instead=other(2)),
         decision(3, "edit", text="x y"),
         decision(4, "reject", reason="wrong"),
     )
-    assert sorted(settlement["judged"]) == [[2.0, True], [3.5, True], [4.5, False], [5.5, False], [6.5, False]]
+    assert sorted(found["judged"]) == [[2.0, True], [3.5, True], [4.5, False], [5.5, False], [6.5, False]]

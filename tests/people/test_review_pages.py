@@ -10,7 +10,7 @@ from verified.config.trust import NOT_TRUSTED
 from verified.demo.encode import write_video
 from verified.io.jsonl import read_jsonl
 from verified.people.pages import write_pages
-from verified.people.review.adjudicate import settle
+from verified.people.review.adjudicate import adjudicate
 from verified.people.review.decisions import read_decisions
 from verified.people.review.pages import pages as review_pages
 from verified.people.review.pages import queue
@@ -143,16 +143,16 @@ def test_a_page_is_worked_through_by_keyboard_left_and_gone_on_with(pages, tmp_p
 
     rows = read_jsonl(first)
     assert [row["decision"] for row in rows] == ["accept", "choose", "edit", "reject", "flag", "withdraw"]
-    settlement = settle(read_decisions([first]), MOMENTS, GROUPS)
-    assert {n: outcome["caption"] for n, outcome in settlement["outcomes"].items()} == {
+    found = adjudicate(read_decisions([first]), MOMENTS, GROUPS)
+    assert {n: outcome["caption"] for n, outcome in found["outcomes"].items()} == {
         1: "<b>dynamics</b> of 1",
         2: "<b>statics</b> of 2",
         3: "a noisy picture",
     }
-    assert settlement["flags"] == [5] and rows[4]["reason"] == "too dark"
-    assert [row["state"] for row in settlement["decisions"]][3] == "withdrawn"
+    assert found["flags"] == [5] and rows[4]["reason"] == "too dark"
+    assert [row["state"] for row in found["decisions"]][3] == "withdrawn"
     annotations, _, _ = annotate(MOMENTS, GROUPS)
-    given, _, counts = select(annotations, GROUPS, settlement["outcomes"], None)
+    given, _, counts = select(annotations, GROUPS, found["outcomes"], None)
     assert counts == {"accepted": 1, "chosen": 1, "edited": 1, "kept": 3}
     assert given[2]["review"]["reviewers"] == ["Ann Ä."]
 
@@ -171,5 +171,5 @@ def test_a_page_is_worked_through_by_keyboard_left_and_gone_on_with(pages, tmp_p
         again = read_jsonl(saved(chromium, "review-kitchen-001-Ann-Ä-.jsonl"))
         assert again[: len(rows)] == rows and again[-1]["decision"] == "accept"
         assert chromium.messages == []
-    both = settle(read_decisions([first, chromium.folder / "review-kitchen-001-Ann-Ä-.jsonl"]), MOMENTS, GROUPS)
+    both = adjudicate(read_decisions([first, chromium.folder / "review-kitchen-001-Ann-Ä-.jsonl"]), MOMENTS, GROUPS)
     assert len(both["decisions"]) == len(rows) + 1 and both["outcomes"][4]["decision"] == "accept"

@@ -9,11 +9,12 @@ import pytest
 from browser import browser
 from PIL import Image
 
+from verified.io.pages import TABLE, inert_json, page_digest
 from verified.lmm.ledger import Ledger
 from verified.lmm.ledger_row import key_of
+from verified.report import CAPTIONS_PAGE
 from verified.report import captions as module
 from verified.report.captions import generated_rows, released_rows, write_browser
-from verified.report.pages import inert_json, page_digest
 
 HOSTILE = [
     "</script><script>window.caught = true</script>",
@@ -184,8 +185,8 @@ def test_nothing_in_the_data_can_end_its_script_element():
 def test_same_input_same_bytes_and_the_digest_follows_the_page_files(built):
     first = built(8).read_bytes()
     assert built(8).read_bytes() == first
-    assert re.fullmatch(r"[0-9a-f]{16}", page_digest("captions"))
-    assert page_digest("captions") != page_digest("study")
+    assert re.fullmatch(r"[0-9a-f]{16}", page_digest(CAPTIONS_PAGE))
+    assert page_digest(CAPTIONS_PAGE) != page_digest(TABLE)
 
 
 @pytest.mark.parametrize("embedded", [module.EMBEDDED, 0])

@@ -85,7 +85,7 @@ def selection_files(settings: Config) -> Callable[[object], list[str]]:
     return files
 
 
-def settled_review(settings: Config) -> Callable[[object], list[str]]:
+def review_outcomes(settings: Config) -> Callable[[object], list[str]]:
     """An input function: the outcome of reviewers' decisions, where the configuration names files of them."""
 
     def files(wildcards) -> list[str]:

@@ -5,11 +5,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from verified.io.files import atomic_path
-from verified.report import pages
+from verified.io.pages import data_url, page, write_page
+from verified.io.pages import page_digest as digest_of
 
 FOLDER = Path(__file__).resolve().parent / "pages"
-PARTS = {"study": ("people", "questions"), "rextime": ("people", "questions"), "review": ("people",)}
-"""Kinds of pages, and what the style and script of each begin with."""
+KINDS = {"study": ("questions", "study"), "rextime": ("questions", "rextime"), "review": ("review",)}
+"""Kinds of pages, and what each is made of beside what all share."""
 
 
 class Page(NamedTuple):
@@ -23,18 +24,20 @@ class Page(NamedTuple):
 
 def page_digest(kind: str) -> str:
     """Digest of the files of pages of a kind, for rules: they are not Python modules."""
-    return pages.page_digest(*(FOLDER / stem for stem in (*PARTS[kind], kind)))
+    return digest_of(*_stems(kind))
+
+
+def _stems(kind: str) -> list[Path]:
+    return [FOLDER / name for name in ("people", *KINDS[kind])]
 
 
 def write_pages(folder: Path, kind: str, contents: Iterable[Page]) -> int:
-    """Write pages of a kind (see PARTS) into `folder`; returns how many."""
+    """Write pages of a kind (see KINDS) into `folder`; returns how many."""
     folder.mkdir(parents=True, exist_ok=True)
-    shared = [FOLDER / stem for stem in PARTS[kind]]
     count = 0
     for content in contents:
-        clips = {name: f'"{pages.data_url("video/mp4", clip)}"' for name, clip in content.clips.items()}
+        clips = {name: f'"{data_url("video/mp4", clip)}"' for name, clip in content.clips.items()}
         with atomic_path(folder / content.file) as temporary:
-            text = pages.page(FOLDER / kind, content.title, {**content.data, **clips}, shared=shared)
-            pages.write_page(temporary, text)
+            write_page(temporary, page(_stems(kind), content.title, {**content.data, **clips}))
         count += 1
     return count

@@ -20,8 +20,9 @@ from verified.io.archive import open_member
 from verified.io.fig import TYPES
 from verified.io.files import atomic_path, write_text
 from verified.io.jsonl import finite
+from verified.io.pages import data_url, inert_json, page, write_page
 from verified.lmm.ledger import Ledger
-from verified.report.pages import data_url, inert_json, page, write_page
+from verified.report import CAPTIONS_PAGE
 
 PART = 128
 """Moments whose keyframes and prompts are read at once."""
@@ -283,7 +284,7 @@ def write_browser(
     }
     with atomic_path(target) as temporary:
         data = {"index": index, **(within or {})}
-        write_page(temporary, page("captions", about["title"], data, side_files=within is None))
+        write_page(temporary, page([CAPTIONS_PAGE], about["title"], data, side_files=within is None))
 
 
 def _write_part(folder: Path, number: int, part: str) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from verified.benchmark.published import VERDICTS
 from verified.io.files import write_text
-from verified.report.pages import still_page, wide
+from verified.io.pages import still_page, wide
 
 STYLE = """
 .verified table { border-collapse: collapse; margin: .5rem 0 1rem; font-size: .9rem; }

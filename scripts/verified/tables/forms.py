@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from verified.report.pages import still_page, wide
+from verified.io.pages import still_page, wide
 from verified.tables.table import ONE_TRAINING
 
 MARK = "†"

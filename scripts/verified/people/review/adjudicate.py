@@ -19,7 +19,7 @@ TOLERANCE = 1e-3
 """Seconds by which a moment may differ from what was shown; the page rounds to a thousandth."""
 
 
-def settle(decisions: Iterable[dict], moments: Iterable[Mapping], groups: Mapping[int, list[dict]]) -> dict:
+def adjudicate(decisions: Iterable[dict], moments: Iterable[Mapping], groups: Mapping[int, list[dict]]) -> dict:
     """`outcomes` by desc_id, `decisions` each with a `state` (and `why`), `conflicts` and `flags` (desc_ids), `judged`.
 
     `decisions` are rows of `read_decisions` of one data set, `groups` the scored candidates of each moment (see

@@ -14,7 +14,7 @@ CODE = {"accept": KEPT, "choose": CHANGED, "edit": CHANGED, "reject": REJECTED}
 
 
 def agreement(decisions: Iterable[dict]) -> dict:
-    """Of the decisions that count (see `settle`): reviewers, moments with two or more of them, the share of pairs of
+    """Of decisions that count (see `adjudicate`): reviewers, moments with two or more of them, the share of pairs of
     decisions that are of one kind (kept as it is, changed, rejected), and alpha (None where there is nothing to agree
     on).
     """

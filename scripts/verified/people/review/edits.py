@@ -11,7 +11,7 @@ from verified.people.review.adjudicate import APPLIED
 def check_edits(decisions: Iterable[Mapping], moments: Iterable[Mapping], severities: Lint) -> None:
     """Raise InputError, naming each by file and row, for edits that count and hold what the lint calls an error.
 
-    `decisions` as of `settle`, each with its state. Edits that a later decision has replaced may say anything.
+    `decisions` as of `adjudicate`, each with its state. Edits that a later decision has replaced may say anything.
     """
     coarse = {moment["desc_id"]: moment["caption"] for moment in moments}
     refused = [

@@ -11,9 +11,9 @@ SHOWN = 50
 """Decisions that need a look, listed in a table; all of them are in settled.json."""
 
 
-def review_tables(title: str, key: str, settled: Mapping, agreed: Mapping) -> list[SimpleTable]:
-    """Three tables of one data set; `settled` as `settle` gives it, `agreed` as `agreement` does."""
-    counts = Counter((row["reviewer"], row["decision"]) for row in settled["decisions"])
+def review_tables(title: str, key: str, adjudication: Mapping, agreed: Mapping) -> list[SimpleTable]:
+    """Three tables of one data set; `adjudication` as `adjudicate` gives it, `agreed` as `agreement` does."""
+    counts = Counter((row["reviewer"], row["decision"]) for row in adjudication["decisions"])
     reviewers = sorted({name for name, _ in counts})
     made = SimpleTable(
         f"review-{key}",
@@ -25,14 +25,14 @@ def review_tables(title: str, key: str, settled: Mapping, agreed: Mapping) -> li
         ),
         notes=(_agreement_note(agreed),),
     )
-    states = Counter(row["state"] for row in settled["decisions"])
+    states = Counter(row["state"] for row in adjudication["decisions"])
     became = SimpleTable(
         f"review-{key}-states",
         f"Review of {title}: what became of the decisions",
         ("State", "decisions"),
         tuple((state, states[state]) for state in STATES),
     )
-    looked = [row for row in settled["decisions"] if row["state"] in (OPEN, OUTVOTED, STALE, UNKNOWN)]
+    looked = [row for row in adjudication["decisions"] if row["state"] in (OPEN, OUTVOTED, STALE, UNKNOWN)]
     open_ = SimpleTable(
         f"review-{key}-open",
         f"Review of {title}: conflicts and stale decisions",

@@ -9,17 +9,17 @@ import base64
 import hashlib
 import html
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-FOLDER = Path(__file__).resolve().parent / "pages"
+BASE, TABLE = (Path(__file__).resolve().parent / "pages" / name for name in ("base", "table"))
+"""Styles of all pages, and of pages of tables. Files of a page are named by their path without its ending."""
 
 
-def page_digest(*names: str | Path) -> str:
-    """SHA-256 (first 16 hex digits) over the files of the named pages, for rules: they are not Python modules."""
+def page_digest(*stems: Path) -> str:
+    """SHA-256 (first 16 hex digits) over the files of a page, for rules: they are not Python modules."""
     digest = hashlib.sha256()
-    stems = [FOLDER / name for name in names]
-    for path in sorted({FOLDER / "base.css", *(path for stem in stems for path in stem.parent.glob(f"{stem.name}.*"))}):
+    for path in sorted(path for stem in (BASE, *stems) for path in stem.parent.glob(f"{stem.name}.*")):
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
 
@@ -29,21 +29,13 @@ def inert_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
-def page(
-    name: str | Path,
-    title: str,
-    data: Mapping[str, object],
-    side_files: bool = False,
-    shared: Iterable[Path] = (),
-) -> Iterator[str]:
-    """The parts of page `name`, to be written one after the other.
+def page(stems: Sequence[Path], title: str, data: Mapping[str, object], side_files: bool = False) -> Iterator[str]:
+    """The parts of a page, to be written one after the other: style and script of all `stems`, the body of the last.
 
     `data` are JSON values by the id of their script element; values that are strings already are taken for the result
-    of `inert_json`. With `side_files` the page may also load scripts that lie beside it. `name` and `shared`, with
-    which its style and script begin, are files without their endings: paths, or names in this module's folder.
+    of `inert_json`. With `side_files` the page may also load scripts that lie beside it.
     """
-    stems = [*shared, FOLDER / name]
-    style = "".join(stem.with_suffix(".css").read_text(encoding="utf-8") for stem in (FOLDER / "base", *stems))
+    style = "".join(stem.with_suffix(".css").read_text(encoding="utf-8") for stem in (BASE, *stems))
     script = "".join(stem.with_suffix(".js").read_text(encoding="utf-8") for stem in stems)
     beside = " 'self' file:" if side_files else ""
     policy = (
@@ -65,7 +57,7 @@ def still_page(title: str, body: str, style: str = "") -> str:
     """A page of tables and texts without any script, in the colours of the other pages; `body` is markup, `style` is
     added to that of all such pages. What is wider than the screen scrolls by itself inside `wide`.
     """
-    shared = "".join((FOLDER / f"{stem}.css").read_text(encoding="utf-8") for stem in ("base", "table"))
+    shared = "".join(stem.with_suffix(".css").read_text(encoding="utf-8") for stem in (BASE, TABLE))
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
