@@ -18,7 +18,7 @@ from pathlib import Path
 
 from sides import Row, Side, asked, compare, described, side
 
-from verified.lmm.asking import Asker, Call
+from verified.lmm.asking import Call, Client
 from verified.lmm.ledger import Ledger
 from verified.lmm.ledger_file import TABLE
 from verified.lmm.ledger_row import COLUMNS, key_of, parts_of
@@ -109,7 +109,7 @@ def answer(rate: float, count: int) -> None:
 def ask(file: Path, rate: float, count: int, known: int = 0) -> None:
     """All calls through the asker. Raises SystemExit unless as many outcomes were `known` before."""
     with Ledger(file) as ledger:
-        found = sum(outcome.known for _, outcome in Asker(PacedEngine(rate), ledger).ask(calls(count)))
+        found = sum(outcome.known for _, outcome in Client(PacedEngine(rate), ledger).ask(calls(count)))
     if found != known:
         sys.exit(f"{found} outcomes were known, not {known}")
 

@@ -22,8 +22,8 @@ rule compare_candidates:
         "../envs/statistics.yaml"
     threads: settings.generation.threads
     resources:
-        mem_mb=growing(2000),
-        runtime=growing(120),
+        mem_mb=scale_by_attempt(2000),
+        runtime=scale_by_attempt(120),
     params:
         model=settings.generation.sentence_encoder,
         revision=settings.generation.sentence_revision,
@@ -49,13 +49,13 @@ rule choose_annotations:
         "logs/{dataset}/choose_annotations/{split}.tsv"
     wildcard_constraints:
         dataset=datasets("annotated_here"),
-    priority: LONGEST_ROAD
+    priority: CRITICAL_PATH
     conda:
         "../envs/annotations.yaml"
     threads: 1
     resources:
-        mem_mb=growing(2000),
-        runtime=growing(30),
+        mem_mb=scale_by_attempt(2000),
+        runtime=scale_by_attempt(30),
     params:
         choose_by=settings.annotations.choose_by,
         seed=settings.seed,
@@ -89,8 +89,8 @@ rule export_annotations:
         "../envs/annotations.yaml"
     threads: 1
     resources:
-        mem_mb=growing(4000),
-        runtime=growing(30),
+        mem_mb=scale_by_attempt(4000),
+        runtime=scale_by_attempt(30),
     params:
         about=card_facts(settings),
         generation=generation_facts(settings),
@@ -115,8 +115,8 @@ rule lint_annotations:
         "../envs/annotations.yaml"
     threads: 1
     resources:
-        mem_mb=growing(2000),
-        runtime=growing(15),
+        mem_mb=scale_by_attempt(2000),
+        runtime=scale_by_attempt(15),
     params:
         settings=settings.annotations.model_dump(mode="json"),
         annotated_here=dataset_values(settings, lambda dataset: dataset.source.annotated_here),

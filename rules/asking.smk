@@ -15,8 +15,8 @@ rule ask_models:
         generation_environment("captions", "image_lmm", "video_lmm", "llm")
     threads: lambda wildcards: asking_threads(wildcards.stage)
     resources:
-        mem_mb=growing(64000 if engine_gpus("image_lmm", "video_lmm", "llm") else 8000),
-        runtime=growing(240 * settings.generation.shards_per_job),
+        mem_mb=scale_by_attempt(64000 if engine_gpus("image_lmm", "video_lmm", "llm") else 8000),
+        runtime=scale_by_attempt(240 * settings.generation.shards_per_job),
         disk_mb=500,
         gpu=asking_gpus,
         api_slots=asking_slots,

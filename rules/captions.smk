@@ -15,13 +15,13 @@ rule caption_statics:
         "logs/{dataset}/caption_statics/{shard}.log",
     benchmark:
         "logs/{dataset}/caption_statics/{shard}.tsv"
-    priority: LONGEST_ROAD - 1
+    priority: CRITICAL_PATH - 1
     conda:
         generation_environment("captions", "image_lmm", "llm")
     threads: settings.generation.threads
     resources:
-        mem_mb=growing(2000 if not stage_gpus("statics") else 64000),
-        runtime=growing(60 if not stage_gpus("statics") else 240),
+        mem_mb=scale_by_attempt(2000 if not stage_gpus("statics") else 64000),
+        runtime=scale_by_attempt(60 if not stage_gpus("statics") else 240),
         disk_mb=500,
         gpu=stage_gpus("statics"),
         api_slots=api_slots("image_lmm", "llm"),
@@ -57,13 +57,13 @@ rule caption_dynamics:
         "logs/{dataset}/caption_dynamics/{shard}.log",
     benchmark:
         "logs/{dataset}/caption_dynamics/{shard}.tsv"
-    priority: LONGEST_ROAD - 1
+    priority: CRITICAL_PATH - 1
     conda:
         generation_environment("captions", "video_lmm", "llm")
     threads: settings.generation.threads if asked_first(settings.generation, "dynamics") else asking_threads("dynamics")
     resources:
-        mem_mb=growing(3000 if not stage_gpus("dynamics") else 64000),
-        runtime=growing(60 if not stage_gpus("dynamics") else 240),
+        mem_mb=scale_by_attempt(3000 if not stage_gpus("dynamics") else 64000),
+        runtime=scale_by_attempt(60 if not stage_gpus("dynamics") else 240),
         disk_mb=500,
         gpu=stage_gpus("dynamics"),
         api_slots=api_slots("video_lmm", "llm"),
@@ -100,7 +100,7 @@ rule collect_spoiled:
         "../envs/captions.yaml"
     threads: 1
     resources:
-        mem_mb=growing(500),
-        runtime=growing(10),
+        mem_mb=scale_by_attempt(500),
+        runtime=scale_by_attempt(10),
     script:
         "../scripts/captions/collect_spoiled.py"

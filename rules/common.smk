@@ -14,7 +14,7 @@ from verified.runtime.folders import key_of
 from verified.errors import InputError
 from verified.runtime.job import announce_parent
 from verified.runtime.project import PROJECT
-from verified.runtime.resources import LONGEST, LONGEST_ROAD, growing, limit_runtime
+from verified.runtime.resources import LONGEST, CRITICAL_PATH, scale_by_attempt, limit_runtime
 from verified.runtime.run_lock import enter
 from verified.runtime.run_marks import keep_own_marks
 from verified.runtime.seals import announce, finish_begun, marked

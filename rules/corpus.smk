@@ -27,8 +27,8 @@ rule render_demo:
         "../envs/corpus.yaml"
     threads: 1
     resources:
-        mem_mb=growing(1000),
-        runtime=growing(30),
+        mem_mb=scale_by_attempt(1000),
+        runtime=scale_by_attempt(30),
         disk_mb=500,
     params:
         source=dataset_settings("source"),
@@ -53,8 +53,8 @@ rule list_published:
         "../envs/annotations.yaml"
     threads: 1
     resources:
-        mem_mb=growing(2000),
-        runtime=growing(15),
+        mem_mb=scale_by_attempt(2000),
+        runtime=scale_by_attempt(15),
     params:
         source=dataset_settings("source"),
     script:
@@ -79,8 +79,8 @@ rule probe_videos:
         "../envs/corpus.yaml"
     threads: 1
     resources:
-        mem_mb=growing(1000),  # 300 MB for the job that divides 1.3 million rows, 60 MB and a decoder for the others
-        runtime=growing(120),
+        mem_mb=scale_by_attempt(1000),  # 300 MB for the job that divides 1.3 million rows, 60 MB and a decoder for the others
+        runtime=scale_by_attempt(120),
         disk_mb=200,
     params:
         source=source_reading(settings),
@@ -106,8 +106,8 @@ rule detect_scenes:
         "../envs/keyframes.yaml"
     threads: 1
     resources:
-        mem_mb=growing(2000),
-        runtime=growing(240),
+        mem_mb=scale_by_attempt(2000),
+        runtime=scale_by_attempt(240),
     params:
         proposals=dataset_settings("proposals"),
         shards=settings.shards,
@@ -136,8 +136,8 @@ rule build_corpus:
         "../envs/corpus.yaml"
     threads: 1
     resources:
-        mem_mb=growing(1000),  # 330 MB for 1.3 million moments of 200,000 videos: rows pass one at a time
-        runtime=growing(30),
+        mem_mb=scale_by_attempt(1000),  # 330 MB for 1.3 million moments of 200,000 videos: rows pass one at a time
+        runtime=scale_by_attempt(30),
         disk_mb=200,
     params:
         source=source_reading(settings),

@@ -25,13 +25,13 @@ rule gather_clips:
         "logs/{dataset}/gather_clips/{shard}.log",
     benchmark:
         "logs/{dataset}/gather_clips/{shard}.tsv"
-    priority: LONGEST_ROAD
+    priority: CRITICAL_PATH
     conda:
         "../envs/evaluator.yaml"
     threads: 1
     resources:
-        mem_mb=growing(2000),
-        runtime=growing(240),
+        mem_mb=scale_by_attempt(2000),
+        runtime=scale_by_attempt(240),
         disk_mb=10000,
     params:
         threads=1,
@@ -55,13 +55,13 @@ rule pretrain_evaluator:
         f"logs/{settings.name}/pretrain_evaluator.log",
     benchmark:
         f"logs/{settings.name}/pretrain_evaluator.tsv"
-    priority: LONGEST_ROAD
+    priority: CRITICAL_PATH
     conda:
         "../envs/evaluator.yaml"
     threads: settings.evaluator.threads
     resources:
-        mem_mb=growing(3000),
-        runtime=growing(120),
+        mem_mb=scale_by_attempt(3000),
+        runtime=scale_by_attempt(120),
         disk_mb=500,
     params:
         threads=settings.evaluator.threads,
@@ -93,13 +93,13 @@ rule finetune_evaluator:
         f"logs/{settings.name}/finetune_evaluator.log",
     benchmark:
         f"logs/{settings.name}/finetune_evaluator.tsv"
-    priority: LONGEST_ROAD
+    priority: CRITICAL_PATH
     conda:
         "../envs/evaluator.yaml"
     threads: settings.evaluator.threads
     resources:
-        mem_mb=growing(NEEDS["training_mb"]),
-        runtime=growing(NEEDS["training_minutes"]),
+        mem_mb=scale_by_attempt(NEEDS["training_mb"]),
+        runtime=scale_by_attempt(NEEDS["training_minutes"]),
         disk_mb=5000,
         gpu=settings.evaluator.gpus,
         gpu_model=gpu_model(settings),
@@ -128,13 +128,13 @@ rule score_captions:
         "logs/{dataset}/score_captions/{shard}.log",
     benchmark:
         "logs/{dataset}/score_captions/{shard}.tsv"
-    priority: LONGEST_ROAD
+    priority: CRITICAL_PATH
     conda:
         "../envs/evaluator.yaml"
     threads: settings.evaluator.threads
     resources:
-        mem_mb=growing(NEEDS["scoring_mb"]),
-        runtime=growing(NEEDS["scoring_minutes"]),
+        mem_mb=scale_by_attempt(NEEDS["scoring_mb"]),
+        runtime=scale_by_attempt(NEEDS["scoring_minutes"]),
         disk_mb=200,
         gpu=min(1, settings.evaluator.gpus),
         gpu_model=gpu_model(settings),

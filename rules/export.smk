@@ -24,8 +24,8 @@ rule export_form:
         "../envs/export.yaml"
     threads: 1
     resources:
-        mem_mb=growing(4000),
-        runtime=growing(120),
+        mem_mb=scale_by_attempt(4000),
+        runtime=scale_by_attempt(120),
     params:
         facts=export_facts(settings),
     script:

@@ -18,13 +18,13 @@ rule extract_video_features:
         "logs/{dataset}/extract_video_features/{shard}.log",
     benchmark:
         "logs/{dataset}/extract_video_features/{shard}.tsv"
-    priority: LONGEST_ROAD - 1
+    priority: CRITICAL_PATH - 1
     conda:
         "../envs/features.yaml"
     threads: settings.features.threads
     resources:
-        mem_mb=growing(4000),
-        runtime=growing(720),
+        mem_mb=scale_by_attempt(4000),
+        runtime=scale_by_attempt(720),
         disk_mb=2000,
         gpu=settings.features.gpu,
     params:
@@ -50,8 +50,8 @@ rule link_features:
         "../envs/features.yaml"
     threads: 1
     resources:
-        mem_mb=growing(1000),
-        runtime=growing(10),
+        mem_mb=scale_by_attempt(1000),
+        runtime=scale_by_attempt(10),
     script:
         "../scripts/features/link.py"
 
@@ -67,13 +67,13 @@ rule extract_text_features:
         "logs/{dataset}/extract_text_features/{captions}.log",
     benchmark:
         "logs/{dataset}/extract_text_features/{captions}.tsv"
-    priority: LONGEST_ROAD
+    priority: CRITICAL_PATH
     conda:
         "../envs/features.yaml"
     threads: settings.features.threads
     resources:
-        mem_mb=growing(4000),
-        runtime=growing(240),
+        mem_mb=scale_by_attempt(4000),
+        runtime=scale_by_attempt(240),
         disk_mb=20000,
         gpu=settings.features.gpu,
     params:

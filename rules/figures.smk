@@ -58,8 +58,8 @@ rule draw_examples:
         "../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=growing(2000),
-        runtime=growing(30),
+        mem_mb=scale_by_attempt(2000),
+        runtime=scale_by_attempt(30),
     params:
         seed=settings.seed,
     script:
@@ -91,8 +91,8 @@ rule draw_predictions:
         "../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=growing(2000),
-        runtime=growing(30),
+        mem_mb=scale_by_attempt(2000),
+        runtime=scale_by_attempt(30),
     params:
         seed=settings.seed,
         nms_threshold=nms_threshold(settings),
@@ -142,7 +142,7 @@ rule draw_statistics:
         "../envs/statistics.yaml"
     threads: 1
     resources:
-        mem_mb=growing(1000),
-        runtime=growing(15),
+        mem_mb=scale_by_attempt(1000),
+        runtime=scale_by_attempt(15),
     script:
         "../scripts/figures/draw_statistics.py"

@@ -22,8 +22,8 @@ rule draw_training:
         "../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=growing(1000),
-        runtime=growing(15),
+        mem_mb=scale_by_attempt(1000),
+        runtime=scale_by_attempt(15),
     script:
         "../scripts/figures/draw_training.py"
 
@@ -50,8 +50,8 @@ rule draw_validation:
         "../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=growing(1000),
-        runtime=growing(15),
+        mem_mb=scale_by_attempt(1000),
+        runtime=scale_by_attempt(15),
     script:
         "../scripts/figures/draw_validation.py"
 
@@ -78,8 +78,8 @@ rule draw_recalls:
         "../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=growing(1000),
-        runtime=growing(15),
+        mem_mb=scale_by_attempt(1000),
+        runtime=scale_by_attempt(15),
     params:
         title=title_of(settings),
     script:
@@ -106,7 +106,7 @@ rule draw_evaluator_training:
         "../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=growing(1000),
-        runtime=growing(15),
+        mem_mb=scale_by_attempt(1000),
+        runtime=scale_by_attempt(15),
     script:
         "../scripts/figures/draw_evaluator_training.py"

@@ -9,13 +9,13 @@ rule extract_keyframes:
         "logs/{dataset}/extract_keyframes/{shard}.log",
     benchmark:
         "logs/{dataset}/extract_keyframes/{shard}.tsv"
-    priority: LONGEST_ROAD - 1
+    priority: CRITICAL_PATH - 1
     conda:
         "../envs/keyframes.yaml"
     threads: 1
     resources:
-        mem_mb=growing(2000),
-        runtime=growing(240),
+        mem_mb=scale_by_attempt(2000),
+        runtime=scale_by_attempt(240),
         disk_mb=2000,
     params:
         settings=dataset_settings("keyframes"),

@@ -25,8 +25,8 @@ rule render_films:
         "../envs/longform.yaml"
     threads: 1
     resources:
-        mem_mb=growing(2000),
-        runtime=growing(30),
+        mem_mb=scale_by_attempt(2000),
+        runtime=scale_by_attempt(30),
         disk_mb=500,
     params:
         films=film_paths.set_values(settings),
@@ -52,8 +52,8 @@ rule collect_films:
         "../envs/longform.yaml"
     threads: 1
     resources:
-        mem_mb=growing(2000),
-        runtime=growing(720),
+        mem_mb=scale_by_attempt(2000),
+        runtime=scale_by_attempt(720),
         disk_mb=500,
     params:
         settings=settings.longform.collection.model_dump(mode="json"),
@@ -77,8 +77,8 @@ rule extract_film_features:
         "../envs/longform.yaml"
     threads: settings.longform.encoder_threads
     resources:
-        mem_mb=growing(4000),
-        runtime=growing(1440),
+        mem_mb=scale_by_attempt(4000),
+        runtime=scale_by_attempt(1440),
         disk_mb=5000,
         gpu=settings.longform.encoder_gpu,
     params:
@@ -103,8 +103,8 @@ rule link_film_features:
         "../envs/longform.yaml"
     threads: 1
     resources:
-        mem_mb=growing(1000),
-        runtime=growing(10),
+        mem_mb=scale_by_attempt(1000),
+        runtime=scale_by_attempt(10),
     script:
         "../scripts/mad/link_features.py"
 
@@ -126,8 +126,8 @@ rule list_film_annotations:
         "../envs/longform.yaml"
     threads: 1
     resources:
-        mem_mb=growing(4000),
-        runtime=growing(30),
+        mem_mb=scale_by_attempt(4000),
+        runtime=scale_by_attempt(30),
     params:
         films=film_paths.set_values(settings),
     script:
@@ -150,8 +150,8 @@ rule extract_sentence_features:
         "../envs/longform.yaml"
     threads: settings.longform.encoder_threads
     resources:
-        mem_mb=growing(4000),
-        runtime=growing(240),
+        mem_mb=scale_by_attempt(4000),
+        runtime=scale_by_attempt(240),
         disk_mb=20000,
         gpu=settings.longform.encoder_gpu,
     params:

@@ -23,8 +23,8 @@ rule draw_film_statistics:
         "../envs/longform.yaml"
     threads: 1
     resources:
-        mem_mb=growing(1000),
-        runtime=growing(15),
+        mem_mb=scale_by_attempt(1000),
+        runtime=scale_by_attempt(15),
     script:
         "../scripts/mad/draw_statistics.py"
 
@@ -55,7 +55,7 @@ rule draw_films:
         "../envs/longform.yaml"
     threads: 1
     resources:
-        mem_mb=growing(1000),
-        runtime=growing(15),
+        mem_mb=scale_by_attempt(1000),
+        runtime=scale_by_attempt(15),
     script:
         "../scripts/mad/draw.py"

@@ -12,8 +12,8 @@ rule measure_baselines:
         "../envs/longform.yaml"
     threads: 1
     resources:
-        mem_mb=growing(2000),
-        runtime=growing(120),
+        mem_mb=scale_by_attempt(2000),
+        runtime=scale_by_attempt(120),
     params:
         films=film_paths.set_values(settings),
         settings=film_paths.testing(settings, "baselines"),
@@ -37,8 +37,8 @@ rule rank_zero_shot:
         "../envs/longform.yaml"
     threads: 1
     resources:
-        mem_mb=growing(4000),
-        runtime=growing(720),
+        mem_mb=scale_by_attempt(4000),
+        runtime=scale_by_attempt(720),
         disk_mb=2000,
     params:
         films=film_paths.set_values(settings),
@@ -62,8 +62,8 @@ rule train_vlg_net:
         "../envs/longform.yaml"
     threads: settings.longform.vlg_net.threads
     resources:
-        mem_mb=growing(4000),
-        runtime=growing(2880),
+        mem_mb=scale_by_attempt(4000),
+        runtime=scale_by_attempt(2880),
         disk_mb=5000,
         gpu=settings.longform.vlg_net.gpu,
     params:
@@ -92,8 +92,8 @@ rule rank_vlg_net:
         "../envs/longform.yaml"
     threads: settings.longform.vlg_net.threads
     resources:
-        mem_mb=growing(4000),
-        runtime=growing(1440),
+        mem_mb=scale_by_attempt(4000),
+        runtime=scale_by_attempt(1440),
         disk_mb=5000,
         gpu=settings.longform.vlg_net.gpu,
     params:
@@ -122,8 +122,8 @@ rule tabulate_films:
         "../envs/longform.yaml"
     threads: 1
     resources:
-        mem_mb=growing(1000),
-        runtime=growing(10),
+        mem_mb=scale_by_attempt(1000),
+        runtime=scale_by_attempt(10),
     params:
         layout=film_paths.table_layout(settings),
     script:

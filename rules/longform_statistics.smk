@@ -12,8 +12,8 @@ rule describe_films:
         "../envs/longform.yaml"
     threads: settings.longform.processes
     resources:
-        mem_mb=growing(4000),
-        runtime=growing(120),
+        mem_mb=scale_by_attempt(4000),
+        runtime=scale_by_attempt(120),
     params:
         kind="films",
         title=lambda wildcards: film_paths.film_sets(settings)[wildcards.films].title,
@@ -39,8 +39,8 @@ rule describe_dataset:
         "../envs/longform.yaml"
     threads: settings.longform.processes
     resources:
-        mem_mb=growing(4000),
-        runtime=growing(120),
+        mem_mb=scale_by_attempt(4000),
+        runtime=scale_by_attempt(120),
     params:
         kind="moments",
         title=lambda wildcards: settings.datasets[wildcards.own].title,
@@ -66,8 +66,8 @@ rule describe_published:
         "../envs/longform.yaml"
     threads: settings.longform.processes
     resources:
-        mem_mb=growing(4000),
-        runtime=growing(120),
+        mem_mb=scale_by_attempt(4000),
+        runtime=scale_by_attempt(120),
     params:
         kind="published",
         title=lambda wildcards: film_paths.PUBLISHED[wildcards.collection],
@@ -92,8 +92,8 @@ rule unpack_wordnet:
         "../envs/longform.yaml"
     threads: 1
     resources:
-        mem_mb=growing(1000),
-        runtime=growing(10),
+        mem_mb=scale_by_attempt(1000),
+        runtime=scale_by_attempt(10),
         disk_mb=100,
     script:
         "../scripts/mad/unpack_wordnet.py"
@@ -114,8 +114,8 @@ rule measure_uniqueness:
         "../envs/longform.yaml"
     threads: settings.longform.processes
     resources:
-        mem_mb=growing(4000),
-        runtime=growing(720),
+        mem_mb=scale_by_attempt(4000),
+        runtime=scale_by_attempt(720),
     params:
         wordnet=film_paths.wordnet_folder(settings),
         direction=settings.longform.meteor_direction,
@@ -139,7 +139,7 @@ rule check_collection:
         "../envs/longform.yaml"
     threads: 1
     resources:
-        mem_mb=growing(1000),
-        runtime=growing(10),
+        mem_mb=scale_by_attempt(1000),
+        runtime=scale_by_attempt(10),
     script:
         "../scripts/mad/check_collection.py"

@@ -14,7 +14,7 @@ rule sum_outcomes:
         "../envs/captions.yaml"
     threads: 1
     resources:
-        mem_mb=growing(500),
-        runtime=growing(10),
+        mem_mb=scale_by_attempt(500),
+        runtime=scale_by_attempt(10),
     script:
         "../scripts/captions/sum_outcomes.py"

@@ -23,8 +23,8 @@ rule tabulate_corpus:
         "../envs/annotations.yaml"
     threads: 1
     resources:
-        mem_mb=growing(2000),
-        runtime=growing(15),
+        mem_mb=scale_by_attempt(2000),
+        runtime=scale_by_attempt(15),
     params:
         title=title_of(settings),
         ledger=settings.generation.ledger,

@@ -13,13 +13,13 @@ rule write_perturbations:
         "logs/{dataset}/write_perturbations/{shard}.log",
     benchmark:
         "logs/{dataset}/write_perturbations/{shard}.tsv"
-    priority: LONGEST_ROAD
+    priority: CRITICAL_PATH
     conda:
         generation_environment("perturbations", "llm")
     threads: settings.generation.threads
     resources:
-        mem_mb=growing(3000 if not stage_gpus("perturbations") else 64000),
-        runtime=growing(60 if not stage_gpus("perturbations") else 120),
+        mem_mb=scale_by_attempt(3000 if not stage_gpus("perturbations") else 64000),
+        runtime=scale_by_attempt(60 if not stage_gpus("perturbations") else 120),
         disk_mb=500,
         gpu=stage_gpus("perturbations"),
         api_slots=api_slots("llm"),

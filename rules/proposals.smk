@@ -21,8 +21,8 @@ rule caption_scenes:
         generation_environment("captions", "video_lmm")
     threads: settings.generation.threads
     resources:
-        mem_mb=growing(3000 if not engine_gpus("video_lmm") else 64000),
-        runtime=growing(60 if not engine_gpus("video_lmm") else 240),
+        mem_mb=scale_by_attempt(3000 if not engine_gpus("video_lmm") else 64000),
+        runtime=scale_by_attempt(60 if not engine_gpus("video_lmm") else 240),
         disk_mb=500,
         gpu=engine_gpus("video_lmm"),
         api_slots=api_slots("video_lmm"),
@@ -55,8 +55,8 @@ rule propose_moments:
         "../envs/captions.yaml"
     threads: 1
     resources:
-        mem_mb=growing(1000),
-        runtime=growing(10),
+        mem_mb=scale_by_attempt(1000),
+        runtime=scale_by_attempt(10),
     params:
         proposals=dataset_settings("proposals"),
         splits=split_settings(settings),

@@ -29,8 +29,8 @@ rule download_released:
         "../envs/annotations.yaml"
     threads: 1
     resources:
-        mem_mb=growing(500),
-        runtime=growing(60),
+        mem_mb=scale_by_attempt(500),
+        runtime=scale_by_attempt(60),
         disk_mb=500,
     script:
         "../scripts/corpus/download_released.py"
@@ -53,8 +53,8 @@ rule read_released:
         "../envs/annotations.yaml"
     threads: 1
     resources:
-        mem_mb=growing(2000),
-        runtime=growing(15),
+        mem_mb=scale_by_attempt(2000),
+        runtime=scale_by_attempt(15),
     params:
         source=dataset_settings("source"),
     script:
@@ -78,7 +78,7 @@ rule list_released_moments:
         "../envs/annotations.yaml"
     threads: 1
     resources:
-        mem_mb=growing(2000),
-        runtime=growing(15),
+        mem_mb=scale_by_attempt(2000),
+        runtime=scale_by_attempt(15),
     script:
         "../scripts/corpus/list_released_moments.py"

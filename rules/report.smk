@@ -36,8 +36,8 @@ rule summarise_report:
         "../envs/report.yaml"
     threads: 1
     resources:
-        mem_mb=growing(1000),
-        runtime=growing(15),
+        mem_mb=scale_by_attempt(1000),
+        runtime=scale_by_attempt(15),
     params:
         leading=leading_tables(settings),
         warning=any_confidence_warning(settings),
@@ -66,8 +66,8 @@ rule browse_captions:
         "../envs/report.yaml"
     threads: 1
     resources:
-        mem_mb=growing(4000),
-        runtime=growing(60),
+        mem_mb=scale_by_attempt(4000),
+        runtime=scale_by_attempt(60),
     params:
         about=browser_facts(settings),
         page=page_digest(CAPTIONS_PAGE),

@@ -44,8 +44,8 @@ rule link_released_features:
         "../envs/retrieval.yaml"
     threads: 1
     resources:
-        mem_mb=growing(1000),
-        runtime=growing(10),
+        mem_mb=scale_by_attempt(1000),
+        runtime=scale_by_attempt(10),
         disk_mb=100,
     script:
         "../scripts/vcmr/link_released_features.py"
@@ -68,8 +68,8 @@ rule train_model:
         "../envs/retrieval.yaml"
     threads: settings.retrieval.threads
     resources:
-        mem_mb=growing(settings.retrieval.memory_mb + 4000),
-        runtime=growing(1440),
+        mem_mb=scale_by_attempt(settings.retrieval.memory_mb + 4000),
+        runtime=scale_by_attempt(1440),
         disk_mb=2000,
         gpu=int(settings.retrieval.device == "cuda"),
     params:
@@ -90,13 +90,13 @@ rule rank_training_videos:
         "logs/{dataset}/rank_training_videos/{trained_on}-{seed}.log",
     benchmark:
         "logs/{dataset}/rank_training_videos/{trained_on}-{seed}.tsv"
-    priority: LONGEST_ROAD
+    priority: CRITICAL_PATH
     conda:
         "../envs/retrieval.yaml"
     threads: settings.retrieval.threads
     resources:
-        mem_mb=growing(settings.retrieval.memory_mb + 3000),
-        runtime=growing(120),
+        mem_mb=scale_by_attempt(settings.retrieval.memory_mb + 3000),
+        runtime=scale_by_attempt(120),
         disk_mb=500,
         gpu=int(settings.retrieval.device == "cuda"),
     params:
@@ -122,8 +122,8 @@ rule rank_test_videos:
         "../envs/retrieval.yaml"
     threads: settings.retrieval.threads
     resources:
-        mem_mb=growing(settings.retrieval.memory_mb + 3000),
-        runtime=growing(120),
+        mem_mb=scale_by_attempt(settings.retrieval.memory_mb + 3000),
+        runtime=scale_by_attempt(120),
         disk_mb=500,
         gpu=int(settings.retrieval.device == "cuda"),
     params:
@@ -153,8 +153,8 @@ rule test_model:
         "../envs/retrieval.yaml"
     threads: settings.retrieval.threads
     resources:
-        mem_mb=growing(settings.retrieval.memory_mb + 3000),
-        runtime=growing(240),
+        mem_mb=scale_by_attempt(settings.retrieval.memory_mb + 3000),
+        runtime=scale_by_attempt(240),
         disk_mb=2000,
         gpu=int(settings.retrieval.device == "cuda"),
     params:

@@ -30,8 +30,8 @@ rule prepare_review:
         "../envs/study.yaml"
     threads: 1
     resources:
-        mem_mb=growing(4000),
-        runtime=growing(240),
+        mem_mb=scale_by_attempt(4000),
+        runtime=scale_by_attempt(240),
     params:
         review=settings.review.model_dump(mode="json"),
         title=title_of(settings),
@@ -62,8 +62,8 @@ rule adjudicate_review:
         "../envs/study.yaml"
     threads: 1
     resources:
-        mem_mb=growing(2000),
-        runtime=growing(15),
+        mem_mb=scale_by_attempt(2000),
+        runtime=scale_by_attempt(15),
     params:
         datasets=list(settings.datasets),
         lint=settings.annotations.lint.model_dump(),

@@ -20,8 +20,8 @@ rule filter_rextime_sources:
         "../envs/rextime.yaml"
     threads: 1
     resources:
-        mem_mb=growing(2000),
-        runtime=growing(30),
+        mem_mb=scale_by_attempt(2000),
+        runtime=scale_by_attempt(30),
     params:
         suite=suite_paths.filtering(settings),
         corpora=suite_paths.corpora(settings),
@@ -44,8 +44,8 @@ rule probe_rextime_videos:
         "../envs/rextime.yaml"
     threads: 1
     resources:
-        mem_mb=growing(2000),
-        runtime=growing(240),
+        mem_mb=scale_by_attempt(2000),
+        runtime=scale_by_attempt(240),
     params:
         suite=suite_paths.filtering(settings),
         corpora=suite_paths.corpora(settings),
@@ -75,8 +75,8 @@ rule write_rextime_questions:
         generation_environment("captions", "llm", "video_lmm")
     threads: settings.generation.threads
     resources:
-        mem_mb=growing(3000 if not engine_gpus("llm", "video_lmm") else 64000),
-        runtime=growing(60 if not engine_gpus("llm", "video_lmm") else 240),
+        mem_mb=scale_by_attempt(3000 if not engine_gpus("llm", "video_lmm") else 64000),
+        runtime=scale_by_attempt(60 if not engine_gpus("llm", "video_lmm") else 240),
         disk_mb=500,
         gpu=engine_gpus("llm", "video_lmm"),
         api_slots=api_slots("llm", "video_lmm"),
@@ -111,8 +111,8 @@ rule collect_rextime_questions:
         "../envs/rextime.yaml"
     threads: 1
     resources:
-        mem_mb=growing(2000),
-        runtime=growing(10),
+        mem_mb=scale_by_attempt(2000),
+        runtime=scale_by_attempt(10),
     script:
         "../scripts/rextime/collect_questions.py"
 
@@ -133,8 +133,8 @@ rule measure_rextime_validity:
         "../envs/rextime.yaml"
     threads: 1
     resources:
-        mem_mb=growing(1000),
-        runtime=growing(10),
+        mem_mb=scale_by_attempt(1000),
+        runtime=scale_by_attempt(10),
     script:
         "../scripts/rextime/measure_validity.py"
 
@@ -159,8 +159,8 @@ rule tabulate_rextime:
         "../envs/rextime.yaml"
     threads: 1
     resources:
-        mem_mb=growing(1000),
-        runtime=growing(10),
+        mem_mb=scale_by_attempt(1000),
+        runtime=scale_by_attempt(10),
     params:
         prices=settings.rextime.prices.model_dump(mode="json"),
         released=settings.rextime.released,

@@ -28,8 +28,8 @@ rule answer_rextime_questions:
         generation_environment("captions", "video_lmm")
     threads: settings.generation.threads
     resources:
-        mem_mb=growing(3000 if not engine_gpus("video_lmm") else 64000),
-        runtime=growing(60 if not engine_gpus("video_lmm") else 240),
+        mem_mb=scale_by_attempt(3000 if not engine_gpus("video_lmm") else 64000),
+        runtime=scale_by_attempt(60 if not engine_gpus("video_lmm") else 240),
         disk_mb=500,
         gpu=engine_gpus("video_lmm"),
         api_slots=api_slots("video_lmm"),
@@ -63,8 +63,8 @@ rule ground_rextime_questions:
         "../envs/retrieval.yaml"
     threads: settings.retrieval.threads
     resources:
-        mem_mb=growing(settings.retrieval.memory_mb + 4000),
-        runtime=growing(60),
+        mem_mb=scale_by_attempt(settings.retrieval.memory_mb + 4000),
+        runtime=scale_by_attempt(60),
         disk_mb=2000,
         gpu=int(settings.retrieval.device == "cuda"),
     params:
@@ -91,8 +91,8 @@ rule score_rextime:
         "../envs/rextime.yaml"
     threads: 1
     resources:
-        mem_mb=growing(2000),
-        runtime=growing(30),
+        mem_mb=scale_by_attempt(2000),
+        runtime=scale_by_attempt(30),
     params:
         tested=suite_paths.tested(settings),
         takers=suite_paths.takers(settings),

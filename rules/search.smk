@@ -18,8 +18,8 @@ rule build_search_index:
         "../envs/search.yaml"
     threads: settings.retrieval.threads
     resources:
-        mem_mb=growing(4000),
-        runtime=growing(240),
+        mem_mb=scale_by_attempt(4000),
+        runtime=scale_by_attempt(240),
         disk_mb=5000,
     params:
         settings=index_settings(settings),

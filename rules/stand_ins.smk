@@ -18,8 +18,8 @@ rule train_image_backbone:
         "../envs/evaluator.yaml"
     threads: settings.evaluator.threads
     resources:
-        mem_mb=growing(3000),
-        runtime=growing(240),
+        mem_mb=scale_by_attempt(3000),
+        runtime=scale_by_attempt(240),
         disk_mb=100,
     params:
         threads=settings.evaluator.threads,
@@ -51,8 +51,8 @@ rule describe_stand_ins:
         "../envs/evaluator.yaml"
     threads: settings.evaluator.threads
     resources:
-        mem_mb=growing(2000),
-        runtime=growing(30),
+        mem_mb=scale_by_attempt(2000),
+        runtime=scale_by_attempt(30),
         disk_mb=10,
     params:
         threads=settings.evaluator.threads,

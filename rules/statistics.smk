@@ -15,8 +15,8 @@ rule measure_language:
         "../envs/statistics.yaml"
     threads: settings.statistics.threads
     resources:
-        mem_mb=growing(2000),
-        runtime=growing(60),
+        mem_mb=scale_by_attempt(2000),
+        runtime=scale_by_attempt(60),
     params:
         missing=missing_splits(settings),
         model=settings.statistics.spacy_model,
@@ -40,8 +40,8 @@ rule embed_captions:
         "../envs/statistics.yaml"
     threads: settings.statistics.threads
     resources:
-        mem_mb=growing(2000),
-        runtime=growing(120),
+        mem_mb=scale_by_attempt(2000),
+        runtime=scale_by_attempt(120),
     params:
         model=settings.generation.sentence_encoder,
         revision=settings.generation.sentence_revision,
@@ -66,8 +66,8 @@ rule count_many_to_many:
         "../envs/statistics.yaml"
     threads: 1
     resources:
-        mem_mb=growing(2000),
-        runtime=growing(60),
+        mem_mb=scale_by_attempt(2000),
+        runtime=scale_by_attempt(60),
     params:
         missing=missing_splits(settings),
         distance=settings.statistics.distance,
@@ -91,8 +91,8 @@ rule summarise_annotations:
         "../envs/statistics.yaml"
     threads: 1
     resources:
-        mem_mb=growing(1000),
-        runtime=growing(15),
+        mem_mb=scale_by_attempt(1000),
+        runtime=scale_by_attempt(15),
     params:
         missing=missing_splits(settings),
     script:
@@ -114,8 +114,8 @@ rule project_clusters:
         "../envs/statistics.yaml"
     threads: 1
     resources:
-        mem_mb=growing(2000),
-        runtime=growing(60),
+        mem_mb=scale_by_attempt(2000),
+        runtime=scale_by_attempt(60),
     params:
         distance=settings.statistics.distance,
         min_samples=settings.statistics.figure_min_samples,

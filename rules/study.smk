@@ -26,8 +26,8 @@ rule prepare_study:
         "../envs/study.yaml"
     threads: 1
     resources:
-        mem_mb=growing(2000),
-        runtime=growing(60),
+        mem_mb=scale_by_attempt(2000),
+        runtime=scale_by_attempt(60),
     params:
         study=settings.study.model_dump(mode="json"),
         title=title_of(settings),

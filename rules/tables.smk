@@ -39,8 +39,8 @@ rule build_tables:
         "../envs/tables.yaml"
     threads: 1
     resources:
-        mem_mb=growing(2000),
-        runtime=growing(30),
+        mem_mb=scale_by_attempt(2000),
+        runtime=scale_by_attempt(30),
     params:
         settings=digest_of(settings),
         prompts=prompt_set(settings.generation.prompts),

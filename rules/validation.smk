@@ -25,8 +25,8 @@ rule validate_evaluator:
         "../envs/evaluator.yaml"
     threads: settings.evaluator.threads
     resources:
-        mem_mb=growing(NEEDS["scoring_mb"]),
-        runtime=growing(NEEDS["grading_minutes"]),
+        mem_mb=scale_by_attempt(NEEDS["scoring_mb"]),
+        runtime=scale_by_attempt(NEEDS["grading_minutes"]),
         disk_mb=1000,
         gpu=min(1, settings.evaluator.gpus),
         gpu_model=gpu_model(settings),
@@ -56,13 +56,13 @@ rule finetune_without_negatives:
         f"logs/{settings.name}/finetune_without_negatives.log",
     benchmark:
         f"logs/{settings.name}/finetune_without_negatives.tsv"
-    priority: LONGEST_ROAD - 1
+    priority: CRITICAL_PATH - 1
     conda:
         "../envs/evaluator.yaml"
     threads: settings.evaluator.threads
     resources:
-        mem_mb=growing(NEEDS["training_mb"]),
-        runtime=growing(NEEDS["training_minutes"]),
+        mem_mb=scale_by_attempt(NEEDS["training_mb"]),
+        runtime=scale_by_attempt(NEEDS["training_minutes"]),
         disk_mb=5000,
         gpu=settings.evaluator.gpus,
         gpu_model=gpu_model(settings),
@@ -92,13 +92,13 @@ rule ablate_evaluator:
         f"logs/{settings.name}/ablate_evaluator.log",
     benchmark:
         f"logs/{settings.name}/ablate_evaluator.tsv"
-    priority: LONGEST_ROAD - 1
+    priority: CRITICAL_PATH - 1
     conda:
         "../envs/evaluator.yaml"
     threads: settings.evaluator.threads
     resources:
-        mem_mb=growing(NEEDS["scoring_mb"]),
-        runtime=growing(NEEDS["grading_minutes"]),
+        mem_mb=scale_by_attempt(NEEDS["scoring_mb"]),
+        runtime=scale_by_attempt(NEEDS["grading_minutes"]),
         disk_mb=1000,
         gpu=min(1, settings.evaluator.gpus),
         gpu_model=gpu_model(settings),

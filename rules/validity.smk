@@ -25,8 +25,8 @@ rule measure_validity:
         "../envs/tables.yaml"
     threads: 1
     resources:
-        mem_mb=growing(2000),
-        runtime=growing(30),
+        mem_mb=scale_by_attempt(2000),
+        runtime=scale_by_attempt(30),
     params:
         segments=demo_segments(settings),
         fps=demo_fps(settings),

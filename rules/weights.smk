@@ -23,8 +23,8 @@ rule fetch_model:
         "../envs/evaluator.yaml"
     threads: 1
     resources:
-        mem_mb=growing(1000),
-        runtime=growing(240),
+        mem_mb=scale_by_attempt(1000),
+        runtime=scale_by_attempt(240),
         disk_mb=20000,
     params:
         weights=settings.weights.model_dump(mode="json"),
@@ -46,8 +46,8 @@ rule fetch_umt:
         "../envs/evaluator.yaml"
     threads: 1
     resources:
-        mem_mb=growing(1000),
-        runtime=growing(240),
+        mem_mb=scale_by_attempt(1000),
+        runtime=scale_by_attempt(240),
         disk_mb=10000,
     params:
         url=settings.evaluator.umt_url,
@@ -72,8 +72,8 @@ rule import_umt:
         "../envs/evaluator.yaml"
     threads: 1
     resources:
-        mem_mb=growing(16000),
-        runtime=growing(30),
+        mem_mb=scale_by_attempt(16000),
+        runtime=scale_by_attempt(30),
         disk_mb=5000,
     params:
         size=settings.evaluator.size,

@@ -3,7 +3,7 @@
 import json
 
 from verified.config.generation import EngineSettings
-from verified.lmm.asking import Asker, Call
+from verified.lmm.asking import Call, Client
 from verified.lmm.engines.openai import OpenAI
 from verified.lmm.ledger import Ledger
 from verified.lmm.request import Request
@@ -24,6 +24,6 @@ def engine(url, **changes):
 
 def ask(tmp_path, asked, calls, attempts=2):
     with Ledger(tmp_path / "ledger.sqlite") as ledger:
-        outcomes = dict(Asker(asked, ledger, attempts).ask(calls))
+        outcomes = dict(Client(asked, ledger, attempts).ask(calls))
         assert len({outcome.key for outcome in outcomes.values()}) == ledger.totals()["calls"] == len(outcomes)
     return [outcomes[number] for number in range(len(outcomes))]

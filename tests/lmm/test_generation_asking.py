@@ -8,7 +8,7 @@ import pytest
 from refusals import refused
 from stub_engine import StubEngine, good_answer
 
-from verified.lmm.asking import Asker, Call, MediaError, _Work
+from verified.lmm.asking import Call, Client, MediaError, _Work
 from verified.lmm.budget import Budget
 from verified.lmm.ledger import Ledger
 from verified.lmm.outcome import NotNow
@@ -35,7 +35,7 @@ def ask(asker, calls):
 def test_outcomes_come_back_by_position_and_equal_calls_are_asked_once(ledger):
     engine = StubEngine()
     captions = ["a dog runs", "a cat sits", "a dog runs", "a bird flies", "a cat sits"]
-    outcomes = ask(Asker(engine, ledger), map(call, captions))
+    outcomes = ask(Client(engine, ledger), map(call, captions))
     assert [outcome.status for outcome in outcomes] == ["ok"] * 5
     assert len(engine.requests) == 3
     for caption, outcome in zip(captions, outcomes):
@@ -44,9 +44,9 @@ def test_outcomes_come_back_by_position_and_equal_calls_are_asked_once(ledger):
 
 def test_a_second_run_asks_nothing(ledger):
     captions = [f"dog {number} runs" for number in range(50)]
-    first = ask(Asker(StubEngine(), ledger), map(call, captions))
+    first = ask(Client(StubEngine(), ledger), map(call, captions))
     engine = StubEngine()
-    second = ask(Asker(engine, ledger), map(call, captions))
+    second = ask(Client(engine, ledger), map(call, captions))
     assert not engine.requests
     assert [outcome.parsed for outcome in first] == [outcome.parsed for outcome in second]
     assert all(outcome.known for outcome in second)
@@ -73,21 +73,21 @@ def variant(request, **changes):
 )
 def test_whatever_the_answer_depends_on_is_in_the_key(ledger, changed):
     first = call("a dog runs")
-    ask(Asker(StubEngine(), ledger), [first])
+    ask(Client(StubEngine(), ledger), [first])
     engine = StubEngine(**({changed: "other"} if changed in ("model", "revision") else {}))
     other = first
     if changed == "media":
         other = call("a dog runs", media=("0f",))
     elif isinstance(changed, dict):
         other = variant(first.request, **changed)
-    ask(Asker(engine, ledger), [other])
+    ask(Client(engine, ledger), [other])
     assert len(engine.requests) == 1
 
 
 def test_an_invalid_answer_is_asked_again_with_another_seed(ledger):
     replies = iter(["I am not sure.", "<html><body>no</body></html>"])
     engine = StubEngine(lambda request, text: Reply(next(replies, text), tokens_in=7, tokens_out=2))
-    (outcome,) = ask(Asker(engine, ledger, attempts=3, prices=(1e6, 2e6)), [call("a dog runs")])
+    (outcome,) = ask(Client(engine, ledger, attempts=3, prices=(1e6, 2e6)), [call("a dog runs")])
     assert outcome.status == "ok" and outcome.attempts == 3 and outcome.reason == ""
     assert (outcome.tokens_in, outcome.tokens_out, outcome.cost) == (21, 6, 33.0)
     assert len({request.seed for request in engine.requests}) == 3
@@ -105,25 +105,25 @@ BAD = {
 @pytest.mark.parametrize("text", BAD)
 def test_useless_answers_end_typed(ledger, text):
     engine = StubEngine(lambda request, _: Reply(text))
-    (outcome,) = ask(Asker(engine, ledger), [call("a dog runs")])
+    (outcome,) = ask(Client(engine, ledger), [call("a dog runs")])
     assert (outcome.status, outcome.reason) == BAD[text]
     assert len(engine.requests) == 3 and outcome.attempts == 3 and outcome.parsed.items == ()
 
 
 def test_an_empty_cut_answer_is_truncated(ledger):
     engine = StubEngine(lambda request, text: Reply('{"1": "a dog in a r', "length"))
-    (outcome,) = ask(Asker(engine, ledger), [call("a dog runs")])
+    (outcome,) = ask(Client(engine, ledger), [call("a dog runs")])
     assert (outcome.status, outcome.reason) == ("truncated", "token-limit")
 
 
 def test_after_the_last_attempt_the_best_short_answer_is_kept(ledger):
     texts = iter(["1. a dog runs fast", "1. a dog runs far\n2. a dog runs off", "nothing"])
     engine = StubEngine(lambda request, _: Reply(next(texts)))
-    (outcome,) = ask(Asker(engine, ledger), [call("a dog runs")])
+    (outcome,) = ask(Client(engine, ledger), [call("a dog runs")])
     assert (outcome.status, outcome.reason) == ("ok", "short")
     assert outcome.parsed.items == ("a dog runs far", "a dog runs off") and outcome.parsed.missing == 1
     again = StubEngine()
-    (known,) = ask(Asker(again, ledger), [call("a dog runs")])
+    (known,) = ask(Client(again, ledger), [call("a dog runs")])
     assert not again.requests and known.parsed == outcome.parsed and known.reason == "short"
 
 
@@ -144,33 +144,33 @@ def test_what_says_something_of_the_call_is_final_and_what_tells_of_the_hour_is_
 ):
     engine = StubEngine(lambda request, _: Reply("", finish, reason, "in words"))
     engine.name = engine_name
-    outcomes = ask(Asker(engine, ledger), [call("a dog runs"), call("a cat sits"), call("a dog runs")])
+    outcomes = ask(Client(engine, ledger), [call("a dog runs"), call("a cat sits"), call("a dog runs")])
     assert len(engine.requests) == 2
     assert {(outcome.status, outcome.reason, outcome.detail) for outcome in outcomes} == {(finish, reason, "in words")}
     again = StubEngine()
-    (outcome,) = ask(Asker(again, ledger), [call("a dog runs")])
+    (outcome,) = ask(Client(again, ledger), [call("a dog runs")])
     assert len(again.requests) == asked_again and outcome.status == ("ok" if asked_again else finish)
 
 
 def test_an_unreadable_answer_is_final_after_all_attempts_and_not_before(ledger):
-    asker = Asker(StubEngine(lambda request, _: Reply("no idea")), ledger, attempts=3)
+    asker = Client(StubEngine(lambda request, _: Reply("no idea")), ledger, attempts=3)
     next(asker.engine.answer(asker._feed(work := _Work(enumerate([call("a dog runs")])))))
     asker._take(next(iter(work.flying.values())), Reply("no idea"))  # and here the job is killed
     engine = StubEngine(lambda request, _: Reply("no idea"))
-    ask(Asker(engine, ledger, attempts=3), [call("a dog runs")])
+    ask(Client(engine, ledger, attempts=3), [call("a dog runs")])
     assert len(engine.requests) == 3
     more = StubEngine()
-    ask(Asker(more, ledger, attempts=3), [call("a dog runs")])
+    ask(Client(more, ledger, attempts=3), [call("a dog runs")])
     assert not more.requests
-    (outcome,) = ask(Asker(more, ledger, attempts=4), [call("a dog runs")])
+    (outcome,) = ask(Client(more, ledger, attempts=4), [call("a dog runs")])
     assert outcome.status == "ok" and len(more.requests) == 1
 
 
 def test_an_outage_does_not_make_a_short_answer_final(ledger):
     replies = iter([Reply("1. a dog runs fast"), Reply("", "error", "timeout")])
-    (outcome,) = ask(Asker(StubEngine(lambda request, _: next(replies)), ledger), [call("a dog runs")])
+    (outcome,) = ask(Client(StubEngine(lambda request, _: next(replies)), ledger), [call("a dog runs")])
     assert (outcome.status, outcome.reason, outcome.passes) == ("error", "timeout", True)
-    (outcome,) = ask(Asker(StubEngine(), ledger), [call("a dog runs")])
+    (outcome,) = ask(Client(StubEngine(), ledger), [call("a dog runs")])
     assert outcome.status == "ok" and outcome.parsed.missing == 0
 
 
@@ -182,14 +182,14 @@ def test_told_to_go_on_all_calls_of_an_outage_end_and_are_asked_again_later(ledg
 
     calls = [call(f"dog {number} runs") for number in range(10)]
     with pytest.raises(NotNow):
-        ask(Asker(Down(), ledger), calls)
-    outcomes = ask(Asker(Down(), ledger, go_on=True), calls)
+        ask(Client(Down(), ledger), calls)
+    outcomes = ask(Client(Down(), ledger, go_on=True), calls)
     assert [outcome.status for outcome in outcomes] == ["ok"] * 6 + ["error"] * 4
     assert all(outcome.passes and outcome.reason == "outage" for outcome in outcomes[6:])
-    spent = Asker(StubEngine(), ledger, budget=Budget(ledger, calls=8), go_on=True)
+    spent = Client(StubEngine(), ledger, budget=Budget(ledger, calls=8), go_on=True)
     assert [outcome.reason for outcome in ask(spent, calls)] == [""] * 8 + ["budget"] * 2
     engine = StubEngine()
-    assert all(outcome.status == "ok" for outcome in ask(Asker(engine, ledger, go_on=True), calls))
+    assert all(outcome.status == "ok" for outcome in ask(Client(engine, ledger, go_on=True), calls))
     assert len(engine.requests) == 2
 
 
@@ -207,12 +207,12 @@ def test_media_are_loaded_only_for_calls_that_are_asked(ledger):
             yield call(f"a dog by {name}", task="positives", media=(name,), load=lambda name=name: load(name))
 
     engine = StubEngine()
-    outcomes = ask(Asker(engine, ledger), calls())
+    outcomes = ask(Client(engine, ledger), calls())
     assert [(o.status, o.reason) for o in outcomes] == [("ok", ""), ("error", "media"), ("ok", ""), ("ok", "")]
     assert "broken.jpg" in outcomes[1].detail
     assert [request.images for request in engine.requests] == [(b"one",), (b"two",)]
     assert loaded == ["one", "broken", "two"]
-    ask(Asker(StubEngine(), ledger), calls())
+    ask(Client(StubEngine(), ledger), calls())
     assert loaded == ["one", "broken", "two", "broken"]
 
 
@@ -222,27 +222,29 @@ def test_an_engine_that_falls_silent_is_an_error_not_a_loss(ledger):
             yield from itertools.islice(super().answer(list(requests)), 2)
 
     with pytest.raises(RuntimeError, match="left 1 requests unanswered"):
-        ask(Asker(Silent(), ledger), map(call, ["a dog runs", "a cat sits", "a cow eats"]))
+        ask(Client(Silent(), ledger), map(call, ["a dog runs", "a cat sits", "a cow eats"]))
     engine = StubEngine()
-    ask(Asker(engine, ledger), map(call, ["a dog runs", "a cat sits", "a cow eats"]))
+    ask(Client(engine, ledger), map(call, ["a dog runs", "a cat sits", "a cow eats"]))
     assert len(engine.requests) == 1
 
 
 def test_the_budget_stops_between_calls_and_the_next_run_continues(ledger):
     captions = [f"dog {number} runs" for number in range(10)]
     engine = StubEngine()
-    asker = Asker(engine, ledger, budget=Budget(ledger, tokens=60))
+    asker = Client(engine, ledger, budget=Budget(ledger, tokens=60))
     with refused("60 of 60", "generation.budget.tokens", remedy=True):
         ask(asker, map(call, captions))
     assert len(engine.requests) == 4
-    outcomes = ask(Asker(engine, ledger, budget=Budget(ledger, calls=100)), map(call, captions))
+    outcomes = ask(Client(engine, ledger, budget=Budget(ledger, calls=100)), map(call, captions))
     assert len(engine.requests) == 10 and all(outcome.status == "ok" for outcome in outcomes)
     assert sum(outcome.known for outcome in outcomes) == 4
 
 
 def test_what_is_known_is_read_even_without_budget(ledger):
-    ask(Asker(StubEngine(), ledger), map(call, ["a dog runs", "a cat sits"]))
-    outcomes = ask(Asker(StubEngine(), ledger, budget=Budget(ledger, calls=1)), map(call, ["a dog runs", "a cat sits"]))
+    ask(Client(StubEngine(), ledger), map(call, ["a dog runs", "a cat sits"]))
+    outcomes = ask(
+        Client(StubEngine(), ledger, budget=Budget(ledger, calls=1)), map(call, ["a dog runs", "a cat sits"])
+    )
     assert all(outcome.known for outcome in outcomes)
 
 
@@ -254,7 +256,7 @@ def test_memory_stays_flat_over_many_calls(ledger):
         engine.answer = lambda requests: (Reply(good_answer(request)) for request in requests)
         calls = (call(f"dog {number} runs " + "far " * 50) for number in range(first, first + count))
         tracemalloc.start()
-        for _ in Asker(engine, ledger).ask(calls):
+        for _ in Client(engine, ledger).ask(calls):
             pass
         top = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
@@ -265,15 +267,15 @@ def test_memory_stays_flat_over_many_calls(ledger):
 
 
 def test_a_parser_that_learned_to_refuse_asks_again(ledger, monkeypatch):
-    ask(Asker(StubEngine(), ledger), [call("a dog runs")])
+    ask(Client(StubEngine(), ledger), [call("a dog runs")])
     monkeypatch.setattr("verified.lmm.parsing.refusal", lambda *_: "empty")
     engine = StubEngine()
-    ask(Asker(engine, ledger), [call("a dog runs")])
+    ask(Client(engine, ledger), [call("a dog runs")])
     assert len(engine.requests) == 3
 
 
 def test_half_a_surrogate_pair_does_no_harm(ledger):
     engine = StubEngine(lambda request, text: Reply(f"1. a dog \ud83d runs\n{text}"))
-    (outcome,) = ask(Asker(engine, ledger), [call("a dog \udc00 runs")])
+    (outcome,) = ask(Client(engine, ledger), [call("a dog \udc00 runs")])
     assert outcome.status in ("ok", "invalid")
     outcome.text.encode("utf-8")

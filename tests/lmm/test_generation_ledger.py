@@ -16,7 +16,7 @@ from stub_engine import StubEngine
 from verified.cli.lmm import add_parser
 from verified.config.generation import EngineSettings, Generation
 from verified.errors import InputError
-from verified.lmm.asking import Asker, Call
+from verified.lmm.asking import Call, Client
 from verified.lmm.cassette import export, load
 from verified.lmm.engines.cassette import Cassette
 from verified.lmm.ledger import Ledger
@@ -172,13 +172,13 @@ def test_the_cassette_round_trip(tmp_path):
 
     calls = [call(f"a {animal} runs") for animal in ("dog", "cat", "cow", "owl", "dog", "bee")]
     with Ledger(tmp_path / "live.sqlite") as ledger:
-        live = dict(Asker(StubEngine(reply), ledger).ask(calls))
+        live = dict(Client(StubEngine(reply), ledger).ask(calls))
         assert export(ledger, tmp_path / "a.parquet") == 5
     engine = Cassette(str(tmp_path / "a.parquet"), "stub-1")
     assert engine.revision == "a"
     with Ledger(tmp_path / "replay.sqlite") as ledger:
         assert load(ledger, tmp_path / "a.parquet") == 5 and load(ledger, tmp_path / "a.parquet") == 0
-        asker = Asker(engine, ledger, replay=True)
+        asker = Client(engine, ledger, replay=True)
         replayed = dict(asker.ask([*calls, call("a new one runs")]))
         assert export(ledger, tmp_path / "b.parquet") == 6
         assert (replayed[6].status, replayed[6].reason) == ("error", "not-on-cassette")

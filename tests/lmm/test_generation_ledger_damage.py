@@ -17,7 +17,7 @@ from stub_engine import StubEngine
 
 from verified.cli.lmm import add_parser
 from verified.errors import InputError
-from verified.lmm.asking import Asker, Call
+from verified.lmm.asking import Call, Client
 from verified.lmm.cassette import export, load, models_of
 from verified.lmm.ledger import Ledger
 from verified.lmm.ledger_check import faults, rescue
@@ -133,7 +133,7 @@ def asked(ledger, captions):
     engine = StubEngine()
     slots = ({"caption": caption, "count": "3"} for caption in captions)
     calls = [Call(Request("positives", f"rewrite {row['caption']}", row, seed=1), count=3) for row in slots]
-    assert all(outcome.status == "ok" for _, outcome in Asker(engine, ledger).ask(calls))
+    assert all(outcome.status == "ok" for _, outcome in Client(engine, ledger).ask(calls))
     return len(engine.requests)
 
 

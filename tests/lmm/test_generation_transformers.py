@@ -10,7 +10,7 @@ from refusals import refused
 
 from verified.config.generation import EngineSettings
 from verified.errors import InputError
-from verified.lmm.asking import Asker, Call
+from verified.lmm.asking import Call, Client
 from verified.lmm.engines.media import without_control_tokens
 from verified.lmm.engines.transformers import Transformers
 from verified.lmm.ledger import Ledger
@@ -65,7 +65,7 @@ def test_typed_outcomes_in_the_ledger(model, tmp_path, monkeypatch):
     monkeypatch.chdir(Path(folder).parent)  # seeds are derived from the model's id: a name that is the same in each run
     with Ledger(tmp_path / "ledger.sqlite") as ledger:
         calls = [Call(request, (str(number),), 3) for number, request in enumerate(requests_for(kind))]
-        outcomes = dict(Asker(engine(Path(folder).name), ledger, attempts=2).ask(calls))
+        outcomes = dict(Client(engine(Path(folder).name), ledger, attempts=2).ask(calls))
     assert len(outcomes) == len(calls)
     typed = {("truncated", "token-limit"), ("invalid", "unreadable"), ("invalid", "empty")}
     for outcome in outcomes.values():

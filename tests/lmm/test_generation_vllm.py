@@ -25,7 +25,7 @@ from running import PROJECT
 
 from verified.config.generation import EngineSettings
 from verified.errors import InputError
-from verified.lmm.asking import Asker, Call
+from verified.lmm.asking import Call, Client
 from verified.lmm.engines.vllm import VLLM
 from verified.lmm.ledger import Ledger
 from verified.lmm.request import Request, Sampling
@@ -59,7 +59,7 @@ def test_text_batches_seeds_and_outcomes(writer, tmp_path):
     assert all(reply.finish in ("length", "stop") and reply.tokens_in > 4 for reply in replies)
     assert [reply.text for reply in writer.answer(asked)] == [reply.text for reply in replies]
     with Ledger(tmp_path / "ledger.sqlite") as ledger:
-        outcomes = dict(Asker(writer, ledger, attempts=2).ask(Call(request, count=3) for request in asked))
+        outcomes = dict(Client(writer, ledger, attempts=2).ask(Call(request, count=3) for request in asked))
     assert {outcome.status for outcome in outcomes.values()} <= {"truncated", "invalid"} and len(outcomes) == 5
 
 

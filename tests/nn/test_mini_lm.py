@@ -7,7 +7,7 @@ import torch
 from verified.benchmark.vcmr.tokens import load_tokeniser
 from verified.nn.mini_lm import MiniLM, folder, load_network
 from verified.nn.sentences import encode, weights_digest
-from verified.nn.skip_init import undrawn
+from verified.nn.skip_init import skip_init
 
 CAPTIONS = [
     "a ball",
@@ -37,7 +37,7 @@ def test_token_ids_are_those_of_transformers():
 
 def test_a_network_without_numbers_has_the_shapes_of_one_with_them_and_draws_nothing():
     before = torch.get_rng_state()
-    with undrawn():
+    with skip_init():
         empty = MiniLM()
     assert torch.equal(before, torch.get_rng_state())
     assert {name: tensor.shape for name, tensor in empty.state_dict().items()} == {

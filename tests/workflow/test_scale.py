@@ -16,7 +16,7 @@ from verified.config import load, read
 from verified.errors import InputError
 from verified.planning.placeholders import lay_out, missing, published_moments
 from verified.planning.plan import rows_of, stage_of_rule, table
-from verified.runtime.resources import growing, limit_runtime
+from verified.runtime.resources import limit_runtime, scale_by_attempt
 
 CONFIG = PROJECT / "config"
 PROFILES = PROJECT / "profiles"
@@ -134,7 +134,7 @@ def test_decoding_ahead_of_a_gpu_has_cores(paper):
 
 @pytest.mark.parametrize(("minutes", "attempts"), [(2880, 4), (1440, 3), (60, 3)])
 def test_work_that_takes_longer_is_tried_more_often(minutes, attempts):
-    resources = Resources.from_mapping({"runtime": growing(minutes), "mem_mb": growing(7)})
+    resources = Resources.from_mapping({"runtime": scale_by_attempt(minutes), "mem_mb": scale_by_attempt(7)})
     rule = SimpleNamespace(resources=resources, restart_times=2)
     limit_runtime([rule], 1440, retries=2)
     assert rule.restart_times + 1 == attempts
@@ -160,7 +160,7 @@ def test_grouped_rules_exist_and_are_short():
     for rule in profile("slurm")["groups"]:
         assert rule in stage_of_rule()
         rule_text = re.search(rf"^rule {rule}:\n(?:(?:    .*)?\n)+", text, re.MULTILINE)[0]
-        assert int(re.search(r"runtime=growing\((\d+)\)", rule_text)[1]) <= 30
+        assert int(re.search(r"runtime=scale_by_attempt\((\d+)\)", rule_text)[1]) <= 30
     assert set(profile("slurm")["groups"].values()) == set(profile("slurm")["group-components"])
 
 

@@ -95,9 +95,9 @@ def dataset_values(settings: Config, read: Callable[[DataSet], Read]) -> Callabl
 
 def evaluator_folder(settings: Config) -> str:
     """Folder of the evaluator, named by the data sets that it is fine-tuned on."""
-    return f"{home(settings)}/evaluator/{'+'.join(taught_by(settings)) or 'none'}"
+    return f"{home(settings)}/evaluator/{'+'.join(finetuning_datasets(settings)) or 'none'}"
 
 
-def taught_by(settings: Config) -> list[str]:
+def finetuning_datasets(settings: Config) -> list[str]:
     """Data sets whose perturbed captions the evaluator is fine-tuned on: all whose videos are at hand."""
     return datasets_with(settings, "has_videos")

@@ -1,7 +1,7 @@
 """Whether a corpus is large enough for what a run will do with it, checked before anything is paid for."""
 
 from verified.config import Config
-from verified.config.folders import dataset_folder, taught_by
+from verified.config.folders import dataset_folder, finetuning_datasets
 from verified.config.sources import FolderSource, PublishedSource
 from verified.corpus.unprobed import unprobed_moments
 from verified.errors import InputError
@@ -12,8 +12,8 @@ def check_enough(settings: Config, rules: set[str]) -> None:
 
     Moments are counted without opening a video. A source that cannot be counted yet is left to its own jobs.
     """
-    names = [name for name in taught_by(settings) if not settings.datasets[name].source.rendered]
-    if "finetune_evaluator" not in rules or len(names) < len(taught_by(settings)):
+    names = [name for name in finetuning_datasets(settings) if not settings.datasets[name].source.rendered]
+    if "finetune_evaluator" not in rules or len(names) < len(finetuning_datasets(settings)):
         return
     count = 0
     for name in names:

@@ -12,7 +12,7 @@ from verified.evaluator.architecture import Architecture, from_header
 from verified.evaluator.model import NoiseEvaluator
 from verified.io import tensor_file
 from verified.io.files import atomic_path
-from verified.nn.skip_init import undrawn
+from verified.nn.skip_init import skip_init
 from verified.runtime.shipped import as_on_card
 
 FORMAT, VERSION = "evaluator", 1
@@ -79,7 +79,7 @@ def load_checkpoint(path: str | Path, wanted: Architecture | None = None) -> Noi
     size = wanted or stored_size
     tensors = _spread(tensor_file.read_tensor_file(path)[0], size.vocabulary, path)
     try:
-        with undrawn():
+        with skip_init():
             expected = {name: tensor.shape for name, tensor in NoiseEvaluator(size).state_dict().items()}
     except (ValueError, TypeError, RuntimeError, ArithmeticError, AssertionError) as error:
         raise InputError(f"its header describes no network that can be built: {error}", file=path) from None

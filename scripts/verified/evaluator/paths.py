@@ -5,7 +5,7 @@ from pathlib import Path
 
 from verified.config import Config, outputs
 from verified.config.evaluator import STAND_IN
-from verified.config.folders import dataset_folder, evaluator_folder, home, taught_by
+from verified.config.folders import dataset_folder, evaluator_folder, finetuning_datasets, home
 from verified.demo.stand_ins.paths import shipped_backbone, shipped_evaluator
 from verified.runtime.folders import key_of
 from verified.runtime.shards import shard_names
@@ -34,7 +34,7 @@ def backbone_weights(settings: Config) -> str:
 
 def tuple_files(settings: Config, kind: str) -> list[str]:
     """Files of one kind over all data sets and shards: moments, perturbations, clips or indices."""
-    return [file for name in taught_by(settings) for file in _dataset_files(settings, name)[kind]]
+    return [file for name in finetuning_datasets(settings) for file in _dataset_files(settings, name)[kind]]
 
 
 def _dataset_files(settings: Config, dataset: str) -> dict[str, list[str]]:
@@ -61,7 +61,7 @@ def described_datasets(settings: Config) -> list[dict]:
             **_dataset_files(settings, name),
             "moments": outputs.moments(dataset_folder(settings, name)),
         }
-        for name in taught_by(settings)
+        for name in finetuning_datasets(settings)
     ]
 
 
@@ -132,7 +132,7 @@ def validation_files(settings: Config) -> Callable[[object], dict[str, list[str]
 
 def known_truths(settings: Config) -> dict[str, dict[str, list[str]]]:
     """`truth_files` of every data set that has them."""
-    files_of = {name: truth_files(settings, name) for name in taught_by(settings)}
+    files_of = {name: truth_files(settings, name) for name in finetuning_datasets(settings)}
     return {name: truths for name, truths in files_of.items() if truths}
 
 

@@ -10,7 +10,7 @@ from verified.evaluator.architecture import Architecture
 from verified.evaluator.checkpoint import misfit, save_checkpoint
 from verified.evaluator.model import NoiseEvaluator
 from verified.io.foreign import read_tensors
-from verified.nn.skip_init import undrawn
+from verified.nn.skip_init import skip_init
 
 # Parts of the released files that fine-tuning and scoring do not use.
 DROPPED = (
@@ -86,7 +86,7 @@ def import_umt(source: Path, target: Path, size: Architecture) -> dict[str, int]
             file=source,
             remedy="is this a checkpoint of another architecture?",
         )
-    with undrawn():
+    with skip_init():
         expected = {name: tensor.shape for name, tensor in NoiseEvaluator(size).state_dict().items()}
     problem = misfit({name: tensor.shape for name, tensor in renamed.items()}, expected)
     if problem:

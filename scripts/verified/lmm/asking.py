@@ -53,7 +53,7 @@ class _Pending:
 
 @dataclasses.dataclass
 class _Work:
-    """The progress of the calls of one `Asker.ask`."""
+    """The progress of the calls of one `Client.ask`."""
 
     calls: Iterator[tuple[int, Call]]
     drawn: bool = False
@@ -79,7 +79,7 @@ class _Work:
         self.ready.extend((index, outcome) for index in self.waiting.pop(key))
 
 
-class Asker:
+class Client:
     """One engine in one role, with its ledger.
 
     `attempts` is how often an answer that is truncated, invalid or too short is asked for; ``blocked`` and ``error``

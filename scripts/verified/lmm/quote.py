@@ -31,7 +31,7 @@ from verified.config.sources import DemoSource, FolderSource, PublishedSource
 from verified.corpus.seen import SeenShard, seen_shards
 from verified.errors import InputError
 from verified.io.video import TOLERANCE
-from verified.lmm.asking import Asker, Call
+from verified.lmm.asking import Call, Client
 from verified.lmm.engines import make_engine
 from verified.lmm.outcome import Outcome, Parsed
 from verified.lmm.request import Engine
@@ -87,7 +87,7 @@ class _Unasked:
         raise RuntimeError("a quote asks nobody")
 
 
-class Planner(Asker):
+class Planner(Client):
     """Looks calls up instead of asking them; `rows` adds up what is missing, by task."""
 
     def __init__(self, engine: Engine, session: Session, role: EngineSettings, seen: set[int], sizes: Sizes):

@@ -7,7 +7,7 @@ from typing import cast
 
 from verified.config.generation import Generation
 from verified.errors import InputError
-from verified.lmm.asking import Asker, Call
+from verified.lmm.asking import Call, Client
 from verified.lmm.budget import Budget
 from verified.lmm.cassette import load
 from verified.lmm.engines import make_engine
@@ -61,7 +61,7 @@ class Session:
                 check_structured(prompt, generation.prompts)
         self.ledger = Ledger(generation.ledger)
         budget = Budget(self.ledger, **generation.budget.model_dump())
-        self.askers: dict[str, Asker] = {}
+        self.askers: dict[str, Client] = {}
         by_settings: dict[str, Engine] = {}
         for role in sorted({role_of(task) for task in self.prompts}):
             settings = getattr(generation, role)
@@ -72,7 +72,7 @@ class Session:
             by_settings[name] = engine
             if settings.cassette:
                 load(self.ledger, settings.cassette)
-            self.askers[role] = Asker(
+            self.askers[role] = Client(
                 engine,
                 self.ledger,
                 generation.attempts,

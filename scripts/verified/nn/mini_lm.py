@@ -19,7 +19,7 @@ from torch.nn.functional import normalize
 from verified.io.tensor_file import read_tensor_file
 from verified.nn.bert import BertEmbeddings, BertLayer, BertSize, key_mask
 from verified.nn.linear import through_onednn
-from verified.nn.skip_init import undrawn
+from verified.nn.skip_init import skip_init
 from verified.runtime.shipped import MINI_LM, as_installed
 
 NAME = "all-MiniLM-L6-v2"
@@ -56,7 +56,7 @@ def folder() -> Path:
 def load_network() -> MiniLM:
     """The network with its weights, in evaluation mode."""
     tensors, _ = read_tensor_file(folder() / "model.safetensors")
-    with undrawn():
+    with skip_init():
         network = MiniLM()
     used = {name: tensor for name, tensor in tensors.items() if not name.startswith(UNUSED)}
     network.load_state_dict(used, assign=True)

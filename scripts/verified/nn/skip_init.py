@@ -26,7 +26,7 @@ class _NothingDrawn(TorchFunctionMode):
 
 
 @contextmanager
-def undrawn() -> Generator[None]:
+def skip_init() -> Generator[None]:
     """Modules built in this block have shapes but no values (device ``meta``), and draw from no generator."""
     with torch.device("meta"), _NothingDrawn():
         yield

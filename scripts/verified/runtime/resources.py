@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 
 from verified.runtime.snakemake_types import Request, Rule
 
-LONGEST_ROAD = 2
+CRITICAL_PATH = 2
 """Priority of the jobs that most others wait for: of all that could start, Snakemake starts these first.
 
 They are on the critical path from the videos through the evaluator's fine-tuning to the retrieval models. One less is
@@ -14,7 +14,7 @@ read.
 """
 
 
-def growing(amount: int) -> Callable[..., int]:
+def scale_by_attempt(amount: int) -> Callable[..., int]:
     """A resource function: `amount` at the first attempt, twice that at the second, and so on.
 
     A job that a scheduler killed for its memory or its time gets more of both; see `retries` in the profiles.

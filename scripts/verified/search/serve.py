@@ -69,7 +69,7 @@ def check_address(host: str, token: str) -> None:
         raise InputError("a cookie cannot keep this token", remedy="letters, digits and signs of ASCII alone")
 
 
-class Shelf:
+class IndexHolder:
     """The index that is served: opened again when a change has been put in force. One thread alone asks it."""
 
     def __init__(self, folder: Path):
@@ -102,7 +102,7 @@ class Shelf:
 
 def application(folder: Path, token: str = "", host: str = "127.0.0.1") -> Starlette:
     """The web application that serves the index in `folder` on the address `host`."""
-    shelf = Shelf(folder)
+    shelf = IndexHolder(folder)
     shelf.thread.submit(shelf.index).result()
 
     def route(path: str, respond: Callable[[Request], Response]) -> Route:

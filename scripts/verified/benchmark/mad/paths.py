@@ -97,10 +97,10 @@ def video_inputs(settings: Config) -> Callable[[object], dict[str, Any]]:
 def encoder_inputs(settings: Config) -> dict[str, str | list[str]]:
     """The joint encoder's weights: the evaluator's checkpoint, or the record of a fetched model."""
     if settings.longform.encoder == EVALUATOR:
-        from verified.config.folders import evaluator_folder, taught_by
+        from verified.config.folders import evaluator_folder, finetuning_datasets
 
         tuned = f"{evaluator_folder(settings)}/checkpoint.safetensors"
-        return {"checkpoint": tuned if taught_by(settings) else starting_checkpoint(settings)}
+        return {"checkpoint": tuned if finetuning_datasets(settings) else starting_checkpoint(settings)}
     return {"weights": joint_records(settings)}
 
 

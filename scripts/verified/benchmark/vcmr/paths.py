@@ -12,7 +12,7 @@ from verified.corpus.held_out import HELD_OUT
 from verified.features.paths import CAPTIONS
 from verified.runtime.digest import modules_digest
 from verified.runtime.folders import key_of
-from verified.runtime.resources import LONGEST_ROAD
+from verified.runtime.resources import CRITICAL_PATH
 
 WHERE = ("memory_mb", "device", "threads")
 """Settings that say where a training runs, and with how much at once."""
@@ -123,7 +123,7 @@ def tested_captions(wildcards) -> str:
 def training_priority(settings: Config) -> Callable[[Any], int]:
     """A priority function: XML is trained first where two-stage models wait for its ranked lists."""
     waited_for = any(is_two_stage(name) for name in settings.retrieval.models)
-    return lambda wildcards: LONGEST_ROAD if waited_for and wildcards.model == "xml" else LONGEST_ROAD - 1
+    return lambda wildcards: CRITICAL_PATH if waited_for and wildcards.model == "xml" else CRITICAL_PATH - 1
 
 
 def training_settings(settings: Config) -> Callable[[Any], dict]:
