@@ -42,7 +42,7 @@ def test_a_submission_is_scored(truth, tmp_path, capsys):
     assert "100.00" in capsys.readouterr().out
     path.write_text(json.dumps(lines[0]) + "\n")
     assert main(["longform", "evaluate", str(truth), str(path)]) == 2
-    assert "5 queries have no predictions" in capsys.readouterr().err
+    assert "2, 3, 4, 5, 6" in capsys.readouterr().err
     assert main(["longform", "evaluate", str(truth), str(path), "--partial"]) == 0
     assert "missing: 5" in capsys.readouterr().out
 

@@ -24,9 +24,9 @@ def test_a_written_submission_scores_as_it_stands(tmp_path):
 
 def test_missing_and_unknown_queries_are_named_unless_partial():
     spans = {row["id"]: np.array([[row["start"], row["end"]]]) for row in ROWS[:4]}
-    with refused("2 queries", "'4'", "'5'", remedy=True):
+    with refused("4", "5", remedy=True):
         evaluate(ROWS, spans)
-    with refused("1 predictions", "'x'", remedy=True):
+    with refused("unknown", "x", remedy=True):
         evaluate(ROWS[:4], {**spans, "x": np.zeros((0, 2))})
     score = evaluate(ROWS, {**spans, "x": np.zeros((0, 2))}, partial=True)
     assert (score["queries"], score["missing"], score["unknown"]) == (4, 2, 1)
@@ -57,5 +57,5 @@ def test_broken_lines_are_named(tmp_path, line, said):
 def test_a_query_twice_is_named(tmp_path):
     path = tmp_path / "s.jsonl"
     path.write_text('{"id": "0", "spans": []}\n' * 2)
-    with refused("'0'"):
+    with refused("0", file=path, row=2):
         read_submission(path)

@@ -139,7 +139,7 @@ def test_the_command_prints_the_measures_and_compares_two_submissions(truth, tmp
         ({"ans": "A", "pred_relevant_windows": [["0", "1"]]}, "[start, end]"),
         ({"ans": "A", "pred_relevant_windows": [[0, 1e999]]}, "[start, end]"),
         ({"ans": 3, "pred_relevant_windows": [[0, 1]]}, "letter"),
-        ({"qid": 7, "ans": "A", "pred_relevant_windows": [[0, 1]]}, "'qid'"),
+        ({"qid": None, "ans": "A", "pred_relevant_windows": [[0, 1]]}, "'qid'"),
     ],
 )
 def test_rows_that_cannot_be_scored_are_named(row, named, truth, tmp_path):

@@ -56,7 +56,7 @@ def test_metrics_are_those_of_the_tvr_evaluator(file, tmp_path, capsys):
 def test_a_metric_more_leaves_the_output_in_the_tvr_evaluators_name_alone(tmp_path):
     code = tmp_path / "verified"
     shutil.copytree(Path(verified.__file__).parent, code, ignore=shutil.ignore_patterns("__pycache__"))
-    metrics = code / "retrieval" / "metrics.py"
+    metrics = code / "benchmark" / "vcmr" / "metrics.py"
     before = "    return {**values, MIOU:"
     text = metrics.read_text(encoding="utf-8")
     assert before in text
@@ -156,7 +156,7 @@ def test_lists_that_are_all_empty_miss_everything(tmp_path):
 
 @pytest.mark.parametrize(
     ("entries", "named"),
-    [([entry(1, [0, 0, 10, 1])], "lacks desc_id 2"), ([entry(1), entry(2), entry(77)], "has unknown desc_id 77")],
+    [([entry(1, [0, 0, 10, 1])], "no list for desc_id 2"), ([entry(1), entry(2), entry(77)], "unknown desc_id 77")],
 )
 def test_missing_and_extra_queries_are_errors_unless_partial(entries, named, tmp_path, capsys):
     truth, lists = written(tmp_path, TRUTH, submission(SVMR=entries))
@@ -178,7 +178,7 @@ def test_unsorted_repeated_and_unknown_videos_are_noted_and_scored_as_they_stand
     assert evaluation.metrics["VCMR"]["0.5-r1"] == 50.0
     assert evaluation.metrics["VCMR"]["0.5-r5"] == 100.0
     text = "\n".join(evaluation.notes)
-    assert "VCMR: repeated desc_id, the last list counts: desc_id 2" in text
+    assert "the last one counts: desc_id 2" in text
     assert "VCMR: 1 lists are not sorted by score; their order counts: desc_id 1" in text
     assert "VCMR: 1 lists hold videos that video2idx does not know: desc_id 2" in text
 
@@ -186,7 +186,7 @@ def test_unsorted_repeated_and_unknown_videos_are_noted_and_scored_as_they_stand
 def test_a_true_video_without_an_index_is_an_error_that_names_it(tmp_path):
     lists = submission()
     del lists["video2idx"]["b"]
-    with refused("video2idx", "truth.jsonl", "'b'", file="submission.json"):
+    with refused("video2idx", "truth.jsonl", "b", file="submission.json"):
         evaluate_files(*written(tmp_path, TRUTH, lists))
 
 

@@ -82,7 +82,7 @@ def _evaluate(arguments: argparse.Namespace) -> None:
     submission = read_submission(arguments.submission)
     for row in excluded:  # an annotation that cannot be used is not a query; answering it is not an error
         submission.pop(row["id"], None)
-    score = evaluate(rows, submission, arguments.iou, arguments.partial)
+    score = evaluate(rows, submission, arguments.iou, arguments.partial, arguments.submission)
     if arguments.json:
         print(json.dumps({**score, "ks": KS, "ious": IOUS, "annotations": counts}))
         return

@@ -6,14 +6,14 @@ allowed and ignored. The spans are scored as submitted: redundant ones have to b
 
 import os
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
 import numpy as np
 
 from verified.benchmark.mad.recall import DEPTH, first_hits, recall_over_films
+from verified.benchmark.submissions import is_span, match, rows_by_id
 from verified.benchmark.tiou import Comparison
 from verified.errors import InputError
-from verified.io.jsonl import finite, iterate_jsonl, write_jsonl
+from verified.io.jsonl import write_jsonl
 
 
 def write_submission(path: str | os.PathLike, ids: Iterable[str], predictions: Iterable[np.ndarray]) -> int:
@@ -36,16 +36,12 @@ def _score(value: float) -> float:
 
 def read_submission(path: str | os.PathLike) -> dict[str, np.ndarray]:
     """Query id → spans [n, 2] in seconds, best first. Raises InputError with file, row and reason."""
-    path = Path(path)
     predictions: dict[str, np.ndarray] = {}
-    for number, row in enumerate(iterate_jsonl(path, ("id", "spans")), start=1):
-        name = str(row["id"])
-        if name in predictions:
-            raise InputError(f"query {name!r} occurs twice", file=path, row=number)
+    for number, name, row in rows_by_id(path, "id", ("spans",)):
         if not isinstance(row["spans"], list):
             raise InputError("'spans' must be a list of [start, end]", file=path, row=number)
         for span in row["spans"]:
-            if not (isinstance(span, list) and len(span) >= 2 and all(map(finite, span[:2]))):
+            if not (isinstance(span, list) and is_span(span[:2])):
                 raise InputError(f"span {span!r:.80} is not [start, end] in seconds", file=path, row=number)
             if span[1] < span[0]:
                 raise InputError(f"span {span!r:.80} ends before it starts", file=path, row=number)
@@ -58,29 +54,22 @@ def evaluate(
     submission: dict[str, np.ndarray],
     comparison: Comparison = "gt",
     partial: bool = False,
+    source: str | os.PathLike = "submission",
 ) -> dict:
     """Recall [K][IoU] in percent with intervals, and counts; `rows` are checked annotations.
 
     An empty list is a miss. Queries without a line and lines without a query raise InputError that names some of them;
     with `partial`, what is there is scored and what is unknown is left out, both counted.
     """
-    known = {row["id"] for row in rows}
-    missing = [row["id"] for row in rows if row["id"] not in submission]
-    unknown = [name for name in submission if name not in known]
-    for names, problem in ((missing, "queries have no predictions"), (unknown, "predictions are for unknown queries")):
-        if names and not partial:
-            raise InputError(
-                f"{len(names)} {problem}, among them {', '.join(map(repr, names[:3]))}",
-                remedy="score what is there with --partial",
-            )
+    found = match([row["id"] for row in rows], submission, partial, source, answer="line")
     scored = [row for row in rows if row["id"] in submission]
     moments = np.array([[row["start"], row["end"]] for row in scored]).reshape(-1, 2)
     ranks = first_hits([submission[row["id"]] for row in scored], moments, comparison)
     return {
         "queries": len(scored),
         "films": len({row["film"] for row in scored}),
-        "missing": len(missing),
-        "unknown": len(unknown),
+        "missing": len(found.missing),
+        "unknown": len(found.unknown),
         "more_than_100": sum(len(submission[row["id"]]) > DEPTH for row in scored),
         **recall_over_films(ranks, [row["film"] for row in scored]),
     }

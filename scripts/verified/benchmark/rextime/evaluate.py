@@ -10,10 +10,8 @@ from verified.benchmark.intervals import measured
 from verified.benchmark.paired import paired
 from verified.benchmark.rextime.metrics import Scores, ceiling, measures, official_result, score
 from verified.benchmark.rextime.rows import LETTERS, Mode, Prediction, Question, read_questions, read_submission
+from verified.benchmark.submissions import match, named
 from verified.errors import InputError
-
-NAMED = 8
-"""Ids that a message names before it only counts."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,49 +60,32 @@ def evaluate(
     Questions and predictions must have the same ids. With `partial` the ids that both have are scored, as the official
     evaluator does with match_number=False: what is missing leaves the denominator instead of counting as wrong.
     """
-    ids = {question.qid for question in questions}
-    missing, unknown = sorted(ids - predictions.keys()), sorted(predictions.keys() - ids)
-    if (missing or unknown) and not partial:
-        problems = [f"no row for {_named(missing)}"] if missing else []
-        problems += [f"unknown id {_named(unknown)}"] if unknown else []
-        raise InputError("; ".join(problems), file=source, remedy="--partial scores the questions that both files have")
-    if len(missing) == len(ids):
-        raise InputError(
-            "not one id of the questions is in it", file=source, remedy="check that the files belong together"
-        )
+    asked = [question.qid for question in questions]
+    found = match(asked, predictions, partial, source, "questions", "row")
     if mode != "grounding" and (without := [q.qid for q in questions if q.answer is None]):
         raise InputError(
-            f"the questions have no letter for {_named(without)}", remedy="--mode grounding scores windows alone"
+            f"the questions have no letter for {named(without)}", remedy="--mode grounding scores windows alone"
         )
     scores = score(questions, predictions, mode)
-    return Evaluation(official_result(scores), scores, tuple(_notes(questions, predictions, scores, missing, unknown)))
+    return Evaluation(official_result(scores), scores, (*found.notes(), *_notes(questions, predictions, scores)))
 
 
-def _notes(questions, predictions, scores, missing, unknown):
-    if missing:
-        yield f"{len(missing)} questions without a row are left out, not counted as wrong: {_named(missing)}"
-    if unknown:
-        yield f"{len(unknown)} rows of unknown questions are left out: {_named(unknown)}"
+def _notes(questions, predictions, scores):
     used = [question for question in questions if question.qid in predictions]
     if scores.iou is not None:
         best, empty = ceiling(used)
         if empty:
             yield (
-                f"no submission can reach more than {best:.2f} in mIoU and R@1: the true window of {_named(empty)} "
+                f"no submission can reach more than {best:.2f} in mIoU and R@1: the true window of {named(empty)} "
                 "has no length and so no overlap with anything"
             )
         reversed_ones = [qid for qid in scores.qids if predictions[qid].window[1] < predictions[qid].window[0]]
         if reversed_ones:
-            yield f"{len(reversed_ones)} windows end before they start and count as no overlap: {_named(reversed_ones)}"
+            yield f"{len(reversed_ones)} windows end before they start and count as no overlap: {named(reversed_ones)}"
     if scores.right is not None:
         odd = [qid for qid in scores.qids if predictions[qid].answer not in LETTERS]
         if odd:
-            yield f"{len(odd)} answers are none of the letters A to D and count as wrong: {_named(odd)}"
-
-
-def _named(ids: list[str]) -> str:
-    more = f" and {len(ids) - NAMED} more" if len(ids) > NAMED else ""
-    return ", ".join(ids[:NAMED]) + more
+            yield f"{len(odd)} answers are none of the letters A to D and count as wrong: {named(odd)}"
 
 
 def compare(first: Scores, second: Scores) -> list[dict]:

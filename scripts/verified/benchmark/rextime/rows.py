@@ -10,10 +10,12 @@ from typing import Literal
 
 import numpy as np
 
+from verified.benchmark.submissions import is_span, rows_by_id
 from verified.errors import InputError
-from verified.io.jsonl import finite, iterate_jsonl
+from verified.io.jsonl import finite
 
 LETTERS = ("A", "B", "C", "D")
+TWICE = "keep one row per question, or let the last one win with --last-of-equal-ids"
 NOT_PARSED = "submit [[0, 0]] for an answer that could not be parsed: it overlaps with nothing"
 
 Mode = Literal["both", "grounding", "vqa"]
@@ -45,14 +47,12 @@ def read_questions(path: str | os.PathLike) -> list[Question]:
     Raises InputError for a row without its keys, a window that is none, and an id that two rows share.
     """
     questions: dict[str, Question] = {}
-    for number, row in enumerate(iterate_jsonl(path, ("qid", "query", "duration", "vid", "relevant_windows")), start=1):
+    for number, qid, row in rows_by_id(path, "qid", ("query", "duration", "vid", "relevant_windows")):
         problem = _question_problem(row)
         if problem:
             raise InputError(problem, file=path, row=number, remedy="correct the row, or leave it out")
-        if row["qid"] in questions:
-            raise InputError(f"'qid' {row['qid']} is also in an earlier row", file=path, row=number)
-        questions[row["qid"]] = Question(
-            row["qid"],
+        questions[qid] = Question(
+            qid,
             row["query"],
             row["vid"],
             float(row["duration"]),
@@ -65,21 +65,17 @@ def read_questions(path: str | os.PathLike) -> list[Question]:
 
 
 def _question_problem(row: dict) -> str | None:
-    for key in ("qid", "query", "vid"):
+    for key in ("query", "vid"):
         if not isinstance(row[key], str) or not row[key].strip():
             return f"{key!r} must be a text that is not empty, found {row[key]!r:.80}"
     if not finite(row["duration"]) or row["duration"] <= 0:
         return f"'duration' must be a positive number of seconds, found {row['duration']!r:.80}"
     windows = row["relevant_windows"]
-    if not isinstance(windows, list) or not windows or not all(_is_window(window, 2) for window in windows):
+    if not isinstance(windows, list) or not windows or not all(map(is_span, windows)):
         return f"'relevant_windows' must be a list of [start, end] in seconds, found {windows!r:.80}"
     if row.get("ans") is not None and row["ans"] not in LETTERS:
         return f"'ans' must be one of {', '.join(LETTERS)}, found {row['ans']!r:.80}"
     return None
-
-
-def _is_window(value: object, most: int = 3) -> bool:
-    return isinstance(value, list) and 2 <= len(value) <= most and all(map(finite, value))
 
 
 def read_submission(
@@ -97,18 +93,8 @@ def read_submission(
     """
     predictions: dict[str, Prediction] = {}
     known: Mode | None = None if mode == "first-row" else mode
-    for number, row in enumerate(iterate_jsonl(path, ("qid",)), start=1):
+    for number, qid, row in rows_by_id(path, "qid", (), last_of_equal_ids, TWICE):
         known = known or mode_of(row)
-        qid = row["qid"]
-        if not isinstance(qid, str):
-            raise InputError(f"'qid' must be a text, found {qid!r:.80}", file=path, row=number)
-        if qid in predictions and not last_of_equal_ids:
-            raise InputError(
-                f"'qid' {qid} is also in an earlier row",
-                file=path,
-                row=number,
-                remedy="keep one row per question, or let the last one win with --last-of-equal-ids",
-            )
         predictions[qid] = Prediction(
             _window(row, path, number) if known != "vqa" else None,
             _letter(row, path, number) if known != "grounding" else None,
@@ -138,7 +124,7 @@ def _window(row: dict, path: str | os.PathLike, number: int) -> tuple[float, flo
         )
     if windows == []:
         raise InputError(f"'qid' {row['qid']} has an empty list of windows", file=path, row=number, remedy=NOT_PARSED)
-    if not isinstance(windows, list) or not _is_window(windows[0]):
+    if not isinstance(windows, list) or not is_span(windows[0], 3):
         raise InputError(
             f"'qid' {row['qid']}: pred_relevant_windows must be a list of [start, end] in seconds, best first, "
             f"found {windows!r:.80}",

@@ -8,6 +8,7 @@ import numpy as np
 
 from verified.benchmark.lists import NO_VIDEO, Lists
 from verified.benchmark.nms import suppress
+from verified.benchmark.submissions import match, named
 from verified.benchmark.vcmr.metrics import TASKS, TVR_METRICS, Truth, per_query, percentage, tvr_summary
 from verified.benchmark.vcmr.submission import Submission, TrueMoment, has_types, read_submission, read_truth
 from verified.errors import InputError
@@ -71,7 +72,9 @@ def scored_tasks(
         if task not in submission.tasks:
             notes.append(f"{task}: not in the submission")
             continue
-        ids = _queries(task, moments, submission, submission_file, partial, notes)
+        found = match(moments, submission.tasks[task], partial, submission_file, where=f"{task}: ", key="desc_id ")
+        notes += [f"{task}: {note}" for note in found.notes()]
+        ids = found.both
         truth = _truth(ids, moments, submission.video_index, truth_file, submission_file, types)
         lists = Lists.pad([submission.tasks[task][desc_id] for desc_id in ids])
         _describe(task, ids, lists, submission, notes)
@@ -80,36 +83,12 @@ def scored_tasks(
         yield Scored(task, truth, lists, per_query(task, truth, lists))
 
 
-def _queries(
-    task: str, moments: dict[int, TrueMoment], submission: Submission, file: object, partial: bool, notes: list[str]
-) -> list[int]:
-    given = submission.tasks[task]
-    missing = [desc_id for desc_id in moments if desc_id not in given]
-    extra = [desc_id for desc_id in given if desc_id not in moments]
-    if (missing or extra) and not partial:
-        parts = [f"{what} {_some(ids)}" for what, ids in (("lacks", missing), ("has unknown", extra)) if ids]
-        raise InputError(
-            f"{task} {' and '.join(parts)}",
-            file=file,
-            remedy="give one list per query of the ground truth, or --partial to score those in both",
-        )
-    if missing:
-        notes.append(f"{task}: {len(missing)} queries without a list are left out: {_some(missing)}")
-    if extra:
-        notes.append(f"{task}: {len(extra)} lists of unknown queries are ignored: {_some(extra)}")
-    shared = [desc_id for desc_id in moments if desc_id in given]
-    if not shared:
-        raise InputError(f"{task} has no query in common with the ground truth", file=file)
-    return shared
-
-
 def _truth(
     ids: list[int], moments: dict[int, TrueMoment], index: dict[str, int], truth_file: object, file: object, types: bool
 ) -> Truth:
     unknown = sorted({moments[desc_id].video for desc_id in ids} - set(index))
     if unknown:
-        shown = ", ".join(map(repr, unknown[:5])) + (", …" if len(unknown) > 5 else "")
-        raise InputError(f"video2idx lacks {len(unknown)} videos of {truth_file}: {shown}", file=file)
+        raise InputError(f"video2idx lacks {len(unknown)} videos of {truth_file}: {named(unknown)}", file=file)
     tested = [moments[desc_id] for desc_id in ids]
     spans = np.full((len(ids), max(len(moment.spans) for moment in tested), 2), np.nan)
     for row, moment in enumerate(tested):
@@ -120,22 +99,14 @@ def _truth(
 
 def _describe(task: str, ids: list[int], lists: Lists, submission: Submission, notes: list[str]) -> None:
     numbers = np.array(ids)
-    if submission.repeated[task]:
-        notes.append(f"{task}: repeated desc_id, the last list counts: {_some(submission.repeated[task])}")
-    empty = numbers[lists.counts() == 0]
-    if len(empty):
-        notes.append(f"{task}: {len(empty)} queries with an empty list count as missed: {_some(empty.tolist())}")
     both = (lists.video[:, 1:] != NO_VIDEO) & (lists.video[:, :-1] != NO_VIDEO)
-    unsorted = numbers[(both & (lists.score[:, 1:] > lists.score[:, :-1])).any(axis=1)]
-    if len(unsorted):
-        notes.append(f"{task}: {len(unsorted)} lists are not sorted by score; their order counts: {_some(unsorted)}")
     known = np.array([NO_VIDEO, *submission.video_index.values()])
-    strange = numbers[~np.isin(lists.video, known).all(axis=1)]
-    if len(strange):
-        notes.append(f"{task}: {len(strange)} lists hold videos that video2idx does not know: {_some(strange)}")
-
-
-def _some(ids, shown: int = 5) -> str:
-    """``desc_id 3, 4, 5 and 2 more``"""
-    listed = ", ".join(str(int(desc_id)) for desc_id in ids[:shown])
-    return f"desc_id {listed}" + (f" and {len(ids) - shown} more" if len(ids) > shown else "")
+    odd = {
+        "lists of a repeated desc_id, the last one counts": submission.repeated[task],
+        "queries with an empty list count as missed": numbers[lists.counts() == 0],
+        "lists are not sorted by score; their order counts": numbers[
+            (both & (lists.score[:, 1:] > lists.score[:, :-1])).any(axis=1)
+        ],
+        "lists hold videos that video2idx does not know": numbers[~np.isin(lists.video, known).all(axis=1)],
+    }
+    notes += [f"{task}: {len(which)} {what}: desc_id {named(which)}" for what, which in odd.items() if len(which)]

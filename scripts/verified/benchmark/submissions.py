@@ -1,0 +1,106 @@
+"""What submissions of all benchmarks share: rows by id, spans in seconds, and which queries are scored."""
+
+import os
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from verified.errors import InputError
+from verified.io.jsonl import Row, finite, iterate_jsonl
+
+NAMED = 8
+"""Ids that a message names before it only counts."""
+
+
+def named(ids: Sequence[object]) -> str:
+    """``3, 4, 5``, and how many more."""
+    more = f" and {len(ids) - NAMED} more" if len(ids) > NAMED else ""
+    return ", ".join(map(str, ids[:NAMED])) + more
+
+
+def is_span(value: object, most: int = 2) -> bool:
+    """Whether a value of a file is [start, end] in seconds, finite numbers, with up to `most` numbers in all."""
+    return isinstance(value, list) and 2 <= len(value) <= most and all(map(finite, value))
+
+
+def rows_by_id(
+    path: str | os.PathLike,
+    key: str,
+    required: Sequence[str] = (),
+    last_of_equal_ids: bool = False,
+    remedy: str = "keep one row for each",
+) -> Iterator[tuple[int, str, Row]]:
+    """Number, from 1, id and content of each row of a JSON Lines file.
+
+    Raises InputError, with the row, for an id that is neither text nor whole number, and for one that comes twice
+    unless the last may count.
+    """
+    seen = set()
+    for number, row in enumerate(iterate_jsonl(path, (key, *required)), start=1):
+        name = row[key]
+        if isinstance(name, int) and not isinstance(name, bool):
+            name = str(name)
+        if not isinstance(name, str) or not name.strip():
+            raise InputError(f"{key!r} must be a text that is not empty, found {name!r:.80}", file=path, row=number)
+        if name in seen and not last_of_equal_ids:
+            raise InputError(f"{key!r} {name} is also in an earlier row", file=path, row=number, remedy=remedy)
+        seen.add(name)
+        yield number, name, row
+
+
+@dataclass(frozen=True)
+class Matched:
+    """Ids of a ground truth and of a submission: in both, in the order of the truth, or in one alone, sorted."""
+
+    both: list[Any]
+    missing: list[Any]
+    unknown: list[Any]
+    queries: str
+    """What the ids stand for, in the plural."""
+    answer: str
+    """What a submission has for each."""
+    key: str
+    """What a message says before ids."""
+
+    def notes(self) -> Iterator[str]:
+        """A sentence for each kind of id that is left out."""
+        if self.missing:
+            yield (
+                f"{len(self.missing)} {self.queries} without a {self.answer} are left out, not counted as wrong:"
+                f" {self.key}{named(self.missing)}"
+            )
+        if self.unknown:
+            unknown = f"{self.key}{named(self.unknown)}"
+            yield f"{len(self.unknown)} {self.answer}s of unknown {self.queries} are left out: {unknown}"
+
+
+def match(
+    wanted: Collection[Any],
+    given: Mapping[Any, object],
+    partial: bool,
+    file: object,
+    queries: str = "queries",
+    answer: str = "list",
+    where: str = "",
+    key: str = "",
+) -> Matched:
+    """Which ids of a ground truth are scored: all, or with `partial` those that the submission has too.
+
+    Raises InputError where ids are missing or unknown unless `partial`, and where the two have no id in common.
+    """
+    known = set(wanted)
+    missing = sorted(known - given.keys())
+    found = Matched([i for i in wanted if i in given], missing, sorted(given.keys() - known), queries, answer, key)
+    if (found.missing or found.unknown) and not partial:
+        problems = [f"no {answer} for {key}{named(found.missing)}"] if found.missing else []
+        problems += [f"unknown {key}{named(found.unknown)}"] if found.unknown else []
+        raise InputError(
+            f"{where}{'; '.join(problems)}",
+            file=file,
+            remedy=f"give one {answer} for each of the {queries}, or --partial to score those that both files have",
+        )
+    if not found.both:
+        raise InputError(
+            f"{where}not one of the {queries} is in it", file=file, remedy="check that the files belong together"
+        )
+    return found
