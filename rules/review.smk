@@ -2,13 +2,13 @@ from verified.annotations.paths import compared_candidates
 from verified.config import outputs
 from verified.people.pages import page_digest
 from verified.report.paths import title_of
-from verified.people.review.paths import page_folders, review_warning
+from verified.people.paths import page_folders, review_warning
 
 
 rule review:
     """Pages on which people review captions, for every data set that is annotated here."""
     input:
-        page_folders(settings),
+        page_folders(settings, "review"),
 
 
 rule prepare_review:

@@ -1,11 +1,12 @@
 from verified.people.pages import page_digest
-from verified.report.paths import study_pages, title_of
+from verified.people.paths import page_folders
+from verified.report.paths import title_of
 
 
 rule study:
     """Pages for the participants of a user study (Table 3), for every data set with videos."""
     input:
-        study_pages(settings),
+        page_folders(settings, "study"),
 
 
 rule prepare_study:

@@ -12,7 +12,7 @@ from people.answered import STUDY, annotations, answer_file, study
 from refusals import refused, said
 
 from verified.__main__ import main
-from verified.cli.study import told
+from verified.cli.study import what_to_do
 from verified.demo.encode import write_video
 from verified.io.jsonl import write_json
 from verified.io.video import cut
@@ -132,7 +132,7 @@ def test_clips_have_the_length_and_size_asked_for(small_study):
 
 def test_the_pages_of_a_study_are_named_with_what_comes_next(small_study):
     folder, _ = small_study
-    said = told(folder)
+    said = what_to_do(folder)
     assert "Demo: 6 captions, 3 grades each, for 3 people." in said
     assert all(f"{folder}/pages/participant-0{number}.html" in said for number in (1, 2, 3))
     assert f"verified study import FILES... --study {folder}" in said

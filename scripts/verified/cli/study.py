@@ -48,12 +48,12 @@ def run_pages(arguments: argparse.Namespace) -> int:
     run = subprocess.run(snakemake_command(*options, "--", "study"))
     if run.returncode:
         return run.returncode
-    for name in datasets_with(settings, "has_videos", "annotated_here"):
-        print(told(Path(dataset_folder(settings, name), "study")))
+    for name in datasets_with(settings, "annotated_here"):
+        print(what_to_do(Path(dataset_folder(settings, name), "study")))
     return 0
 
 
-def told(folder: Path) -> str:
+def what_to_do(folder: Path) -> str:
     """The pages of a study, and what to do with them."""
     from verified.io.jsonl import read_json
 

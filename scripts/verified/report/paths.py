@@ -7,7 +7,6 @@ from verified.benchmark.mad.paths import figure_files as film_figures
 from verified.config import Config, outputs
 from verified.config.folders import dataset_folder, dataset_of, dataset_values, datasets_with, home, shown_datasets
 from verified.config.trust import confidence_warning
-from verified.errors import InputError
 from verified.figures.paths import figures_of
 from verified.runtime.folders import key_of
 
@@ -51,20 +50,6 @@ def browser_facts(settings: Config) -> Callable[[object], dict]:
 def title_of(settings: Config) -> Callable[[object], str]:
     """A params function: the title of ``wildcards.dataset``."""
     return dataset_values(settings, lambda dataset: dataset.title)
-
-
-def study_pages(settings: Config) -> Callable[[object], list[str]]:
-    """An input function: the pages of every study. Raises InputError where no data set has videos to show."""
-
-    def folders(wildcards) -> list[str]:
-        shown = datasets_with(settings, "has_videos", "annotated_here")
-        if not shown:
-            raise InputError(
-                "no data set of this configuration comes from videos", remedy="a study shows clips of the moments"
-            )
-        return [f"{dataset_folder(settings, name)}/study/pages" for name in shown]
-
-    return folders
 
 
 def report_files(settings: Config) -> list[str]:

@@ -10,7 +10,7 @@ from verified.benchmark.vcmr.paths import possible_runs
 from verified.config import Config, outputs
 from verified.config.folders import dataset_folder, dataset_values, evaluator_folder, shown_datasets
 from verified.config.sources import DemoSource
-from verified.people.review.paths import table_files as review_tables
+from verified.people.paths import review_tables
 from verified.tables.layout import runs
 
 

@@ -1,14 +1,16 @@
-"""What the rules of the review read and write."""
+"""What the rules of study and review read and write."""
 
 from collections.abc import Callable
+from typing import Literal
 
 from verified.config import Config
 from verified.config.folders import dataset_folder, datasets_with
 from verified.config.trust import confidence_warning
+from verified.errors import InputError
 from verified.runtime.folders import key_of
 
 
-def table_files(settings: Config) -> list[str]:
+def review_tables(settings: Config) -> list[str]:
     """The tables of the review of each data set, where the configuration names files of decisions."""
     if not settings.annotations.review:
         return []
@@ -18,11 +20,17 @@ def table_files(settings: Config) -> list[str]:
     ]
 
 
-def page_folders(settings: Config) -> Callable[[object], list[str]]:
-    """An input function: the review pages of every data set that the workflow annotates."""
+def page_folders(settings: Config, kind: Literal["study", "review"]) -> Callable[[object], list[str]]:
+    """An input function: the pages of every data set that the workflow annotates. Raises InputError for none."""
 
     def folders(wildcards) -> list[str]:
-        return [f"{dataset_folder(settings, name)}/review/pages" for name in datasets_with(settings, "annotated_here")]
+        shown = datasets_with(settings, "annotated_here")
+        if not shown:
+            raise InputError(
+                "no data set of this configuration is annotated from its videos",
+                remedy="the pages show clips of moments with their captions",
+            )
+        return [f"{dataset_folder(settings, name)}/{kind}/pages" for name in shown]
 
     return folders
 
