@@ -82,6 +82,11 @@ def make_pages(tool, questions, videos, folder):
     return page, json.loads(task)
 
 
+def imported(answers, pages, folder, *options):
+    command = ("rextime", "import-pages", answers, "--key", pages / "key.json", "--output", folder, *options)
+    return main(list(map(str, command)))
+
+
 def test_pages_hold_what_an_annotator_may_see_and_nothing_else(questions, videos, tmp_path, capsys):
     page, task = make_pages("human", questions, videos, tmp_path / "human")
     assert set(task["items"][0]) == {"item", "clip", "qid", "query", "video", "duration", "options"}
@@ -148,14 +153,12 @@ def test_answers_are_verified_and_marked_by_keyboard(questions, videos, tmp_path
         chromium.run("document.getElementById('end').value = ''; document.getElementById('end').focus()")
         chromium.insist(lambda: chromium.type("3.5"), "given().end === 3.5")
         export = finish(chromium)
-    command = ["rextime", "import-pages", str(part), "--key", str(tmp_path / "verify/key.json")]
-    assert main([*command, "--output", str(tmp_path / "part")]) == 0
+    assert imported(part, tmp_path / "verify", tmp_path / "part") == 0
     counted = read_json(tmp_path / "part/summary.json")
     assert (counted["answers"], counted["annotators_unfinished"], counted["annotators_missing"]) == (1, [1], [])
     values = json.loads(export.read_text())
     assert {row["action"] for row in values["log"]} >= {"shown", "start", "end", "bad"}
-    arguments = ["--key", str(tmp_path / "verify/key.json"), "--output", str(tmp_path / "out")]
-    assert main(["rextime", "import-pages", str(export), *arguments, "--questions", str(questions)]) == 0
+    assert imported(export, tmp_path / "verify", tmp_path / "out", "--questions", questions) == 0
     kept = read_jsonl(tmp_path / "out/questions.jsonl")
     assert [row["qid"] for row in kept] == ["q/1", "q/3"]
     assert kept[0]["relevant_windows"][0] == pytest.approx([1.0, 3.0], abs=0.11)
@@ -176,8 +179,7 @@ def test_spans_of_questions_are_marked_and_people_are_scored(questions, videos, 
                 chromium.run("document.getElementById('next').click()")
         chromium.screenshot("rextime-question-span")
         export = finish(chromium)
-    arguments = ["--key", str(tmp_path / "span/key.json"), "--output", str(tmp_path / "out")]
-    assert main(["rextime", "import-pages", str(export), *arguments, "--questions", str(questions)]) == 0
+    assert imported(export, tmp_path / "span", tmp_path / "out", "--questions", questions) == 0
     assert read_jsonl(tmp_path / "out/questions.jsonl")[0]["question_windows"][0] == pytest.approx([2.5, 3.5], abs=0.11)
     page, _ = make_pages("human", questions, videos, tmp_path / "human")
     with browser(tmp_path / "browser-human") as chromium:
@@ -192,8 +194,7 @@ def test_spans_of_questions_are_marked_and_people_are_scored(questions, videos, 
             if asked_before < 2:
                 chromium.run("document.getElementById('next').click()")
         export = finish(chromium)
-    arguments = ["--key", str(tmp_path / "human/key.json"), "--output", str(tmp_path / "scores")]
-    assert main(["rextime", "import-pages", str(export), *arguments]) == 0
+    assert imported(export, tmp_path / "human", tmp_path / "scores") == 0
     scores = json.loads((tmp_path / "scores/summary.json").read_text())["performance"]["annotator 1"]
     assert scores["questions"] == 3 and scores["VQA"] == pytest.approx(2 / 3) and scores["MR-full-R1@0.5"] == 100
 
@@ -212,16 +213,7 @@ def test_a_key_that_was_changed_is_named(change, tmp_path, capsys):
     write_json(tmp_path / "answers.json", answer_file(FORM, key))
     KEYS[change](key)
     write_json(tmp_path / "key.json", key)
-    command = [
-        "rextime",
-        "import-pages",
-        tmp_path / "answers.json",
-        "--key",
-        tmp_path / "key.json",
-        "--output",
-        tmp_path / "o",
-    ]
-    assert main(list(map(str, command))) == 2
+    assert imported(tmp_path / "answers.json", tmp_path, tmp_path / "o") == 2
     said(capsys.readouterr().err, tmp_path / "key.json", remedy=True)
 
 
@@ -230,14 +222,5 @@ def test_questions_that_no_file_can_hold_are_named(questions, tmp_path, capsys):
     write_json(tmp_path / "key.json", key)
     write_json(tmp_path / "answers.json", answer_file(FORM, key))
     questions.write_text(questions.read_text().replace("Thing 1.", "\\ud800", 1))
-    command = [
-        "rextime",
-        "import-pages",
-        tmp_path / "answers.json",
-        "--key",
-        tmp_path / "key.json",
-        "--output",
-        tmp_path / "o",
-    ]
-    assert main([*map(str, command), "--questions", str(questions)]) == 2
+    assert imported(tmp_path / "answers.json", tmp_path, tmp_path / "o", "--questions", questions) == 2
     said(capsys.readouterr().err, questions, remedy=True)
