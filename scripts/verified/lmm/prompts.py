@@ -15,7 +15,7 @@ import hashlib
 import os
 import re
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, lru_cache
 from json.encoder import encode_basestring  # json.dumps(text, ensure_ascii=False) without making an encoder
 from pathlib import Path
 
@@ -50,8 +50,13 @@ class Prompt:
             raise ValueError(f"the prompt of {self.task} has no structured variant")
         if slots.keys() != self.kinds.keys():
             raise ValueError(f"{self.task} needs the slots {sorted(self.kinds)}, got {sorted(slots)}")
-        values = {name: quoted(value) if self.kinds[name] == "quoted" else value for name, value in slots.items()}
-        return "".join([text if name is None else values[name] for text, name in _pieces(text)])
+        kinds = self.kinds
+        return "".join(
+            [
+                piece if name is None else quoted(slots[name]) if kinds[name] == "quoted" else slots[name]
+                for piece, name in _pieces(text)
+            ]
+        )
 
 
 @cache
@@ -66,6 +71,7 @@ def _pieces(text: str) -> tuple[tuple[str, str | None], ...]:
     return (*pieces, (text[end:], None))
 
 
+@lru_cache(maxsize=4096)  # the prompts of all tasks hold the same captions
 def quoted(text: str) -> str:
     """One line between double quotes, inner quotes and backslashes escaped, white space collapsed."""
     return encode_basestring(" ".join(text.split()))

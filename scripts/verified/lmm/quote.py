@@ -16,6 +16,7 @@ import math
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from pathlib import Path
 
 from verified.captions.dynamics import TASKS as DYNAMICS_TASKS
@@ -66,6 +67,8 @@ def typical_tokens_out(task: str) -> int:
     return TYPICAL_TOKENS_OUT[task] if task in TYPICAL_TOKENS_OUT else FURTHER[task].tokens_out
 
 
+FOLLOWED = ("keyframe_description", "questions", "answers")
+"""Tasks whose answers other calls of a quote hold: one stand-in does for all calls of another task."""
 ANSWERED = ("ok", "truncated", "invalid", "blocked")
 """How calls end that are not asked again: what these took is what a call takes, further attempts included."""
 COUNTED = ("known", "calls", "images", "frames", "tokens_in", "tokens_out", "money", "pictures_unknown")
@@ -120,7 +123,10 @@ class Planner(Client):
                 self.seen.add(identity)
                 self._count(call, outcome)
             if outcome is None:
-                outcome = Outcome("", "ok", parsed=_stand_in(task, call.count, f"{identity % 2**64:016x}"))
+                if task in FOLLOWED:
+                    outcome = _stand_in(task, call.count, f"{identity % 2**64:016x}")
+                else:
+                    outcome = _common_stand_in(task, call.count)
             yield index, outcome
 
     def _count(self, call: Call, known: Outcome | None) -> None:
@@ -192,14 +198,19 @@ def _mean_tokens(role: EngineSettings, sizes: Sizes, side: int | None = None) ->
     return total / sizes.total()
 
 
-def _stand_in(task: str, count: int, identity: str) -> Parsed:
+def _stand_in(task: str, count: int, identity: str) -> Outcome:
     """Parts of an ordinary length in the place of an answer that is not there; `identity` tells it from all others."""
     if task in FURTHER:
-        return FURTHER[task].stand_in
+        return Outcome("", "ok", parsed=FURTHER[task].stand_in)
     words = TYPICAL_TOKENS_OUT[task] // (3 if task == "keyframe_description" else count + 1)
     text = "word_" * (words - len(identity) // 5) + identity
     sections = {"background": text, "foreground": text, "description": text}
-    return Parsed((text,) * count, sections, tuple(range(count)))
+    return Outcome("", "ok", parsed=Parsed((text,) * count, sections, tuple(range(count))))
+
+
+@cache
+def _common_stand_in(task: str, count: int) -> Outcome:
+    return _stand_in(task, count, "")
 
 
 def quote(config: Config) -> list[dict]:
