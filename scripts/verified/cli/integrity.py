@@ -6,6 +6,7 @@ import shlex
 from pathlib import Path
 
 from verified.errors import InputError
+from verified.io.yaml_file import read_yaml
 from verified.runtime.options import Extend
 from verified.runtime.project import located
 
@@ -80,12 +81,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _name(configurations: list[Path]) -> list[str]:
     """The name in the last of the configuration files that has one, which is the one that counts."""
-    import yaml
-
     names = []
     for path in configurations:
         try:
-            names.append((yaml.safe_load(Path(path).read_text(encoding="utf-8")) or {}).get("name"))
-        except (OSError, ValueError, AttributeError, yaml.YAMLError) as error:
+            names.append(read_yaml(Path(path).read_text(encoding="utf-8"), path).get("name"))
+        except (OSError, UnicodeDecodeError) as error:
             raise InputError(f"not a configuration: {error}", file=path) from None
     return [name for name in names if name][-1:]

@@ -10,10 +10,9 @@ from functools import reduce
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from verified.errors import InputError
-from verified.io.jsonl import is_array, is_object
+from verified.io.jsonl import is_array
+from verified.io.yaml_file import read_yaml
 
 LAYERS = "layers"
 
@@ -66,11 +65,9 @@ def _layers_and_own(path: Path, above: tuple[Path, ...]) -> tuple[list[dict[str,
 
 def _mapping(path: Path) -> dict[str, Any]:
     try:
-        values = yaml.safe_load(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
     except (FileNotFoundError, IsADirectoryError):
         raise InputError("no such file", file=path) from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise InputError(f"not YAML: {error}", file=path) from None
-    if not is_object(values):
-        raise InputError("expected a mapping of keys", file=path)
-    return values
+    except UnicodeDecodeError as error:
+        raise InputError(f"not UTF-8: {error}", file=path) from None
+    return read_yaml(text, path)

@@ -19,9 +19,9 @@ from functools import cache, lru_cache
 from json.encoder import encode_basestring  # json.dumps(text, ensure_ascii=False) without making an encoder
 from pathlib import Path
 
-import yaml
-
 from verified.errors import InputError
+from verified.io.jsonl import is_object
+from verified.io.yaml_file import read_yaml
 from verified.lmm.request import TASKS
 from verified.lmm.task_registry import FURTHER
 from verified.runtime.project import located
@@ -103,7 +103,7 @@ def read_prompt(path: str | os.PathLike, task: str) -> Prompt:
         raise InputError(f"not UTF-8 ({error.reason} at byte {error.start})", file=path) from None
     header, text = _split(content, path)
     kinds = header.get("slots")
-    if not isinstance(kinds, dict) or not all(kind in KINDS for kind in kinds.values()):
+    if not is_object(kinds) or not all(isinstance(kind, str) and kind in KINDS for kind in kinds.values()):
         raise InputError(f"the header needs `slots:` with one of {', '.join(KINDS)} for each slot", file=path)
     slots = set(TASKS[task] if task in TASKS else FURTHER[task].slots)
     _compare(slots, set(kinds), "the header", path)
@@ -166,12 +166,7 @@ def _split(content: str, path: Path) -> tuple[dict, str]:
     pieces = re.split(r"(?m)^---[ \t]*\r?\n", content, maxsplit=2)
     if len(pieces) != 3 or pieces[0].strip():
         raise InputError("a prompt file begins with a YAML header between two lines of ---", file=path)
-    try:
-        header = yaml.safe_load(pieces[1])
-    except yaml.YAMLError as error:
-        raise InputError(f"the header is not YAML: {error}", file=path) from None
-    if not isinstance(header, dict):
-        raise InputError("the header is not a mapping of keys", file=path)
+    header = read_yaml(pieces[1], path, first_line=2)
     if not pieces[2].strip():
         raise InputError("the prompt has no text", file=path)
     return header, pieces[2].strip()

@@ -1,0 +1,97 @@
+"""YAML that people write: a mapping, each key once. Whatever else a file holds is an InputError with line and column.
+
+PyYAML alone keeps the last of two equal keys without a word, and copies what aliases repeat without a limit.
+"""
+
+from typing import Any, cast
+
+import yaml
+from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+from verified.errors import InputError
+
+MOST_VALUES = 100_000
+"""Keys and values of a file, those that aliases repeat counted each time."""
+MERGE = "tag:yaml.org,2002:merge"
+
+
+def read_yaml(text: str, file: object, first_line: int = 1) -> dict[str, Any]:
+    """The mapping that a text holds.
+
+    file: named in errors. first_line: where in the file the text begins. Raises InputError for a text that is not YAML
+    or not a mapping with texts as keys, for a key that stands twice in one mapping, for a value that its tag does not
+    allow, and for a text that is nested too deeply, contains itself or grows without measure by aliases.
+    """
+    try:
+        loader = yaml.SafeLoader(text)
+        root = loader.get_single_node()
+        if root is not None:
+            _check(root, file, first_line)
+        values = cast(object, root and loader.construct_document(root))  # pyright: ignore[reportUnknownMemberType] (no types)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        said = " ".join(filter(None, (error.context, error.problem)))
+        raise _refusal(f"not YAML: {said}", mark, file, first_line) from None
+    except yaml.YAMLError as error:  # characters that YAML does not have
+        raise InputError(f"not YAML: {error}", file=file, remedy="remove them") from None
+    except RecursionError:
+        raise InputError("nested too deeply", file=file) from None
+    if not isinstance(values, dict) or not all(isinstance(key, str) for key in cast(dict[object, object], values)):
+        raise InputError("expected a mapping of keys", file=file)
+    return cast(dict[str, Any], values)
+
+
+def _check(root: Node, file: object, first_line: int) -> None:
+    """Raise InputError for doubled keys, scalars that cannot be read, and aliases that make too much of a text."""
+    sizes: dict[int, int] = {}
+
+    def size(node: Node, above: frozenset[int]) -> int:
+        if id(node) in above:
+            raise _refusal("a value contains itself", node.start_mark, file, first_line)
+        if id(node) not in sizes:
+            inside = above | {id(node)}
+            if isinstance(node, MappingNode):
+                _check_keys(node, file, first_line)
+                total = sum(size(key, inside) + size(value, inside) for key, value in node.value)
+            elif isinstance(node, SequenceNode):
+                total = sum(size(item, inside) for item in node.value)
+            else:
+                _check_scalar(node, file, first_line)
+                total = 0
+            sizes[id(node)] = 1 + total
+            if sizes[id(node)] > MOST_VALUES:
+                raise _refusal(f"more than {MOST_VALUES} values", node.start_mark, file, first_line)
+        return sizes[id(node)]
+
+    size(root, frozenset())
+
+
+def _check_keys(mapping: MappingNode, file: object, first_line: int) -> None:
+    lines: dict[str, int] = {}
+    for key, _ in mapping.value:
+        if not isinstance(key, ScalarNode):
+            raise _refusal("a key is a list or a mapping", key.start_mark, file, first_line)
+        if key.tag == MERGE:
+            continue
+        line = first_line + key.start_mark.line
+        if key.value in lines:
+            raise InputError(
+                f"the key {key.value!r} stands twice, in line {lines[key.value]} and line {line}",
+                file=file,
+                remedy="join the two, or remove one",
+            )
+        lines[key.value] = line
+
+
+def _check_scalar(node: Node, file: object, first_line: int) -> None:
+    if node.tag == MERGE:
+        return
+    try:
+        yaml.constructor.SafeConstructor().construct_object(node)  # pyright: ignore[reportUnknownMemberType] (no types)
+    except (ValueError, OverflowError, KeyError, IndexError, TypeError) as error:  # of int(), datetime() and the like
+        raise _refusal(f"{node.value!r} cannot be read ({error})", node.start_mark, file, first_line) from None
+
+
+def _refusal(problem: str, mark: yaml.Mark | None, file: object, first_line: int) -> InputError:
+    where = f"line {first_line + mark.line}, column {mark.column + 1}: " if mark else ""
+    return InputError(f"{where}{problem}", file=file, remedy="correct the YAML there")

@@ -1,0 +1,69 @@
+"""Configurations and prompts' headers: doubled keys, bombs, bad tags and impossible values are named by their line."""
+
+import random
+import time
+
+import pytest
+from refusals import refused
+
+from verified.errors import InputError
+from verified.io.yaml_file import read_yaml
+from verified.lmm.prompts import TASKS, read_prompt
+from verified.runtime.project import PROJECT
+
+BITS = [b"", b"\xff", b": ", b"\n", b"[", b"- 1\n", b"1: ", b"*a"]
+"""What takes the place of a few bytes of a prompt file."""
+BOMB = "a: &a [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
+    f"{chr(98 + n)}: &{chr(98 + n)} [{', '.join([f'*{chr(97 + n)}'] * 10)}]\n" for n in range(9)
+)
+
+
+def test_what_is_read_is_what_yaml_says():
+    text = "a: {b: [1, 2.5, yes, null, 2020-01-31]}\nbase: &base {c: 1, d: 2}\njoined: {<<: *base, d: 3}\n"
+    values = read_yaml(text, "c.yaml")
+    assert values["a"]["b"][:4] == [1, 2.5, True, None] and values["joined"] == {"c": 1, "d": 3}
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("retrieval:\n  bootstrap: 900\nname: x\nretrieval:\n  models: [xml]\n", ["retrieval", "line 1", "line 4"]),
+        ("a:\n  b: 1\n  c: {d: 1, d: 2}\n", ["d", "line 3"]),
+        (BOMB, ["line"]),
+        ("a: &a [*a]\n", ["line 1"]),
+        ("a: " + "[" * 20000 + "\n", []),
+        ("a: !!python/object/apply:os.system [ls]\n", ["line 1", "column 4"]),
+        ("x: 1\na: 2020-13-45\n", ["2020-13-45", "line 2", "column 4"]),
+        ("a: 1:99999999999999999999999:x\n  b: c\n", ["line 2"]),
+        ("? [a, b]\n: 1\n", ["line 1"]),
+        ("a: \x01\n", []),
+        ("- a\n- b\n", []),
+        ("1: a\n", []),
+        ("", []),
+        ("a: b: c\n", ["line 1", "column 5"]),
+    ],
+)
+def test_what_cannot_be_used_is_named_by_its_line(text, named):
+    started = time.process_time()
+    with refused(*named, file="c.yaml"):
+        read_yaml(text, "c.yaml")
+    assert time.process_time() - started < 30  # it ends, where copying aliases does not
+
+
+@pytest.mark.parametrize("task", sorted(TASKS))
+def test_damaged_prompts_are_read_or_refused(task, tmp_path):
+    whole = (PROJECT / "config" / "prompts" / f"{task}.md").read_bytes()
+    damaged = tmp_path / "prompt.md"
+    for seed in range(60):
+        draw = random.Random(f"{task} {seed}")
+        text = bytearray(whole)
+        for _ in range(draw.randint(1, 6)):
+            place = draw.randrange(len(text) if draw.random() < 0.3 else 200)
+            text[place : place + draw.randint(0, 3)] = draw.choice(
+                [b"", b"\xff", b": ", b"\n", b"[", b"- 1\n", b"1: ", b"*a"]
+            )
+        damaged.write_bytes(text)
+        try:
+            read_prompt(damaged, task)
+        except InputError as error:
+            assert error.file == damaged, f"seed {seed}"
