@@ -10,10 +10,11 @@ import pytest
 from refusals import refused, said
 
 from verified.__main__ import main
+from verified.benchmark.answers import Query
 from verified.benchmark.comparison.compare import difference, most_different, overall_table
-from verified.benchmark.comparison.groups import Query, alike, groups_of
+from verified.benchmark.comparison.ground_truth import read_ground_truth
+from verified.benchmark.comparison.groups import alike, groups_of
 from verified.benchmark.comparison.runs import read_run
-from verified.benchmark.vcmr.submission import read_truth
 from verified.keyframes.archive import encode_jpeg
 
 COUNT = 12
@@ -69,8 +70,8 @@ def runs(tmp_path, truth):
 
 
 def both(runs, truth):
-    moments = read_truth(truth)
-    return [read_run(str(run), moments, truth, "fig", None) for run in runs]
+    known = read_ground_truth(truth)
+    return [read_run(str(run), known, known.queries(), "fig", None) for run in runs]
 
 
 def test_wins_losses_and_the_difference_are_those_of_the_queries(runs, truth):

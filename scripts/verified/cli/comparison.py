@@ -15,7 +15,9 @@ def add_parser(subparsers) -> None:
         description="Compare runs on the same queries: a table, a figure and a page with the queries that differ most.",
     )
     parser.add_argument(
-        "ground_truth", metavar="GROUND_TRUTH", help="JSONL in the FIG or the TVR form, as for evaluate"
+        "ground_truth",
+        metavar="GROUND_TRUTH",
+        help="moments (FIG or TVR), films (MAD) or questions (ReXTime), as for evaluate",
     )
     parser.add_argument(
         "runs", metavar="RUN", nargs="+", help="a submission, or a run's folder with its seeds; NAME=RUN names it"
@@ -39,24 +41,24 @@ def run_compare(arguments: argparse.Namespace) -> int:
     """Write table, figure and page, and print the table. Raises InputError for runs that cannot be compared."""
     from verified.benchmark.comparison.compare import common_metrics, groups_table, overall_table
     from verified.benchmark.comparison.figure import draw_groups
-    from verified.benchmark.comparison.groups import groups_of, read_queries
+    from verified.benchmark.comparison.ground_truth import read_ground_truth
+    from verified.benchmark.comparison.groups import groups_of
     from verified.benchmark.comparison.page import write_comparison
     from verified.benchmark.comparison.runs import read_run
-    from verified.benchmark.vcmr.submission import read_truth
     from verified.tables.write import write_simple
 
     if len(arguments.runs) < 2:
         raise InputError("one run has nothing to be compared with", remedy="name two or more")
     if arguments.nms is not None and not 0 <= arguments.nms <= 1:
         raise InputError(f"--nms {arguments.nms} is no tIoU", remedy="give a number from 0 to 1")
-    truth, output = Path(arguments.ground_truth), Path(arguments.output)
-    moments = read_truth(truth)
-    runs = [read_run(run, moments, truth, arguments.tested_on, arguments.nms) for run in arguments.runs]
+    path, output = Path(arguments.ground_truth), Path(arguments.output)
+    truth = read_ground_truth(path)
+    queries = truth.queries()
+    runs = [read_run(run, truth, queries, arguments.tested_on, arguments.nms) for run in arguments.runs]
     names = [run.name for run in runs]
     if len(set(names)) < len(names):
         raise InputError(f"two runs are called {max(names, key=names.count)!r}", remedy="name them: NAME=RUN")
-    metrics = common_metrics(runs, tuple(arguments.metric))
-    queries = read_queries(truth, moments)
+    metrics = common_metrics(runs, tuple(arguments.metric), truth.compared)
     keyframes = _keyframes(arguments.keyframes)
     overall = overall_table(runs, metrics)
     tables = [overall]
@@ -66,7 +68,7 @@ def run_compare(arguments: argparse.Namespace) -> int:
         draw_groups(tables[1], [output / f"comparison-groups.{kind}" for kind in ("svg", "png")])
     provenance = [f"{name}: {', '.join(map(str, run.files))}" for name, run in zip(names, runs)]
     for table in tables:
-        write_simple(output, table, [f"Ground truth: {truth}", *provenance])
+        write_simple(output, table, [f"Ground truth: {path}", *provenance])
     figure = "comparison-groups.svg" if groups else None
     write_comparison(output / "index.html", tables, figure, runs, queries, keyframes)
     print((output / "comparison.md").read_text(encoding="utf-8"), end="")

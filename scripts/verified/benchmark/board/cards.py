@@ -1,4 +1,4 @@
-"""A submission on the board: a folder with its card and one file of ranked lists for each training."""
+"""A submission on the board: a folder with its card and one file for each training."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 from verified.errors import InputError
 from verified.io.jsonl import read_json
 
-CARD, TRUTH = "card.json", "truth.jsonl"
+CARD, TRUTH, FILMS = "card.json", "truth.jsonl", "truth.json"
 TEXTS = ("model", "features", "trained_on", "command", "commit")
 """What a card must say, each in a text."""
 KEYS = (*TEXTS, "seeds", "nms")
@@ -19,15 +19,25 @@ class Entry:
     folder: Path
     card: dict
     files: list[Path]
-    """One submission in the TVR form for each seed of the card."""
+    """One submission for each seed of the card."""
 
 
-def file_of(folder: Path, seed: int) -> Path:
-    """Where a training's ranked lists lie."""
-    return folder / f"seed-{seed}.json.gz"
+def truth_of(folder: Path) -> Path:
+    """A data set's ground truth: JSON Lines, or one JSON document of films. InputError where there is neither."""
+    found = [folder / name for name in (TRUTH, FILMS) if (folder / name).is_file()]
+    if not found:
+        raise InputError("no such file", file=folder / TRUTH, remedy="each data set of a board has its ground truth")
+    if len(found) > 1:
+        raise InputError(f"stands beside {TRUTH}", file=folder / FILMS, remedy="give one ground truth")
+    return found[0]
 
 
-def read_entry(folder: Path) -> Entry:
+def file_of(folder: Path, seed: int, ending: str) -> Path:
+    """Where a training's submission lies."""
+    return folder / f"seed-{seed}{ending}"
+
+
+def read_entry(folder: Path, ending: str) -> Entry:
     """The card and its files. Raises InputError for a card that says too little, and for files without a seed on it."""
     path = folder / CARD
     card = read_json(path)
@@ -42,7 +52,7 @@ def read_entry(folder: Path) -> Entry:
         raise InputError("'seeds' must be a list of different whole numbers", file=path)
     if nms is not None and not (isinstance(nms, int | float) and not isinstance(nms, bool) and 0 <= nms <= 1):
         raise InputError("'nms' must be a tIoU from 0 to 1, or null", file=path)
-    files = [file_of(folder, seed) for seed in seeds]
+    files = [file_of(folder, seed, ending) for seed in seeds]
     present = {file for file in folder.iterdir() if file.name != CARD}
     for file in files:
         if file not in present:
@@ -52,11 +62,9 @@ def read_entry(folder: Path) -> Entry:
     return Entry(folder, card, files)
 
 
-def read_board(folder: Path) -> list[Entry]:
-    """All entries of one data set, by name. InputError where there is no ground truth or no entry."""
-    if not (folder / TRUTH).is_file():
-        raise InputError("no such file", file=folder / TRUTH, remedy="each data set of a board has its ground truth")
-    entries = [read_entry(path) for path in sorted(folder.iterdir()) if path.is_dir()]
+def read_board(folder: Path, ending: str) -> list[Entry]:
+    """All entries of one data set, by name, with files of this ending. InputError where there is none."""
+    entries = [read_entry(path, ending) for path in sorted(folder.iterdir()) if path.is_dir()]
     if not entries:
         raise InputError("holds no submission", file=folder, remedy="fill it with `verified board-add`")
     return entries

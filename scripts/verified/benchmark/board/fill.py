@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 from verified.benchmark.board.cards import CARD, TRUTH, file_of
+from verified.benchmark.vcmr.answers import MomentTruth
 from verified.benchmark.vcmr.same_settings import check_alike, read_metrics
 from verified.errors import InputError
 from verified.io.files import atomic_path, write_text
@@ -18,7 +19,7 @@ CAPTIONS = "fig"
 
 NEEDED = ("dataset", "model", "seed", "split", "nms_threshold", "ground_truth_sha256")
 """What metrics must say for a card."""
-SUBMISSION = "submission.json.gz"
+SUBMISSION = f"submission{MomentTruth.ending}"
 
 
 def add_run(run: Path, folder: Path, command: str, commit: str) -> list[str]:
@@ -65,9 +66,11 @@ def add_run(run: Path, folder: Path, command: str, commit: str) -> list[str]:
             "nms": trainings[0][1]["nms_threshold"],
         }
         for path, known in trainings:
-            _copy(path.with_name(SUBMISSION), file_of(folder / model, known["seed"]))
+            _copy(path.with_name(SUBMISSION), file_of(folder / model, known["seed"], MomentTruth.ending))
         write_text(folder / model / CARD, json.dumps(card, indent=1, ensure_ascii=False) + "\n")
-        for earlier in set((folder / model).glob("seed-*.json.gz")) - {file_of(folder / model, seed) for seed in seeds}:
+        for earlier in set((folder / model).glob("seed-*.json.gz")) - {
+            file_of(folder / model, seed, MomentTruth.ending) for seed in seeds
+        }:
             earlier.unlink()
     return sorted(models)
 

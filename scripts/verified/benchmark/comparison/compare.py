@@ -12,7 +12,6 @@ from verified.benchmark.vcmr.same_settings import SETTINGS
 from verified.errors import InputError
 from verified.tables.table import ONE_TRAINING_NOTE, Estimate, SimpleTable, estimate, p_or_why
 
-METRICS = ("VCMR/0.5/r1", "VCMR/0.5/r10", "VCMR/0.7/r1", "SVMR/0.5/r1", "VR/r1")
 FEW = 10
 """Of fewer videos, a variance is hardly known."""
 SHOWN = 5
@@ -25,8 +24,8 @@ def difference(first: Run, second: Run, metric: str, queries: np.ndarray) -> Pai
     return paired(one, two, first.videos[queries])
 
 
-def common_metrics(runs: list[Run], wanted: tuple[str, ...]) -> list[str]:
-    """`wanted`, or where nothing is, those of `METRICS` that all runs have.
+def common_metrics(runs: list[Run], wanted: tuple[str, ...], usual: tuple[str, ...]) -> list[str]:
+    """`wanted`, or where nothing is, those of `usual` that all runs have.
 
     Raises InputError for a wanted metric that a run lacks.
     """
@@ -34,7 +33,7 @@ def common_metrics(runs: list[Run], wanted: tuple[str, ...]) -> list[str]:
     for metric in wanted:
         if metric not in known:
             raise InputError(f"not every run has the metric {metric!r}", remedy=f"known: {', '.join(sorted(known))}")
-    return list(wanted) or [metric for metric in METRICS if metric in known]
+    return list(wanted) or [metric for metric in usual if metric in known]
 
 
 def overall_table(runs: list[Run], metrics: list[str]) -> SimpleTable:
@@ -123,7 +122,7 @@ def groups_table(runs: list[Run], metric: str, groups: list[Group]) -> SimpleTab
 def most_different(first: Run, second: Run) -> tuple[list[int], list[int]]:
     """Queries (positions) in which the first run is furthest ahead of the second, and the other way round.
 
-    Ahead by 1 / rank of the first VCMR row that is right at tIoU 0.5, on the mean over trainings; ties by position.
+    Ahead by 1 / rank of the first answer that is right at tIoU 0.5, on the mean over trainings; ties by position.
     """
     ahead = first.reciprocal.mean(axis=0) - second.reciprocal.mean(axis=0)
     order = np.argsort(-ahead, kind="stable")

@@ -2,12 +2,10 @@
 
 import re
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
-from verified.benchmark.vcmr.submission import TrueMoment
-from verified.io.jsonl import iterate_jsonl
+from verified.benchmark.answers import Query
 
 ALIKE = 0.5
 """Cosine of two captions' word weights (tf-idf) at which they count as alike."""
@@ -24,34 +22,6 @@ class Group:
     label: str
     queries: np.ndarray
     """[Q] bool."""
-
-
-@dataclass
-class Query:
-    """What the ground truth says of a query; None where it says nothing."""
-
-    desc_id: int
-    video: str
-    start: float
-    end: float
-    caption: str
-    kind: str | None
-    duration: float | None
-
-
-def read_queries(truth: Path, moments: dict[int, TrueMoment]) -> list[Query]:
-    """The queries of `moments` in their order, from a ground truth in the FIG or the TVR form."""
-    rows = {int(row["desc_id"]): row for row in iterate_jsonl(truth, required=("desc_id",))}
-    queries = []
-    for desc_id, moment in moments.items():
-        row, (start, end) = rows[desc_id], moment.spans[0]
-        caption = row.get("fig_desc") or row.get("desc") or row.get("cog_desc") or ""
-        duration = row.get("duration")
-        duration = float(duration) if isinstance(duration, int | float) and duration > 0 else None
-        kind = row.get("fig_desc_type")
-        kind = kind if isinstance(kind, str) else None
-        queries.append(Query(desc_id, moment.video, start, end, str(caption), kind, duration))
-    return queries
 
 
 def groups_of(queries: list[Query]) -> list[Group]:

@@ -4,9 +4,10 @@ import html
 from collections.abc import Callable
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
+from verified.benchmark.answers import Query
 from verified.benchmark.comparison.compare import most_different
-from verified.benchmark.comparison.groups import Query
 from verified.benchmark.comparison.runs import Run
 from verified.io.files import write_text
 from verified.tables.table import SimpleTable
@@ -22,7 +23,7 @@ article { border-top: 1px solid #8886; padding: .6rem 0; } article img { height:
 p.note { font-size: 13px; opacity: .8; }
 """
 
-Keyframes = Callable[[int], list[list]]
+Keyframes = Callable[[Any], list[list]]
 """From a query's id to ``[time in seconds, data URL]`` of each keyframe of its moment."""
 
 
@@ -67,10 +68,10 @@ def _table(table: SimpleTable) -> str:
 
 def _query(query: Query, at: int, runs: tuple[Run, Run], keyframes: Keyframes) -> str:
     images = "".join(
-        f'<img src="{url}" alt="keyframe at {time:g} s" title="{time:g} s">' for time, url in keyframes(query.desc_id)
+        f'<img src="{url}" alt="keyframe at {time:g} s" title="{time:g} s">' for time, url in keyframes(query.id)
     )
     answers = "".join(f"<li>{_answer(run, query, at)}</li>" for run in runs)
-    location = f"{query.video}, {query.start:g}–{query.end:g} s (query {query.desc_id})"
+    location = f"{query.video}, {query.start:g}–{query.end:g} s (query {query.id})"
     return (
         f"<article><p><strong>{html.escape(query.caption)}</strong><br>{html.escape(location)}</p>"
         f"<div>{images}</div><ul>{answers}</ul></article>"

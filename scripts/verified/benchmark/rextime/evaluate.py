@@ -29,7 +29,7 @@ class Evaluation:
         A submission is one training, or none: the noise of training is not in it.
         """
         scored = measures(self.scores)
-        return {name: measured(values, self.scores.videos, top=_top(name)) for name, values in scored.items()}
+        return {name: measured(values, self.scores.videos, top=top_of(name)) for name, values in scored.items()}
 
 
 def evaluate_files(
@@ -102,13 +102,13 @@ def compare(first: Scores, second: Scores) -> list[dict]:
     ours, theirs = measures(first), measures(second)
     rows = []
     for name in (name for name in ours if name in theirs):
-        found = paired(ours[name][None], theirs[name][None], first.videos, _top(name))
+        found = paired(ours[name][None], theirs[name][None], first.videos, top_of(name))
         low, high = (None if np.isnan(bound) else bound for bound in (found.low, found.high))
         row = {"measure": name, "difference": found.value, "low": low, "high": high}
         rows.append(row if name == "mIoU" else row | {"only_first": found.wins, "only_second": found.losses})
     return rows
 
 
-def _top(measure: str) -> float:
+def top_of(measure: str) -> float:
     """The most that a measure of the official output can be: accuracies are fractions, the others percentages."""
     return 1.0 if measure.startswith("VQA") else 100.0

@@ -55,6 +55,8 @@ class Scored:
     """[Q] lists, suppressed if that was asked for."""
     values: dict[str, np.ndarray]
     """Per metric a number per query, [Q], as of `metrics.per_query`."""
+    video_index: dict[str, int]
+    """The number of each video in `lists`."""
 
 
 def scored_tasks(
@@ -80,7 +82,7 @@ def scored_tasks(
         _describe(task, ids, lists, submission, notes)
         if nms is not None and task != "VR":
             lists = suppress(lists, nms)
-        yield Scored(task, truth, lists, per_query(task, truth, lists))
+        yield Scored(task, truth, lists, per_query(task, truth, lists), submission.video_index)
 
 
 def _truth(

@@ -1,0 +1,58 @@
+"""What comparisons and boards need of any benchmark: its queries, and what a submission answers to each."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+Prediction = tuple[str, float, float]
+"""Video, start and end in seconds."""
+
+
+@dataclass(frozen=True)
+class Query:
+    """What the ground truth says of a query; None where it says nothing."""
+
+    id: int | str
+    video: str
+    """The video, or film, that it is about."""
+    start: float
+    end: float
+    caption: str
+    kind: str | None = None
+    duration: float | None = None
+
+
+@dataclass(frozen=True)
+class Answers:
+    """One submission, query by query, in the order of the ground truth."""
+
+    values: dict[str, np.ndarray]
+    """{metric: [Q]} from 0 to 1."""
+    ranks: np.ndarray
+    """[Q] rank, from 1, of the first answer that is right at tIoU 0.5; infinity where none is."""
+    first: list[Prediction | None]
+    """[Q] the first span that is answered."""
+
+
+class GroundTruth(Protocol):
+    """A ground truth in the form of one benchmark, which scores submissions in that form."""
+
+    compared: tuple[str, ...]
+    """Metrics by which runs are compared where none is asked for; groups of queries by the first that there is."""
+    shown: tuple[str, ...]
+    """Metrics of a board, which is ordered by the first."""
+    ending: str
+    """Of the name of a submission."""
+
+    def queries(self) -> list[Query]:
+        """All queries."""
+        ...
+
+    def answers(self, file: Path, nms: float | None) -> Answers:
+        """Score a submission, spans above the tIoU `nms` with a better one suppressed first.
+
+        Raises InputError unless it answers every query and no other.
+        """
+        ...

@@ -1,0 +1,48 @@
+"""Grounding in films for comparisons and boards: annotations in MAD's form."""
+
+from pathlib import Path
+
+import numpy as np
+
+from verified.benchmark.answers import Answers, Query
+from verified.benchmark.mad.annotations import checked, read_mad
+from verified.benchmark.mad.recall import DEPTH, IOUS, KS, first_hits
+from verified.benchmark.mad.submission import read_submission
+from verified.benchmark.nms import suppress_spans
+from verified.benchmark.submissions import match
+
+
+class FilmTruth:
+    """Sentences in films; metrics are named IoU=θ/R@K, and an IoU above θ is a hit, as in the paper's text."""
+
+    compared: tuple[str, ...] = ("IoU=0.5/R@1", "IoU=0.5/R@5", "IoU=0.3/R@1", "IoU=0.1/R@1")
+    shown: tuple[str, ...] = tuple(f"IoU={threshold:g}/R@{k}" for threshold in reversed(IOUS) for k in KS[:3])
+    ending: str = ".jsonl"
+
+    def __init__(self, path: Path):
+        self.rows, self.excluded, _ = checked(read_mad(path, "test"))
+
+    def queries(self) -> list[Query]:
+        """The annotations that can be used."""
+        return [
+            Query(row["id"], row["film"], row["start"], row["end"], row["sentence"], None, row["duration"])
+            for row in self.rows
+        ]
+
+    def answers(self, file: Path, nms: float | None) -> Answers:
+        """As of `GroundTruth`; what is said of annotations that cannot be used is passed over."""
+        given = read_submission(file)
+        for row in self.excluded:
+            given.pop(row["id"], None)
+        match([row["id"] for row in self.rows], given, False, file, answer="line")
+        spans = [given[row["id"]] for row in self.rows]
+        if nms is not None:
+            spans = [listed[suppress_spans(listed, nms, DEPTH)] for listed in spans]
+        moments = np.array([[row["start"], row["end"]] for row in self.rows]).reshape(-1, 2)
+        ranks = first_hits(spans, moments)
+        values = {f"IoU={threshold:g}/R@{k}": ranks[:, c] <= k for c, threshold in enumerate(IOUS) for k in KS}
+        first = [
+            (row["film"], float(listed[0, 0]), float(listed[0, 1])) if len(listed) else None
+            for row, listed in zip(self.rows, spans)
+        ]
+        return Answers(values, ranks[:, IOUS.index(0.5)], first)

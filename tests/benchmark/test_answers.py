@@ -1,0 +1,180 @@
+"""Comparisons and boards of films and of questions, as `verified compare` and `verified board` serve them."""
+
+import csv
+import json
+
+import pytest
+from refusals import refused, said
+
+from verified.__main__ import main
+from verified.benchmark.comparison.ground_truth import read_ground_truth
+from verified.benchmark.mad.answers import FilmTruth
+from verified.benchmark.mad.recall import IOUS, KS
+from verified.benchmark.mad.submission import evaluate, read_submission
+from verified.benchmark.rextime.answers import QuestionTruth
+from verified.benchmark.rextime.evaluate import evaluate_files
+from verified.benchmark.vcmr.answers import MomentTruth
+
+COUNT = 12
+
+
+def lines(path, rows):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def films(folder, indent=None):
+    """Twelve sentences in four films of 100 s; each moment has 10 s."""
+    annotations = {
+        str(n): {
+            "movie": f"f{n % 4}",
+            "sentence": f"someone walks {'away' if n % 2 else 'in'}",
+            "movie_duration": 100.0,
+            "timestamps": [5.0 * n, 5.0 * n + 10],
+            "ext_timestamps": [5.0 * n, 5.0 * n + 10],
+        }
+        for n in range(COUNT)
+    }
+    annotations["x"] = {**annotations["0"], "sentence": " "}  # cannot be used
+    path = folder / "truth.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(annotations, indent=indent))
+    return path
+
+
+def spans(path, rank_of):
+    """A submission to `films`: the moment at rank_of(n), counted from 0, among spans that miss it."""
+    rows = []
+    for n in range(COUNT):
+        listed = [[90.0 + rank, 91.0 + rank, 0.1] for rank in range(6)]
+        listed.insert(rank_of(n), [5.0 * n, 5.0 * n + 10, 0.9])
+        rows.append({"id": str(n), "spans": listed})
+    return lines(path, [*rows, {"id": "x", "spans": []}])
+
+
+def questions(folder):
+    """Twelve questions about four videos, right windows of 10 s and the letter A."""
+    return lines(
+        folder / "truth.jsonl",
+        (
+            {
+                "qid": f"q{n}",
+                "query": f"what happens {'before' if n % 2 else 'after'}?",
+                "duration": 100,
+                "vid": f"v{n % 4}",
+                "relevant_windows": [[5.0 * n, 5.0 * n + 10]],
+                "ans": "A",
+            }
+            for n in range(COUNT)
+        ),
+    )
+
+
+def letters(path, right):
+    """A submission to `questions`, right in windows and letters where right(n)."""
+    return lines(
+        path,
+        (
+            {"qid": f"q{n}", "pred_relevant_windows": [[5.0 * n, 5.0 * n + 10] if right(n) else [90, 99]]}
+            | {"ans": "A" if right(n) else "B"}
+            for n in range(COUNT)
+        ),
+    )
+
+
+def table(path):
+    with path.open() as text:
+        return list(csv.DictReader(line for line in text if not line.startswith("# ")))
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_a_ground_truth_is_known_by_its_form(indent, tmp_path):
+    assert isinstance(read_ground_truth(films(tmp_path / "films", indent)), FilmTruth)
+    assert isinstance(read_ground_truth(questions(tmp_path / "questions")), QuestionTruth)
+    moment = {"desc_id": 1, "video": "v", "time": [0, 1]}
+    assert isinstance(read_ground_truth(lines(tmp_path / "moments.jsonl", [moment])), MomentTruth)
+    with refused(file="none.jsonl"):
+        read_ground_truth(tmp_path / "none.jsonl")
+
+
+def test_films_have_the_recall_that_evaluate_gives_them(tmp_path):
+    truth = read_ground_truth(films(tmp_path))
+    file = spans(tmp_path / "s.jsonl", lambda n: n % 7)
+    given = truth.answers(file, None)
+    read = read_submission(file)
+    del read["x"]
+    expected = evaluate(truth.rows, read)["recall"]
+    for row, k in enumerate(KS):
+        for column, threshold in enumerate(IOUS):
+            assert 100 * given.values[f"IoU={threshold:g}/R@{k}"].mean() == pytest.approx(expected[row][column])
+    assert given.ranks.tolist() == [1 + n % 7 for n in range(COUNT)]
+    assert [query.id for query in truth.queries()] == list(map(str, range(COUNT)))
+
+
+def test_a_span_that_repeats_a_better_one_is_suppressed_where_asked(tmp_path):
+    truth = read_ground_truth(films(tmp_path))
+    rows = [{"id": str(n), "spans": [[80, 90], [80, 91], [5.0 * n, 5.0 * n + 10]]} for n in range(COUNT)]
+    file = lines(tmp_path / "s.jsonl", rows)
+    assert set(truth.answers(file, None).ranks) == {3} and set(truth.answers(file, 0.5).ranks) == {2}
+
+
+def test_questions_have_the_measures_that_evaluate_gives_them(tmp_path):
+    path = questions(tmp_path)
+    file = letters(tmp_path / "s.jsonl", lambda n: n % 3)
+    given, result = read_ground_truth(path).answers(file, None), evaluate_files(path, file).result
+    assert 100 * given.values["mIoU"].mean() == pytest.approx(result["full"]["MR-mIoU"], abs=0.01)
+    assert given.values["VQA"].mean() == result["VQA"] == pytest.approx(8 / 12)
+    assert given.values["VQA,mIoU@0.5"].mean() == pytest.approx(result["full"]["VQA,mIoU"]["VQA,mIoU@0.5"])
+    with refused(file=file, remedy=True):
+        read_ground_truth(path).answers(file, 0.5)
+
+
+def test_films_are_compared(tmp_path, capsys):
+    good, poor = (
+        spans(tmp_path / "good.jsonl", lambda n: 0),
+        spans(tmp_path / "poor.jsonl", lambda n: 0 if n < 3 else 6),
+    )
+    out = tmp_path / "out"
+    assert main(["compare", str(films(tmp_path)), str(good), f"other={poor}", "--output", str(out)]) == 0
+    assert "| good | other | IoU=0.5 R@1 | 100.00 | 25.00 | 75.00 [" in capsys.readouterr().out
+    assert {"position in the video"} <= {row["By"] for row in table(out / "comparison-groups.csv")}
+    page = (out / "index.html").read_text()
+    assert "someone walks in" in page and "right span at rank 7" in page
+
+
+def test_questions_are_compared_in_what_both_submissions_hold(tmp_path, capsys):
+    ours = letters(tmp_path / "ours.jsonl", lambda n: True)
+    alone = lines(tmp_path / "letters.jsonl", ({"qid": f"q{n}", "ans": "A" if n < 6 else "C"} for n in range(COUNT)))
+    out = tmp_path / "out"
+    assert main(["compare", str(questions(tmp_path)), str(ours), str(alone), "--output", str(out)]) == 0
+    (row,) = table(out / "comparison.csv")
+    assert (row["Metric"], float(row["First minus second"]), row["p"]) == ("VQA", 50.0, "one training")
+    assert (row["Wins"], row["Losses"], row["Equal"]) == ("6", "0", "6")
+
+
+@pytest.mark.parametrize(
+    "truth, submit, best",
+    [(films, spans, "IoU=0.5/R@1"), (questions, letters, "mIoU")],
+    ids=["films", "questions"],
+)
+def test_a_board_of_films_or_questions(truth, submit, best, tmp_path, capsys):
+    folder = tmp_path / "submissions" / "mine"
+    truth(folder)
+    card = {"model": "m", "features": "f", "trained_on": "t", "command": "c", "commit": "1", "nms": None}
+    for name, seeds, good in (("strong", [1, 2], 9), ("weak", [1], 3)):
+        for seed in seeds:
+            answers = [n < good for n in range(COUNT)]
+            ranks = [0 if right else 6 for right in answers]
+            submit(folder / name / f"seed-{seed}.jsonl", (ranks if submit is spans else answers).__getitem__)
+        (folder / name / "card.json").write_text(json.dumps({**card, "seeds": seeds}))
+    assert main(["board", str(folder.parent), "--output", str(tmp_path / "out")]) == 0
+    rows = table(tmp_path / "out" / "board-mine.csv")
+    assert [(row["Submission"], row["Seeds"], float(row[best])) for row in rows] == [
+        ("strong", "2", pytest.approx(75, abs=5)),
+        ("weak", "1", pytest.approx(25, abs=5)),
+    ]
+    short = folder / "weak" / "seed-1.jsonl"
+    short.write_text("".join(short.read_text().splitlines(keepends=True)[1:]))
+    assert main(["board", str(folder.parent), "--output", str(tmp_path / "out")]) == 2
+    said(capsys.readouterr().err, short, remedy=True)
