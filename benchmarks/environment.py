@@ -75,8 +75,8 @@ def training():
     import torch
 
     from verified.benchmark.vcmr.contract import Batch
-    from verified.benchmark.vcmr.optimisers import BertAdam, parameter_groups
     from verified.benchmark.vcmr.registry import build_model
+    from verified.nn.optimisers import BertAdam, parameter_groups
 
     torch.manual_seed(0)
     model = build_model("xml", {"video_dim": 2048, "text_dim": 768, "context_clips": 48}).train()

@@ -123,7 +123,7 @@ def stepped(batch, **options):
     """A function that takes one step of XML's training, with rate 0, so that every step is the same."""
     import torch
 
-    from verified.benchmark.vcmr.optimisers import BertAdam, parameter_groups
+    from verified.nn.optimisers import BertAdam, parameter_groups
 
     model = built("xml", **options).train()
     optimiser = BertAdam(parameter_groups(model.named_parameters(), 0.0), 0.0)

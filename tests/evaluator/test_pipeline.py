@@ -6,20 +6,19 @@ import numpy as np
 import pytest
 import torch
 from refusals import refused
-from safetensors.torch import save_file
 from small_dataset import FRAMES, MOMENTS, PIXELS, SETTINGS, start, write_dataset
 
-from verified.demo.stand_ins.image_backbone import save
+from verified.demo.stand_ins.image_backbone import save as save_backbone
 from verified.demo.tiny_evaluator.pretrain import Pretraining, pretrain, run_pretraining
 from verified.demo.tiny_evaluator.small_resnet import SmallResNet
 from verified.evaluator.architecture import architecture
-from verified.evaluator.checkpoint import WORDS, load_checkpoint, save_checkpoint
+from verified.evaluator.checkpoint import FORM, WORDS, load_checkpoint, save_checkpoint
 from verified.evaluator.finetune import FineTuning, run_finetuning
 from verified.evaluator.inputs import read_tuples
 from verified.evaluator.score import score_candidates
 from verified.evaluator.tokens import encode
 from verified.io.jsonl import read_json, read_jsonl, write_jsonl
-from verified.io.tensor_file import KEY, read_tensor_file
+from verified.nn.checkpoint import load, save
 
 
 @pytest.fixture
@@ -103,7 +102,7 @@ def test_scores_of_all_candidates(dataset, tmp_path):
 
 
 def test_pretraining_is_the_same_twice(tmp_path):
-    save(SmallResNet(), tmp_path)
+    save_backbone(SmallResNet(), tmp_path)
     size, plan = architecture("tiny", FRAMES, PIXELS), Pretraining(8, 4, 1e-3, 3, str(tmp_path))
     runs = [pretrain(size, plan) for _ in range(2)]
     assert json.dumps(runs[0][1]) == json.dumps(runs[1][1])
@@ -112,7 +111,7 @@ def test_pretraining_is_the_same_twice(tmp_path):
 
 
 def test_a_compact_checkpoint_holds_the_words_that_occurred(tmp_path):
-    save(SmallResNet(), tmp_path)
+    save_backbone(SmallResNet(), tmp_path)
     size, plan = architecture("tiny", FRAMES, PIXELS), Pretraining(8, 4, 1e-3, 3, str(tmp_path))
     files = [tmp_path / name for name in ("whole.safetensors", "compact.safetensors")]
     run_pretraining(size, plan, 60.0, files[1], tmp_path / "log.jsonl")
@@ -125,8 +124,7 @@ def test_a_compact_checkpoint_holds_the_words_that_occurred(tmp_path):
         expected, actual = (model.encode_text(*caption)[1] for model in (whole, compact))
         assert torch.allclose(expected, actual, atol=2e-3)
         assert not compact.text.embeddings.word_embeddings.weight[unread[0, 1]].any()
-    tensors, header = read_tensor_file(files[1])
-    tensors[WORDS] = tensors[WORDS][:-1]
-    save_file(tensors, files[1], metadata={KEY: json.dumps(header)})
+    tensors, facts = load(files[1], FORM)
+    save(files[1], FORM, {**tensors, WORDS: tensors[WORDS][:-1]}, facts)
     with refused("96]"):
         load_checkpoint(files[1])

@@ -1,6 +1,5 @@
 """VLG-Net's windows, training and search."""
 
-import json
 from collections import Counter
 from dataclasses import replace
 
@@ -14,11 +13,14 @@ from refusals import refused
 from verified.benchmark.mad.feature_files import LongFeatures
 from verified.benchmark.mad.grid import Grid
 from verified.benchmark.mad.recall import first_hits, recall
+from verified.benchmark.mad.vlg_checkpoint import FORM, load, save
 from verified.benchmark.mad.vlg_net import VLGSettings
 from verified.benchmark.mad.vlg_search import rank_windows
-from verified.benchmark.mad.vlg_training import Plan, start, train
+from verified.benchmark.mad.vlg_training import Plan, initial, train
 from verified.benchmark.mad.vlg_windows import draw_window, targets
 from verified.io.hdf5 import FeatureFile, write_features
+from verified.nn import checkpoint
+from verified.nn.training_state import TrainingState
 
 GRID = Grid(fps=2.0, window=16, clips=8, pooling_counts=(3, 2))
 SIZE = VLGSettings(6, 6, 32, 32, 8, blocks=1, neighbours=3, groups=4, per_group=4, stack=2, gather="correct")
@@ -91,40 +93,64 @@ PLAN = Plan(epochs=30, batch=10, learning_rate=3e-3, halve_every=100, negative_s
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
     rows, features = _world(tmp_path_factory.mktemp("world"))
-    state = start(SIZE, GRID, PLAN)
-    log = train(state, rows, {"s": features}, GRID, PLAN)
-    return rows, features, state, log
+    model = initial(SIZE, GRID, PLAN)
+    log = train(model, rows, {"s": features}, GRID, PLAN)
+    return rows, features, model, log
 
 
 def test_training_lowers_the_loss_and_ranks_above_chance(trained):
-    rows, features, state, log = trained
+    rows, features, model, log = trained
     assert np.mean([row["loss"] for row in log[-3:]]) < 0.8 * log[0]["loss"]
     right = []
     for film in ("f0", "f1", "f2", "f3"):
         film_rows = [row for row in rows if row["film"] == film]
         frames = features.film(film)
-        ranked = rank_windows(state.model, frames, [features.token_rows(row["id"], 50) for row in film_rows], GRID)
+        ranked = rank_windows(model, frames, [features.token_rows(row["id"], 50) for row in film_rows], GRID)
         for spans, row in zip(ranked, film_rows, strict=True):
             right.append(frames[round(spans[0, 0] * 2) : round(spans[0, 1] * 2)].mean(axis=0).argmax() == row["kind"])
     assert np.mean(right) >= 0.5  # 0.2 by chance
 
 
-def test_a_resumed_training_ends_with_the_same_weights_and_log(trained):
+class Killed(Exception):
+    pass
+
+
+class KilledAfter(TrainingState):
+    """A state whose training dies once it has saved that many steps."""
+
+    steps = 9
+
+    def save(self, reached, module, optimiser):
+        super().save(reached, module, optimiser)
+        if reached.finished >= self.steps:
+            raise Killed
+
+
+def test_a_killed_training_goes_on_to_the_same_weights_and_log(trained, tmp_path):
     rows, features, _, _ = trained
-    short = replace(PLAN, epochs=4)
-    whole = start(SIZE, GRID, short)
+    short = replace(PLAN, epochs=4, halve_every=2, batch=40)  # three steps an epoch
+    state = TrainingState(tmp_path / "state.safetensors", {}, 0.0)
+    whole, stopped, again = (initial(SIZE, GRID, short) for _ in range(3))
     log = train(whole, rows, {"s": features}, GRID, short)
-    stopped = start(SIZE, GRID, short)
-    with pytest.raises(ZeroDivisionError):
-        train(stopped, rows, {"s": features}, GRID, short, lambda reached: 1 / (3 - reached.epoch))
-    assert stopped.epoch == 3
-    again = start(SIZE, GRID, short)
-    again.model.load_state_dict(stopped.model.state_dict())
-    again.optimiser.load_state_dict(stopped.optimiser.state_dict())
-    again.epoch, again.rows = 3, json.loads(json.dumps(stopped.rows))
-    assert train(again, rows, {"s": features}, GRID, short) == log
-    for one, other in zip(whole.model.state_dict().values(), again.model.state_dict().values(), strict=True):
+    with pytest.raises(Killed):
+        train(stopped, rows, {"s": features}, GRID, short, KilledAfter(state.path, {}, 0.0))
+    assert train(again, rows, {"s": features}, GRID, short, state) == log
+    assert [row["learning_rate"] for row in log] == [3e-3, 3e-3, 1.5e-3, 1.5e-3]
+    for one, other in zip(whole.state_dict().values(), again.state_dict().values(), strict=True):
         assert torch.equal(one, other)
+
+
+def test_a_checkpoint_is_read_for_its_own_windows(trained, tmp_path):
+    path, model = tmp_path / "c.safetensors", trained[2]
+    save(path, model, GRID, {})
+    assert all(torch.equal(a, b) for a, b in zip(model.state_dict().values(), load(path, GRID).state_dict().values()))
+    with refused("window", "16", "32", file=path, remedy=True):
+        load(path, replace(GRID, window=32))
+    tensors, facts = checkpoint.load(path, FORM)
+    for damaged in ({}, {**facts, "size": 3}, {**facts, "grid": None}, {**facts, "size": {"hidden": 64}}):
+        checkpoint.save(path, FORM, tensors, damaged)
+        with refused(file=path):
+            load(path, GRID)
 
 
 def test_features_that_are_not_finite_are_named(trained, tmp_path):
@@ -140,26 +166,26 @@ def test_features_that_are_not_finite_are_named(trained, tmp_path):
     with refused("frames.h5", "'f0'", "6 values", remedy=True):
         broken.film("f0")
     with refused("finite"):
-        train(start(SIZE, GRID, PLAN), rows, {"s": broken}, GRID, PLAN)
+        train(initial(SIZE, GRID, PLAN), rows, {"s": broken}, GRID, PLAN)
 
 
 def test_films_shorter_than_a_window_are_said_and_covered_by_the_switch(trained, tmp_path):
-    rows, features, state, _ = trained
+    rows, features, model, _ = trained
     wide = Grid(fps=2.0, window=200, clips=8, pooling_counts=(3, 2))
     with refused("window"):
-        train(start(SIZE, wide, PLAN), rows, {"s": features}, wide, PLAN)
+        train(initial(SIZE, wide, PLAN), rows, {"s": features}, wide, PLAN)
     tokens = [features.token_rows("0-0", 50)]
-    assert len(rank_windows(state.model, features.film("f0", 0, 10), tokens, GRID)[0]) == 0
+    assert len(rank_windows(model, features.film("f0", 0, 10), tokens, GRID)[0]) == 0
     covered = Grid(fps=2.0, window=16, clips=8, pooling_counts=(3, 2), tail="cover")
-    spans = rank_windows(state.model, features.film("f0", 0, 10), tokens, covered)[0]
+    spans = rank_windows(model, features.film("f0", 0, 10), tokens, covered)[0]
     assert len(spans) and spans[:, 1].max() <= 5
 
 
 def test_search_scores_do_not_depend_on_the_batch(trained):
-    rows, features, state, _ = trained
+    rows, features, model, _ = trained
     tokens = [features.token_rows(row["id"], 50) for row in rows[:4]]
-    one = rank_windows(state.model, features.film("f0"), tokens, GRID, batch=1)
-    all_at_once = rank_windows(state.model, features.film("f0"), tokens, GRID, batch=64)
+    one = rank_windows(model, features.film("f0"), tokens, GRID, batch=1)
+    all_at_once = rank_windows(model, features.film("f0"), tokens, GRID, batch=64)
     for first, second in zip(one, all_at_once, strict=True):
         assert np.abs(first - second).max() < 1e-5
     assert recall(first_hits([spans[:, :2] for spans in one], np.array([[0, 60]] * 4))).shape == (5, 3)

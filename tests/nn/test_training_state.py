@@ -5,7 +5,7 @@ import torch
 from safetensors.torch import save_file
 from torch import nn
 
-from verified.benchmark.vcmr.optimisers import AdamW, BertAdam
+from verified.nn.optimisers import AdamW, BertAdam
 from verified.nn.training_state import Reached, TrainingState, fingerprint
 
 OWNER = {"code": "1", "settings": "2", "inputs": "3"}
@@ -76,7 +76,9 @@ def test_a_state_of_another_training_is_set_aside(kept, part, caplog):
     assert not list(kept.path.parent.iterdir())
 
 
-@pytest.mark.parametrize(("width", "said"), [(4, "shape of 0.weight"), (None, "added.bias")])
+@pytest.mark.parametrize(
+    ("width", "said"), [(4, "tensor 0.weight is [3, 3], not [4, 3]"), (None, "tensor added.weight [1, 1] is missing")]
+)
 def test_a_state_of_another_network_is_set_aside_whole(kept, width, said, caplog):
     model = network(width or 3)
     if width is None:

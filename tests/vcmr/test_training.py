@@ -9,7 +9,7 @@ from planted import CLIPS, TOKENS, plant, small_model
 from refusals import refused
 
 from verified.benchmark.vcmr import experiment, training
-from verified.benchmark.vcmr.checkpoint import load_model, load_tensors, save_model
+from verified.benchmark.vcmr.checkpoint import load_model, save_model
 from verified.benchmark.vcmr.experiment import rank_videos, test_model, train_model
 from verified.benchmark.vcmr.models.xml import XML
 from verified.benchmark.vcmr.ranked import read_ranked
@@ -17,6 +17,7 @@ from verified.benchmark.vcmr.search import SearchSettings
 from verified.benchmark.vcmr.training import Run, train
 from verified.errors import InputError
 from verified.io.jsonl import read_jsonl
+from verified.nn.checkpoint import load_tensors
 from verified.nn.training_state import TrainingState
 
 test_model.__test__ = False
@@ -171,8 +172,8 @@ def test_a_killed_run_goes_on_only_with_the_same_code_settings_and_files(
     reason = {
         "code": "with other code;",
         "features": "with other inputs;",
-        "layer": "does not fit the model (added.",
-        "none": "going on with a saved state: 2 done",
+        "layer": "does not fit the model (tensor added.",
+        "none": "going on with a saved state: 6 steps done",
     }[change]
     assert reason in caplog.text
     assert not list((tmp_path / "killed").glob("unfinished*"))
@@ -193,7 +194,7 @@ def test_steps_take_the_place_of_epochs(planted, tmp_path):
 
 def test_a_loss_that_is_not_finite_stops_with_a_remedy(planted, tmp_path, monkeypatch):
     monkeypatch.setattr(XML, "losses", lambda *_, **__: {"total": torch.tensor(float("nan"), requires_grad=True)})
-    with refused("fig-1.jsonl", "epoch 0", "learning_rate", remedy=True):
+    with refused("fig-1.jsonl", "step 0", "learning_rate", remedy=True):
         trained(planted, tmp_path)
 
 
@@ -294,7 +295,7 @@ def test_a_checkpoint_holds_the_model_whole(run):
     model, header = load_model(run / "one" / "c.safetensors")
     assert header["parameters"] == sum(p.numel() for p in model.parameters())
     assert header["trained_on"] == "fig" and header["seed"] == 2018
-    tensors, _ = load_tensors(run / "one" / "c.safetensors")
+    tensors = load_tensors(run / "one" / "c.safetensors")
     assert same(model.state_dict(), tensors)
 
 

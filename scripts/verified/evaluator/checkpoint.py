@@ -1,21 +1,18 @@
 """The evaluator's checkpoints: safetensors whose header holds the architecture and where the weights come from."""
 
-import json
 from pathlib import Path
 
 import torch
-from safetensors.torch import save_file
 
 from verified.demo.stand_ins.paths import SHIPPED
 from verified.errors import InputError
 from verified.evaluator.architecture import Architecture, from_header
 from verified.evaluator.model import NoiseEvaluator
-from verified.io import tensor_file
-from verified.io.files import atomic_path
+from verified.nn.checkpoint import Form, load, load_facts, misfit, save
 from verified.nn.skip_init import skip_init
 from verified.runtime.shipped import as_on_card
 
-FORMAT, VERSION = "evaluator", 1
+FORM = Form("evaluator", 1, "train the evaluator again; a .pth file of UMT is converted by: verified import-umt FILE")
 TABLE = "text.embeddings.word_embeddings.weight"
 WORDS = "text.embeddings.words"
 """In a compact checkpoint: the ids of the words that the rows of TABLE belong to."""
@@ -23,15 +20,8 @@ WORDS = "text.embeddings.words"
 
 def save_checkpoint(path: str | Path, tensors: dict[str, torch.Tensor], size: Architecture, origin: str) -> None:
     """Write float32 tensors with a header; `origin` says in words where the weights come from."""
-    _write(path, {name: tensor.detach().float() for name, tensor in tensors.items()}, size, origin)
-
-
-def _write(path: str | Path, tensors: dict[str, torch.Tensor], size: Architecture, origin: str) -> None:
-    header = {"format": FORMAT, "version": VERSION, "architecture": size.as_dict(), "origin": origin}
-    plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-    with atomic_path(path) as temporary:
-        # One key: the library writes several in an order of its own, and equal runs must give equal bytes.
-        save_file(plain, temporary, metadata={tensor_file.KEY: json.dumps(header)})
+    facts = {"architecture": size.as_dict(), "origin": origin}
+    save(path, FORM, {name: tensor.detach().float() for name, tensor in tensors.items()}, facts)
 
 
 def save_compact(path: str | Path, model: NoiseEvaluator, words: torch.Tensor, origin: str) -> None:
@@ -41,31 +31,15 @@ def save_compact(path: str | Path, model: NoiseEvaluator, words: torch.Tensor, o
     """
     tensors = {name: t.half() if t.is_floating_point() else t for name, t in model.state_dict().items()}
     tensors |= {TABLE: tensors[TABLE][words], WORDS: torch.nonzero(words)[:, 0].int()}
-    _write(path, tensors, model.size, origin)
+    save(path, FORM, tensors, {"architecture": model.size.as_dict(), "origin": origin})
 
 
 def read_header(path: str | Path) -> tuple[Architecture, str]:
-    """Architecture and origin of a checkpoint.
-
-    Raises InputError for a missing file, one that is no safetensors file, another format, or a newer version.
-    """
-    path = Path(path)
-    header = tensor_file.read_header(path) or {}
-    if header.get("format") != FORMAT:
-        raise InputError(
-            "not a checkpoint of the evaluator",
-            file=path,
-            remedy="a .pth file of UMT is converted by: verified import-umt FILE",
-        )
-    if not isinstance(header.get("version"), int) or not isinstance(header.get("origin"), str):
-        raise InputError("damaged: its header lacks version or origin", file=path)
-    if header["version"] > VERSION:
-        raise InputError(
-            f"checkpoint format {header['version']} is newer than {VERSION}, the newest known here",
-            file=path,
-            remedy="update the workflow",
-        )
-    return from_header(header.get("architecture"), path), header["origin"]
+    """Architecture and origin of a checkpoint. Raises InputError for a file that is none; see `nn.checkpoint.load`."""
+    header = load_facts(path, FORM)
+    if not isinstance(header.get("origin"), str):
+        raise InputError("damaged: its header lacks the origin", file=path)
+    return from_header(header.get("architecture"), Path(path)), header["origin"]
 
 
 def load_checkpoint(path: str | Path, wanted: Architecture | None = None) -> NoiseEvaluator:
@@ -77,7 +51,7 @@ def load_checkpoint(path: str | Path, wanted: Architecture | None = None) -> Noi
     as_on_card(path, SHIPPED)
     stored_size, _ = read_header(path)
     size = wanted or stored_size
-    tensors = _spread(tensor_file.read_tensor_file(path)[0], size.vocabulary, path)
+    tensors = _spread(load(path, FORM)[0], size.vocabulary, path)
     try:
         with skip_init():
             expected = {name: tensor.shape for name, tensor in NoiseEvaluator(size).state_dict().items()}
@@ -105,14 +79,3 @@ def _spread(tensors: dict[str, torch.Tensor], vocabulary: int, path: str | Path)
     if len(words) and not 0 <= int(words.min()) <= int(words.max()) < vocabulary:
         raise InputError(f"damaged: a word outside the vocabulary of {vocabulary}", file=path)
     return tensors | {TABLE: rows.new_zeros(vocabulary, rows.shape[1]).index_copy(0, words, rows)}
-
-
-def misfit(shapes: dict[str, torch.Size], expected: dict[str, torch.Size]) -> str | None:
-    """The first difference between two sets of named shapes in words, or None."""
-    for name, shape in expected.items():
-        if name not in shapes:
-            return f"tensor {name} {list(shape)} is missing"
-        if shapes[name] != shape:
-            return f"tensor {name} is {list(shapes[name])}, not {list(shape)}"
-    unknown = sorted(set(shapes) - set(expected))
-    return f"tensor {unknown[0]} is unknown" if unknown else None

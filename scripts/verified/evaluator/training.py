@@ -1,51 +1,27 @@
-"""The training loop of the evaluator, for pre-training and fine-tuning alike."""
+"""Training of the evaluator, for pre-training and fine-tuning alike."""
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor, nn
 
-from verified.errors import InputError
 from verified.evaluator.processes import processes
 from verified.evaluator.step import Batch, TrainingStep
-from verified.nn.precision import computing
+from verified.io.jsonl import Row
+from verified.nn import training
+from verified.nn.optimisers import cosine_multiplier, one_dimensional, parameter_groups
 from verified.nn.training_state import Reached, TrainingState
 from verified.runtime.prefetch import ahead
-from verified.runtime.progress import Progress
 from verified.runtime.seeds import derive_seed
 
 WEIGHT_DECAY = 0.02
-FLOOR = 0.01
-"""Smallest learning rate, as a share of the peak."""
 
 
 def adamw(model: nn.Module, learning_rate: float, beta2: float = 0.999) -> torch.optim.AdamW:
-    """AdamW, betas (0.9, beta2), weight decay 0.02, none for biases and other one-dimensional tensors.
-
-    The scalar temperature has no dimension, so UMT's rule misses it and it does decay; kept.
-    """
-    plain, bare = [], []
-    for name, parameter in model.named_parameters():
-        if parameter.requires_grad:
-            (bare if parameter.ndim == 1 or name.endswith(".bias") else plain).append(parameter)
-    groups = [{"params": plain, "weight_decay": WEIGHT_DECAY}, {"params": bare, "weight_decay": 0.0}]
+    """AdamW, betas (0.9, beta2), weight decay 0.02, none for biases and other one-dimensional tensors."""
+    groups = parameter_groups(model.named_parameters(), WEIGHT_DECAY, one_dimensional)
     return torch.optim.AdamW(groups, lr=learning_rate, betas=(0.9, beta2))
-
-
-def rate_share(step: int, steps: int, warmup: int) -> float:
-    """Learning rate of step `step` (from 0) as a share of the peak: linear warm-up, then a cosine down to 0.01."""
-    if step < warmup:
-        return FLOOR + (1 - FLOOR) * step / warmup
-    progress = (step - warmup) / max(1, steps - warmup)
-    return FLOOR + (1 - FLOOR) * (1 + math.cos(math.pi * progress)) / 2
-
-
-def set_rate(optimiser: torch.optim.Optimizer, rate: float) -> None:
-    """Set the learning rate of all groups."""
-    for group in optimiser.param_groups:
-        group["lr"] = rate
 
 
 @dataclass(frozen=True)
@@ -70,53 +46,48 @@ def train(
     label: str,
     device: torch.device,
     state: TrainingState | None = None,
-) -> list[dict]:
+) -> list[Row]:
     """Train `step.model` in place; returns log rows with the loss terms, temperature and learning rate of a step.
 
-    `batch_of(number)` gives the batch of step `number` (from 0), the same in every process but for its frames. With
-    `state`, a killed training resumes from its last saved state, with the same bytes in the end; the caller removes
-    it once the result is safe. Raises InputError, naming the items of the batch, when the loss is
-    not finite.
+    `batch_of(number)` gives the batch of step `number` (from 0), the same in every process but for its frames. `state`
+    and errors: see `training.train`; an error names the items of the batch.
     """
     rank, world = processes()
     step.to(device).train()
-    optimiser = adamw(step, schedule.learning_rate, schedule.beta2)
-    reached = state.restore(step, optimiser) if state else Reached()
-    rows = reached.rows
     wrapped = nn.parallel.DistributedDataParallel(step) if world > 1 else step
-    progress = Progress(label, schedule.steps - reached.finished, "steps") if rank == 0 else None
-    numbers = range(reached.finished, schedule.steps)
-    # Clips are decoded while the network computes.
-    for number, prepared in zip(numbers, ahead(map(batch_of, numbers))):
+
+    def rate(number: int) -> float:
+        return schedule.learning_rate * cosine_multiplier(number, schedule.steps, schedule.warmup)
+
+    def losses(batch: Batch, number: int) -> tuple[Tensor, dict[str, Tensor]]:
         torch.manual_seed(derive_seed(schedule.seed, label, "dropout", number, rank))
         step.generator.manual_seed(derive_seed(schedule.seed, label, "negatives", number))
-        rate = schedule.learning_rate * rate_share(number, schedule.steps, schedule.warmup)
-        set_rate(optimiser, rate)
-        batch = to_device(prepared, device)
-        with computing(device, schedule.precision):
-            loss, seen = wrapped(batch)
-        if not torch.isfinite(seen["loss"]):
-            raise InputError(
-                f"the loss of step {number} of {label} is {seen['loss'].item()}; its items: {', '.join(batch.names)}",
-                remedy="look at these moments and captions, or lower the learning rate",
-            )
-        optimiser.zero_grad(set_to_none=True)
-        loss.backward()
-        if schedule.largest_gradient:
-            nn.utils.clip_grad_norm_(step.parameters(), schedule.largest_gradient)
-        optimiser.step()
-        if number % schedule.every == 0 or number == schedule.steps - 1:
-            terms = {name: round(value.item(), 6) for name, value in seen.items()}
-            temperature = round(step.model.temperature.item(), 6)
-            rows.append({"stage": label, "step": number, **terms, "temperature": temperature, "learning_rate": rate})
-        if progress:
-            shown = ", ".join(f"{name} {value.item():.3f}" for name, value in seen.items())
-            progress.step(note=shown)
-            if state and state.due() and number + 1 < schedule.steps:
-                state.save(Reached(number + 1, rows), step, optimiser)
-    if progress:
-        progress.finish()
-    return rows
+        return wrapped(to_device(batch, device))
+
+    def row(number: int, terms: list[training.Terms], reached: Reached) -> Row | None:
+        if number % schedule.every and number != schedule.steps - 1:
+            return None
+        rounded = {name: round(value, 6) for name, value in terms[-1].items()}
+        temperature = round(step.model.temperature.item(), 6)
+        return {"stage": label, "step": number, **rounded, "temperature": temperature, "learning_rate": rate(number)}
+
+    how = training.Training(
+        label=label,
+        module=step,
+        optimiser=adamw(step, schedule.learning_rate, schedule.beta2),
+        steps=schedule.steps,
+        rate=rate,
+        # Clips are decoded while the network computes.
+        batches=lambda first: ahead([batch_of(number)] for number in range(first, schedule.steps)),
+        losses=losses,
+        row=row,
+        clip_norm=schedule.largest_gradient,
+        device=device,
+        precision=schedule.precision,
+        names=lambda batch: batch.names,
+        remedy="look at these moments and captions, or lower the learning rate",
+    )
+    return training.train(how, state).rows
 
 
 def to_device(batch: Batch, device: torch.device) -> Batch:

@@ -7,9 +7,10 @@ from torch import Tensor
 
 from verified.errors import InputError
 from verified.evaluator.architecture import Architecture
-from verified.evaluator.checkpoint import misfit, save_checkpoint
+from verified.evaluator.checkpoint import save_checkpoint
 from verified.evaluator.model import NoiseEvaluator
 from verified.io.foreign import read_tensors
+from verified.nn.checkpoint import misfit
 from verified.nn.skip_init import skip_init
 
 # Parts of the released files that fine-tuning and scoring do not use.

@@ -16,8 +16,8 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from verified.io.tensor_file import read_tensor_file
 from verified.nn.bert import BertEmbeddings, BertLayer, BertSize, key_mask
+from verified.nn.checkpoint import load_tensors
 from verified.nn.linear import through_onednn
 from verified.nn.skip_init import skip_init
 from verified.runtime.shipped import MINI_LM, as_installed
@@ -55,7 +55,7 @@ def folder() -> Path:
 
 def load_network() -> MiniLM:
     """The network with its weights, in evaluation mode."""
-    tensors, _ = read_tensor_file(folder() / "model.safetensors")
+    tensors = load_tensors(folder() / "model.safetensors")
     with skip_init():
         network = MiniLM()
     used = {name: tensor for name, tensor in tensors.items() if not name.startswith(UNUSED)}

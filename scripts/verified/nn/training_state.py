@@ -3,7 +3,7 @@
 The project's trainings draw every random number of a step or an epoch from a seed of its own, so weights, the
 optimiser's state, the progress made and the log are all that has to be saved. A state belongs to one training: it
 carries digests of the code, the settings and the input files behind it, and is used only where all of them agree. One
-that does not fit is set aside, and the log says how it differs. One safetensors file with a JSON header, no pickle.
+that does not fit is set aside, and the log says how it differs.
 """
 
 import hashlib
@@ -16,15 +16,14 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import save_file  # pyright: ignore[reportUnknownVariableType] (their paths have no type argument)
 from torch import Tensor, nn
 
-from verified.io.files import atomic_path, file_digest
-from verified.io.tensor_file import opened
+from verified.errors import InputError
+from verified.io.files import file_digest
+from verified.nn.checkpoint import Form, load, misfit, save
 
 log = logging.getLogger("verified")
-KEY, VERSION = "verified", 2
+FORM = Form("training state", 3, "the training starts over")
 
 
 def fingerprint(code: str, settings: object, inputs: Iterable[str | Path], **more: object) -> dict[str, str]:
@@ -47,7 +46,7 @@ class Reached:
     """How far a training came."""
 
     finished: int = 0
-    """Steps or epochs that are done."""
+    """Steps that are done."""
     rows: list[dict[str, Any]] = field(default_factory=list)
     """Its log, with keys in the order in which they were written."""
     kept: dict[str, Tensor] = field(default_factory=dict)
@@ -74,21 +73,21 @@ class TrainingState:
         if not self.path.is_file():
             return Reached()
         try:
-            with opened(self.path) as stored:
-                header = json.loads((stored.metadata() or {})[KEY])
-                if reason := self._foreign(header):
-                    return self._set_aside(reason)
-                tensors = {key: stored.get_tensor(key) for key in stored.keys()}  # noqa: SIM118 - not a mapping
+            tensors, header = load(self.path, FORM)
+            if reason := self._foreign(header["owner"]):
+                return self._set_aside(reason)
             grouped = _by_prefix(tensors)
             slots = _slots(grouped["optimiser"], header["scalars"])
             reached = Reached(header["finished"], header["rows"], grouped["kept"])
-        except (SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
-            return self._set_aside(f"cannot be read ({error})")
+        except InputError as error:
+            return self._set_aside(f"cannot be used ({error.problem})")
+        except (KeyError, TypeError, ValueError) as error:
+            return self._set_aside(f"cannot be used ({error})")
         if reason := _misfit(module, optimiser, grouped["module"], header["groups"]):
             return self._set_aside(reason)
         module.load_state_dict(grouped["module"])
         optimiser.load_state_dict({"state": slots, "param_groups": header["groups"]})
-        log.info("going on with a saved state: %d done", reached.finished)
+        log.info("going on with a saved state: %d steps done", reached.finished)
         return reached
 
     def due(self) -> bool:
@@ -104,18 +103,8 @@ class TrainingState:
             for slot, value in values.items():
                 target = tensors if isinstance(value, Tensor) else scalars
                 target[f"optimiser.{number}.{slot}"] = value
-        header = {
-            "version": VERSION,
-            "owner": self.owner,
-            "finished": reached.finished,
-            "rows": reached.rows,
-            "groups": state["param_groups"],
-            "scalars": scalars,
-        }
-        # Copies: tensors may share memory, which the format refuses.
-        plain = {name: value.detach().cpu().clone().contiguous() for name, value in tensors.items()}
-        with atomic_path(self.path) as temporary:
-            save_file(plain, temporary, metadata={KEY: json.dumps(header)})
+        facts = {"owner": self.owner, "finished": reached.finished, "rows": reached.rows}
+        save(self.path, FORM, tensors, {**facts, "groups": state["param_groups"], "scalars": scalars})
         self.saved = time.monotonic()
 
     def remove(self) -> None:
@@ -123,20 +112,19 @@ class TrainingState:
         self.path.unlink(missing_ok=True)
         self.aside.unlink(missing_ok=True)
 
-    def _foreign(self, header: dict[str, Any]) -> str:
-        if header.get("version") != VERSION:
-            return "was written by another version of the workflow"
-        names = [name for name in self.owner | header["owner"] if self.owner.get(name) != header["owner"].get(name)]
+    def _foreign(self, owner: dict[str, Any]) -> str:
+        names = [name for name in self.owner | owner if self.owner.get(name) != owner.get(name)]
         return f"was left by a training with other {' and '.join(names)}" if names else ""
 
     def _set_aside(self, reason: str) -> Reached:
-        if _first_process():
+        if is_first_process():
             self.path.replace(self.aside)
             log.warning("%s %s; set aside as %s, training starts over", self.path, reason, self.aside.name)
         return Reached()
 
 
-def _first_process() -> bool:
+def is_first_process() -> bool:
+    """Whether this process writes for all of its training; a training of one process has no other."""
     return not torch.distributed.is_initialized() or torch.distributed.get_rank() == 0
 
 
@@ -162,13 +150,9 @@ def _slots(tensors: dict[str, Tensor], scalars: dict[str, object]) -> dict[int, 
 def _misfit(
     module: nn.Module, optimiser: torch.optim.Optimizer, stored: dict[str, Tensor], groups: list[dict[str, Any]]
 ) -> str:
-    state = module.state_dict()
-    if odd := sorted(state.keys() ^ stored.keys()):
-        return f"does not fit the model ({odd[0]})"
-    if odd := [name for name, value in state.items() if value.shape != stored[name].shape]:
-        return f"does not fit the model (shape of {odd[0]})"
-    return (
-        ""
-        if [len(group["params"]) for group in groups] == [len(group["params"]) for group in optimiser.param_groups]
-        else "does not fit the optimiser"
-    )
+    shapes, expected = ({name: value.shape for name, value in held.items()} for held in (stored, module.state_dict()))
+    if problem := misfit(shapes, expected):
+        return f"does not fit the model ({problem})"
+    if [len(group["params"]) for group in groups] != [len(group["params"]) for group in optimiser.param_groups]:
+        return "does not fit the optimiser"
+    return ""

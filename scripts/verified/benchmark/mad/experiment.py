@@ -11,10 +11,10 @@ from verified.benchmark.mad.annotations import checked, from_fig, from_moments, 
 from verified.benchmark.mad.feature_files import LongFeatures, frame_counts
 from verified.benchmark.mad.grid import Grid
 from verified.benchmark.mad.ranking import Ranker, baselines, measured, rank_rows
+from verified.benchmark.mad.recall import Comparison
 from verified.benchmark.mad.short_videos import Moments, cut_films
 from verified.benchmark.mad.submission import write_submission
 from verified.benchmark.mad.zero_shot import rank_proposals
-from verified.benchmark.tiou import Comparison
 from verified.errors import InputError
 from verified.io.hdf5 import FeatureFile
 from verified.io.jsonl import read_jsonl
@@ -181,8 +181,8 @@ def train_vlg_net(
 ) -> list[dict]:
     """Train VLG-Net on a mixture and write its checkpoint; returns the log. A killed training resumes."""
     from verified.benchmark.mad.vlg_checkpoint import save
-    from verified.benchmark.mad.vlg_training import Plan, State, start, train
-    from verified.nn.training_state import Reached, TrainingState, fingerprint
+    from verified.benchmark.mad.vlg_training import Plan, initial, train
+    from verified.nn.training_state import TrainingState, fingerprint
 
     features = {
         name: LongFeatures(FeatureFile(source["frames"]), FeatureFile(source["tokens"]))
@@ -197,20 +197,13 @@ def train_vlg_net(
             for key in ("epochs", "batch", "learning_rate", "halve_every", "negative_share", "jitter", "negatives")
         },
     )
-    state = start(size, grid, plan)
     inputs = [source[kind] for source in mixture.values() for kind in ("rows", "frames", "tokens")]
     owner = fingerprint(code, [asdict(size), asdict(plan), asdict(grid), dict(mixture)], inputs)
-    training = TrainingState(Path(checkpoint).with_name("unfinished.safetensors"), owner, 30)
-    reached = training.restore(state.model, state.optimiser)
-    state.epoch, state.rows = reached.finished, reached.rows
-
-    def keep(now: State) -> None:
-        if training.due():
-            training.save(Reached(now.epoch, now.rows), now.model, now.optimiser)
-
-    log_rows = train(state, rows, features, grid, plan, keep)
-    save(checkpoint, state.model, grid, {"trained_on": {name: source["share"] for name, source in mixture.items()}})
-    training.remove()
+    state = TrainingState(Path(checkpoint).with_name("unfinished.safetensors"), owner, 30)
+    model = initial(size, grid, plan)
+    log_rows = train(model, rows, features, grid, plan, state)
+    save(checkpoint, model, grid, {"trained_on": {name: source["share"] for name, source in mixture.items()}})
+    state.remove()
     return log_rows
 
 

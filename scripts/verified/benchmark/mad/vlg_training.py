@@ -4,12 +4,15 @@ The last epoch's weights are kept: the published configuration never evaluates d
 51 of 50). Differences from the official code: bfloat16 instead of float16 on a GPU; GCNeXt starts from random weights,
 as the warm-up checkpoint (from temporal action detection) was never at hand.
 
-Every random draw of an epoch is seeded by the epoch, so a training that was killed goes on to the same bytes.
+Every random draw of an epoch is seeded by the epoch.
 """
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from math import ceil
+from operator import add
 
 import numpy as np
 import torch
@@ -21,8 +24,10 @@ from verified.benchmark.mad.vlg_net import VLGNet, VLGSettings, anchor_loss, sca
 from verified.benchmark.mad.vlg_search import TOKENS, cut_windows
 from verified.benchmark.mad.vlg_windows import Sampling, draw_window, targets
 from verified.errors import InputError
+from verified.io.jsonl import Row
+from verified.nn import training
+from verified.nn.training_state import Reached, TrainingState
 from verified.runtime.prefetch import ahead
-from verified.runtime.progress import Progress
 from verified.runtime.seeds import derive_seed, generator
 
 log = logging.getLogger("verified")
@@ -44,16 +49,6 @@ class Plan:
     seed: int = 0
 
 
-@dataclass
-class State:
-    """What a training is in between two epochs."""
-
-    model: VLGNet
-    optimiser: torch.optim.Optimizer
-    epoch: int
-    rows: list[dict]
-
-
 @dataclass(frozen=True)
 class Batch:
     """frames [B, W, dim], tokens [B, L, dim] padded, lengths [B], targets [B, anchors] (IoU, 0 for negatives)."""
@@ -65,25 +60,24 @@ class Batch:
     positives: int
 
 
-def start(size: VLGSettings, grid: Grid, plan: Plan) -> State:
-    """A fresh model and optimiser; the weights come from the seed."""
+def initial(size: VLGSettings, grid: Grid, plan: Plan) -> VLGNet:
+    """A fresh model, on a GPU where there is one; the weights come from the seed."""
     torch.manual_seed(derive_seed(plan.seed, "vlg-net weights"))
-    model = VLGNet(size, grid.anchors).to("cuda" if torch.cuda.is_available() else "cpu")
-    return State(model, torch.optim.Adam(model.parameters(), lr=plan.learning_rate), 0, [])
+    return VLGNet(size, grid.anchors).to("cuda" if torch.cuda.is_available() else "cpu")
 
 
 def train(
-    state: State,
+    model: VLGNet,
     rows: Sequence[dict],
     features: dict[str, LongFeatures],
     grid: Grid,
     plan: Plan,
-    after_epoch: Callable[[State], None] = lambda state: None,
-) -> list[dict]:
-    """Train `state.model` in place from ``state.epoch`` on; returns one log row per epoch.
+    state: TrainingState | None = None,
+) -> list[Row]:
+    """Train in place; returns one log row per epoch. State and errors: see `nn.training.train`.
 
     rows: checked annotations, each with the key ``source`` of its `features`. Rows of films without a window are left
-    out; raises InputError where none remains, or where the loss is not finite.
+    out; raises InputError where none remains.
     """
     lengths = {row["film"]: features[row["source"]].frames.length(row["film"]) for row in rows}
     usable = [row for row in rows if len(grid.starts(lengths[row["film"]]))]
@@ -91,40 +85,45 @@ def train(
         log.warning("vlg-net: %d of %d queries lie in films without a window", len(rows) - len(usable), len(rows))
     if not usable:
         raise InputError("no film is longer than a window", remedy="set grid.tail to cover, or choose a smaller window")
-    device = next(state.model.parameters()).device
-    progress = Progress("vlg-net", plan.epochs - state.epoch, "epochs")
-    state.model.train()
-    for epoch in range(state.epoch, plan.epochs):
-        rate = plan.learning_rate * 0.5 ** (epoch // plan.halve_every)
-        for group in state.optimiser.param_groups:
-            group["lr"] = rate
-        total, seen, positives = 0.0, 0, 0
-        for batch in ahead(_batches(usable, lengths, features, grid, plan, epoch)):
-            loss = _loss(state.model, batch, plan, device)
-            if not torch.isfinite(loss):
-                raise InputError(
-                    f"the loss of epoch {epoch} is {loss.item()}", remedy="lower longform.vlg_net.learning_rate"
-                )
-            state.optimiser.zero_grad(set_to_none=True)
-            loss.backward()
-            state.optimiser.step()
-            count = len(batch.lengths)
-            total, seen, positives = total + loss.item() * count, seen + count, positives + batch.positives
-        row = {"epoch": epoch, "loss": round(total / seen, 6), "positives": positives, "queries": seen}
-        state.rows.append({**row, "learning_rate": rate})
-        state.epoch = epoch + 1
-        progress.step(note=f"loss {total / seen:.4f}")
-        after_epoch(state)
-        state.model.train()
-    progress.finish()
-    state.model.eval()
-    return state.rows
+    device, per_epoch = next(model.parameters()).device, ceil(len(usable) / plan.batch)
 
+    def batches(first: int) -> Iterator[list[Batch]]:
+        for epoch in range(first // per_epoch, plan.epochs):
+            for batch in _batches(usable, lengths, features, grid, plan, epoch):
+                yield [batch]
 
-def _loss(model: VLGNet, batch: Batch, plan: Plan, device: torch.device) -> Tensor:
-    with torch.autocast(device.type, dtype=torch.bfloat16, enabled=device.type == "cuda"):
+    def losses(batch: Batch, step: int) -> tuple[Tensor, dict[str, Tensor | float]]:
         logits = model(batch.frames.to(device), batch.tokens.to(device), batch.lengths.to(device))
-    return anchor_loss(logits.float(), scaled_targets(batch.targets.to(device), plan.low_iou, plan.high_iou))
+        wanted = scaled_targets(batch.targets.to(device), plan.low_iou, plan.high_iou)
+        loss = anchor_loss(logits.float(), wanted)
+        return loss, {"loss": loss, "positives": batch.positives, "queries": len(batch.lengths)}
+
+    def rate(step: int) -> float:
+        return plan.learning_rate * 0.5 ** (step // per_epoch // plan.halve_every)
+
+    def row(step: int, terms: list[training.Terms], reached: Reached) -> Row:
+        total = reduce(add, (one["loss"] * one["queries"] for one in terms))
+        positives, queries = (sum(one[name] for one in terms) for name in ("positives", "queries"))
+        facts = {"loss": round(total / queries, 6), "positives": positives, "queries": queries}
+        return {"epoch": step // per_epoch, **facts, "learning_rate": rate(step)}
+
+    how = training.Training(
+        label="vlg-net",
+        module=model,
+        optimiser=torch.optim.Adam(model.parameters(), lr=plan.learning_rate),
+        steps=plan.epochs * per_epoch,
+        rate=rate,
+        batches=lambda first: ahead(batches(first)),
+        losses=losses,
+        row=row,
+        steps_per_row=per_epoch,
+        device=device,
+        precision="bfloat16" if device.type == "cuda" else "float32",
+        remedy="lower longform.vlg_net.learning_rate",
+    )
+    reached = training.train(how, state)
+    model.eval()
+    return reached.rows
 
 
 def _batches(

@@ -1,11 +1,12 @@
-"""The training loop of all models: sample, step, select on VCMR 0.5/r1 + 0.7/r1 without NMS, stop early.
+"""Training of all retrieval models: sample, step, select on VCMR 0.5/r1 + 0.7/r1 without NMS, stop early.
 
-Every random draw of an epoch comes from seeds of that epoch, so a killed training that is started again from its saved
-state ends with the same bytes as one that was never interrupted.
+Every random draw of an epoch comes from seeds of that epoch.
 """
 
 import logging
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from math import ceil
 from pathlib import Path
 
@@ -18,14 +19,13 @@ from verified.benchmark.vcmr.data import Moments, Queries, Videos, span_labels
 from verified.benchmark.vcmr.layers import longest
 from verified.benchmark.vcmr.metrics import Truth, per_query
 from verified.benchmark.vcmr.negatives import draw_negatives
-from verified.benchmark.vcmr.optimisers import AdamW, BertAdam, linear_multiplier, parameter_groups
 from verified.benchmark.vcmr.ranked import Ranked
 from verified.benchmark.vcmr.search import SearchSettings, search
 from verified.errors import InputError
-from verified.io.jsonl import write_jsonl
-from verified.nn.precision import computing
+from verified.io.jsonl import Row, write_jsonl
+from verified.nn import training as loop
+from verified.nn.optimisers import AdamW, BertAdam, linear_multiplier, parameter_groups
 from verified.nn.training_state import Reached, TrainingState
-from verified.runtime.progress import Progress
 from verified.runtime.seeds import derive_seed
 
 log = logging.getLogger("verified")
@@ -71,11 +71,9 @@ class Run:
 
 
 @dataclass(frozen=True)
-class _Steps:
-    """What the steps of every epoch need."""
+class _Drawing:
+    """From what the batches are drawn."""
 
-    model: RetrievalModel
-    optimiser: torch.optim.Optimizer
     training: SplitData
     labels: Tensor
     usable: np.ndarray
@@ -88,6 +86,10 @@ class _Steps:
     """Whether a batch is padded to its longest video alone."""
 
 
+Drawn = tuple[Batch, torch.Generator]
+"""A batch, and the generator of its epoch, from which the losses draw as well."""
+
+
 def train(
     model: RetrievalModel,
     training: SplitData,
@@ -96,44 +98,64 @@ def train(
     searching: SearchSettings,
     run: Run,
 ) -> Trained:
-    """Train and return the weights of the best epoch.
+    """Train and return the weights of the best epoch. State and errors: see `nn.training.train`.
 
-    With a state, a training that was killed goes on after the last epoch that it kept, to the same bytes. Raises
-    InputError if nothing is left to train on, or a loss is not finite.
+    Raises InputError if nothing is left to train on.
     """
     usable = _usable(training, recipe)
     labels = torch.from_numpy(span_labels(type(model), training.moments, training.videos))
-    per_epoch = max(1, _batches(len(usable), recipe))
+    per_epoch = max(1, _batches_of_epoch(len(usable), recipe))
     total = recipe.steps or recipe.epochs * per_epoch
-    epochs = ceil(total / per_epoch)
     device = torch.device(searching.device)
     model.to(device)
     kind = BertAdam if recipe.optimiser == "bertadam" else AdamW
-    optimiser = kind(parameter_groups(_trained(model), recipe.weight_decay), recipe.learning_rate, recipe.betas)
     to_longest = searching.padding == "official" and model.official_batch is not None
-    steps = _Steps(model, optimiser, training, labels, usable, recipe, run, per_epoch, total, device, to_longest)
-    reached = run.state.restore(model, optimiser) if run.state else Reached()
-    finished, history = reached.finished, reached.rows
-    best = reached.kept or {name: tensor.detach().clone() for name, tensor in model.state_dict().items()}
-    selected = max(range(len(history)), key=lambda epoch: history[epoch]["selection"], default=0)
-    progress = Progress(f"train {type(model).__name__}", epochs, "epochs")
-    progress.step(finished)
-    for epoch in range(finished, epochs):
-        if epoch - selected > recipe.patience:
-            break
-        losses = _epoch(steps, epoch)
-        scores = _selection_scores(model, selection, searching)
-        record = {"epoch": epoch, **losses, **scores}
-        history.append(record)
-        if epoch == 0 or record["selection"] > history[selected]["selection"]:
-            selected, best = epoch, {name: tensor.detach().clone() for name, tensor in model.state_dict().items()}
+    drawing = _Drawing(training, labels, usable, recipe, run, per_epoch, total, device, to_longest)
+
+    def losses(drawn: Drawn, step: int) -> tuple[Tensor, dict[str, Tensor]]:
+        batch, generator = drawn
+        terms = model.losses(batch, epoch=step // per_epoch, step=step, generator=generator)
+        return terms["total"], terms
+
+    def row(step: int, terms: list[loop.Terms], reached: Reached) -> Row:
+        epoch = step // per_epoch
+        losses = _means(terms, (step + 1 - epoch * per_epoch) * recipe.accumulate)
+        record = {"epoch": epoch, **losses, **_selection_scores(model, selection, searching)}
+        history = [*reached.rows, record]
+        if _best(history) == epoch:
+            reached.kept = {name: tensor.detach().clone() for name, tensor in model.state_dict().items()}
         write_jsonl(run.log_file, history)
-        if run.state and run.state.due():
-            run.state.save(Reached(epoch + 1, history, best), model, optimiser)
-        progress.step(note=f"loss {losses['total']:.4f}, selection {record['selection']:.2f} (best {selected})")
-    write_jsonl(run.log_file, history)
-    log.info("%d epochs, best %d with %.2f", len(history), selected, history[selected]["selection"])
-    return Trained(best, selected, history, len(training.moments) - len(usable))
+        log.info("epoch %d: selection %.2f (best epoch: %d)", epoch, record["selection"], _best(history))
+        return record
+
+    how = loop.Training(
+        label=f"train {type(model).__name__}",
+        module=model,
+        optimiser=kind(
+            parameter_groups(model.named_parameters(), recipe.weight_decay), recipe.learning_rate, recipe.betas
+        ),
+        steps=total,
+        rate=partial(_rate, recipe, total),
+        batches=partial(_batches, drawing),
+        losses=losses,
+        row=row,
+        steps_per_row=per_epoch,
+        over=lambda rows: len(rows) - _best(rows) > recipe.patience,
+        accumulate=recipe.accumulate,
+        clip_norm=recipe.clip_norm,
+        device=device,
+        precision=run.precision,
+        file=training.moments.file,
+        remedy="lower retrieval.training.MODEL.learning_rate",
+    )
+    reached = loop.train(how, run.state)
+    selected = _best(reached.rows)
+    return Trained(reached.kept, selected, reached.rows, len(training.moments) - len(usable))
+
+
+def _best(history: list[Row]) -> int:
+    """The first of the epochs with the highest criterion of selection."""
+    return max(range(len(history)), key=lambda epoch: history[epoch]["selection"])
 
 
 def _usable(training: SplitData, recipe: Recipe) -> np.ndarray:
@@ -155,60 +177,46 @@ def _usable(training: SplitData, recipe: Recipe) -> np.ndarray:
     return usable
 
 
-def _batches(items: int, recipe: Recipe) -> int:
+def _batches_of_epoch(items: int, recipe: Recipe) -> int:
     whole = items // recipe.batch if recipe.drop_last and items >= recipe.batch else ceil(items / recipe.batch)
     return whole // recipe.accumulate if whole >= recipe.accumulate else 1
 
 
-def _trained(model: RetrievalModel) -> list[tuple[str, torch.nn.Parameter]]:
-    return [(name, parameter) for name, parameter in model.named_parameters() if parameter.requires_grad]
+def _rate(recipe: Recipe, total: int, step: int) -> float:
+    if recipe.schedule != "linear":
+        return recipe.learning_rate
+    # BertAdam counts its steps from 0; HERO's AdamW from 1, and never lets the rate fall to 0.
+    counted, floor = (step, 0.0) if recipe.optimiser == "bertadam" else (step + 1, 1e-8)
+    return recipe.learning_rate * linear_multiplier(counted, total, recipe.warmup, floor)
 
 
-def _epoch(steps: _Steps, epoch: int) -> dict[str, float]:
-    """One pass over the usable queries; returns mean losses."""
-    model, recipe = steps.model, steps.recipe
-    model.train()
-    torch.manual_seed(derive_seed(steps.run.seed, "dropout", epoch))
-    generator = torch.Generator().manual_seed(derive_seed(steps.run.seed, "draws", epoch))
-    order = steps.usable[torch.randperm(len(steps.usable), generator=generator).numpy()]
+def _batches(drawing: _Drawing, first: int) -> Iterator[Iterator[Drawn]]:
+    """The batches of each step from `first` on, which begins an epoch, drawn when they are asked for."""
+    seed, order, generator = drawing.run.seed, drawing.usable, torch.Generator()
+    for step in range(first, drawing.total):
+        epoch, turn = divmod(step, drawing.per_epoch)
+        if not turn:
+            torch.manual_seed(derive_seed(seed, "dropout", epoch))
+            generator.manual_seed(derive_seed(seed, "draws", epoch))
+            order = drawing.usable[torch.randperm(len(drawing.usable), generator=generator).numpy()]
+        yield _batches_of_step(drawing, order, turn, generator)
+
+
+def _batches_of_step(drawing: _Drawing, order: np.ndarray, turn: int, generator: torch.Generator) -> Iterator[Drawn]:
+    recipe = drawing.recipe
+    for accumulated in range(recipe.accumulate):
+        begin = (turn * recipe.accumulate + accumulated) * recipe.batch
+        if len(rows := order[begin : begin + recipe.batch]):
+            batch = _batch(drawing.training, drawing.labels, rows, recipe, generator)
+            yield (_to_longest(batch) if drawing.to_longest else batch).to(drawing.device), generator
+
+
+def _means(terms: list[loop.Terms], count: int) -> dict[str, float]:
     sums: dict[str, float] = {}
-    turns = min(steps.per_epoch, steps.total - epoch * steps.per_epoch)
-    for turn in range(turns):
-        step = epoch * steps.per_epoch + turn
-        _set_rate(steps.optimiser, recipe, step, steps.total)
-        steps.optimiser.zero_grad(set_to_none=True)
-        for accumulated in range(recipe.accumulate):
-            begin = (turn * recipe.accumulate + accumulated) * recipe.batch
-            rows = order[begin : begin + recipe.batch]
-            if not len(rows):
-                break
-            batch = _batch(steps.training, steps.labels, rows, recipe, generator)
-            batch = (_to_longest(batch) if steps.to_longest else batch).to(steps.device)
-            with computing(steps.device, steps.run.precision):
-                losses = model.losses(batch, epoch=epoch, step=step, generator=generator)
-            if not torch.isfinite(losses["total"]):
-                raise InputError(
-                    f"the loss of epoch {epoch} is not finite",
-                    file=steps.training.moments.file,
-                    remedy="lower retrieval.training.MODEL.learning_rate",
-                )
-            (losses["total"] / recipe.accumulate).backward()
-            for name, value in losses.items():
-                sums[name] = sums.get(name, 0.0) + float(value.detach())
-        if recipe.clip_norm is not None:
-            torch.nn.utils.clip_grad_norm_(model.parameters(), recipe.clip_norm)
-        steps.optimiser.step()
-    return {name: round(value / (turns * recipe.accumulate), 6) for name, value in sums.items()}
-
-
-def _set_rate(optimiser: torch.optim.Optimizer, recipe: Recipe, step: int, total: int) -> None:
-    rate = recipe.learning_rate
-    if recipe.schedule == "linear":
-        # BertAdam counts its steps from 0; HERO's AdamW from 1, and never lets the rate fall to 0.
-        counted, floor = (step, 0.0) if recipe.optimiser == "bertadam" else (step + 1, 1e-8)
-        rate *= linear_multiplier(counted, total, recipe.warmup, floor)
-    for group in optimiser.param_groups:
-        group["lr"] = rate
+    for values in terms:
+        for name, value in values.items():
+            sums[name] = sums.get(name, 0.0) + value
+    return {name: round(value / count, 6) for name, value in sums.items()}
 
 
 def _batch(training: SplitData, labels: Tensor, rows: np.ndarray, recipe: Recipe, generator: torch.Generator) -> Batch:

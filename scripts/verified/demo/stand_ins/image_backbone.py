@@ -18,14 +18,13 @@ from torch.nn.functional import cross_entropy
 
 from verified.demo.stand_ins.labelled_frames import CLASSES, labelled_frame
 from verified.demo.tiny_evaluator.small_resnet import SIZE, STAGES, SmallResNet
-from verified.evaluator.training import set_rate
 from verified.evaluator.vision import normalised
-from verified.io.jsonl import write_json, write_jsonl
+from verified.io.jsonl import Row, write_json, write_jsonl
+from verified.nn import training
 from verified.nn.modules import channels_last
 from verified.nn.training_state import Reached, TrainingState, fingerprint
 from verified.runtime.digest import modules_digest
 from verified.runtime.prefetch import ahead
-from verified.runtime.progress import Progress
 from verified.runtime.seeds import derive_seed
 
 WEIGHT_DECAY = 0.05
@@ -35,6 +34,10 @@ GRADED = 1920
 """Unseen frames that grade a network."""
 UNSEEN = 10**9
 """Number of the first frame that grades a network: after those of any schedule."""
+
+
+Labelled = tuple[Tensor, dict[str, Tensor]]
+"""Frames uint8 [batch, size, size, 3] and their classes [batch] by label."""
 
 
 @dataclass(frozen=True)
@@ -89,31 +92,35 @@ def train(schedule: Schedule, state: TrainingState | None = None) -> tuple[Class
     """Train a fresh classifier; returns it and log rows (step, loss, accuracy by label over the steps since)."""
     torch.manual_seed(derive_seed(schedule.seed, "image backbone weights"))
     model = Classifier().train()
-    optimiser = torch.optim.AdamW(model.parameters(), lr=schedule.learning_rate, weight_decay=WEIGHT_DECAY)
-    reached = state.restore(model, optimiser) if state else Reached()
-    rows, right = reached.rows, []
-    numbers = range(reached.finished, schedule.steps)
-    progress = Progress("image backbone", len(numbers), "steps")
-    for step, (frames, labels) in zip(numbers, ahead(batches(schedule.seed, numbers, schedule.batch))):
-        set_rate(optimiser, schedule.rate(step))
+
+    def losses(batch: Labelled, step: int) -> tuple[Tensor, dict[str, Tensor | float]]:
+        frames, labels = batch
         logits = model(frames)
         loss = reduce(add, (cross_entropy(logits[name], labels[name]) for name in CLASSES))
-        optimiser.zero_grad(set_to_none=True)
-        loss.backward()
-        optimiser.step()
-        right.append(accuracies(logits, labels))
-        if step % EVERY == EVERY - 1 or step == schedule.steps - 1:
-            rows.append({"step": step, "loss": round(loss.item(), 6), **means(right)})
-            right = []
-            if state and state.due() and step + 1 < schedule.steps:
-                state.save(Reached(step + 1, rows), model, optimiser)
-        progress.step(note=f"loss {loss.item():.2f}")
-    progress.finish()
+        return loss, {"loss": loss, **accuracies(logits, labels)}
+
+    def row(step: int, terms: list[training.Terms], reached: Reached) -> Row:
+        return {"step": step, "loss": round(terms[-1]["loss"], 6), **means(terms)}
+
+    how = training.Training(
+        label="image backbone",
+        module=model,
+        optimiser=torch.optim.AdamW(model.parameters(), lr=schedule.learning_rate, weight_decay=WEIGHT_DECAY),
+        steps=schedule.steps,
+        rate=schedule.rate,
+        batches=lambda first: ahead(
+            [batch] for batch in batches(schedule.seed, range(first, schedule.steps), schedule.batch)
+        ),
+        losses=losses,
+        row=row,
+        steps_per_row=EVERY,
+    )
+    rows = training.train(how, state).rows
     return model.eval(), rows
 
 
-def batches(seed: int, numbers: range, batch: int) -> Iterator[tuple[Tensor, dict[str, Tensor]]]:
-    """The labelled frames of the steps `numbers`: uint8 [batch, size, size, 3] and classes [batch] by label."""
+def batches(seed: int, numbers: range, batch: int) -> Iterator[Labelled]:
+    """The labelled frames of the steps `numbers`."""
     for number in numbers:
         items = [labelled_frame(seed, number * batch + n, SIZE) for n in range(batch)]
         labels = {name: torch.tensor([known[name] for _, known in items]) for name in CLASSES}

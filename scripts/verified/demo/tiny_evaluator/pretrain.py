@@ -20,7 +20,7 @@ from verified.evaluator.tokens import CLS, encode
 from verified.evaluator.training import Schedule, train
 from verified.evaluator.vision import normalised
 from verified.io.jsonl import write_jsonl
-from verified.io.tensor_file import read_tensor_file
+from verified.nn.checkpoint import load_tensors
 from verified.nn.training_state import TrainingState, fingerprint
 from verified.runtime.digest import modules_digest
 from verified.runtime.seeds import derive_seed
@@ -110,7 +110,7 @@ def pretrain(size: Architecture, plan: Pretraining, state: TrainingState | None 
 
 def look(model: NoiseEvaluator, folder: str) -> None:
     """Give the stem's image network the weights of `folder`."""
-    weights, _ = read_tensor_file(Path(folder) / "model.safetensors")
+    weights = load_tensors(Path(folder) / "model.safetensors")
     model.vision.stem.get_submodule("network").load_state_dict(weights)
 
 

@@ -4,7 +4,7 @@ import torch
 
 from verified.benchmark.vcmr.conformance.trial import Trial, require
 from verified.benchmark.vcmr.contract import RetrievalModel
-from verified.benchmark.vcmr.optimisers import AdamW, parameter_groups
+from verified.nn.optimisers import AdamW, parameter_groups
 
 OVERFIT_STEPS = 250
 LEARNED = 0.75

@@ -7,10 +7,11 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from verified.benchmark.vcmr.checkpoint import load_tensors, save_tensors
+from verified.benchmark.vcmr.checkpoint import FORM
 from verified.benchmark.vcmr.conformance.trial import Answers, Trial, close, doubled, require, require_same
 from verified.benchmark.vcmr.contract import Batch, RetrievalModel
-from verified.benchmark.vcmr.optimisers import AdamW, parameter_groups
+from verified.nn.checkpoint import load, save
+from verified.nn.optimisers import AdamW, parameter_groups
 
 PRECISION = 1e-3
 """Largest difference of float32 from float64, as a share of the largest difference between two answers."""
@@ -209,6 +210,6 @@ def _loaded(trial: Trial, model: RetrievalModel) -> RetrievalModel:
     other = trial.model(seed=2)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "state.safetensors"
-        save_tensors(file, model.state_dict(), {})
-        other.load_state_dict(load_tensors(file)[0])
+        save(file, FORM, model.state_dict(), {})
+        other.load_state_dict(load(file, FORM)[0])
     return other

@@ -50,7 +50,7 @@ from verified.benchmark.vcmr.layers import (
 from verified.benchmark.vcmr.registry import register
 from verified.benchmark.vcmr.scoring import OneVectorTail, unit
 from verified.errors import InputError
-from verified.io.tensor_file import read_tensor_file
+from verified.nn.checkpoint import load_tensors
 from verified.nn.modules import Parts
 
 PAD = -1e4
@@ -279,7 +279,7 @@ def load_roberta(transformer: nn.Module, folder: Path) -> None:
         raise InputError(
             "no RoBERTa weights here", file=file, remedy="save roberta-base there, or leave `roberta` empty"
         )
-    source = {key.removeprefix("roberta."): value for key, value in read_tensor_file(file)[0].items()}
+    source = {key.removeprefix("roberta."): value for key, value in load_tensors(file).items()}
     wanted = {}
     for key, value in transformer.state_dict().items():
         if key.startswith("img_embeddings."):

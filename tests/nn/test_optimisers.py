@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 import torch
 
-from verified.benchmark.vcmr.optimisers import AdamW, BertAdam, linear_multiplier, parameter_groups
+from verified.nn.optimisers import (
+    AdamW,
+    BertAdam,
+    cosine_multiplier,
+    linear_multiplier,
+    one_dimensional,
+    parameter_groups,
+)
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures" / "vcmr"
 
@@ -40,7 +47,22 @@ def test_learning_rate_curves_are_the_official_ones():
 def test_only_biases_and_layer_norms_of_that_spelling_are_spared_from_decay():
     names = ("a.bias", "x.LayerNorm.weight", "video_cross_layernorm.weight", "conv.weight")
     tensors = {name: torch.nn.Parameter(torch.zeros(1)) for name in names}
+    tensors["frozen.weight"] = torch.nn.Parameter(torch.zeros(1), requires_grad=False)
     decayed, spared = parameter_groups(tensors.items(), 0.01)
     assert decayed["params"] == [tensors["video_cross_layernorm.weight"], tensors["conv.weight"]]
     assert spared["params"] == [tensors["a.bias"], tensors["x.LayerNorm.weight"]]
     assert (decayed["weight_decay"], spared["weight_decay"]) == (0.01, 0.0)
+
+
+def test_umt_spares_what_has_one_dimension_and_not_the_temperature():
+    shapes = {"norm.weight": (3,), "linear.bias": (3,), "linear.weight": (3, 3), "temperature": ()}
+    tensors = {name: torch.nn.Parameter(torch.zeros(shape)) for name, shape in shapes.items()}
+    decayed, spared = parameter_groups(tensors.items(), 0.02, one_dimensional)
+    assert decayed["params"] == [tensors["linear.weight"], tensors["temperature"]]
+    assert spared["params"] == [tensors["norm.weight"], tensors["linear.bias"]]
+
+
+def test_a_cosine_rises_from_its_floor_and_falls_towards_it():
+    curve = [cosine_multiplier(step, 100, 10) for step in range(100)]
+    assert curve[0] == 0.01 and max(curve) == curve[10] == 1.0 and curve[9] < 1
+    assert curve[55] == pytest.approx(0.505) and 0.01 < curve[99] < 0.011

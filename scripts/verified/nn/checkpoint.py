@@ -1,0 +1,123 @@
+"""Files of tensors (safetensors). Ours begin with a JSON header: the form, its version, and facts such as settings.
+
+Whatever a file holds, it is read or refused by name. The files of others, without such a header, are read as tensors.
+"""
+
+import json
+import sys
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file  # pyright: ignore[reportUnknownVariableType] (their paths have no type argument)
+from torch import Tensor, nn
+
+from verified.errors import InputError
+from verified.io.files import atomic_path
+from verified.io.format_version import require_version
+from verified.io.jsonl import Row, is_object
+
+KEY = "verified"
+"""The one entry of our header; a single entry keeps the bytes the same from run to run."""
+
+
+class Form(NamedTuple):
+    """A form of our files of tensors."""
+
+    name: str
+    version: int
+    remedy: str
+    """What to do with a file that is of another form, or of an older version of this one."""
+
+
+def save(path: str | Path, form: Form, tensors: Mapping[str, Tensor], facts: Row) -> None:
+    """Write tensors and `facts`, through a temporary file; equal ones give equal bytes."""
+    header = {"format": form.name, "version": form.version, **facts}
+    # Copies: tensors may share memory, which the library refuses.
+    plain = {name: tensor.detach().cpu().clone().contiguous() for name, tensor in tensors.items()}
+    with atomic_path(path) as temporary:
+        save_file(plain, temporary, metadata={KEY: json.dumps(header)})
+
+
+def load(path: str | Path, form: Form, device: str = "cpu") -> tuple[dict[str, Tensor], Row]:
+    """Tensors by name, and the facts beside them.
+
+    Raises InputError for a missing or damaged file, one of another form, and one of another version.
+    """
+    tensors, header = _read(path, device=device)
+    return tensors, _facts(header, form, path)
+
+
+def load_facts(path: str | Path, form: Form) -> Row:
+    """The facts alone; see `load`."""
+    return _facts(_read(path, tensors=False)[1], form, path)
+
+
+def load_tensors(path: str | Path, device: str = "cpu") -> dict[str, Tensor]:
+    """The tensors of any such file, also of others. Raises InputError for a missing or damaged one."""
+    return _read(path, device=device)[0]
+
+
+def fill(module: nn.Module, tensors: Mapping[str, Tensor], what: str, path: str | Path) -> None:
+    """Load all tensors of a module. Raises InputError that names the first one missing, misshapen or unknown."""
+    expected = {name: tensor.shape for name, tensor in module.state_dict().items()}
+    if problem := misfit({name: tensor.shape for name, tensor in tensors.items()}, expected):
+        raise InputError(f"does not fit {what}: {problem}", file=path)
+    module.load_state_dict(tensors)
+
+
+def misfit(shapes: Mapping[str, torch.Size], expected: Mapping[str, torch.Size]) -> str | None:
+    """The first difference between two sets of named shapes in words, or None."""
+    for name, shape in expected.items():
+        if name not in shapes:
+            return f"tensor {name} {list(shape)} is missing"
+        if shapes[name] != shape:
+            return f"tensor {name} is {list(shapes[name])}, not {list(shape)}"
+    unknown = sorted(set(shapes) - set(expected))
+    return f"tensor {unknown[0]} is unknown" if unknown else None
+
+
+def _facts(header: Row | None, form: Form, path: str | Path) -> Row:
+    header = header or {}
+    name = header.pop("format", None)
+    if name != form.name:
+        stated = "its header names no form" if name is None else f"it is one of {str(name)[:40]!r}"
+        raise InputError(f"no file of the form {form.name!r}: {stated}", file=path, remedy=form.remedy)
+    require_version(header.pop("version", None), form.version, f"form {form.name!r}", path, form.remedy)
+    return header
+
+
+class _Stored(Protocol):
+    """What `safetensors.safe_open` yields, which has no types."""
+
+    def metadata(self) -> dict[str, str] | None: ...
+
+    def keys(self) -> list[str]: ...
+
+    def get_tensor(self, name: str) -> Tensor: ...
+
+
+def _opened(path: Path, device: str) -> AbstractContextManager[_Stored]:
+    return safe_open(path, "pt", device=device)
+
+
+def _read(path: str | Path, tensors: bool = True, device: str = "cpu") -> tuple[dict[str, Tensor], Row | None]:
+    path = Path(path)
+    if not path.is_file():
+        raise InputError("no such file", file=path)
+    sys.audit("open", str(path), "rb", 0)  # as Python's own open does: commands check seals there
+    try:
+        with _opened(path, device) as stored:
+            text = (stored.metadata() or {}).get(KEY)
+            tensors_read = {name: stored.get_tensor(name) for name in stored.keys()} if tensors else {}  # noqa: SIM118
+        header = None if text is None else json.loads(text)
+    # A crafted file makes the library, torch or the JSON parser fail in any of these ways.
+    except (SafetensorError, OSError, ValueError, TypeError, LookupError, RuntimeError, AttributeError) as error:
+        detail = " ".join(str(error).split())[:200]
+        raise InputError(f"damaged, or no tensor file (safetensors): {detail}", file=path) from None
+    if header is not None and not is_object(header):
+        raise InputError("damaged: its header is no JSON object", file=path)
+    return tensors_read, header
