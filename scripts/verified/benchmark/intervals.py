@@ -12,7 +12,7 @@ within 0 and 1. A single training has no variance to be seen: its interval holds
 comparison with it has no p-value. benchmarks/significance.py shows the coverage, docs/tables.md its table.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -111,6 +111,14 @@ def intra_class_correlation(values: np.ndarray, videos: Sequence[object] | np.nd
         each = (between - within) / (between + (typical - 1) * within)
     known = np.isfinite(each)
     return np.where(known.any(axis=0), np.where(known, each, 0).sum(axis=0) / np.maximum(known.sum(axis=0), 1), np.nan)
+
+
+def typical_correlation(correlations: Iterable[float | None]) -> str:
+    """What a note says of the intra-class correlations of a table's cells, those that are known."""
+    known = [number for number in correlations if number is not None and not np.isnan(number)]
+    if not known:
+        return "not known"
+    return f"{np.median(known):.2f} (median of the cells, {min(known):.2f} to {max(known):.2f})"
 
 
 def _by_video(values: np.ndarray, videos: Sequence[object] | np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-import numpy as np
 import pandas as pd
 
+from verified.benchmark.intervals import typical_correlation
 from verified.tables.collect import Cell, Collection
 from verified.tables.forms import MARK, Sheet
 from verified.tables.layout import Column, Row, Table
@@ -119,10 +119,7 @@ def units(block: Block, collection: Collection) -> list[str]:
     if not measured:
         return []
     sizes = " or ".join(dict.fromkeys(f"{queries} queries in {videos} videos" for queries, videos, _ in measured))
-    alike = [correlation for _, _, correlation in measured if not np.isnan(correlation)]
-    said = "not known"
-    if alike:
-        said = f"{np.median(alike):.2f} (median of the cells, {min(alike):.2f} to {max(alike):.2f})"
+    said = typical_correlation(correlation for _, _, correlation in measured)
     return [f"{block.title}: {sizes}; intra-class correlation of queries of one video {said}."]
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from verified.benchmark.answers import GroundTruth
 from verified.benchmark.board.cards import Entry, read_board, truth_of
 from verified.benchmark.comparison.ground_truth import read_ground_truth
-from verified.benchmark.intervals import intra_class_correlation, mean_interval
+from verified.benchmark.intervals import intra_class_correlation, mean_interval, typical_correlation
 from verified.errors import InputError
 from verified.tables.table import ONE_TRAINING_NOTE, Estimate, SimpleTable, estimate
 
@@ -26,16 +26,14 @@ def board_table(folder: Path) -> SimpleTable:
         numbers = scores(entry, truth)
         found = mean_interval(100 * numbers, videos, top=100)
         cells = [estimate(*bounds, len(numbers)) for bounds in zip(found.value, found.low, found.high)]
-        alike += [float(one) for one in intra_class_correlation(numbers, videos) if not np.isnan(one)]
+        alike += intra_class_correlation(numbers, videos).tolist()
         card = entry.card
         about = (entry.folder.name, card["model"], card["features"], card["trained_on"])
         rows.append((*about, len(entry.files), *cells, card["command"], card["commit"]))
     first = 5
     rows.sort(key=lambda row: (-getattr(row[first], "value", row[first]), row[0]))
     header = ("Submission", "Model", "Features", "Trained on", "Seeds", *columns, "Command", "Commit")
-    said = (
-        f"{np.median(alike):.2f} (median of the cells, {min(alike):.2f} to {max(alike):.2f})" if alike else "not known"
-    )
+    said = typical_correlation(alike)
     notes = [
         f"{len(videos)} queries in {len(set(videos))} videos; intra-class correlation of queries of one video {said}."
         " Percent, mean over seeds; in brackets: 95 % interval over test videos, drawn with all of their queries, and"

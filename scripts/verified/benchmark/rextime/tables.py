@@ -1,11 +1,10 @@
 """Tables of the suite: filters, questions, generation, who takes the test, costs, and the demo's validity."""
 
 from collections.abc import Iterable, Mapping
-from statistics import median
 
 import numpy as np
 
-from verified.benchmark.intervals import share_interval
+from verified.benchmark.intervals import share_interval, typical_correlation
 from verified.benchmark.published import Published, plain, verdict_of
 from verified.benchmark.rextime.statistics import cost_per_1000
 from verified.config.rextime import Prices
@@ -107,10 +106,8 @@ def _alike(results: Mapping[str, dict]) -> list[str]:
     lines = []
     for split, measured in results.items():
         each = [row["intra_class"] for taker in measured["takers"].values() for row in taker["intervals"].values()]
-        known = sorted(number for number in each if number is not None)
-        if known:
-            said = f"{median(known):.2f} (median of the cells, {known[0]:.2f} to {known[-1]:.2f})"
-            lines.append(f"{split}: intra-class correlation of questions of one video {said}.")
+        if any(number is not None for number in each):
+            lines.append(f"{split}: intra-class correlation of questions of one video {typical_correlation(each)}.")
     return lines
 
 
