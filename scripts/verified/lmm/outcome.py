@@ -27,7 +27,7 @@ class NotNow(InputError):
         self.reason = reason
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass  # not frozen, for a quote makes a million: that takes three times as long
 class Parsed:
     """What the parser found in an answer.
 
@@ -50,7 +50,7 @@ class Parsed:
         return bool(self.items) or any(self.sections.values())
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass
 class Outcome:
     """The outcome of one call, as kept in the ledger.
 
@@ -63,7 +63,7 @@ class Outcome:
     reason: str = ""
     detail: str = ""
     text: str = ""
-    parsed: Parsed = Parsed()
+    parsed: Parsed = dataclasses.field(default_factory=Parsed)
     attempts: int = 1
     tokens_in: int = 0
     tokens_out: int = 0

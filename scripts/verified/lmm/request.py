@@ -35,7 +35,7 @@ class Sampling:
     top_p: float = 0.95
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@dataclasses.dataclass(eq=False)
 class Request:
     """One call.
 
