@@ -9,7 +9,7 @@ rule ask_models:
     benchmark:
         "logs/{dataset}/ask_models/{stage}-{job}.tsv"
     wildcard_constraints:
-        stage="|".join(ROLES_OF_STAGE),
+        stage="|".join(TASKS_OF_STAGE),
         job=r"job-\d+",
     conda:
         generation_environment("captions", "image_lmm", "video_lmm", "llm")

@@ -3,7 +3,7 @@ rule caption_statics:
     input:
         moments="results/{dataset}/corpus/shards/{shard}.moments.jsonl",
         keyframes="results/{dataset}/keyframes/{shard}.tar",
-        prompts=prompt_files("keyframe_description", "statics_candidates"),
+        prompts=prompt_files(*TASKS_OF_STAGE["statics"]),
         weights=role_records(settings, "image_lmm", "llm"),
         cassettes=cassettes("image_lmm", "llm"),
         asked=asked_by("statics"),
@@ -45,7 +45,7 @@ rule caption_dynamics:
     input:
         moments="results/{dataset}/corpus/shards/{shard}.moments.jsonl",
         videos="results/{dataset}/corpus/shards/{shard}.videos.jsonl",
-        prompts=prompt_files("questions", "answers", "dynamics_candidates"),
+        prompts=prompt_files(*TASKS_OF_STAGE["dynamics"]),
         weights=role_records(settings, "video_lmm", "llm"),
         cassettes=cassettes("video_lmm", "llm"),
         asked=asked_by("dynamics"),

@@ -1,12 +1,13 @@
 from verified.captions.unanswered import asked_in_of
-from verified.lmm.jobs import ROLES_OF_STAGE, asked_first, job_of_shard, prefetch_threads, shards_of_job
+from verified.lmm.jobs import asked_first, job_of_shard, prefetch_threads, shards_of_job
 from verified.lmm.prompts import prompt_file
+from verified.lmm.tasks.paper import TASKS_OF_STAGE, roles_of_stage
 from verified.weights.paths import role_records, sentence_records
 
 
 def prompt_files(*tasks):
     """The prompt files of the given tasks: a rule depends on those it uses and no others."""
-    return [prompt_file(settings.generation.prompts, task) for task in tasks]
+    return [prompt_file(settings.generation.prompts, task.name) for task in tasks]
 
 
 def cassettes(*roles):
@@ -32,13 +33,6 @@ def generation_environment(stage, *roles):
     return f"../envs/{max(own, default=stage)}.yaml"
 
 
-TASKS_OF_STAGE = {
-    "statics": ("keyframe_description", "statics_candidates"),
-    "dynamics": ("questions", "answers", "dynamics_candidates"),
-    "perturbations": ("positives", "static_negatives", "dynamic_negatives"),
-}
-
-
 def asking_settings():
     """What the calls of any stage depend on."""
     generation = settings.generation
@@ -60,18 +54,18 @@ def asking_shards(wildcards):
 
 def asking_gpus(wildcards):
     """GPUs of a job of ask_models: the most that any of its models takes, as they take turns."""
-    return engine_gpus(*ROLES_OF_STAGE[wildcards.stage])
+    return engine_gpus(*roles_of_stage(wildcards.stage))
 
 
 def asking_slots(wildcards):
     """Calls to endpoints that are under way at once in a job of ask_models."""
-    return api_slots(*ROLES_OF_STAGE[wildcards.stage])
+    return api_slots(*roles_of_stage(wildcards.stage))
 
 
 def asking_inputs(wildcards):
     """Files of all shards that a job of ask_models asks about."""
     shards = asking_shards(wildcards)
-    folder, roles = f"results/{wildcards.dataset}", ROLES_OF_STAGE[wildcards.stage]
+    folder, roles = f"results/{wildcards.dataset}", roles_of_stage(wildcards.stage)
     found = {
         "moments": expand(f"{folder}/corpus/shards/{{shard}}.moments.jsonl", shard=shards),
         "prompts": prompt_files(*TASKS_OF_STAGE[wildcards.stage]),
@@ -104,4 +98,4 @@ def asking_threads(stage):
 
 def stage_gpus(stage):
     """GPUs of a shard's job: none where ask_models makes its calls."""
-    return 0 if asked_first(settings.generation, stage) else engine_gpus(*ROLES_OF_STAGE[stage])
+    return 0 if asked_first(settings.generation, stage) else engine_gpus(*roles_of_stage(stage))

@@ -2,7 +2,7 @@ rule write_perturbations:
     """Positives and negatives of each coarse caption and the selected ones (section 3.3, Equations 6 to 8)."""
     input:
         moments="results/{dataset}/corpus/shards/{shard}.moments.jsonl",
-        prompts=prompt_files("positives", "static_negatives", "dynamic_negatives"),
+        prompts=prompt_files(*TASKS_OF_STAGE["perturbations"]),
         weights=role_records(settings, "llm") + sentence_records(settings),
         cassettes=cassettes("llm"),
         asked=asked_by("perturbations"),

@@ -1,11 +1,12 @@
 from verified.captions.unanswered import asked_in_of
+from verified.lmm.tasks.coarse_caption import COARSE_CAPTION
 
 
 rule caption_scenes:
     """A first coarse caption for each scene of videos that came without moments."""
     input:
         scenes="results/{dataset}/corpus/scenes/{shard}.jsonl",
-        prompts=prompt_files("corpus/coarse_caption"),
+        prompts=prompt_files(COARSE_CAPTION),
         weights=role_records(settings, "video_lmm"),
         cassettes=cassettes("video_lmm"),
     output:

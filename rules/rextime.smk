@@ -1,4 +1,4 @@
-from verified.benchmark.rextime.tasks import GENERATION
+from verified.lmm.tasks.rextime import GENERATION
 
 SUITE = suite_paths.folder(settings)
 QUESTIONS = expand(f"{SUITE}/annotations/{{split}}.jsonl", split=suite_paths.splits(settings.rextime))

@@ -1,6 +1,6 @@
 from verified.config.folders import digest_of, shown_datasets
-from verified.lmm.prompts import prompt_set
 from verified.io.pages import TABLE, page_digest
+from verified.lmm.tasks.paper import prompt_set
 from verified.tables.paths import ablations, annotated_here, demos, finished_studies, published, run_files, stage_tables
 
 STATISTICS = ("language", "many_to_many", "confidence", "spans")

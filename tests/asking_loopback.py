@@ -7,6 +7,7 @@ from verified.lmm.asking import Call, Client
 from verified.lmm.engines.openai import OpenAI
 from verified.lmm.ledger import Ledger
 from verified.lmm.request import Request
+from verified.lmm.tasks.perturbations import POSITIVES
 
 GOOD = "1. a dog runs far\n2. a dog runs off\n3. a dog runs home"
 JSON = (("Content-Type", "application/json"),)
@@ -14,7 +15,7 @@ JSON = (("Content-Type", "application/json"),)
 
 def call(number, **fields):
     prompt = f"number {number} is {json.dumps('a dog runs')}"
-    return Call(Request("positives", prompt, {"caption": "a dog runs", "count": "3"}, **fields), count=3)
+    return Call(POSITIVES, Request("positives", prompt, {"caption": "a dog runs", "count": "3"}, **fields), count=3)
 
 
 def engine(url, **changes):

@@ -3,11 +3,12 @@
 from verified.runtime.job import job
 
 with job(snakemake, snakemake.params.threads) as log:
-    from verified.captions.dynamics import TASKS, caption_dynamics
+    from verified.captions.dynamics import caption_dynamics
     from verified.captions.rows import shard_counts, split_spoiled
     from verified.config import load
     from verified.io.jsonl import read_jsonl, write_json, write_jsonl
     from verified.lmm.session import Session
+    from verified.lmm.tasks.dynamics import TASKS
     from verified.runtime.shards import rows_of_shard
     from verified.weights.records import located
 

@@ -4,11 +4,12 @@ from verified.runtime.job import job
 
 with job(snakemake, snakemake.params.threads) as log:
     from verified.captions.rows import shard_counts, split_spoiled
-    from verified.captions.statics import TASKS, caption_statics, check_covered
+    from verified.captions.statics import caption_statics, check_covered
     from verified.captions.tar import KeyframeTar
     from verified.config import load
     from verified.io.jsonl import read_jsonl, write_json, write_jsonl
     from verified.lmm.session import Session
+    from verified.lmm.tasks.statics import TASKS
     from verified.runtime.shards import rows_of_shard
     from verified.weights.records import located
 

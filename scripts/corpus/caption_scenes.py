@@ -4,14 +4,15 @@ from verified.runtime.job import job
 
 with job(snakemake, snakemake.params.threads):
     from verified.config import load
-    from verified.corpus.proposals import TASK, caption_scenes
+    from verified.corpus.proposals import caption_scenes
     from verified.io.jsonl import read_jsonl, write_json, write_jsonl
     from verified.lmm.session import Session
+    from verified.lmm.tasks.coarse_caption import COARSE_CAPTION
     from verified.weights.records import located
 
     settings = load(snakemake.config)
     generation = located(settings.generation, snakemake.input.weights)
-    with Session(generation, settings.seed, (TASK,)) as session:
+    with Session(generation, settings.seed, (COARSE_CAPTION,)) as session:
         rows = caption_scenes(read_jsonl(snakemake.input.scenes), snakemake.params.dynamics, session)
         counts = {"scenes": len(rows), "calls": session.outcome_counts(), "unanswered": session.settle()}
     write_jsonl(snakemake.output.captions, rows)

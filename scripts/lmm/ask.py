@@ -3,23 +3,21 @@
 from verified.runtime.job import job
 
 with job(snakemake, snakemake.params.threads) as log:
-    from verified.captions.dynamics import TASKS as DYNAMICS
     from verified.captions.dynamics import caption_dynamics
-    from verified.captions.statics import TASKS as STATICS
     from verified.captions.statics import caption_statics
     from verified.captions.tar import KeyframeTars
     from verified.config import load
     from verified.io.jsonl import read_jsonl, write_json
     from verified.lmm.session import Session
-    from verified.perturbations.write import TASK_OF_KIND, ask
+    from verified.lmm.tasks.paper import TASKS_OF_STAGE
+    from verified.perturbations.write import ask
     from verified.weights.records import located
 
     settings = load(snakemake.config)
     inputs, stage = snakemake.input, snakemake.wildcards.stage
     generation = located(settings.generation, inputs.weights)
     moments = [row for path in inputs.moments for row in read_jsonl(path)]
-    tasks = {"statics": STATICS, "dynamics": DYNAMICS, "perturbations": tuple(TASK_OF_KIND.values())}[stage]
-    with Session(generation, settings.seed, tasks) as session:
+    with Session(generation, settings.seed, TASKS_OF_STAGE[stage]) as session:
         if stage == "statics":
             with KeyframeTars(inputs.keyframes) as keyframes:
                 caption_statics(moments, keyframes, session)

@@ -6,7 +6,8 @@ with job(snakemake, snakemake.params.threads) as log:
     from verified.config import load
     from verified.io.jsonl import read_jsonl, write_json, write_jsonl
     from verified.lmm.session import Session
-    from verified.perturbations.write import TASK_OF_KIND, perturb, shard_counts
+    from verified.lmm.tasks.perturbations import TASKS
+    from verified.perturbations.write import perturb, shard_counts
     from verified.runtime.shards import rows_of_shard
     from verified.weights.records import located, source_of
 
@@ -14,7 +15,7 @@ with job(snakemake, snakemake.params.threads) as log:
     generation = located(settings.generation, snakemake.input.weights)
     encoder, _ = source_of(generation.sentence_encoder, generation.sentence_revision, snakemake.input.weights)
     moments = rows_of_shard(read_jsonl(snakemake.input.moments), snakemake.wildcards.shard, settings.shards)
-    with Session(generation, settings.seed, TASK_OF_KIND.values(), asked_before=bool(snakemake.input.asked)) as session:
+    with Session(generation, settings.seed, TASKS, asked_before=bool(snakemake.input.asked)) as session:
         rows = perturb(moments, session, encoder, snakemake.params.threads)
         counts = shard_counts(rows, generation.perturbations, session.outcome_counts())
         counts |= {"unanswered": session.settle(), "asked_in": snakemake.params.asked_in}

@@ -4,10 +4,10 @@ from verified.runtime.job import job
 
 with job(snakemake, snakemake.params.threads) as log:
     from verified.benchmark.rextime.generate import shard_counts, write_questions
-    from verified.benchmark.rextime.tasks import GENERATION
     from verified.config import load
     from verified.io.jsonl import read_jsonl, write_json, write_jsonl
     from verified.lmm.session import Session
+    from verified.lmm.tasks.rextime import GENERATION
     from verified.runtime.shards import rows_of_shard
 
     settings = load(snakemake.config)

@@ -7,14 +7,13 @@ from captioning import make_moments, make_tar, make_videos
 from stub_engine import StubEngine
 
 from verified.__main__ import main
-from verified.captions.dynamics import TASKS as DYNAMICS
 from verified.captions.dynamics import caption_dynamics
-from verified.captions.statics import TASKS as STATICS
 from verified.captions.statics import caption_statics
 from verified.captions.tar import KeyframeTar
 from verified.config.generation import Generation
 from verified.io.jsonl import write_jsonl
 from verified.lmm.session import Session
+from verified.lmm.tasks.paper import PAPER
 
 CONFIG = """
 name: mine
@@ -50,7 +49,7 @@ def test_keyframes_calls_candidates_and_decision(run, capsys, tmp_path):
     videos, base = make_videos(tmp_path, run), "results/mine"
     engine = StubEngine()
     generation = Generation()
-    with Session(generation, 1, (*STATICS, *DYNAMICS), dict.fromkeys(("llm", "image_lmm", "video_lmm"), engine)) as s:
+    with Session(generation, 1, PAPER[:5], dict.fromkeys(("llm", "image_lmm", "video_lmm"), engine)) as s:
         with KeyframeTar(make_tar(tmp_path / "k.tar", run)) as tar:
             statics = caption_statics(run, tar, s)
         dynamics = caption_dynamics(run, videos, {"fps": 8.0, "frames": None, "max_frames": 64}, s)
@@ -69,7 +68,7 @@ def test_keyframes_calls_candidates_and_decision(run, capsys, tmp_path):
     assert status == 0 and "keyframe at 2.5 s" in shown and "16 frames" in shown
     assert all(candidate["caption"] in shown for row in (statics[1], dynamics[1]) for candidate in row["candidates"])
     assert "0.2500" in shown and "fig: 0.2500  statics: a cat sits by the sea" in shown
-    for task in (*STATICS, *DYNAMICS):
+    for task in (task.name for task in PAPER[:5]):
         assert f"{task}, stub-1 (stub): ok" in shown
     assert "a dog runs" not in shown and "perturbations:\n  not made yet" in shown
     known = json.loads(show(capsys, "101", "--json")[1])

@@ -10,10 +10,11 @@ from stub_engine import StubEngine
 
 import verified.captions.clips as clips
 from verified.captions.clips import fitted_size, frames_given, thinned
-from verified.captions.dynamics import TASKS, caption_dynamics
+from verified.captions.dynamics import caption_dynamics
 from verified.config.generation import EngineSettings
 from verified.lmm.request import Reply
 from verified.lmm.session import Session
+from verified.lmm.tasks.dynamics import TASKS
 
 CAPTIONS = ["a dog runs", "a cat sits", "a dog runs", "a bird flies"]
 EIGHT = {"fps": 8.0, "frames": None, "max_frames": 64}

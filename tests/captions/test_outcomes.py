@@ -8,10 +8,11 @@ from stub_engine import StubEngine
 
 from verified.captions.outcomes import add_up
 from verified.captions.rows import shard_counts
-from verified.captions.statics import TASKS, caption_statics
+from verified.captions.statics import caption_statics
 from verified.captions.tar import KeyframeTar
 from verified.lmm.request import Reply
 from verified.lmm.session import Session
+from verified.lmm.tasks.statics import TASKS
 from verified.perturbations.write import TASK_OF_KIND, perturb
 from verified.perturbations.write import shard_counts as perturbation_counts
 
@@ -37,7 +38,7 @@ def stages(tmp_path, monkeypatch):
 
 
 def _of(session, tasks):
-    return {task: counts for task, counts in session.outcome_counts().items() if task in tasks}
+    return {task.name: session.outcome_counts()[task.name] for task in tasks}
 
 
 def _no_model(rows, encoder, threads):

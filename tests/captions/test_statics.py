@@ -6,10 +6,11 @@ from refusals import refused
 from stub_engine import StubEngine
 
 from verified.captions.rows import shard_counts, split_spoiled
-from verified.captions.statics import TASKS, caption_statics, check_covered
+from verified.captions.statics import caption_statics, check_covered
 from verified.captions.tar import KeyframeTar
 from verified.lmm.request import Reply
 from verified.lmm.session import Session
+from verified.lmm.tasks.statics import TASKS
 
 CAPTIONS = ["a dog runs", "a cat sits", "a dog runs"]
 

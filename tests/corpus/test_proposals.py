@@ -13,7 +13,7 @@ from refusals import refused
 
 from verified.config import load
 from verified.corpus.folder_source import read_folder
-from verified.corpus.proposals import TASK, caption_scenes, parse_caption
+from verified.corpus.proposals import caption_scenes
 from verified.corpus.proposed import write_proposals
 from verified.corpus.scenes import detect_scenes, scene_spans
 from verified.corpus.source_files import scene_captions
@@ -21,6 +21,7 @@ from verified.corpus.unprobed import unprobed_moments
 from verified.demo.source import render_demo
 from verified.io.jsonl import read_jsonl
 from verified.lmm.session import Session
+from verified.lmm.tasks.coarse_caption import COARSE_CAPTION, read_caption
 from verified.statistics.validity import proposed_recall
 
 LENGTHS = {"threshold": 27.0, "min_seconds": 2.0, "max_seconds": 20.0}
@@ -50,16 +51,16 @@ def test_scenes_tile_the_video_within_their_lengths(cuts, shortest, longest):
 
 
 def test_an_answer_is_read_as_one_caption_or_refused():
-    assert parse_caption({}, '{"caption": "a dog runs"}', 1, False).items == ("a dog runs",)
-    assert parse_caption({}, 'Caption: "A dog runs."\n\nThat is all.', 1, False).items == ("A dog runs.",)
+    assert read_caption({}, '{"caption": "a dog runs"}', 1, False).items == ("a dog runs",)
+    assert read_caption({}, 'Caption: "A dog runs."\n\nThat is all.', 1, False).items == ("A dog runs.",)
     for text, reason in (("", None), ("see https://x.org", "url"), ("In the first frame a dog runs.", "frames")):
-        parsed = parse_caption({}, text, 1, False)
+        parsed = read_caption({}, text, 1, False)
         assert (
             parsed.missing == 1
             and not parsed.items
             and [r["reason"] for r in parsed.refused] == [reason] * bool(reason)
         )
-    assert parse_caption({}, "a dog runs and th", 1, True).missing == 1  # cut at the token limit
+    assert read_caption({}, "a dog runs and th", 1, True).missing == 1  # cut at the token limit
 
 
 @pytest.fixture(scope="module")
@@ -88,11 +89,12 @@ def test_scenes_are_captioned_and_become_a_moments_file_that_the_corpus_reads(re
     monkeypatch.chdir(tmp_path)
     settings = load({"datasets": {"x": {"title": "X", "source": {"kind": "demo"}}}})
     dynamics = {"fps": 8.0, "frames": None, "max_frames": None}
-    with Session(settings.generation, 1, (TASK,)) as session:
+    with Session(settings.generation, 1, (COARSE_CAPTION,)) as session:
         rows = caption_scenes(scenes, dynamics, session)
-        assert session.outcome_counts()[TASK]["calls"] == len(rows) == sum(len(row["scenes"]) for row in scenes)
+        (counts,) = session.outcome_counts().values()
+        assert counts["calls"] == len(rows) == sum(len(row["scenes"]) for row in scenes)
     assert sum(row["caption"] is not None for row in rows) > 0.8 * len(rows) and all(row["lineage"] for row in rows)
-    with Session(settings.generation, 1, (TASK,)) as session:  # all in the ledger: no video is opened again
+    with Session(settings.generation, 1, (COARSE_CAPTION,)) as session:  # all in the ledger: no video is opened again
         moved = [{**row, "path": "gone"} for row in scenes]
         assert caption_scenes(moved, dynamics, session) == rows
 

@@ -10,7 +10,7 @@ from loopback import Scripted, completion, endpoint, images_of, prompt_of, refus
 from refusals import refused
 
 from verified.config.generation import EngineSettings
-from verified.lmm.schemas import answer_schema
+from verified.lmm.tasks.perturbations import POSITIVES
 
 
 def test_answers_tokens_and_the_cap_on_calls_under_way(tmp_path):
@@ -33,7 +33,7 @@ def test_images_and_frames_travel_as_data_urls(tmp_path):
 
 def test_the_schema_is_handed_on(tmp_path):
     with endpoint(lambda number, body: completion('{"1": "a dog x", "2": "a dog y", "3": "a dog z"}')) as served:
-        (outcome,) = ask(tmp_path, engine(served.url), [call(1, schema=answer_schema("positives", 3))])
+        (outcome,) = ask(tmp_path, engine(served.url), [call(1, schema=POSITIVES.schema(3))])
     assert outcome.parsed.items == ("a dog x", "a dog y", "a dog z") and outcome.parsed.form == "json"
     assert served.bodies[0]["response_format"]["json_schema"]["schema"]["required"] == ["1", "2", "3"]
 
@@ -187,7 +187,8 @@ def test_hostile_captions_pass_through_all_stages(tmp_path):
     from verified.captions import dynamics, statics
     from verified.captions.tar import KeyframeTar
     from verified.lmm.session import Session
-    from verified.perturbations.write import TASK_OF_KIND, perturb
+    from verified.lmm.tasks.paper import PAPER
+    from verified.perturbations.write import perturb
 
     def script(number, body):
         if len(prompt_of(body)) > 9000:
@@ -199,7 +200,7 @@ def test_hostile_captions_pass_through_all_stages(tmp_path):
     with endpoint(script) as served:
         role = EngineSettings(engine="openai", model="loop-1", base_url=served.url, retries=0)
         generation = settings(tmp_path, llm=role, image_lmm=role, video_lmm=role)
-        with Session(generation, 1, [*statics.TASKS, *dynamics.TASKS, *TASK_OF_KIND.values()]) as session:
+        with Session(generation, 1, PAPER) as session:
             with KeyframeTar(make_tar(tmp_path / "k.tar", moments)) as keyframes:
                 static_rows = statics.caption_statics(moments, keyframes, session)
             sampling = {"fps": 8.0, "frames": None, "max_frames": 64}

@@ -31,15 +31,17 @@ from verified.captions.tar import KeyframeTar
 from verified.io.jsonl import read_json, write_jsonl
 from verified.config.generation import EngineSettings
 from verified.lmm.session import Session
+from verified.lmm.tasks.paper import TASKS_OF_STAGE
 
 def run(folder, url):
     moments, videos = read_json(folder.parent / "corpus.json")
     role = EngineSettings(engine="openai", model="loop-1", base_url=url, api_slots=2)
     generation = settings(folder, llm=role, image_lmm=role, video_lmm=role)
-    with KeyframeTar(folder.parent / "k.tar") as keyframes, Session(generation, 7, statics.TASKS) as session:
+    tasks = TASKS_OF_STAGE["statics"]
+    with KeyframeTar(folder.parent / "k.tar") as keyframes, Session(generation, 7, tasks) as session:
         write_jsonl(folder / "statics.jsonl", statics.caption_statics(moments, keyframes, session))
     sampling = {"fps": 8.0, "frames": None, "max_frames": 8}
-    with Session(generation, 7, dynamics.TASKS) as session:
+    with Session(generation, 7, TASKS_OF_STAGE["dynamics"]) as session:
         write_jsonl(folder / "dynamics.jsonl", dynamics.caption_dynamics(moments, videos, sampling, session))
 
 for line in sys.stdin:

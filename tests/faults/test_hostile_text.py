@@ -23,6 +23,7 @@ from verified.io.fig import read_fig, write_fig
 from verified.io.jsonl import read_jsonl, write_jsonl
 from verified.lmm.prompts import read_prompts
 from verified.lmm.refusal import refusal
+from verified.lmm.tasks.paper import PAPER
 from verified.report.captions import released_rows, write_browser
 from verified.tables.forms import Sheet, csv_text, latex, markdown_row
 
@@ -107,7 +108,7 @@ def test_parquet_holds_them_unchanged(chosen, tmp_path):
 
 @each_caption
 def test_prompts_hold_a_caption_as_one_quoted_line(name):
-    for task, prompt in read_prompts("config/prompts").items():
+    for task, prompt in read_prompts("config/prompts", PAPER).items():
         plain = {slot: "1" if kind == "number" else "mark" for slot, kind in prompt.kinds.items()}
         quoted = [slot for slot, kind in prompt.kinds.items() if kind == "quoted"]
         for slot in quoted:

@@ -4,7 +4,7 @@ import pytest
 
 from verified.corpus.moment_checks import caption
 from verified.io.characters import HIDDEN, hidden, plain
-from verified.lmm.parsing import parse
+from verified.lmm.tasks.statics import STATICS_CANDIDATES
 
 ACTING = {
     "escape": "\x1b[2J",
@@ -25,7 +25,7 @@ def test_an_acting_character_reaches_no_caption(name):
     text = f"A red ball{ACTING[name]} moves slowly to the left."
     assert hidden(text) == f"U+{ord(ACTING[name][0]):04X}"
     answer = "\n".join(f"{number}. {text[:-1]} {word}." for number, word in enumerate(("now", "again", "still"), 1))
-    generated = parse("statics_candidates", {"caption": "a ball moves"}, answer, 3).items
+    generated = STATICS_CANDIDATES.read({"caption": "a ball moves"}, answer, 3, False).items
     assert len(generated) == 3
     for made in (plain(text), caption(text), *generated):
         assert not HIDDEN.search(made) and "red ball" in made and "\n" not in made

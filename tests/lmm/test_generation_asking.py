@@ -13,12 +13,15 @@ from verified.lmm.budget import Budget
 from verified.lmm.ledger import Ledger
 from verified.lmm.outcome import NotNow
 from verified.lmm.request import Reply, Request, Sampling
+from verified.lmm.tasks.paper import PAPER
+
+BY_NAME = {task.name: task for task in PAPER}
 
 
 def call(caption, task="positives", **changes):
     values = {"caption": caption, "count": "3"}
     request = Request(task, f"rewrite {caption!r}", values, seed=1)
-    return Call(request, count=3, **changes)
+    return Call(BY_NAME[task], request, count=3, **changes)
 
 
 @pytest.fixture
@@ -53,7 +56,8 @@ def test_a_second_run_asks_nothing(ledger):
 
 
 def variant(request, **changes):
-    return Call(dataclasses.replace(request, **changes), count=3)
+    request = dataclasses.replace(request, **changes)
+    return Call(BY_NAME[request.task], request, count=3)
 
 
 @pytest.mark.parametrize(
@@ -268,7 +272,7 @@ def test_memory_stays_flat_over_many_calls(ledger):
 
 def test_a_parser_that_learned_to_refuse_asks_again(ledger, monkeypatch):
     ask(Client(StubEngine(), ledger), [call("a dog runs")])
-    monkeypatch.setattr("verified.lmm.parsing.refusal", lambda *_: "empty")
+    monkeypatch.setattr("verified.lmm.tasks.numbered.refusal", lambda *_: "empty")
     engine = StubEngine()
     ask(Client(engine, ledger), [call("a dog runs")])
     assert len(engine.requests) == 3

@@ -23,10 +23,13 @@ from verified.lmm.ledger import Ledger
 from verified.lmm.ledger_check import faults
 from verified.lmm.ledger_row import COLUMNS, key_of
 from verified.lmm.request import Reply, Request
+from verified.lmm.tasks.perturbations import POSITIVES
 
 
 def call(caption):
-    return Call(Request("positives", f"rewrite {caption!r}", {"caption": caption, "count": "3"}, seed=1), count=3)
+    return Call(
+        POSITIVES, Request("positives", f"rewrite {caption!r}", {"caption": caption, "count": "3"}, seed=1), count=3
+    )
 
 
 def changed(path, statement, *values):
@@ -213,9 +216,10 @@ def test_cassettes_that_do_not_fit_are_named(tmp_path):
 def test_a_session_replays_a_recorded_shard_byte_for_byte(tmp_path):
     from captioning import make_moments, make_tar
 
-    from verified.captions.statics import TASKS, caption_statics
+    from verified.captions.statics import caption_statics
     from verified.captions.tar import KeyframeTar
     from verified.lmm.session import Session
+    from verified.lmm.tasks.statics import TASKS
 
     moments = make_moments(["a dog runs", "a cat sits"])
     make_tar(tmp_path / "k.tar", moments, {101: [b"broken"]})

@@ -24,6 +24,7 @@ from verified.lmm.ledger_check import faults, rescue
 from verified.lmm.ledger_file import SCHEMA_VERSION
 from verified.lmm.ledger_row import key_of
 from verified.lmm.request import Request
+from verified.lmm.tasks.perturbations import POSITIVES
 
 PROJECT = Path(__file__).resolve().parents[2]
 KILLED = """
@@ -132,7 +133,7 @@ def asked(ledger, captions):
     """How many of the calls an engine was asked."""
     engine = StubEngine()
     slots = ({"caption": caption, "count": "3"} for caption in captions)
-    calls = [Call(Request("positives", f"rewrite {row['caption']}", row, seed=1), count=3) for row in slots]
+    calls = [Call(POSITIVES, Request("positives", f"rewrite {row['caption']}", row, seed=1), count=3) for row in slots]
     assert all(outcome.status == "ok" for _, outcome in Client(engine, ledger).ask(calls))
     return len(engine.requests)
 

@@ -6,11 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from verified.lmm.parsing import CAPTION_TASKS, parse
-from verified.lmm.request import TASKS
+from verified.lmm.tasks.paper import PAPER
 
 COARSE = "A man rides a bicycle."
 THREE = ["A man rides a red bicycle.", "A man in a hat rides a bicycle.", "An old man rides a bicycle past a house."]
+
+TASKS = {task.name: task for task in PAPER}
+
+
+def parse(task, slots, text, count, cut=False):
+    return TASKS[task].read(slots, text, count, cut)
 
 
 def candidates(text, task="statics_candidates", count=3, cut=False):
@@ -167,5 +172,5 @@ def test_numbered_captions_come_back(items):
 def test_any_text_is_parsed_without_an_error(text, task, cut):
     parsed = parse(task, {"caption": COARSE}, text, 3, cut)
     assert len(parsed.items) <= 3 and len(parsed.positions) == len(parsed.items)
-    if task in CAPTION_TASKS:
+    if task not in ("keyframe_description", "questions", "answers"):
         assert parsed.missing == 3 - len(parsed.items)

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from refusals import refused
 
 from verified.config.generation import Generation
-from verified.lmm.prompts import prompt_set, quoted, read_prompt, read_prompts
-from verified.lmm.request import TASKS
+from verified.lmm.prompts import quoted, read_prompt, read_prompts
 from verified.lmm.session import Session
+from verified.lmm.tasks.paper import PAPER, prompt_set
+from verified.lmm.tasks.perturbations import POSITIVES
 
 FOLDER = Path(__file__).resolve().parents[2] / "config" / "prompts"
 HOSTILE = [
@@ -29,8 +30,10 @@ HOSTILE = [
 
 
 def test_every_task_has_a_file_with_the_agreed_slots():
-    prompts = read_prompts(FOLDER)
-    assert {task: set(prompt.kinds) for task, prompt in prompts.items()} == {k: set(v) for k, v in TASKS.items()}
+    prompts = read_prompts(FOLDER, PAPER)
+    assert {task: set(prompt.kinds) for task, prompt in prompts.items()} == {
+        task.name: set(task.slots) for task in PAPER
+    }
 
 
 def test_no_prompt_line_is_longer_than_people_read():
@@ -38,9 +41,9 @@ def test_no_prompt_line_is_longer_than_people_read():
 
 
 @pytest.mark.parametrize("caption", HOSTILE, ids=range(len(HOSTILE)))
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("task", PAPER, ids=lambda task: task.name)
 def test_hostile_captions_stay_one_quoted_line(task, caption):
-    prompt = read_prompts(FOLDER)[task]
+    prompt = read_prompts(FOLDER, PAPER)[task.name]
     slots = {name: caption if name == "caption" else "7" for name in prompt.kinds}
     filled = prompt.fill(slots)
     assert quoted(caption) in filled
@@ -50,7 +53,7 @@ def test_hostile_captions_stay_one_quoted_line(task, caption):
 
 @given(st.text(max_size=200))
 def test_filling_is_one_pass(text):
-    prompt = read_prompts(FOLDER, ["positives"])["positives"]
+    prompt = read_prompts(FOLDER, [POSITIVES])["positives"]
     mark = "\x00mark\x00"
     around = prompt.fill({"caption": mark, "count": "3"}).split(quoted(mark))
     assert prompt.fill({"caption": text, "count": "3"}) == quoted(text).join(around)
@@ -58,7 +61,7 @@ def test_filling_is_one_pass(text):
 
 def test_slots_that_do_not_fit_are_refused_when_filling():
     with pytest.raises(ValueError, match="needs the slots"):
-        read_prompts(FOLDER, ["positives"])["positives"].fill({"caption": "a"})
+        read_prompts(FOLDER, [POSITIVES])["positives"].fill({"caption": "a"})
 
 
 @pytest.mark.parametrize(
@@ -79,26 +82,26 @@ def test_bad_files_are_named_with_their_fault(tmp_path, text, message):
     file = tmp_path / "positives.md"
     file.write_text(text)
     with refused(message, file=file):
-        read_prompt(file, "positives")
+        read_prompt(file, POSITIVES)
 
 
 def test_a_missing_file_is_an_error_at_the_start(tmp_path):
     shutil.copytree(FOLDER, tmp_path / "prompts")
     (tmp_path / "prompts" / "answers.md").unlink()
     with refused("answers", file="answers.md"):
-        read_prompts(tmp_path / "prompts")
+        read_prompts(tmp_path / "prompts", PAPER)
     (tmp_path / "prompts" / "answers.md").write_bytes(b"---\n\xff")
     with refused("UTF-8"):
-        read_prompts(tmp_path / "prompts")
+        read_prompts(tmp_path / "prompts", PAPER)
 
 
 PRINTED_FORMATS = ("1. ...", "original", "Background:", "Desc:", ", numbered:", "leave an empty line", '1. "')
 
 
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("task", PAPER, ids=lambda task: task.name)
 def test_a_structured_prompt_asks_for_one_form_of_answer(task):
     """No words of the printed formats, and every example in it is JSON that the schema would accept."""
-    prompt = read_prompts(FOLDER, [task])[task]
+    prompt = read_prompts(FOLDER, [task])[task.name]
     slots = dict.fromkeys(prompt.kinds, "7")
     text = prompt.fill(slots, structured=True)
     assert [words for words in PRINTED_FORMATS if words in text] == []
@@ -127,7 +130,7 @@ def test_variants_that_do_not_fit_are_named(tmp_path, text, message):
     file = tmp_path / "positives.md"
     file.write_text(f"---\nslots: {{caption: quoted, count: number}}\n---\n{text}")
     with refused(message, file=file):
-        read_prompt(file, "positives")
+        read_prompt(file, POSITIVES)
 
 
 def test_a_prompt_without_variants_serves_the_printed_formats_only(tmp_path):
@@ -138,7 +141,7 @@ def test_a_prompt_without_variants_serves_the_printed_formats_only(tmp_path):
 
     def session(structured):
         llm = {**role, "structured": structured}
-        return Session(Generation(llm=llm, prompts=str(tmp_path), ledger=str(tmp_path / "l.sqlite")), 1, ["positives"])
+        return Session(Generation(llm=llm, prompts=str(tmp_path), ledger=str(tmp_path / "l.sqlite")), 1, [POSITIVES])
 
     session(False).close()
     with refused("positives.md", "`structured: true`", "JSON", remedy=True):

@@ -18,7 +18,8 @@ from verified.keyframes import write_keyframes
 from verified.lmm.probe import probe_picture
 from verified.lmm.quote import quote, totals, unpriced
 from verified.lmm.session import Session
-from verified.perturbations.write import TASK_OF_KIND
+from verified.lmm.tasks.paper import PAPER
+from verified.lmm.tasks.perturbations import POSITIVES, TASKS
 from verified.runtime.made_with import note_of
 
 CAPTIONS = ["a dog runs", "a cat sits", "a dog runs"]
@@ -84,8 +85,7 @@ def test_a_quote_before_and_after_the_run(tmp_path, monkeypatch):
         write_jsonl("results/mine/corpus/shards/shard-00.probes.jsonl", probes)
         (tmp_path / "results/mine/keyframes").mkdir()
         tar = make_tar(tmp_path / "results/mine/keyframes/shard-00.tar", moments)
-        tasks = (*statics.TASKS, *dynamics.TASKS, *TASK_OF_KIND.values())
-        with Session(settings.generation, settings.seed, tasks) as session, KeyframeTar(tar) as keyframes:
+        with Session(settings.generation, settings.seed, PAPER) as session, KeyframeTar(tar) as keyframes:
             statics.caption_statics(moments, keyframes, session)
             half = totals(quote(settings))
             assert half["known"] == 9 and half["images"] == 0 and half["calls"] == 14
@@ -93,7 +93,7 @@ def test_a_quote_before_and_after_the_run(tmp_path, monkeypatch):
         asked = len(served.bodies)
         after = {row["task"]: row for row in quote(settings)}
         assert len(served.bodies) == asked
-    for task in (*statics.TASKS, *dynamics.TASKS):
+    for task in (task.name for task in PAPER[:5]):
         assert after[task]["calls"] == 0 and after[task]["tokens_in"] == 0 and after[task]["known"] > 0
     assert after["positives"]["calls"] == 2
     assert json.dumps(totals(list(after.values())))
@@ -103,10 +103,10 @@ def test_means_of_the_ledger_replace_the_estimates(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with endpoint() as served:
         settings = config(served.url)
-        with Session(settings.generation, settings.seed, ["positives"]) as session:
+        with Session(settings.generation, settings.seed, [POSITIVES]) as session:
             captions = [f"dog {number} runs" for number in range(20)]
-            calls = (session.call("positives", {"caption": caption, "count": "3"}, 3) for caption in captions)
-            session.ask("positives", calls, 20)
+            calls = (session.call(POSITIVES, {"caption": caption, "count": "3"}, 3) for caption in captions)
+            session.ask(POSITIVES, calls, 20)
         write_jsonl("moments.jsonl", make_moments(CAPTIONS))
         lay_videos(tmp_path, make_moments(CAPTIONS))
         row = next(row for row in quote(settings) if row["task"] == "positives")
@@ -118,7 +118,7 @@ def test_a_data_set_that_no_table_shows_takes_no_captions(tmp_path, monkeypatch)
     write_jsonl("moments.jsonl", make_moments(CAPTIONS))
     lay_videos(tmp_path, make_moments(CAPTIONS))
     settings = config("http://127.0.0.1:9").model_copy(update={"tables": ()})
-    assert {row["task"] for row in quote(settings)} == set(TASK_OF_KIND.values())
+    assert {row["task"] for row in quote(settings)} == {task.name for task in TASKS}
 
 
 def test_pictures_of_known_models_are_counted_by_their_rule_and_others_are_marked(tmp_path, monkeypatch):
@@ -187,9 +187,9 @@ def test_a_quote_looks_only_tasks_up_that_the_ledger_knows(tmp_path, monkeypatch
     monkeypatch.chdir(tmp_path)
     with endpoint() as served:
         settings = config(served.url)
-        with Session(settings.generation, settings.seed, ["positives"]) as session:
-            call = session.call("positives", {"caption": "a dog runs", "count": "3"}, 3)
-            session.ask("positives", [call], 1)
+        with Session(settings.generation, settings.seed, [POSITIVES]) as session:
+            call = session.call(POSITIVES, {"caption": "a dog runs", "count": "3"}, 3)
+            session.ask(POSITIVES, [call], 1)
         moments = make_moments(CAPTIONS)
         write_jsonl("moments.jsonl", moments)
         lay_videos(tmp_path, moments)
@@ -261,9 +261,9 @@ def test_what_like_calls_took_with_all_their_attempts_tells_what_others_will(tmp
         llm = settings.generation.llm.model_copy(update={"api_slots": 1})
         settings = settings.model_copy(update={"generation": settings.generation.model_copy(update={"llm": llm})})
         moments = make_moments([f"dog {number} runs" for number in range(22)])
-        with Session(settings.generation, settings.seed, ["positives"]) as session:
-            calls = (session.call("positives", {"caption": row["caption"], "count": "3"}, 3) for row in moments[:20])
-            session.ask("positives", calls, 20)
+        with Session(settings.generation, settings.seed, [POSITIVES]) as session:
+            calls = (session.call(POSITIVES, {"caption": row["caption"], "count": "3"}, 3) for row in moments[:20])
+            session.ask(POSITIVES, calls, 20)
         write_jsonl("moments.jsonl", moments)
         lay_videos(tmp_path, moments)
         row = next(row for row in quote(settings) if row["task"] == "positives")

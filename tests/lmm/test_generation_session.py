@@ -8,14 +8,15 @@ from stub_engine import StubEngine
 from verified.lmm.outcome import NotNow
 from verified.lmm.request import Reply
 from verified.lmm.session import Session
+from verified.lmm.tasks.dynamics import QUESTIONS
 
 
 def ask(folder, reply, incomplete):
     """What `settle` says after four questions."""
     engine = StubEngine(reply)
-    with Session(settings(folder, incomplete=incomplete), 1, ["questions"], {"llm": engine}) as session:
-        calls = [session.call("questions", {"caption": f"dog {n} runs", "count": "5"}, 5) for n in range(4)]
-        session.ask("questions", calls, 4)
+    with Session(settings(folder, incomplete=incomplete), 1, [QUESTIONS], {"llm": engine}) as session:
+        calls = [session.call(QUESTIONS, {"caption": f"dog {n} runs", "count": "5"}, 5) for n in range(4)]
+        session.ask(QUESTIONS, calls, 4)
         return session.settle()
 
 
@@ -89,8 +90,9 @@ class Diary(list):
 def test_models_that_do_not_fit_together_take_turns(tmp_path, share, expected):
     from captioning import make_moments, make_tar
 
-    from verified.captions.statics import TASKS, caption_statics
+    from verified.captions.statics import caption_statics
     from verified.captions.tar import KeyframeTar
+    from verified.lmm.tasks.statics import TASKS
 
     moments = make_moments(["a dog runs", "a cat sits"])
     diary = Diary()

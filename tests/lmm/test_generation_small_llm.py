@@ -14,6 +14,7 @@ from captioning import settings
 
 from verified.config.generation import EngineSettings
 from verified.lmm.session import Session
+from verified.lmm.tasks.perturbations import POSITIVES
 
 RELEASED = Path(__file__).resolve().parents[3] / "shared" / "data" / "charades-fig" / "charades_fig_test.jsonl"
 CAPTIONS = 20
@@ -47,9 +48,9 @@ def test_twenty_captions(model, tmp_path, monkeypatch):
         captions = sorted({json.loads(line)["cog_desc"] for _, line in zip(range(200), lines)})[:CAPTIONS]
     monkeypatch.chdir(model.parent)  # the model's name decides the seeds of its answers
     role = EngineSettings(engine="transformers", model=NAME, sampling={"max_tokens": 96, "temperature": 0.8})
-    with Session(settings(tmp_path, llm=role, attempts=2), 1, ["positives"]) as session:
-        calls = (session.call("positives", {"caption": caption, "count": "3"}, 3) for caption in captions)
-        outcomes = session.ask("positives", calls, CAPTIONS)
+    with Session(settings(tmp_path, llm=role, attempts=2), 1, [POSITIVES]) as session:
+        calls = (session.call(POSITIVES, {"caption": caption, "count": "3"}, 3) for caption in captions)
+        outcomes = session.ask(POSITIVES, calls, CAPTIONS)
     for caption, outcome in zip(captions, outcomes):
         print(outcome.status, outcome.reason, repr(caption), outcome.parsed.items, outcome.parsed.refused)
         print(" ", repr(outcome.text))

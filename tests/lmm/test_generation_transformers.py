@@ -16,6 +16,8 @@ from verified.lmm.engines.transformers import Transformers
 from verified.lmm.ledger import Ledger
 from verified.lmm.request import Request, Sampling
 from verified.lmm.session import Session
+from verified.lmm.tasks.perturbations import POSITIVES, STATIC_NEGATIVES
+from verified.lmm.tasks.statics import KEYFRAME_DESCRIPTION
 
 SHORT = Sampling(max_tokens=8)
 CLIP = np.random.default_rng(0).integers(0, 255, (5, 40, 60, 3), np.uint8)
@@ -64,7 +66,7 @@ def test_typed_outcomes_in_the_ledger(model, tmp_path, monkeypatch):
     kind, folder = model
     monkeypatch.chdir(Path(folder).parent)  # seeds are derived from the model's id: a name that is the same in each run
     with Ledger(tmp_path / "ledger.sqlite") as ledger:
-        calls = [Call(request, (str(number),), 3) for number, request in enumerate(requests_for(kind))]
+        calls = [Call(POSITIVES, request, (str(number),), 3) for number, request in enumerate(requests_for(kind))]
         outcomes = dict(Client(engine(Path(folder).name), ledger, attempts=2).ask(calls))
     assert len(outcomes) == len(calls)
     typed = {("truncated", "token-limit"), ("invalid", "unreadable"), ("invalid", "empty")}
@@ -87,11 +89,11 @@ def test_a_shard_loads_its_model_once_for_all_roles_and_tasks(tmp_path, monkeypa
     role = EngineSettings(
         engine="transformers", model=tiny_models.qwen_vl(tmp_path / "qwen"), sampling={"max_tokens": 8}
     )
-    tasks = ("keyframe_description", "positives", "static_negatives")
+    tasks = (KEYFRAME_DESCRIPTION, POSITIVES, STATIC_NEGATIVES)
     with Session(settings(tmp_path, llm=role, image_lmm=role, attempts=1), 1, tasks) as session:
         assert not loads
         for task in tasks:
-            images = {"images": (jpeg(40),)} if task == "keyframe_description" else {}
+            images = {"images": (jpeg(40),)} if task is KEYFRAME_DESCRIPTION else {}
             captions = [f"dog {number} runs" for number in range(3)]
             slots = [{"caption": caption, "count": "3"} for caption in captions]
             if images:

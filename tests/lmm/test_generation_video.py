@@ -17,12 +17,13 @@ from refusals import refused
 from stub_engine import StubEngine
 
 from verified.captions.clips import frames_in_context
-from verified.captions.dynamics import TASKS, caption_dynamics
+from verified.captions.dynamics import caption_dynamics
 from verified.config.generation import EngineSettings
 from verified.lmm.asking import Call
 from verified.lmm.engines.media import video_facts
 from verified.lmm.request import Request
 from verified.lmm.session import Session
+from verified.lmm.tasks.dynamics import ANSWERS, TASKS
 from verified.lmm.vision_tokens import frame_tokens, llava_next
 
 FRAMES = np.stack([np.full((36, 50, 3), 40 * step, np.uint8) for step in range(6)])
@@ -36,7 +37,7 @@ def asked(tmp_path, times, **changes):
         "answers", 'what is "a dog runs"?', {"caption": "a dog", "questions": "1. q"}, frames=FRAMES, frame_times=times
     )
     with endpoint() as served:
-        ask(tmp_path, engine(served.url, **changes), [Call(request)], attempts=1)
+        ask(tmp_path, engine(served.url, **changes), [Call(ANSWERS, request)], attempts=1)
     return served.bodies[0]
 
 

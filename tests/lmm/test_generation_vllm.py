@@ -29,7 +29,7 @@ from verified.lmm.asking import Call, Client
 from verified.lmm.engines.vllm import VLLM
 from verified.lmm.ledger import Ledger
 from verified.lmm.request import Request, Sampling
-from verified.lmm.schemas import answer_schema
+from verified.lmm.tasks.perturbations import POSITIVES
 
 SHORT = Sampling(max_tokens=8)
 VALUES = {"caption": "a dog runs", "count": "3"}
@@ -59,12 +59,12 @@ def test_text_batches_seeds_and_outcomes(writer, tmp_path):
     assert all(reply.finish in ("length", "stop") and reply.tokens_in > 4 for reply in replies)
     assert [reply.text for reply in writer.answer(asked)] == [reply.text for reply in replies]
     with Ledger(tmp_path / "ledger.sqlite") as ledger:
-        outcomes = dict(Client(writer, ledger, attempts=2).ask(Call(request, count=3) for request in asked))
+        outcomes = dict(Client(writer, ledger, attempts=2).ask(Call(POSITIVES, request, count=3) for request in asked))
     assert {outcome.status for outcome in outcomes.values()} <= {"truncated", "invalid"} and len(outcomes) == 5
 
 
 def test_a_schema_constrains_even_random_weights(writer):
-    schema = answer_schema("positives", 2)
+    schema = POSITIVES.schema(2)
     schema["properties"] = {name: {"enum": [f"a dog {name}"]} for name in schema["properties"]}
     request = Request("positives", "say it", VALUES, sampling=Sampling(max_tokens=200), schema=schema, seed=1)
     with_schema = next(writer.answer([request]))

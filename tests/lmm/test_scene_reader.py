@@ -18,12 +18,13 @@ from verified.demo.scene_reader import REVISION, SceneReader
 from verified.demo.scene_reader.scene import look, subject_of, watch
 from verified.demo.source import render_world
 from verified.demo.world import facts, make_world
-from verified.lmm.parsing import parse
 from verified.lmm.prompts import quoted
 from verified.lmm.request import Request
+from verified.lmm.tasks.paper import PAPER
 from verified.runtime.digest import code_digest
 from verified.runtime.seeds import derive_seed
 
+TASKS = {task.name: task for task in PAPER}
 FPS = 8
 
 
@@ -73,7 +74,7 @@ def ask(task: str, slots: dict, seed: int = 1, share: float = 0.3, **media):
     request = Request(task, "prompt", slots, seed=derive_seed(seed, task, json.dumps(slots)), **media)
     (reply,) = SceneReader(spoiled_share=share).answer([request])
     count = int(slots.get("count", 5))
-    return reply, parse(task, slots, reply.text, count)
+    return reply, TASKS[task].read(slots, reply.text, count, False)
 
 
 def statics_of(moment: Moment, share: float = 0.3):

@@ -13,9 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from verified.captions.dynamics import TASKS as DYNAMICS
 from verified.captions.dynamics import caption_dynamics, questions_call
-from verified.captions.statics import TASKS as STATICS
 from verified.captions.statics import caption_statics
 from verified.captions.tar import KeyframeTar
 from verified.config import Config, read
@@ -26,6 +24,7 @@ from verified.io.jsonl import read_jsonl
 from verified.lmm.cassette import export
 from verified.lmm.ledger import Ledger
 from verified.lmm.session import Session
+from verified.lmm.tasks import dynamics, statics
 from verified.perturbations.write import TASK_OF_KIND, perturb
 from verified.runtime.shards import rows_of_shard, shard_names
 from verified.weights.paths import record_file
@@ -63,12 +62,12 @@ def main(*configs: str) -> None:
                 whole = list(rows_of_shard(moments, shard, settings.shards))
                 moments = [row for row in whole if _read(row)]
                 videos = {row["video"]: row for row in read_jsonl(dataset_root / f"corpus/shards/{shard}.videos.jsonl")}
-                with Session(generation, settings.seed, STATICS, engines) as session:
+                with Session(generation, settings.seed, statics.TASKS, engines) as session:
                     caption_statics(moments, KeyframeTar(dataset_root / f"keyframes/{shard}.tar"), session)
-                with Session(generation, settings.seed, DYNAMICS, engines) as session:
+                with Session(generation, settings.seed, dynamics.TASKS, engines) as session:
                     caption_dynamics(moments, videos, dataset.dynamics.model_dump(mode="json"), session)
                     others = [questions_call(row, session) for row in whole if not _read(row)]
-                    list(session.ask("questions", others, len(others)))
+                    list(session.ask(dynamics.QUESTIONS, others, len(others)))
                 with Session(generation, settings.seed, TASK_OF_KIND.values(), engines) as session:
                     perturb(moments, session, generation.sentence_encoder)
         with Ledger(ledger, read_only=True) as calls:

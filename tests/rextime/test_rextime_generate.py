@@ -8,7 +8,6 @@ import pytest
 from captioning import settings as generation_settings
 from refusals import refused
 
-from verified.benchmark.rextime import tasks
 from verified.benchmark.rextime.filters import filter_captions, filter_queries
 from verified.benchmark.rextime.generate import DIRECTIONS, shard_counts, shuffled, write_questions
 from verified.benchmark.rextime.routing import route, spans_problem
@@ -20,6 +19,7 @@ from verified.io.jsonl import read_jsonl
 from verified.io.video import probe
 from verified.lmm.request import Reply
 from verified.lmm.session import Session
+from verified.lmm.tasks import rextime as tasks
 from verified.runtime.shards import shard_names
 
 RULES = Rextime(sources={"captions": {"form": "captions", "dataset": "demo"}}, frames=60)
@@ -79,7 +79,7 @@ def test_questions_are_in_the_released_form_with_their_options(demo, tmp_path):
         if row["question_windows"]:
             asked = row["question_windows"][0]
             assert (asked[0] < start) == (row["direction"] == "forward")
-    assert {row["kind"] for row in questions} <= set(tasks.KINDS)
+    assert {row["kind"] for row in questions} <= set(tasks.QUESTIONS)
     assert all(row["lineage"].keys() >= {"questions", "verification", "options"} for row in questions)
 
 
@@ -198,7 +198,7 @@ def test_train_questions_get_no_options_and_a_query_s_partner_no_window(demo, tm
     assert questions and all(row["ans"] is None and row["options"] == [] for row in questions)
     reasons = Counter(fate["reason"] for fate in fates)
     assert reasons["answer-without-span"] == reasons["kept"]  # of both directions one answers with the query
-    assert set(DIRECTIONS) == set(tasks.KINDS) and shard_names(2)
+    assert set(DIRECTIONS) == set(tasks.QUESTIONS) and shard_names(2)
 
 
 def test_an_outage_leaves_the_shard_unfinished_and_the_next_run_asks_the_rest(demo, tmp_path):

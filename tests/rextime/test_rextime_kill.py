@@ -26,7 +26,7 @@ from verified.config.rextime import Rextime
 from verified.demo.scene_reader import SceneReader
 from verified.lmm.session import Session
 from verified.benchmark.rextime.generate import write_questions
-from verified.benchmark.rextime.tasks import GENERATION
+from verified.lmm.tasks.rextime import GENERATION
 
 class Slow(SceneReader):
     def answer(self, requests):

@@ -9,11 +9,11 @@ from verified.benchmark.rextime.filters import filter_captions
 from verified.benchmark.rextime.generate import write_questions
 from verified.benchmark.rextime.quote import tasks_of
 from verified.benchmark.rextime.sources import read_captions
-from verified.benchmark.rextime.tasks import GENERATION
 from verified.config import load
 from verified.io.jsonl import write_json
 from verified.lmm.quote import quote
 from verified.lmm.session import Session
+from verified.lmm.tasks.rextime import ANSWER_WITH_SPAN, GENERATION
 from verified.planning.placeholders import missing
 from verified.planning.readiness import problems
 
@@ -63,7 +63,7 @@ def test_a_quote_is_an_upper_bound_before_the_run_and_nothing_after_it(config):
 
 def test_protocols_are_quoted_and_a_corpus_that_is_missing_is_named(config):
     suite = config.rextime.model_copy(update={"models": ("video_lmm",)})
-    assert "rextime/answer_with_span" in tasks_of(suite)
+    assert ANSWER_WITH_SPAN in tasks_of(suite)
     source = {"form": "captions", "dataset": "mine", "split": "test"}
     data = {"mine": {"title": "Mine", "source": {"kind": "demo"}}}
     other = load({"name": "mine", "datasets": data, "rextime": {"sources": {"captions": source}}})

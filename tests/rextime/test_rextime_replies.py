@@ -6,11 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from verified.benchmark.rextime import replies, tasks
-from verified.lmm.parsing import parse
 from verified.lmm.prompts import read_prompts
-from verified.lmm.schemas import answer_schema, structured_ending
-from verified.lmm.task_registry import FURTHER
+from verified.lmm.tasks import rextime, structured_form
 
 PAIR = {
     "event1": "a man kneels",
@@ -34,6 +31,12 @@ READ = {
     "purpose": "3",
     "similarity": "0",
 }
+
+TASKS = {task.name: task for task in rextime.TASKS}
+
+
+def parse(task, slots, text, count):
+    return TASKS[task].read(slots, text, count, False)
 
 
 def written(**changes) -> str:
@@ -145,7 +148,7 @@ def test_a_span_is_found_in_words():
     assert not parse("rextime/locate", {}, "I do not know, 12 perhaps", 1).usable
 
 
-@given(st.text(max_size=300), st.sampled_from(sorted(FURTHER)))
+@given(st.text(max_size=300), st.sampled_from(sorted(TASKS)))
 def test_no_reply_makes_a_parser_fail(text, task):
     parsed = parse(task, {"answer": "x"}, text, 1)
     assert parsed.usable == (parsed.missing == 0)
@@ -153,25 +156,23 @@ def test_no_reply_makes_a_parser_fail(text, task):
 
 @given(st.floats(0, 9999).map(lambda value: round(value, 2)), st.floats(0, 9999).map(lambda value: round(value, 2)))
 def test_spans_survive_writing_and_reading(start, end):
-    assert replies.span_of(replies.span([start, end])) == (float(f"{start:g}"), float(f"{end:g}"))
+    assert rextime.span_of(rextime.span([start, end])) == (float(f"{start:g}"), float(f"{end:g}"))
 
 
 def test_every_task_has_its_prompt_file_and_a_schema_that_its_parser_reads():
-    prompts = read_prompts("config/prompts", FURTHER)
-    assert {task for task in prompts if task.startswith("rextime/")} == {t for t in FURTHER if t.startswith("rextime/")}
-    assert set(tasks.GENERATION) < set(prompts)
-    for task in prompts:
-        assert answer_schema(task, 1)["required"]
-        example = json.loads(structured_ending(task, 1).split(": ", 1)[1])
-        assert set(example) == set(answer_schema(task, 1)["required"])
-        assert "```" not in prompts[task].structured or task == tasks.SCORING
+    prompts = read_prompts("config/prompts", rextime.TASKS)
+    assert set(rextime.GENERATION) < set(rextime.TASKS)
+    for task in rextime.TASKS:
+        schema, ending = structured_form(task, 1)
+        assert set(json.loads(ending.split(": ", 1)[1])) == set(schema["required"]) != set()
+        assert "```" not in prompts[task.name].structured or task is rextime.SCORING
 
 
 def test_a_constrained_answer_is_read_too():
-    example = json.loads(structured_ending("rextime/event_pair", 1).split(": ", 1)[1])
+    example = json.loads(structured_form(rextime.EVENT_PAIR, 1)[1].split(": ", 1)[1])
     filled = example | {"event1_timestamp": [0, 1.5], "event2_timestamp": [2, 3], "event1": "x", "event2": "y"}
     assert parse("rextime/event_pair", {}, json.dumps(filled), 1).missing == 0
-    questions = json.loads(structured_ending("rextime/cause_effect", 1).split(": ", 1)[1])
+    questions = json.loads(structured_form(rextime.QUESTIONS["cause_effect"], 1)[1].split(": ", 1)[1])
     for kind in ("Type1", "Type2"):
         questions[kind] = {"Question": "Why?", "Answer": "So."}
     assert parse("rextime/cause_effect", {}, json.dumps(questions), 1).missing == 0

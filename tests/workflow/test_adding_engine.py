@@ -15,10 +15,11 @@ ASK = """
 import sys
 from verified.config.generation import Generation
 from verified.lmm.session import Session
+from verified.lmm.tasks.perturbations import POSITIVES
 generation = Generation(llm={"engine": sys.argv[1], "model": "m"}, ledger="ledger.sqlite")
-with Session(generation, 1, ["positives"]) as session:
-    call = session.call("positives", {"caption": "a dog runs", "count": "3"}, 3)
-    print(*session.ask("positives", [call], 1)[0].parsed.items, sep="|")
+with Session(generation, 1, [POSITIVES]) as session:
+    call = session.call(POSITIVES, {"caption": "a dog runs", "count": "3"}, 3)
+    print(*session.ask(POSITIVES, [call], 1)[0].parsed.items, sep="|")
 """
 
 

@@ -120,10 +120,11 @@ import json
 from verified.runtime.digest import SCRIPTS, script_digest
 from verified.runtime.project import PROJECT
 from verified.lmm.prompts import read_prompts
+from verified.lmm.tasks.paper import PAPER
 from verified.demo.stand_ins.paths import SHIPPED
 from verified.tables.provenance import commit
 print(json.dumps({
-    "prompts": len(read_prompts("config/prompts")),
+    "prompts": len(read_prompts("config/prompts", PAPER)),
     "weights": (SHIPPED / "evaluator.safetensors").stat().st_size,
     "digest": script_digest(SCRIPTS / "build_tables.py"),
     "commit": commit(PROJECT),

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 
 from verified.config import Config
-from verified.lmm.prompts import prompt_set
+from verified.lmm.tasks.paper import prompt_set
 
 
 def generation_facts(settings: Config) -> dict[str, str]:

@@ -9,8 +9,7 @@ from verified.lmm.jobs import prefetch_threads
 from verified.lmm.outcome import Outcome
 from verified.lmm.prompts import quoted
 from verified.lmm.session import Session
-
-TASKS = ("questions", "answers", "dynamics_candidates")
+from verified.lmm.tasks.dynamics import ANSWERS, DYNAMICS_CANDIDATES, QUESTIONS
 
 
 def caption_dynamics(moments: list[dict], videos: dict[str, dict], dynamics: dict, session: Session) -> list[dict]:
@@ -22,11 +21,11 @@ def caption_dynamics(moments: list[dict], videos: dict[str, dict], dynamics: dic
     set's settings: fps or frames, max_frames.
     """
     videos = _with_frames(moments, videos, dynamics, session)
-    asked = session.ask("questions", (questions_call(moment, session) for moment in moments), len(moments))
+    asked = session.ask(QUESTIONS, (questions_call(moment, session) for moment in moments), len(moments))
     answered = _answers(moments, asked, videos, dynamics, session)
     ready = {index: outcome for index, outcome in enumerate(answered) if outcome is not None and outcome.status == "ok"}
     calls = (_candidates_call(moments[index], asked[index], answer, session) for index, answer in ready.items())
-    candidates = dict(zip(ready, session.ask("dynamics_candidates", calls, len(ready))))
+    candidates = dict(zip(ready, session.ask(DYNAMICS_CANDIDATES, calls, len(ready))))
     return [
         _row(
             moment,
@@ -58,7 +57,7 @@ def _sampling(moment: dict, videos: dict[str, dict], dynamics: dict) -> dict:
 def questions_call(moment: dict, session: Session) -> Call:
     """The call that asks about the coarse caption of `moment` (Equation 3)."""
     count = session.settings.questions
-    return session.call("questions", {"caption": moment["caption"], "count": str(count)}, count)
+    return session.call(QUESTIONS, {"caption": moment["caption"], "count": str(count)}, count)
 
 
 def _answers(
@@ -89,10 +88,10 @@ def _answers(
         def load(position: int = position) -> dict:
             return clips.load(position)
 
-        calls.append(session.call("answers", slots, len(questions), media=(digest,), load=load))
+        calls.append(session.call(ANSWERS, slots, len(questions), media=(digest,), load=load))
     outcomes: list[Outcome | None] = [None] * len(moments)
     with clips:
-        for index, outcome in zip(order, session.ask("answers", calls, len(calls))):
+        for index, outcome in zip(order, session.ask(ANSWERS, calls, len(calls))):
             outcomes[index] = outcome
     return outcomes
 
@@ -109,7 +108,7 @@ def _candidates_call(moment: dict, asked: Outcome, answered: Outcome, session: S
         "description": answered.parsed.sections.get("description", ""),
         "count": str(session.settings.candidates),
     }
-    return session.call("dynamics_candidates", slots, session.settings.candidates)
+    return session.call(DYNAMICS_CANDIDATES, slots, session.settings.candidates)
 
 
 def _pairs(asked: Outcome, answered: Outcome) -> Iterator[tuple[str, str]]:

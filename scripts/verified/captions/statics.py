@@ -14,8 +14,7 @@ from verified.lmm.asking import Call, MediaError
 from verified.lmm.outcome import Outcome
 from verified.lmm.prompts import quoted
 from verified.lmm.session import Session
-
-TASKS = ("keyframe_description", "statics_candidates")
+from verified.lmm.tasks.statics import KEYFRAME_DESCRIPTION, STATICS_CANDIDATES
 
 
 def caption_statics(moments: list[dict], keyframes: Keyframes, session: Session) -> list[dict]:
@@ -27,11 +26,11 @@ def caption_statics(moments: list[dict], keyframes: Keyframes, session: Session)
     """
     shown = [keyframes.keyframes(moment["desc_id"]) for moment in moments]
     flat = [(moment, keyframe) for moment, frames in zip(moments, shown) for keyframe in frames]
-    described = session.ask("keyframe_description", _description_calls(flat, keyframes, session), len(flat))
+    described = session.ask(KEYFRAME_DESCRIPTION, _description_calls(flat, keyframes, session), len(flat))
     grouped = _grouped(described, [len(frames) for frames in shown])
     asked = [position for position, outcomes in enumerate(grouped) if any(map(_described, outcomes))]
     calls = (_candidates_call(moments[position], grouped[position], session) for position in asked)
-    answered = dict(zip(asked, session.ask("statics_candidates", calls, len(asked))))
+    answered = dict(zip(asked, session.ask(STATICS_CANDIDATES, calls, len(asked))))
     return [
         _row(moment, frames, outcomes, answered.get(position), session.settings.candidates)
         for position, (moment, frames, outcomes) in enumerate(zip(moments, shown, grouped))
@@ -51,7 +50,7 @@ def _description_calls(flat: list[tuple[dict, dict]], keyframes: Keyframes, sess
             _check_image(image, name)
             return {"images": (image,)}
 
-        yield session.call("keyframe_description", {"caption": moment["caption"]}, media=(digest,), load=load)
+        yield session.call(KEYFRAME_DESCRIPTION, {"caption": moment["caption"]}, media=(digest,), load=load)
 
 
 def _check_image(image: bytes, name: str) -> None:
@@ -85,7 +84,7 @@ def _candidates_call(moment: dict, outcomes: list[Outcome], session: Session) ->
         "keyframes": "\n".join(lines),
         "count": str(session.settings.candidates),
     }
-    return session.call("statics_candidates", slots, session.settings.candidates)
+    return session.call(STATICS_CANDIDATES, slots, session.settings.candidates)
 
 
 def _row(moment: dict, keyframes: list[dict], outcomes: list[Outcome], answer: Outcome | None, wanted: int) -> dict:

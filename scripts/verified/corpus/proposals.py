@@ -1,55 +1,13 @@
 """A first coarse caption for each scene of videos without moments."""
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from verified.captions.clips import Clips, by_video, clip_digest, frames_given
-from verified.io.characters import plain
 from verified.lmm.asking import Call
-from verified.lmm.outcome import Parsed
-from verified.lmm.parsing import cleaned, json_value, unfenced
-from verified.lmm.refusal import refusal
 from verified.lmm.session import Session
-from verified.lmm.task_registry import Task, register
+from verified.lmm.tasks.coarse_caption import COARSE_CAPTION
 
-TASK = "corpus/coarse_caption"
 MOST_FRAMES = 64
-
-
-def parse_caption(slots: Mapping[str, str], text: str, count: int, cut: bool) -> Parsed:
-    """The caption of an answer: its JSON value, or its first line; one that is refused as a caption is missing."""
-    text = unfenced(text)
-    value = json_value(text)
-    if isinstance(value, dict):
-        text_read, form = next((entry for entry in value.values() if isinstance(entry, str)), ""), "json"
-    else:
-        lines = [line for line in text.splitlines() if line.strip()]
-        text_read, form = re.sub(r"^\s*(?:caption|sentence)\s*:\s*", "", lines[0], flags=re.I) if lines else "", "line"
-        text_read = "" if cut and len(lines) < 2 else text_read
-    caption = plain(cleaned(text_read))
-    reason = refusal(caption, "")
-    if reason:
-        return Parsed(refused=({"caption": caption[:1000], "reason": reason},) if caption else (), missing=1, form=form)
-    return Parsed(items=(caption,), positions=(0,), form=form)
-
-
-def _schema(_count: int) -> dict:
-    text = {"type": "string", "minLength": 1}
-    return {"type": "object", "properties": {"caption": text}, "required": ["caption"], "additionalProperties": False}
-
-
-register(
-    {
-        TASK: Task(
-            ("duration", "frame_number"),
-            "video_lmm",
-            parse_caption,
-            _schema,
-            15,
-            Parsed(items=("a person does something",), positions=(0,)),
-        )
-    }
-)
 
 
 def caption_scenes(videos: Iterable[dict], dynamics: Mapping, session: Session) -> list[dict]:
@@ -67,7 +25,7 @@ def caption_scenes(videos: Iterable[dict], dynamics: Mapping, session: Session) 
     calls: list[Call] = []
     clips = Clips(moments, known, dynamics, session.settings.frame_side, lambda n: not session.known(calls[n]))
     calls += _calls(moments, known, dynamics, session, clips)
-    outcomes = session.ask(TASK, calls, len(calls))
+    outcomes = session.ask(COARSE_CAPTION, calls, len(calls))
     return [
         {
             **moment,
@@ -92,4 +50,4 @@ def _calls(moments: list[dict], known: Mapping, dynamics: Mapping, session: Sess
         def load(position: int = position) -> dict:
             return clips.load(position)
 
-        yield session.call(TASK, slots, media=(digest,), load=load)
+        yield session.call(COARSE_CAPTION, slots, media=(digest,), load=load)

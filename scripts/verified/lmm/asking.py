@@ -12,8 +12,8 @@ from verified.lmm.budget import Budget
 from verified.lmm.ledger import Ledger
 from verified.lmm.ledger_row import key_of, parts_of
 from verified.lmm.outcome import SHORT, NotNow, Outcome, Parsed, Status, is_passing
-from verified.lmm.parsing import parse
 from verified.lmm.request import Engine, Reply, Request
+from verified.lmm.tasks import Task
 from verified.runtime.seeds import derive_seed
 
 READY_AT_MOST = 1000
@@ -22,12 +22,13 @@ READY_AT_MOST = 1000
 
 @dataclasses.dataclass(eq=False)
 class Call:
-    """A request with the digests of its media and the number of items wanted.
+    """A request of a task, with the digests of its media and the number of items wanted.
 
     `load` fetches the media, and is only called when the ledger lacks the call. It returns the fields of the request
     that it fills (`images`, or `frames` and `frame_times`), or raises `MediaError`.
     """
 
+    task: Task
     request: Request
     media: tuple[str, ...] = ()
     count: int = 1
@@ -240,7 +241,7 @@ class Client:
             if pending.best and not is_passing(reply.finish, reason):
                 return self._record_short(pending, pending.best[1], reply)
             return self._record(pending, reply, reply.finish, reason)
-        parsed = parse(call.request.task, call.request.slots, reply.text, call.count, cut=reply.finish == "length")
+        parsed = call.task.read(call.request.slots, reply.text, call.count, reply.finish == "length")
         if parsed.missing == 0:
             return self._record(pending, reply, "ok", "")
         if parsed.usable and (pending.best is None or parsed.missing < pending.best[0].missing):
@@ -286,9 +287,7 @@ class Client:
         """The outcome as the ledger holds it; the parts are parsed again from the text, by today's parser."""
         parsed = Parsed()
         if row["text"]:
-            parsed = parse(
-                call.request.task, call.request.slots, row["text"], call.count, cut=row["finish"] == "length"
-            )
+            parsed = call.task.read(call.request.slots, row["text"], call.count, row["finish"] == "length")
         return Outcome(
             row["key"],
             row["status"],

@@ -6,12 +6,7 @@ answers in the ledger. The jobs of the shards then find everything there: they l
 """
 
 from verified.config.generation import Generation
-
-ROLES_OF_STAGE = {
-    "statics": ("image_lmm", "llm"),
-    "dynamics": ("video_lmm", "llm"),
-    "perturbations": ("llm",),
-}
+from verified.lmm.tasks.paper import roles_of_stage
 
 
 def prefetch_threads(generation: Generation, stage: str) -> int:
@@ -26,7 +21,7 @@ def prefetch_threads(generation: Generation, stage: str) -> int:
 
 def asked_first(generation: Generation, stage: str) -> bool:
     """Whether the calls of a stage's shards are made by ask_models."""
-    local = any(getattr(generation, role).kind.loads_model for role in ROLES_OF_STAGE[stage])
+    local = any(getattr(generation, role).kind.loads_model for role in roles_of_stage(stage))
     return local and generation.shards_per_job > 1
 
 

@@ -7,58 +7,19 @@ part. "At least three" means: the first three are taken.
 
 import json
 import re
+from collections.abc import Iterator
+from typing import Any
 
 from verified.io.characters import plain
-from verified.lmm.outcome import Parsed
-from verified.lmm.refusal import refusal
-from verified.lmm.task_registry import FURTHER
 
-CAPTION_TASKS = ("statics_candidates", "dynamics_candidates", "positives", "static_negatives", "dynamic_negatives")
-SECTIONS = {
-    "background": r"background(?:\s+description)?",
-    "foreground": r"(?:objects?'?\s*(?:and\s+)?attributes?|attributes?|foreground|main\s+objects?|objects?)",
-    "description": r"(?:desc(?:ription)?|new\s+description|caption)",
-}
+MOST_BRACKETS = 60
+"""Opening brackets that are tried as the start of a value; no answer has more."""
+COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.S)
+TRAILING_COMMA = re.compile(r'("(?:\\.|[^"\\])*")|,(?=\s*[}\]])', re.S)
 QUOTES = "\"'“”‘’«»`"
 
 
-def parse(task: str, slots: dict[str, str], text: str, count: int, cut: bool = False) -> Parsed:
-    """The parts of an answer to `task`; `count` items are wanted (ignored for keyframe descriptions).
-
-    `cut` says that the answer was cut at the token limit: its last part is then not trusted.
-    """
-    if task in FURTHER:
-        return FURTHER[task].parse(slots, text, count, cut)
-    text = unfenced(text)
-    if task == "keyframe_description":
-        return _keyframe(text, cut)
-    if task == "answers":
-        return _answers(text, count, cut)
-    items, form = _items(text, count, cut)
-    if task in CAPTION_TASKS:
-        return _captions(items, form, slots["caption"], count)
-    usable = [(position, item) for position, item in enumerate(items) if re.search(r"\w", item)][:count]
-    return Parsed(
-        items=tuple(item for _, item in usable),
-        positions=tuple(position for position, _ in usable),
-        missing=count - len(usable),
-        form=form,
-    )
-
-
-def _captions(items: list[str], form: str, coarse: str, count: int) -> Parsed:
-    accepted, indices, refused = [], [], []
-    for index, candidate in enumerate(items):
-        reason = refusal(candidate, coarse, accepted)
-        if reason:
-            refused.append({"caption": candidate[:1000], "reason": reason})
-        elif len(accepted) < count:
-            accepted.append(candidate)
-            indices.append(index)
-    return Parsed(tuple(accepted), {}, tuple(indices), tuple(refused), count - len(accepted), form)
-
-
-def _items(text: str, count: int, cut: bool) -> tuple[list[str], str]:
+def listed(text: str, count: int, cut: bool) -> tuple[list[str], str]:
     """All numbered items of an answer, and the form they were found in."""
     if items := _json_items(text):
         return [cleaned(item) for item in items], "json"
@@ -105,17 +66,34 @@ def _numbered_keys(value: dict) -> list[str]:
 
 
 def json_value(text: str) -> dict | list | None:
-    """The first JSON object or array in `text`, whatever surrounds it; None if there is none that is complete."""
-    decoder = json.JSONDecoder(strict=False)
-    for match in list(re.finditer(r"[{\[]", text))[:20]:
-        for candidate in (text, re.sub(r",(\s*[}\]])", r"\1", text)):
-            try:
-                value, _ = decoder.raw_decode(candidate, match.start())
-            except (json.JSONDecodeError, RecursionError):
-                continue
-            if isinstance(value, dict | list) and value:
-                return value
-    return None
+    """The first JSON object or array in `text` that holds anything, whatever surrounds it; None if there is none."""
+    return next((value for value in (*json_values(_tidied(text)), *json_values(text)) if value), None)
+
+
+def json_objects(text: str) -> list[dict]:
+    """The outermost JSON objects in `text`, in their order."""
+    return list(json_values(_tidied(text), "{"))
+
+
+def json_values(text: str, brackets: str = "{[") -> Iterator[Any]:
+    """The outermost values of JSON in `text` that open with one of the brackets and are complete, in their order."""
+    decoder, position = json.JSONDecoder(strict=False), 0
+    for _ in range(MOST_BRACKETS):
+        if (match := re.compile(f"[{re.escape(brackets)}]").search(text, position)) is None:
+            return
+        try:
+            value, position = decoder.raw_decode(text, match.start())
+        except (RecursionError, ValueError):
+            position = match.start() + 1
+        else:
+            yield value
+
+
+def _tidied(text: str) -> str:
+    """JSON without comments and trailing commas; texts between quotes stay as they are."""
+    for pattern in (COMMENT, TRAILING_COMMA):
+        text = pattern.sub(lambda match: match.group(1) or " ", text)
+    return text
 
 
 def _json_pairs(text: str) -> list[str]:
@@ -137,10 +115,10 @@ def numbered(text: str) -> list[str]:
 
     An item ends at the next number, at an empty line, or at the end.
     """
-    return [_first_paragraph(piece) for piece in _numbered_pieces(text)]
+    return [first_paragraph(piece) for piece in numbered_pieces(text)]
 
 
-def _numbered_pieces(text: str) -> list[str]:
+def numbered_pieces(text: str) -> list[str]:
     by_line = _split_at(
         text,
         r"(?m)^[ \t>*#(\[\"“-]*(?:candidate\s*|caption\s*|q(?:uestion)?\s*|a(?:nswer)?\s*)?"
@@ -163,92 +141,11 @@ def _split_at(text: str, pattern: str) -> list[str]:
     return [text[start:end] for start, end in zip(starts, [*ends[1:], len(text)])]
 
 
-def _first_paragraph(piece: str) -> str:
+def first_paragraph(piece: str) -> str:
     return re.split(r"\n[ \t]*\n", piece.strip(), maxsplit=1)[0].strip()
 
 
-def _answers(text: str, count: int, cut: bool) -> Parsed:
-    """Numbered answers followed by a free description (listing 5)."""
-    value = json_value(text)
-    if isinstance(value, dict) and isinstance(value.get("answers"), list):
-        items = [cleaned(str(item)) for item in value["answers"]][:count]
-        description, form = cleaned(str(value.get("description", ""))), "json"
-    else:
-        items, description = _numbered_then_text(text, count)
-        form = "numbered" if items else "none"
-        if cut and description:
-            description = _whole_sentences(description)
-        elif cut:
-            items = items[:-1]
-    usable = [(position, item) for position, item in enumerate(items) if re.search(r"\w", item)]
-    return Parsed(
-        items=tuple(item for _, item in usable),
-        positions=tuple(position for position, _ in usable),
-        sections={"description": description},
-        missing=count - len(usable) + (not description),
-        form=form,
-    )
-
-
-def _numbered_then_text(text: str, count: int) -> tuple[list[str], str]:
-    pieces = _numbered_pieces(text)[:count]
-    if not pieces:
-        return [], ""
-    tail = text[text.rindex(pieces[-1]) + len(pieces[-1]) :] if len(_numbered_pieces(text)) > count else ""
-    last, _, description = pieces[-1].strip().partition("\n")
-    if not description.strip():
-        sentences = re.split(r"(?<=[.!?])\s+", last, maxsplit=1)
-        last, description = sentences[0], sentences[1] if len(sentences) == 2 else ""
-    description = re.sub(
-        r"^[\s*#]*(?:detailed\s+)?(?:dynamic\s+)?(?:description|desc)[^:\n]{0,40}:[\s*]*",
-        "",
-        description.strip(),
-        flags=re.I,
-    )
-    items = [cleaned(_first_paragraph(piece)) for piece in pieces[:-1]] + [cleaned(last)]
-    return items, cleaned(description or tail)
-
-
-def _keyframe(text: str, cut: bool) -> Parsed:
-    """Background, object attributes and description of one keyframe (listing 2)."""
-    value = json_value(text)
-    if isinstance(value, dict):
-        sections = dict.fromkeys(SECTIONS, "")
-        for key, inner in value.items():
-            for name, label in SECTIONS.items():
-                if re.fullmatch(label, str(key).replace("_", " ").strip(), re.I) and not sections[name]:
-                    sections[name] = cleaned(inner if isinstance(inner, str) else json.dumps(inner, ensure_ascii=False))
-        form = "json"
-    else:
-        sections, form = _labelled(text), "sections"
-        if cut:
-            last = max(
-                (name for name in sections if sections[name]),
-                key=lambda name: text.rfind(sections[name][-20:]),
-                default=None,
-            )
-            if last:
-                sections[last] = _whole_sentences(sections[last])
-    missing = sum(not section for section in sections.values())
-    return Parsed(sections=sections, missing=missing, form=form if missing < len(sections) else "none")
-
-
-def _labelled(text: str) -> dict[str, str]:
-    marks = []
-    for name, label in SECTIONS.items():
-        pattern = rf"(?im)^[ \t\"'*#>\d.)-]*{label}[ \t\"'*]*:[ \t*]*"
-        match = re.search(pattern, text) or re.search(rf"(?i)(?<=[.!?;\"'])\s+[\"'*]*{label}[\"'*]*:[ \t*]*", text)
-        if match:
-            marks.append((match.start(), match.end(), name))
-    marks.sort()
-    ends = [start for start, _, _ in marks[1:]] + [len(text)]
-    sections = dict.fromkeys(SECTIONS, "")
-    for (_, start, name), end in zip(marks, ends):
-        sections[name] = cleaned(_first_paragraph(text[start:end]) if name == "description" else text[start:end])
-    return sections
-
-
-def _whole_sentences(text: str) -> str:
+def whole_sentences(text: str) -> str:
     """`text` up to its last finished sentence."""
     return text[: max((text.rfind(mark) for mark in ".!?"), default=-1) + 1]
 

@@ -11,7 +11,6 @@ file without such lines serves the printed formats only.
 """
 
 import dataclasses
-import hashlib
 import os
 import re
 from collections.abc import Iterable
@@ -22,8 +21,7 @@ from pathlib import Path
 from verified.errors import InputError
 from verified.io.jsonl import is_object
 from verified.io.yaml_file import read_yaml
-from verified.lmm.request import TASKS
-from verified.lmm.task_registry import FURTHER
+from verified.lmm.tasks import Task
 from verified.runtime.project import located
 from verified.runtime.shipped import WORKFLOW, as_installed
 
@@ -78,16 +76,22 @@ def quoted(text: str) -> str:
 
 
 def prompt_file(folder: str | os.PathLike, task: str) -> str:
-    """Path of the file of `task`; a folder that is not below the working directory is looked for in the project."""
+    """Path of the file of the task of this name.
+
+    A folder that is not below the working directory is looked for in the project.
+    """
     return str(located(folder) / f"{task}.md")
 
 
-def read_prompts(folder: str | os.PathLike, tasks: Iterable[str] = TASKS) -> dict[str, Prompt]:
-    """Read and check the prompt files of `tasks`. Raises InputError for a missing file or a slot that does not fit."""
-    return {task: read_prompt(prompt_file(folder, task), task) for task in tasks}
+def read_prompts(folder: str | os.PathLike, tasks: Iterable[Task]) -> dict[str, Prompt]:
+    """Read and check the prompt files of `tasks`, by the task's name.
+
+    Raises InputError for a missing file or a slot that does not fit.
+    """
+    return {task.name: read_prompt(prompt_file(folder, task.name), task) for task in tasks}
 
 
-def read_prompt(path: str | os.PathLike, task: str) -> Prompt:
+def read_prompt(path: str | os.PathLike, task: Task) -> Prompt:
     """Read one prompt file and check its slots against those of the task."""
     path = Path(path)
     as_installed(WORKFLOW, [path])
@@ -95,7 +99,7 @@ def read_prompt(path: str | os.PathLike, task: str) -> Prompt:
         content = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         raise InputError(
-            f"the prompt of task {task} is missing",
+            f"the prompt of task {task.name} is missing",
             file=path,
             remedy="a prompt folder holds one file per task; start from a copy of config/prompts",
         ) from None
@@ -105,15 +109,15 @@ def read_prompt(path: str | os.PathLike, task: str) -> Prompt:
     kinds = header.get("slots")
     if not is_object(kinds) or not all(isinstance(kind, str) and kind in KINDS for kind in kinds.values()):
         raise InputError(f"the header needs `slots:` with one of {', '.join(KINDS)} for each slot", file=path)
-    slots = set(TASKS[task] if task in TASKS else FURTHER[task].slots)
+    slots = set(task.slots)
     _compare(slots, set(kinds), "the header", path)
     printed, structured = _variants(text, path)
     for variant, called in ((printed, "the text"), (structured, "the structured text")):
         if variant is not None:
             _compare(slots, _used_slots(variant, path), called, path)
-    if structured is None and task in FURTHER:
-        structured = printed  # stages outside the paper ask for JSON from the beginning
-    return Prompt(task, printed, {str(name): str(kind) for name, kind in kinds.items()}, structured)
+    if structured is None and task.always_json:
+        structured = printed
+    return Prompt(task.name, printed, {str(name): str(kind) for name, kind in kinds.items()}, structured)
 
 
 def _variants(text: str, path: Path) -> tuple[str, str | None]:
@@ -147,19 +151,6 @@ def check_structured(prompt: Prompt, folder: str | os.PathLike) -> None:
             remedy="put what asks for a form between lines [printed], [structured] and [end] as the files of "
             "config/prompts do, or set structured: false for the role",
         )
-
-
-def prompt_set(folder: str | os.PathLike) -> dict[str, str]:
-    """Name (the folder, as the configuration writes it) and digest of the prompt files of the paper's eight tasks.
-
-    The digest is the SHA-256 of the tasks' names and the files' bytes, its first 16 hex digits. A missing file counts
-    as empty: the stage that needs it reports it.
-    """
-    digest = hashlib.sha256()
-    for task in TASKS:
-        path = Path(prompt_file(folder, task))
-        digest.update(task.encode() + b"\0" + (path.read_bytes() if path.is_file() else b"") + b"\0")
-    return {"name": str(folder), "sha256": digest.hexdigest()[:16]}
 
 
 def _split(content: str, path: Path) -> tuple[dict, str]:

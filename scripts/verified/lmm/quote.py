@@ -19,9 +19,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
-from verified.captions.dynamics import TASKS as DYNAMICS_TASKS
 from verified.captions.dynamics import caption_dynamics
-from verified.captions.statics import TASKS as STATICS_TASKS
 from verified.captions.statics import caption_statics
 from verified.captions.tar import KeyframeTar
 from verified.config import Config
@@ -34,10 +32,11 @@ from verified.errors import InputError
 from verified.io.video import TOLERANCE
 from verified.lmm.asking import Call, Client
 from verified.lmm.engines import make_engine
-from verified.lmm.outcome import Outcome, Parsed
+from verified.lmm.outcome import Outcome
 from verified.lmm.request import Engine
-from verified.lmm.session import Session, role_of
-from verified.lmm.task_registry import FURTHER
+from verified.lmm.session import Session
+from verified.lmm.tasks import Task, rextime
+from verified.lmm.tasks.paper import PAPER
 from verified.lmm.vision_tokens import frame_tokens
 from verified.perturbations.write import TASK_OF_KIND
 from verified.runtime.made_with import made_with
@@ -49,26 +48,6 @@ CHARACTERS_PER_TOKEN = 4.0
 """Of English prompts, for models never asked before; where the ledger holds calls, their mean is used."""
 ENOUGH_CALLS = 20
 """Calls of a task and model in the ledger from which its means are trusted."""
-TYPICAL_TOKENS_OUT = {
-    "keyframe_description": 140,
-    "statics_candidates": 160,
-    "questions": 90,
-    "answers": 240,
-    "dynamics_candidates": 80,
-    "positives": 50,
-    "static_negatives": 50,
-    "dynamic_negatives": 50,
-}
-"""Lengths of ordinary answers, estimated from the examples of supplement listings 2 to 9 and the released captions."""
-
-
-def typical_tokens_out(task: str) -> int:
-    """Tokens of an ordinary answer to a task."""
-    return TYPICAL_TOKENS_OUT[task] if task in TYPICAL_TOKENS_OUT else FURTHER[task].tokens_out
-
-
-FOLLOWED = ("keyframe_description", "questions", "answers")
-"""Tasks whose answers other calls of a quote hold: one stand-in does for all calls of another task."""
 ANSWERED = ("ok", "truncated", "invalid", "blocked")
 """How calls end that are not asked again: what these took is what a call takes, further attempts included."""
 COUNTED = ("known", "calls", "images", "frames", "tokens_in", "tokens_out", "money", "pictures_unknown")
@@ -109,6 +88,7 @@ class Planner(Client):
                     sum(row["tokens_in"] for row in rows) / calls,
                     sum(row["tokens_out"] for row in rows) / calls,
                 )
+        self.tasks: dict[str, Task] = {}
         self.rows: dict[str, dict] = {}
         self.measured: dict[str, dict[str, float]] = {}
         self.pictures: defaultdict[str, float] = defaultdict(float)
@@ -116,26 +96,27 @@ class Planner(Client):
     def ask(self, calls: Iterable[Call]) -> Iterator[tuple[int, Outcome]]:
         """Yield the recorded outcome of each call, or a stand-in."""
         for index, call in enumerate(calls):
-            task = call.request.task
+            task = call.task.name
             outcome = self._recall(self.key(call), call) if task in self.recorded else None
             identity = hash((task, self.engine.model, call.request.prompt, call.media))
             if identity not in self.seen:
                 self.seen.add(identity)
                 self._count(call, outcome)
             if outcome is None:
-                if task in FOLLOWED:
-                    outcome = _stand_in(task, call.count, f"{identity % 2**64:016x}")
+                if call.task.followed:
+                    outcome = _example(call.task, call.count, f"{identity % 2**64:016x}")
                 else:
-                    outcome = _common_stand_in(task, call.count)
+                    outcome = _common_example(call.task, call.count)
             yield index, outcome
 
     def _count(self, call: Call, known: Outcome | None) -> None:
-        task = call.request.task
+        task = call.task.name
         row = self.rows.get(task)
         if row is None:
+            self.tasks[task] = call.task
             row = self.rows[task] = {"task": task, "model": self.engine.model, **dict.fromkeys(COUNTED, 0)}
         frames = int(call.request.slots.get("frame_number", 0))
-        images = len(call.media) if task == "keyframe_description" else 0
+        images = len(call.media) if call.task.role == "image_lmm" else 0
         words = len(call.request.prompt) / CHARACTERS_PER_TOKEN
         pictures = frames * (self.of_frame or 0) + images * (self.of_image or 0)
         if known is not None:
@@ -163,7 +144,7 @@ class Planner(Client):
         for task, row in self.rows.items():
             calls, tokens_in, unknown = row["calls"], row["tokens_in"], row["pictures_unknown"]
             measured, mean = self.measured.get(task), self.means.get(task)
-            tokens_out = calls * float(typical_tokens_out(task))
+            tokens_out = calls * float(self.tasks[task].tokens_out)
             if measured and measured["calls"] >= ENOUGH_CALLS:
                 tokens_in = calls * (measured["tokens_in"] - measured["pictures"]) / measured["calls"]
                 tokens_in += self.pictures[task]
@@ -179,8 +160,8 @@ class Planner(Client):
 class _Counting(Session):
     """A session whose calls are counted only: no line about each task, as no model is asked."""
 
-    def ask(self, task: str, calls: Iterable[Call], total: int) -> list[Outcome]:
-        outcomes = dict(self.askers[role_of(task)].ask(calls))
+    def ask(self, task: Task, calls: Iterable[Call], total: int) -> list[Outcome]:
+        outcomes = dict(self.askers[task.role].ask(calls))
         return [outcomes[number] for number in range(total)]
 
 
@@ -198,19 +179,14 @@ def _mean_tokens(role: EngineSettings, sizes: Sizes, side: int | None = None) ->
     return total / sizes.total()
 
 
-def _stand_in(task: str, count: int, identity: str) -> Outcome:
-    """Parts of an ordinary length in the place of an answer that is not there; `identity` tells it from all others."""
-    if task in FURTHER:
-        return Outcome("", "ok", parsed=FURTHER[task].stand_in)
-    words = TYPICAL_TOKENS_OUT[task] // (3 if task == "keyframe_description" else count + 1)
-    text = "word_" * (words - len(identity) // 5) + identity
-    sections = {"background": text, "foreground": text, "description": text}
-    return Outcome("", "ok", parsed=Parsed((text,) * count, sections, tuple(range(count))))
+def _example(task: Task, count: int, identity: str) -> Outcome:
+    """An ordinary answer in the place of one that is not there; `identity` tells it from all others."""
+    return Outcome("", "ok", parsed=task.example(count, identity))
 
 
 @cache
-def _common_stand_in(task: str, count: int) -> Outcome:
-    return _stand_in(task, count, "")
+def _common_example(task: Task, count: int) -> Outcome:
+    return _example(task, count, "")
 
 
 def quote(config: Config) -> list[dict]:
@@ -238,8 +214,6 @@ def quote(config: Config) -> list[dict]:
 
 
 def _of_dataset(name: str, dataset: DataSet, config: Config, generation: Generation, seen: set[int]) -> list[dict]:
-    tasks = (*STATICS_TASKS, *DYNAMICS_TASKS, *TASK_OF_KIND.values())
-
     folder = dataset_folder(config, name)
     shards = _shards(name, dataset, config)
     keyframes = [_SeenKeyframes(folder, shard, dataset.keyframes) for shard in shard_names(config.shards)]
@@ -257,7 +231,7 @@ def _of_dataset(name: str, dataset: DataSet, config: Config, generation: Generat
                 session.ask(task, (session.call(task, filled, count) for filled in slots), len(moments))
 
     with _without_collector():
-        rows = _counted(name, tasks, config, generation, seen, walk, _sizes(shards))
+        rows = _counted(name, PAPER, config, generation, seen, walk, _sizes(shards))
     return [{**row, "unseen": sum(cut.unseen for cut in keyframes)} for row in rows]
 
 
@@ -285,7 +259,7 @@ def _sizes(shards: list[SeenShard]) -> Sizes:
 
 def _counted(
     name: str,
-    tasks: tuple[str, ...],
+    tasks: tuple[Task, ...],
     config: Config,
     generation: Generation,
     seen: set[int],
@@ -293,7 +267,7 @@ def _counted(
     sizes: Sizes | None = None,
 ) -> list[dict]:
     """One row per task of the calls that `walk` would ask in its session."""
-    roles = sorted({role_of(task) for task in tasks})
+    roles = sorted({task.role for task in tasks})
     engines = {role: _engine(getattr(generation, role), generation) for role in roles}
     with _Counting(generation, config.seed, tasks, engines) as session:
         planners = {
@@ -304,9 +278,9 @@ def _counted(
         walk(session)
         counted = {task: row for planner in planners.values() for task, row in planner.estimated().items()}
     return [
-        {"dataset": name, **_priced(counted[task], getattr(generation, role_of(task)))}
+        {"dataset": name, **_priced(counted[task.name], getattr(generation, task.role))}
         for task in tasks
-        if task in counted
+        if task.name in counted
     ]
 
 
@@ -402,7 +376,8 @@ def _supposed_videos(moments: list[dict]) -> dict[str, dict]:
 
 def unpriced(config: Config, rows: list[dict]) -> list[str]:
     """Roles that an endpoint would answer calls of and that have no prices, in their order."""
-    asked = dict.fromkeys(role_of(row["task"]) for row in rows if row["calls"])
+    role_of = {task.name: task.role for task in (*PAPER, *rextime.TASKS)}
+    asked = dict.fromkeys(role_of[row["task"]] for row in rows if row["calls"])
     roles = {name: getattr(config.generation, name) for name in asked}
     return [name for name, role in roles.items() if role.kind.asks_endpoint and not (role.price_in or role.price_out)]
 

@@ -1,7 +1,7 @@
 """What is asked of a language model and what comes back: the interface that every engine implements.
 
 An engine is handed `Request`s and yields one `Reply` for each, in order. It does not retry invalid answers, does not
-parse and does not remember: parsing (`verified.lmm.parsing`) and the ledger (`verified.lmm.ledger`) are
+parse and does not remember: parsing (`verified.lmm.tasks`) and the ledger (`verified.lmm.ledger`) are
 the same for all engines.
 """
 
@@ -10,18 +10,6 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Literal, Protocol
 
 import numpy as np
-
-TASKS: dict[str, tuple[str, ...]] = {
-    "keyframe_description": ("caption",),
-    "statics_candidates": ("caption", "keyframe_number", "keyframes", "count"),
-    "questions": ("caption", "count"),
-    "answers": ("caption", "duration", "frame_number", "questions"),
-    "dynamics_candidates": ("caption", "start", "end", "questions_and_answers", "description", "count"),
-    "positives": ("caption", "count"),
-    "static_negatives": ("caption", "count"),
-    "dynamic_negatives": ("caption", "count"),
-}
-"""The eight tasks (supplement listings 2 to 9, in this order) and the slots of their prompts."""
 
 Finish = Literal["stop", "length", "blocked", "error"]
 

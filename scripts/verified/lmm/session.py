@@ -16,26 +16,8 @@ from verified.lmm.ledger import Ledger
 from verified.lmm.outcome import STATUSES, NotNow, Outcome
 from verified.lmm.prompts import check_structured, read_prompts
 from verified.lmm.request import Engine, OnGpu, Request, Sampling
-from verified.lmm.schemas import answer_schema, structured_ending
-from verified.lmm.task_registry import FURTHER
+from verified.lmm.tasks import Task, structured_form
 from verified.runtime.progress import Progress
-
-ROLE_OF_TASK = {
-    "keyframe_description": "image_lmm",
-    "statics_candidates": "llm",
-    "questions": "llm",
-    "answers": "video_lmm",
-    "dynamics_candidates": "llm",
-    "positives": "llm",
-    "static_negatives": "llm",
-    "dynamic_negatives": "llm",
-}
-"""Which model the paper gives each task to (sections 3.1 to 3.3)."""
-
-
-def role_of(task: str) -> str:
-    """The role that answers a task of the paper or of a further stage."""
-    return ROLE_OF_TASK[task] if task in ROLE_OF_TASK else FURTHER[task].role
 
 
 class Session:
@@ -50,20 +32,21 @@ class Session:
         self,
         generation: Generation,
         seed: int,
-        tasks: Iterable[str],
+        tasks: Iterable[Task],
         engines: dict[str, Engine] | None = None,
         asked_before: bool = False,
     ):
         self.settings, self.seed = generation, seed
+        tasks = tuple(tasks)
         self.prompts = read_prompts(generation.prompts, tasks)
-        for task, prompt in self.prompts.items():
-            if getattr(generation, role_of(task)).structured:
-                check_structured(prompt, generation.prompts)
+        for task in tasks:
+            if getattr(generation, task.role).structured:
+                check_structured(self.prompts[task.name], generation.prompts)
         self.ledger = Ledger(generation.ledger)
         budget = Budget(self.ledger, **generation.budget.model_dump())
         self.askers: dict[str, Client] = {}
         by_settings: dict[str, Engine] = {}
-        for role in sorted({role_of(task) for task in self.prompts}):
+        for role in sorted({task.role for task in tasks}):
             settings = getattr(generation, role)
             name = settings.model_dump_json()
             before = asked_before and settings.kind.loads_model
@@ -83,10 +66,8 @@ class Session:
                 make_room=partial(self._make_room, engine),
             )
         self.filled: dict[str, tuple[dict[str, str], str]] = {}
-        self.sampling = {
-            role: Sampling(**getattr(generation, role).sampling.model_dump()) for role in map(role_of, self.prompts)
-        }
-        self.unanswered: dict[str, Counter] = {task: Counter() for task in self.prompts}
+        self.sampling = {role: Sampling(**getattr(generation, role).sampling.model_dump()) for role in self.askers}
+        self.unanswered: dict[str, Counter] = {role: Counter() for role in self.askers}
         self.counts: dict[str, Counter] = {task: Counter() for task in self.prompts}
         self.reasons: dict[str, Counter] = {task: Counter() for task in self.prompts}
 
@@ -100,41 +81,41 @@ class Session:
 
     def call(
         self,
-        task: str,
+        task: Task,
         slots: dict[str, str],
         count: int = 1,
         media: tuple[str, ...] = (),
         load: Callable[[], dict] | None = None,
     ) -> Call:
         """A call of `task`; `media` are the digests of what `load` will fetch."""
-        role = getattr(self.settings, role_of(task))
-        filled = self.filled.get(task)  # keyframes of one moment share their prompt
+        role = getattr(self.settings, task.role)
+        filled = self.filled.get(task.name)  # keyframes of one moment share their prompt
         if filled is None or filled[0] != slots:
-            filled = self.filled[task] = slots, self.prompts[task].fill(slots, role.structured)
+            filled = self.filled[task.name] = slots, self.prompts[task.name].fill(slots, role.structured)
         prompt = filled[1]
         schema = None
         if role.structured:
-            schema = answer_schema(task, count)
-            prompt = f"{prompt}\n\n{structured_ending(task, count)}"
+            schema, ending = structured_form(task, count)
+            prompt = f"{prompt}\n\n{ending}"
         request = Request(
-            task=task,
+            task=task.name,
             prompt=prompt,
             slots=slots,
-            sampling=self.sampling[role_of(task)],
+            sampling=self.sampling[task.role],
             schema=schema,
             seed=self.seed,
         )
-        return Call(request, media, count, load)
+        return Call(task, request, media, count, load)
 
     def known(self, call: Call) -> bool:
         """Whether the ledger already holds the answer to `call`."""
-        return self.askers[role_of(call.request.task)].known(call)
+        return self.askers[call.task.role].known(call)
 
-    def ask(self, task: str, calls: Iterable[Call], total: int) -> list[Outcome]:
+    def ask(self, task: Task, calls: Iterable[Call], total: int) -> list[Outcome]:
         """Outcomes of `total` calls of one task, in their order. Raises InputError when no more answers come."""
         outcomes: list[Outcome | None] = [None] * total
-        asker = self.askers[role_of(task)]
-        progress = Progress(task.replace("_", " "), total, "calls")
+        asker = self.askers[task.role]
+        progress = Progress(task.name.replace("_", " "), total, "calls")
         try:
             for index, outcome in asker.ask(calls):
                 outcomes[index] = outcome
@@ -143,19 +124,19 @@ class Session:
         except NotNow as stop:
             answered = sum(outcome is not None and not outcome.passes for outcome in outcomes)
             raise InputError(
-                f"{stop.problem}; {answered} of {total} calls of the task {task} are answered",
+                f"{stop.problem}; {answered} of {total} calls of the task {task.name} are answered",
                 file=stop.file,
                 remedy=stop.remedy,
             ) from None
         progress.finish(note=f"{asker.asked} asked so far" if asker.asked else "all in the ledger")
         return cast(list[Outcome], outcomes)  # each call got one
 
-    def _count(self, task: str, outcome: Outcome, replay: bool) -> None:
-        self.counts[task][outcome.status] += 1
+    def _count(self, task: Task, outcome: Outcome, replay: bool) -> None:
+        self.counts[task.name][outcome.status] += 1
         if outcome.reason:
-            self.reasons[task][f"{outcome.status}: {outcome.reason}"] += 1
+            self.reasons[task.name][f"{outcome.status}: {outcome.reason}"] += 1
         if outcome.passes and not replay:
-            self.unanswered[task][outcome.reason] += 1
+            self.unanswered[task.role][outcome.reason] += 1
 
     def settle(self) -> dict[str, int]:
         """Calls without an answer for the time being, by reason, for the shard's counts.
@@ -166,8 +147,7 @@ class Session:
         missing, calls = unanswered.total(), sum(counts.total() for counts in self.counts.values())
         if missing and (self.settings.incomplete == "fail" or missing == calls):
             reasons = ", ".join(f"{count} x {reason}" for reason, count in unanswered.most_common())
-            roles = sorted({role_of(task) for task, counts in self.unanswered.items() if counts})
-            where = " and ".join(dict.fromkeys(self._address(role) for role in roles))
+            where = " and ".join(dict.fromkeys(self._address(role) for role, few in self.unanswered.items() if few))
             raise InputError(
                 f"{missing} of {calls} calls have no answer yet ({reasons}; asked was {where})",
                 remedy="all answers so far are kept; run again, which asks these calls only, or set "

@@ -6,10 +6,11 @@ import numpy as np
 
 from verified.lmm.outcome import Outcome
 from verified.lmm.session import Session
+from verified.lmm.tasks.perturbations import DYNAMIC_NEGATIVES, POSITIVES, STATIC_NEGATIVES
 from verified.nn.sentences import encode
 from verified.perturbations.select import farthest, nearest
 
-TASK_OF_KIND = {"positives": "positives", "statics": "static_negatives", "dynamics": "dynamic_negatives"}
+TASK_OF_KIND = {"positives": POSITIVES, "statics": STATIC_NEGATIVES, "dynamics": DYNAMIC_NEGATIVES}
 """Kinds of perturbed captions as the files name them, and their tasks."""
 
 

@@ -12,6 +12,7 @@ from verified.config.evaluator import STAND_IN
 from verified.config.generation import ROLES
 from verified.errors import InputError
 from verified.lmm.prompts import read_prompts
+from verified.lmm.tasks.paper import PAPER
 from verified.planning.supplied import supplied_films
 from verified.weights.lock import read_lock
 from verified.weights.umt import check_umt
@@ -152,7 +153,7 @@ def _answers(settings: Config) -> Iterator[Problem]:
         return
     generation = settings.generation
     try:
-        read_prompts(generation.prompts)
+        read_prompts(generation.prompts, PAPER)
     except InputError as error:
         yield Problem("generation.prompts", str(error), error.remedy or "correct the prompt file")
     unset: dict[str, list[str]] = {}

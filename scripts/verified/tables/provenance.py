@@ -8,7 +8,7 @@ from verified.config.engines import ENGINES
 from verified.config.evaluator import imported_checkpoint
 from verified.config.sources import KINDS
 from verified.config.trust import NOT_TRUSTED, untrusted
-from verified.lmm.prompts import prompt_set
+from verified.lmm.tasks.paper import prompt_set
 from verified.tables.availability import availability_lines
 from verified.tables.collect import Collection
 from verified.tables.layout import TITLES

@@ -10,9 +10,7 @@ were asked; its windows are those that the model found. The scoring needs an eng
 from collections.abc import Iterable, Mapping
 
 from verified.benchmark.rextime.generate import whole_video_calls
-from verified.benchmark.rextime.replies import span_of
 from verified.benchmark.rextime.rows import LETTERS
-from verified.benchmark.rextime.tasks import SCORING
 from verified.config.generation import Generation
 from verified.errors import InputError
 from verified.lmm.asking import Call
@@ -21,11 +19,12 @@ from verified.lmm.outcome import Outcome
 from verified.lmm.prompts import quoted
 from verified.lmm.request import Engine
 from verified.lmm.session import Session
+from verified.lmm.tasks.rextime import ANSWER_WITH_SPAN, LOCATE, SCORING, span_of
 
 TASKS = {
-    "answer_with_span": ("rextime/answer_with_span",),
-    "locate_then_score": ("rextime/locate", SCORING),
-    "score_with_true_span": ("rextime/locate", SCORING),
+    "answer_with_span": (ANSWER_WITH_SPAN,),
+    "locate_then_score": (LOCATE, SCORING),
+    "score_with_true_span": (LOCATE, SCORING),
 }
 """Tasks of each protocol."""
 NOT_PARSED = (0.0, 0.0)

@@ -8,7 +8,6 @@ import random
 from collections import Counter
 from collections.abc import Mapping
 
-from verified.benchmark.rextime.replies import span_of
 from verified.benchmark.rextime.routing import Pair, accepted_sides, pair_of
 from verified.benchmark.rextime.rows import LETTERS
 from verified.captions.clips import Clips, clip_digest
@@ -17,6 +16,8 @@ from verified.lmm.asking import Call
 from verified.lmm.outcome import Outcome
 from verified.lmm.prompts import quoted
 from verified.lmm.session import Session
+from verified.lmm.tasks import Task
+from verified.lmm.tasks.rextime import EVENT_PAIR, OPTIONS, QUESTIONS, RELATED_EVENT, VERIFICATION, span_of
 from verified.runtime.seeds import derive_seed
 
 DIRECTIONS = {
@@ -64,9 +65,9 @@ def _pairs(
     items: list[dict], videos: Mapping[str, dict], session: Session, settings: Rextime, fates: list[dict]
 ) -> list[Pair]:
     captioned = [item for item in items if item["form"] == "captions"]
-    calls = (session.call("rextime/event_pair", {"captions": caption_lines(item["events"])}) for item in captioned)
+    calls = (session.call(EVENT_PAIR, {"captions": caption_lines(item["events"])}) for item in captioned)
     pairs = []
-    for item, outcome in zip(captioned, session.ask("rextime/event_pair", calls, len(captioned))):
+    for item, outcome in zip(captioned, session.ask(EVENT_PAIR, calls, len(captioned))):
         if (problem := _failed(outcome)) is not None:
             _fate(fates, item["item"], f"event-pair-{problem}")
             continue
@@ -88,12 +89,12 @@ def _pairs(
 
 def _related(items: list[dict], videos: Mapping[str, dict], session: Session, settings: Rextime) -> list[Outcome]:
     slots = [{"query": item["query"], "frame_number": str(settings.frames)} for item in items]
-    calls = whole_video_calls("rextime/related_event", items, slots, videos, session, settings.frames)
-    return session.ask("rextime/related_event", calls, len(items))
+    calls = whole_video_calls(RELATED_EVENT, items, slots, videos, session, settings.frames)
+    return session.ask(RELATED_EVENT, calls, len(items))
 
 
 def whole_video_calls(
-    task: str, items: list[dict], slots: list[dict], videos: Mapping[str, dict], session: Session, frames: int
+    task: Task, items: list[dict], slots: list[dict], videos: Mapping[str, dict], session: Session, frames: int
 ) -> list[Call]:
     """Calls that show `frames` uniform frames of each item's whole video; items of one video should be adjacent.
 
@@ -122,8 +123,8 @@ def _drafts(pairs: list[Pair], session: Session, settings: Rextime, fates: list[
     drafts = []
     for kind in DIRECTIONS:
         of_kind = [pair for pair in pairs if pair.kind == kind]
-        calls = (session.call(f"rextime/{kind}", _question_slots(pair)) for pair in of_kind)
-        for pair, outcome in zip(of_kind, session.ask(f"rextime/{kind}", calls, len(of_kind))):
+        calls = (session.call(QUESTIONS[kind], _question_slots(pair)) for pair in of_kind)
+        for pair, outcome in zip(of_kind, session.ask(QUESTIONS[kind], calls, len(of_kind))):
             if (problem := _failed(outcome)) is not None:
                 _fate(fates, pair.item["item"], f"questions-{problem}")
                 continue
@@ -171,9 +172,9 @@ def _verified(drafts: list[dict], session: Session, settings: Rextime, fates: li
             for number, question in enumerate(draft["questions"], start=1)
             for slot, text in (("question", question["query"]), ("answer", question["answer"]))
         }
-        calls.append(session.call("rextime/verification", slots))
+        calls.append(session.call(VERIFICATION, slots))
     accepted = []
-    for draft, outcome in zip(drafts, session.ask("rextime/verification", calls, len(calls))):
+    for draft, outcome in zip(drafts, session.ask(VERIFICATION, calls, len(calls))):
         problem = _failed(outcome)
         for number, question in enumerate(draft["questions"], start=1):
             row = _row(draft, question, outcome.key)
@@ -225,8 +226,8 @@ def _row(draft: dict, question: dict, verification: str) -> dict:
 def _with_options(rows: list[dict], session: Session, fates: list[dict]) -> list[dict]:
     """Questions of every split but train get three wrong answers, shuffled to A-D by the seed and the question's id."""
     tested = [row for row in rows if row["split"] != "train"]
-    calls = (session.call("rextime/options", {"question": row["query"], "answer": row["answer"]}) for row in tested)
-    outcomes = dict(zip((row["qid"] for row in tested), session.ask("rextime/options", calls, len(tested))))
+    calls = (session.call(OPTIONS, {"question": row["query"], "answer": row["answer"]}) for row in tested)
+    outcomes = dict(zip((row["qid"] for row in tested), session.ask(OPTIONS, calls, len(tested))))
     accepted = []
     for row in rows:
         outcome = outcomes.get(row["qid"])

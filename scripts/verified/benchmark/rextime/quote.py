@@ -11,16 +11,17 @@ from verified.benchmark.rextime import paths
 from verified.benchmark.rextime.answer import TASKS, take_test
 from verified.benchmark.rextime.generate import write_questions
 from verified.benchmark.rextime.prepare import read_sources
-from verified.benchmark.rextime.tasks import GENERATION
 from verified.config import Config
 from verified.config.rextime import Rextime
 from verified.errors import InputError
 from verified.io.jsonl import read_jsonl
 from verified.lmm.session import Session
+from verified.lmm.tasks import Task
+from verified.lmm.tasks.rextime import GENERATION
 from verified.runtime.shards import rows_of_shard, shard_names
 
 
-def tasks_of(suite: Rextime) -> tuple[str, ...]:
+def tasks_of(suite: Rextime) -> tuple[Task, ...]:
     """Tasks of the suite with the configured protocols, each once."""
     protocols = suite.protocols if "video_lmm" in suite.models else ()
     return tuple(dict.fromkeys((*GENERATION, *(task for protocol in protocols for task in TASKS[protocol]))))

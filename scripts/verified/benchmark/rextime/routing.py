@@ -7,8 +7,8 @@ second is a cause with its effect, or, if it is done on purpose, a means to an e
 
 import dataclasses
 
-from verified.benchmark.rextime.replies import SCORES, span_of
 from verified.config.rextime import Rextime, Routing
+from verified.lmm.tasks.rextime import SCORES, span_of
 
 Span = tuple[float, float]
 

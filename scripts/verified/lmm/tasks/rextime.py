@@ -1,42 +1,25 @@
-"""Read the JSON that ends a reply: free text before it, fences, ``//`` comments, trailing commas, keys in any case.
+"""Tasks of the ReXTime suite (supplement C.8.1 to C.8.7, and how models are asked).
 
-All functions return `Parsed` with the values as text under `sections`; an answer that lacks a key or holds an
-impossible value gives no section at all and counts what is missing, so that it is asked for again.
+Answers end in JSON: free text before it, fences, comments, trailing commas and keys in any case are read. One that
+lacks a key or holds an impossible value gives no part at all and counts what is missing, so that it is asked for again.
 """
 
-import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from verified.lmm.outcome import Parsed
+from verified.lmm.parsing import json_objects
+from verified.lmm.tasks import TEXT, Task, object_schema
 
-STRING_OR_COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.S)
-MOST_BRACES = 60
-"""Opening braces that are tried as the start of an object; no answer has more."""
+WORDS = "a few words that say what happens"
+SCORE = {"type": "integer", "minimum": 0, "maximum": 3}
+TIMES = {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}
 RELEVANT = ("yes", "no")
 ALIGNED = ("high", "medium", "low")
 SCORES = ("directness", "necessity", "intentionality", "purpose", "similarity")
 SAME_KEY = {"proactiveness": "intentionality"}
 """Listing C.8.1 asks for proactiveness and its JSON says Intentionality."""
 LETTER = re.compile(r"\(?\b([A-D])\b\)?", re.I)
-
-
-def objects(text: str) -> list[dict]:
-    """The outermost JSON objects of a reply, in their order, keys normalised, comments and trailing commas removed."""
-    text = STRING_OR_COMMENT.sub(lambda match: match.group(1) or " ", text)
-    text = re.sub(r",(\s*[}\]])", r"\1", text)
-    decoder, values, position = json.JSONDecoder(strict=False), [], 0
-    for _ in range(MOST_BRACES):
-        position = text.find("{", position)
-        if position < 0:
-            break
-        try:
-            value, position = decoder.raw_decode(text, position)
-        except (json.JSONDecodeError, RecursionError, ValueError):
-            position += 1
-            continue
-        values.append(_normalised(value))
-    return values
 
 
 def _normalised(value: dict) -> dict:
@@ -47,7 +30,8 @@ def _normalised(value: dict) -> dict:
 def best_object(text: str, wanted: Iterable[str]) -> dict:
     """The object with most of the `wanted` keys, the last of equals; empty if there is none."""
     wanted = set(wanted)
-    candidates = [(len(wanted & value.keys()), number, value) for number, value in enumerate(objects(text))]
+    values = enumerate(map(_normalised, json_objects(text)))
+    candidates = [(len(wanted & value.keys()), number, value) for number, value in values]
     count, _, value = max(candidates, key=lambda one: one[:2], default=(0, 0, {}))
     return value if count else {}
 
@@ -208,7 +192,7 @@ def located(_slots: dict, text: str, _count: int, _cut: bool) -> Parsed:
 
 
 def scored(_slots: dict, text: str, _count: int, _cut: bool) -> Parsed:
-    """The mean log-probability of a continuation, as lmm/engines/scoring.py writes it."""
+    """The mean log-probability of a continuation, as engines/scoring.py writes it."""
     value = best_object(text, ("mean_log_probability",)).get("mean_log_probability")
     if isinstance(value, int | float) and not isinstance(value, bool) and value <= 0:
         return _parsed({"mean_log_probability": repr(float(value))})
@@ -220,3 +204,137 @@ def span_in_words(text: str) -> str | None:
     time = r"(\d{1,4}(?::\d{2}){0,2}(?:\.\d{1,6})?)"
     match = re.search(rf"{time}\s*(?:s|sec|seconds)?\s*(?:to|and|until|[-–—,])\s*{time}", text, re.I)
     return span([match.group(1), match.group(2)]) if match else None
+
+
+_WHY = {"explanation": TEXT}
+"""The listings ask for a short explanation before the JSON; constrained answers hold it inside."""
+_QUESTION = object_schema({"Question": TEXT, "Answer": TEXT})
+_TWO_QUESTIONS = {"Type1": _QUESTION, "Type2": _QUESTION}
+_EVENTS = {f"event{number}{suffix}": kind for number in (1, 2) for suffix, kind in (("", TEXT), ("_timestamp", TIMES))}
+_PRE_POST = {
+    f"{name}-event{suffix}": kind for name in ("pre", "post") for suffix, kind in (("", TEXT), ("_timestamp", TIMES))
+}
+_SIDES = {
+    f"{side}{suffix}": kind
+    for side in ("cause", "effect")
+    for suffix, kind in (
+        ("", TEXT),
+        ("-relevant", {"enum": list(RELEVANT)}),
+        ("-alignment", {"enum": list(ALIGNED)}),
+    )
+}
+_ASKED = {f"{suffix}{number}": WORDS for number in (1, 2) for suffix in ("question", "answer")}
+_SEQUENTIAL = {"pre_event": WORDS, "pre_event_span": "0 1", "post_event": WORDS, "post_event_span": "1 2"}
+_PAIR = {
+    "event1": WORDS,
+    "event1_span": "0 1",
+    "event2": WORDS,
+    "event2_span": "1 2",
+    **dict.fromkeys(SCORES, "2"),
+    "similarity": "0",
+}
+
+
+def _task(
+    name: str,
+    role: str,
+    slots: tuple[str, ...],
+    read: Callable[..., Parsed],
+    properties: dict,
+    tokens_out: int,
+    **given: str,
+) -> Task:
+    """A task of the suite, whose answer is one object; `given` are the parts of an ordinary answer, for quotes."""
+    example = Parsed(sections=given)
+
+    def schema(_count: int) -> dict:
+        return object_schema(properties)
+
+    def same(_count: int, _identity: str) -> Parsed:
+        return example
+
+    return Task(f"rextime/{name}", role, slots, read, schema, tokens_out, same, always_json=True)
+
+
+EVENT_PAIR = _task(
+    "event_pair",
+    "llm",
+    ("captions",),
+    event_pair,
+    _WHY | _EVENTS | {name.capitalize(): SCORE for name in SCORES},
+    260,
+    **_PAIR,
+)
+RELATED_EVENT = _task(
+    "related_event",
+    "video_lmm",
+    ("query", "frame_number"),
+    related_event,
+    {"explain": TEXT} | _SIDES,
+    140,
+    **{
+        f"{side}{suffix}": value
+        for side in ("cause", "effect")
+        for suffix, value in (("", WORDS), ("_relevant", "yes"), ("_alignment", "high"))
+    },
+)
+QUESTIONS = {
+    "sequential": _task(
+        "sequential",
+        "llm",
+        ("captions",),
+        sequential_pair,
+        _WHY | _PRE_POST | _TWO_QUESTIONS,
+        200,
+        **_SEQUENTIAL,
+        **_ASKED,
+    ),
+    **{
+        kind: _task(kind, "llm", ("event1", "event2"), question_pair, _WHY | _TWO_QUESTIONS, 140, **_ASKED)
+        for kind in ("cause_effect", "means_to_an_end")
+    },
+}
+"""By the kind of question."""
+VERIFICATION = _task(
+    "verification",
+    "llm",
+    ("question1", "answer1", "question2", "answer2"),
+    verification,
+    _WHY | {"case_1_score": SCORE, "case_2_score": SCORE},
+    140,
+    case_1_score="3",
+    case_2_score="3",
+)
+OPTIONS = _task(
+    "options",
+    "llm",
+    ("question", "answer"),
+    options,
+    _WHY | {"correct_answer": TEXT} | {f"wrong_answer_{number}": TEXT for number in (1, 2, 3)},
+    120,
+    **{f"wrong_answer_{number}": f"{WORDS} {number}" for number in (1, 2, 3)},
+)
+ANSWER_WITH_SPAN = _task(
+    "answer_with_span",
+    "video_lmm",
+    ("question", "options", "duration", "frame_number"),
+    answer_with_span,
+    {"relevant_span": TIMES, "answer": {"enum": ["A", "B", "C", "D"]}},
+    60,
+    answer="A",
+    span="0 1",
+)
+SCORING = _task(
+    "score",
+    "video_lmm",
+    ("question", "continuation", "frame_number"),
+    scored,
+    {"mean_log_probability": {"type": "number"}},
+    1,
+    mean_log_probability="-1",
+)
+"""An option after the question, scored by an engine that gives log-probabilities (engines/scoring.py)."""
+LOCATE = _task("locate", "video_lmm", ("question", "duration", "frame_number"), located, {"span": TEXT}, 20, span="0 1")
+GENERATION = (EVENT_PAIR, RELATED_EVENT, *QUESTIONS.values(), VERIFICATION, OPTIONS)
+"""Tasks that write questions."""
+TASKS = (*GENERATION, ANSWER_WITH_SPAN, SCORING, LOCATE)

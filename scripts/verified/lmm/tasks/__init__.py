@@ -1,0 +1,70 @@
+"""What models are asked for: every prompt task in one form, a file for each stage.
+
+A new task is a declaration here, in the file of its stage or a new one, and its prompt in the folder of prompts.
+"""
+
+import dataclasses
+import json
+from collections.abc import Callable
+from functools import cache
+
+from verified.lmm.outcome import Parsed
+
+TEXT = {"type": "string", "minLength": 1}
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Task:
+    """One task: who answers it, the slots of its prompt, and how its answer is read."""
+
+    name: str
+    """Of its prompt file as well, and part of every key of the ledger; a stage outside the paper comes first, before a
+    slash."""
+    role: str
+    """The model that answers: llm, image_lmm or video_lmm."""
+    slots: tuple[str, ...]
+    read: Callable[[dict[str, str], str, int, bool], Parsed]
+    """The parts of an answer, from slots, text, the number of items wanted and whether the text was cut at the token
+    limit: a part that was cut is not trusted. What it counts as missing, refused candidates among it, is asked for
+    again while there are attempts."""
+    schema: Callable[[int], dict]
+    """JSON schema of an answer with so many items; `read` reads what it describes."""
+    tokens_out: int
+    """Length of an ordinary answer, for quotes."""
+    example: Callable[[int, str], Parsed]
+    """Parts of an ordinary answer, for quotes: with so many items, told from others by a text of 16 characters."""
+    followed: bool = False
+    """Its answers stand in the prompts of other tasks: in a quote, each needs an example of its own."""
+    always_json: bool = False
+    """The prompt asks for JSON whether or not the answer is constrained to it."""
+
+
+@cache
+def structured_form(task: Task, count: int) -> tuple[dict, str]:
+    """The schema of a constrained answer, and the sentence that ends its prompt, so that model and schema agree.
+
+    Callers share one schema and do not change it.
+    """
+    schema = task.schema(count)
+    return schema, f"Write the answer as one JSON object and nothing else: {json.dumps(_filled(schema))}"
+
+
+def _filled(node: dict) -> object:
+    """A value that stands for what a schema describes."""
+    if "enum" in node:
+        return " or ".join(node["enum"])
+    if node["type"] == "object":
+        return {name: _filled(inner) for name, inner in node["properties"].items()}
+    if node["type"] == "array":
+        return [_filled(node["items"])] * node["minItems"]
+    return {"integer": 0, "number": 0.0}.get(node["type"], "...")
+
+
+def object_schema(properties: dict[str, dict]) -> dict:
+    """The schema of an object with these properties, all of them and no others."""
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+
+
+def words(tokens: int, identity: str) -> str:
+    """A text of so many tokens that ends in `identity`."""
+    return "word_" * (tokens - len(identity) // 5) + identity

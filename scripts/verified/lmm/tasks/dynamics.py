@@ -1,0 +1,76 @@
+"""Dynamics captions (section 3.2, Equations 3 to 5; supplement listings 4 to 6)."""
+
+import re
+from dataclasses import replace
+
+from verified.lmm.outcome import Parsed
+from verified.lmm.parsing import cleaned, first_paragraph, json_value, numbered_pieces, unfenced, whole_sentences
+from verified.lmm.tasks import TEXT, Task, object_schema, words
+from verified.lmm.tasks.numbered import list_task, read_captions, read_items, with_words
+
+
+def read_answers(_slots: dict[str, str], text: str, count: int, cut: bool) -> Parsed:
+    """Numbered answers followed by a free description (listing 5)."""
+    text = unfenced(text)
+    value = json_value(text)
+    if isinstance(value, dict) and isinstance(value.get("answers"), list):
+        items = [cleaned(str(item)) for item in value["answers"]][:count]
+        description, form = cleaned(str(value.get("description", ""))), "json"
+    else:
+        items, description = _numbered_then_text(text, count)
+        form = "numbered" if items else "none"
+        if cut and description:
+            description = whole_sentences(description)
+        elif cut:
+            items = items[:-1]
+    parsed = with_words(items, count, form)
+    return replace(parsed, sections={"description": description}, missing=parsed.missing + (not description))
+
+
+def _numbered_then_text(text: str, count: int) -> tuple[list[str], str]:
+    pieces = numbered_pieces(text)[:count]
+    if not pieces:
+        return [], ""
+    tail = text[text.rindex(pieces[-1]) + len(pieces[-1]) :] if len(numbered_pieces(text)) > count else ""
+    last, _, description = pieces[-1].strip().partition("\n")
+    if not description.strip():
+        sentences = re.split(r"(?<=[.!?])\s+", last, maxsplit=1)
+        last, description = sentences[0], sentences[1] if len(sentences) == 2 else ""
+    description = re.sub(
+        r"^[\s*#]*(?:detailed\s+)?(?:dynamic\s+)?(?:description|desc)[^:\n]{0,40}:[\s*]*",
+        "",
+        description.strip(),
+        flags=re.I,
+    )
+    items = [cleaned(first_paragraph(piece)) for piece in pieces[:-1]] + [cleaned(last)]
+    return items, cleaned(description or tail)
+
+
+def _schema(count: int) -> dict:
+    answers = {"type": "array", "items": TEXT, "minItems": count, "maxItems": count}
+    return object_schema({"answers": answers, "description": TEXT})
+
+
+def _example(count: int, identity: str) -> Parsed:
+    text = words(240 // (count + 1), identity)
+    return Parsed((text,) * count, {"description": text}, tuple(range(count)))
+
+
+QUESTIONS = list_task("questions", ("caption", "count"), 90, read_items, followed=True)
+ANSWERS = Task(
+    "answers",
+    "video_lmm",
+    ("caption", "duration", "frame_number", "questions"),
+    read_answers,
+    _schema,
+    240,
+    _example,
+    followed=True,
+)
+DYNAMICS_CANDIDATES = list_task(
+    "dynamics_candidates",
+    ("caption", "start", "end", "questions_and_answers", "description", "count"),
+    80,
+    read_captions,
+)
+TASKS = (QUESTIONS, ANSWERS, DYNAMICS_CANDIDATES)

@@ -1,0 +1,72 @@
+"""Statics captions (section 3.1, Equations 1 and 2; supplement listings 2 and 3)."""
+
+import json
+import re
+
+from verified.lmm.outcome import Parsed
+from verified.lmm.parsing import cleaned, first_paragraph, json_value, unfenced, whole_sentences
+from verified.lmm.tasks import TEXT, Task, object_schema, words
+from verified.lmm.tasks.numbered import list_task, read_captions
+
+SECTIONS = {
+    "background": r"background(?:\s+description)?",
+    "foreground": r"(?:objects?'?\s*(?:and\s+)?attributes?|attributes?|foreground|main\s+objects?|objects?)",
+    "description": r"(?:desc(?:ription)?|new\s+description|caption)",
+}
+
+
+def read_keyframe(_slots: dict[str, str], text: str, _count: int, cut: bool) -> Parsed:
+    """Background, object attributes and description of one keyframe (listing 2)."""
+    text = unfenced(text)
+    value = json_value(text)
+    if isinstance(value, dict):
+        sections = dict.fromkeys(SECTIONS, "")
+        for key, inner in value.items():
+            for name, label in SECTIONS.items():
+                if re.fullmatch(label, str(key).replace("_", " ").strip(), re.I) and not sections[name]:
+                    sections[name] = cleaned(inner if isinstance(inner, str) else json.dumps(inner, ensure_ascii=False))
+        form = "json"
+    else:
+        sections, form = _labelled(text), "sections"
+        if cut:
+            last = max(
+                (name for name in sections if sections[name]),
+                key=lambda name: text.rfind(sections[name][-20:]),
+                default=None,
+            )
+            if last:
+                sections[last] = whole_sentences(sections[last])
+    missing = sum(not section for section in sections.values())
+    return Parsed(sections=sections, missing=missing, form=form if missing < len(sections) else "none")
+
+
+def _labelled(text: str) -> dict[str, str]:
+    marks = []
+    for name, label in SECTIONS.items():
+        pattern = rf"(?im)^[ \t\"'*#>\d.)-]*{label}[ \t\"'*]*:[ \t*]*"
+        match = re.search(pattern, text) or re.search(rf"(?i)(?<=[.!?;\"'])\s+[\"'*]*{label}[\"'*]*:[ \t*]*", text)
+        if match:
+            marks.append((match.start(), match.end(), name))
+    marks.sort()
+    ends = [start for start, _, _ in marks[1:]] + [len(text)]
+    sections = dict.fromkeys(SECTIONS, "")
+    for (_, start, name), end in zip(marks, ends):
+        sections[name] = cleaned(first_paragraph(text[start:end]) if name == "description" else text[start:end])
+    return sections
+
+
+def _schema(_count: int) -> dict:
+    return object_schema({"background": TEXT, "objects attributes": TEXT, "desc": TEXT})
+
+
+def _example(_count: int, identity: str) -> Parsed:
+    return Parsed(sections=dict.fromkeys(SECTIONS, words(140 // 3, identity)))
+
+
+KEYFRAME_DESCRIPTION = Task(
+    "keyframe_description", "image_lmm", ("caption",), read_keyframe, _schema, 140, _example, followed=True
+)
+STATICS_CANDIDATES = list_task(
+    "statics_candidates", ("caption", "keyframe_number", "keyframes", "count"), 160, read_captions
+)
+TASKS = (KEYFRAME_DESCRIPTION, STATICS_CANDIDATES)
