@@ -84,7 +84,7 @@ def test_no_rule_keeps_a_list_of_its_modules():
 
 
 @pytest.mark.parametrize(
-    ("chooser", "param"), [("benchmark/vcmr/registry.py", "model_code"), ("generation/engines", "engines")]
+    ("chooser", "param"), [("benchmark/vcmr/registry.py", "model_code"), ("lmm/engines", "engines")]
 )
 def test_rules_pass_what_is_chosen_at_run_time(chooser, param):
     """A script that may load a model or an engine by name stands in a rule that passes the digest of its code."""

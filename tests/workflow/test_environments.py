@@ -95,7 +95,7 @@ def imports(path: Path) -> tuple[frozenset[str], frozenset[str]]:
 def reached(script: Path) -> set[str]:
     """Top-level names of all third-party packages that a script imports, itself or through the package.
 
-    Imports of optional engines stand inside functions of modules below generation/engines and need their own
+    Imports of optional engines stand inside functions of modules below lmm/engines and need their own
     environments; they are left out here. So are the look of seals into HDF5 files, which only the stages that have them
     take, and the second reader of videos, which is used where somebody installs it.
     """
