@@ -104,11 +104,12 @@ def test_rules_that_read_frames_are_told_and_no_others():
     from verified.runtime.digest import name_reader
 
     told = {}
-    names = ("extract_keyframes", "extract_video_features", "score_captions", "train_model", "build_tables")
+    read_frames = ["keyframes/extract", "features/extract_video", "evaluator/score_captions"]
+    names = [*read_frames, "vcmr/train", "tables/build"]
     for reader in ("pyav", "decord"):
         rules = [SimpleNamespace(script=f"../scripts/{name}.py", params={}) for name in names]
         for rule in rules:
             rule.set_params = rule.params.update
         name_reader(rules, reader)
         told[reader] = [name for name, rule in zip(names, rules) if rule.params == {"video_reader": reader}]
-    assert told == {"pyav": [], "decord": ["extract_keyframes", "extract_video_features", "score_captions"]}
+    assert told == {"pyav": [], "decord": read_frames}

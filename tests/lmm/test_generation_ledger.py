@@ -244,6 +244,6 @@ def test_columns_are_what_the_table_has(tmp_path):
 
 
 def test_the_command_needs_no_heavy_package():
-    code = "import sys; from verified.lmm import commands, ledger; sys.exit('torch' in sys.modules)"
+    code = "import sys; from verified.cli import lmm; from verified.lmm import ledger; sys.exit('torch' in sys.modules)"
     scripts = Path(__file__).resolve().parents[2] / "scripts"
     assert subprocess.run([sys.executable, "-c", code], env={"PYTHONPATH": str(scripts)}).returncode == 0

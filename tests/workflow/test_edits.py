@@ -91,7 +91,7 @@ def test_rules_pass_what_is_chosen_at_run_time(chooser, param):
     texts = "".join(file.read_text(encoding="utf-8") for file in sorted((PROJECT / "rules").glob("*.smk")))
     count = 0
     for rule in re.split(r"^(?:rule|checkpoint) ", texts, flags=re.MULTILINE)[1:]:
-        script = re.search(r'"\.\./(scripts/\w+\.py)"', rule)
+        script = re.search(r'"\.\./(scripts/\w+/\w+\.py)"', rule)
         files = _closure(_imports(ast.parse((PROJECT / script[1]).read_bytes()), "")) if script else []
         if any(chooser in file.as_posix() for file in files):
             count += 1

@@ -52,7 +52,7 @@ def rules() -> list[tuple[str, Path, Path | None]]:
     for file in sorted((PROJECT / "rules").glob("*.smk")):
         for rule_text in re.split(r"^(?:rule|checkpoint) ", file.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
             name = rule_text.split(":", 1)[0]
-            script = re.search(r'script:\s+"\.\./scripts/([\w.]+)"', rule_text)
+            script = re.search(r'script:\s+"\.\./scripts/([\w./]+)"', rule_text)
             conda = re.search(r'conda:\s+(?:"\.\./envs/([\w-]+)\.yaml"|generation_environment\("([\w-]+)")', rule_text)
             if script:
                 environment = PROJECT / "envs" / f"{conda[1] or conda[2]}.yaml" if conda else None
