@@ -108,6 +108,7 @@ def _longform(folder):
     return [
         ["longform", "evaluate", "mad.json", "spans.jsonl", "--iou", "gt"],
         ["longform", "chance", "mad.json", "--seconds", "180", "--tail", "cover"],
+        ["compare", "mad.json", "spans.jsonl", "again=spans.jsonl", "--output", "out"],
     ]
 
 
@@ -122,7 +123,7 @@ def _rextime(folder):
     return [
         [*importing, "--questions", "questions.jsonl"],
         ["rextime", "evaluate", "questions.jsonl", "given.jsonl", "--json"],
-        ["rextime", "evaluate", "questions.jsonl", "given.jsonl", "--against", "given.jsonl"],
+        ["compare", "questions.jsonl", "given.jsonl", "again=given.jsonl", "--output", "out"],
     ]
 
 

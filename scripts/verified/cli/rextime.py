@@ -6,6 +6,7 @@ import sys
 
 from verified.cli import rextime_count as count_commands
 from verified.cli import rextime_people as people_commands
+from verified.errors import InputError
 
 
 def add_parser(subparsers) -> None:
@@ -35,15 +36,18 @@ def _add_evaluate(actions) -> None:
     )
     parser.add_argument("--partial", action="store_true", help="score the questions that both files have")
     parser.add_argument("--last-of-equal-ids", action="store_true", help="an id that comes twice: the last row counts")
-    parser.add_argument("--against", metavar="OTHER", help="another submission: differences, with intervals")
+    parser.add_argument("--against", metavar="OTHER", help=argparse.SUPPRESS)
     parser.add_argument("--json", action="store_true", help="print everything as JSON")
     parser.set_defaults(run=run_evaluate)
 
 
 def run_evaluate(arguments: argparse.Namespace) -> int:
     """Print measures to standard output and notes to standard error; raises InputError on unusable files."""
-    from verified.benchmark.rextime.evaluate import compare, evaluate_files
+    from verified.benchmark.rextime.evaluate import evaluate_files
 
+    if arguments.against:
+        told = f"verified compare {arguments.questions} {arguments.submission} {arguments.against}"
+        raise InputError("--against is another command now", remedy=told)
     options = {
         "mode": arguments.mode,
         "partial": arguments.partial,
@@ -53,13 +57,9 @@ def run_evaluate(arguments: argparse.Namespace) -> int:
     for note in evaluation.notes:
         print(f"note: {note}", file=sys.stderr)
     intervals = evaluation.intervals()
-    comparison = None
-    if arguments.against:
-        other = evaluate_files(arguments.questions, arguments.against, **options)
-        comparison = compare(evaluation.scores, other.scores)
     if arguments.json:
         shown = {"result": evaluation.result, "questions": len(evaluation.scores), "intervals": intervals}
-        print(json.dumps(shown | ({"comparison": comparison} if comparison is not None else {}), indent=1))
+        print(json.dumps(shown, indent=1))
         return 0
     scores = evaluation.scores
     print(
@@ -72,22 +72,10 @@ def run_evaluate(arguments: argparse.Namespace) -> int:
         if interval["intra_class"] is not None:
             line += f"  intra-class correlation of questions of one video {interval['intra_class']:.2f}"
         print(line)
-    if comparison is not None:
-        _print_comparison(comparison, arguments.against)
     return 0
 
 
-def _brackets(row: dict, digits: int, sign: str = "") -> str:
+def _brackets(row: dict, digits: int) -> str:
     if row["low"] is None:
         return "[one video: no interval]"
-    return f"[{row['low']:{sign}.{digits}f}, {row['high']:{sign}.{digits}f}]"
-
-
-def _print_comparison(rows: list[dict], other: str) -> None:
-    print(f"\nminus {other}; a submission is one training, so no difference is tested")
-    for row in rows:
-        digits = 4 if row["measure"].startswith("VQA") else 2
-        line = f"{row['measure']:14} {row['difference']:+8.{digits}f}  {_brackets(row, digits, '+')}"
-        if "only_first" in row:
-            line += f"  right alone: {row['only_first']} here, {row['only_second']} there"
-        print(line)
+    return f"[{row['low']:.{digits}f}, {row['high']:.{digits}f}]"
