@@ -1,6 +1,6 @@
 """All tables of docs/speed.md in one run: each benchmark takes its sides in turns, five of each.
 
-    python -m benchmarks                            # all; 12 minutes on two quiet cores
+    python -m benchmarks                            # all; 15 minutes on two quiet cores
     python -m benchmarks --only imports captions    # some of them
     python -m benchmarks --into docs/speed.md       # and put the tables into the page
 
@@ -25,6 +25,7 @@ KEPT = FOLDER / "results" / "speed.md"
 RUNS = {
     "environment": "The environment of a job",
     "imports": "What a job pays before its work",
+    "planning": "What comes before the work on a large corpus",
     "video": "Videos and keyframes",
     "features": "Features of videos",
     "captions": "Text: features and statistics",

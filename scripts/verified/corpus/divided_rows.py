@@ -42,6 +42,7 @@ def read_own_rows(source: dict, files: dict[str, str], shard: int, shards: int, 
     the source cannot be read.
     """
     asked = {"source": source, "files": files, "shards": shards}
+    waited = False
     while True:
         if (rows := _read(folder, asked, shard)) is not None:
             return rows
@@ -52,6 +53,9 @@ def read_own_rows(source: dict, files: dict[str, str], shard: int, shards: int, 
                 head = _divide(asked, folder, lock)
                 if (rows := _read_part(folder, head, shard)) is not None:
                     return rows
+        if not waited:
+            log.info("another job divides the rows into shards: waiting for it")
+            waited = True
         time.sleep(WAIT)
 
 

@@ -1,0 +1,170 @@
+"""What comes before the work on a large corpus: a start of Snakemake, the rows of one shard's job, a quote.
+
+    python benchmarks/planning.py                                              # five minutes
+    python benchmarks/planning.py --videos 200000 --shards 500 --turns 1       # ten times the paper
+
+Videos are empty files and have 6.5 moments each. A start is a dry run in an interpreter of its own, from its start to
+its end: the first one samples every video and reads every row, a later one looks at sizes and times only, and the limit
+is Snakemake with as many jobs and one video. A job of `probe_videos` takes its shard's rows from the division that the
+first job made (a row by itself); beside it stands a job that reads the whole file for them, and the limit parses
+nothing but the shard's lines. A quote is of at most 2,000 videos. Starts tell their peak memory on standard error.
+"""
+
+import contextlib
+import json
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from sides import Row, Side, asked, compare, described, interpreter_seconds, side
+
+PROJECT = Path(__file__).resolve().parents[1]
+PER_VIDEO = 6.5
+SOURCE = {"default_split": "test", "published": False}
+FILES = {"videos": "videos", "moments": "moments.jsonl"}
+SETTLED = 2.5
+"""Seconds after which a start believes the times of files."""
+
+
+def main() -> None:
+    if len(sys.argv) == 3 and sys.argv[1] == "--start":
+        return start(sys.argv[2])
+    parser = described(__doc__)
+    parser.add_argument("--videos", type=int, default=20000)
+    parser.add_argument("--shards", type=int, default=50)
+    options = asked(parser)
+    videos, shards = (24, 2) if options.toy else (options.videos, options.shards)
+    with tempfile.TemporaryDirectory() as folder:
+        many, few, one = (Path(folder, name) for name in ("many", "few", "one"))
+        moments = lay_out(many, videos, shards)
+        quoted = lay_out(few, min(videos, 2000), shards)
+        lay_out(one, 1, shards)
+        time.sleep(0 if options.toy else SETTLED)
+        rows = [] if options.toy else start_rows(many, one, videos)
+        with contextlib.chdir(folder):  # where there is no ledger
+            compare(options.turns, *rows, *job_rows(many, moments, shards), quote_row(few, quoted, shards))
+
+
+def lay_out(folder: Path, videos: int, shards: int) -> int:
+    """Empty videos, a moments file and a configuration; how many moments."""
+    (folder / "videos").mkdir(parents=True)
+    for number in range(videos):
+        (folder / "videos" / f"video{number:06d}.mp4").touch()
+    moments = int(videos * PER_VIDEO)
+    with (folder / FILES["moments"]).open("w", encoding="utf-8") as out:
+        for number in range(moments):
+            caption = f"a person walks over to the table and picks up the cup number {number} before leaving"
+            row = {"video": f"video{number % videos:06d}", "start": 1.5, "end": 9.25, "caption": caption}
+            out.write(json.dumps({**row, "desc_id": number, "split": "train"}) + "\n")
+    (folder / "config.json").write_text(json.dumps(configuration(shards)), encoding="utf-8")
+    return moments
+
+
+def configuration(shards: int, folder: Path = Path()) -> dict:
+    """One data set from a folder."""
+    source = {"kind": "folder", **{name: str(folder / path) for name, path in FILES.items()}}
+    return {"name": "many", "seed": 1, "shards": shards, "datasets": {"many": {"title": "Many", "source": source}}}
+
+
+def start_rows(many: Path, one: Path, videos: int) -> list[Row]:
+    """A start, for the first time and later, and of as many jobs for one video."""
+    start_seconds(many, True)  # so that the first turn's later start is one
+    first = Side("a first start", partial(start_seconds, many, True), videos)
+    later = Side("a later start", partial(start_seconds, many, False), videos)
+    limit = Side("as many jobs of one video", partial(start_seconds, one, False), videos)
+    return [Row(f"a later start, {videos:,} videos", "videos", later, first, limit)]
+
+
+def start_seconds(folder: Path, first: bool) -> float:
+    """Seconds of a dry run in `folder`, of a process that knows nothing of earlier ones if it is to be the `first`."""
+    for known in (folder / ".snakemake").glob("verified-*.json") if first else ():
+        known.unlink()
+    seconds, printed = interpreter_seconds(__file__, "--start", str(folder))
+    print(f"  {'first' if first else 'later'} start of {folder.name}: {printed.strip()}", file=sys.stderr, flush=True)
+    return seconds
+
+
+def start(folder: str) -> None:
+    """Plan the run of a folder, and print the peak of memory. Raises SystemExit with what Snakemake said."""
+    from snakemake.cli import main as snakemake
+
+    os.chdir(folder)
+    options = ["--dry-run", "--cores", "1", "--workflow-profile", "none", "--configfile", "config.json"]
+    shown = os.dup(1)
+    with open("said.txt", "w+") as said:
+        os.dup2(said.fileno(), 1)
+        os.dup2(said.fileno(), 2)
+        try:
+            snakemake([*options, "--snakefile", str(PROJECT / "Snakefile")])
+        except SystemExit as end:
+            sys.stdout.flush()
+            os.dup2(shown, 1)
+            if end.code:
+                sys.exit(Path("said.txt").read_text())
+    print(f"{peak_mb()} MB at most")
+
+
+def peak_mb() -> int:
+    """Largest resident memory of this process."""
+    line = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
+    return int(line.split()[1]) // 1024
+
+
+def job_rows(folder: Path, moments: int, shards: int) -> list[Row]:
+    """Rows of one shard's job, and their division."""
+    from verified.corpus.divided_rows import read_own_rows
+    from verified.corpus.folder_source import usable_moments
+    from verified.runtime.shards import shard_of
+
+    divided, files = folder / "shards", {name: str(folder / path) for name, path in FILES.items()}
+
+    def own() -> list[dict]:
+        return read_own_rows(SOURCE, files, 0, shards, divided)
+
+    def divide() -> None:
+        shutil.rmtree(divided, ignore_errors=True)
+        own()
+
+    def whole_file() -> list[dict]:
+        return [row for row in usable_moments(files, SOURCE) if shard_of(row["video"], shards) == 0]
+
+    if own() != whole_file():
+        sys.exit("the rows of a job differ from those of the whole file")
+    text = [json.dumps(row) for row in own()]
+
+    def parse() -> None:
+        for line in text:
+            json.loads(line)
+
+    def once(name: str, work: Callable[[], object]) -> Side:
+        return side(name, work, 1)
+
+    return [
+        Row(
+            f"rows of a job, one of {shards} shards of {moments:,} rows",
+            "jobs",
+            once("its part", own),
+            once("the whole file", whole_file),
+            once("its lines parsed", parse),
+        ),
+        Row("rows divided, once for all jobs", "moments", side("ours", divide, moments)),
+    ]
+
+
+def quote_row(folder: Path, moments: int, shards: int) -> Row:
+    """A quote of all calls, none of which was made."""
+    from verified.config import load
+    from verified.lmm.quote import quote
+
+    settings = load(configuration(shards, folder))
+    calls = sum(row["calls"] for row in quote(settings))
+    return Row(f"`verified quote` of {moments:,} moments", "calls", side("ours", lambda: quote(settings), calls))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
