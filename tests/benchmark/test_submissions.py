@@ -1,9 +1,9 @@
-"""What submissions of all benchmarks share: their rows, their spans, and which queries are scored."""
+"""What submissions of all benchmarks share: their rows, and which queries are scored."""
 
 import pytest
 from refusals import refused
 
-from verified.benchmark.submissions import NAMED, is_span, match, named, rows_by_id
+from verified.benchmark.submissions import NAMED, match, named, rows_by_id
 
 
 def test_rows_have_numbers_and_ids_and_whole_numbers_are_texts(tmp_path):
@@ -21,12 +21,6 @@ def test_a_row_without_an_id_is_refused(line, tmp_path):
     path.write_text(f'{{"id": "a"}}\n{line}\n')
     with refused(file=path, row=2):
         list(rows_by_id(path, "id"))
-
-
-@pytest.mark.parametrize("value", [None, [1], [1, 2, 3], "12", [1, "2"], [0, float("inf")], [True, 2], {"a": 1}])
-def test_what_is_no_span(value):
-    assert not is_span(value)
-    assert is_span([1, 2.5]) and is_span([1, 2, 0.9], most=3)
 
 
 def test_ids_must_be_the_same_unless_those_in_both_are_asked_for():

@@ -5,7 +5,7 @@ import json
 import pytest
 from refusals import refused
 
-from verified.io.jsonl import read_json, read_jsonl, write_jsonl
+from verified.io.jsonl import is_span, read_json, read_jsonl, write_jsonl
 
 
 def test_what_is_written_is_read(tmp_path):
@@ -62,3 +62,9 @@ def test_documents(tmp_path):
         read_json(tmp_path / "x.json")
     with refused(file=tmp_path / "none.json"):
         read_json(tmp_path / "none.json")
+
+
+@pytest.mark.parametrize("value", [None, [1], [1, 2, 3], "12", [1, "2"], [0, float("inf")], [True, 2], {"a": 1}])
+def test_what_is_no_span(value):
+    assert not is_span(value)
+    assert is_span([1, 2.5]) and is_span([1, 2, 0.9], most=3)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from verified.errors import InputError
-from verified.io.jsonl import Row, finite, iterate_jsonl
+from verified.io.jsonl import Row, iterate_jsonl
 
 NAMED = 8
 """Ids that a message names before it only counts."""
@@ -16,11 +16,6 @@ def named(ids: Sequence[object]) -> str:
     """``3, 4, 5``, and how many more."""
     more = f" and {len(ids) - NAMED} more" if len(ids) > NAMED else ""
     return ", ".join(map(str, ids[:NAMED])) + more
-
-
-def is_span(value: object, most: int = 2) -> bool:
-    """Whether a value of a file is [start, end] in seconds, finite numbers, with up to `most` numbers in all."""
-    return isinstance(value, list) and 2 <= len(value) <= most and all(map(finite, value))
 
 
 def rows_by_id(

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from verified.errors import InputError
 from verified.io.fig import COG_KEYS, read_fig
-from verified.io.jsonl import finite, read_json
+from verified.io.jsonl import finite, is_span, read_json
 
 SEGMENT_SECONDS = 5
 CHARADES_LINE = re.compile(r"(\S+) (\S+) (\S+)##(.*\S.*)")
@@ -82,7 +82,7 @@ def _activitynet_captions(path: Path) -> Iterator[tuple[str, list, float, str]]:
         if len(times) != len(sentences):
             raise InputError(f"{where}: {len(times)} timestamps for {len(sentences)} sentences", file=path)
         for time, sentence in zip(times, sentences, strict=True):
-            if not (isinstance(time, list) and len(time) == 2 and all(map(finite, time))):
+            if not is_span(time):
                 raise InputError(f"{where}: timestamp {time!r} is not [start, end]", file=path)
             if not isinstance(sentence, str) or not sentence.strip():
                 raise InputError(f"{where}: a sentence is empty or not a text", file=path)

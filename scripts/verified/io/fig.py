@@ -15,7 +15,7 @@ from pathlib import Path
 from verified.errors import InputError
 from verified.io.characters import hidden
 from verified.io.files import atomic_path
-from verified.io.jsonl import Row, finite, is_array, iterate_jsonl
+from verified.io.jsonl import Row, finite, is_span, iterate_jsonl
 
 COG_KEYS = ("video", "time", "desc_id", "duration", "cog_desc")
 FIG_KEYS = (*COG_KEYS, "fig_desc", "fig_desc_score")
@@ -115,8 +115,7 @@ def value_problem(key: str, value: object) -> str | None:
             None if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else "must be an integer ≥ 0"
         )
     if key == "time":
-        fine = is_array(value) and len(value) == 2 and all(map(finite, value))
-        return None if fine else "must be [start, end] in seconds"
+        return None if is_span(value) else "must be [start, end] in seconds"
     if key in ("duration", "fig_desc_score"):
         return None if finite(value) else "must be a finite number"
     if key == "fig_desc_type":

@@ -97,6 +97,11 @@ def finite(value: object) -> TypeGuard[float]:
         return False
 
 
+def is_span(value: object, most: int = 2) -> TypeGuard[list[float]]:
+    """Whether a value of a file is [start, end], finite numbers, with up to `most` numbers in all."""
+    return isinstance(value, list) and 2 <= len(value) <= most and all(map(finite, value))  # pyright: ignore[reportUnknownArgumentType]
+
+
 def is_object(value: object) -> TypeGuard[Row]:
     """Whether `value`, as a file gave it, is an object with keys."""
     return isinstance(value, dict)

@@ -13,7 +13,7 @@ from typing import Literal
 
 from verified.errors import InputError
 from verified.io.files import atomic_path
-from verified.io.jsonl import finite
+from verified.io.jsonl import finite, is_span
 
 Times = Literal["ext_timestamps", "timestamps"]
 """Both official baselines read `ext_timestamps`; what sets the two apart is documented nowhere."""
@@ -70,7 +70,7 @@ def _row(value: object, times: str, path: Path, where: str) -> dict:
     if not finite(duration):
         raise InputError(f"{where}: movie_duration {duration!r:.80} is not a number of seconds", file=path)
     span = value[times]
-    if not (isinstance(span, list) and len(span) == 2 and all(map(finite, span))):
+    if not is_span(span):
         raise InputError(f"{where}: {times} {span!r:.80} is not [start, end] in seconds", file=path)
     start, end = map(float, span)
     return {"film": str(film), "sentence": sentence, "duration": float(duration), "start": start, "end": end}

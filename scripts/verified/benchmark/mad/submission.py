@@ -10,10 +10,10 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from verified.benchmark.mad.recall import DEPTH, first_hits, recall_over_films
-from verified.benchmark.submissions import is_span, match, rows_by_id
+from verified.benchmark.submissions import match, rows_by_id
 from verified.benchmark.tiou import Comparison
 from verified.errors import InputError
-from verified.io.jsonl import write_jsonl
+from verified.io.jsonl import is_span, write_jsonl
 
 
 def write_submission(path: str | os.PathLike, ids: Iterable[str], predictions: Iterable[np.ndarray]) -> int:

@@ -8,7 +8,7 @@ from itertools import combinations
 from verified.benchmark.rextime.people import SHOWN
 from verified.benchmark.rextime.rows import LETTERS
 from verified.benchmark.tiou import tiou
-from verified.io.jsonl import finite
+from verified.io.jsonl import finite, is_span
 from verified.people.agreement import grade_matrix, krippendorff_alpha
 from verified.people.answers import Form
 
@@ -20,7 +20,7 @@ def _key_problem(key: Mapping) -> str | None:
         if not isinstance(item.get("qid"), str) or not finite(item.get("duration")):
             return f"item {item['item']} lacks its qid or duration"
         window = item.get("window")
-        if window is not None and not (isinstance(window, list) and len(window) == 2 and all(map(finite, window))):
+        if window is not None and not is_span(window):
             return f"the window of item {item['item']} is not [start, end]"
     return None
 

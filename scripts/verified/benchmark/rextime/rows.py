@@ -10,9 +10,9 @@ from typing import Literal
 
 import numpy as np
 
-from verified.benchmark.submissions import is_span, rows_by_id
+from verified.benchmark.submissions import rows_by_id
 from verified.errors import InputError
-from verified.io.jsonl import finite
+from verified.io.jsonl import finite, is_span
 
 LETTERS = ("A", "B", "C", "D")
 TWICE = "keep one row per question, or let the last one win with --last-of-equal-ids"

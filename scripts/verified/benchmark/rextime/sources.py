@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from verified.benchmark.rextime.filters import CaptionedVideo, Event, Query
 from verified.errors import InputError
-from verified.io.jsonl import finite, iterate_jsonl, read_json
+from verified.io.jsonl import finite, is_span, iterate_jsonl, read_json
 
 
 def read_captions(path: str | os.PathLike) -> Iterator[CaptionedVideo]:
@@ -40,15 +40,11 @@ def _entry_problem(entry: object) -> str | None:
     spans, sentences = entry["timestamps"], entry["sentences"]
     if not isinstance(spans, list) or not isinstance(sentences, list) or len(spans) != len(sentences):
         return "timestamps and sentences must be lists of the same length"
-    if not all(_is_span(span) for span in spans):
+    if not all(map(is_span, spans)):
         return "each timestamp must be [start, end] in seconds"
     if not all(isinstance(sentence, str) for sentence in sentences):
         return "each sentence must be a text"
     return None
-
-
-def _is_span(value: object) -> bool:
-    return isinstance(value, list) and len(value) == 2 and all(map(finite, value))
 
 
 def read_queries(path: str | os.PathLike) -> Iterator[Query]:
@@ -58,7 +54,7 @@ def read_queries(path: str | os.PathLike) -> Iterator[Query]:
     """
     for number, row in enumerate(iterate_jsonl(path, ("qid", "query", "vid", "duration", "relevant_windows")), start=1):
         windows = row["relevant_windows"]
-        if not isinstance(windows, list) or not all(_is_span(window) for window in windows):
+        if not isinstance(windows, list) or not all(map(is_span, windows)):
             raise InputError("'relevant_windows' must be a list of [start, end] in seconds", file=path, row=number)
         if not isinstance(row["query"], str) or not isinstance(row["vid"], str):
             raise InputError("'query' and 'vid' must be texts", file=path, row=number)

@@ -25,7 +25,7 @@ from verified.benchmark.vcmr.metrics import TASKS, TYPES
 from verified.errors import InputError
 from verified.io.files import atomic_path
 from verified.io.json_stream import members
-from verified.io.jsonl import finite, iterate_jsonl
+from verified.io.jsonl import is_span, iterate_jsonl
 
 LARGEST = 2**53
 """Ids and indices stay below: float64 holds whole numbers exactly up to here."""
@@ -81,7 +81,7 @@ def read_truth(path: str | Path) -> dict[int, TrueMoment]:
 def _spans(value: object, path: object, row: int) -> list[tuple[float, float]]:
     spans: list[Any] = value if isinstance(value, list) and value and isinstance(value[0], list) else [value]
     for span in spans:
-        if not (isinstance(span, list) and len(span) == 2 and all(map(finite, span))):
+        if not is_span(span):
             raise InputError(
                 f"{reprlib.repr(span)} is not a span", file=path, row=row, remedy="give [start, end] in seconds"
             )
