@@ -32,7 +32,7 @@ def lay_out(folder: Path) -> None:
     files = json.loads(json.dumps(write_dataset(folder), default=str))
     settings = {**SETTINGS, "processes": 2, "epochs": STEPS}
     (folder / "config.json").write_text(json.dumps({"datasets": [files], "settings": settings}))
-    rule = RULE.replace("SCRIPT", str(PROJECT / "scripts" / "finetune_evaluator.py"))
+    rule = RULE.replace("SCRIPT", str(PROJECT / "scripts" / "evaluator" / "finetune.py"))
     (folder / "Snakefile").write_text(f'configfile: "config.json"\n{rule}')
 
 

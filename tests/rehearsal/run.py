@@ -5,6 +5,7 @@ PYTHONPATH=scripts:tests:tests/torchvision_site python tests/rehearsal/run.py [-
 
 import argparse
 import contextlib
+import functools
 import random
 import re
 import resource
@@ -84,14 +85,24 @@ def interrupted(command: list[str], rule: str, victim: str, seconds: float) -> N
 
 
 def jobs_of(snakemake: int, rule: str) -> list[psutil.Process]:
-    """Processes below Snakemake that run the script of `rule`."""
-    found = []
+    """Processes below Snakemake that run the script of `rule`, of which Snakemake keeps the name at the end."""
+    script, found = entry_of(rule), []
     with contextlib.suppress(psutil.NoSuchProcess):
         for process in psutil.Process(snakemake).children(recursive=True):
             with contextlib.suppress(psutil.Error):
-                if any(re.search(rf"\.{rule}\.py$", word) for word in process.cmdline()):
+                if any(re.search(rf"\.{script}\.py$", word) for word in process.cmdline()):
                     found.append(process)
     return found
+
+
+@functools.cache
+def entry_of(rule: str) -> str:
+    """The name of the script that a rule runs, without folder and suffix."""
+    texts = "".join(file.read_text(encoding="utf-8") for file in sorted((PROJECT / "rules").glob("*.smk")))
+    for text in re.split(r"^(?:rule|checkpoint) ", texts, flags=re.MULTILINE):
+        if text.startswith(f"{rule}:") and (script := re.search(r'"\.\./scripts/\w+/(\w+)\.py"', text)):
+            return script[1]
+    sys.exit(f"error: the rule {rule} runs no script")
 
 
 def say(text: str) -> None:

@@ -126,7 +126,7 @@ from verified.tables.provenance import commit
 print(json.dumps({
     "prompts": len(read_prompts("config/prompts", PAPER)),
     "weights": (SHIPPED / "evaluator.safetensors").stat().st_size,
-    "digest": script_digest(SCRIPTS / "build_tables.py"),
+    "digest": script_digest(SCRIPTS / "tables" / "build.py"),
     "commit": commit(PROJECT),
 }))
 """
@@ -136,7 +136,7 @@ print(json.dumps({
     assert (
         facts["weights"] == (PROJECT / "scripts/verified/demo/stand_ins/weights/evaluator.safetensors").stat().st_size
     )
-    assert facts["digest"] == script_digest(PROJECT / "scripts" / "build_tables.py")
+    assert facts["digest"] == script_digest(PROJECT / "scripts" / "tables" / "build.py")
     assert "no git checkout" in facts["commit"]
 
 
