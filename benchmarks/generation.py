@@ -22,8 +22,8 @@ from verified.lmm.asking import Call, Client
 from verified.lmm.ledger import Ledger
 from verified.lmm.ledger_file import TABLE
 from verified.lmm.ledger_row import COLUMNS, key_of, parts_of
-from verified.lmm.parsing import parse
 from verified.lmm.request import Reply, Request
+from verified.lmm.tasks.perturbations import POSITIVES
 
 PROMPT = "Say the same thing in other words. " * 20
 ANSWER = '1. "A dog runs across a green field."\n2. "A dog is running over grass."\n3. "A dog crosses a field."'
@@ -90,7 +90,8 @@ def calls(count: int) -> Iterator[Call]:
     """Distinct requests for three paraphrases each."""
     for number in range(count):
         caption = f"a dog number {number} runs"
-        yield Call(Request("positives", f"{PROMPT}{caption}", {"caption": caption, "count": "3"}), count=3)
+        request = Request(POSITIVES.name, f"{PROMPT}{caption}", {"caption": caption, "count": "3"})
+        yield Call(POSITIVES, request, count=3)
 
 
 def wall_seconds(work: Callable[[], object]) -> float:
@@ -152,7 +153,7 @@ def select(file: Path, kept: list[dict]) -> None:
 def parse_all(count: int) -> None:
     """The same answer, so many times."""
     for _ in range(count):
-        parse("positives", {"caption": "a dog runs"}, ANSWER, 3)
+        POSITIVES.read({"caption": "a dog runs"}, ANSWER, 3, False)
 
 
 if __name__ == "__main__":
