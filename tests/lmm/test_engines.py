@@ -1,0 +1,35 @@
+"""The list of engines: each is there, under the name that the ledger and the configuration give it."""
+
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from refusals import refused
+
+from verified.config import load
+from verified.config.engines import ENGINES
+
+ENVS = Path(__file__).resolve().parents[2] / "envs"
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_each_engine_of_the_list_can_be_made_and_has_that_name(name):
+    kind = ENGINES[name]
+    module = import_module(kind.module)
+    made = module.make.__annotations__["return"]
+    assert (getattr(module, made) if isinstance(made, str) else made).name == name
+    assert kind.environment is None or (ENVS / f"{kind.environment}.yaml").is_file()
+
+
+@pytest.mark.parametrize(
+    ("role", "remark"),
+    [
+        ({"engine": "unheard-of"}, "'scene-reader', 'cassette'"),
+        ({"engine": "cassette"}, "needs the key `cassette`"),
+        ({"engine": "scene-reader", "structured": True}, "structured must be false"),
+        ({"engine": "vllm", "video_input": "mp4"}, "does not take video_input mp4"),
+    ],
+)
+def test_a_role_that_its_engine_cannot_play_is_refused(role, remark):
+    with refused(remark):
+        load({"datasets": {"x": {"title": "X", "source": {"kind": "demo"}}}, "generation": {"llm": role}})
