@@ -10,7 +10,7 @@ from setuptools import setup
 from setuptools.command.build_py import build_py
 
 HERE = Path(__file__).resolve().parent
-WORKFLOW = ("Snakefile", "rules/*", "scripts/*.py", "envs/*", "report/*", "config/**/*", "profiles/**/*")
+WORKFLOW = ("Snakefile", "rules/*", "scripts/*/*.py", "envs/*", "report/*", "config/**/*", "profiles/**/*")
 
 
 class BuildWithWorkflow(build_py):
@@ -23,7 +23,7 @@ class BuildWithWorkflow(build_py):
         target = Path(self.build_lib, "verified", "workflow")
         shutil.rmtree(target, ignore_errors=True)
         for file in (file for pattern in WORKFLOW for file in sorted(HERE.glob(pattern))):
-            if file.is_file():
+            if file.is_file() and file.parent != HERE / "scripts" / "verified":
                 copy = target / file.relative_to(HERE)
                 copy.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(file, copy)
