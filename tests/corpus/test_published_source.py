@@ -20,8 +20,9 @@ from verified.benchmark.vcmr.metrics import Truth, per_query
 from verified.benchmark.vcmr.submission import read_truth
 from verified.config import load
 from verified.config.sources import PublishedSource
+from verified.corpus import released_source
 from verified.corpus.folder_source import read_folder
-from verified.corpus.published_source import write_published
+from verified.corpus.published_source import published_rows, write_published
 from verified.io.fig import write_fig
 from verified.io.jsonl import read_json, read_jsonl
 
@@ -115,6 +116,19 @@ def test_a_split_that_is_not_at_hand_stops_before_any_job(tmp_path):
     settings = load({"name": "d", "datasets": {"d": {"title": "D", "source": source}}})
     with refused("datasets.d.source", "'train'", "didemo", "train_data.json"):
         check_releases(settings)
+
+
+def test_each_published_file_is_read_once(tmp_path, monkeypatch):
+    rows = "".join(f"AAAAA {n}.0 {n}.5##a person sits.\n" for n in range(3))
+    forms = [(split, form) for split in ("train", "test") for form in ("charades-sta", "charades-csv")]
+    texts = {"charades-sta": rows, "charades-csv": "id,length\nAAAAA,9.0\n"}
+    files = {("charades-sta", split, form): texts[form] for split, form in forms}
+    listed = publish(tmp_path / "published", files)
+    read, read_split = [], released_source.read_split
+    monkeypatch.setattr(released_source, "read_split", lambda *given: read.append(given[0]) or read_split(*given))
+    source = PublishedSource(kind="published", collection="charades-sta", videos="videos", sources=str(listed))
+    assert [row["desc_id"] for row in published_rows(source)] == list(range(6)), "ids go on over the splits"
+    assert len(read) == 2
 
 
 DIDEMO = [
