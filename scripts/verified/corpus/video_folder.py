@@ -280,10 +280,11 @@ def _video_files(folder: str | os.PathLike, entered: list[str] | None = None) ->
             entered.append(os.path.join(folder, below))
         with contextlib.suppress(OSError), os.scandir(os.path.join(folder, below)) as entries:
             for entry in entries:
+                name = entry.name
                 if entry.is_dir(follow_symlinks=False):
-                    waiting.append(f"{below}{entry.name}/")
-                elif entry.name.startswith(".") or os.path.splitext(entry.name)[1].lower() not in ENDINGS:
+                    waiting.append(f"{below}{name}/")
+                elif name[0] == "." or name[name.rfind(".") :].lower() not in ENDINGS:
                     continue
                 elif not (entry.is_symlink() and os.path.isdir(entry.path)):
-                    files.append((below + entry.name, entry.is_file(follow_symlinks=False)))
+                    files.append((below + name, entry.is_file(follow_symlinks=False)))
     return sorted(files)
