@@ -7,11 +7,13 @@ from pathlib import Path
 
 from verified.errors import InputError
 from verified.io.files import atomic_path
+from verified.io.format_version import require_version
 from verified.lmm.ledger import Ledger
 from verified.lmm.ledger_file import SCHEMA_VERSION
 from verified.lmm.ledger_row import COLUMNS, INTEGERS, REALS, faults_of
 
 BATCH = 5000
+STATED = b"verified.ledger.schema_version"
 
 
 def export(ledger: Ledger, path: str | os.PathLike) -> int:
@@ -22,7 +24,7 @@ def export(ledger: Ledger, path: str | os.PathLike) -> int:
     types = {name: pa.int64() for name in INTEGERS} | {name: pa.float64() for name in REALS}
     schema = pa.schema(
         [(name, types.get(name, pa.string())) for name in COLUMNS],
-        metadata={"verified.ledger.schema_version": str(SCHEMA_VERSION)},
+        metadata={STATED: str(SCHEMA_VERSION)},
     )
     count = 0
     with atomic_path(path) as temporary, pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
@@ -74,12 +76,9 @@ def _rows(path: Path, columns: tuple[str, ...]) -> Iterator[dict]:
     try:
         with pq.ParquetFile(path) as file:
             names = file.schema_arrow.names
-            version = (file.schema_arrow.metadata or {}).get(b"verified.ledger.schema_version", b"none")
-            if version != str(SCHEMA_VERSION).encode():
-                claimed = version.decode("utf-8", "replace")[:20]
-                raise InputError(
-                    f"cassette of schema version {claimed}, this program reads {SCHEMA_VERSION}", file=path
-                )
+            stated = (file.schema_arrow.metadata or {}).get(STATED)
+            version = int(stated) if stated and stated.isdigit() and len(stated) < 9 else stated
+            require_version(version, SCHEMA_VERSION, "cassette", path, "export it again from its ledger")
             if absent := [name for name in COLUMNS if names.count(name) != 1]:
                 raise InputError(f"not a cassette: it lacks the column {absent[0]}, or has it twice", file=path)
             for batch in file.iter_batches(BATCH, columns=list(columns)):

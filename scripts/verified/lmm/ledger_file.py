@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from verified.errors import InputError
+from verified.io.format_version import require_version
 from verified.lmm import ledger_parts
 from verified.lmm.ledger_row import COLUMNS, Row, is_sound, merged
 from verified.lmm.outcome import STATUSES
@@ -66,12 +67,8 @@ def connect(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode={mode}", uri=True, timeout=60, isolation_level=None)
     connection.text_factory = _text
     version = connection.execute("PRAGMA user_version").fetchone()[0]
-    if version != SCHEMA_VERSION:
-        raise InputError(
-            f"ledger of schema version {version}, this program reads version {SCHEMA_VERSION}",
-            file=path,
-            remedy="export it with the version that wrote it, or set generation.ledger to a new file",
-        )
+    remedy = "export it with the version that wrote it, or set generation.ledger to a new file"
+    require_version(version, SCHEMA_VERSION, "ledger", path, remedy)
     return connection
 
 

@@ -24,6 +24,7 @@ SCRIPTS = PROJECT / "scripts"
 DECIDES_NOTHING = frozenset(
     {
         "errors",
+        "io.format_version",
         "runtime.digest",
         "runtime.gpu_leases",
         "runtime.intact",

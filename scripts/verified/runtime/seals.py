@@ -28,8 +28,11 @@ from typing import Any
 
 from verified.errors import InputError
 from verified.io.files import atomic_path, write_text
+from verified.io.format_version import require_version
 from verified.runtime.snakemake_types import Rule
 
+VERSION = 1
+"""Of the form of seals; where none is stated, it is the first."""
 BUILT = "results"
 """Folder, relative to the working directory, in which every file comes from a job."""
 SHARED = Path(BUILT, "statistics")
@@ -78,7 +81,7 @@ def seal(
     `rule` and `wildcards`: of the job that wrote it; none for what a command wrote.
     """
     path = Path(path)
-    facts = {**_measured(path), "path": _place(path) or path.name}
+    facts = {"version": VERSION, **_measured(path), "path": _place(path) or path.name}
     facts |= {"rule": rule, "wildcards": dict(wildcards or {})} if rule else {}
     facts |= {"temporary": True} if temporary else {}
     write_text(seal_of(path), json.dumps(facts) + "\n")
@@ -131,7 +134,7 @@ def replacing(path: str | os.PathLike[str]) -> Generator[Path]:
     earlier = next((facts for facts in both if facts and _difference(path, facts) is None), None)
     with atomic_path(path) as temporary:
         yield temporary
-        facts = {**_measured(temporary), "path": _place(path) or path.name, "unfinished": True}
+        facts = {"version": VERSION, **_measured(temporary), "path": _place(path) or path.name, "unfinished": True}
         facts |= {"earlier": {key: earlier[key] for key in earlier if key != "earlier"}} if earlier else {}
         write_text(seal_of(path), json.dumps(facts) + "\n")
     seal(path)
@@ -147,18 +150,23 @@ def finished(path: str | os.PathLike[str]) -> bool:
 
 
 def read_seal(path: str | os.PathLike[str]) -> Seal | None:
-    """The seal of a file or folder; None where there is none. Raises InputError if the seal itself is damaged."""
+    """The seal of a file or folder; None where there is none.
+
+    Raises InputError if the seal itself is damaged, or of another version.
+    """
     seal_file = seal_of(path)
     try:
         written = json.loads(seal_file.read_text(encoding="utf-8"))
         content = written["files"] if "files" in written else written["sha256"]
-        if isinstance(content, str | dict) and isinstance(written.get("path", ""), str):
-            return written
+        sound = isinstance(content, str | dict) and isinstance(written.get("path", ""), str)
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        pass
-    raise InputError("its seal is damaged", file=path, remedy=rebuild_command([path]))
+        sound, written = False, {}
+    if not sound:
+        raise InputError("its seal is damaged", file=path, remedy=rebuild_command([path]))
+    require_version(written.get("version", VERSION), VERSION, "seal", path, rebuild_command([path]))
+    return written
 
 
 def check(path: str | os.PathLike[str]) -> None:

@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from verified.errors import InputError
+from verified.io.format_version import require_version
 from verified.io.jsonl import read_json, write_json
 from verified.runtime.file_names import file_name
 from verified.runtime.seals import finished, read_seal, replacing, seal, seal_of
@@ -25,7 +26,8 @@ from verified.search.sound import sound
 from verified.search.vectors import EXACT
 
 MANIFEST, SEGMENTS, ADDED = "index.json", "segments", "added"
-FORMAT = 1
+FORMAT = 2
+"""1: the copy of the model named no form."""
 SMALL_SEGMENTS = 8
 
 
@@ -35,10 +37,8 @@ def read_manifest(folder: Path) -> dict:
         raise InputError("no index here", file=folder, remedy="build one: verified index --configfile CONFIG")
     sound(folder, MANIFEST)
     manifest = read_json(folder / MANIFEST)
-    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-        raise InputError(
-            f"not an index of form {FORMAT}", file=folder / MANIFEST, remedy=f"remove {folder} and run verified index"
-        )
+    stated = manifest.get("format") if isinstance(manifest, dict) else None
+    require_version(stated, FORMAT, "index", folder / MANIFEST, f"remove {folder} and run verified index")
     for entry in manifest["segments"]:
         file_name(entry["name"], folder / MANIFEST, "segment")
     if manifest["checkpoint"]:

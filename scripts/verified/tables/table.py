@@ -12,10 +12,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from verified.errors import InputError
-from verified.io.jsonl import read_json, write_json
+from verified.io.format_version import require_version
+from verified.io.jsonl import is_object, read_json, write_json
 
 GAP = "–"
 DIGITS = 2
+VERSION = 1
+"""Of the form of a file of tables."""
 
 
 @dataclass(frozen=True)
@@ -121,16 +124,17 @@ def shown(value: Value, digits: int) -> str:
 
 def write_table_json(path: str | os.PathLike, tables: Iterable[SimpleTable]) -> None:
     """Write tables for `build_tables` to read."""
-    write_json(path, {"tables": [_plain(table) for table in tables]})
+    write_json(path, {"version": VERSION, "tables": [_plain(table) for table in tables]})
 
 
 def read_table_json(path: str | os.PathLike) -> list[SimpleTable]:
     """The tables of one file. Raises InputError, naming the file, for anything but what `write_table_json` writes."""
-    document = read_json(path)
+    document, remedy = read_json(path), "let its rule write it again"
+    require_version(document.get("version") if is_object(document) else None, VERSION, "tables", path, remedy)
     try:
         return [_table(entry) for entry in document["tables"]]
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise InputError(f"not a file of tables: {error}", file=path, remedy="let its rule write it again") from None
+        raise InputError(f"not a file of tables: {error}", file=path, remedy=remedy) from None
 
 
 def _plain(table: SimpleTable) -> dict:

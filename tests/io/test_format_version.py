@@ -1,0 +1,94 @@
+"""What another version of the program wrote is refused by file, with what to do: every form that states its version.
+
+Files of tensors have a test of their own (tests/nn/test_checkpoint.py).
+"""
+
+import contextlib
+import json
+import sqlite3
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from refusals import refused
+
+from verified.io.format_version import require_version
+from verified.lmm.cassette import export, models_of
+from verified.lmm.ledger import Ledger
+from verified.runtime.seals import check, read_seal, seal, seal_of
+from verified.search.store import FORMAT, read_manifest
+from verified.tables.table import read_table_json, write_table_json
+
+
+@pytest.mark.parametrize("found", [4, 2, 0, None, "3", True, 3.5, [3], "x" * 10_000])
+def test_only_the_known_version_is_read(found):
+    require_version(3, 3, "tables", "t.json", "again")
+    with refused("tables", 3, file="t.json", remedy=True) as error:
+        require_version(found, 3, "tables", "t.json", "again")
+    assert (error.value.remedy == "again") == (found != 4) and len(str(error.value)) < 300
+
+
+def edited(path, key, version):
+    known = json.loads(path.read_text())
+    path.write_text(json.dumps({**known, key: version} if version is not None else known))
+
+
+def a_seal(folder, version):
+    path = folder / "file.json"
+    path.write_text("{}")
+    seal(path)
+    edited(seal_of(path), "version", version)
+    return path, check
+
+
+def tables(folder, version):
+    write_table_json(folder / "file.json", [])
+    edited(folder / "file.json", "version", version)
+    return folder / "file.json", read_table_json
+
+
+def an_index(folder, version):
+    (folder / "index.json").write_text(json.dumps({"format": FORMAT, "segments": [], "checkpoint": ""}))
+    edited(folder / "index.json", "format", version)
+    seal(folder / "index.json")
+    return folder / "index.json", lambda path: read_manifest(path.parent)
+
+
+def a_ledger(folder, version):
+    path = folder / "ledger.sqlite"
+    Ledger(path).close()
+    if version is not None:
+        with contextlib.closing(sqlite3.connect(path)) as connection, connection:
+            connection.execute(f"PRAGMA user_version = {version}")
+    return path, lambda path: Ledger(path).close()
+
+
+def a_cassette(folder, version):
+    path = folder / "calls.parquet"
+    with Ledger(folder / "l.sqlite") as ledger:
+        export(ledger, path)
+    if version is not None:
+        table = pq.read_table(path)
+        stated = {"verified.ledger.schema_version": str(version)}
+        pq.write_table(pa.Table.from_pylist([], table.schema.with_metadata(stated)), path)
+    return path, models_of
+
+
+@pytest.mark.parametrize("make", [a_seal, tables, an_index, a_ledger, a_cassette])
+@pytest.mark.parametrize("version", [0, 99])
+def test_a_reader_of_another_version_says_what_to_do(tmp_path, make, version):
+    (tmp_path / "sound").mkdir()
+    path, read = make(tmp_path / "sound", None)
+    read(path)
+    path, read = make(tmp_path, version)
+    with refused(version, file=path, remedy=True):
+        read(path)
+
+
+def test_a_seal_without_a_version_is_one_of_the_first(tmp_path):
+    path, _ = a_seal(tmp_path, None)
+    facts = json.loads(seal_of(path).read_text())
+    assert facts.pop("version") == 1
+    seal_of(path).write_text(json.dumps(facts))
+    check(path)
+    assert read_seal(path) == facts
