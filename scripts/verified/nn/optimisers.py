@@ -5,7 +5,7 @@ All decay weights apart from the gradient, and leave out some: see `parameter_gr
 
 import math
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -51,7 +51,7 @@ class BertAdam(torch.optim.Optimizer):
     @torch.no_grad()
     def step(self, closure: None = None) -> None:  # pyright: ignore[reportIncompatibleMethodOverride] (no closures)
         for parameter, gradient, group, state in _with_gradients(self):
-            norm = gradient.norm()
+            norm = cast(Tensor, gradient.norm())  # pyright: ignore[reportUnknownMemberType] (torch's own)
             gradient = gradient * torch.clamp(1.0 / (norm + 1e-6), max=1.0)
             mean, square = _moments(state, gradient, group["betas"])
             update = mean / (square.sqrt() + group["eps"])

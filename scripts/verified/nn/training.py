@@ -53,7 +53,7 @@ class Training(Generic[Batch]):
     device: torch.device | str = "cpu"
     precision: str = "float32"
     """Number format of the losses' inner computations; see `computing`."""
-    file: str | None = None
+    file: object = None
     """The file to look at when a loss is not finite."""
     names: Callable[[Batch], Sequence[str]] = lambda batch: ()
     """What to call the items of a batch whose loss is not finite."""

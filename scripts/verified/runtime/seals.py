@@ -154,7 +154,8 @@ def read_seal(path: str | os.PathLike[str]) -> Seal | None:
 
     Raises InputError if the seal itself is damaged, or of another version.
     """
-    seal_file = seal_of(path)
+    seal_file, sound = seal_of(path), False
+    written: Seal = {}
     try:
         written = json.loads(seal_file.read_text(encoding="utf-8"))
         content = written["files"] if "files" in written else written["sha256"]
@@ -162,10 +163,11 @@ def read_seal(path: str | os.PathLike[str]) -> Seal | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        sound, written = False, {}
+        pass
     if not sound:
         raise InputError("its seal is damaged", file=path, remedy=rebuild_command([path]))
-    require_version(written.get("version", VERSION), VERSION, "seal", path, rebuild_command([path]))
+    if (version := written.get("version", VERSION)) != VERSION:
+        require_version(version, VERSION, "seal", path, rebuild_command([path]))
     return written
 
 
