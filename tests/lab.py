@@ -11,7 +11,9 @@ from loopback import Scripted, completion, images_of, prompt_of, sensible
 from media import scenes, write_video
 from running import PROJECT, snakemake
 
-from verified.lmm.quote import TYPICAL_TOKENS_OUT
+from verified.lmm.tasks.paper import PAPER
+
+TOKENS_OUT = {task.name: task.tokens_out for task in PAPER}
 
 KEY = {"MY_KEY": "any"}
 PRICES = {"price_in": 1.0, "price_out": 4.0}
@@ -29,7 +31,7 @@ def tokens_of(body: dict) -> tuple[int, int]:
     """Tokens in and out of a request: four characters one, each picture `PICTURE`; answers of typical lengths."""
     prompt = prompt_of(body)
     task = next((task for words, task in WORDS.items() if words in prompt), "dynamics_candidates")
-    return len(prompt) // 4 + PICTURE * len(images_of(body)), TYPICAL_TOKENS_OUT[task]
+    return len(prompt) // 4 + PICTURE * len(images_of(body)), TOKENS_OUT[task]
 
 
 def billed(number: int, body: dict) -> Scripted:

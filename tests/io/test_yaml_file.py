@@ -8,7 +8,8 @@ from refusals import refused
 
 from verified.errors import InputError
 from verified.io.yaml_file import read_yaml
-from verified.lmm.prompts import TASKS, read_prompt
+from verified.lmm.prompts import read_prompt
+from verified.lmm.tasks.paper import PAPER
 from verified.runtime.project import PROJECT
 
 BITS = [b"", b"\xff", b": ", b"\n", b"[", b"- 1\n", b"1: ", b"*a"]
@@ -50,12 +51,12 @@ def test_what_cannot_be_used_is_named_by_its_line(text, named):
     assert time.process_time() - started < 30  # it ends, where copying aliases does not
 
 
-@pytest.mark.parametrize("task", sorted(TASKS))
+@pytest.mark.parametrize("task", PAPER, ids=lambda task: task.name)
 def test_damaged_prompts_are_read_or_refused(task, tmp_path):
-    whole = (PROJECT / "config" / "prompts" / f"{task}.md").read_bytes()
+    whole = (PROJECT / "config" / "prompts" / f"{task.name}.md").read_bytes()
     damaged = tmp_path / "prompt.md"
     for seed in range(60):
-        draw = random.Random(f"{task} {seed}")
+        draw = random.Random(f"{task.name} {seed}")
         text = bytearray(whole)
         for _ in range(draw.randint(1, 6)):
             place = draw.randrange(len(text) if draw.random() < 0.3 else 200)

@@ -13,6 +13,7 @@ from verified.demo.stand_ins.paths import SHIPPED
 from verified.evaluator import checkpoint
 from verified.features import image_model
 from verified.lmm.prompts import read_prompt
+from verified.lmm.tasks.perturbations import POSITIVES
 from verified.nn.mini_lm import folder as mini_lm_folder
 from verified.runtime import shipped
 from verified.runtime.shipped import as_installed, as_on_card
@@ -96,7 +97,7 @@ def test_prompts_and_sources_of_an_installed_workflow_are_those_of_its_wheel(tmp
     for module in ("verified.corpus.sources", "verified.lmm.prompts"):
         monkeypatch.setattr(f"{module}.WORKFLOW", "wheel-of-the-workflow")
     read_sources(folder / "config" / "sources.csv")
-    read_prompt(folder / "config" / "prompts" / "positives.md", "positives")
+    read_prompt(folder / "config" / "prompts" / "positives.md", POSITIVES)
     for cached in (read_sources, shipped._compare):
         cached.cache_clear()
     for name in files:
@@ -104,7 +105,7 @@ def test_prompts_and_sources_of_an_installed_workflow_are_those_of_its_wheel(tmp
     with refused("sources.csv", remedy=True):
         read_sources(folder / "config" / "sources.csv")
     with refused("positives.md", remedy=True):
-        read_prompt(folder / "config" / "prompts" / "positives.md", "positives")
+        read_prompt(folder / "config" / "prompts" / "positives.md", POSITIVES)
 
 
 def test_the_packaged_encoder_has_digests_to_be_held_against():
