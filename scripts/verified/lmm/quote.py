@@ -10,7 +10,6 @@ as `unseen`.
 """
 
 import contextlib
-import dataclasses
 import gc
 import math
 import tempfile
@@ -32,6 +31,7 @@ from verified.errors import InputError
 from verified.io.video import TOLERANCE
 from verified.lmm.asking import Call, Client
 from verified.lmm.engines import make_engine
+from verified.lmm.engines.asked_before import AskedBefore
 from verified.lmm.outcome import Outcome
 from verified.lmm.request import Engine
 from verified.lmm.session import Session
@@ -55,18 +55,6 @@ USUAL_SIZE = 1280, 720
 """Width and height, in pixels, of videos that were not looked into yet."""
 Sizes = Counter[tuple[int, int]]
 """Moments by width and height of their video, in pixels."""
-
-
-@dataclasses.dataclass
-class _Unasked:
-    """Name and model of an engine that is never asked: a quote needs neither key nor GPU."""
-
-    name: str
-    model: str
-    revision: str
-
-    def answer(self, requests: Iterable) -> Iterator:
-        raise RuntimeError("a quote asks nobody")
 
 
 class Planner(Client):
@@ -285,9 +273,8 @@ def _counted(
 
 
 def _engine(role: EngineSettings, generation: Generation) -> Engine:
-    if role.kind.quick_to_make:
-        return make_engine(role, generation)
-    return _Unasked(role.engine, role.model, role.revision)
+    """The engine by whose model and revision calls are looked up; a quote needs neither key nor GPU."""
+    return make_engine(role, generation) if role.kind.quick_to_make else AskedBefore(role)
 
 
 def _priced(row: dict, role: EngineSettings) -> dict:

@@ -1,4 +1,4 @@
-"""Replaces a model whose calls another job has already made: a call that is not in the ledger is an error."""
+"""Replaces a model whose calls are looked up only: one that the ledger lacks after another job asked it is an error."""
 
 from collections.abc import Iterable, Iterator
 
