@@ -85,7 +85,7 @@ def test_a_state_of_another_network_is_set_aside_whole(kept, width, said, caplog
         model.added = nn.Linear(1, 1)
     before = {name: value.clone() for name, value in model.state_dict().items()}
     assert kept.restore(model, torch.optim.AdamW(model.parameters())).finished == 0
-    assert f"does not fit the model ({said})" in caplog.text
+    assert f"does not fit the model: {said}" in caplog.text
     assert all(torch.equal(before[name], value) for name, value in model.state_dict().items())
 
 

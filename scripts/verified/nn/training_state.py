@@ -20,7 +20,7 @@ from torch import Tensor, nn
 
 from verified.errors import InputError
 from verified.io.files import file_digest
-from verified.nn.checkpoint import Form, load, misfit, save
+from verified.nn.checkpoint import Form, load, require_fit, save
 
 log = logging.getLogger("verified")
 FORM = Form("training state", 3, "the training starts over")
@@ -74,17 +74,20 @@ class TrainingState:
             return Reached()
         try:
             tensors, header = load(self.path, FORM)
-            if reason := self._foreign(header["owner"]):
-                return self._set_aside(reason)
+            owner = header["owner"]
+            if names := [name for name in self.owner | owner if self.owner.get(name) != owner.get(name)]:
+                return self._set_aside(f"was left by a training with other {' and '.join(names)}")
             grouped = _by_prefix(tensors)
-            slots = _slots(grouped["optimiser"], header["scalars"])
+            slots = _slots({**grouped["optimiser"], **header["scalars"]})
             reached = Reached(header["finished"], header["rows"], grouped["kept"])
+            require_fit(module, grouped["module"], "the model", self.path)
+            stored, own = ([len(group["params"]) for group in of] for of in (header["groups"], optimiser.param_groups))
+            if stored != own:
+                return self._set_aside("does not fit the optimiser")
         except InputError as error:
-            return self._set_aside(f"cannot be used ({error.problem})")
+            return self._set_aside(f"cannot be used: {error.problem}")
         except (KeyError, TypeError, ValueError) as error:
-            return self._set_aside(f"cannot be used ({error})")
-        if reason := _misfit(module, optimiser, grouped["module"], header["groups"]):
-            return self._set_aside(reason)
+            return self._set_aside(f"cannot be used: {error}")
         module.load_state_dict(grouped["module"])
         optimiser.load_state_dict({"state": slots, "param_groups": header["groups"]})
         log.info("going on with a saved state: %d steps done", reached.finished)
@@ -101,8 +104,10 @@ class TrainingState:
         state, scalars = optimiser.state_dict(), {}
         for number, values in state["state"].items():
             for slot, value in values.items():
-                target = tensors if isinstance(value, Tensor) else scalars
-                target[f"optimiser.{number}.{slot}"] = value
+                if isinstance(value, Tensor):
+                    tensors[f"optimiser.{number}.{slot}"] = value
+                else:
+                    scalars[f"{number}.{slot}"] = value
         facts = {"owner": self.owner, "finished": reached.finished, "rows": reached.rows}
         save(self.path, FORM, tensors, {**facts, "groups": state["param_groups"], "scalars": scalars})
         self.saved = time.monotonic()
@@ -111,10 +116,6 @@ class TrainingState:
         """Delete the file and any that was set aside: the training is over and its result is safe."""
         self.path.unlink(missing_ok=True)
         self.aside.unlink(missing_ok=True)
-
-    def _foreign(self, owner: dict[str, Any]) -> str:
-        names = [name for name in self.owner | owner if self.owner.get(name) != owner.get(name)]
-        return f"was left by a training with other {' and '.join(names)}" if names else ""
 
     def _set_aside(self, reason: str) -> Reached:
         if is_first_process():
@@ -136,23 +137,9 @@ def _by_prefix(tensors: dict[str, Tensor]) -> dict[str, dict[str, Tensor]]:
     return grouped
 
 
-def _slots(tensors: dict[str, Tensor], scalars: dict[str, object]) -> dict[int, dict[str, object]]:
+def _slots(values: dict[str, object]) -> dict[int, dict[str, object]]:
     slots: dict[int, dict[str, object]] = {}
-    for key, value in [
-        *tensors.items(),
-        *((name.removeprefix("optimiser."), value) for name, value in scalars.items()),
-    ]:
+    for key, value in values.items():
         number, _, slot = key.partition(".")
         slots.setdefault(int(number), {})[slot] = value
     return slots
-
-
-def _misfit(
-    module: nn.Module, optimiser: torch.optim.Optimizer, stored: dict[str, Tensor], groups: list[dict[str, Any]]
-) -> str:
-    shapes, expected = ({name: value.shape for name, value in held.items()} for held in (stored, module.state_dict()))
-    if problem := misfit(shapes, expected):
-        return f"does not fit the model ({problem})"
-    if [len(group["params"]) for group in groups] != [len(group["params"]) for group in optimiser.param_groups]:
-        return "does not fit the optimiser"
-    return ""

@@ -192,23 +192,17 @@ def _rate(recipe: Recipe, total: int, step: int) -> float:
 
 def _batches(drawing: _Drawing, first: int) -> Iterator[Iterator[Drawn]]:
     """The batches of each step from `first` on, which begins an epoch, drawn when they are asked for."""
-    seed, order, generator = drawing.run.seed, drawing.usable, torch.Generator()
+    seed, recipe, order, generator = drawing.run.seed, drawing.recipe, drawing.usable, torch.Generator()
+    together = recipe.accumulate * recipe.batch
     for step in range(first, drawing.total):
         epoch, turn = divmod(step, drawing.per_epoch)
         if not turn:
             torch.manual_seed(derive_seed(seed, "dropout", epoch))
             generator.manual_seed(derive_seed(seed, "draws", epoch))
             order = drawing.usable[torch.randperm(len(drawing.usable), generator=generator).numpy()]
-        yield _batches_of_step(drawing, order, turn, generator)
-
-
-def _batches_of_step(drawing: _Drawing, order: np.ndarray, turn: int, generator: torch.Generator) -> Iterator[Drawn]:
-    recipe = drawing.recipe
-    for accumulated in range(recipe.accumulate):
-        begin = (turn * recipe.accumulate + accumulated) * recipe.batch
-        if len(rows := order[begin : begin + recipe.batch]):
-            batch = _batch(drawing.training, drawing.labels, rows, recipe, generator)
-            yield (_to_longest(batch) if drawing.to_longest else batch).to(drawing.device), generator
+        rows = order[turn * together : (turn + 1) * together]
+        begins = range(0, len(rows), recipe.batch)
+        yield ((_batch(drawing, rows[at : at + recipe.batch], generator), generator) for at in begins)
 
 
 def _means(terms: list[loop.Terms], count: int) -> dict[str, float]:
@@ -219,7 +213,8 @@ def _means(terms: list[loop.Terms], count: int) -> dict[str, float]:
     return {name: round(value / count, 6) for name, value in sums.items()}
 
 
-def _batch(training: SplitData, labels: Tensor, rows: np.ndarray, recipe: Recipe, generator: torch.Generator) -> Batch:
+def _batch(drawing: _Drawing, rows: np.ndarray, generator: torch.Generator) -> Batch:
+    training, recipe = drawing.training, drawing.recipe
     query, query_mask = training.queries.batch(rows)
     positives = training.moments.video[rows]
     if training.ranked is None:
@@ -232,13 +227,10 @@ def _batch(training: SplitData, labels: Tensor, rows: np.ndarray, recipe: Recipe
         slots = np.concatenate([positives[:, None], negatives], axis=1)
         flat, mask = training.videos.batch(slots.ravel())
         video, video_mask = flat.view(*slots.shape, *flat.shape[1:]), mask.view(*slots.shape, -1)
-    return Batch(query, query_mask, video, video_mask, labels[rows])
-
-
-def _to_longest(batch: Batch) -> Batch:
-    """The same pairs without the pads that all videos have."""
-    length = longest(batch.video_mask)
-    return replace(batch, video=batch.video[:, :length], video_mask=batch.video_mask[:, :length])
+    if drawing.to_longest:
+        length = longest(video_mask)
+        video, video_mask = video[:, :length], video_mask[:, :length]
+    return Batch(query, query_mask, video, video_mask, drawing.labels[rows]).to(drawing.device)
 
 
 def _selection_scores(model: RetrievalModel, selection: SplitData, searching: SearchSettings) -> dict[str, float]:
