@@ -100,6 +100,7 @@ def train(training: Training[Batch], state: TrainingState | None = None) -> Reac
             state.save(reached, module, optimiser)
         module.train()  # a row may come of an evaluation
     if progress:
+        progress.total = progress.done  # it may have ended early
         progress.finish()
     return reached
 
