@@ -44,21 +44,21 @@ READING = "io.video.spans"
 def follow_imports(rules: Iterable[Rule]) -> None:
     """Give each Snakemake rule that runs one of our scripts the param `code`, computed when it is needed."""
     for rule in rules:
-        if (script := script_of(rule)).is_file():
+        if (script := script_of(rule.script)).is_file():
             rule.set_params(code=_code_of(script))
 
 
 def name_reader(rules: Iterable[Rule], reader: str) -> None:
     """Give each rule whose script reads frames of videos the param `video_reader`, unless it is the default, PyAV."""
     for rule in rules if reader != "pyav" else ():
-        script = script_of(rule)
+        script = script_of(rule.script)
         if script.is_file() and _file(READING) in _closure(_imports(ast.parse(script.read_bytes()), "")):
             rule.set_params(video_reader=reader)
 
 
-def script_of(rule: Rule) -> Path:
-    """The file in our scripts that a rule runs; the folder itself where it runs none of them."""
-    names = Path(rule.script or "").parts
+def script_of(script: str | None) -> Path:
+    """The file in our scripts that a rule runs as `script`; the folder itself where it runs none of them."""
+    names = Path(script or "").parts
     below = names[::-1].index(SCRIPTS.name) if SCRIPTS.name in names else 0
     return SCRIPTS.joinpath(*names[len(names) - below :])
 

@@ -26,7 +26,9 @@ def verify(folder: Path) -> tuple[int, list[Finding]]:
 
     Returns the number of seals and the findings. Files that no job wrote, such as a user's notes, are not looked at.
     """
-    findings, seals, covered = [], 0, set()
+    findings: list[Finding] = []
+    covered: set[Path] = set()
+    seals = 0
     for seal_file in sorted(_all(folder)):
         if seal_file.name.startswith(".") and seal_file.name.endswith(".seal"):
             path = seal_file.with_name(seal_file.name[1:].removesuffix(".seal"))
