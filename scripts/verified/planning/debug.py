@@ -27,7 +27,9 @@ def run_script(rule: str, wildcards: Mapping[str, str], configfiles: Sequence[st
     job = _job(rule, wildcards, configfiles, Path())
     if job.rule.script is None:
         raise InputError(f"the rule {rule} runs no script", remedy="name one of the rules that do")
-    runpy.run_path(str(script_of(job.rule.script)), init_globals={"snakemake": _as_scripts_see(job)}, run_name="__main__")
+    runpy.run_path(
+        str(script_of(job.rule.script)), init_globals={"snakemake": _as_scripts_see(job)}, run_name="__main__"
+    )
 
 
 def _as_scripts_see(job):
