@@ -59,7 +59,9 @@ rule choose_annotations:
     params:
         choose_by=settings.annotations.choose_by,
         seed=settings.seed,
-        selection=settings.annotations.model_dump(include={"min_score", "min_precision", "best", "otherwise"}),
+        selection=settings.annotations.model_dump(
+            include={"min_score", "min_quantile", "min_precision", "best", "otherwise"}
+        ),
     script:
         "../scripts/annotations/choose.py"
 

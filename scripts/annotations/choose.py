@@ -18,7 +18,11 @@ with job(snakemake) as log:
     settings, review = snakemake.params.selection, {"outcomes": {}, "judged": []}
     for path in snakemake.input.review:
         review = read_json(path)
-    least = smallest_score(review["judged"], settings["min_score"], settings["min_precision"])
+    least = smallest_score(
+        [row["fig_desc_score"] for row in highest],
+        review["judged"],
+        **{name: settings[name] for name in ("min_score", "min_quantile", "min_precision")},
+    )
     outcomes = {int(moment): outcome for moment, outcome in review["outcomes"].items()}
     highest, left_out, counts = select(highest, groups, outcomes, least, settings["best"], settings["otherwise"])
     lowest = [row for row in lowest if row["desc_id"] not in left_out]

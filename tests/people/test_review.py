@@ -259,9 +259,20 @@ def test_the_smallest_score_is_measured_on_reviewed_captions():
     with refused("90%", "9 of them", remedy=True):
         precision_threshold([(1.0, True)] * 9, 0.9)
     below = [(score - 10, right) for score, right in judged]
-    assert smallest_score(below, None, 1.0) == -5.0 and smallest_score(below, 0.0, 1.0) == 0.0
-    assert smallest_score(below, -7.0, 1.0) == -5.0
-    assert smallest_score([], 0.5, None) == 0.5 and smallest_score([], None, None) is None
+    scores = [score for score, _ in below]
+    for wanted, least in ((None, -5.0), (0.0, 0.0), (-7.0, -5.0)):
+        assert smallest_score(scores, below, wanted, min_precision=1.0) == least
+    assert smallest_score([], [], 0.5) == 0.5 and smallest_score(scores, []) is None
+
+
+def test_the_smallest_score_is_a_quantile_or_lies_among_the_scores():
+    scores = [float(score) for score in range(-20, 0)]
+    least = smallest_score(scores, [], min_quantile=0.1)
+    assert sum(score < least for score in scores) == 2
+    assert smallest_score(scores, [], -3.0, 0.1) == -3.0 and smallest_score(scores, [], -19.0, 0.1) == -18.0
+    assert smallest_score([1.0, 1.0], [], min_quantile=0.9) == 1.0  # equal scores are kept together
+    with refused("0.5", "-20", "-1", "annotations.min_quantile", remedy=True):
+        smallest_score(scores, [], 0.5)
 
 
 def test_an_edit_that_is_the_coarse_caption_is_of_the_type_coarse(tmp_path):

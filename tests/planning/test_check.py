@@ -12,6 +12,8 @@ from media import scenes, write_video
 from refusals import said
 
 from verified.__main__ import main
+from verified.config import load, outputs
+from verified.config.folders import dataset_folder
 from verified.io.jsonl import read_jsonl, write_jsonl
 
 KEY = "sk-canary-161803"
@@ -328,6 +330,17 @@ def test_a_precision_that_nothing_was_reviewed_for_is_a_problem(lab, capsys):
     lab("http://127.0.0.1:9", annotations__min_precision=0.9)
     status, lines = check(capsys, "--offline")
     assert status == 1 and any("annotations.min_precision" in line for line in problems(lines)), lines
+
+
+def test_a_score_outside_those_of_the_run_is_a_problem(lab, capsys):
+    lab("http://127.0.0.1:9", annotations__min_score=0.5)
+    assert any(line.startswith("note") and "annotations.min_score" in line for line in check(capsys, "--offline")[1])
+    settings = load(yaml.safe_load(Path("lab.yaml").read_text()))
+    path = Path(outputs.scores(dataset_folder(settings, "lab"), settings.shards)[0])
+    path.parent.mkdir(parents=True)
+    write_jsonl(path, [{"score": -3.0}, {"score": -0.5}])
+    status, lines = check(capsys, "--offline")
+    assert status == 1 and any("annotations.min_score" in line and "-0.5" in line for line in problems(lines)), lines
 
 
 def test_init_says_why_rows_cannot_be_used(lab, tmp_path, capsys):

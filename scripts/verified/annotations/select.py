@@ -39,10 +39,25 @@ def precision_threshold(judged: Iterable[tuple[float, bool]], wanted: float) -> 
 
 
 def smallest_score(
-    judged: Iterable[tuple[float, bool]], min_score: float | None, min_precision: float | None
+    scores: Iterable[float],
+    judged: Iterable[tuple[float, bool]],
+    min_score: float | None = None,
+    min_quantile: float | None = None,
+    min_precision: float | None = None,
 ) -> float | None:
-    """The smallest score allowed: `min_score`, or what `min_precision` asks for where that is higher; None: any."""
+    """The smallest score allowed: the highest of what the three ask for; None: any.
+
+    `scores` are those of a split's captions, `judged` the reviewed ones. `min_quantile` is the share of `scores` that
+    lies below. Raises InputError for a `min_score` that no caption reaches: it is then on another scale.
+    """
+    listed = sorted(scores)
+    if min_score is not None and listed and min_score > listed[-1]:
+        raise InputError(
+            f"annotations.min_score = {min_score:g} is above every confidence, {listed[0]:.3g} to {listed[-1]:.3g}",
+            remedy="lower it, or set annotations.min_quantile, which asks for a share of the captions",
+        )
     least = [] if min_score is None else [min_score]
+    least += [listed[int(min_quantile * len(listed))]] if min_quantile and listed else []
     least += [precision_threshold(judged, min_precision)] if min_precision else []
     return max(least, default=None)
 

@@ -69,7 +69,10 @@ class Annotations(Section):
     review: tuple[str, ...] = ()
     """Files of decisions that reviewers saved from the review pages (JSON Lines), merged into the annotations."""
     min_score: float | None = None
-    """Smallest confidence of a caption that was not reviewed; null: any."""
+    """Smallest confidence of a caption that was not reviewed; null: any. Confidences are margins without bounds: a run
+    shows which there are."""
+    min_quantile: float | None = Field(default=None, gt=0, lt=1)
+    """Share of a split's captions that count as too low: those of the lowest confidence, whatever its scale is."""
     min_precision: float | None = Field(default=None, gt=0, le=1)
     """Share of captions that should be right: the smallest confidence is then measured on the reviewed captions."""
     best: int = Field(default=1, ge=1)

@@ -4,11 +4,12 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from verified.config import Config
-from verified.config.folders import datasets_with
+from verified.config import Config, outputs
+from verified.config.folders import dataset_folder, datasets_with
 from verified.config.generation import ROLES
 from verified.config.trust import any_confidence_warning
 from verified.errors import InputError
+from verified.io.jsonl import finite, read_jsonl
 from verified.lmm.ledger import Ledger
 from verified.lmm.quote import quote, totals
 from verified.planning.check_corpus import corpus_findings
@@ -37,6 +38,7 @@ def findings(settings: Config, files: str, offline: bool = False, cluster: bool 
             moments += yield from corpus_findings(settings, name)
     yield from batch_findings(settings, moments)
     yield from _budget_findings(settings)
+    yield from _score_findings(settings)
     if settings.annotations.choose_by == "confidence" and (warning := any_confidence_warning(settings)):
         message, _, remedy = warning.partition(". ")
         yield Finding("note", "annotations.choose_by", message, remedy.rstrip("."))
@@ -64,6 +66,24 @@ def _budget_findings(settings: Config) -> Iterator[Finding]:
             message = f"a run would still take about {needed:.4g} {name}, {max(0.0, left):.4g} of {limit:g} are left"
             remedy = f"raise it, annotate fewer moments, or see `verified quote`: the run would stop at {limit:g}"
             yield Finding("problem", f"generation.budget.{name}", message, remedy)
+
+
+def _score_findings(settings: Config) -> Iterator[Finding]:
+    """Whether the smallest confidence lies among those that a run has left here."""
+    least = settings.annotations.min_score
+    if least is None:
+        return
+    for name in datasets_with(settings, "annotated_here"):
+        files = filter(os.path.isfile, outputs.scores(dataset_folder(settings, name), settings.shards))
+        scores = [row["score"] for path in files for row in read_jsonl(path) if finite(row.get("score"))]
+        remedy = "annotations.min_quantile asks for a share of the captions, whatever the scale"
+        if not scores:
+            message = f"{name} has no confidences yet, which are margins without bounds"
+            yield Finding("note", "annotations.min_score", message, remedy)
+        elif not min(scores) < least <= max(scores):
+            kind = "problem" if least > max(scores) else "note"
+            message = f"{least:g} is outside the confidences of {name}, {min(scores):.3g} to {max(scores):.3g}"
+            yield Finding(kind, "annotations.min_score", message, remedy)
 
 
 def _spent(ledger: str) -> dict[str, float]:
