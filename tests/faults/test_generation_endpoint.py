@@ -136,11 +136,22 @@ def test_what_cannot_succeed_stops_the_job_and_keeps_what_is_there(tmp_path, scr
 def test_an_endpoint_that_is_down_stops_the_job(tmp_path):
     with endpoint() as served:
         url = served.url
-    with refused("http://127.0.0.1", remedy=True):
-        ask(tmp_path, engine(url, retries=1, api_slots=2), map(call, range(100)))
+    down = engine(url, retries=6, api_slots=2)
+    with refused("http://127.0.0.1", "base_url", remedy=True):
+        ask(tmp_path, down, map(call, range(100)))
+    assert not down.failed_tries  # nothing is tried again where nobody listens
     with endpoint() as served:
         outcomes = ask(tmp_path, engine(served.url), map(call, range(100)))
     assert len(outcomes) == 100 and all(outcome.status == "ok" for outcome in outcomes)
+
+
+def test_an_endpoint_that_has_answered_may_be_starting_again(tmp_path):
+    with endpoint() as served:
+        asked = engine(served.url, retries=1, api_slots=2)
+    asked.answered = 1
+    with refused("http://127.0.0.1", "connection", remedy=True):
+        ask(tmp_path, asked, map(call, range(100)))
+    assert asked.failed_tries["connection"] > 2
 
 
 def test_an_endpoint_that_hangs_for_good_stops_the_job(tmp_path):

@@ -120,7 +120,8 @@ class Session:
             for index, outcome in asker.ask(calls):
                 outcomes[index] = outcome
                 self._count(task, outcome, asker.replay)
-                progress.step(note="" if outcome.status == "ok" else f"{outcome.status}: {outcome.reason}")
+                note = "" if outcome.status == "ok" else f"{outcome.status}: {outcome.reason}"
+                progress.step(asker.replay or not outcome.passes, note)
         except NotNow as stop:
             answered = sum(outcome is not None and not outcome.passes for outcome in outcomes)
             raise InputError(
@@ -128,7 +129,9 @@ class Session:
                 file=stop.file,
                 remedy=stop.remedy,
             ) from None
-        progress.finish(note=f"{asker.asked} asked so far" if asker.asked else "all in the ledger")
+        note = f"{asker.asked} asked so far" if asker.asked else "all in the ledger"
+        missing = total - progress.done
+        progress.finish(f"{note}, {missing} without an answer for now" if missing else note)
         return cast(list[Outcome], outcomes)  # each call got one
 
     def _count(self, task: Task, outcome: Outcome, replay: bool) -> None:

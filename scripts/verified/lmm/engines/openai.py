@@ -2,7 +2,8 @@
 
 Images and frames travel as data URLs. At most `api_slots` calls are under way. 429, 5xx, lost connections, timeouts and
 answers that cannot be read are tried again, after the time that Retry-After names or a growing pause; what a content
-filter blocked is not. An endpoint that answers nothing for `outage_seconds` stops the job. The key comes from an
+filter blocked is not. An endpoint that answers nothing for `outage_seconds` stops the job. An address at which nobody
+listens stops it at once, unless it has answered before: then it may be starting again. The key comes from an
 environment variable only, and is masked in whatever the endpoint sends back.
 """
 
@@ -132,6 +133,12 @@ class OpenAI:
         except self.errors.APITimeoutError:
             reply = Reply("", "error", "timeout", f"no whole answer in {self.settings.timeout_seconds:g} s")
         except self.errors.APIConnectionError as error:
+            if not self.answered and _nobody_listens(error):
+                raise NotNow(
+                    "outage",
+                    f"{self.model}: no connection, nobody listens at {self.address}",
+                    remedy="start the endpoint, or correct base_url, and run again; all answers so far are kept",
+                ) from None
             reply = Reply("", "error", "connection", str(error.__cause__ or error)[:DETAIL])
         except self.errors.APIStatusError as error:
             reply, named = self._refusal(error)
@@ -182,6 +189,15 @@ class OpenAI:
                 f"answered calls; the last error: {reply.detail}",
                 remedy="all answers so far are kept; run again when it is up, which asks only what is missing",
             )
+
+
+def _nobody_listens(error: BaseException | None) -> bool:
+    """Whether a connection was refused by the machine itself, as the causes of an error tell."""
+    while error is not None:
+        if isinstance(error, ConnectionRefusedError):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _masked(reply: Reply) -> Reply:
