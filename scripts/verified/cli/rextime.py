@@ -36,7 +36,7 @@ def _add_evaluate(actions) -> None:
     )
     parser.add_argument("--partial", action="store_true", help="score the questions that both files have")
     parser.add_argument("--last-of-equal-ids", action="store_true", help="an id that comes twice: the last row counts")
-    parser.add_argument("--against", metavar="OTHER", help=argparse.SUPPRESS)
+    parser.add_argument("--against", metavar="OTHER", help="moved: `verified compare` compares two submissions")
     parser.add_argument("--json", action="store_true", help="print everything as JSON")
     parser.set_defaults(run=run_evaluate)
 
