@@ -1,7 +1,7 @@
 rule ask_models:
     """All calls of a stage for several shards, so that each model is loaded once for them; the ledger keeps them."""
     input:
-        unpack(asking_inputs),
+        unpack(ASKING.inputs),
     output:
         asked="results/{dataset}/captions/asked/{stage}-{job}.json",
     log:
@@ -12,20 +12,20 @@ rule ask_models:
         stage="|".join(TASKS_OF_STAGE),
         job=r"job-\d+",
     conda:
-        generation_environment("captions", "image_lmm", "video_lmm", "llm")
-    threads: lambda wildcards: asking_threads(wildcards.stage)
+        ASKING.environment("captions", "image_lmm", "video_lmm", "llm")
+    threads: ASKING.threads_asking
     resources:
-        mem_mb=scale_by_attempt(64000 if engine_gpus("image_lmm", "video_lmm", "llm") else 8000),
+        mem_mb=scale_by_attempt(64000 if ASKING.gpus("image_lmm", "video_lmm", "llm") else 8000),
         runtime=scale_by_attempt(240 * settings.generation.shards_per_job),
         disk_mb=500,
-        gpu=asking_gpus,
-        api_slots=asking_slots,
+        gpu=ASKING.gpus_asking,
+        api_slots=ASKING.slots_asking,
     params:
         threads=settings.generation.threads,
-        engines=engine_code("image_lmm", "video_lmm", "llm"),
-        generation=asking_settings(),
+        engines=ASKING.engine_code("image_lmm", "video_lmm", "llm"),
+        generation=ASKING.calls_settings(),
         dynamics=dataset_settings("dynamics"),
-        shards=asking_shards,
+        shards=ASKING.shards,
         asked_in=asked_in_of("results/{dataset}/captions/asked/{stage}-{job}.json"),
         seed=settings.seed,
     script:

@@ -3,10 +3,10 @@ rule caption_statics:
     input:
         moments="results/{dataset}/corpus/shards/{shard}.moments.jsonl",
         keyframes="results/{dataset}/keyframes/{shard}.tar",
-        prompts=prompt_files(*TASKS_OF_STAGE["statics"]),
+        prompts=ASKING.prompts(*TASKS_OF_STAGE["statics"]),
         weights=role_records(settings, "image_lmm", "llm"),
-        cassettes=cassettes("image_lmm", "llm"),
-        asked=asked_by("statics"),
+        cassettes=ASKING.cassettes("image_lmm", "llm"),
+        asked=ASKING.asked_by("statics"),
     output:
         captions="results/{dataset}/captions/statics/{shard}.jsonl",
         counts="results/{dataset}/captions/statics/{shard}.counts.json",
@@ -17,17 +17,17 @@ rule caption_statics:
         "logs/{dataset}/caption_statics/{shard}.tsv"
     priority: CRITICAL_PATH - 1
     conda:
-        generation_environment("captions", "image_lmm", "llm")
+        ASKING.environment("captions", "image_lmm", "llm")
     threads: settings.generation.threads
     resources:
-        mem_mb=scale_by_attempt(2000 if not stage_gpus("statics") else 64000),
-        runtime=scale_by_attempt(60 if not stage_gpus("statics") else 240),
+        mem_mb=scale_by_attempt(2000 if not ASKING.gpus_of_shard("statics") else 64000),
+        runtime=scale_by_attempt(60 if not ASKING.gpus_of_shard("statics") else 240),
         disk_mb=500,
-        gpu=stage_gpus("statics"),
-        api_slots=api_slots("image_lmm", "llm"),
+        gpu=ASKING.gpus_of_shard("statics"),
+        api_slots=ASKING.api_slots("image_lmm", "llm"),
     params:
         threads=settings.generation.threads,
-        engines=engine_code("image_lmm", "llm"),
+        engines=ASKING.engine_code("image_lmm", "llm"),
         image_lmm=settings.generation.image_lmm.identity(),
         llm=settings.generation.llm.identity(),
         candidates=settings.generation.candidates,
@@ -45,10 +45,10 @@ rule caption_dynamics:
     input:
         moments="results/{dataset}/corpus/shards/{shard}.moments.jsonl",
         videos="results/{dataset}/corpus/shards/{shard}.videos.jsonl",
-        prompts=prompt_files(*TASKS_OF_STAGE["dynamics"]),
+        prompts=ASKING.prompts(*TASKS_OF_STAGE["dynamics"]),
         weights=role_records(settings, "video_lmm", "llm"),
-        cassettes=cassettes("video_lmm", "llm"),
-        asked=asked_by("dynamics"),
+        cassettes=ASKING.cassettes("video_lmm", "llm"),
+        asked=ASKING.asked_by("dynamics"),
     output:
         captions="results/{dataset}/captions/dynamics/{shard}.jsonl",
         counts="results/{dataset}/captions/dynamics/{shard}.counts.json",
@@ -59,17 +59,17 @@ rule caption_dynamics:
         "logs/{dataset}/caption_dynamics/{shard}.tsv"
     priority: CRITICAL_PATH - 1
     conda:
-        generation_environment("captions", "video_lmm", "llm")
-    threads: settings.generation.threads if asked_first(settings.generation, "dynamics") else asking_threads("dynamics")
+        ASKING.environment("captions", "video_lmm", "llm")
+    threads: ASKING.threads_of_shard("dynamics")
     resources:
-        mem_mb=scale_by_attempt(3000 if not stage_gpus("dynamics") else 64000),
-        runtime=scale_by_attempt(60 if not stage_gpus("dynamics") else 240),
+        mem_mb=scale_by_attempt(3000 if not ASKING.gpus_of_shard("dynamics") else 64000),
+        runtime=scale_by_attempt(60 if not ASKING.gpus_of_shard("dynamics") else 240),
         disk_mb=500,
-        gpu=stage_gpus("dynamics"),
-        api_slots=api_slots("video_lmm", "llm"),
+        gpu=ASKING.gpus_of_shard("dynamics"),
+        api_slots=ASKING.api_slots("video_lmm", "llm"),
     params:
         threads=settings.generation.threads,
-        engines=engine_code("video_lmm", "llm"),
+        engines=ASKING.engine_code("video_lmm", "llm"),
         dynamics=dataset_settings("dynamics"),
         llm=settings.generation.llm.identity(),
         video_lmm=settings.generation.video_lmm.identity(),

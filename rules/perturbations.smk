@@ -2,10 +2,10 @@ rule write_perturbations:
     """Positives and negatives of each coarse caption and the selected ones (section 3.3, Equations 6 to 8)."""
     input:
         moments="results/{dataset}/corpus/shards/{shard}.moments.jsonl",
-        prompts=prompt_files(*TASKS_OF_STAGE["perturbations"]),
+        prompts=ASKING.prompts(*TASKS_OF_STAGE["perturbations"]),
         weights=role_records(settings, "llm") + sentence_records(settings),
-        cassettes=cassettes("llm"),
-        asked=asked_by("perturbations"),
+        cassettes=ASKING.cassettes("llm"),
+        asked=ASKING.asked_by("perturbations"),
     output:
         perturbations="results/{dataset}/perturbations/{shard}.jsonl",
         counts="results/{dataset}/perturbations/{shard}.counts.json",
@@ -15,17 +15,17 @@ rule write_perturbations:
         "logs/{dataset}/write_perturbations/{shard}.tsv"
     priority: CRITICAL_PATH
     conda:
-        generation_environment("perturbations", "llm")
+        ASKING.environment("perturbations", "llm")
     threads: settings.generation.threads
     resources:
-        mem_mb=scale_by_attempt(3000 if not stage_gpus("perturbations") else 64000),
-        runtime=scale_by_attempt(60 if not stage_gpus("perturbations") else 120),
+        mem_mb=scale_by_attempt(3000 if not ASKING.gpus_of_shard("perturbations") else 64000),
+        runtime=scale_by_attempt(60 if not ASKING.gpus_of_shard("perturbations") else 120),
         disk_mb=500,
-        gpu=stage_gpus("perturbations"),
-        api_slots=api_slots("llm"),
+        gpu=ASKING.gpus_of_shard("perturbations"),
+        api_slots=ASKING.api_slots("llm"),
     params:
         threads=settings.generation.threads,
-        engines=engine_code("llm"),
+        engines=ASKING.engine_code("llm"),
         llm=settings.generation.llm.identity(),
         perturbations=settings.generation.perturbations,
         attempts=settings.generation.attempts,

@@ -6,9 +6,9 @@ rule caption_scenes:
     """A first coarse caption for each scene of videos that came without moments."""
     input:
         scenes="results/{dataset}/corpus/scenes/{shard}.jsonl",
-        prompts=prompt_files(COARSE_CAPTION),
+        prompts=ASKING.prompts(COARSE_CAPTION),
         weights=role_records(settings, "video_lmm"),
-        cassettes=cassettes("video_lmm"),
+        cassettes=ASKING.cassettes("video_lmm"),
     output:
         captions="results/{dataset}/corpus/scenes/{shard}.captions.jsonl",
         counts="results/{dataset}/corpus/scenes/{shard}.counts.json",
@@ -19,17 +19,17 @@ rule caption_scenes:
     wildcard_constraints:
         dataset=datasets("proposes_moments"),
     conda:
-        generation_environment("captions", "video_lmm")
+        ASKING.environment("captions", "video_lmm")
     threads: settings.generation.threads
     resources:
-        mem_mb=scale_by_attempt(3000 if not engine_gpus("video_lmm") else 64000),
-        runtime=scale_by_attempt(60 if not engine_gpus("video_lmm") else 240),
+        mem_mb=scale_by_attempt(3000 if not ASKING.gpus("video_lmm") else 64000),
+        runtime=scale_by_attempt(60 if not ASKING.gpus("video_lmm") else 240),
         disk_mb=500,
-        gpu=engine_gpus("video_lmm"),
-        api_slots=api_slots("video_lmm"),
+        gpu=ASKING.gpus("video_lmm"),
+        api_slots=ASKING.api_slots("video_lmm"),
     params:
         threads=settings.generation.threads,
-        engines=engine_code("video_lmm"),
+        engines=ASKING.engine_code("video_lmm"),
         dynamics=dataset_settings("dynamics"),
         video_lmm=settings.generation.video_lmm.identity(),
         attempts=settings.generation.attempts,

@@ -59,9 +59,9 @@ rule write_rextime_questions:
     input:
         rows=f"{SUITE}/items.jsonl",
         videos=f"{SUITE}/videos/{{shard}}.jsonl",
-        prompts=prompt_files(*GENERATION),
+        prompts=ASKING.prompts(*GENERATION),
         weights=role_records(settings, "llm", "video_lmm"),
-        cassettes=cassettes("llm", "video_lmm"),
+        cassettes=ASKING.cassettes("llm", "video_lmm"),
     output:
         questions=f"{SUITE}/questions/{{shard}}.jsonl",
         fates=f"{SUITE}/questions/{{shard}}.fates.jsonl",
@@ -72,17 +72,17 @@ rule write_rextime_questions:
     benchmark:
         f"logs/{settings.name}/write_rextime_questions/{{shard}}.tsv"
     conda:
-        generation_environment("captions", "llm", "video_lmm")
+        ASKING.environment("captions", "llm", "video_lmm")
     threads: settings.generation.threads
     resources:
-        mem_mb=scale_by_attempt(3000 if not engine_gpus("llm", "video_lmm") else 64000),
-        runtime=scale_by_attempt(60 if not engine_gpus("llm", "video_lmm") else 240),
+        mem_mb=scale_by_attempt(3000 if not ASKING.gpus("llm", "video_lmm") else 64000),
+        runtime=scale_by_attempt(60 if not ASKING.gpus("llm", "video_lmm") else 240),
         disk_mb=500,
-        gpu=engine_gpus("llm", "video_lmm"),
-        api_slots=api_slots("llm", "video_lmm"),
+        gpu=ASKING.gpus("llm", "video_lmm"),
+        api_slots=ASKING.api_slots("llm", "video_lmm"),
     params:
         threads=settings.generation.threads,
-        engines=engine_code("llm", "video_lmm"),
+        engines=ASKING.engine_code("llm", "video_lmm"),
         llm=settings.generation.llm.identity(),
         video_lmm=settings.generation.video_lmm.identity(),
         spoiled_share=settings.generation.scene_reader.spoiled_share,

@@ -13,9 +13,9 @@ rule answer_rextime_questions:
     input:
         questions=f"{SUITE}/questions/{{shard}}.jsonl",
         videos=f"{SUITE}/videos/{{shard}}.jsonl",
-        prompts=lambda wildcards: prompt_files(*PROTOCOL_TASKS[wildcards.protocol]),
+        prompts=lambda wildcards: ASKING.prompts(*PROTOCOL_TASKS[wildcards.protocol]),
         weights=role_records(settings, "video_lmm"),
-        cassettes=cassettes("video_lmm"),
+        cassettes=ASKING.cassettes("video_lmm"),
     output:
         submission=f"{SUITE}/answers/{{protocol}}/{{shard}}.jsonl",
         failures=f"{SUITE}/answers/{{protocol}}/{{shard}}.failures.jsonl",
@@ -25,17 +25,17 @@ rule answer_rextime_questions:
     benchmark:
         f"logs/{settings.name}/answer_rextime_questions/{{protocol}}-{{shard}}.tsv"
     conda:
-        generation_environment("captions", "video_lmm")
+        ASKING.environment("captions", "video_lmm")
     threads: settings.generation.threads
     resources:
-        mem_mb=scale_by_attempt(3000 if not engine_gpus("video_lmm") else 64000),
-        runtime=scale_by_attempt(60 if not engine_gpus("video_lmm") else 240),
+        mem_mb=scale_by_attempt(3000 if not ASKING.gpus("video_lmm") else 64000),
+        runtime=scale_by_attempt(60 if not ASKING.gpus("video_lmm") else 240),
         disk_mb=500,
-        gpu=engine_gpus("video_lmm"),
-        api_slots=api_slots("video_lmm"),
+        gpu=ASKING.gpus("video_lmm"),
+        api_slots=ASKING.api_slots("video_lmm"),
     params:
         threads=settings.generation.threads,
-        engines=engine_code("video_lmm"),
+        engines=ASKING.engine_code("video_lmm"),
         video_lmm=settings.generation.video_lmm.identity(),
         attempts=settings.generation.attempts,
         frame_side=settings.generation.frame_side,

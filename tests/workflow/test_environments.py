@@ -15,6 +15,7 @@ from packaging.utils import canonicalize_name
 from running import PROJECT
 
 from verified.config import load
+from verified.lmm.paths import AskingJobs
 
 ENVIRONMENTS = sorted((PROJECT / "envs").glob("*.yaml"))
 VLLM = PROJECT / "envs" / "generation-cuda.yaml"
@@ -53,7 +54,7 @@ def rules() -> list[tuple[str, Path, Path | None]]:
         for rule_text in re.split(r"^(?:rule|checkpoint) ", file.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
             name = rule_text.split(":", 1)[0]
             script = re.search(r'script:\s+"\.\./scripts/([\w./]+)"', rule_text)
-            conda = re.search(r'conda:\s+(?:"\.\./envs/([\w-]+)\.yaml"|generation_environment\("([\w-]+)")', rule_text)
+            conda = re.search(r'conda:\s+(?:"\.\./envs/([\w-]+)\.yaml"|ASKING\.environment\("([\w-]+)")', rule_text)
             if script:
                 environment = PROJECT / "envs" / f"{conda[1] or conda[2]}.yaml" if conda else None
                 listed.append((name, SCRIPTS / script[1], environment))
@@ -155,9 +156,7 @@ def test_a_job_with_a_role_on_vllm_gets_its_environment():
     section = {"llm": {"engine": "vllm", "model": "m"}, "image_lmm": {"engine": "openai", "model": "m"}}
     source = {"kind": "demo"}
     settings = load({"datasets": {"mine": {"title": "Mine", "source": source}}, "generation": section})
-    functions = {"settings": settings}
-    exec((PROJECT / "rules" / "generation.smk").read_text(encoding="utf-8"), functions)
-    environment_of = functions["generation_environment"]
+    environment_of = AskingJobs(settings).environment
     assert environment_of("captions", "image_lmm", "llm") == f"../envs/{VLLM.name}"
     assert environment_of("captions", "image_lmm") == "../envs/captions.yaml"
 

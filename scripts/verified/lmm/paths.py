@@ -1,0 +1,119 @@
+"""What rules give to jobs that ask models: files, resources, an environment, and what their calls depend on."""
+
+from collections.abc import Callable
+from typing import Any
+
+from verified.config import Config
+from verified.config.generation import ROLES, EngineSettings
+from verified.lmm.jobs import asked_first, job_of_shard, prefetch_threads, shards_of_job
+from verified.lmm.prompts import prompt_file
+from verified.lmm.tasks import Task
+from verified.lmm.tasks.paper import TASKS_OF_STAGE, roles_of_stage
+from verified.runtime.digest import modules_digest
+from verified.runtime.shards import shard_names
+from verified.weights.paths import role_records
+
+NUMBERS = ("candidates", "questions", "perturbations", "attempts", "frame_side")
+"""Keys of `generation` that decide what is asked."""
+
+
+class AskingJobs:
+    """The jobs of a configuration that ask models; `roles` are llm, image_lmm and video_lmm, those that a job uses."""
+
+    def __init__(self, settings: Config):
+        self.settings, self.generation = settings, settings.generation
+        self.all_shards = shard_names(settings.shards)
+
+    def _used(self, roles: tuple[str, ...]) -> list[EngineSettings]:
+        return [getattr(self.generation, role) for role in roles]
+
+    def prompts(self, *tasks: Task) -> list[str]:
+        """The prompt files of the given tasks: a rule depends on those it uses and no others."""
+        return [prompt_file(self.generation.prompts, task.name) for task in tasks]
+
+    def cassettes(self, *roles: str) -> list[str]:
+        """The cassettes that answer for a job's roles: another file under the same name answers otherwise."""
+        return sorted({role.cassette for role in self._used(roles) if role.cassette})
+
+    def gpus(self, *roles: str) -> int:
+        """GPUs of a job: the most that any of its roles asks for (they share them)."""
+        return max(role.gpu for role in self._used(roles))
+
+    def api_slots(self, *roles: str) -> int:
+        """Calls under way at once in a job, where a role is answered by an endpoint."""
+        return max((role.api_slots for role in self._used(roles) if role.kind.asks_endpoint), default=0)
+
+    def environment(self, stage: str, *roles: str) -> str:
+        """The conda file of a job: that of its stage, unless the engine of a role has one of its own."""
+        own = [role.kind.environment for role in self._used(roles) if role.kind.environment]
+        return f"../envs/{max(own, default=stage)}.yaml"
+
+    def calls_settings(self) -> dict[str, Any]:
+        """What the calls of any stage depend on."""
+        chosen = {role: getattr(self.generation, role).identity() for role in ROLES}
+        return chosen | {name: getattr(self.generation, name) for name in NUMBERS}
+
+    def engine_code(self, *roles: str) -> dict[str, str]:
+        """A digest of the code of each engine that a job uses."""
+        modules = {role.engine: role.kind.module for role in self._used(roles)}
+        return {engine: modules_digest(modules[engine].removeprefix("verified.")) for engine in sorted(modules)}
+
+    def threads(self, stage: str) -> int:
+        """Cores of a job that makes a stage's calls: those that compute, and those that decode ahead of a GPU."""
+        return self.generation.threads + prefetch_threads(self.generation, stage)
+
+    def asked_by(self, stage: str) -> Callable[[Any], list[str]]:
+        """An input function: the job of ask_models that makes the calls of a shard; none where the shard's job does."""
+
+        def files(wildcards: Any) -> list[str]:
+            if not asked_first(self.generation, stage):
+                return []
+            job = job_of_shard(wildcards.shard, self.all_shards, self.generation.shards_per_job)
+            return [f"results/{wildcards.dataset}/captions/asked/{stage}-{job}.json"]
+
+        return files
+
+    def threads_of_shard(self, stage: str) -> int:
+        """Cores of a shard's job: those that compute alone where ask_models makes its calls."""
+        return self.generation.threads if asked_first(self.generation, stage) else self.threads(stage)
+
+    def gpus_of_shard(self, stage: str) -> int:
+        """GPUs of a shard's job: none where ask_models makes its calls."""
+        return 0 if asked_first(self.generation, stage) else self.gpus(*roles_of_stage(stage))
+
+    # Of a job of ask_models, from its wildcards
+
+    def shards(self, wildcards: Any) -> list[str]:
+        """The shards that it asks about."""
+        return shards_of_job(wildcards.job, self.all_shards, self.generation.shards_per_job)
+
+    def gpus_asking(self, wildcards: Any) -> int:
+        """The most GPUs that any of its models takes, as they take turns."""
+        return self.gpus(*roles_of_stage(wildcards.stage))
+
+    def slots_asking(self, wildcards: Any) -> int:
+        """Its calls to endpoints that are under way at once."""
+        return self.api_slots(*roles_of_stage(wildcards.stage))
+
+    def threads_asking(self, wildcards: Any) -> int:
+        """Its cores."""
+        return self.threads(wildcards.stage)
+
+    def inputs(self, wildcards: Any) -> dict[str, list[str]]:
+        """The files of all its shards."""
+        folder, stage, roles = f"results/{wildcards.dataset}", wildcards.stage, roles_of_stage(wildcards.stage)
+
+        def each(pattern: str) -> list[str]:
+            return [f"{folder}/{pattern.format(shard=shard)}" for shard in self.shards(wildcards)]
+
+        found = {
+            "moments": each("corpus/shards/{shard}.moments.jsonl"),
+            "prompts": self.prompts(*TASKS_OF_STAGE[stage]),
+            "weights": role_records(self.settings, *roles),
+            "cassettes": self.cassettes(*roles),
+        }
+        if stage == "statics":
+            found["keyframes"] = each("keyframes/{shard}.tar")
+        if stage == "dynamics":
+            found["videos"] = each("corpus/shards/{shard}.videos.jsonl")
+        return found
