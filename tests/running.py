@@ -39,9 +39,14 @@ def command(folder: Path, *arguments: str, config: Path = NANO) -> list[str]:
 
 
 def digests(folder: Path) -> dict[str, str]:
-    """SHA-256 of every file that the workflow built, by path; the ledger is compared by its content elsewhere."""
+    """SHA-256 of every file that the workflow built, by path.
+
+    The ledger is compared by its content elsewhere; the division of rows into shards is a scratch file with a tag.
+    """
     return {
         path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in sorted((folder / "results").rglob("*"))
-        if path.is_file() and "ledger.sqlite" not in path.relative_to(folder).as_posix()
+        if path.is_file()
+        and "ledger.sqlite" not in path.relative_to(folder).as_posix()
+        and not path.name.startswith(".rows")
     }
