@@ -1,7 +1,7 @@
-from verified.config.folders import digest_of, shown_datasets
+from verified.config.folders import shown_datasets
 from verified.io.pages import TABLE, page_digest
-from verified.lmm.tasks.paper import prompt_set
 from verified.tables.paths import ablations, annotated_here, demos, finished_studies, published, run_files, stage_tables
+from verified.tables.shown import shown
 
 STATISTICS = ("language", "many_to_many", "confidence", "spans")
 
@@ -42,8 +42,7 @@ rule build_tables:
         mem_mb=scale_by_attempt(2000),
         runtime=scale_by_attempt(30),
     params:
-        settings=digest_of(settings),
-        prompts=prompt_set(settings.generation.prompts),
+        settings=shown(settings).model_dump(mode="json"),
         page=page_digest(TABLE),
     script:
         "../scripts/tables/build.py"

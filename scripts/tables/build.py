@@ -6,19 +6,16 @@ with job(snakemake):
     from pathlib import Path
 
     from verified.benchmark.published import read_published
-    from verified.config import load
-    from verified.config.folders import shown_datasets
     from verified.tables.availability import availability_tables
     from verified.tables.collect import Collection
     from verified.tables.evaluator import evaluator_table
     from verified.tables.outcomes import outcomes_table
+    from verified.tables.shown import Shown
     from verified.tables.table import read_table_json
     from verified.tables.validity import validity_table
     from verified.tables.write import write_tables
 
-    configuration = load(snakemake.config)
-    inputs, settings = snakemake.input, configuration.model_dump(mode="json")
-    settings["datasets"] = {name: settings["datasets"][name] for name in shown_datasets(configuration)}
+    inputs, settings = snakemake.input, Shown(**snakemake.params.settings)
     statistics = [*inputs.statistics, *inputs.validity, *inputs.studies, *inputs.counts]
     collection = Collection(inputs.metrics, statistics)
     simple = [table for path in inputs.stages for table in read_table_json(path)]

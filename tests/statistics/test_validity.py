@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from shown_settings import shown_settings
 
 from verified.benchmark.vcmr.per_query import PerQuery
 from verified.statistics.validity import false_captions, recall_difference, review_gain
@@ -45,10 +46,9 @@ def test_a_difference_in_recall_is_over_all_trainings_and_says_how_many():
     single = [replace(run, values={"VR/r1": run.values["VR/r1"][:1]}) for run in (better, worse)]
     one = recall_difference("fine minus coarse", *single, "VR/r1", (">", 0))
     assert one["check"] == "fine minus coarse, VR/r1" and one["trainings"] == 1 and one["met"] is None
-    settings = {"datasets": {"demo": {"title": "Demo"}}}
     collection = Collection([], [])
     collection.statistics["demo", "validity"] = {"checks": [row, one]}
-    shown = validity_table(settings, collection)
+    shown = validity_table(shown_settings({"demo": "Demo"}), collection)
     assert [line[-1] for line in shown.rows] == ["yes", "one training"]
     assert shown.texts()[1][2].endswith("]¹") and any("One training" in note for note in shown.notes)
 

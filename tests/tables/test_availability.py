@@ -3,10 +3,11 @@
 from types import SimpleNamespace
 
 import pytest
+from shown_settings import shown_settings
 
 from verified.tables.availability import METRICS, availability_lines, availability_tables
 
-SETTINGS = {"datasets": {"sta": {"title": "STA"}, "demo": {"title": "Demo"}}}
+SETTINGS = shown_settings({"sta": "STA", "demo": "Demo"})
 COUNTS = {
     "train": {"videos": 10, "videos_at_hand": 9, "moments": 30, "moments_at_hand": 25},
     "test": {"videos": 8, "videos_at_hand": 4, "moments": 20, "moments_at_hand": 12},

@@ -1,11 +1,13 @@
 """The table of the noise evaluator."""
 
+from shown_settings import shown_settings
+
 from verified.io.jsonl import write_json
 from verified.tables.evaluator import evaluator_table
 
 AREA = {"faithful": 10, "disturbed": 5, "value": 0.7, "low": 0.6, "high": 0.8}
 NONE = {"faithful": 0, "disturbed": 5, "value": None, "low": None, "high": None}
-SETTINGS = {"evaluator": {"hard_negatives": "all"}, "datasets": {"one": {"title": "One"}, "two": {"title": "Two"}}}
+SETTINGS = shown_settings({"one": "One", "two": "Two"})
 
 
 def test_variants_stand_in_order_and_no_row_twice(tmp_path):

@@ -6,6 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from shown_settings import shown_settings
 
 from verified.benchmark.published import VERDICTS, Place, read_published
 from verified.corpus.sources import collections
@@ -19,6 +20,7 @@ from verified.tables.reproduction import (
     reproduction,
     verdict_table,
 )
+from verified.tables.shown import Shown
 from verified.tables.write import write_simple
 
 
@@ -26,8 +28,8 @@ def published() -> dict[Place, str]:
     return read_published(Path(__file__).resolve().parents[2] / "config" / "published.csv", "verified")
 
 
-def settings(title: str = "Charades-FIG", kind: str = "released") -> dict:
-    return {"name": "released", "seed": 1, "datasets": {"charades": {"title": title, "source": {"kind": kind}}}}
+def settings(title: str = "Charades-FIG", kind: str = "released") -> Shown:
+    return shown_settings({"charades": title}, kind, seed=1)
 
 
 def collection(
@@ -75,7 +77,7 @@ def collection(
     return Collection([], paths)
 
 
-def verdicts(folder: Path, given: dict | None = None, **changes) -> dict[tuple, dict]:
+def verdicts(folder: Path, given: Shown | None = None, **changes) -> dict[tuple, dict]:
     rows = reproduction(given or settings(), collection(folder, **changes), published())
     assert len(rows) == 1226 and all(tuple(row) == HEADER for row in rows)
     return {

@@ -13,8 +13,8 @@ from hypothesis import settings as cases
 from hypothesis import strategies as st
 from refusals import refused
 from running import PROJECT
+from shown_settings import shown_settings
 
-from verified.config import load
 from verified.tables.collect import Collection
 from verified.tables.forms import Sheet, csv_text, html_page, latex, markdown
 from verified.tables.table import Estimate, SimpleTable, read_table_json, write_table_json
@@ -106,13 +106,8 @@ def test_the_example_of_the_documentation_can_be_read(tmp_path):
     assert table.texts()[0] == ["Films", "180 s", "12.30 [10.00, 14.50]", "200"]
 
 
-def no_data_sets() -> dict:
-    values = load({"datasets": {"demo": {"title": "D", "source": {"kind": "demo"}}}}).model_dump(mode="json")
-    return {**values, "datasets": {}}
-
-
 def test_a_configuration_without_corpora_for_retrieval_has_its_own_tables_alone(tmp_path):
-    write_tables(tmp_path / "t", no_data_sets(), Collection([], []), tmp_path, [], [TABLE])
+    write_tables(tmp_path / "t", shown_settings({}, longform={}), Collection([], []), tmp_path, [], [TABLE])
     assert sorted(path.name for path in (tmp_path / "t").iterdir()) == [
         "all.csv",
         "long-form.csv",
@@ -126,7 +121,7 @@ def test_a_configuration_without_corpora_for_retrieval_has_its_own_tables_alone(
 @pytest.mark.parametrize("tables", [[TABLE, TABLE], [SimpleTable("main-4", "t", ("a",), [["b"]])]])
 def test_two_tables_of_one_name_are_refused(tables, tmp_path):
     with refused("called"):
-        write_tables(tmp_path / "t", no_data_sets(), Collection([], []), tmp_path, [], tables)
+        write_tables(tmp_path / "t", shown_settings({}, longform={}), Collection([], []), tmp_path, [], tables)
 
 
 class Cells(html.parser.HTMLParser):

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from refusals import refused
+from shown_settings import shown_settings
 
 from verified.benchmark.published import Place, read_published
 from verified.benchmark.vcmr.metrics import MIOU, SPAN_RECALLS, VIDEO_RECALLS
@@ -20,6 +21,7 @@ from verified.tables.reproduction import place_of
 from verified.tables.write import write_tables
 
 PUBLISHED = Path(__file__).resolve().parents[2] / "config" / "published.csv"
+DEMO = {"demo": "Demo-FIG"}
 BY_KEY = {table.key: table for table in TABLES}
 
 
@@ -111,7 +113,7 @@ def test_best_is_marked_only_when_the_paired_test_says_so(tmp_path):
 def test_where_a_row_has_one_training_nothing_is_best_and_no_difference_is_tested(tmp_path):
     paths = [made_run(tmp_path, "xml", 0.8 + seed / 100, seed=seed) for seed in (1, 2, 3)]
     paths.append(made_run(tmp_path, "hero", 0.2))
-    write_tables(tmp_path / "t", demo_settings(["xml", "hero"]), collected(paths), tmp_path)
+    write_tables(tmp_path / "t", shown_settings(DEMO, models=("xml", "hero")), collected(paths), tmp_path)
     page = (tmp_path / "t" / "main-5.md").read_text(encoding="utf-8")
     rows = {line.split(" | ")[1]: line for line in page.splitlines() if line.startswith("| Demo-FIG")}
     assert "**" not in page and "]¹" in rows["HERO"] and "]¹" not in rows["XML"]
@@ -128,7 +130,7 @@ def test_where_a_row_has_one_training_nothing_is_best_and_no_difference_is_teste
 
 def test_the_foot_says_what_was_drawn_and_how_alike_it_is(tmp_path):
     paths = [made_run(tmp_path, "xml", 0.5 + seed / 100, seed=seed) for seed in (1, 2, 3)]
-    write_tables(tmp_path / "t", demo_settings(["xml"]), collected(paths), tmp_path)
+    write_tables(tmp_path / "t", shown_settings(DEMO), collected(paths), tmp_path)
     page = (tmp_path / "t" / "main-4.md").read_text(encoding="utf-8")
     assert "Demo-FIG: 200 queries in 50 videos; intra-class correlation of queries of one video 0.9" in page
 
@@ -170,7 +172,7 @@ def test_gains_of_fine_training_stand_in_the_foot_and_in_a_table_of_their_own(tm
         for captions, share in (("cog", 0.2), ("fig", 0.5), ("fig-lowest", 0.45))
         for seed in (1, 2)
     ]
-    write_tables(tmp_path / "t", demo_settings(["xml"]), collected(paths), tmp_path)
+    write_tables(tmp_path / "t", shown_settings(DEMO), collected(paths), tmp_path)
     foot = (tmp_path / "t" / "main-6.md").read_text(encoding="utf-8")
     assert "XML: 2 trainings." in foot and "training seeds: 1, 2." in foot
     assert "Demo-FIG, XML trained on FIG minus XML trained on COG, tested on FIG: VCMR 0.5/r5 +30.00 [" in foot
@@ -186,22 +188,22 @@ def test_gains_of_fine_training_stand_in_the_foot_and_in_a_table_of_their_own(tm
 
 
 def test_tables_of_ones_own_corpus_say_what_is_not_to_be_trusted(tmp_path):
-    settings = demo_settings(["xml"])
     collection = collected([made_run(tmp_path, "xml", 0.5)])
-    assert not any("not to be trusted" in line for line in provenance(settings, collection, tmp_path))
-    settings["datasets"]["demo"]["source"]["kind"] = "folder"
-    settings["annotations"]["choose_by"] = "encoder"
-    lines = provenance(settings, collection, tmp_path)
-    assert any(line.startswith("Demo-FIG: Confidences are not to be trusted") for line in lines)
-    assert any("annotations.choose_by: encoder" in line for line in lines)
-    settings["evaluator"] |= {"umt_file": "umt.pth", "checkpoint": None}
-    assert not any("not to be trusted" in line for line in provenance(settings, collection, tmp_path))
+
+    def lines(kind: str, **sections: object) -> list[str]:
+        return provenance(shown_settings(DEMO, kind, **sections), collection, tmp_path)
+
+    assert not any("not to be trusted" in line for line in lines("demo"))
+    own = lines("folder", annotations={"choose_by": "encoder"})
+    assert any(line.startswith("Demo-FIG: Confidences are not to be trusted") for line in own)
+    assert any("annotations.choose_by: encoder" in line for line in own)
+    assert not any("not to be trusted" in line for line in lines("folder", evaluator={"umt_file": "umt.pth"}))
 
 
 def test_one_training_says_what_its_interval_lacks(tmp_path):
     paths = [made_run(tmp_path, "xml", 0.5, seed=1), made_run(tmp_path, "xml", 0.6, seed=2)]
     paths.append(made_run(tmp_path, "hero", 0.4))
-    write_tables(tmp_path / "t", demo_settings(["xml", "hero"]), collected(paths), tmp_path)
+    write_tables(tmp_path / "t", shown_settings(DEMO, models=("xml", "hero")), collected(paths), tmp_path)
     foot = (tmp_path / "t" / "main-4.md").read_text(encoding="utf-8")
     assert "XML: 2 trainings." in foot and "training seeds: HERO 1; XML 1, 2." in foot
     assert "One training: the interval holds the draw of test videos only" in foot and "So for HERO." in foot
@@ -217,20 +219,10 @@ def test_trainings_that_were_tested_on_other_queries_are_named(tmp_path):
         collected(paths).cells(BY_KEY["main-5"], "demo")
 
 
-def demo_settings(models: list[str]) -> dict:
-    from verified.config import load
-
-    values = {"datasets": {"demo": {"title": "Demo-FIG", "source": {"kind": "demo"}}}, "retrieval": {"models": models}}
-    known = {"datasets": values["datasets"], "retrieval": {"models": [name for name in models if name != "my-model"]}}
-    plain = load(known).model_dump(mode="json")
-    plain["retrieval"]["models"] = models  # as if a file for my-model stood beside the others
-    return plain
-
-
 def test_all_forms_are_written_with_their_provenance(tmp_path):
     collection = collected([made_run(tmp_path, "xml", 0.5), made_run(tmp_path, "my-model", 0.25)])
     folder = tmp_path / "tables"
-    write_tables(folder, demo_settings(["xml", "my-model"]), collection, tmp_path)
+    write_tables(folder, shown_settings(DEMO, models=("xml", "my-model")), collection, tmp_path)
     for table in TABLES:
         page = ["html"] if table.runs else []
         for ending in ("csv", "md", "tex", *page):
@@ -277,7 +269,7 @@ def test_a_finished_study_fills_its_tables_and_one_that_is_open_says_so(tmp_path
     path.parent.mkdir(parents=True)
     path.write_text(json.dumps(summary))
     for name, paths in (("open", []), ("done", [str(path)])):
-        write_tables(tmp_path / name, demo_settings(["xml"]), Collection([], paths), tmp_path)
+        write_tables(tmp_path / name, shown_settings(DEMO), Collection([], paths), tmp_path)
     missing = (tmp_path / "open" / "main-3.md").read_text(encoding="utf-8")
     assert "needs people" in missing and "| – | – | – | – | – |" in missing
     done = (tmp_path / "done" / "supp-3.md").read_text(encoding="utf-8")
@@ -287,13 +279,12 @@ def test_a_finished_study_fills_its_tables_and_one_that_is_open_says_so(tmp_path
 
 
 def test_printed_figures_stand_beside_ours_only_where_the_data_set_is_the_papers(tmp_path):
-    settings = demo_settings(["xml"])
     published = {Place("main-2", "Demo-FIG", train="COG", task="many-to-many", metric="classes"): "7"}
     path = tmp_path / "results" / "demo" / "statistics" / "many_to_many.json"
     path.parent.mkdir(parents=True)
     path.write_text(json.dumps({kind: {"classes": 9, "instances": 20} for kind in ("cog", "fig")}))
     for kind, shown in (("demo", False), ("folder", True)):
-        settings["datasets"]["demo"]["source"] = {"kind": kind}
+        settings = shown_settings(DEMO, kind)
         write_tables(tmp_path / kind, settings, Collection([], [str(path)]), tmp_path, published)
         assert ("9 (paper 7, +2)" in (tmp_path / kind / "main-2.md").read_text(encoding="utf-8")) == shown
         assert (",9,,,,,7.0,2.0," in (tmp_path / kind / "all.csv").read_text(encoding="utf-8")) == shown

@@ -13,11 +13,6 @@ STAND_IN_FRAMES = 8
 """Frames of a moment for which the stand-in's times were learnt."""
 
 
-def imported_checkpoint(checkpoint: str | None, umt_file: str | None) -> str | None:
-    """See `Evaluator.imported`."""
-    return None if checkpoint == STAND_IN else checkpoint or umt_file
-
-
 class Evaluator(Section):
     """Architecture, pre-training stand-in, fine-tuning and scoring."""
 
@@ -130,7 +125,7 @@ class Evaluator(Section):
     @property
     def imported(self) -> str | None:
         """The checkpoint of the user's that it starts from; null for the stand-in and for a pre-training of ours."""
-        return imported_checkpoint(self.checkpoint, self.umt_file)
+        return None if self.checkpoint == STAND_IN else self.checkpoint or self.umt_file
 
     @property
     def processes(self) -> int:

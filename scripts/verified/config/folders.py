@@ -5,7 +5,6 @@ The rules' wildcard `dataset` is that folder without `results/`; `runtime.folder
 it.
 """
 
-import hashlib
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
@@ -38,11 +37,6 @@ RESERVED = {
     "weights",
 }
 """Folders of stages below results/NAME: no data set may be called so."""
-
-
-def digest_of(settings: Config) -> str:
-    """What tells one configuration from another, for rules that depend on the whole and read it themselves."""
-    return hashlib.sha256(settings.model_dump_json().encode()).hexdigest()[:16]
 
 
 def home(settings: Config) -> str:

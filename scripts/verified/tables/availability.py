@@ -6,19 +6,20 @@ paper that had all of them: a lower bound counts each missing ground truth as a 
 
 from verified.tables.collect import Collection
 from verified.tables.layout import TITLES
+from verified.tables.shown import Shown
 from verified.tables.table import SimpleTable
 
 METRICS = (*(("VCMR", metric) for metric in ("0.5/r1", "0.5/r10", "0.7/r1", "0.7/r10")), ("VR", "r1"), ("VR", "r10"))
 
 
-def availability_tables(settings: dict, collection: Collection) -> list[SimpleTable]:
+def availability_tables(settings: Shown, collection: Collection) -> list[SimpleTable]:
     """Table `availability` of all published data sets, and `availability-recall` where retrieval models were tested."""
     published = {
-        name: counts_of_splits for name in settings["datasets"] if (counts_of_splits := _published(collection, name))
+        name: counts_of_splits for name in settings.datasets if (counts_of_splits := _published(collection, name))
     }
     rows = [
         (
-            settings["datasets"][name]["title"],
+            settings.datasets[name].title,
             split,
             *(counts[key] for key in ("videos", "videos_at_hand", "moments", "moments_at_hand")),
         )
@@ -41,17 +42,17 @@ def availability_tables(settings: dict, collection: Collection) -> list[SimpleTa
     return tables
 
 
-def availability_lines(settings: dict, collection: Collection) -> list[str]:
+def availability_lines(settings: Shown, collection: Collection) -> list[str]:
     """A line per published data set for the foot of every table: n of N videos by split."""
     lines = []
-    for name, values in settings["datasets"].items():
+    for name, data_set in settings.datasets.items():
         if counts_of_splits := _published(collection, name):
             splits = "; ".join(
                 f"{split}: {counts['videos_at_hand']} of {counts['videos']} videos, {counts['moments_at_hand']} of "
                 f"{counts['moments']} moments"
                 for split, counts in counts_of_splits.items()
             )
-            lines.append(f"{values['title']}, at hand of what is published: {splits}.")
+            lines.append(f"{data_set.title}, at hand of what is published: {splits}.")
     return lines
 
 
@@ -59,7 +60,7 @@ def _published(collection: Collection, name: str) -> dict[str, dict[str, int]]:
     return collection.statistics.get((name, "counts"), {}).get("published", {})
 
 
-def _recall(settings: dict, seeds: list[dict], key: tuple[str, str, str, str], published: dict) -> tuple:
+def _recall(settings: Shown, seeds: list[dict], key: tuple[str, str, str, str], published: dict) -> tuple:
     name, model, trained, tested = key
     asked, split = seeds[0]["queries"], seeds[0]["split"]
     # A split that was divided off (held-out) is no published one; what was asked is then all there is to compare with.
@@ -69,4 +70,4 @@ def _recall(settings: dict, seeds: list[dict], key: tuple[str, str, str, str], p
         mean = sum(seed["metrics"][task][metric] for seed in seeds) / len(seeds)
         values += [float(mean), float(mean * asked / total)]
     method = TITLES.get(model, model)
-    return (settings["datasets"][name]["title"], method, trained, tested, asked, total, *values)
+    return (settings.datasets[name].title, method, trained, tested, asked, total, *values)

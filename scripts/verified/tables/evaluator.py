@@ -1,6 +1,7 @@
 """The table of the noise evaluator: how well it recognises disturbed captions, and what its fine-tuning gains."""
 
 from verified.io.jsonl import read_json
+from verified.tables.shown import Shown
 from verified.tables.table import Estimate, SimpleTable, Value
 
 HEADER = (
@@ -17,12 +18,12 @@ VARIANTS = {
 }
 
 
-def evaluator_table(settings: dict, validations: list[str], ablations: list[str]) -> SimpleTable:
+def evaluator_table(settings: Shown, validations: list[str], ablations: list[str]) -> SimpleTable:
     """A row per data set, set of captions and variant of fine-tuning; intervals of 95 % over moments.
 
     validations: evaluator/validation.json of each data set; ablations: ablation.json beside the checkpoint, if made.
     """
-    configured = f"hard_negatives {settings['evaluator']['hard_negatives']}"
+    configured = f"hard_negatives {settings.evaluator.hard_negatives}"
     rows = [row for path in ablations for row in read_json(path)]
     known = {(row["dataset"], row["set"]) for row in rows}
     for path in validations:
@@ -31,7 +32,7 @@ def evaluator_table(settings: dict, validations: list[str], ablations: list[str]
             if (validation["dataset"], name) not in known:
                 rows.append({"dataset": validation["dataset"], "set": name, "variant": configured, **values["auroc"]})
     rows.sort(key=lambda row: (row["dataset"], _rank(row["set"], SETS), _rank(row["variant"], VARIANTS)))
-    lines = [_line(settings["datasets"][row["dataset"]]["title"], row) for row in rows]
+    lines = [_line(settings.datasets[row["dataset"]].title, row) for row in rows]
     return SimpleTable("evaluator", "faithful captions told from disturbed ones", HEADER, lines, digits=3)
 
 

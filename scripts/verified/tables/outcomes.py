@@ -3,14 +3,15 @@
 from pathlib import Path
 
 from verified.io.jsonl import read_json
+from verified.tables.shown import Shown
 from verified.tables.table import SimpleTable
 
 STATUSES = ("ok", "truncated", "invalid", "blocked", "error")
 
 
-def outcomes_table(settings: dict, paths: list[str]) -> SimpleTable:
+def outcomes_table(settings: Shown, paths: list[str]) -> SimpleTable:
     """A row per task from results/DATASET/captions/outcomes.json of each data set."""
-    rows = [row for path in paths for row in _rows(settings["datasets"][Path(path).parts[-3]]["title"], path)]
+    rows = [row for path in paths for row in _rows(settings.datasets[Path(path).parts[-3]].title, path)]
     header = ("Data set", "Stage", "Task", "Calls", *STATUSES, "Reasons")
     return SimpleTable("outcomes", "what became of every call to a model", header, rows)
 

@@ -5,13 +5,11 @@ from pathlib import Path
 
 from verified import __version__
 from verified.config.engines import ENGINES
-from verified.config.evaluator import imported_checkpoint
-from verified.config.sources import KINDS
 from verified.config.trust import NOT_TRUSTED, untrusted
-from verified.lmm.tasks.paper import prompt_set
 from verified.tables.availability import availability_lines
 from verified.tables.collect import Collection
 from verified.tables.layout import TITLES
+from verified.tables.shown import Shown, ShownDataSet, ShownModel, ShownRole
 from verified.weights.lock import read_lock
 from verified.weights.wanted import Wanted
 
@@ -34,50 +32,41 @@ def _git(project: Path, *arguments: str) -> str:
     return subprocess.run(["git", *arguments], cwd=project, check=True, capture_output=True, text=True).stdout.strip()
 
 
-def provenance(settings: dict, collection: Collection, project: Path) -> list[str]:
-    """Lines naming data, models, seeds, code, counts and the hash of the ground truth.
-
-    `settings` is the whole configuration as plain values.
-    """
+def provenance(settings: Shown, collection: Collection, project: Path) -> list[str]:
+    """Lines naming data, models, seeds, code, counts and the hash of the ground truth."""
     lines = [
-        f"Configuration {settings['name']}, seed {settings['seed']}, {commit(project)}.",
-        *(_data(name, values) for name, values in settings["datasets"].items()),
+        f"Configuration {settings.name}, seed {settings.seed}, {commit(project)}.",
+        *(_data(name, data_set) for name, data_set in settings.datasets.items()),
     ]
-    locked = read_lock(settings["weights"]["lock"])["models"]
-    pipeline = [name for name, values in settings["datasets"].items() if KINDS[values["source"]["kind"]].annotated_here]
-    if pipeline:
-        generation, evaluator = settings["generation"], settings["evaluator"]
-        prompts = prompt_set(generation["prompts"])
+    locked = read_lock(settings.lock)["models"]
+    if any(data_set.source.annotated_here for data_set in settings.datasets.values()):
+        evaluator, prompts = settings.evaluator, settings.prompts
         lines.append(
             "Captions and perturbations: "
-            + ", ".join(f"{role} {_role(generation[role], locked)}" for role in ("llm", "image_lmm", "video_lmm"))
+            + ", ".join(f"{name} {_role(role, locked)}" for name, role in settings.roles.items())
             + f"; prompts of {prompts['name']}, sha256 {prompts['sha256']}. "
-            + f"Evaluator: {evaluator['name']}, size {evaluator['size']}."
+            + f"Evaluator: {evaluator.name}, size {evaluator.size}."
         )
-        start = imported_checkpoint(evaluator["checkpoint"], evaluator["umt_file"])
         doubtful = [
-            values["title"]
-            for values in settings["datasets"].values()
-            if untrusted(KINDS[values["source"]["kind"]], start)
+            data_set.title for data_set in settings.datasets.values() if untrusted(data_set.source, evaluator.imported)
         ]
         if doubtful:
             lines.append(f"{', '.join(doubtful)}: {NOT_TRUSTED}")
-        if (by := settings["annotations"]["choose_by"]) != "confidence":
+        if (by := settings.choose_by) != "confidence":
             lines.append(f"Highest and lowest captions are not by confidence here, but by annotations.choose_by: {by}.")
     if collection.runs:
-        features = settings["features"]
         lines.append(
-            f"Retrieval on {_named(features['video_backbone'], features['video_revision'], locked)} video and "
-            f"{_named(features['text_encoder'], features['text_revision'], locked)} text features, "
+            f"Retrieval on {_named(settings.video_backbone, locked)} video and "
+            f"{_named(settings.text_encoder, locked)} text features, "
             f"training seeds: {_seeds(collection)}."
         )
     return [*lines, *availability_lines(settings, collection), *_tests(settings, collection)]
 
 
-def studies(settings: dict, collection: Collection) -> list[str]:
+def studies(settings: Shown, collection: Collection) -> list[str]:
     """Lines on the user studies behind the tables of grades: who answered, and how far the raters agree."""
     lines = []
-    for name, values in settings["datasets"].items():
+    for name, data_set in settings.datasets.items():
         study = collection.statistics.get((name, "study"))
         if study:
             alphas = ", ".join(
@@ -86,7 +75,7 @@ def studies(settings: dict, collection: Collection) -> list[str]:
             )
             counted = "one verdict per caption" if study["verdict"] == "caption" else "every answer counts"
             lines.append(
-                f"{values['title']}: study {study['study']}, {study['answers']} answers of "
+                f"{data_set.title}: study {study['study']}, {study['answers']} answers of "
                 f"{_who(study)}, {counted}; Krippendorff's alpha: {alphas}."
             )
     return lines
@@ -103,22 +92,21 @@ def _who(study: dict) -> str:
     return f"{who} (left out, with grades of fewer than {study['raters']}: {len(few)} captions)" if few else who
 
 
-def _role(role: dict, locked: dict) -> str:
+def _role(role: ShownRole, locked: dict) -> str:
     """The model of a role and its engine; answers that a cassette gave are named as such."""
-    cassette = f", answers of cassette {Path(role['cassette']).name} first" if role["cassette"] else ""
-    if not ENGINES[role["engine"]].loads_model:
-        return f"{role['model']} ({role['engine']}{cassette})"
-    return f"{_named(role['model'], role['revision'], locked)} ({role['engine']}{cassette})"
+    cassette = f", answers of cassette {Path(role.cassette).name} first" if role.cassette else ""
+    named = _named(role, locked) if ENGINES[role.engine].loads_model else role.model
+    return f"{named} ({role.engine}{cassette})"
 
 
-def _named(model: str, revision: str, locked: dict) -> str:
+def _named(shown: ShownModel, locked: dict) -> str:
     """A model with the commit that the lock file names."""
-    entry = locked.get(Wanted(model, revision).key)
-    return f"{model} at commit {entry['commit'][:12]}" if entry else model
+    entry = locked.get(Wanted(shown.model, shown.revision).key)
+    return f"{shown.model} at commit {entry['commit'][:12]}" if entry else shown.model
 
 
-def _data(name: str, values: dict) -> str:
-    return f"{values['title']}: {KINDS[values['source']['kind']].origin.format(name=name)}."
+def _data(name: str, data_set: ShownDataSet) -> str:
+    return f"{data_set.title}: {data_set.source.origin.format(name=name)}."
 
 
 def _seeds(collection: Collection) -> str:
@@ -129,16 +117,15 @@ def _seeds(collection: Collection) -> str:
     return "; ".join(f"{TITLES.get(model, model)} {seeds}" for model, seeds in by_model.items())
 
 
-def _tests(settings: dict, collection: Collection) -> list[str]:
+def _tests(settings: Shown, collection: Collection) -> list[str]:
     seen = {}
     for (dataset, _, _, tested_on), run in collection.runs.items():
         first = run.metrics[0]
-        title = settings["datasets"][dataset]["title"]
-        spans = settings["datasets"][dataset]["spans"]
+        data_set = settings.datasets[dataset]
         line = (
-            f"{title}, tested on {tested_on}: {first['queries']} queries, {first['videos']} videos of split "
+            f"{data_set.title}, tested on {tested_on}: {first['queries']} queries, {first['videos']} videos of split "
             f"{first['split']}, ground truth sha256 {first['ground_truth_sha256'][:16]}; models selected on split "
-            f"{spans['selection_split']}."
+            f"{data_set.selection_split}."
         )
         seen.setdefault(line, None)
     return list(seen)

@@ -15,11 +15,11 @@ from collections import Counter
 from collections.abc import Mapping
 
 from verified.benchmark.published import VERDICTS, Place, Published, plain, rounding, verdict_of
-from verified.config.sources import KINDS
 from verified.errors import InputError
 from verified.tables.bounds import range_without
 from verified.tables.collect import RATERS, Cell, Collection
 from verified.tables.layout import TABLES, Column, Row, Table
+from verified.tables.shown import Shown
 from verified.tables.table import SimpleTable
 
 HEADER = (*Place._fields, "value", "ours", "difference", "tolerance", "verdict", "note")
@@ -31,16 +31,12 @@ CAPTIONS = {"Charades-FIG": 16128, "DiDeMo-FIG": 41091, "ActivityNet-FIG": 71656
 FEATURES = "needs the videos or the authors' feature archives, and a trained model"
 
 
-def reproduction(settings: Mapping, collection: Collection, published: Published) -> list[dict]:
-    """One row per published figure with `HEADER`'s keys; `settings` is the whole configuration as plain values.
+def reproduction(settings: Shown, collection: Collection, published: Published) -> list[dict]:
+    """One row per published figure with `HEADER`'s keys.
 
     Figures are numbers or None. Raises InputError for a published figure that no table of ours has a place for.
     """
-    names = {
-        values["title"]: name
-        for name, values in settings["datasets"].items()
-        if KINDS[values["source"]["kind"]].comparable
-    }
+    names = {data_set.title: name for name, data_set in settings.datasets.items() if data_set.source.comparable}
     cells = {place: cell for title, name in names.items() for place, cell in _cells(collection, name, title).items()}
     known = {place_of(table, row, column, "") for table in TABLES for row in table.rows for column in table.columns}
     rows = []
@@ -52,16 +48,12 @@ def reproduction(settings: Mapping, collection: Collection, published: Published
             rows.append(_row(place, figure, None, "not attempted", RATERS))
         elif name is None:
             rows.append(_row(place, figure, None, "not attempted", f"{place.dataset} is not part of this run"))
-        elif place.method and cell.value is None and _released(settings, name):
+        elif place.method and cell.value is None and settings.datasets[name].source.annotations_given:
             rows.append(_row(place, figure, None, "not attempted", FEATURES))
         else:
             values = collection.statistics.get((name, _SOURCES.get(place.task, "")), {})
-            rows.append(_judge(place, figure, cell, values, settings["seed"]))
+            rows.append(_judge(place, figure, cell, values, settings.seed))
     return rows
-
-
-def _released(settings: Mapping, dataset: str) -> bool:
-    return KINDS[settings["datasets"][dataset]["source"]["kind"]].annotations_given
 
 
 def place_of(table: Table, row: Row, column: Column, dataset: str) -> Place:

@@ -1,16 +1,17 @@
 """The validity table: what the demo's stages did, against what was drawn."""
 
 from verified.tables.collect import Collection
+from verified.tables.shown import Shown
 from verified.tables.table import ONE_TRAINING_NOTE, Estimate, SimpleTable, Value
 
 HEADER = ("Data set", "Check", "Value", "Units", "Of", "Aim", "Met")
 
 
-def validity_table(settings: dict, collection: Collection) -> SimpleTable:
+def validity_table(settings: Shown, collection: Collection) -> SimpleTable:
     """A row per check of the data sets that have a truth."""
     rows = [
-        _row(values["title"], check)
-        for dataset, values in settings["datasets"].items()
+        _row(data_set.title, check)
+        for dataset, data_set in settings.datasets.items()
         for check in collection.statistics.get((dataset, "validity"), {"checks": []})["checks"]
     ]
     notes = [

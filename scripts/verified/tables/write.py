@@ -7,7 +7,6 @@ from types import MappingProxyType
 import pandas as pd
 
 from verified.benchmark.published import Published, plain
-from verified.config.sources import KINDS
 from verified.errors import InputError
 from verified.io.files import write_text
 from verified.tables.collect import Cell, Collection
@@ -17,6 +16,7 @@ from verified.tables.layout import TABLES, TITLES, Table
 from verified.tables.provenance import provenance, studies
 from verified.tables.render import Block, explanation, remarks, sheet, values
 from verified.tables.reproduction import place_of, printed_table, reproduction, verdict_table
+from verified.tables.shown import Shown
 from verified.tables.table import Estimate, SimpleTable, Value
 
 FORMS = {"md": markdown, "tex": latex, "html": html_page}
@@ -30,7 +30,7 @@ LABELS = {"Data set": "dataset", "Method": "method", "Train": "train", "Test": "
 
 def write_tables(
     folder: Path,
-    settings: dict,
+    settings: Shown,
     collection: Collection,
     project: Path,
     published: Published = MappingProxyType({}),
@@ -44,11 +44,9 @@ def write_tables(
     demo. `simple` are the tables outside the paper. Raises InputError where two tables have one name.
     """
     lines = provenance(settings, collection, project)
-    tidy, every_gain = (
-        _write_paper(folder, settings, collection, published, lines) if settings["datasets"] else ([], [])
-    )
+    tidy, every_gain = _write_paper(folder, settings, collection, published, lines) if settings.datasets else ([], [])
     simple = [*simple, *([gains_table(every_gain)] if every_gain else [])]
-    if published and settings["datasets"]:
+    if published and settings.datasets:
         rows = reproduction(settings, collection, published)
         judged = any(row["ours"] is not None for row in rows)
         write_simple(folder, printed_table(rows), lines, judged)  # its figures are in the tidy frame already
@@ -107,24 +105,24 @@ def tidy_rows(table: SimpleTable) -> list[dict]:
 
 
 def _write_paper(
-    folder: Path, settings: dict, collection: Collection, published: Published, lines: list[str]
+    folder: Path, settings: Shown, collection: Collection, published: Published, lines: list[str]
 ) -> tuple[list[dict], list[Gain]]:
     """Write the paper's tables; returns their rows of the tidy frame and the gains in their feet."""
     tidy, every_gain = [], []
     for table in TABLES:
         table = _reduced(table.with_models(collection.extra_models()), settings)
         blocks = [
-            Block(name, values["title"], table.rows, collection.cells(table, name))
-            for name, values in settings["datasets"].items()
+            Block(name, data_set.title, table.rows, collection.cells(table, name))
+            for name, data_set in settings.datasets.items()
         ]
-        for block, data_set in zip(blocks, settings["datasets"].values()):
-            if KINDS[data_set["source"]["kind"]].comparable:
+        for block, data_set in zip(blocks, settings.datasets.values()):
+            if data_set.source.comparable:
                 for (row, column), cell in block.cells.items():
                     figure = published.get(place_of(table, row, column, block.title))
                     cell.printed = None if figure is None else plain(figure)
         block_gains = [
             gain
-            for block, name in zip(blocks, settings["datasets"])
+            for block, name in zip(blocks, settings.datasets)
             for gain in gains(table, collection, name, block.title, block.cells)
         ]
         every_gain += block_gains
@@ -145,9 +143,9 @@ def _write_forms(folder: Path, shown: Sheet, notes: list[str], page: bool) -> No
             write_text(folder / f"{shown.key}.{ending}", form(shown, notes))
 
 
-def _reduced(table: Table, settings: dict) -> Table:
+def _reduced(table: Table, settings: Shown) -> Table:
     """Rows of models that this configuration does not train are left out, unless none would remain."""
-    wanted = {TITLES.get(model, model) for model in settings["retrieval"]["models"]}
+    wanted = {TITLES.get(model, model) for model in settings.models}
     rows = tuple(row for row in table.rows if not row.method or row.method in wanted)
     return table if not rows else Table(table.key, table.title, table.stubs, rows, table.columns)
 

@@ -1,0 +1,16 @@
+"""What tables show of a small configuration, for tests of the tables."""
+
+from verified.config import load
+from verified.tables.shown import Shown, shown
+
+
+def shown_settings(
+    datasets: dict[str, str], kind: str = "demo", models: tuple[str, ...] = ("xml",), **others: object
+) -> Shown:
+    """Titles of data sets by key, all of one `kind` of source; `models` may be unknown ones. `others`: further keys."""
+    given = {"demo": {}, "folder": {"videos": "videos"}, "released": {"collection": "c", "splits": ["test"]}}[kind]
+    values = {
+        "datasets": {key: {"title": title, "source": {"kind": kind, **given}} for key, title in datasets.items()},
+        **others,
+    }
+    return shown(load(values)).model_copy(update={"models": models})
