@@ -92,6 +92,28 @@ def test_a_video_whose_file_became_a_link_elsewhere_is_not_served(corpus):
         os.rename(folder / "kept.mp4", folder / "v0002.mp4")
 
 
+def test_other_content_under_the_path_of_a_video_is_not_served(corpus):
+    folder = corpus[0]
+    path = folder / "v0002.mp4"
+    content, times = path.read_bytes(), path.stat()
+    other = bytes(reversed(content))
+    for served_before in (False, True):
+        client = TestClient(application(folder / "index"), base_url="http://127.0.0.1")
+        if served_before:
+            assert client.get("/media?video=v0002").content == content
+        try:
+            for changed in (other, b"secret", content + b"x"):
+                path.write_bytes(changed)
+                os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+                answer = client.get("/media?video=v0002", headers={"Range": "bytes=0-3"})
+                assert answer.status_code == 404 and changed[:4] not in answer.content
+                moments = client.get("/api/search?q=thing&video=v0002").json()["moments"]
+                assert moments and not moments[0]["playable"]
+        finally:
+            path.write_bytes(content)
+        assert client.get("/media?video=v0002").content == content
+
+
 @pytest.mark.parametrize(
     "path, problem",
     [

@@ -169,8 +169,7 @@ def run_serve(arguments: argparse.Namespace) -> int:
     """Serve until interrupted; raises InputError for an address that needs a token, or is taken."""
     import socket
 
-    import uvicorn
-
+    from verified.search.connections import server
     from verified.search.serve import application, check_address
 
     check_address(arguments.host, arguments.token)
@@ -186,7 +185,7 @@ def run_serve(arguments: argparse.Namespace) -> int:
         host = f"[{arguments.host}]" if ":" in arguments.host else arguments.host
         address = f"http://{host}:{listening.getsockname()[1]}/"
         print(f"serving at {address}{'?token=…' if arguments.token else ''} (Ctrl-C ends it)", flush=True)
-        uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False)).run(sockets=[listening])
+        server(app).run(sockets=[listening])
     return 0
 
 

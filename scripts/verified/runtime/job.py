@@ -48,7 +48,9 @@ def log_to(path: str | None = None, mode: str = "w") -> logging.Logger:
     """Send the package's log to standard error and, if given, to the file `path` (overwritten; with "a", extended)."""
     logger = logging.getLogger("verified")
     logger.setLevel(logging.INFO)
-    logger.handlers.clear()
+    for handler in [*logger.handlers]:
+        logger.removeHandler(handler)
+        handler.close()
     logger.propagate = False
     handlers: list[logging.Handler] = [logging.StreamHandler(sys.stderr)]
     if path:

@@ -1,7 +1,7 @@
 """The page that searches an index: a small web server on one address, for one person or a lab.
 
 It serves its own page, answers, thumbnails from the index, and the video files that the index names: by the id of a
-video, never by a path, and only while that file is the one it was when the index was opened. Everything that comes from
+video, never by a path, and only while that file has the content that was indexed. Everything that comes from
 the corpus or from a visitor goes to the page as JSON and onto it as text; a content security policy forbids all else.
 A loopback address answers requests to its own name only, so that no page of another site can read from it; any other
 address asks for a token.
@@ -24,6 +24,7 @@ from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Route
 
 from verified.errors import InputError
+from verified.io.files import file_digest
 from verified.search.ask import Answer, Index
 from verified.search.presence import hint
 from verified.search.store import MANIFEST
@@ -74,7 +75,9 @@ class IndexHolder:
 
     def __init__(self, folder: Path):
         self.folder, self.thread = folder, ThreadPoolExecutor(1, "index")
+        self.reading = ThreadPoolExecutor(1, "files")  # a long film's digest takes seconds, and holds no search up
         self._state, self._index, self._files = None, None, {}
+        self._found: dict[Path, tuple[tuple[int, ...], str]] = {}
 
     def index(self) -> Index:
         """The index as it is now; call it on `thread`."""
@@ -92,12 +95,31 @@ class IndexHolder:
         return self._index
 
     def file(self, video: str) -> Path | None:
-        """The file of a video, as it was when the index was opened; None if it is another one by now, or gone."""
+        """The file of a video; None if it is gone, another one than when the index was opened, or known to be changed.
+
+        Whether its content is that which was indexed is found out by `same_content`, before it is sent.
+        """
         row = self.index().row(video)
         path = self._files.get(video)
         if path is None or not path.is_file() or Path(row["path"]).resolve() != path:
             return None
-        return path
+        state, digest = self._found.get(path, (None, ""))
+        return None if state == _state(path) and digest != row.get("sha256") else path
+
+    def same_content(self, path: Path, digest: str) -> bool:
+        """Whether a file has this SHA-256. It is read once, and again when its size or a time of it has changed."""
+        try:
+            state = _state(path)
+            if self._found.get(path, ((), ""))[0] != state:
+                self._found[path] = state, file_digest(path)
+        except OSError:
+            return False
+        return self._found[path][1] == digest
+
+
+def _state(path: Path) -> tuple[int, ...]:
+    facts = path.stat()
+    return facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns
 
 
 def application(folder: Path, token: str = "", host: str = "127.0.0.1") -> Starlette:
@@ -148,13 +170,17 @@ def application(folder: Path, token: str = "", host: str = "127.0.0.1") -> Starl
         facts = {key: index.manifest[key] for key in ("title", "model", "videos", "clips", "clip_seconds")}
         return JSONResponse({**facts, "ids": sorted(index.positions)[:LISTED]})
 
-    def media(request: Request) -> Response:
+    def indexed(video: str) -> tuple[Path | None, str]:
         try:
-            path = shelf.file(request.query_params.get("video", ""))
+            return shelf.file(video), shelf.index().row(video).get("sha256", "")
         except InputError:
-            path = None
-        if path is None:
-            return PlainTextResponse("no such video, or its file is not where it was", status_code=404)
+            return None, ""
+
+    async def media(request: Request) -> Response:
+        loop = asyncio.get_running_loop()
+        path, digest = await loop.run_in_executor(shelf.thread, indexed, request.query_params.get("video", ""))
+        if path is None or not await loop.run_in_executor(shelf.reading, shelf.same_content, path, digest):
+            return PlainTextResponse("no such video, or its file is not the one that was indexed", status_code=404)
         kind = mimetypes.guess_type(path.name)[0] or ""
         return FileResponse(path, media_type=kind if kind.startswith("video/") else "application/octet-stream")
 
@@ -177,7 +203,7 @@ def application(folder: Path, token: str = "", host: str = "127.0.0.1") -> Starl
     routes = [route(path, asset) for path in ASSETS]
     routes.append(route("/favicon.ico", lambda request: Response(status_code=204)))
     routes += [route("/api/search", search), route("/api/like", like), route("/api/about", about)]
-    routes += [route("/media", media), route("/thumbnail", thumbnail)]
+    routes += [Route("/media", media), route("/thumbnail", thumbnail)]
     guards = [Middleware(BaseHTTPMiddleware, dispatch=_guarded(token))]
     if is_loopback(host):
         names = {"127.0.0.1", "localhost", "[::1]", f"[{host}]" if ":" in host else host}

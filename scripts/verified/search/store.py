@@ -26,7 +26,7 @@ from verified.search.sound import sound
 from verified.search.vectors import EXACT
 
 MANIFEST, SEGMENTS, ADDED = "index.json", "segments", "added"
-FORMAT = 2
+FORMAT = 3
 """1: the copy of the model named no form."""
 SMALL_SEGMENTS = 8
 

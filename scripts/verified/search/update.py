@@ -230,7 +230,7 @@ def _digest(features: np.ndarray) -> str:
 
 
 def _row(row: dict, digest: str, origin: str) -> dict:
-    known = {key: row[key] for key in ("video", "path", "duration") if key in row}
+    known = {key: row[key] for key in ("video", "path", "sha256", "duration") if key in row}
     return {**known, "digest": digest, "origin": origin}
 
 

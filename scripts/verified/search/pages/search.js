@@ -94,7 +94,7 @@ function entry(moment, rank) {
     make("div", { class: "actions" }, play,
       button("like", "More like this", () => go({ like: video, start: String(start), end: String(end) })),
       button("only", narrowed ? "All videos" : "This video only", () => go({ ...question, video: narrowed ? "" : video })),
-      moment.playable ? null : make("span", { class: "soft" }, "its file is not where it was")),
+      moment.playable ? null : make("span", { class: "soft" }, "its file is not the one that was indexed")),
   ];
   element.append(...parts.filter((part) => part !== null)); // appended, null would be a word
   // Without a question in words there is nothing to ask of one video.

@@ -1,0 +1,90 @@
+"""The server under the page: how many connections it holds, for how long, and how often it complains.
+
+More connections than the process may have open files would end in thousands of errors a minute, and in a page for
+nobody. So there is a limit: a connection beyond it is closed at once, one on which no whole request arrives is closed
+after a while, and each kind of trouble is a line a minute with a count.
+"""
+
+import asyncio
+import logging
+import resource
+import time
+
+import uvicorn
+from starlette.applications import Starlette
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+MOST = 128
+"""Connections at once; a browser has up to six for each page."""
+OWN_FILES = 64
+"""Open files of the process itself: the index, libraries, standard streams."""
+PATIENCE = 15.0
+"""Seconds in which a request has to arrive whole."""
+MINUTE = 60.0
+
+
+class _OnceAMinute(logging.Filter):
+    """Lets one record of a kind pass each minute, and has it say how many there were since the last."""
+
+    def __init__(self):
+        super().__init__()
+        self._passed: dict[str, tuple[float, int]] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        kind, now = str(record.msg).split("\n")[0], time.monotonic()
+        last, held_back = self._passed.get(kind, (now - MINUTE, 0))
+        if now - last < MINUTE:
+            self._passed[kind] = last, held_back + 1
+            return False
+        self._passed[kind] = now, 0
+        record.msg, record.args = f"{record.getMessage()}{f' ({held_back} more like it)' if held_back else ''}", None
+        record.exc_info = None  # one line, as promised
+        return True
+
+
+def capacity() -> int:
+    """Connections at once that the limit of open files allows: each may read a file, and as many wait to be taken."""
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return MOST if most == resource.RLIM_INFINITY else max(4, min(MOST, (most - OWN_FILES) // 3))
+
+
+class _Limited(H11Protocol):
+    """A connection that counts against `capacity()`, and is closed when nothing is asked on it."""
+
+    turned_away = False
+    _waiting: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
+        if len(self.connections) >= (most := capacity()):
+            self.turned_away = True
+            self.logger.warning("more than %d connections at once: one was closed", most)
+            transport.abort()
+            return
+        super().connection_made(transport)
+        self._waiting = self.loop.call_later(PATIENCE, self._close_idle, None)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self._waiting is not None:
+            self._waiting.cancel()
+        if not self.turned_away:
+            super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        if not self.turned_away:
+            super().data_received(data)
+
+    def _close_idle(self, before: object) -> None:
+        """Close the connection if no request is being answered, and none was since the request `before`."""
+        if self.cycle is before and (before is None or self.cycle.response_complete):
+            self.transport.close()
+        else:
+            self._waiting = self.loop.call_later(PATIENCE, self._close_idle, self.cycle)
+
+
+def server(app: Starlette) -> uvicorn.Server:
+    """The web server of an application, to be run on sockets that are bound."""
+    config = uvicorn.Config(app, http=_Limited, ws="none", backlog=capacity(), log_level="warning", access_log=False)
+    for name in ("uvicorn.error", "asyncio"):
+        logger = logging.getLogger(name)
+        logger.filters = [one for one in logger.filters if not isinstance(one, _OnceAMinute)] + [_OnceAMinute()]
+    return uvicorn.Server(config)
