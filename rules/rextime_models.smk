@@ -68,7 +68,9 @@ rule ground_rextime_questions:
         disk_mb=2000,
         gpu=int(settings.retrieval.device == "cuda"),
     params:
-        features=settings.features.model_dump(mode="json", exclude={"video_backbone", "video_revision", "fps"}),
+        features=settings.features.model_dump(
+            mode="json", exclude={"video_backbone", "video_revision", "fps", "precision"}
+        ),
         search=lambda wildcards: search_values(settings, wildcards.grounded),
         sources=lambda wildcards: suite_paths.sources_of(settings, wildcards.grounded),
         model_code=suite_paths.grounder_code,

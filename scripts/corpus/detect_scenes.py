@@ -3,6 +3,7 @@
 from verified.runtime.job import job
 
 with job(snakemake) as log:
+    from verified.config.datasets import Proposals
     from verified.corpus.scenes import detect_scenes
     from verified.corpus.video_folder import VideoFolder
     from verified.io.jsonl import write_jsonl
@@ -11,7 +12,7 @@ with job(snakemake) as log:
     wanted, settings = shard_index(snakemake.wildcards.shard), snakemake.params
     paths = VideoFolder(snakemake.input.videos).paths
     shard_paths = {video: path for video, path in sorted(paths.items()) if shard_of(video, settings.shards) == wanted}
-    rows = detect_scenes(shard_paths, settings.proposals)
+    rows = detect_scenes(shard_paths, Proposals(**settings.proposals))
     write_jsonl(snakemake.output.scenes, rows)
     for row in rows:
         if "reason" in row:

@@ -3,9 +3,11 @@
 from verified.runtime.job import job
 
 with job(snakemake):
+    from verified.config.datasets import Keyframes
     from verified.io.jsonl import read_jsonl
     from verified.keyframes import write_keyframes
     from verified.runtime.shards import rows_of_shard
 
     moments = rows_of_shard(read_jsonl(snakemake.input.moments), snakemake.wildcards.shard, snakemake.params.shards)
-    write_keyframes(moments, read_jsonl(snakemake.input.videos), snakemake.params.settings, snakemake.output.keyframes)
+    settings = Keyframes(**snakemake.params.settings)
+    write_keyframes(moments, read_jsonl(snakemake.input.videos), settings, snakemake.output.keyframes)

@@ -7,6 +7,7 @@ import media
 import numpy as np
 import pyarrow.parquet
 import pytest
+from feature_settings import video_features
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from refusals import refused
@@ -16,6 +17,7 @@ from verified.benchmark.lists import Lists
 from verified.benchmark.vcmr.ranked import Ranked, read_ranked, write_ranked
 from verified.benchmark.vcmr.submission import read_submission, write_submission
 from verified.captions.tar import KeyframeTar
+from verified.config.datasets import Keyframes
 from verified.corpus.folder_source import read_folder
 from verified.corpus.video_folder import VideoFolder
 from verified.features.inspect import inspect_features
@@ -120,11 +122,11 @@ def test_odd_files_pass_the_stages_that_open_them(corpus, tmp_path):
     write_jsonl(tmp_path / "videos.jsonl", corpus.videos)
     videos = read_jsonl(tmp_path / "videos.jsonl")
     assert {row["video"] for row in videos} == set(ODD)
-    shots = {"segments": 1, "threshold": 27.0, "min_scene_seconds": 0.6}
+    shots = Keyframes(segments=1)
     write_keyframes(corpus.moments, videos, shots, tmp_path / "keyframes.tar")
     with KeyframeTar(tmp_path / "keyframes.tar") as archive:
         assert all(archive.image(archive.keyframes(row["desc_id"])[0]["file"]) for row in corpus.moments)
-    backbone = {"video_backbone": "grid-conv", "fps": 4.0, "batch": 8}
+    backbone = video_features("grid-conv", batch=8)
     write_video_features(videos, backbone, 1.0, tmp_path / "video.h5")
     assert sorted(FeatureFile(tmp_path / "video.h5").keys()) == sorted(ODD)
     assert inspect_features(tmp_path / "video.h5", tmp_path / "videos.jsonl")[1] == []

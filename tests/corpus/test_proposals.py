@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from refusals import refused
 
 from verified.config import load
+from verified.config.datasets import Proposals
 from verified.corpus.folder_source import read_folder
 from verified.corpus.proposals import caption_scenes
 from verified.corpus.proposed import write_proposals
@@ -24,7 +25,7 @@ from verified.lmm.session import Session
 from verified.lmm.tasks.coarse_caption import COARSE_CAPTION, read_caption
 from verified.statistics.validity import proposed_recall
 
-LENGTHS = {"threshold": 27.0, "min_seconds": 2.0, "max_seconds": 20.0}
+LENGTHS = Proposals(threshold=27.0, min_seconds=2.0, max_seconds=20.0)
 SPLITS = {"train_split": "train", "selection_split": "val", "test_split": "test"}
 SHARES = {"train_share": 0.5, "val_share": 0.25}
 

@@ -14,6 +14,7 @@ from refusals import refused, said
 from verified.__main__ import main
 from verified.captions.tar import KeyframeTars
 from verified.config import load
+from verified.config.datasets import Keyframes
 from verified.config.export import Export
 from verified.config.trust import NOT_TRUSTED
 from verified.corpus.released_formats import read_split
@@ -171,7 +172,7 @@ def test_clips_and_keyframes_are_in_the_shards_where_media_are_asked_for(tmp_pat
     write_video(tmp_path / "v.mp4", frames, 8)
     moments = [{"desc_id": 1, "video": "v", "start": 0.25, "end": 1.25}]
     videos = [{"video": "v", "path": str(tmp_path / "v.mp4")}]
-    keys = {"segments": 2, "threshold": 27.0, "min_scene_seconds": 0.5}
+    keys = Keyframes(segments=2, min_scene_seconds=0.5)
     write_keyframes(moments, videos, keys, tmp_path / "shard-00.tar")
     collection = collect([annotation(1, "test", "v", 0.25, 1.25, "noise")], ("test",), ABOUT)
     with KeyframeTars([tmp_path / "shard-00.tar"]) as keyframes:

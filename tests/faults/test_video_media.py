@@ -9,9 +9,11 @@ import tarfile
 import av
 import numpy as np
 import pytest
+from feature_settings import video_features
 from media import counted, number_of, write_video
 from PIL import Image
 
+from verified.config.datasets import Keyframes
 from verified.features.video import write_video_features
 from verified.io.hdf5 import FeatureFile
 from verified.io.video import VideoError, frames_of_spans, iterate_frames, probe, read_frames
@@ -281,7 +283,7 @@ def test_the_whole_collection_in_one_shard(collection, tmp_path):
         videos.append({"video": make.__name__, "path": str(path), "sha256": ""})
         moments.append({"desc_id": 2 * number, "video": make.__name__, "start": 0.0, "end": 0.1})
         moments.append({"desc_id": 2 * number + 1, "video": make.__name__, "start": 100.0, "end": 200.0})
-    settings = {"segments": 3, "min_scene_seconds": 0.6, "threshold": 27.0}
+    settings = Keyframes()
     counts = write_keyframes(moments, videos, settings, tmp_path / "k.tar")
     assert sum(counts.values()) == len(moments)
     usable = len(PARTIAL) + len(WHOLE)
@@ -292,7 +294,7 @@ def test_the_whole_collection_in_one_shard(collection, tmp_path):
         rows = [json.loads(line) for line in io.BytesIO(tar.extractfile("index.jsonl").read())]
     assert [row["desc_id"] for row in rows] == [moment["desc_id"] for moment in moments]
     assert all(bool(row["keyframes"]) == (row["reason"] is None) for row in rows)
-    features = {"video_backbone": "grid-conv", "fps": 4.0, "batch": 16}
+    features = video_features("grid-conv", batch=16)
     counts = write_video_features(videos, features, 1.0, tmp_path / "v.h5")
     assert counts["ok"] == usable and sum(counts.values()) == len(videos)
     assert len(FeatureFile(tmp_path / "v.h5")) == usable

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from feature_settings import text_features, video_features
 from media import counted, write_video
 from tokenizers import Tokenizer, models, pre_tokenizers, processors, trainers
 from transformers import (
@@ -68,7 +69,7 @@ def test_wide_videos_keep_their_proportions_and_their_middle(tmp_path):
 def test_video_features_of_a_named_folder(resnet, tmp_path):
     path = write_video(tmp_path / "v.mp4", counted(20), 8)
     videos = [{"video": "v", "path": str(path), "sha256": "", "height": 48, "width": 64}]
-    settings = {"video_backbone": str(resnet), "fps": 4.0, "batch": 4}
+    settings = video_features(str(resnet), batch=4)
     assert write_video_features(videos, settings, 1.0, tmp_path / "v.h5") == {"ok": 1}
     file = FeatureFile(tmp_path / "v.h5")
     assert file["v"].shape == (3, 24) and file.attributes["backbone"] == str(resnet)
@@ -119,7 +120,7 @@ def roberta(tmp_path_factory):
 
 def test_roberta_tokens_without_padding_or_ends(roberta, tmp_path):
     captions = [("1", "a red ball moves to the left"), ("2", "a ball"), ("3", "q" * 200)]
-    assert write_text_features(captions, {"text_encoder": str(roberta), "batch": 3}, tmp_path / "t.h5") == 3
+    assert write_text_features(captions, text_features(str(roberta), batch=3), tmp_path / "t.h5") == 3
     file = FeatureFile(tmp_path / "t.h5")
     assert file.dim == 768
     tokenizer = PreTrainedTokenizerFast.from_pretrained(roberta)

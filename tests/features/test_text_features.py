@@ -5,13 +5,14 @@ import weakref
 import numpy as np
 import pytest
 import torch
+from feature_settings import text_features
 
 from verified.errors import InputError
 from verified.features.text import caption_rows, encode_caption, load_encoder, write_text_features
 from verified.io.hdf5 import FeatureFile
 from verified.nn import mini_lm
 
-SETTINGS = {"text_encoder": "all-MiniLM-L6-v2", "batch": 4}
+SETTINGS = text_features("all-MiniLM-L6-v2", batch=4)
 CAPTIONS = [("3", "A red ball moves."), ("10", "a ball"), ("4", "A red ball moves."), ("5", "word " * 900), ("6", "a")]
 
 
@@ -28,7 +29,7 @@ def test_one_row_per_token_of_the_caption(features):
 
 
 def test_batch_mates_do_not_matter(features, tmp_path):
-    write_text_features(CAPTIONS, {**SETTINGS, "batch": 1}, tmp_path / "alone.h5")
+    write_text_features(CAPTIONS, text_features("all-MiniLM-L6-v2", batch=1), tmp_path / "alone.h5")
     alone = FeatureFile(tmp_path / "alone.h5")
     for name in features:
         assert np.allclose(alone[name], features[name], atol=3e-3)  # float16 of values around 1
@@ -36,7 +37,7 @@ def test_batch_mates_do_not_matter(features, tmp_path):
 
 
 def test_the_packaged_encoder_writes_the_bytes_that_transformers_would(features, tmp_path):
-    folder = {**SETTINGS, "text_encoder": str(mini_lm.folder())}
+    folder = text_features(str(mini_lm.folder()), batch=4)
     write_text_features(CAPTIONS, folder, tmp_path / "library.h5")
     library = FeatureFile(tmp_path / "library.h5")
     assert all(np.array_equal(library[name], features[name]) for name in features)
@@ -56,12 +57,12 @@ def test_captions_come_from_the_named_key():
 
 def test_unknown_encoder_is_named(tmp_path):
     with pytest.raises(InputError, match="nowhere"):
-        write_text_features(CAPTIONS, {"text_encoder": str(tmp_path / "nowhere"), "batch": 4}, tmp_path / "t.h5")
+        write_text_features(CAPTIONS, text_features(str(tmp_path / "nowhere"), batch=4), tmp_path / "t.h5")
 
 
 def test_no_caption_stays_in_memory(tmp_path, monkeypatch):
     """ActivityNet's captions would take 4 GB: what is encoded is on disk before the next batch is."""
-    encoder = load_encoder(SETTINGS["text_encoder"])
+    encoder = load_encoder(SETTINGS.text_encoder)
     alive = weakref.WeakSet()
 
     class Counting:

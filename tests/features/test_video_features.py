@@ -6,6 +6,7 @@ import pickle
 import h5py
 import numpy as np
 import pytest
+from feature_settings import video_features
 from media import counted, scenes, write_video
 from refusals import refused
 
@@ -17,7 +18,7 @@ from verified.io.video import iterate_frames
 from verified.io.video.probe import file_digest
 from verified.runtime.shards import rows_of_shard, shard_names
 
-SETTINGS = {"video_backbone": "grid-conv", "fps": 4.0, "batch": 7}
+SETTINGS = video_features("grid-conv", batch=7)
 
 
 class Brightness:

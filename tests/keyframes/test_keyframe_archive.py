@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 from media import counted, number_of, scenes, write_video
 from PIL import Image
 
+from verified.config.datasets import Keyframes
 from verified.io.video import frames_of_spans
 from verified.keyframes import write_keyframes
 from verified.keyframes.extract import extract_keyframes
 from verified.runtime.shards import rows_of_shard, shard_names
 
-SETTINGS = {"segments": 3, "min_scene_seconds": 0.6, "threshold": 27.0}
+SETTINGS = Keyframes(segments=3, min_scene_seconds=0.6, threshold=27.0)
 
 
 def read_archive(path):
@@ -65,7 +66,7 @@ def test_shards_do_not_change_a_keyframe(world, tmp_path):
 
 def test_true_cuts_are_found_and_middles_shown(world, tmp_path):
     videos, moments = world
-    write_keyframes(moments, videos, {**SETTINGS, "segments": 9}, tmp_path / "k.tar")
+    write_keyframes(moments, videos, SETTINGS.model_copy(update={"segments": 9}), tmp_path / "k.tar")
     rows, images = read_archive(tmp_path / "k.tar")
     whole = next(row for row in rows if row["desc_id"] == 0)
     assert whole["cuts"] == [20 / 8, 29 / 8, 43 / 8]

@@ -207,7 +207,7 @@ def looked_into(moments):
     folder.mkdir(parents=True, exist_ok=True)
     write_jsonl("moments.jsonl", moments)
     write_shard({"default_split": "test", "published": False}, files, "shard-00", 1, output)
-    settings = config("http://127.0.0.1:9").datasets["mine"].keyframes.model_dump()
+    settings = config("http://127.0.0.1:9").datasets["mine"].keyframes
     write_keyframes(read_jsonl(output["moments"]), read_jsonl(output["videos"]), settings, keyframes_of_run())
 
 

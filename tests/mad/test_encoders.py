@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from feature_settings import text_features
 from media import counted, write_video
 from refusals import refused
 from tiny_models import clip
@@ -61,7 +62,7 @@ def test_sentence_files_hold_tokens_and_sentences_per_annotation(folder, tmp_pat
 
 def test_the_retrieval_models_may_use_clip_on_both_sides(folder, tmp_path):
     assert load_backbone(str(folder)).dim == 12
-    settings = {"text_encoder": str(folder), "batch": 4}
+    settings = text_features(str(folder), batch=4)
     write_text_features([("1", "ab"), ("2", "abc de")], settings, tmp_path / "text.h5")
     assert FeatureFile(tmp_path / "text.h5")["2"].shape == (5, 12)  # without start and end, as for every encoder
 

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from feature_settings import text_features
 from refusals import refused
 from small_index import CONTEXT, SPANS, random_videos, write_corpus, write_video_features
 
@@ -192,7 +193,7 @@ def test_a_sentence_is_encoded_as_the_benchmark_encodes_a_caption(tmp_path):
 
     files, settings = write_corpus(tmp_path, random_videos(4))
     caption = "a red ball rolls to the left"
-    write_text_features([("0", caption)], {"text_encoder": "all-MiniLM-L6-v2", "batch": 4}, tmp_path / "one.h5")
+    write_text_features([("0", caption)], text_features("all-MiniLM-L6-v2", batch=4), tmp_path / "one.h5")
     encoder = ModelEncoder(files["checkpoint"], "all-MiniLM-L6-v2")
     expected = encoder.query_of_features(FeatureFile(tmp_path / "one.h5")["0"])
     assert all(torch.equal(value, expected[name]) for name, value in encoder.query(caption).items())

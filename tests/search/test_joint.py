@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from feature_settings import video_features
 from media import scenes, write_video
 from refusals import refused
 from small_index import SPANS
@@ -48,7 +49,7 @@ def built(tmp_path_factory):
         )
     write_jsonl(folder / "videos.jsonl", rows)
     write_jsonl(folder / "moments.jsonl", moments)
-    seen = {"video_backbone": "lab/clip", "fps": 4.0, "precision": "float32", "batch": 16}
+    seen = video_features("lab/clip", batch=16)
     write_video_features(rows, seen, 1.0, folder / "video.h5", (name, "c0ffee"))
     files = {
         "features": folder / "video.h5",

@@ -29,3 +29,25 @@ class Features(Section):
     """Compute threads of its jobs."""
     gpu: int = Field(default=0, ge=0, le=1)
     """GPUs of one of its jobs."""
+
+
+class VideoFeatures(Section):
+    """What of `Features` decides video features; a job has these keys and no others."""
+
+    video_backbone: str
+    video_revision: str
+    fps: float
+    precision: Literal["float32", "bfloat16"]
+    batch: int
+    threads: int
+    gpu: int
+
+
+class TextFeatures(Section):
+    """The same of text features."""
+
+    text_encoder: str
+    text_revision: str
+    batch: int
+    threads: int
+    gpu: int

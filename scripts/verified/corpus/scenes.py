@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from verified.config.datasets import Proposals
 from verified.io.video import VideoError, open_video, probe, stored_array
 from verified.keyframes.scores import ContentScore
 from verified.keyframes.segments import bounds, find_cuts
@@ -16,10 +17,15 @@ SHORTEST_SCENE = 0.6
 
 
 def scene_spans(
-    times: Sequence[float], scores: Sequence[float], duration: float, threshold: float, shortest: float, longest: float
+    times: Sequence[float],
+    scores: Sequence[float],
+    duration: float,
+    threshold: float,
+    min_seconds: float,
+    max_seconds: float,
 ) -> list[tuple[float, float]]:
-    """Spans (seconds) that tile a video of `duration` seconds: scenes, none shorter than `shortest` where another is
-    left to join, none longer than `longest`.
+    """Spans (seconds) that tile a video of `duration` seconds: scenes, none shorter than `min_seconds` where another
+    is left to join, none longer than `max_seconds`.
 
     `scores` are content scores of the frames at `times`; scenes are those of PySceneDetect's ContentDetector at
     `threshold`. A scene that is too short joins the shorter of its neighbours (the earlier of equals), the shortest
@@ -29,28 +35,28 @@ def scene_spans(
     spans = bounds(0.0, duration, cuts)
     while len(spans) > 1:
         shortest_at = min(range(len(spans)), key=lambda n: (_length(spans[n]), n))
-        if _length(spans[shortest_at]) >= shortest:
+        if _length(spans[shortest_at]) >= min_seconds:
             break
         beside = [n for n in (shortest_at - 1, shortest_at + 1) if 0 <= n < len(spans)]
         first = min(shortest_at, min(beside, key=lambda n: (_length(spans[n]), n)))
         spans[first : first + 2] = [(spans[first][0], spans[first + 1][1])]
-    return [piece for span in spans for piece in _parts(span, longest)]
+    return [piece for span in spans for piece in _parts(span, max_seconds)]
 
 
 def _length(span: tuple[float, float]) -> float:
     return span[1] - span[0]
 
 
-def _parts(span: tuple[float, float], longest: float) -> list[tuple[float, float]]:
-    count = max(1, math.ceil(_length(span) / longest - 1e-9))
+def _parts(span: tuple[float, float], max_seconds: float) -> list[tuple[float, float]]:
+    count = max(1, math.ceil(_length(span) / max_seconds - 1e-9))
     edges = [round(span[0] + _length(span) * n / count, 3) for n in range(count)] + [round(span[1], 3)]
     return list(itertools.pairwise(edges))
 
 
-def detect_scenes(videos: Mapping[str, Path], settings: Mapping) -> list[dict]:
+def detect_scenes(videos: Mapping[str, Path], settings: Proposals) -> list[dict]:
     """For each video by id: its probe (as in videos.jsonl) with `scenes`, [start, end] in seconds, or why not.
 
-    `settings`: threshold, min_seconds and max_seconds of the section `proposals`. A video that cannot be read has
+    A video that cannot be read has
     `reason` and `detail` instead.
     """
     rows = []
@@ -66,7 +72,8 @@ def detect_scenes(videos: Mapping[str, Path], settings: Mapping) -> list[dict]:
         except VideoError as error:
             rows.append({**row, "reason": str(error.reason), "detail": error.detail, "scenes": []})
             continue
-        lengths = settings["min_seconds"], settings["max_seconds"]
-        spans = scene_spans(times, scores, row["duration"], settings["threshold"], *lengths)
+        spans = scene_spans(
+            times, scores, row["duration"], settings.threshold, settings.min_seconds, settings.max_seconds
+        )
         rows.append({**row, "scenes": [list(span) for span in spans]})
     return rows

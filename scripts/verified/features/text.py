@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from verified.config.features import TextFeatures
 from verified.errors import InputError
 from verified.io.hdf5 import write_features
 from verified.nn import mini_lm
@@ -27,32 +28,31 @@ def caption_rows(rows: list[dict], key: str) -> list[tuple[str, str]]:
 
 
 def write_text_features(
-    captions: list[tuple[str, str]], settings: dict, output: str | Path, weights: tuple[str, str] | None = None
+    captions: list[tuple[str, str]], settings: TextFeatures, output: str | Path, weights: tuple[str, str] | None = None
 ) -> int:
     """Write float16 [tokens, dim] per desc_id; returns how many captions.
 
-    `captions` are (desc_id, text) pairs, `settings` the features section; `weights`, where its encoder
-    was fetched, says what to load and at which commit. Features are the encoder's last hidden states
-    of the caption's own tokens: padding and the special tokens at both ends are left out (models add their own where
-    they need some). Captions that reach the encoder's limit are cut off there and counted; the shorter limits of
-    retrieval models (30 tokens in XML) are applied by the models. Equal captions are encoded once.
-    Raises InputError where the encoder cannot be loaded.
+    `captions` are (desc_id, text) pairs; `weights`, where the encoder was fetched, says what to load and at which
+    commit. Features are the encoder's last hidden states of the caption's own tokens: padding and the special tokens at
+    both ends are left out (models add their own where they need some). Captions that reach the encoder's limit are cut
+    off there and counted; the shorter limits of retrieval models (30 tokens in XML) are applied by the models. Equal
+    captions are encoded once. Raises InputError where the encoder cannot be loaded.
     """
-    source, commit = weights or (settings["text_encoder"], "")
+    source, commit = weights or (settings.text_encoder, "")
     encoder = load_encoder(source)
     texts = sorted({text for _, text in captions}, key=lambda text: (len(text), text))
     progress = Progress("text features", len(texts), "captions")
     cut = 0
     with tempfile.TemporaryFile(dir=Path(output).parent) as file:
         spool = Spool(file, encoder.dim)
-        for text, array, whole in _encode(texts, encoder, settings["batch"]):
+        for text, array, whole in _encode(texts, encoder, settings.batch):
             spool.add(text, array.astype(np.float16))
             cut += not whole
             progress.step()
         progress.finish()
         if cut:
             log.warning("text features: %d distinct captions reach the encoder's limit and may be cut off", cut)
-        attributes = {"backbone": settings["text_encoder"], "dim": encoder.dim, "special_tokens": False}
+        attributes = {"backbone": settings.text_encoder, "dim": encoder.dim, "special_tokens": False}
         attributes |= {"revision": commit} if commit else {}
         return write_features(output, attributes, ((name, spool[text], {}) for name, text in captions))
 

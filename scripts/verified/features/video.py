@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from verified.config.features import VideoFeatures
 from verified.features.backbones import Backbone, load_backbone
 from verified.io.hdf5 import write_features
 from verified.io.video import VideoError, iterate_frames
@@ -17,34 +18,32 @@ log = logging.getLogger("verified")
 
 def write_video_features(
     videos: list[dict],
-    settings: dict,
+    settings: VideoFeatures,
     clip_seconds: float,
     output: str | Path,
     weights: tuple[str, str] | None = None,
 ) -> dict[str, int]:
     """Write one shard of video features, float16 [clips, dim] per video; returns counts by outcome.
 
-    `videos` are rows of videos.jsonl; `settings` is the features section; `weights`, where
-    its backbone was fetched, says what to load and at which commit. A clip is `clip_seconds` long and the last
-    one may be shorter; clip i pools the frames on the screen at the multiples of 1/fps in [i, i + 1) · clip_seconds.
-    Each data set carries the video's sha256. A video that cannot be read is logged, counted by reason and left out.
+    `videos` are rows of videos.jsonl; `weights`, where the backbone was fetched, says what to load and at which commit.
+    A clip is `clip_seconds` long and the last one may be shorter; clip i pools the frames on the screen at the
+    multiples of 1/fps in [i, i + 1) · clip_seconds. Each data set carries the video's sha256. A video that cannot be
+    read is logged, counted by reason and left out.
     """
-    source, commit = weights or (settings["video_backbone"], "")
-    backbone = load_backbone(source, settings.get("precision", "float32"))
+    source, commit = weights or (settings.video_backbone, "")
+    backbone = load_backbone(source, settings.precision)
     attributes = {
-        "backbone": settings["video_backbone"],
+        "backbone": settings.video_backbone,
         **({"revision": commit} if commit else {}),
         "dim": backbone.dim,
-        "fps": settings["fps"],
+        "fps": settings.fps,
         "clip_seconds": clip_seconds,
     }
     counts = {"ok": 0}
     digests = {row["video"]: row["sha256"] for row in videos}
 
     def items() -> Iterator[tuple[str, np.ndarray, dict]]:
-        for video, features in encode_videos(
-            videos, backbone, settings["fps"], clip_seconds, settings["batch"], counts
-        ):
+        for video, features in encode_videos(videos, backbone, settings.fps, clip_seconds, settings.batch, counts):
             yield video, features.astype(np.float16), {"sha256": digests[video]}
 
     counts["ok"] = write_features(output, attributes, items())

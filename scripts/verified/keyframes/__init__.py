@@ -4,6 +4,7 @@ import logging
 from collections.abc import Sequence
 from pathlib import Path
 
+from verified.config.datasets import Keyframes
 from verified.io.video import VideoError
 from verified.keyframes.archive import KeyframeArchive, encode_jpeg
 from verified.keyframes.extract import extract_keyframes
@@ -14,11 +15,10 @@ log = logging.getLogger("verified")
 __all__ = ["write_keyframes"]
 
 
-def write_keyframes(moments: list[dict], videos: list[dict], settings: dict, output: str | Path) -> dict[str, int]:
+def write_keyframes(moments: list[dict], videos: list[dict], settings: Keyframes, output: str | Path) -> dict[str, int]:
     """Write the keyframe archive of one shard; returns counts by outcome ("ok" or a reason).
 
-    `moments` are the shard's rows of moments.jsonl, `videos` rows of videos.jsonl (others are ignored), `settings` the
-    data set's keyframe section. The archive's index has one row per moment, in the order of `moments`: desc_id, video,
+    `moments` are the shard's rows of moments.jsonl, `videos` rows of videos.jsonl (others are ignored). The archive's index has one row per moment, in the order of `moments`: desc_id, video,
     keyframes [{file, time, segment}] (seconds), threshold, cuts, and reason: null, or why there are no keyframes (a
     reason of VideoError, unknown-video, or past-the-end), in which case keyframes and cuts are empty and threshold is
     null.
@@ -40,7 +40,9 @@ def write_keyframes(moments: list[dict], videos: list[dict], settings: dict, out
     return counts
 
 
-def _video_rows(video: str, moments: list[dict], path: str | None, settings: dict, archive: KeyframeArchive) -> dict:
+def _video_rows(
+    video: str, moments: list[dict], path: str | None, settings: Keyframes, archive: KeyframeArchive
+) -> dict:
     """Index rows by desc_id of one video's moments; their images go into the archive."""
     rows = {moment["desc_id"]: _row(moment, reason="past-the-end") for moment in moments}
     try:
@@ -49,9 +51,9 @@ def _video_rows(video: str, moments: list[dict], path: str | None, settings: dic
         extracted = extract_keyframes(
             path,
             [(moment["start"], moment["end"]) for moment in moments],
-            settings["segments"],
-            settings["threshold"],
-            settings["min_scene_seconds"],
+            settings.segments,
+            settings.threshold,
+            settings.min_scene_seconds,
         )
         for index, result in extracted:
             if result.keyframes:

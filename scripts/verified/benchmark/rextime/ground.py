@@ -15,10 +15,13 @@ from verified.benchmark.vcmr.data import Moments, Queries, Videos
 from verified.benchmark.vcmr.ranked import Ranked
 from verified.benchmark.vcmr.search import SearchSettings, search
 from verified.benchmark.vcmr.tokens import load_tokeniser
+from verified.config.features import TextFeatures
 from verified.features.text import write_text_features
 
 
-def encode_questions(questions: list[dict], settings: dict, output: str | Path, weights: tuple[str, str]) -> None:
+def encode_questions(
+    questions: list[dict], settings: TextFeatures, output: str | Path, weights: tuple[str, str]
+) -> None:
     """Token features of the questions, by their place in the list, as `features.text` writes those of captions."""
     write_text_features(
         [(str(number), row["query"]) for number, row in enumerate(questions)], settings, output, weights
