@@ -18,10 +18,10 @@ __all__ = ["write_keyframes"]
 def write_keyframes(moments: list[dict], videos: list[dict], settings: Keyframes, output: str | Path) -> dict[str, int]:
     """Write the keyframe archive of one shard; returns counts by outcome ("ok" or a reason).
 
-    `moments` are the shard's rows of moments.jsonl, `videos` rows of videos.jsonl (others are ignored). The archive's index has one row per moment, in the order of `moments`: desc_id, video,
-    keyframes [{file, time, segment}] (seconds), threshold, cuts, and reason: null, or why there are no keyframes (a
-    reason of VideoError, unknown-video, or past-the-end), in which case keyframes and cuts are empty and threshold is
-    null.
+    `moments` are the shard's rows of moments.jsonl, `videos` rows of videos.jsonl (others are ignored). The archive's
+    index has one row per moment, in the order of `moments`: desc_id, video, keyframes [{file, time, segment}]
+    (seconds), threshold, cuts, and reason: null, or why there are no keyframes (a reason of VideoError, unknown-video,
+    or past-the-end), in which case keyframes and cuts are empty and threshold is null.
     """
     paths = {row["video"]: row["path"] for row in videos}
     by_video: dict[str, list[dict]] = {}
