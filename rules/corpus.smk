@@ -1,9 +1,10 @@
 from verified.corpus.source_files import (
     folder_state,
-    release_files,
+    source_inputs,
     scene_state,
     shard_source,
     shard_state,
+    source_code,
     source_files,
     source_reading,
     split_settings,
@@ -37,18 +38,18 @@ rule render_demo:
         "../scripts/demo/render_corpus.py"
 
 
-rule list_published:
-    """The moments of a published collection: checksums, every row checked, all splits that are at hand."""
+rule list_moments:
+    """The moments of a source that knows them itself: of a published collection, checked, all splits that are at hand."""
     input:
-        files=release_files(settings),
+        files=source_inputs(settings),
     output:
-        moments="results/{dataset}/corpus/published.jsonl",
+        moments="results/{dataset}/corpus/listed.jsonl",
     log:
-        "logs/{dataset}/list_published.log",
+        "logs/{dataset}/list_moments.log",
     benchmark:
-        "logs/{dataset}/list_published.tsv"
+        "logs/{dataset}/list_moments.tsv"
     wildcard_constraints:
-        dataset=datasets("published"),
+        dataset=datasets("lists_moments"),
     conda:
         "../envs/annotations.yaml"
     threads: 1
@@ -57,8 +58,9 @@ rule list_published:
         runtime=scale_by_attempt(15),
     params:
         source=dataset_settings("source"),
+        reader=source_code(settings),
     script:
-        "../scripts/corpus/list_published.py"
+        "../scripts/corpus/list_moments.py"
 
 
 rule probe_videos:

@@ -2,7 +2,7 @@ import re
 
 from verified.annotations.paths import annotation_files, check_releases
 from verified.corpus.released_source import DOWNLOADS
-from verified.corpus.source_files import release_files
+from verified.corpus.source_files import source_inputs
 from verified.corpus.sources import read_sources
 from verified.planning.supplied import check_supplied
 
@@ -39,7 +39,7 @@ rule download_released:
 rule read_released:
     """One split of a finished collection: checksums, every row checked, the same bytes or the coarse captions in FIG form."""
     input:
-        files=release_files(settings),
+        files=source_inputs(settings),
     output:
         annotations="results/{dataset}/annotations/{kind}/{split}.jsonl",
     log:

@@ -22,9 +22,9 @@ from verified.config import load
 from verified.config.sources import PublishedSource
 from verified.corpus import released_source
 from verified.corpus.folder_source import read_folder
-from verified.corpus.published_source import published_rows, write_published
+from verified.corpus.published_source import published_rows
 from verified.io.fig import write_fig
-from verified.io.jsonl import read_json, read_jsonl
+from verified.io.jsonl import read_json, read_jsonl, write_jsonl
 
 DATA = PROJECT.parent / "shared" / "data"
 STA = {
@@ -105,7 +105,7 @@ def test_a_video_that_comes_later_joins(charades, built, tmp_path):
     os.link(charades / "one.mp4", charades / "videos" / "BBBBB.mp4")
     run = snakemake(charades, "--cores", "1", "results/sta/corpus/moments.jsonl", config=charades / "sta.yaml")
     assert run.returncode == 0, run.stdout[-4000:]
-    assert "list_published" not in run.stdout and run.stdout.count("rule probe_videos") == 1
+    assert "list_moments" not in run.stdout and run.stdout.count("rule probe_videos") == 1
     assert read_json(built / "counts.json")["published"]["train"]["videos_at_hand"] == 2
 
 
@@ -149,7 +149,7 @@ def test_all_annotators_of_didemo_are_kept_when_asked_for(tmp_path):
         source = PublishedSource(
             kind="published", collection="didemo", videos="videos", sources=str(listed), annotators=annotators
         )
-        assert write_published(source, tmp_path / f"{annotators}.jsonl") == 1
+        assert write_jsonl(tmp_path / f"{annotators}.jsonl", source.rows()) == 1
     (tmp_path / "videos").mkdir()
     media.write_video(tmp_path / "videos" / "1@N0_2_a.mp4", media.counted(28 * 2), fps=2)
     one = read_folder(tmp_path / "videos", tmp_path / "most-frequent.jsonl", "test", published=True).moments[0]
@@ -181,6 +181,6 @@ def test_the_published_files_are_read_whole(tmp_path, collection, splits, moment
     source = PublishedSource(
         kind="published", collection=collection, videos="videos", splits=splits, released_dir=str(DATA)
     )
-    assert write_published(source, tmp_path / "m.jsonl") == moments
+    assert write_jsonl(tmp_path / "m.jsonl", source.rows()) == moments
     rows = read_jsonl(tmp_path / "m.jsonl")
     assert len({row["desc_id"] for row in rows}) == moments and len({row["video"] for row in rows}) == videos

@@ -39,6 +39,10 @@ def row(number, **changes):
     return {"video": f"v{number % 12}", "start": 0, "end": 1, "caption": f"a dog {number}", **changes}
 
 
+def states():
+    return rows_by_shard("videos", "moments.jsonl", SHARDS)
+
+
 def changed(before, after):
     return [shard for shard, (old, new) in enumerate(zip(before, after)) if old != new]
 
@@ -46,27 +50,27 @@ def changed(before, after):
 def test_one_shard_changes_with_a_row_and_none_with_a_split(source):
     rows = [row(number, desc_id=number, split="train") for number in range(24)]
     written(rows)
-    before = rows_by_shard(source, SHARDS)
+    before = states()
     assert sum(len(paths) for _, paths in before) == 12
     written([*rows[:-1], {**rows[-1], "caption": "a cat"}])
-    assert len(changed(before, rows_by_shard(source, SHARDS))) == 1
+    assert len(changed(before, states())) == 1
     written([{**line, "split": "test"} for line in rows])
-    assert rows_by_shard(source, SHARDS) == before
+    assert states() == before
     written([row(99, video="nowhere", desc_id=99), *rows])
-    assert rows_by_shard(source, SHARDS) == before, "a row without its video is nobody's"
+    assert states() == before, "a row without its video is nobody's"
 
 
 def test_ids_that_others_decide_change_every_shard_that_they_touch(source):
     rows = [row(number) for number in range(24)]
     written(rows)
-    before = rows_by_shard(source, SHARDS)
+    before = states()
     written([row(99, video="nowhere"), *rows])
-    assert len(changed(before, rows_by_shard(source, SHARDS))) == SHARDS, "all positions, and so all ids, have moved"
+    assert len(changed(before, states())) == SHARDS, "all positions, and so all ids, have moved"
     rows = [row(number, desc_id=number) for number in range(24)]
     written(rows)
-    before = rows_by_shard(source, SHARDS)
+    before = states()
     written([row(99, video="nowhere", desc_id=7), *rows])
-    assert len(changed(before, rows_by_shard(source, SHARDS))) == 1, "the row whose id was used before is left out"
+    assert len(changed(before, states())) == 1, "the row whose id was used before is left out"
 
 
 def states_of_shards():

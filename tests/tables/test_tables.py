@@ -10,7 +10,7 @@ from refusals import refused
 from shown_settings import shown_settings
 
 from verified.benchmark.published import Place, read_published
-from verified.benchmark.vcmr.metrics import MIOU, SPAN_RECALLS, VIDEO_RECALLS
+from verified.benchmark.vcmr.metrics import SPAN_RECALLS, VIDEO_RECALLS
 from verified.benchmark.vcmr.per_query import write_per_query
 from verified.tables.collect import Cell, Collection
 from verified.tables.forms import html_page, latex, markdown
@@ -44,10 +44,10 @@ def made_run(folder: Path, model: str, right: float, videos: int = 30, seed: int
     folder = folder / "results" / "demo" / "retrieval" / model / trained_on / f"seed-{seed}" / "fig"
     folder.mkdir(parents=True)
     answered = np.arange(200) < right * 200
-    values = {f"{task}/{name}": answered for task in ("VCMR", "SVMR") for name in (*SPAN_RECALLS, MIOU)}
+    values = {f"{task}/{name}": answered for task in ("VCMR", "SVMR") for name in (*SPAN_RECALLS, "mIoU")}
     values |= {f"VR/{name}": answered for name in VIDEO_RECALLS}
     write_per_query(folder / "per_query.npz", np.arange(200), [f"v{n // 4}" for n in range(200)], values)
-    metrics = {task: dict.fromkeys((*SPAN_RECALLS, MIOU), 100 * right) for task in ("VCMR", "SVMR")}
+    metrics = {task: dict.fromkeys((*SPAN_RECALLS, "mIoU"), 100 * right) for task in ("VCMR", "SVMR")}
     metrics["VR"] = dict.fromkeys(VIDEO_RECALLS, 100 * right)
     path = folder / "metrics.json"
     path.write_text(

@@ -1,6 +1,6 @@
 """The source `folder`: a folder of videos and a moments file become a corpus. The rendered demo is read the same way.
 
-What is wrong with a whole file is an InputError (see `moments_file`, `video_folder`; also a corpus without a single
+What is wrong with a whole file is an InputError (see `io.moments_file`, `video_folder`; also a corpus without a single
 usable moment). What is wrong with a row or a video is an exclusion with a reason, one per row and one per unused video:
 
 - rows: the reasons of `moment_checks`; `invalid-video-id`, `unknown-video`, `ambiguous-video`, `outside-folder`,
@@ -23,9 +23,9 @@ from typing import NamedTuple
 
 from verified.corpus import moment_checks
 from verified.corpus.moment_checks import RowRefused
-from verified.corpus.moments_file import iterate_moments_file
 from verified.corpus.video_folder import NameRefused, VideoFolder
 from verified.errors import InputError
+from verified.io.moments_file import iterate_moments_file
 from verified.io.video import VideoError, probe
 from verified.runtime.progress import track
 

@@ -2,7 +2,6 @@
 
 from verified.config import Config
 from verified.config.folders import dataset_folder, finetuning_datasets
-from verified.config.sources import FolderSource, PublishedSource
 from verified.corpus.unprobed import unprobed_moments
 from verified.errors import InputError
 
@@ -19,9 +18,7 @@ def check_enough(settings: Config, rules: set[str]) -> None:
     for name in names:
         try:
             corpus = f"{dataset_folder(settings, name)}/corpus"
-            source = settings.datasets[name].source
-            if isinstance(source, FolderSource | PublishedSource):
-                count += len(unprobed_moments(source, corpus))
+            count += len(unprobed_moments(settings.datasets[name].source, corpus))
         except InputError:
             return
         if count >= settings.evaluator.batch:

@@ -8,8 +8,8 @@ Rows that cannot be used: `missing-field`, `malformed-row`, `invalid-id`, `dupli
 import math
 import re
 
-from verified.corpus.moments_file import EXTRA_CELLS, REQUIRED
 from verified.io.characters import plain
+from verified.io.moments_file import EXTRA_CELLS, REQUIRED
 
 _SPLIT = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 

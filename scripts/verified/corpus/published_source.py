@@ -4,21 +4,14 @@ One row per caption, of all splits that are at hand, in the order of the configu
 with the videos. Nothing is dropped here: a moment without length or without its video is excluded there, with a reason.
 """
 
-import os
 from collections.abc import Iterator
 
 from verified.config.sources import PublishedSource
 from verified.corpus.released_source import read_splits
-from verified.io.jsonl import write_jsonl
-
-
-def write_published(source: PublishedSource, path: str | os.PathLike) -> int:
-    """Write the moments file of `source`; returns how many rows it has. Raises InputError (see `read_splits`)."""
-    return write_jsonl(path, published_rows(source))
 
 
 def published_rows(source: PublishedSource) -> Iterator[dict]:
-    """Rows of the moments file of `source`."""
+    """Rows of the moments file of `source`. Raises InputError (see `read_splits`)."""
     for split, rows in read_splits(source):
         for row in rows:
             start, end = row["time"]

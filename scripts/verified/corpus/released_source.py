@@ -41,6 +41,11 @@ class Release:
         """Paths of the files of one split."""
         return [self.folder / file.place for file in self.files[split]]
 
+    @property
+    def all_paths(self) -> list[str]:
+        """Paths of the files of all available splits."""
+        return [str(path) for split in self.files for path in self.paths(split)]
+
 
 def resolve(source: ReleasedSource | PublishedSource, listed: Path | None = None) -> Release:
     """Which splits of `source` can be read: all of their files are in the folder, or are open for download.

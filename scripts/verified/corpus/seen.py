@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
-from verified.config.sources import DemoSource, FolderSource, PublishedSource
+from verified.config.sources import SourceSection
 from verified.corpus.assemble import read_probes
 from verified.corpus.folder_source import Probes, finish
 from verified.corpus.unprobed import unprobed_rows
@@ -23,7 +23,7 @@ class SeenShard(NamedTuple):
     videos: dict[str, dict]
 
 
-def seen_shards(source: DemoSource | FolderSource | PublishedSource, corpus: str, shards: int) -> list[SeenShard]:
+def seen_shards(source: SourceSection, corpus: str, shards: int) -> list[SeenShard]:
     """What is known of each shard, without decoding a video; `corpus` is the folder of what rules make.
 
     The source's own files say which moments there are. A probe of an earlier run holds while the video's file did not

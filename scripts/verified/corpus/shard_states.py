@@ -17,11 +17,10 @@ from typing import Any, Self
 import numpy as np
 import orjson
 
-from verified.config.sources import FolderSource
-from verified.corpus.moments_file import read_moments_file
 from verified.corpus.video_folder import Listing, NameRefused, VideoFolder, file_state, list_folder, stamp
 from verified.errors import InputError
 from verified.io.files import atomic_path
+from verified.io.moments_file import read_moments_file
 from verified.runtime.shards import shard_of
 
 REMEMBERED = ".snakemake"
@@ -124,16 +123,17 @@ def video_states() -> VideoStates:
     return VideoStates()
 
 
-def rows_by_shard(source: FolderSource, shards: int) -> list[tuple[str, list[str]]]:
-    """For each shard a digest of its rows in the moments file, without their splits, and the paths of their videos.
+def rows_by_shard(videos: str, moments: str, shards: int) -> list[tuple[str, list[str]]]:
+    """For each shard a digest of its rows in the file of `moments`, without their splits, and the paths of their videos
+    in the folder of `videos`.
 
     Rows are hashed as they stand. Where the ids of others decide what becomes of a row (its position where no row has
     an id, an id that is used twice) these are hashed too. Raises InputError for a folder or a file that is not there.
     """
-    folder = VideoFolder(source.videos, listed=listed(str(source.videos)).files)
-    if not source.moments or not Path(source.moments).is_file():
-        raise InputError("no such moments file", file=source.moments)
-    return _divide(folder, _rows(Path(source.moments)), shards)
+    folder = VideoFolder(videos, listed=listed(videos).files)
+    if not Path(moments).is_file():
+        raise InputError("no such moments file", file=moments)
+    return _divide(folder, _rows(Path(moments)), shards)
 
 
 def _rows(path: Path) -> Iterator[tuple[int, dict]]:

@@ -8,11 +8,11 @@ from typing import Any
 
 from verified.config import Config
 from verified.config.folders import dataset_of
-from verified.config.sources import FolderSource, PublishedSource, ReleasedSource
-from verified.corpus.released_source import resolve
+from verified.config.sources import SourceSection
 from verified.corpus.shard_states import listed, rows_by_shard, told, video_states
 from verified.corpus.video_folder import VideoFolder, folder_digest
 from verified.errors import InputError
+from verified.runtime.digest import modules_digest
 from verified.runtime.folders import key_of
 from verified.runtime.shards import shard_index, shard_names, shard_of
 
@@ -58,8 +58,7 @@ def shard_source(settings: Config) -> Callable[[object], dict[str, str]]:
     def files(wildcards) -> dict[str, Any]:
         source, own_files = dataset_of(settings, wildcards).source, files_of(wildcards)
         # A moments file that a rule makes changes with its source alone, and then all shards are to be read again.
-        given_by_user = not (source.rendered or source.published or source.proposes_moments)
-        return {**own_files, "moments": ancient(own_files["moments"])} if given_by_user else own_files
+        return {**own_files, "moments": ancient(own_files["moments"])} if source.given_moments else own_files
 
     return files
 
@@ -74,35 +73,30 @@ def source_reading(settings: Config) -> Callable[[object], dict]:
     return values
 
 
-def release_files(settings: Config) -> Callable[[object], list[str]]:
-    """An input function: published files of ``wildcards.dataset``, those of all available splits."""
+def source_inputs(settings: Config) -> Callable[[object], list[str]]:
+    """An input function: the files that moments or annotations of ``wildcards.dataset`` are read from."""
+    return lambda wildcards: dataset_of(settings, wildcards).source.inputs()
 
-    def files(wildcards) -> list[str]:
-        source = dataset_of(settings, wildcards).source
-        if not isinstance(source, ReleasedSource | PublishedSource):
-            raise InputError(f"the data set of {wildcards.dataset} has no published files")
-        release = resolve(source)
-        return [str(path) for split in release.splits for path in release.paths(split)]
 
-    return files
+def source_code(settings: Config) -> Callable[[object], str]:
+    """A params function: a digest of how the source of ``wildcards.dataset`` lists its moments."""
+    return lambda wildcards: modules_digest(type(dataset_of(settings, wildcards).source).__module__.partition(".")[2])
 
 
 def folder_state(settings: Config) -> Callable[[object], str | None]:
     """A params function: which videos a user's folder holds, and a sample of each: replacing one is noticed."""
 
     def state(wildcards) -> str | None:
-        source = dataset_of(settings, wildcards).source
-        if not isinstance(source, FolderSource | PublishedSource):
-            return None
-        return told("the folder", str(source.videos), None, lambda: _folder_digest(source))
+        videos = dataset_of(settings, wildcards).source.given_videos
+        return None if videos is None else told("the folder", videos, None, lambda: _folder_digest(videos))
 
     return state
 
 
-def _folder_digest(source: FolderSource | PublishedSource) -> str:
-    listing = listed(str(source.videos))
+def _folder_digest(videos: str) -> str:
+    listing = listed(videos)
     states = video_states().among(listing)
-    digest = folder_digest(source.videos, states.of, listing.files)
+    digest = folder_digest(videos, states.of, listing.files)
     states.save()
     return digest
 
@@ -110,7 +104,7 @@ def _folder_digest(source: FolderSource | PublishedSource) -> str:
 def division_of(settings: Config, name: str) -> dict | None:
     """Shares and seed of the division of a data set's videos; None where its moments file names splits."""
     dataset = settings.datasets[name]
-    if not getattr(dataset.source, "names_no_split", False):
+    if not dataset.source.names_no_split:
         return None
     proposals = dataset.proposals
     return {"train_share": proposals.train_share, "val_share": proposals.val_share, "seed": settings.seed}
@@ -144,7 +138,7 @@ def shard_state(settings: Config) -> Callable[[object], str | None]:
 
     def state(wildcards) -> str | None:
         source = dataset_of(settings, wildcards).source
-        if not isinstance(source, FolderSource | PublishedSource):
+        if source.given_videos is None:
             return None
         if wildcards.dataset not in known:
             known[wildcards.dataset] = _shard_states(source, settings.shards)
@@ -158,38 +152,38 @@ def scene_state(settings: Config) -> Callable[[object], str | None]:
     known: dict[str, list[str]] = {}
 
     def state(wildcards) -> str | None:
-        source = dataset_of(settings, wildcards).source
-        if not isinstance(source, FolderSource | PublishedSource):
+        source, shards = dataset_of(settings, wildcards).source, settings.shards
+        videos = source.given_videos
+        if videos is None:
             return None
         if wildcards.dataset not in known:
-            known[wildcards.dataset] = told(
-                f"scenes in {settings.shards} shards",
-                str(source.videos),
-                None,
-                partial(_scenes, source, settings.shards),
-            )
+            scenes = partial(_scenes, videos, shards, source.published)
+            known[wildcards.dataset] = told(f"scenes in {shards} shards", videos, None, scenes)
         return known[wildcards.dataset][shard_index(wildcards.shard)]
 
     return state
 
 
-def _shard_states(source: FolderSource | PublishedSource, shards: int) -> list[str]:
-    videos = str(source.videos)
-    if isinstance(source, FolderSource) and not source.proposes_moments:
-        rows = partial(_rows_by_shard, source, shards)
-        return told(f"rows in {shards} shards", videos, str(source.moments), lambda: _digests(source, rows()))
+def _shard_states(source: SourceSection, shards: int) -> list[str]:
+    videos, moments = str(source.given_videos), source.given_moments
+    if moments is not None:
+        rows = partial(_rows_by_shard, videos, moments, shards)
+        return told(f"rows in {shards} shards", videos, moments, lambda: _digests(videos, rows()))
     # The moments file is an input of the shards' jobs.
     subject = f"videos in {shards} shards, published: {source.published}"
-    return told(subject, videos, None, lambda: _digests(source, _videos_by_shard(source, shards)))
+    return told(
+        subject, videos, None, lambda: _digests(videos, _videos_by_shard(videos, shards, published=source.published))
+    )
 
 
-def _scenes(source: FolderSource | PublishedSource, shards: int) -> list[str]:
-    return _digests(source, (("\n".join(paths), paths) for _, paths in _videos_by_shard(source, shards)))
+def _scenes(videos: str, shards: int, published: bool) -> list[str]:
+    by_shard = _videos_by_shard(videos, shards, published)
+    return _digests(videos, (("\n".join(paths), paths) for _, paths in by_shard))
 
 
-def _digests(source: FolderSource | PublishedSource, by_shard: Iterable[tuple[str, list[str]]]) -> list[str]:
+def _digests(videos: str, by_shard: Iterable[tuple[str, list[str]]]) -> list[str]:
     """A digest for each shard, of what is given for its rows and of the state of each of its videos."""
-    states, digests = video_states().among(listed(str(source.videos))), []
+    states, digests = video_states().among(listed(videos)), []
     for rows, paths in by_shard:
         text = "\n".join([rows, *map(states.of, paths)])
         digests.append(hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16])
@@ -197,20 +191,20 @@ def _digests(source: FolderSource | PublishedSource, by_shard: Iterable[tuple[st
     return digests
 
 
-def _videos_by_shard(source: FolderSource | PublishedSource, shards: int) -> list[tuple[str, list[str]]]:
+def _videos_by_shard(videos: str, shards: int, published: bool) -> list[tuple[str, list[str]]]:
     """For each shard the paths of the videos that belong to it, by their id or by their published name; no rows."""
     by_shard: list[tuple[str, list[str]]] = [("", []) for _ in range(shards)]
     try:
-        folder = VideoFolder(source.videos, listed=listed(str(source.videos)).files)
+        folder = VideoFolder(videos, listed=listed(videos).files)
     except InputError:  # the job says so
         return by_shard
     for video, path in folder.files.items():
-        by_shard[shard_of(PurePath(path).stem if source.published else video, shards)][1].append(path)
+        by_shard[shard_of(PurePath(path).stem if published else video, shards)][1].append(path)
     return by_shard
 
 
-def _rows_by_shard(source: FolderSource, shards: int) -> list[tuple[str, list[str]]]:
+def _rows_by_shard(videos: str, moments: str, shards: int) -> list[tuple[str, list[str]]]:
     try:
-        return rows_by_shard(source, shards)
+        return rows_by_shard(videos, moments, shards)
     except InputError:  # the job that builds the corpus says so, with the file's name
         return [("", []) for _ in range(shards)]

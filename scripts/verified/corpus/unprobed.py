@@ -3,12 +3,11 @@
 from pathlib import Path
 from typing import NamedTuple
 
-from verified.config.sources import DemoSource, FolderSource, PublishedSource
+from verified.config.sources import SourceSection
 from verified.corpus.folder_source import open_folder, usable_rows
-from verified.corpus.moments_file import read_moments_file
-from verified.corpus.published_source import published_rows
 from verified.corpus.video_folder import VideoFolder
 from verified.errors import InputError
+from verified.io.moments_file import read_moments_file
 
 
 class Unprobed(NamedTuple):
@@ -20,7 +19,7 @@ class Unprobed(NamedTuple):
     refused: list[dict]
 
 
-def unprobed_moments(source: FolderSource | PublishedSource, corpus: str) -> list[dict]:
+def unprobed_moments(source: SourceSection, corpus: str) -> list[dict]:
     """Usable rows of `source`, whose files that rules make are in the folder `corpus`; `duration` is None.
 
     Videos that do not decode are still among them. Raises InputError where the folder of videos, the moments file or
@@ -29,11 +28,11 @@ def unprobed_moments(source: FolderSource | PublishedSource, corpus: str) -> lis
     return [row for _, row in unprobed_rows(source, corpus).usable]
 
 
-def unprobed_rows(source: DemoSource | FolderSource | PublishedSource, corpus: str) -> Unprobed:
+def unprobed_rows(source: SourceSection, corpus: str) -> Unprobed:
     """The same with everything around it; raises as `unprobed_moments` does."""
     files = source.files(corpus)
-    if isinstance(source, PublishedSource) and not Path(files["moments"]).is_file():
-        rows = list(enumerate(published_rows(source), start=1))
+    if source.lists_moments and not Path(files["moments"]).is_file():
+        rows = list(enumerate(source.rows(), start=1))
     elif source.proposes_moments and not Path(files["moments"]).is_file():
         raise InputError(
             "no moments are proposed yet",

@@ -25,7 +25,6 @@ from verified.config import Config
 from verified.config.datasets import DataSet, Keyframes
 from verified.config.folders import dataset_folder, shown_datasets
 from verified.config.generation import EngineSettings, Generation
-from verified.config.sources import DemoSource, FolderSource, PublishedSource
 from verified.corpus.seen import SeenShard, seen_shards
 from verified.errors import InputError
 from verified.io.video import TOLERANCE
@@ -294,7 +293,7 @@ def _gpu_hours(row: dict, role: EngineSettings) -> float | None:
 def _shards(name: str, dataset: DataSet, config: Config) -> list[SeenShard]:
     """The moments that there are now, by shard. Raises InputError where no file says which."""
     source, corpus = dataset.source, f"{dataset_folder(config, name)}/corpus"
-    if not isinstance(source, DemoSource | FolderSource | PublishedSource):
+    if not source.has_videos:
         raise InputError(f"no moments of {name} are at hand", file=corpus)
     if source.rendered and not Path(moments := source.files(corpus)["moments"]).is_file():
         raise InputError(

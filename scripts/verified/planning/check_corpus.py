@@ -7,7 +7,6 @@ from pathlib import Path
 
 from verified.config import Config
 from verified.config.folders import dataset_folder
-from verified.config.sources import FolderSource, PublishedSource
 from verified.corpus.division import divide
 from verified.corpus.source_files import division_of
 from verified.corpus.unprobed import unprobed_rows
@@ -30,7 +29,7 @@ def corpus_findings(settings: Config, name: str) -> Generator[Finding, None, lis
     if dataset.source.proposes_moments and not Path(f"{dataset_folder(settings, name)}/corpus/proposed.csv").is_file():
         yield from _without_moments(dataset.source.files("")["videos"], key)
         return []
-    if not isinstance(dataset.source, FolderSource | PublishedSource):
+    if dataset.source.given_videos is None:
         return []
     try:
         rows, folder, usable, refused = unprobed_rows(dataset.source, f"{dataset_folder(settings, name)}/corpus")

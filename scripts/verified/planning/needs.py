@@ -7,9 +7,9 @@ from verified.config import Config
 from verified.config.folders import dataset_folder
 from verified.config.generation import ROLES
 from verified.config.sources import PublishedSource
-from verified.corpus.moments_file import read_moments_file
 from verified.corpus.sources import collections
 from verified.errors import InputError
+from verified.io.moments_file import read_moments_file
 from verified.planning.placeholders import published_moments
 from verified.weights.lock import read_lock
 from verified.weights.wanted import wanted_models
@@ -102,8 +102,10 @@ def _moments(config: Config, name: str, assumed: list[str]) -> int:
                 assumed.append(f"{dataset.title} {split}: as many as its released fine captions, {known[split]}")
         return sum(known.values())
     try:
-        if not hasattr(source, "moments"):
+        if source.given_videos is None:
             return 0
+        if source.lists_moments:
+            return sum(1 for _ in source.rows())
         return len(read_moments_file(source.files(f"{dataset_folder(config, name)}/corpus")["moments"]))
     except InputError:
         assumed.append(f"{dataset.title}: its moments are not here and not counted")

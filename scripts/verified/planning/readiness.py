@@ -96,8 +96,8 @@ def _data(settings: Config) -> Iterator[Problem]:
     everywhere: set[str] = set()
     all_known = True
     for name, dataset in settings.datasets.items():
-        videos = getattr(dataset.source, "videos", None)
-        if dataset.source.has_videos and not dataset.source.rendered and videos and not Path(videos).is_dir():
+        videos = dataset.source.given_videos
+        if videos is not None and not Path(videos).is_dir():
             yield Problem(f"datasets.{name}.source.videos", f"no folder {videos}", "put the videos there")
         try:
             splits = dataset_splits(dataset)
@@ -143,7 +143,7 @@ def _unknown(key: str, split: str, known: set[str]) -> Problem:
 def dataset_splits(dataset: DataSet) -> set[str]:
     """Splits that a data set will have. Raises InputError where its moments cannot be read."""
     splits = dataset.source.split_names()
-    if dataset.source.proposes_moments or getattr(dataset.source, "names_no_split", False):
+    if dataset.source.proposes_moments or dataset.source.names_no_split:
         splits = {dataset.spans.train_split, dataset.spans.selection_split, dataset.spans.test_split}
     return splits | {HELD_OUT} if dataset.spans.held_out_share else splits
 

@@ -11,7 +11,6 @@ from verified.config import Config, outputs
 from verified.config.evaluator import STAND_IN
 from verified.config.folders import dataset_folder, datasets_with, evaluator_folder
 from verified.config.longform import DescribedSource, MadSource
-from verified.config.sources import FolderSource, PublishedSource
 from verified.errors import InputError
 
 
@@ -28,12 +27,11 @@ def supplied(settings: Config) -> Iterator[Supplied]:
     """All that the user brings but published annotations: videos, moments, films, ReXTime's files, weights."""
     for name in datasets_with(settings, "has_videos"):
         source, key = settings.datasets[name].source, f"datasets.{name}.source"
-        if not isinstance(source, FolderSource | PublishedSource):
-            continue
         made = outputs.moments(dataset_folder(settings, name))
-        yield Supplied(f"{key}.videos", source.videos, True, made)
-        if isinstance(source, FolderSource) and source.moments is not None:
-            yield Supplied(f"{key}.moments", source.moments, False, made)
+        if source.given_videos is not None:
+            yield Supplied(f"{key}.videos", source.given_videos, True, made)
+        if source.given_moments is not None:
+            yield Supplied(f"{key}.moments", source.given_moments, False, made)
     yield from supplied_films(settings)
     items = f"{suite_folder(settings)}/items.jsonl"
     yield from (Supplied(*named, items) for named in supplied_paths(settings))

@@ -85,7 +85,7 @@ def modules_digest(*names: str) -> str:
     """
     for name in names:
         _known_file(name)
-    return _digest(_closure(names))
+    return _digest(_closure(names, also=frozenset(names)))
 
 
 @cache
@@ -104,14 +104,14 @@ def _digest(files: Iterable[Path]) -> str:
     return digest.hexdigest()[:16]
 
 
-def _closure(names: Iterable[str]) -> list[Path]:
-    """Files of the named modules, of what they import, and of the data they name, sorted."""
+def _closure(names: Iterable[str], also: frozenset[str] = frozenset()) -> list[Path]:
+    """Files of the named modules, of what they import, and of the data they name, sorted; those of `also` always."""
     files: set[Path] = set()
     seen: set[str] = set()
     waiting = list(names)
     while waiting:
         name = waiting.pop()
-        if name in seen or not _counts(name):
+        if name in seen or not (_counts(name) or name in also):
             continue
         seen.add(name)
         file, imported, data_files = _module(name)

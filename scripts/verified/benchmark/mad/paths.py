@@ -306,8 +306,7 @@ def published_files(settings: Config, collection: str) -> list[str]:
     """Paths of the available files of a published collection."""
     from verified.corpus.released_source import resolve
 
-    release = resolve(published_source(collection, settings.longform.published_dir))
-    return [str(path) for split in release.splits for path in release.paths(split)]
+    return resolve(published_source(collection, settings.longform.published_dir)).all_paths
 
 
 def table_layout(settings: Config) -> dict:

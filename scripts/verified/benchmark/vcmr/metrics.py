@@ -5,6 +5,8 @@ tIoU with the true one reaches the threshold (≥, in float32, the union being t
 other videos first. VR looks at videos alone, and repeated videos use up ranks. mIoU, which the TVR evaluator has not,
 is the mean over queries of the first row's tIoU: 0 where its video is wrong (VCMR) or no row has the true one (SVMR).
 
+A metric more that the TVR evaluator has not is a function with the decorator `own_metric`.
+
 One spelling everywhere: "0.5/r1" for spans, "r1" for videos, "mIoU", with the task before it where tasks are mixed,
 "VCMR/0.5/r1". `tvr_name` gives the TVR evaluator's, for submissions scored in its name.
 
@@ -12,7 +14,9 @@ Differences from the official code: an empty list is a miss instead of a crash; 
 (there as float32, where indices above 2^24 would collide).
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -24,7 +28,6 @@ TASKS = ("VCMR", "SVMR", "VR")
 DEPTH = 100
 RANKS = (1, 5, 10, 100)
 THRESHOLDS = (0.5, 0.7)
-MIOU = "mIoU"
 SPAN_RECALLS = tuple(f"{threshold}/r{rank}" for threshold in THRESHOLDS for rank in RANKS)
 VIDEO_RECALLS = tuple(f"r{rank}" for rank in RANKS)
 TVR_METRICS = (*SPAN_RECALLS, *VIDEO_RECALLS)
@@ -54,6 +57,71 @@ class Truth:
         return Truth(self.desc_id[index], self.video[index], self.spans[index], kind)
 
 
+@dataclass
+class RankedRows:
+    """The first 100 rows of the lists of Q queries beside the true moments: what a metric is computed from."""
+
+    task: str
+    truth: Truth
+    lists: Lists
+    """[Q, R] rows, R ≤ 100."""
+
+    @cached_property
+    def right_video(self) -> np.ndarray:
+        """Whether a row is of the true video, [Q, R] bool."""
+        return (self.lists.video == self.truth.video[:, None]) & (self.lists.video != NO_VIDEO)
+
+    @cached_property
+    def rank(self) -> np.ndarray:
+        """Rank of each row from 1, [Q, R] or, one for all queries, [1, R]; in SVMR among rows of the true video."""
+        if self.task == "SVMR":
+            return np.cumsum(self.right_video, axis=1)
+        return np.arange(1, self.lists.video.shape[1] + 1)[None]
+
+    @cached_property
+    def overlap(self) -> np.ndarray:
+        """tIoU of each row with the true span, 0 in another video, [Q, R] float32."""
+        return np.where(self.right_video, agreed_overlap(self.truth, self.lists), 0)
+
+
+@dataclass(frozen=True)
+class OwnMetric:
+    """A metric that the TVR evaluator has not: a number from 0 to 1 per query, [Q], by task."""
+
+    name: str
+    tasks: tuple[str, ...]
+    shown: tuple[str, ...]
+    """Tasks whose tables of all models, main-4 and main-5, have a column for it."""
+    measure: Callable[[RankedRows], np.ndarray]
+
+
+OWN_METRICS: list[OwnMetric] = []
+
+
+def own_metric(
+    name: str, *tasks: str, shown: tuple[str, ...] | None = None
+) -> Callable[[Callable[[RankedRows], np.ndarray]], Callable[[RankedRows], np.ndarray]]:
+    """Function decorator: a metric of our own, `name`, of `tasks`, and a column in the tables of all or `shown` ones.
+
+    Raises ValueError for a name that is taken, or an unknown task.
+    """
+    if name in TVR_METRICS or name in (metric.name for metric in OWN_METRICS):
+        raise ValueError(f"the metric {name!r} is there already")
+    if not tasks or not set(tasks) <= set(TASKS):
+        raise ValueError(f"the metric {name!r} needs tasks of {', '.join(TASKS)}")
+
+    def add(measure: Callable[[RankedRows], np.ndarray]) -> Callable[[RankedRows], np.ndarray]:
+        OWN_METRICS.append(OwnMetric(name, tasks, tasks if shown is None else shown, measure))
+        return measure
+
+    return add
+
+
+def shown_metrics(task: str) -> tuple[str, ...]:
+    """Names of the metrics of our own that the tables of all models show for a task."""
+    return tuple(metric.name for metric in OWN_METRICS if task in metric.shown)
+
+
 def tvr_name(metric: str) -> str:
     """A metric's name in the TVR evaluator: ``0.5/r1`` → ``0.5-r1``."""
     return metric.replace("/", "-")
@@ -61,19 +129,17 @@ def tvr_name(metric: str) -> str:
 
 def per_query(task: str, truth: Truth, lists: Lists) -> dict[str, np.ndarray]:
     """Per metric name a number per query, [Q]: of recalls whether it is answered (bool), of mIoU its tIoU (float32)."""
-    lists = lists.top(DEPTH)
-    right_video = (lists.video == truth.video[:, None]) & (lists.video != NO_VIDEO)
+    rows = RankedRows(task, truth, lists.top(DEPTH))
+    own = {metric.name: metric.measure(rows) for metric in OWN_METRICS if task in metric.tasks}
     if task == "VR":
-        ranks = first_ranks(right_video)
-        return {name: ranks <= rank for name, rank in zip(VIDEO_RECALLS, RANKS)}
-    rank_of_row = np.cumsum(right_video, axis=1) if task == "SVMR" else np.arange(1, lists.video.shape[1] + 1)[None]
-    overlap = np.where(right_video, agreed_overlap(truth, lists), 0)
+        ranks = first_ranks(rows.right_video)
+        return {name: ranks <= rank for name, rank in zip(VIDEO_RECALLS, RANKS)} | own
     values = {}
     for threshold in THRESHOLDS:
-        right = right_video & (overlap >= np.float32(threshold))
-        ranks = first_ranks(right, rank_of_row)
+        right = rows.right_video & (rows.overlap >= np.float32(threshold))
+        ranks = first_ranks(right, rows.rank)
         values |= {f"{threshold}/r{rank}": ranks <= rank for rank in RANKS}
-    return {**values, MIOU: np.where(rank_of_row == 1, overlap, 0).max(axis=1)}
+    return values | own
 
 
 def agreed_overlap(truth: Truth, lists: Lists) -> np.ndarray:
@@ -114,3 +180,9 @@ def tvr_summary(task: str, truth: Truth, values: dict[str, np.ndarray]) -> dict[
         shares = [f"{kind} {percentage(truth.kind == kind)}" for kind in TYPES]
         summary[f"{task}_by_type"] = {**by_type, "desc_type_ratio": " ".join(shares)}
     return summary
+
+
+@own_metric("mIoU", "VCMR", "SVMR", shown=("SVMR",))
+def mean_tiou(rows: RankedRows) -> np.ndarray:
+    """tIoU of the first row, [Q] float32; its mean over queries is mIoU."""
+    return np.where(rows.rank == 1, rows.overlap, 0).max(axis=1)

@@ -1,0 +1,33 @@
+"""Finished annotations as a source."""
+
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from verified.config.sources.section import SourceSection
+
+
+class ReleasedSource(SourceSection):
+    """Finished annotations in the released FIG JSONL form; no video is read."""
+
+    annotations_given: ClassVar[bool] = True
+    origin: ClassVar[str] = "released annotations"
+
+    kind: Literal["released"]
+    collection: str
+    """Collection in config/sources.csv, e.g. charades-fig; or a name of your own, with `released_dir`."""
+    splits: tuple[str, ...] = Field(min_length=1)
+    """Splits to read, in the order they are joined; one that is not at hand is left out, and the tables say so."""
+    released_dir: str | None = None
+    """Folder that holds the files already: at the places of config/sources.csv, or your own SPLIT.jsonl."""
+    features_dir: str | None = None
+    """Folder with video.h5, text-cog.h5 and text-fig.h5 for the retrieval models; without it none is trained."""
+
+    def inputs(self) -> list[str]:
+        from verified.corpus.released_source import resolve
+
+        return resolve(self).all_paths
+
+    @property
+    def given_features(self) -> str | None:
+        return self.features_dir

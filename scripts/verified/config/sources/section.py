@@ -1,0 +1,82 @@
+"""What stages ask a source, instead of its kind."""
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+from verified.config.base import Section
+from verified.errors import InputError
+
+
+class SourceSection(Section):
+    """What stages ask a source, instead of its kind."""
+
+    has_videos: ClassVar[bool] = False
+    """Its videos can be read."""
+    annotated_here: ClassVar[bool] = False
+    """The workflow writes its fine captions."""
+    annotations_given: ClassVar[bool] = False
+    """It comes with finished annotations."""
+    rendered: ClassVar[bool] = False
+    """A rule renders its videos and writes their moments."""
+    published: ClassVar[bool] = False
+    """Its coarse annotations are published files (config/sources.csv); its videos go by their published names."""
+    lists_moments: ClassVar[bool] = False
+    """It knows its moments itself: a rule writes what `rows` gives to the file of moments that `files` names."""
+    users_own: ClassVar[bool] = False
+    """Its videos and captions are the user's: tables say what came in and out, and what the captions took."""
+    has_truth: ClassVar[bool] = False
+    """What is in its videos is known (`corpus/truth.jsonl`), and what was falsified in its captions."""
+    comparable: ClassVar[bool] = True
+    """The paper's figures may stand beside its own, where its title is one of the paper's data sets."""
+    origin: ClassVar[str]
+    """Where data set `{name}` comes from, for the lines below tables."""
+
+    @property
+    def proposes_moments(self) -> bool:
+        """Whether its videos come without moments, so that rules propose them."""
+        return False
+
+    @property
+    def given_features(self) -> str | None:
+        """Folder of features that come with the source; None where the workflow extracts them."""
+        return None
+
+    @property
+    def given_videos(self) -> str | None:
+        """The user's folder of videos; None where it has no videos or a rule renders them."""
+        return self.files("")["videos"] if self.has_videos and not self.rendered else None
+
+    @property
+    def given_moments(self) -> str | None:
+        """The user's moments file; None where a rule makes that file or there is none."""
+        made_by_rule = self.rendered or self.lists_moments or self.proposes_moments
+        return self.files("")["moments"] if self.has_videos and not made_by_rule else None
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Rows of a moments file, of a source that `lists_moments`: video, start and end in seconds, caption and, where
+        known, desc_id and split. Raises InputError where one of its `inputs` cannot be read."""
+        raise NotImplementedError
+
+    def inputs(self) -> list[str]:
+        """Paths of the files that its moments, or its finished annotations, are read from."""
+        return []
+
+    def split_names(self) -> set[str]:
+        """Splits that its moments have. Raises InputError where a file that says so cannot be read."""
+        if self.lists_moments:
+            return {str(row.get("split") or "test") for row in self.rows()}
+        return set(getattr(self, "splits", None) or ())
+
+    @property
+    def names_no_split(self) -> bool:
+        """Whether its moments are known and none names a split, so that the videos are divided by the seed."""
+        if not self.lists_moments:
+            return False
+        with contextlib.suppress(InputError):  # what is wrong with a file is said where it is read
+            return all(row.get("split") is None for row in self.rows())
+        return False
+
+    def files(self, corpus: str) -> dict[str, str]:
+        """The folder of `videos` and the file of `moments` of a source with videos; what rules make is in `corpus`."""
+        raise NotImplementedError
