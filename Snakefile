@@ -57,7 +57,7 @@ include: "rules/export.smk"
 
 follow_imports(workflow.modifier.rules)
 name_reader(workflow.modifier.rules, settings.video_reader)
-limit_runtime(workflow.rules, longest_minutes(), usual_retries())
+limit_runtime(workflow.rules, longest_minutes(workflow), usual_retries(workflow))
 finish_begun(workflow, HOME)
 announce(workflow.rules, workflow.configfiles, sys.argv)
 

@@ -15,18 +15,17 @@ from snakemake.logging import logger
 from snakemake.utils import validate
 
 from verified.runtime.digest import follow_imports, modules_digest, name_reader
-from verified.runtime.folders import key_of
 from verified.errors import InputError
 from verified.runtime.job import announce_parent
 from verified.runtime.project import PROJECT
-from verified.runtime.resources import LONGEST, CRITICAL_PATH, scale_by_attempt, limit_runtime
+from verified.runtime.resources import CRITICAL_PATH, limit_runtime, longest_minutes, scale_by_attempt, usual_retries
 from verified.runtime.run_lock import enter
 from verified.runtime.run_marks import keep_own_marks
-from verified.runtime.seals import announce, finish_begun, marked
+from verified.runtime.seals import announce, files_to_rebuild, finish_begun
 from verified.runtime.shards import shard_names
 from verified.config import load
-from verified.config.folders import dataset_folder, dataset_of, dataset_pattern, dataset_values, datasets_with
-from verified.config.folders import evaluator_folder, home
+from verified.config.folders import dataset_pattern, dataset_values, datasets_pattern, evaluator_folder
+from verified.config.folders import files_of_datasets, home, labelled, section_values
 from verified.benchmark.rextime import paths as suite_paths
 from verified.config.run_values import run_values
 from verified.corpus.minimum_size import check_enough
@@ -77,42 +76,7 @@ wildcard_constraints:
     shard=r"shard-\d+",
 
 
-def dataset_settings(section):
-    """A params function: one section of the data set's settings as plain values."""
-
-    def values(wildcards):
-        return getattr(dataset_of(settings, wildcards), section).model_dump(mode="json")
-
-    return values
-
-
-def datasets(*abilities):
-    """A wildcard constraint: the data sets whose source can do all of this (see `verified.config.sources`)."""
-    return dataset_pattern(settings, datasets_with(settings, *abilities))
-
-
-def of_datasets(pattern, datasets, **wildcards):
-    """Files of several data sets, given by key: `pattern` below the folder of each, expanded over `wildcards`."""
-    folders = [dataset_folder(settings, dataset) for dataset in datasets]
-    return expand(f"{{folder}}/{pattern}", folder=folders, **wildcards)
-
-
-def labelled(labels):
-    """Labels of a figure or page of one data set in the report."""
-    return lambda wildcards: {"data set": key_of(wildcards.dataset), **labels}
-
-
-def to_rebuild(wildcards):
-    """An input function: what `verified verify --heal` removed, no later run has built again, and a rule still makes."""
-    return [path for path in marked(HOME) if any(rule.is_producer(path) for rule in workflow.rules)]
-
-
-def longest_minutes():
-    """What the profile says is the longest time of a job, in minutes; None where it says nothing."""
-    said = workflow.global_resources.get(LONGEST)
-    return said.value if said else None
-
-
-def usual_retries():
-    """How often the profile has a lost job tried again."""
-    return getattr(workflow.execution_settings, "retries", None) or 0
+datasets = datasets_pattern(settings)
+dataset_settings = section_values(settings)
+of_datasets = files_of_datasets(settings)
+to_rebuild = files_to_rebuild(workflow, HOME)

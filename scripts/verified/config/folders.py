@@ -5,6 +5,7 @@ The rules' wildcard `dataset` is that folder without `results/`; `runtime.folder
 it.
 """
 
+import itertools
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
@@ -76,6 +77,37 @@ def datasets_with(settings: Config, *abilities: str) -> list[str]:
         for name, dataset in settings.datasets.items()
         if all(getattr(dataset.source, ability) for ability in abilities)
     ]
+
+
+def datasets_pattern(settings: Config) -> Callable[..., str]:
+    """A function: the wildcard constraint for the data sets whose source has all of the abilities that it is given."""
+    return lambda *abilities: dataset_pattern(settings, datasets_with(settings, *abilities))
+
+
+def files_of_datasets(settings: Config) -> Callable[..., list[str]]:
+    """A function: files of several data sets, given by key, by a pattern below the folder of each.
+
+    What else it is given are the values of the pattern's other wildcards, each with each.
+    """
+
+    def files(pattern: str, datasets: Iterable[str], **wildcards: Iterable[str]) -> list[str]:
+        return [
+            f"{dataset_folder(settings, dataset)}/{pattern.format(**dict(zip(wildcards, values)))}"
+            for dataset in datasets
+            for values in itertools.product(*wildcards.values())
+        ]
+
+    return files
+
+
+def section_values(settings: Config) -> Callable[[str], Callable[[Any], dict[str, Any]]]:
+    """A function: the params function of one section of the settings of ``wildcards.dataset``, as plain values."""
+    return lambda section: dataset_values(settings, lambda dataset: getattr(dataset, section).model_dump(mode="json"))
+
+
+def labelled(labels: dict[str, str]) -> Callable[[OfDataset], dict[str, str]]:
+    """A labels function: of a figure or page of ``wildcards.dataset`` in the report."""
+    return lambda wildcards: {"data set": key_of(wildcards.dataset), **labels}
 
 
 def dataset_values(settings: Config, read: Callable[[DataSet], Read]) -> Callable[[object], Read]:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from verified.runtime.snakemake_types import Request, Rule
 
@@ -28,6 +29,17 @@ def scale_by_attempt(amount: int) -> Callable[..., int]:
 
 LONGEST = "longest_minutes"
 """Resource of a profile: the longest time, in minutes, that its cluster gives a job."""
+
+
+def longest_minutes(workflow: Any) -> int | None:
+    """What the profile of Snakemake's `workflow` says is the longest time of a job, in minutes; None if nothing."""
+    said = workflow.global_resources.get(LONGEST)
+    return said.value if said else None
+
+
+def usual_retries(workflow: Any) -> int:
+    """How often the profile of Snakemake's `workflow` has a lost job tried again."""
+    return getattr(workflow.execution_settings, "retries", None) or 0
 
 
 def limit_runtime(rules: Iterable[Rule], longest: int | None, retries: int = 0) -> None:

@@ -431,6 +431,16 @@ def marked(folder: str | os.PathLike[str]) -> list[str]:
     return _absent(folder, ".rebuild")
 
 
+def files_to_rebuild(workflow: Any, folder: str) -> Callable[[object], list[str]]:
+    """An input function of Snakemake's `workflow`: what a healing removed below `folder`, no later run has built again,
+    and a rule still makes."""
+
+    def files(wildcards: object) -> list[str]:
+        return [path for path in marked(folder) if any(rule.is_producer(path) for rule in workflow.rules)]
+
+    return files
+
+
 def begun_again(folder: str | os.PathLike[str]) -> list[str]:
     """Files below `folder` that a job began to build again and did not: the job failed, and they are gone."""
     return _absent(folder, ".begun")
