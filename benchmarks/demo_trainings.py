@@ -15,6 +15,7 @@ def train_and_test(settings: Config, model: str, seed: int, folder: Path, option
     """
     from verified.benchmark.vcmr.experiment import test_model, train_model
     from verified.benchmark.vcmr.paths import testing_inputs, training_inputs, training_settings
+    from verified.benchmark.vcmr.settings import TrainingSettings
 
     folder = folder / f"seed-{seed}"
     folder.mkdir(parents=True, exist_ok=True)
@@ -23,14 +24,15 @@ def train_and_test(settings: Config, model: str, seed: int, folder: Path, option
         wildcards = SimpleNamespace(dataset="demo", model=model, trained_on="fig", tested_on="fig", seed=seed)
         values = training_settings(settings)(wildcards)
         values["options"] = {**values["options"], **options}
+        training = TrainingSettings(**values)
         checkpoint, began = str(folder / "checkpoint.safetensors"), _processor_seconds()
         files, record = training_inputs(settings)(wildcards), str(folder / "log.jsonl")
-        train_model(model, "fig", seed, files, values, checkpoint, record)
+        train_model(model, "fig", seed, files, training, checkpoint, record)
         seconds = _processor_seconds() - began
         test_model(
             {**testing_inputs(settings)(wildcards), "checkpoint": checkpoint},
             {"tested_on": "fig"},
-            values,
+            training,
             [],
             str(folder / "submission.json.gz"),
             str(metrics),

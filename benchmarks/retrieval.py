@@ -26,8 +26,8 @@ class Size(NamedTuple):
     queries: int
     videos: int
     clips: int
-    min_clips: int
-    max_clips: int
+    min_pred_clips: int
+    max_pred_clips: int
     plain: int = 0
     """Queries of the plain implementation."""
 
@@ -75,7 +75,7 @@ class MadeUp:
         names = [f"v{number:05d}" for number in range(size.videos)]
         spans = np.zeros((size.queries, 2))
         self.moments = Moments(numbers, numbers % size.videos, spans, [""] * size.queries, names, Path("none"))
-        self.settings = SearchSettings(size.min_clips, size.max_clips, memory_mb=3000, quiet=True)
+        self.settings = SearchSettings(size.min_pred_clips, size.max_pred_clips, memory_mb=3000, quiet=True)
         self.context, self.clip_seconds = size.clips, np.ones(size.videos)
 
     def __len__(self) -> int:
@@ -89,7 +89,7 @@ class MadeUp:
 
     def products(self) -> float:
         """Multiplications that no search can leave out."""
-        looked_into = min(self.settings.videos, self.size.videos) * self.size.clips
+        looked_into = min(self.settings.searched_videos, self.size.videos) * self.size.clips
         return self.size.queries * HIDDEN * (int(self.corpus["mask"].sum()) + looked_into)
 
     def plain_lists(self, count: int):
@@ -121,7 +121,7 @@ class MadeUp:
             logits = F.conv1d(products.view(-1, 1, clips), kernel.weight, padding=2).view(count, videos, clips)
             probabilities.append(logits.masked_fill(~mask, -1e10).softmax(dim=2))
         distance = torch.arange(clips)[None] - torch.arange(clips)[:, None]
-        allowed = ((distance >= self.settings.min_clips) & (distance < self.settings.max_clips)).float()
+        allowed = ((distance >= self.settings.min_pred_clips) & (distance < self.settings.max_pred_clips)).float()
         start, end = (one[torch.arange(count)[:, None], ranking] for one in probabilities)
         for row in range(count):
             spans = torch.einsum("v,vm,vn->vmn", weights[row], start[row], end[row]) * allowed

@@ -99,6 +99,7 @@ def score(settings, options, model: str, number: int, changes: dict, seed: int, 
     from verified.benchmark.vcmr.experiment import rank_videos, test_model, train_model
     from verified.benchmark.vcmr.paths import search_settings, training_inputs, training_settings
     from verified.benchmark.vcmr.registry import is_two_stage
+    from verified.benchmark.vcmr.settings import RankingSettings, TrainingSettings
 
     folder = TRAININGS / model / f"trial-{number}" / f"seed-{seed}"
     folder.mkdir(parents=True, exist_ok=True)
@@ -108,22 +109,23 @@ def score(settings, options, model: str, number: int, changes: dict, seed: int, 
     values = training_settings(settings)(wildcards)
     values["recipe"] = {**values["recipe"], **{name: changes[name] for name in RECIPE if name in changes}}
     values["options"] = {**values["options"], **{name: changes[name] for name in changes if name not in RECIPE}}
+    training = TrainingSettings(**values)
     files = training_inputs(settings)(wildcards)
     lists = folder
     if is_two_stage(model):
         lists = TRAININGS / "xml" / f"trial-{best(rows, 'xml')['trial']}" / f"seed-{seed}"
         files["ranked"] = str(lists / "ranked-train.h5")
     checkpoint, record = str(folder / "checkpoint.safetensors"), str(folder / "log.jsonl")
-    train_model(model, "fig", seed, files, values, checkpoint, record)
+    train_model(model, "fig", seed, files, training, checkpoint, record)
     tested = {"video": files["video"], "text": files["text"], "test": files["selection"], "checkpoint": checkpoint}
     if model == "xml":
-        searching = search_settings(settings)(wildcards)
+        searching = RankingSettings(**search_settings(settings)(wildcards))
         rank_videos({**files, "checkpoint": checkpoint}, "fig", searching, str(folder / "ranked-train.h5"))
         rank_videos(tested, "fig", searching, str(folder / "ranked-test.h5"))
     test_model(
         {**tested, "ranked": str(lists / "ranked-test.h5")},
         {"tested_on": "fig"},
-        values,
+        training,
         [],
         str(folder / "submission.json.gz"),
         str(folder / "metrics.json"),

@@ -5,19 +5,19 @@ from verified.runtime.job import job
 with job(snakemake, snakemake.params.settings["threads"]):
     from verified.benchmark.vcmr.experiment import test_model
     from verified.benchmark.vcmr.same_settings import SETTINGS
+    from verified.benchmark.vcmr.settings import RankingSettings, with_weights
     from verified.io.jsonl import read_jsonl
     from verified.runtime.folders import key_of
-    from verified.weights.records import with_weights
 
     wildcards = snakemake.wildcards
-    files, settings = with_weights(dict(snakemake.input.items()), snakemake.params.settings)
+    files, settings = with_weights(dict(snakemake.input.items()), RankingSettings(**snakemake.params.settings))
     facts = {
         "dataset": key_of(wildcards.dataset),
         "model": wildcards.model,
         "trained_on": wildcards.trained_on,
         "tested_on": wildcards.tested_on,
         "seed": int(wildcards.seed),
-        "split": settings["spans"]["test_split"],
+        "split": settings.spans.test_split,
         SETTINGS: snakemake.params.settings_sha256,
     }
     test_model(

@@ -38,7 +38,7 @@ def trained(name, splits, folder, device):
     recipe = replace(model.recipe, epochs=1, steps=None, batch=8, learning_rate=1e-3)
     if type(model).two_stage:
         recipe = replace(recipe, negatives=3)
-    searching = SearchSettings(min_clips=1, max_clips=12, quiet=True, device=device)
+    searching = SearchSettings(min_pred_clips=1, max_pred_clips=12, quiet=True, device=device)
     return model, unseen, searching, train(model, learn, unseen, recipe, searching, Run(3, folder / f"{device}.jsonl"))
 
 

@@ -15,6 +15,8 @@ from verified.benchmark.rextime.baselines import uniform_random
 from verified.benchmark.rextime.ground import ground
 from verified.benchmark.rextime.results import Taker, score_all, submissions_of
 from verified.benchmark.rextime.rows import Prediction, Question
+from verified.benchmark.vcmr.settings import RankingSettings
+from verified.config.datasets import Spans
 from verified.config.generation import EngineSettings
 from verified.demo.encode import write_video as write_frames
 from verified.demo.source import render_world
@@ -196,10 +198,20 @@ def test_a_retrieval_model_grounds_questions_in_their_own_videos(name, tmp_path)
     tokens = ((str(number), draw.normal(size=(5, 10)).astype(np.float32), {}) for number in range(2))
     write_features(tmp_path / "text.h5", {"dim": 10}, tokens)
     files = {"checkpoint": tmp_path / "model.safetensors", "video": tmp_path / "video.h5", "text": tmp_path / "text.h5"}
-    spans = {"clip_seconds": 1.0, "min_pred_clips": 2, "max_pred_clips": 8}
-    predictions = ground(
-        rows, files, {"spans": spans, "text_encoder": "", "feature_cast": "float32", "memory_mb": 500, "device": "cpu"}
+    settings = RankingSettings(
+        spans=Spans(min_pred_clips=2, max_pred_clips=8),
+        text_encoder="",
+        text_revision="",
+        held_out_share=0.0,
+        external_score="exp",
+        feature_cast="float32",
+        searched_videos=100,
+        training_list_videos=2000,
+        memory_mb=500,
+        device="cpu",
+        threads=1,
     )
+    predictions = ground(rows, files, settings)
     assert set(predictions) == {"q1", "q2"}
     for row in rows:
         start, end = predictions[row["qid"]].window

@@ -22,7 +22,7 @@ def test_a_small_model_finds_planted_words_in_unseen_videos(name, epochs, splits
     model = small_model(name)
     learn, unseen = (files.split(type(model)) for files in splits)
     recipe = replace(model.recipe, epochs=epochs, steps=None, batch=16, learning_rate=2e-3)
-    searching = SearchSettings(min_clips=1, max_clips=12, quiet=True)
+    searching = SearchSettings(min_pred_clips=1, max_pred_clips=12, quiet=True)
     result = train(model, learn, unseen, recipe, searching, Run(3, tmp_path / "log.jsonl"))
     best = result.history[result.epoch]
     assert result.history[-1]["total"] < 0.6 * result.history[0]["total"]

@@ -65,7 +65,7 @@ def model():
     return model.eval()
 
 
-SETTINGS = SearchSettings(min_clips=2, max_clips=7, videos=10, rows=200, chunk=3)
+SETTINGS = SearchSettings(min_pred_clips=2, max_pred_clips=7, searched_videos=10, rows=200, chunk=3)
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +121,7 @@ def test_chunks_and_blocks_do_not_change_lists(model, inputs, monkeypatch):
     whole = search(model, *inputs, SETTINGS).tasks()
     monkeypatch.setattr("verified.benchmark.vcmr.search.SCORED_AT_ONCE", 40)
     monkeypatch.setattr("verified.benchmark.vcmr.search.ENCODED_AT_ONCE", 2)
-    parts = search(model, *inputs, SearchSettings(2, 7, videos=10, rows=200, chunk=2)).tasks()
+    parts = search(model, *inputs, SearchSettings(2, 7, searched_videos=10, rows=200, chunk=2)).tasks()
     for task in whole:
         assert (whole[task].video == parts[task].video).all()
         np.testing.assert_allclose(whole[task].score, parts[task].score, rtol=1e-4)

@@ -14,7 +14,10 @@ from verified.benchmark.vcmr.experiment import rank_videos, test_model, train_mo
 from verified.benchmark.vcmr.models.xml import XML
 from verified.benchmark.vcmr.ranked import read_ranked
 from verified.benchmark.vcmr.search import SearchSettings
+from verified.benchmark.vcmr.settings import TrainingSettings
 from verified.benchmark.vcmr.training import Run, train
+from verified.config.datasets import Spans
+from verified.config.retrieval import Training
 from verified.errors import InputError
 from verified.io.jsonl import read_jsonl
 from verified.nn.checkpoint import load_tensors
@@ -22,31 +25,32 @@ from verified.nn.training_state import TrainingState
 
 test_model.__test__ = False
 
-SEARCHING = SearchSettings(min_clips=1, max_clips=10, quiet=True)
-SETTINGS = {
-    "held_out_share": 0.0,
-    "spans": {
-        "clip_seconds": 1.0,
-        "min_pred_clips": 1,
-        "max_pred_clips": 10,
-        "max_context_clips": CLIPS,
-        "nms_threshold": 0.5,
-        "selection_split": "val",
-        "test_split": "test",
-    },
-    "text_encoder": "all-MiniLM-L6-v2",
-    "external_score": "exp",
-    "feature_cast": "float32",
-    "searched_videos": 100,
-    "training_list_videos": 2000,
-    "memory_mb": 100,
-    "device": "cpu",
-    "threads": 1,
-    "seed": 7,
-    "recipe": {"epochs": 3, "batch": 16, "learning_rate": 1e-3},
-    "options": {"hidden": 32, "query_tokens": TOKENS},
-    "precision": "float32",
-}
+SEARCHING = SearchSettings(min_pred_clips=1, max_pred_clips=10, quiet=True)
+SETTINGS = TrainingSettings(
+    held_out_share=0.0,
+    spans=Spans(
+        clip_seconds=1.0,
+        min_pred_clips=1,
+        max_pred_clips=10,
+        max_context_clips=CLIPS,
+        nms_threshold=0.5,
+        selection_split="val",
+        test_split="test",
+    ),
+    text_encoder="all-MiniLM-L6-v2",
+    text_revision="",
+    external_score="exp",
+    feature_cast="float32",
+    searched_videos=100,
+    training_list_videos=2000,
+    memory_mb=100,
+    device="cpu",
+    threads=1,
+    seed=7,
+    recipe=Training(epochs=3, batch=16, learning_rate=1e-3),
+    options={"hidden": 32, "query_tokens": TOKENS},
+    precision="float32",
+)
 
 
 @pytest.fixture(scope="module")
@@ -224,7 +228,7 @@ def run(planted, tmp_path_factory):
         )
     files |= {"checkpoint": str(folder / "one" / "c.safetensors")}
     rank_videos(files, "fig", SETTINGS, str(folder / "ranked.h5"))
-    short = {**SETTINGS, "searched_videos": 3, "training_list_videos": 7}
+    short = SETTINGS.model_copy(update={"searched_videos": 3, "training_list_videos": 7})
     rank_videos(files, "fig", short, str(folder / "short.h5"))
     tested = {"checkpoint": files["checkpoint"], "video": str(test.video), "text": str(test.text)}
     tested["test"] = str(test.annotations)
@@ -308,7 +312,13 @@ def test_an_unknown_option_or_model_is_named_with_the_nearest(planted, tmp_path)
     files |= {"train": str(planted[0].annotations), "selection": str(planted[0].annotations)}
     with refused("'hiden'", "'hidden'", remedy=True):
         train_model(
-            "xml", "fig", 1, files, {**SETTINGS, "options": {"hiden": 8}}, str(tmp_path / "c"), str(tmp_path / "l")
+            "xml",
+            "fig",
+            1,
+            files,
+            SETTINGS.model_copy(update={"options": {"hiden": 8}}),
+            str(tmp_path / "c"),
+            str(tmp_path / "l"),
         )
     with refused("'xlm'", "'xml'", remedy=True):
         train_model("xlm", "fig", 1, files, SETTINGS, str(tmp_path / "c"), str(tmp_path / "l"))

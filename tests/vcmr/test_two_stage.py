@@ -12,7 +12,7 @@ from verified.benchmark.vcmr.ranked import Ranked
 from verified.benchmark.vcmr.search import SearchSettings, search
 from verified.benchmark.vcmr.training import Run, SplitData, train
 
-SEARCHING = SearchSettings(min_clips=1, max_clips=10, quiet=True)
+SEARCHING = SearchSettings(min_pred_clips=1, max_pred_clips=10, quiet=True)
 
 
 @pytest.fixture(scope="module")

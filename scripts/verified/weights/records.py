@@ -58,18 +58,3 @@ def locked(generation: Generation, lock: str | Path) -> Generation:
         return role.model_copy(update={"revision": entry["commit"]}) if entry else role
 
     return generation.model_copy(update={role: pinned(getattr(generation, role)) for role in ROLES})
-
-
-def with_weights(files: dict, settings: dict) -> tuple[dict, dict]:
-    """Input files and settings of a retrieval job: its records, the file `weights`, go, and what they locate comes in.
-
-    The text encoder, whose tokeniser some models use, and RoBERTa's weights that HERO may start from.
-    """
-    files = dict(files)
-    records = files.pop("weights")
-    encoder, _ = source_of(settings["text_encoder"], settings["text_revision"], records)
-    settings = {**settings, "text_encoder": encoder}
-    if settings.get("options", {}).get("roberta"):
-        roberta, _ = source_of(settings["options"]["roberta"], "", records)
-        settings["options"] = {**settings["options"], "roberta": roberta}
-    return files, settings

@@ -13,7 +13,8 @@ from verified.benchmark.rextime.rows import Prediction
 from verified.benchmark.vcmr.checkpoint import load_model
 from verified.benchmark.vcmr.data import Moments, Queries, Videos
 from verified.benchmark.vcmr.ranked import Ranked
-from verified.benchmark.vcmr.search import SearchSettings, search
+from verified.benchmark.vcmr.search import search
+from verified.benchmark.vcmr.settings import RankingSettings
 from verified.benchmark.vcmr.tokens import load_tokeniser
 from verified.config.features import TextFeatures
 from verified.features.text import write_text_features
@@ -28,30 +29,20 @@ def encode_questions(
     )
 
 
-def ground(questions: list[dict], files: Mapping[str, str], settings: dict) -> dict[str, Prediction]:
+def ground(questions: list[dict], files: Mapping[str, str], settings: RankingSettings) -> dict[str, Prediction]:
     """The best span of each question in its own video; the whole video where the model finds none.
 
-    `files`: checkpoint, video and text features; `settings` as `benchmark.vcmr.paths.search_settings` gives them.
+    `files`: checkpoint, video and text features.
     """
-    model, _ = load_model(files["checkpoint"], settings["device"])
-    tokeniser = load_tokeniser(settings["text_encoder"]) if model.query_input == "ids" else None
+    model, _ = load_model(files["checkpoint"], settings.device)
+    tokeniser = load_tokeniser(settings.text_encoder) if model.query_input == "ids" else None
     moments = as_moments(questions, Path(files["text"]))
-    spans = settings["spans"]
-    kind, config, cast = type(model), model.config, settings["feature_cast"]
-    videos = Videos(files["video"], moments.videos, kind, config.context_clips, spans["clip_seconds"], cast=cast)
+    kind, config, cast = type(model), model.config, settings.feature_cast
+    videos = Videos(files["video"], moments.videos, kind, config.context_clips, settings.spans.clip_seconds, cast=cast)
     queries = Queries(moments, kind, config.query_tokens, files["text"], tokeniser, cast=cast)
-    searching = SearchSettings(
-        min_clips=spans["min_pred_clips"],
-        max_clips=spans["max_pred_clips"],
-        videos=1,
-        rows=1,
-        memory_mb=settings["memory_mb"],
-        device=settings["device"],
-        padding=settings.get("padding", "context"),
-    )
     # Only the given video matters here, so a two-stage model is told to look into it and nowhere else.
     own_video = Ranked(moments.desc_id, moments.video[:, None], np.ones((len(moments), 1), np.float32), moments.videos)
-    ranked = search(model, videos, queries, moments, searching, own_video).svmr
+    ranked = search(model, videos, queries, moments, settings.searching(searched_videos=1, rows=1), own_video).svmr
     predictions = {}
     for row, video, start, end in zip(questions, ranked.video[:, 0], ranked.start[:, 0], ranked.end[:, 0]):
         window = (float(start), min(float(end), row["duration"])) if video >= 0 else (0.0, float(row["duration"]))

@@ -11,28 +11,29 @@ from torch import Tensor
 
 
 def best_spans(
-    start: Tensor, end: Tensor, weight: Tensor, shortest: int, beyond: int, rows: int
+    start: Tensor, end: Tensor, weight: Tensor, min_pred_clips: int, max_pred_clips: int, rows: int
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """The `rows` best spans of each query over its K videos.
 
-    `start`, `end` [Q, K, L] probabilities; `weight` [Q, K]; index distances from `shortest` to below `beyond`.
+    `start`, `end` [Q, K, L] probabilities; `weight` [Q, K]. Index distances are at least `min_pred_clips` and below
+    `max_pred_clips`.
     Returns slot of the video, start clip, end clip [Q, R] int64 and score [Q, R], best first; score 0 marks no span.
     Equal scores come in the order of slot, start, end.
     """
     queries, _, clips = start.shape
-    widest = min(beyond, clips) - 1
-    if widest < shortest:
+    widest = min(max_pred_clips, clips) - 1
+    if widest < min_pred_clips:
         empty = torch.zeros(queries, 0, dtype=torch.int64, device=start.device)
         return empty, empty, empty, start.new_zeros(queries, 0)
     weighted = weight.unsqueeze(2) * start
-    reach = F.pad(end, (0, widest), value=0.0)[:, :, shortest:]
-    window = widest - shortest + 1
+    reach = F.pad(end, (0, widest), value=0.0)[:, :, min_pred_clips:]
+    window = widest - min_pred_clips + 1
     highest = F.max_pool1d(reach, window, stride=1)[:, :, :clips]
     row_scores = (weighted * highest).flatten(1)
     best_rows = row_scores.topk(min(rows, row_scores.shape[1]), dim=1).indices.sort(dim=1).values
     offsets = torch.arange(window, device=start.device)
     ends = F.pad(end, (0, widest), value=0.0).flatten(1)
-    at = (best_rows // clips) * (clips + widest) + best_rows % clips + shortest
+    at = (best_rows // clips) * (clips + widest) + best_rows % clips + min_pred_clips
     expanded = ends.gather(1, (at.unsqueeze(2) + offsets).flatten(1)).view(*at.shape, window)
     scores = (weighted.flatten(1).gather(1, best_rows).unsqueeze(2) * expanded).flatten(1)
     best = scores.topk(min(rows, scores.shape[1]), dim=1).indices.sort(dim=1).values
@@ -40,4 +41,4 @@ def best_spans(
     best = best.gather(1, order)
     row_start = best_rows.gather(1, best // window)
     first = row_start % clips
-    return row_start // clips, first, first + shortest + best % window, scores.gather(1, best)
+    return row_start // clips, first, first + min_pred_clips + best % window, scores.gather(1, best)

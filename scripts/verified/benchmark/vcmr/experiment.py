@@ -19,10 +19,12 @@ from verified.benchmark.vcmr.metrics import Truth, per_query, percentage
 from verified.benchmark.vcmr.per_query import write_per_query
 from verified.benchmark.vcmr.ranked import Ranked, read_ranked, write_ranked
 from verified.benchmark.vcmr.registry import build_model, model_class
-from verified.benchmark.vcmr.search import SearchSettings, encode_corpus, encode_queries, search, video_scores
+from verified.benchmark.vcmr.search import encode_corpus, encode_queries, search, video_scores
+from verified.benchmark.vcmr.settings import RankingSettings, TrainingSettings
 from verified.benchmark.vcmr.submission import write_submission
 from verified.benchmark.vcmr.tokens import load_tokeniser
 from verified.benchmark.vcmr.training import Run, SplitData, train
+from verified.config.retrieval import Training
 from verified.corpus.held_out import HELD_OUT
 from verified.io.hdf5 import FeatureFile
 from verified.io.jsonl import write_json
@@ -37,35 +39,37 @@ SAVE_SECONDS = 30.0
 """Least time between two states of a training on disk."""
 
 
-def train_model(name: str, trained_on: str, seed: int, files: Files, settings: dict, checkpoint: str, record: str):
+def train_model(
+    name: str, trained_on: str, seed: int, files: Files, settings: TrainingSettings, checkpoint: str, record: str
+):
     """Train a model and write its checkpoint and its record of epochs.
 
-    `files`: video, text, train, selection and, for two-stage models, ranked. `settings`: see paths.training_settings.
+    `files`: video, text, train, selection and, for two-stage models, ranked.
     """
     cls = model_class(name)
-    recipe = own_recipe(cls.recipe, settings["recipe"])
+    recipe = own_recipe(cls.recipe, settings.recipe)
     splits = _training_moments(files, trained_on, settings)
-    tokeniser = load_tokeniser(settings["text_encoder"]) if cls.query_input == "ids" else None
-    torch.manual_seed(derive_seed(settings["seed"], name, trained_on, seed, "weights"))
-    model = build_model(name, _sizes(files, settings, tokeniser), settings["options"])
+    tokeniser = load_tokeniser(settings.text_encoder) if cls.query_input == "ids" else None
+    torch.manual_seed(derive_seed(settings.seed, name, trained_on, seed, "weights"))
+    model = build_model(name, _sizes(files, settings, tokeniser), settings.options)
     model.initial_weights()
     room = _room(settings)
     data = {split: _split(model, files, moments, settings, tokeniser, split, room) for split, moments in splits.items()}
     owner = fingerprint(
         modules_digest("benchmark.vcmr.experiment", f"benchmark.vcmr.models.{name}"),
-        {key: value for key, value in settings.items() if key != "memory_mb"},
+        settings.model_dump(mode="json", exclude={"memory_mb"}),
         [files[key] for key in sorted(files)],
         run=[name, trained_on, seed],
     )
     state = TrainingState(Path(checkpoint).with_name("unfinished.safetensors"), owner, SAVE_SECONDS)
-    run_seed = derive_seed(settings["seed"], name, trained_on, seed)
+    run_seed = derive_seed(settings.seed, name, trained_on, seed)
     trained = train(
         model,
         data["train"],
         data["selection"],
         recipe,
-        _searching(settings),
-        Run(run_seed, record, state, settings["precision"]),
+        settings.searching(),
+        Run(run_seed, record, state, settings.precision),
     )
     facts = {
         "trained_on": trained_on,
@@ -79,30 +83,31 @@ def train_model(name: str, trained_on: str, seed: int, files: Files, settings: d
     state.remove()
 
 
-def own_recipe(recipe: Recipe, changes: dict) -> Recipe:
+def own_recipe(recipe: Recipe, departures: Training) -> Recipe:
     """The official recipe with the changes of the config; epochs that are asked for take the place of steps."""
+    changes = departures.model_dump(exclude={"model", "seeds"}, exclude_none=True)
     by_epochs = "epochs" in changes and "steps" not in changes
     return replace(recipe, **({"steps": None} if by_epochs else {}), **changes)
 
 
-def rank_videos(files: Files, captions: str, settings: dict, output: str) -> None:
+def rank_videos(files: Files, captions: str, settings: RankingSettings, output: str) -> None:
     """Write the ranked lists (videos and cosines) of a one-stage checkpoint for the queries of `files`.
 
     `files`: checkpoint, video, text and either train and selection, or test.
     """
-    model, _ = load_model(files["checkpoint"], settings["device"])
+    model, _ = load_model(files["checkpoint"], settings.device)
     splits = _training_moments(files, captions, settings) if "train" in files else _test_moments(files, captions)
     ranked_lists, room = {}, _room(settings)
     for split, moments in splits.items():
         data = _split(model, files, moments, settings, None, split, room)
-        kept = settings["training_list_videos" if split == "train" else "searched_videos"]
+        kept = settings.training_list_videos if split == "train" else settings.searched_videos
         ranked_lists[split] = _ranked(model, data, settings, kept)
     write_ranked(output, ranked_lists)
 
 
 @torch.no_grad()
-def _ranked(model: RetrievalModel, data: SplitData, settings: dict, kept: int) -> Ranked:
-    searching = _searching(settings)
+def _ranked(model: RetrievalModel, data: SplitData, settings: RankingSettings, kept: int) -> Ranked:
+    searching = settings.searching()
     corpus = encode_corpus(model, data.videos, searching)
     kept = min(kept, len(data.videos))
     videos, cosines = [], []
@@ -116,20 +121,26 @@ def _ranked(model: RetrievalModel, data: SplitData, settings: dict, kept: int) -
 
 
 def test_model(
-    files: Files, facts: dict, settings: dict, history: list[dict], submission: str, metrics: str, queries_file: str
+    files: Files,
+    facts: dict,
+    settings: RankingSettings,
+    history: list[dict],
+    submission: str,
+    metrics: str,
+    queries_file: str,
 ) -> None:
     """Test a checkpoint: submission (before NMS), metrics with intervals (after NMS and without), numbers per query.
 
     `files`: checkpoint, video, text, test and, for two-stage models, ranked. `facts` go into the metrics as they are
     (dataset, model, trained_on, tested_on, seed, split). `history`: the record of training.
     """
-    model, header = load_model(files["checkpoint"], settings["device"])
-    tokeniser = load_tokeniser(settings["text_encoder"]) if model.query_input == "ids" else None
+    model, header = load_model(files["checkpoint"], settings.device)
+    tokeniser = load_tokeniser(settings.text_encoder) if model.query_input == "ids" else None
     moments = _test_moments(files, facts["tested_on"])["test"]
     data = _split(model, files, moments, settings, tokeniser, "test", Room())
-    lists_by_task = search(model, data.videos, data.queries, data.moments, _searching(settings), data.ranked).tasks()
+    lists_by_task = search(model, data.videos, data.queries, data.moments, settings.searching(), data.ranked).tasks()
     write_submission(submission, data.moments.videos, data.moments.desc_id, data.moments.caption, lists_by_task)
-    threshold = settings["spans"]["nms_threshold"]
+    threshold = settings.spans.nms_threshold
     final = {task: lists if task == "VR" else suppress(lists, threshold) for task, lists in lists_by_task.items()}
     truth = data.truth()
     reported = _per_query(truth, final)
@@ -149,7 +160,7 @@ def test_model(
             "parameters": header["parameters"],
             "epochs": header["epochs"],
             "selected_epoch": header["selected_epoch"],
-            "selection_split": settings["spans"]["selection_split"],
+            "selection_split": settings.spans.selection_split,
             "left_out_queries": header["left_out_queries"],
             "queries_outside_list": outside,
             "metrics": _percentages(reported),
@@ -159,8 +170,8 @@ def test_model(
     )
 
 
-def _training_moments(files: Files, captions: str, settings: dict) -> dict[str, Moments]:
-    share = settings["held_out_share"]
+def _training_moments(files: Files, captions: str, settings: RankingSettings) -> dict[str, Moments]:
+    share = settings.held_out_share
     return {
         "train": read_moments(files["train"], captions, "rest" if share else None, share),
         "selection": read_moments(files["selection"], captions, HELD_OUT if share else None, share),
@@ -171,44 +182,32 @@ def _test_moments(files: Files, captions: str) -> dict[str, Moments]:
     return {"test": read_moments(files["test"], captions)}
 
 
-def _sizes(files: Files, settings: dict, tokeniser) -> dict[str, int]:
+def _sizes(files: Files, settings: RankingSettings, tokeniser) -> dict[str, int]:
     sizes = {
         "video_dim": feature_width(FeatureFile(files["video"])),
-        "context_clips": settings["spans"]["max_context_clips"],
+        "context_clips": settings.spans.max_context_clips,
     }
     if tokeniser is not None:
         return {**sizes, "text_dim": 0, "vocabulary": tokeniser.vocabulary, "cls_id": tokeniser.cls_id}
     return {**sizes, "text_dim": feature_width(FeatureFile(files["text"]))}
 
 
-def _room(settings: dict) -> Room:
+def _room(settings: RankingSettings) -> Room:
     """What the splits of a training keep in memory together; a test reads each video once and keeps none."""
-    return Room(settings["memory_mb"] * 2**20)
+    return Room(settings.memory_mb * 2**20)
 
 
 def _split(
-    model: RetrievalModel, files: Files, moments: Moments, settings: dict, tokeniser, split: str, room: Room
+    model: RetrievalModel, files: Files, moments: Moments, settings: RankingSettings, tokeniser, split: str, room: Room
 ) -> SplitData:
     cls, config = type(model), model.config
-    seconds, cast = settings["spans"]["clip_seconds"], settings["feature_cast"]
+    seconds, cast = settings.spans.clip_seconds, settings.feature_cast
     videos = Videos(files["video"], moments.videos, cls, config.context_clips, seconds, room, cast)
     queries = Queries(moments, cls, config.query_tokens, files["text"], tokeniser, room, cast)
     ranked = None
     if cls.two_stage:
-        ranked = read_ranked(files["ranked"], split, moments.videos, settings["external_score"])
+        ranked = read_ranked(files["ranked"], split, moments.videos, settings.external_score)
     return SplitData(moments, videos, queries, ranked)
-
-
-def _searching(settings: dict) -> SearchSettings:
-    spans = settings["spans"]
-    return SearchSettings(
-        min_clips=spans["min_pred_clips"],
-        max_clips=spans["max_pred_clips"],
-        videos=settings["searched_videos"],
-        memory_mb=settings["memory_mb"],
-        device=settings["device"],
-        padding=settings.get("padding", "context"),
-    )
 
 
 def _per_query(truth: Truth, tasks: dict[str, Lists]) -> dict[str, np.ndarray]:

@@ -41,11 +41,11 @@ SCORED_AT_ONCE = 8192
 class SearchSettings:
     """How lists are formed."""
 
-    min_clips: int
+    min_pred_clips: int
     """min_pred_l: smallest end − start, in clips."""
-    max_clips: int
+    max_pred_clips: int
     """max_pred_l: end − start stays below this."""
-    videos: int = 100
+    searched_videos: int = 100
     """Videos that VCMR looks into (fewer where the corpus is smaller)."""
     rows: int = DEPTH
     """Rows kept of each list of spans."""
@@ -99,7 +99,7 @@ def search_encoded(
     ranked: Ranked | None = None,
 ) -> TaskLists:
     """`search` over a corpus that is encoded already."""
-    kept = min(settings.videos, len(videos))
+    kept = min(settings.searched_videos, len(videos))
     chunk = _chunk(model, kept, videos.context, settings)
     searched = []
     progress = Progress("search", len(queries), "queries")
@@ -142,7 +142,7 @@ def _search_chunk(
             for probability in (start, end)
         )
     weights = model.video_weights(scores)
-    spans = settings.min_clips, settings.max_clips, settings.rows
+    spans = settings.min_pred_clips, settings.max_pred_clips, settings.rows
     vcmr = best_spans(start[:, :-1], end[:, :-1], weights, *spans)
     alone = best_spans(start[:, -1:], end[:, -1:], torch.ones_like(weights[:, :1]), *spans)
     seconds = torch.from_numpy(videos.clip_seconds).to(candidates.device)

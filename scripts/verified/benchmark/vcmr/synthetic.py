@@ -57,7 +57,9 @@ class Toy:
         self.true_video = np.arange(COUNT)
         self.span = torch.tensor([cls.label(start, end, 1.0, int(n)) for (start, end), n in zip(self.times, lengths)])
         self.negatives = min(cls.recipe.negatives, 3) if cls.two_stage else 0
-        self.searching = SearchSettings(min_clips=0, max_clips=6, videos=5, rows=20, chunk=3, quiet=True)
+        self.searching = SearchSettings(
+            min_pred_clips=0, max_pred_clips=6, searched_videos=5, rows=20, chunk=3, quiet=True
+        )
         self.ranked = self._ranked(draw) if cls.two_stage else None
 
     def _make_queries(self, draw: np.random.Generator) -> _Queries:

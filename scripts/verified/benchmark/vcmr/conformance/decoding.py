@@ -97,7 +97,9 @@ def check_round_trip(trial: Trial) -> None:
     Starts and ends lie at the moment's own clips, but for what the authors published.
     """
     model = trial.model()
-    settings = engine.SearchSettings(min_clips=0, max_clips=CLIPS + 1, videos=len(LENGTHS), rows=5, quiet=True)
+    settings = engine.SearchSettings(
+        min_pred_clips=0, max_pred_clips=CLIPS + 1, searched_videos=len(LENGTHS), rows=5, quiet=True
+    )
     for clip_seconds in (1.0, 1.5):
         videos, queries = _Corpus(clip_seconds), _Queries(clip_seconds)
         moments = videos.moments
