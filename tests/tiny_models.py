@@ -87,6 +87,23 @@ def clip(folder: Path) -> Path:
     return folder
 
 
+def siglip(folder: Path) -> Path:
+    """SiglipModel of pictures of 32 pixels and texts of 16 bytes, sixteen joint numbers."""
+    import torch
+    from transformers import SiglipConfig, SiglipModel
+
+    tokenizer = _tokenizer([])
+    tokenizer.save_pretrained(folder)
+    small = {"hidden_size": 16, "intermediate_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2}
+    torch.manual_seed(0)
+    config = SiglipConfig(
+        text_config={**small, "vocab_size": len(tokenizer), "max_position_embeddings": 16, "projection_size": 16},
+        vision_config={**small, "image_size": 32, "patch_size": 16},
+    )
+    SiglipModel(config).save_pretrained(folder)
+    return folder
+
+
 def llava_next(folder: Path) -> str:
     """LlavaNextForConditionalGeneration with CLIP eyes and a Mistral, as LLaVA-1.6-Mistral-7B."""
     import torch

@@ -57,7 +57,7 @@ def built(tmp_path_factory):
         "videos": folder / "videos.jsonl",
     }
     settings = {
-        "model": "clip",
+        "model": "joint",
         "dataset": "joint",
         "title": "Joint",
         "clip_seconds": 1.0,
@@ -113,7 +113,7 @@ def test_videos_come_and_go_and_the_page_knows(built, tmp_path, capsys):
     folder, _, files, settings = built
     place = folder / "index"
     client = TestClient(application(place), base_url="http://127.0.0.1")
-    assert client.get("/api/about").json()["model"] == "clip"
+    assert client.get("/api/about").json()["model"] == "joint"
     write_video(tmp_path / "new one.mp4", scenes((24,), seed=9))
     assert main(["index", "--index", str(place), "--add", str(tmp_path / "new one.mp4")]) == 0
     assert "5 videos of Joint" in capsys.readouterr().out
@@ -135,6 +135,6 @@ def test_videos_come_and_go_and_the_page_knows(built, tmp_path, capsys):
 
 def test_a_backbone_that_is_no_clip_is_refused_before_anything_is_built(tmp_path):
     path = tmp_path / "c.yaml"
-    path.write_text("name: c\nsearch: {model: clip}\n", encoding="utf-8")
+    path.write_text("name: c\nsearch: {model: joint}\n", encoding="utf-8")
     with refused("CLIP", remedy=True):
         index_folder(read("config/nano.yaml", path))

@@ -24,7 +24,7 @@ name: real
 shards: 1
 datasets: {real: {title: Real clips, source: {kind: folder, videos: videos, moments: moments.csv}}}
 features: {video_backbone: clip}
-search: {model: clip, captions: coarse}
+search: {model: joint, captions: coarse}
 retrieval: {models: []}
 """
 MOMENTS = """video,start,end,caption,split
@@ -51,9 +51,9 @@ def test_real_clips_are_indexed_searched_and_played(tmp_path):
     command = [sys.executable, "-m", "verified", "index", "--cores", "2", "--configfile", "real.yaml"]
     built = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert built.returncode == 0, built.stdout[-3000:] + built.stderr[-6000:]
-    assert "by clip" in built.stdout and "caption_" not in built.stderr
-    record = read_json(tmp_path / "results/real/search/clip.json")
+    assert "by joint" in built.stdout and "caption_" not in built.stderr
+    record = read_json(tmp_path / "results/real/search/joint.json")
     assert record["videos"] == 3 and record["here"] is None
-    with served(tmp_path / "results/real/search/clip", tmp_path) as address, browser(tmp_path / "browser") as page:
+    with served(tmp_path / "results/real/search/joint", tmp_path) as address, browser(tmp_path / "browser") as page:
         walk(page, address, "a rabbit stretches")
         shoot(page, address, "a rabbit stretches", "search-real-clips")

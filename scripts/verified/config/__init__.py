@@ -94,6 +94,14 @@ class Config(Section):
         return self
 
     @model_validator(mode="after")
+    def backbone_of_the_corpora(self) -> "Config":
+        if not self.features.video_backbone:
+            rendered = all(dataset.source.rendered for dataset in self.datasets.values())
+            named = {"video_backbone": "small-resnet" if rendered else "packaged"}
+            self.__dict__["features"] = self.features.model_copy(update=named)
+        return self
+
+    @model_validator(mode="after")
     def film_data_sets(self) -> "Config":
         for name, films in self.longform.datasets.items():
             key = getattr(films.source, "dataset", None)

@@ -10,9 +10,11 @@ from verified.config.base import Section
 class Features(Section):
     """Backbones, rates and number formats."""
 
-    video_backbone: str = "small-resnet"
-    """Image backbone: small-resnet (trained on the demo's separate world), grid-conv (small, seeded, untrained), a hub
-    name (microsoft/resnet-152, or a CLIP such as openai/clip-vit-base-patch32), a folder."""
+    video_backbone: str = ""
+    """Image backbone: packaged (EfficientNet-Lite0, trained on photographs), packaged-joint (its classes as sentence
+    vectors), small-resnet (trained on the demo's separate world), grid-conv (small, seeded, untrained), a hub name
+    (microsoft/resnet-152, a CLIP such as openai/clip-vit-base-patch32, a SigLIP), a folder; empty: small-resnet where
+    all data sets are the rendered demo, else packaged."""
     video_revision: str = ""
     """Branch, tag or commit of a hub model in `video_backbone`; empty: its main branch. The lock pins the commit."""
     fps: float = Field(default=4.0, gt=0)

@@ -209,8 +209,8 @@ class Longform(Section):
     datasets: dict[str, FilmSet] = Field(default={})
     """Data sets of films by name (lower-case letters, digits and hyphens)."""
     encoder: str = "openai/clip-vit-base-patch32"
-    """Joint encoder of frames and sentences, where features are computed: evaluator (that of this configuration), or
-    a CLIP model by hub name or folder."""
+    """Joint encoder of frames and sentences, where features are computed: evaluator (that of this configuration),
+    packaged-joint (see docs/models.md), or a CLIP or SigLIP model by hub name or folder."""
     encoder_revision: str = ""
     """Branch, tag or commit of a hub model in `encoder`; empty: its main branch. The lock pins the commit."""
     encoder_batch: int = Field(default=64, ge=1)

@@ -9,12 +9,13 @@ class Search(Section):
     """What `verified index` builds and `verified search` asks."""
 
     model: str = ""
-    """A one-stage retrieval model of this configuration (xml, reloclnet, hero), or clip where `features.video_backbone`
-    is a CLIP model: no training is needed then; empty: the first of `retrieval.models` that can be indexed."""
+    """A one-stage retrieval model of this configuration (xml, reloclnet, hero), or joint where
+    `features.video_backbone` also reads sentences (packaged, packaged-joint, a CLIP or SigLIP model): no training is
+    needed then; empty: the first of `retrieval.models` that can be indexed."""
     trained_on: str = Field(default="fig", pattern="^(cog|fig)$")
     """Captions that the model was trained on."""
     captions: str = Field(default="fine", pattern="^(fine|coarse)$")
-    """Captions that stand beside what an index of clip finds. coarse: those of the corpus, so that videos and moments
+    """Captions that stand beside what an index of joint finds. coarse: those of the corpus, so that videos and moments
     are all it needs; other models are trained on captions, and show the fine ones."""
     exact_clips: int = Field(default=200_000, ge=1)
     """Up to so many clips a part of the index is searched clip by clip; larger ones by inverted lists, the number of

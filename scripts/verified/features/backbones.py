@@ -23,8 +23,9 @@ class Backbone(Protocol):
 def load_backbone(name: str, precision: str = "float32") -> Backbone:
     """A backbone by its name.
 
-    `small-resnet` and `grid-conv` (always float32) come with the workflow; any other name is that of an image model
-    (microsoft/resnet-152) or a CLIP on the hub, or of a folder that holds one.
+    `small-resnet` and `grid-conv` (always float32) come with the workflow, `packaged` and `packaged-joint` with the
+    installed packages; any other name is that of an image model (microsoft/resnet-152), a CLIP or a SigLIP on the hub,
+    or of a folder that holds one.
     """
     if name == SMALL_RESNET:
         name = shipped_backbone()
@@ -32,10 +33,13 @@ def load_backbone(name: str, precision: str = "float32") -> Backbone:
         from verified.features.grid_conv import GridConv
 
         return GridConv()
-    from verified.features.clip import Clip, is_clip
+    from verified.features import packaged
+    from verified.features.joint import joint_kind, load_joint
 
-    if is_clip(name):
-        return Clip(name, precision)
+    if name == packaged.BACKBONE:
+        return packaged.Packaged(precision)
+    if joint_kind(name):
+        return load_joint(name, precision)
     from verified.features.image_model import ImageModel
 
     return ImageModel(name, precision)

@@ -14,16 +14,6 @@ MEAN, DEVIATION = (0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 
 """Of the pixels that CLIP was trained on."""
 
 
-def is_clip(name: str) -> bool:
-    """Whether a hub name or folder holds a CLIP model; False where its configuration cannot be read."""
-    from transformers import AutoConfig
-
-    try:
-        return AutoConfig.from_pretrained(name).model_type == "clip"
-    except (OSError, ValueError):
-        return False
-
-
 class Clip:
     """Frames uint8 [N, size, size, 3] → raw image features float32 [N, dim]; sentences → token and sentence features.
 

@@ -24,16 +24,19 @@ class ImageModel:
     crop = True
 
     def __init__(self, name: str, precision: str = "float32"):
-        from transformers import AutoModel
+        from transformers import AutoConfig, AutoModel
 
         if Path(name).is_dir():
             as_on_card(name, SHIPPED)
         try:
+            config = AutoConfig.from_pretrained(name)
+            if hasattr(config, "text_config"):
+                raise ValueError(f"a {config.model_type} model, of pictures and texts, and neither a CLIP nor a SigLIP")
             model = AutoModel.from_pretrained(name, dtype=torch.float32)
         except (OSError, ValueError) as error:
             raise InputError(
                 f"the image backbone {name!r} cannot be loaded: {error}",
-                remedy="give grid-conv, a hub name such as microsoft/resnet-152, or a folder that holds the model",
+                remedy="give packaged, a hub name such as microsoft/resnet-152, or a folder that holds the model",
             ) from None
         self.size = int(getattr(model.config, "image_size", 224))
         self._precision = precision

@@ -84,10 +84,14 @@ class LibraryTokens:
     def __init__(self, source: str):
         from transformers import AutoModel, AutoTokenizer
 
-        from verified.features.clip import ClipTokens, is_clip
+        from verified.features.clip import ClipTokens
+        from verified.features.joint import joint_kind
 
         self._tokenizer = AutoTokenizer.from_pretrained(source)
-        model = (ClipTokens(source) if is_clip(source) else AutoModel.from_pretrained(source)).eval()
+        kind = joint_kind(source)
+        if kind not in ("", "clip"):
+            raise ValueError(f"it is a {kind} model, which no retrieval model reads captions of")
+        model = (ClipTokens(source) if kind else AutoModel.from_pretrained(source)).eval()
         self._model = model.to("cuda" if torch.cuda.is_available() else "cpu")
         self.dim = model.config.hidden_size
         # RoBERTa's positions begin behind its padding index, so it takes two tokens fewer than its table has rows.

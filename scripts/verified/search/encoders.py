@@ -1,4 +1,4 @@
-"""What turns videos and sentences into vectors of one space: a trained retrieval model, or a joint encoder (CLIP).
+"""What turns videos and sentences into vectors of one space: a trained retrieval model, or a joint encoder.
 
 A video comes as features [clips, F] and is cut into windows, each a row of `Window`. A retrieval model sees at most
 `context_clips` clips at a time: where its benchmark would drop what is behind them, windows overlap and cover all.
@@ -16,10 +16,11 @@ from verified.benchmark.vcmr.data import normalised, pooled
 from verified.benchmark.vcmr.scoring import OneVectorTail
 from verified.benchmark.vcmr.tokens import Tokeniser, load_tokeniser
 from verified.errors import InputError
+from verified.features import joint, packaged
 from verified.features.text import TokenEncoder, encode_caption, load_encoder
 
-JOINT = "clip"
-"""Name of the index that needs no training: features and sentences of a CLIP model."""
+JOINT = "joint"
+"""Name of the index that needs no training: features and sentences of a joint encoder."""
 REACH = 2
 """Pads behind a window's last clip that the kernels of five look at."""
 AT_ONCE = 64
@@ -121,13 +122,18 @@ class ModelEncoder:
 
 
 class JointEncoder:
-    """CLIP: clips by the features that the benchmark extracts with it as image backbone, sentences by its text side."""
+    """A joint encoder: clips by the features that are extracted with it as image backbone, sentences by its text side.
+
+    Features of `packaged` are mapped into the space of `packaged-joint`.
+    """
 
     model = None
     context = 0
 
     def __init__(self, name: str):
-        self._name, self._clip = name, None
+        self._packaged = packaged.PackagedJoint() if name == packaged.BACKBONE else None
+        self._name = name
+        self._joint: joint.JointEncoder | None = self._packaged
 
     def windows(self, features: np.ndarray, clip_seconds: float) -> list[Window]:
         """One window: nothing limits its length."""
@@ -135,15 +141,18 @@ class JointEncoder:
 
     def encode(self, windows: list[Window]) -> list[Vectors]:
         """Unit vectors; no localiser."""
-        none = np.zeros((0, windows[0].features.shape[1] if windows else 0), np.float16)
-        return [Vectors(normalised(window.features).astype(np.float16), none) for window in windows]
+        to_joint = self._packaged.of_features if self._packaged else np.asarray
+        vectors = [normalised(to_joint(window.features)).astype(np.float16) for window in windows]
+        return [Vectors(each, each[:0]) for each in vectors]
+
+    def dim(self, features: int) -> int:
+        """The width of its vectors, for features of such a width."""
+        return self._packaged.dim if self._packaged else features
 
     def query(self, text: str) -> Encoded:
         """The sentence's projection, of length 1."""
-        from verified.features.clip import Clip
-
-        self._clip = self._clip or Clip(self._name)
-        [(_, sentence)] = self._clip.sentences([text])
+        self._joint = self._joint or joint.load_joint(self._name)
+        [(_, sentence)] = self._joint.sentences([text])
         return {"unit": torch.from_numpy(normalised(sentence[None]).astype(np.float32))}
 
 

@@ -11,11 +11,12 @@ from verified.errors import InputError
 from verified.runtime.digest import modules_digest
 from verified.runtime.folders import key_of
 from verified.weights.paths import text_records, video_records
-from verified.weights.wanted import BUILT_IN
 
 ONE_VECTOR = ("xml", "reloclnet", "hero")
 """Models whose video score is the largest cosine of one query vector with a clip."""
-JOINT = "clip"
+JOINT = "joint"
+ALONE = ("small-resnet", "grid-conv")
+"""Backbones that come with the workflow and read no sentences."""
 
 
 def indexed_model(settings: Config) -> str:
@@ -24,10 +25,10 @@ def indexed_model(settings: Config) -> str:
     possible = [name for name in settings.retrieval.models if name in ONE_VECTOR]
     if not model and possible:
         return possible[0]
-    if model == JOINT and (backbone := settings.features.video_backbone) in BUILT_IN:
+    if model == JOINT and (backbone := settings.features.video_backbone) in ALONE:
         raise InputError(
-            f"search.model = clip, but features.video_backbone = {backbone!r} is no CLIP model",
-            remedy="name one there, such as openai/clip-vit-base-patch32 or a folder that holds one",
+            f"search.model = {JOINT}, but features.video_backbone = {backbone!r} reads no sentences",
+            remedy="name packaged there, a CLIP or SigLIP model such as openai/clip-vit-base-patch32, or its folder",
         )
     if model == JOINT or model in possible:
         return model

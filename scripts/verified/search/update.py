@@ -23,7 +23,7 @@ from verified.runtime.progress import Progress
 from verified.runtime.seals import finished, replacing
 from verified.search.ask import Index, encoder_of, vector_of
 from verified.search.captions import FILE, annotated, coarse, write_captions
-from verified.search.encoders import Encoder, ModelEncoder
+from verified.search.encoders import Encoder, JointEncoder, ModelEncoder
 from verified.search.pictures import thumbnails
 from verified.search.presence import clues, fit
 from verified.search.sound import sound
@@ -308,8 +308,8 @@ def _group(group: list, encoder: Encoder) -> Iterator[tuple]:
 
 
 def _width(encoder: Encoder, features: FeatureFile) -> int:
-    if encoder.model is None:
-        return next(map(features.width, features), 0)
+    if isinstance(encoder, JointEncoder):
+        return encoder.dim(next(map(features.width, features), 0))
     sizes: Any = encoder.model.config  # a model whose scores are cosines has vectors of one width
     return int(sizes.hidden)
 

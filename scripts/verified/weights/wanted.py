@@ -6,7 +6,7 @@ from pathlib import Path
 from verified.config import Config
 from verified.config.generation import ROLES, EngineSettings
 
-BUILT_IN = ("all-MiniLM-L6-v2", "small-resnet", "grid-conv", "evaluator")
+BUILT_IN = ("all-MiniLM-L6-v2", "small-resnet", "grid-conv", "packaged", "packaged-joint", "evaluator")
 """Names that are no model of the hub: they come with the installed packages or with the workflow."""
 
 

@@ -1,36 +1,20 @@
-"""Joint encoders of frames and sentences, and the feature files that they write in MAD's layout."""
+"""The evaluator as a joint encoder, and the feature files that joint encoders write in MAD's layout."""
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 import torch
 
 from verified.config.longform import EVALUATOR
+from verified.features.joint import JointEncoder, load_joint
 from verified.io.hdf5 import write_features
 from verified.io.video import VideoError, iterate_frames
 from verified.runtime.prefetch import ahead
 from verified.runtime.progress import Progress
 
 log = logging.getLogger("verified")
-
-
-class JointEncoder(Protocol):
-    """Frames uint8 RGB [N, size, size, 3] → float32 [N, dim]; texts → (tokens [L, dim], sentence [dim]) each.
-
-    `together`: frames that are encoded with regard to one another, in groups of so many neighbours.
-    """
-
-    size: int
-    dim: int
-    crop: bool
-    together: int
-
-    def __call__(self, frames: np.ndarray) -> np.ndarray: ...
-
-    def sentences(self, texts: list[str]) -> list[tuple[np.ndarray, np.ndarray]]: ...
 
 
 class EvaluatorEncoder:
@@ -78,14 +62,12 @@ class EvaluatorEncoder:
 
 
 def load_encoder(name: str, checkpoint: str | Path | None = None) -> JointEncoder:
-    """`evaluator` with its `checkpoint`, or a CLIP model by hub name or folder."""
+    """`evaluator` with its `checkpoint`, or another joint encoder by its name."""
     if name == EVALUATOR:
         if checkpoint is None:
             raise ValueError("the evaluator as an encoder needs its checkpoint")
         return EvaluatorEncoder(checkpoint)
-    from verified.features.clip import Clip
-
-    return Clip(name)
+    return load_joint(name)
 
 
 def write_film_features(

@@ -1,0 +1,60 @@
+"""Joint encoders, which see frames and read sentences into one space: by name, CLIP, SigLIP, or the packaged one."""
+
+from typing import Protocol
+
+import numpy as np
+
+from verified.errors import InputError
+from verified.features import packaged
+
+KINDS = ("clip", "siglip")
+"""`model_type` of the models of the hub that are joint encoders here."""
+
+
+class JointEncoder(Protocol):
+    """Frames uint8 RGB [N, size, size, 3] → float32 [N, dim]; texts → (tokens [L, dim], sentence [dim]) each.
+
+    `together`: frames that are encoded with regard to one another, in groups of so many neighbours.
+    """
+
+    size: int
+    dim: int
+    crop: bool
+    together: int
+
+    def __call__(self, frames: np.ndarray) -> np.ndarray: ...
+
+    def sentences(self, texts: list[str]) -> list[tuple[np.ndarray, np.ndarray]]: ...
+
+
+def joint_kind(name: str) -> str:
+    """`packaged-joint`, or the model type of a hub name or folder that holds a joint encoder; empty for any other."""
+    if name == packaged.JOINT:
+        return name
+    from transformers import AutoConfig
+
+    try:
+        kind = AutoConfig.from_pretrained(name).model_type
+    except (OSError, ValueError):
+        return ""
+    return kind if kind in KINDS else ""
+
+
+def load_joint(name: str, precision: str = "float32") -> JointEncoder:
+    """A joint encoder by its name. Raises InputError for a model that is none, or cannot be loaded."""
+    kind = joint_kind(name)
+    if kind == packaged.JOINT:
+        return packaged.PackagedJoint(precision)
+    if kind == "siglip":
+        from verified.features.siglip import SigLip
+
+        return SigLip(name, precision)
+    if kind == "clip":
+        from verified.features.clip import Clip
+
+        return Clip(name, precision)
+    raise InputError(
+        f"{name!r} is no joint encoder of frames and sentences that can be loaded",
+        remedy=f"give {packaged.JOINT}, a CLIP or SigLIP model of the hub, such as openai/clip-vit-base-patch32, or a"
+        " folder that holds one",
+    )
