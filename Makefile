@@ -30,7 +30,7 @@ report: env
 	$(BIN)/verified report $(ARGS)
 
 study: env
-	$(BIN)/verified study pages $(ARGS)
+	$(BIN)/verified study $(ARGS)
 
 # One process a core, four at most; ARGS="-n 0" leaves all to one. What took longest is said at the end.
 SHARED := -n logical --maxprocesses 4 --durations 12 --durations-min 5

@@ -1,39 +1,37 @@
-"""The command line `verified`: one subcommand per thing a user does."""
+"""The command line `verified`, in the groups of what people do."""
 
 import argparse
 import contextlib
 import errno
 import importlib
 import io
+import shutil
 import sys
+import textwrap
 
 from verified import __version__
+from verified.cli.command import COMMANDS, Parser
+from verified.cli.renamed import refuse_renamed
 from verified.errors import InputError
 from verified.runtime.intact import checked_reads
 from verified.runtime.job import log_to, take_environment
 from verified.runtime.secrets import redacted
 
-# Each module offers add_parser(subparsers) and imports heavy packages only when its command runs.
-COMMANDS = (
-    "verified.cli.config",
-    "verified.cli.weights",
-    "verified.cli.annotations",
-    "verified.cli.lmm",
-    "verified.cli.evaluator",
-    "verified.cli.features",
-    "verified.cli.vcmr",
-    "verified.cli.board",
-    "verified.cli.comparison",
-    "verified.cli.mad",
-    "verified.cli.study",
-    "verified.cli.export",
-    "verified.cli.tables",
-    "verified.cli.report",
-    "verified.cli.search",
-    "verified.cli.planning",
-    "verified.cli.integrity",
-    "verified.cli.rextime",
-)
+GROUPS = {
+    "run": ("run", "quote"),
+    "data": ("data", "people"),
+    "benchmark": ("evaluate", "benchmark", "longform", "rextime"),
+    "search": ("search",),
+    "maintain": ("maintain", "ledger"),
+}
+"""What people do → the modules of `verified.cli` for it, which import heavy packages only when a command runs."""
+
+FAMILIES = {
+    "ledger": "the record of all model calls",
+    "longform": "long videos",
+    "rextime": "questions across time",
+}
+"""First words that several commands share."""
 
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
@@ -41,13 +39,50 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
 
 
 def parser() -> argparse.ArgumentParser:
-    """The argument parser with all subcommands."""
-    top = argparse.ArgumentParser(prog="verified", description="Fine-grained video moment annotation and retrieval.")
-    top.add_argument("--version", action="version", version=__version__)
-    subparsers = top.add_subparsers(required=True, metavar="COMMAND")
-    for name in COMMANDS:
-        importlib.import_module(name).add_parser(subparsers)
+    """The argument parser with all commands."""
+    shown = {group: _declared(modules) for group, modules in GROUPS.items()}
+    top = Parser(
+        prog="verified",
+        usage="verified [-h] [--version] COMMAND …",
+        description="Fine-grained video moment annotation and retrieval.",
+        epilog=_overview(shown),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    top.add_argument("--version", action="version", version=__version__, help="show the version and exit")
+    commands = top.add_subparsers(required=True, prog="verified", metavar="COMMAND", help=argparse.SUPPRESS)
+    families = {
+        word: commands.add_parser(word, description=text).add_subparsers(required=True, metavar="ACTION")
+        for word, text in FAMILIES.items()
+    }
+    for command in COMMANDS.values():
+        family, _, action = command.words.rpartition(" ")
+        place = families[family] if family else commands
+        listed = {"help": command.help} if family else {}  # the overview lists the others
+        command.add_to(place.add_parser(action, description=command.help, **listed))
     return top
+
+
+def _declared(modules: tuple[str, ...]) -> list[tuple[str, str]]:
+    """(words, text) of a line of help for each command, or family of commands, of modules."""
+    lines: dict[str, str] = {}
+    for name in modules:
+        module = importlib.import_module(f"verified.cli.{name}").__name__
+        for command in COMMANDS.values():
+            word, _, action = command.words.partition(" ")
+            if command.run.__module__ == module:
+                lines[word] = f"{lines.get(word, FAMILIES[word] + ':')} {action}," if action else command.help
+    return [(word, text.rstrip(",")) for word, text in lines.items()]
+
+
+def _overview(shown: dict[str, list[tuple[str, str]]]) -> str:
+    """All commands by group, each on as few lines as the terminal allows."""
+    width = min(shutil.get_terminal_size().columns, 120) - 2
+    lines = []
+    for group, commands in shown.items():
+        lines.append(f"{group}:")
+        for word, text in commands:
+            lines += textwrap.wrap(text, width, initial_indent=f"  {word:13}", subsequent_indent=" " * 15)
+    return "\n".join([*lines, "", "`verified COMMAND --help` says more of one."])
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -56,10 +91,16 @@ def main(arguments: list[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # what is quoted from a file may be no text that can be written
             stream.reconfigure(errors="backslashreplace")
-    options = parser().parse_args(arguments)
+    words = sys.argv[1:] if arguments is None else arguments
+    try:
+        refuse_renamed(words)
+    except InputError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    options = parser().parse_args(words)
     log_to()
     # Jobs check what they read by themselves, and `verify` reads what may be damaged.
-    checks = contextlib.nullcontext() if getattr(options, "checks_itself", False) else checked_reads()
+    checks = contextlib.nullcontext() if options.checks_itself else checked_reads()
     try:
         with checks:
             return options.run(options) or 0

@@ -109,7 +109,7 @@ def test_the_command_prints_counts_and_fails_on_errors(tmp_path, capsys):
     (tmp_path / "config.yaml").write_text(
         "datasets: {demo: {title: Demo, source: {kind: demo}}}\nannotations: {lint: {span_empty: note}}\n"
     )
-    assert main(["lint", str(tmp_path / "test.jsonl"), "--config", str(tmp_path / "config.yaml"), "--json"]) == 0
+    assert main(["lint", str(tmp_path / "test.jsonl"), "--configfile", str(tmp_path / "config.yaml"), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)[0]["findings"]["span_empty"]["severity"] == "note"
 
 

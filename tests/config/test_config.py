@@ -7,7 +7,7 @@ import yaml
 from refusals import refused
 from snakemake.utils import validate
 
-from verified.cli.config import generated
+from verified.cli.maintain import generated
 from verified.config import load, read
 
 CONFIG = Path(__file__).resolve().parents[2] / "config"

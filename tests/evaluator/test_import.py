@@ -1,4 +1,4 @@
-"""`verified import-umt`: both layouts come in whole, everything else is refused by name."""
+"""`verified import umt`: both layouts come in whole, everything else is refused by name."""
 
 import os
 import pickle

@@ -91,7 +91,7 @@ def _features(folder):
     write_jsonl(folder / "pairs.jsonl", [{"clip": "c", "film": "f"}, {"clip": "packed", "film": "g"}])
     write_jsonl(folder / "videos.jsonl", [{"video": "f", "duration": 60.0}, {"video": "g", "duration": 60.0}])
     return [
-        ["features", "inspect", "films.h5", "--videos", "videos.jsonl"],
+        ["lint", "films.h5", "--videos", "videos.jsonl"],
         ["longform", "locate", "films.h5", "clips.h5", "pairs.jsonl", "--fps", "5"],
     ]
 
@@ -106,7 +106,7 @@ def _longform(folder):
     spans = [{"id": str(n), "spans": [[0.0, 1.0], [10.0 * n, 10.0 * n + 4]]} for n in range(1, 7)]
     write_jsonl(folder / "spans.jsonl", spans)
     return [
-        ["longform", "evaluate", "mad.json", "spans.jsonl", "--iou", "gt"],
+        ["evaluate", "mad.json", "spans.jsonl", "--iou", "gt"],
         ["longform", "chance", "mad.json", "--seconds", "180", "--tail", "cover"],
         ["compare", "mad.json", "spans.jsonl", "again=spans.jsonl", "--output", "out"],
     ]
@@ -119,10 +119,10 @@ def _rextime(folder):
     write_jsonl(folder / "questions.jsonl", QUESTIONS)
     given = [{"qid": row["qid"], "pred_relevant_windows": [[0.5, 2.0, 0.9]], "ans": "B"} for row in QUESTIONS]
     write_jsonl(folder / "given.jsonl", given)
-    importing = ["rextime", "import-pages", "answers.json", "--key", "key.json", "--output", "out"]
+    importing = ["answers", "answers.json", "--key", "key.json", "--output", "out"]
     return [
         [*importing, "--questions", "questions.jsonl"],
-        ["rextime", "evaluate", "questions.jsonl", "given.jsonl", "--json"],
+        ["evaluate", "questions.jsonl", "given.jsonl", "--json"],
         ["compare", "questions.jsonl", "given.jsonl", "again=given.jsonl", "--output", "out"],
     ]
 
@@ -133,7 +133,7 @@ def _study(folder):
     names = [f"{participant}.json" for participant in range(1, 11)]
     for participant, name in enumerate(names, start=1):
         write_json(folder / name, answer_file(STUDY, key, participant))
-    return [["study", "import", "--study", ".", "--raters", "1", *names]]
+    return [["answers", "--key", "key.json", "--raters", "1", *names]]
 
 
 KINDS = (_evaluate, _board, _annotations, _features, _longform, _rextime, _study)
@@ -209,7 +209,7 @@ def test_commands_succeed_or_say_what_is_wrong(whole, tmp_path, monkeypatch, cap
         for seed in range(SEED, SEED + CASES):
             outcome, damage, command = run_case(seed, whole, tmp_path / "case", capsys)
             expected = outcome in ("success", "refused", "usage")
-            counts[f"{' '.join(command[:2]) if command[0] in ('longform', 'rextime', 'study') else command[0]}:"
+            counts[f"{' '.join(command[:2]) if command[0] in ('longform', 'rextime') else command[0]}:"
                    f" {outcome if expected else 'FAILED'}"] += 1  # fmt: skip
             if not expected:
                 failures.setdefault(

@@ -1,13 +1,11 @@
-"""`verified features inspect`: what a file holds, and what is wrong with it."""
-
-import argparse
+"""`verified lint`: what a file holds, and what is wrong with it."""
 
 import h5py
 import numpy as np
 import pytest
 from refusals import refused
 
-from verified.cli.features import add_parser
+from verified.__main__ import main
 from verified.features.inspect import inspect_features
 from verified.io.hdf5 import write_features
 from verified.io.jsonl import write_jsonl
@@ -19,10 +17,7 @@ def sound(path, **more):
 
 
 def run(*arguments):
-    parser = argparse.ArgumentParser()
-    add_parser(parser.add_subparsers())
-    parsed = parser.parse_args(["features", "inspect", *map(str, arguments)])
-    return parsed.run(parsed)
+    return main(["lint", *map(str, arguments)])
 
 
 def test_a_sound_file_is_described(tmp_path, capsys):

@@ -1,6 +1,5 @@
 """The ledger file: many writers, other versions, full disks, damage; and its way to a cassette and back."""
 
-import argparse
 import contextlib
 import logging
 import resource
@@ -13,7 +12,7 @@ import pytest
 from ledger_rows import put_all, row_of
 from stub_engine import StubEngine
 
-from verified.cli.lmm import add_parser
+from verified.__main__ import parser
 from verified.config.generation import EngineSettings, Generation
 from verified.errors import InputError
 from verified.lmm.asking import Call, Client
@@ -40,9 +39,7 @@ def changed(path, statement, *values):
 
 def command(*arguments):
     """Exit status of a command line."""
-    parser = argparse.ArgumentParser()
-    add_parser(parser.add_subparsers())
-    parsed = parser.parse_args(list(map(str, arguments)))
+    parsed = parser().parse_args(list(map(str, arguments)))
     return parsed.run(parsed) or 0
 
 
@@ -153,10 +150,10 @@ def test_stats_and_export_on_the_command_line(tmp_path, capsys):
         put_all(ledger, [row_of(1), row_of(2, "blocked", "")])
     assert command("ledger", "stats", "--ledger", path) == 0
     assert "blocked" in capsys.readouterr().out
-    assert command("ledger", "export", "--ledger", path, tmp_path / "c.parquet") == 0
+    assert command("ledger", "export", "--ledger", path, "--output", tmp_path / "c.parquet") == 0
     assert "2 calls written" in capsys.readouterr().out
     with pytest.raises(InputError, match=r"ends in \.parquet"):
-        command("ledger", "export", "--ledger", path, tmp_path / "c.csv")
+        command("ledger", "export", "--ledger", path, "--output", tmp_path / "c.csv")
 
 
 def test_the_cassette_round_trip(tmp_path):
@@ -237,6 +234,6 @@ def test_columns_are_what_the_table_has(tmp_path):
 
 
 def test_the_command_needs_no_heavy_package():
-    code = "import sys; from verified.cli import lmm; from verified.lmm import ledger; sys.exit('torch' in sys.modules)"
+    code = "import sys; import verified.cli.ledger, verified.lmm.ledger; sys.exit('torch' in sys.modules)"
     scripts = Path(__file__).resolve().parents[2] / "scripts"
     assert subprocess.run([sys.executable, "-c", code], env={"PYTHONPATH": str(scripts)}).returncode == 0

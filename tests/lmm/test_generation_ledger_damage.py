@@ -1,6 +1,5 @@
 """Ledgers that were killed, robbed, zero-filled, damaged; cassettes that were crafted."""
 
-import argparse
 import json
 import random
 import shutil
@@ -15,7 +14,7 @@ import pytest
 from ledger_rows import put_all, row_of
 from stub_engine import StubEngine
 
-from verified.cli.lmm import add_parser
+from verified.__main__ import parser
 from verified.errors import InputError
 from verified.lmm.asking import Call, Client
 from verified.lmm.cassette import export, load, models_of
@@ -47,9 +46,7 @@ def killed_writer(path, first=0):
 
 
 def command(*arguments):
-    parser = argparse.ArgumentParser()
-    add_parser(parser.add_subparsers())
-    parsed = parser.parse_args(list(map(str, arguments)))
+    parsed = parser().parse_args(list(map(str, arguments)))
     return parsed.run(parsed) or 0
 
 
@@ -153,7 +150,7 @@ def test_a_zero_filled_row_is_found_and_asked_again(tmp_path, what, capsys):
         assert ledger.damaged == 1 and len(list(ledger.rows())) == 3
     with Ledger(path) as ledger:
         assert asked(ledger, captions) == 0
-    assert command("ledger", "export", "--ledger", path, tmp_path / "c.parquet") == 0
+    assert command("ledger", "export", "--ledger", path, "--output", tmp_path / "c.parquet") == 0
     assert "3 calls written" in capsys.readouterr().out
 
 
@@ -234,7 +231,7 @@ def test_no_flipped_byte_ends_in_a_traceback(tmp_path, capsys):
         for _ in range(draw.choice([1, 20, 400])):
             flipped[draw.choice([draw.randrange(200), draw.randrange(len(content))])] ^= 1 << draw.randrange(8)
         path.write_bytes(flipped[: draw.choice([len(content), len(content) // 2, 4096, 10])])
-        for arguments in (("verify",), ("stats",), ("export", tmp_path / "c.parquet")):
+        for arguments in (("verify",), ("stats",), ("export", "--output", tmp_path / "c.parquet")):
             try:
                 command("ledger", arguments[0], "--ledger", path, *arguments[1:])
             except InputError as error:

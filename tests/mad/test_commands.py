@@ -35,15 +35,15 @@ def test_a_submission_is_scored(truth, tmp_path, capsys):
     lines = [{"id": str(number), "spans": [[0.0, 1.0], [10.0 * number, 10.0 * number + 4]]} for number in range(1, 7)]
     path = tmp_path / "submission.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    assert main(["longform", "evaluate", str(truth), str(path), "--json"]) == 0
+    assert main(["evaluate", str(truth), str(path), "--json"]) == 0
     score = json.loads(capsys.readouterr().out)
     assert score["recall"][0] == [0, 0, 0] and score["recall"][1] == [100, 100, 100]
-    assert main(["longform", "evaluate", str(truth), str(path)]) == 0
+    assert main(["evaluate", str(truth), str(path)]) == 0
     assert "100.00" in capsys.readouterr().out
     path.write_text(json.dumps(lines[0]) + "\n")
-    assert main(["longform", "evaluate", str(truth), str(path)]) == 2
+    assert main(["evaluate", str(truth), str(path)]) == 2
     assert "2, 3, 4, 5, 6" in capsys.readouterr().err
-    assert main(["longform", "evaluate", str(truth), str(path), "--partial"]) == 0
+    assert main(["evaluate", str(truth), str(path), "--partial"]) == 0
     assert "missing: 5" in capsys.readouterr().out
 
 
@@ -69,11 +69,11 @@ def test_described_films_become_annotations(tmp_path, capsys):
     options = ["--rate", str(RATE), "--window", "10", "--most", "20"]
     assert main(["longform", "align", str(tmp_path / "film.wav"), str(tmp_path / "described.wav"), *options]) == 0
     assert "+1.2340 s late" in capsys.readouterr().out
-    assert main(["longform", "collect", str(manifest), str(tmp_path / "out"), *options]) == 0
+    assert main(["longform", "collect", str(manifest), "--output", str(tmp_path / "out"), *options]) == 0
     (row,) = json.loads((tmp_path / "out" / "train.json").read_text()).values()
     assert row["sentence"] == "A door opens." and row["timestamps"] == [48.766, 51.566]
     manifest.write_text("film,track\n")
-    assert main(["longform", "collect", str(manifest), str(tmp_path / "out")]) == 2
+    assert main(["longform", "collect", str(manifest), "--output", str(tmp_path / "out")]) == 2
     said(capsys.readouterr().err, manifest, "described, transcript, subtitles")
 
 

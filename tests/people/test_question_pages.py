@@ -76,14 +76,14 @@ def videos(tmp_path_factory):
 
 def make_pages(tool, questions, videos, folder):
     arguments = ["--tool", tool, "--videos", str(videos), "--output", str(folder), "--side", "96"]
-    assert main(["rextime", "pages", str(questions), *arguments]) == 0
+    assert main(["questions", str(questions), *arguments]) == 0
     page = folder / "annotator-01.html"
     task = page.read_text(encoding="utf-8").split('id="task">')[1].split("</script>")[0]
     return page, json.loads(task)
 
 
 def imported(answers, pages, folder, *options):
-    command = ("rextime", "import-pages", answers, "--key", pages / "key.json", "--output", folder, *options)
+    command = ("answers", answers, "--key", pages / "key.json", "--output", folder, *options)
     return main(list(map(str, command)))
 
 
@@ -95,7 +95,7 @@ def test_pages_hold_what_an_annotator_may_see_and_nothing_else(questions, videos
     assert "window" not in task["items"][0] and "ans" not in task["items"][0]
     assert "<b>" not in page.read_text().split('id="task">')[1].split("</script>")[0]
     arguments = ["--tool", "verify", "--videos", str(questions.parent / "verify"), "--output", str(tmp_path / "x")]
-    assert main(["rextime", "pages", str(questions), *arguments]) == 2
+    assert main(["questions", str(questions), *arguments]) == 2
     said(capsys.readouterr().err, "one", remedy=True)
 
 

@@ -12,7 +12,7 @@ from people.answered import STUDY, annotations, answer_file, study
 from refusals import refused, said
 
 from verified.__main__ import main
-from verified.cli.study import what_to_do
+from verified.cli.people import study_pages
 from verified.demo.encode import write_video
 from verified.io.jsonl import write_json
 from verified.io.video import cut
@@ -44,7 +44,7 @@ def test_who_does_not_answer_is_named_and_blocks_only_what_then_has_too_few_grad
     for participant in range(1, 10):
         files.append(str(tmp_path / f"{participant}.json"))
         write_json(files[-1], answer_file(STUDY, key, participant))
-    command = ["study", "import", "--study", str(tmp_path)]
+    command = ["answers", "--key", str(tmp_path / "key.json")]
     assert main([*command, *files]) == 0
     shown = capsys.readouterr().out
     waiting = sorted(key["participants"][9])
@@ -129,10 +129,10 @@ def test_clips_have_the_length_and_size_asked_for(small_study):
 
 def test_the_pages_of_a_study_are_named_with_what_comes_next(small_study):
     folder, _ = small_study
-    said = what_to_do(folder)
+    said = study_pages(folder)
     assert "Demo: 6 captions, 3 grades each, for 3 people." in said
     assert all(f"{folder}/pages/participant-0{number}.html" in said for number in (1, 2, 3))
-    assert f"verified study import FILES... --study {folder}" in said
+    assert f"verified answers FILES... --key {folder}/key.json" in said
 
 
 def test_pages_do_not_tell_the_type_of_a_caption(small_study):
@@ -206,7 +206,7 @@ def test_a_study_is_filled_in_exported_and_imported(small_study, tmp_path, capsy
             chromium.screenshot("study-complete")
             exports.append(str(chromium.downloaded(f"study-{key['study']}-{participant}.json")))
             assert chromium.messages == []
-    assert main(["study", "import", *exports, "--study", str(folder)]) == 0
+    assert main(["answers", *exports, "--key", str(folder / "key.json")]) == 0
     assert "R_s_percent  100.00" in capsys.readouterr().out
     summary = json.loads((folder / "summary.json").read_text())
     assert (
@@ -219,4 +219,4 @@ def test_a_study_is_filled_in_exported_and_imported(small_study, tmp_path, capsy
     tampered = json.loads(Path(exports[0]).read_text())
     tampered["answers"][0]["accuracy"] = 6 - tampered["answers"][0]["accuracy"] or 1
     write_json(tmp_path / "tampered.json", tampered)
-    assert main(["study", "import", str(tmp_path / "tampered.json"), *exports[1:], "--study", str(folder)]) == 2
+    assert main(["answers", str(tmp_path / "tampered.json"), *exports[1:], "--key", str(folder / "key.json")]) == 2

@@ -178,7 +178,7 @@ BROKEN = [
         break_nothing,
         {"features__video_backbone": "org/eyes", "weights__lock": "lab.lock.json"},
         counting,
-        ["features.video_backbone", "org/eyes", "lab.lock.json", "verified fetch-models --configfile lab.yaml"],
+        ["features.video_backbone", "org/eyes", "lab.lock.json", "verified fetch --configfile lab.yaml"],
     ),
     ("a full disk", fill_disk, {}, counting, ["disk", "0.0 GB", "1.0"]),
     (

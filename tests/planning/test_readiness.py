@@ -1,4 +1,4 @@
-"""`verified config-check`: what a run would stumble over, each with its remedy."""
+"""`verified check --print-config`: what a run would stumble over, each with its remedy."""
 
 import json
 
@@ -45,7 +45,7 @@ def write(tmp_path, monkeypatch):
 
 
 def test_nothing_is_missing(write, capsys):
-    assert main(["config-check", write()]) == 0
+    assert main(["check", "--print-config", "--configfile", write()]) == 0
     shown = capsys.readouterr()
     assert "video_backbone: org/eyes" in shown.out and not shown.err
 
@@ -55,7 +55,7 @@ def test_nothing_is_missing(write, capsys):
     [
         (
             {"features__text_encoder": "org/words"},
-            ["features.text_encoder", "org/words", "lock.json", "verified fetch-models --configfile"],
+            ["features.text_encoder", "org/words", "lock.json", "verified fetch --configfile"],
         ),
         (
             {"weights__folder": "elsewhere"},
@@ -63,7 +63,7 @@ def test_nothing_is_missing(write, capsys):
         ),
         (
             {"evaluator__checkpoint": "none.safetensors"},
-            ["evaluator.checkpoint", "none.safetensors", "verified import-umt"],
+            ["evaluator.checkpoint", "none.safetensors", "verified import umt"],
         ),
         ({"evaluator__splits": ["train", "dev"]}, ["evaluator.splits", "'dev'", "test, train, val"]),
         (
@@ -92,7 +92,7 @@ def test_nothing_is_missing(write, capsys):
     ],
 )
 def test_each_fault_is_named_with_its_remedy(write, capsys, change, parts):
-    assert main(["config-check", write(**change)]) == 1
+    assert main(["check", "--print-config", "--configfile", write(**change)]) == 1
     shown = capsys.readouterr().err
     assert len(shown.splitlines()) == 1, shown
     assert names(shown, *parts) and shown.rstrip().endswith(")"), "a remedy in brackets ends it"
@@ -102,6 +102,6 @@ def test_the_papers_configuration_says_what_it_still_needs(tmp_path, monkeypatch
     from running import PROJECT
 
     monkeypatch.chdir(tmp_path)
-    assert main(["config-check", str(PROJECT / "config" / "paper.yaml")]) == 1
+    assert main(["check", "--print-config", "--configfile", str(PROJECT / "config" / "paper.yaml")]) == 1
     shown = capsys.readouterr().err
     assert names(shown, "mistralai/Mistral-7B-Instruct-v0.2", "evaluator.umt_file")

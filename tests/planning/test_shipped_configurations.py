@@ -18,12 +18,12 @@ each_shipped = pytest.mark.parametrize("file", SHIPPED, ids=lambda file: file.st
 @each_shipped
 @pytest.mark.parametrize(
     "arguments",
-    [("check", "--offline", "--configfile"), ("config-check",), ("quote", "--configfile")],
-    ids=lambda a: a[0],
+    [("check", "--offline"), ("check", "--print-config"), ("quote",)],
+    ids=" ".join,
 )
 def test_a_command_in_this_process(arguments, file, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    status = main([*arguments, str(file)])
+    status = main([*arguments, "--configfile", str(file)])
     shown = capsys.readouterr()
     if status == 1:  # findings, each with what to do about it
         assert "problem" in shown.out + shown.err
@@ -36,10 +36,10 @@ def test_a_command_in_this_process(arguments, file, tmp_path, monkeypatch, capsy
 
 @pytest.mark.slow
 @each_shipped
-@pytest.mark.parametrize("name", ["plan", "graph"])
-def test_a_command_that_asks_snakemake(name, file, tmp_path, monkeypatch, capsys):
+@pytest.mark.parametrize("options", [(), ("--graph",)], ids=" ".join)
+def test_a_plan_asks_snakemake(options, file, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    status = main([name, "--configfile", str(file)])
+    status = main(["plan", *options, "--configfile", str(file)])
     shown = capsys.readouterr()
     assert status in (0, 2), shown.err
     assert "Traceback" not in shown.out + shown.err

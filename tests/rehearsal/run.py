@@ -33,9 +33,9 @@ def main() -> None:
     arguments = parser.parse_args()
     config, started = arguments.configfile, time.monotonic()
     python(HERE / "prepare.py", "resources/rehearsal", arguments.videos)
-    python("-m", "verified", "fetch-models", "--configfile", config)
+    python("-m", "verified", "fetch", "--configfile", config)
     python(HERE / "answers.py", config)
-    python("-m", "verified", "config-check", config, stdout=subprocess.DEVNULL)
+    python("-m", "verified", "check", "--print-config", "--configfile", config, stdout=subprocess.DEVNULL)
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(PROJECT / "Snakefile"), "--cores", "all"]
     command += ["results/tables", "--workflow-profile", str(PROJECT / "profiles" / "default"), "--configfile", config]
     planned = subprocess.run([*command, "--dry-run"], check=True, capture_output=True, text=True).stdout

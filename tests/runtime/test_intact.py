@@ -71,7 +71,7 @@ COMMANDS = {
         "RUN/retrieval/xml/fig/seed-1/fig/submission.json.gz",
     ],
     "lint": ["lint", "RUN/annotations/fig/test.jsonl"],
-    "features": ["features", "inspect", "RUN/features/video.h5"],
+    "features": ["lint", "RUN/features/video.h5"],
 }
 
 
@@ -173,7 +173,7 @@ def test_shards_are_held_against_their_seals_where_a_file_of_links_is_read(tmp_p
         seal(folder / name)
     content = (folder / "shard.h5").read_bytes()
     (folder / "shard.h5").write_bytes(content[:-1] + b"x")
-    assert main(["features", "inspect", str(folder / "video.h5")]) == 2
+    assert main(["lint", str(folder / "video.h5")]) == 2
     said(capsys.readouterr().err, "shard.h5", remedy=True)
 
 

@@ -49,13 +49,13 @@ def frame(tmp_path):
 
 
 def test_what_is_printed_is_what_can_be_held_to_the_run(frame, capsys):
-    assert main(["tables", "readme", str(frame)]) == 0
+    assert main(["readme", str(frame)]) == 0
     printed = capsys.readouterr().out
     assert "| XML | 20.50 ±1.23 |" in printed and "| HERO | 20.50 |" in printed and "| – |" in printed
     assert "- XML trained on FIG; XML trained on COG; VCMR 0.5/r5: 16.0 [11.0, 21.0]" in printed
     assert len(readme_table(printed)) == 16
     (frame / "README.md").write_text(f"Text\n\n{printed}")
-    assert main(["tables", "readme", str(frame), "--check", str(frame / "README.md")]) == 3
+    assert main(["readme", str(frame), "--check", str(frame / "README.md")]) == 3
     assert "16 figures: 9 confirmed, 0 contradicted, 7 cannot tell" in capsys.readouterr().out  # HERO: one training
 
 
@@ -69,12 +69,12 @@ def checked(frame, old: str, new: str) -> list:
 def test_a_contradicted_figure_is_named_and_ends_in_status_1(frame, capsys):
     text = readme_figures(read_rows(frame / "all.csv")).replace("| XML | 20.50", "| XML | 45.00")
     (frame / "README.md").write_text(text)
-    assert main(["tables", "readme", str(frame), "--check", str(frame / "README.md")]) == 1
+    assert main(["readme", str(frame), "--check", str(frame / "README.md")]) == 1
     printed = capsys.readouterr().out
     assert "XML VCMR 0.5/r1: contradicted: 45.00 ±1.23 there, 20.50 ±1.23 here: 24.50 ± " in printed
     assert "16 figures: 8 confirmed, 1 contradicted, 7 cannot tell" in printed
-    assert main(["tables", "readme", str(frame), "--check", str(frame / "README.md"), "--margin", "30"]) == 3
-    assert main(["tables", "readme", str(frame), "--check", str(frame / "README.md"), "--margin", "0"]) == 2
+    assert main(["readme", str(frame), "--check", str(frame / "README.md"), "--margin", "30"]) == 3
+    assert main(["readme", str(frame), "--check", str(frame / "README.md"), "--margin", "0"]) == 2
     assert checked(frame, "HERO", "Other")[0].why == "not in this run"
     assert {row.verdict for row in checked(frame, "| – |", "| 20.00 |")} >= {"contradicted"}
 
@@ -149,8 +149,8 @@ def test_as_many_trainings_as_are_said_to_be_needed_do_tell():
 def test_a_table_of_another_form_is_refused(change, frame, capsys):
     text = readme_figures(read_rows(frame / "all.csv")).replace(*change)
     (frame / "README.md").write_text(text)
-    assert main(["tables", "readme", str(frame), "--check", str(frame / "README.md")]) == 2
-    assert main(["tables", "readme", str(frame / "none")]) == 2
+    assert main(["readme", str(frame), "--check", str(frame / "README.md")]) == 2
+    assert main(["readme", str(frame / "none")]) == 2
     said(capsys.readouterr().err, remedy=True)
 
 

@@ -66,7 +66,7 @@ def test_every_model_of_the_paper_can_be_imported():
 
 def test_the_command_says_what_it_wrote(published, tmp_path, capsys):
     assert (
-        main(["import-checkpoint", "xml", published("xml"), str(tmp_path / "c.safetensors"), "--option", "heads=4"])
+        main(["import", "xml", published("xml"), "--output", str(tmp_path / "c.safetensors"), "--option", "heads=4"])
         == 0
     )
     assert "c.safetensors: xml with" in capsys.readouterr().out

@@ -166,7 +166,7 @@ def test_jobs_load_the_locked_commit_and_nothing_else(tmp_path, weights):
     assert locked(generation, weights.lock).llm.revision == record["commit"]
     assert source_of("org/model", "", [file]) == (str(folder), record["commit"])
     assert source_of("grid-conv", "", []) == ("grid-conv", "")
-    with refused("other/model", "verified fetch-models"):
+    with refused("other/model", "verified fetch"):
         source_of("other/model", "", [file])
 
 

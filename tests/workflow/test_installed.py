@@ -83,7 +83,10 @@ def test_the_package_carries_the_workflow_as_it_is(carried):
 def test_configurations_of_the_package_are_read_with_layers_sources_and_prompts(installed, carried, tmp_path, name):
     # Status 1 says that something has to be fetched before a run; what came with the package is no such thing.
     checked = subprocess.run(
-        [installed / "verified", "config-check", f"config/{name}"], cwd=tmp_path, capture_output=True, text=True
+        [installed / "verified", "check", "--print-config", "--configfile", f"config/{name}"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
     )
     assert checked.returncode in (0, 1) and "seed:" in checked.stdout
     assert "Traceback" not in checked.stderr
@@ -94,7 +97,7 @@ def test_configurations_of_the_package_are_read_with_layers_sources_and_prompts(
 def test_a_file_of_ones_own_comes_before_the_packages(installed, tmp_path):
     (tmp_path / "config").mkdir()
     shutil.copy(NANO, tmp_path / "config" / "config.yaml")
-    command = [installed / "verified", "config-check", "config/config.yaml"]
+    command = [installed / "verified", "check", "--print-config", "--configfile", "config/config.yaml"]
     assert "name: nano" in run(command, tmp_path)
     shutil.rmtree(tmp_path / "config")
     assert "name: demo" in run(command, tmp_path)

@@ -72,7 +72,7 @@ def test_answers_of_a_study_reach_the_tables(reported):
             answers.append(answer | {"check": answer_checksum(FORM, key["study"], participant, answer)})
         files.append(str(reported / f"answers-{participant}.json"))
         write_json(files[-1], {"study": key["study"], "participant": participant, "answers": answers})
-    assert main(["study", "import", *files, "--study", str(study)]) == 0
+    assert main(["answers", *files, "--key", str(study / "key.json")]) == 0
     run = snakemake(reported, "--cores", "2", "results/tables")
     assert run.returncode == 0, run.stdout[-6000:]
     table = (reported / "results" / "tables" / "main-3.md").read_text(encoding="utf-8")

@@ -1,0 +1,1 @@
+"""The commands of `verified`, a module for each field of work."""

@@ -1,81 +1,108 @@
-"""`verified rextime ACTION`: score submissions; the other actions are in people_commands.py and count_commands.py."""
+"""Questions across time: what filters keep of their sources, how many other data sets have, and what they cost."""
 
 import argparse
 import json
-import sys
 
-from verified.cli import rextime_count as count_commands
-from verified.cli import rextime_people as people_commands
-from verified.errors import InputError
+from verified.cli.command import command, flag, option, output
 
-
-def add_parser(subparsers) -> None:
-    """Add the subcommand to an argparse object made by `add_subparsers`."""
-    suite = subparsers.add_parser("rextime", help="questions across time: score submissions, filter sources, count")
-    actions = suite.add_subparsers(required=True, metavar="ACTION")
-    _add_evaluate(actions)
-    people_commands.add_parsers(actions)
-    count_commands.add_parsers(actions)
+PRICES = {
+    "generation_per_1000": (35, "calls to the model for 1,000 samples"),
+    "reviews_per_hour": (60, "samples that one person reviews in an hour"),
+    "wage_per_hour": (6, "hourly wage"),
+    "written_per_hour": (20, "pairs that one person writes in an hour"),
+}
+"""(default, meaning) of the numbers of section C.3."""
 
 
-def _add_evaluate(actions) -> None:
-    parser = actions.add_parser(
-        "evaluate",
-        help="score a submission as the official ReXTime evaluator does",
-        description="Score windows and letters; the numbers equal the official evaluator's.",
-    )
-    parser.add_argument(
-        "questions", metavar="QUESTIONS", help="JSONL: qid, query, duration, vid, relevant_windows, ans"
-    )
-    parser.add_argument("submission", metavar="SUBMISSION", help="JSONL: qid, pred_relevant_windows, ans")
-    parser.add_argument(
-        "--mode",
-        choices=("both", "grounding", "vqa", "first-row"),
-        default="both",
-        help="what the rows hold; first-row guesses as the official evaluator does (default: both)",
-    )
-    parser.add_argument("--partial", action="store_true", help="score the questions that both files have")
-    parser.add_argument("--last-of-equal-ids", action="store_true", help="an id that comes twice: the last row counts")
-    parser.add_argument("--against", metavar="OTHER", help="moved: `verified compare` compares two submissions")
-    parser.add_argument("--json", action="store_true", help="print everything as JSON")
-    parser.set_defaults(run=run_evaluate)
+@command(
+    "rextime filter",
+    "what the filters, with their default switches, keep of annotation files, or drop of released questions, and why",
+    option("--captions", metavar="FILE", help="captions by video in the ActivityNet Captions form (JSON)"),
+    option("--queries", metavar="FILE", help="queries in the QVHighlights form (JSONL)"),
+    option("--questions", metavar="FILE", help="released questions (JSONL): say which filter would have dropped which"),
+    output("write one row per rejection, or per released question (JSONL)", metavar="FILE"),
+)
+def filter_sources(arguments: argparse.Namespace) -> None:
+    """Print counts by source. Raises InputError where no source is given."""
+    from verified.errors import InputError
+    from verified.io.jsonl import write_jsonl
+
+    if not arguments.captions and not arguments.queries:
+        raise InputError("no source is given", remedy="name a file with --captions, --queries or both")
+    rows, counts = _audit(arguments) if arguments.questions else _rejections(arguments)
+    if arguments.output:
+        write_jsonl(arguments.output, rows)
+    print(json.dumps(counts, indent=1))
 
 
-def run_evaluate(arguments: argparse.Namespace) -> int:
-    """Print measures to standard output and notes to standard error; raises InputError on unusable files."""
-    from verified.benchmark.rextime.evaluate import evaluate_files
+def _audit(arguments: argparse.Namespace) -> tuple[list[dict], dict]:
+    from verified.benchmark.rextime.audit import audit_counts, audit_rows
+    from verified.benchmark.rextime.rows import read_questions
+    from verified.benchmark.rextime.sources import read_captions, read_queries
+    from verified.config.rextime import CaptionFilters, QueryFilters
 
-    if arguments.against:
-        told = f"verified compare {arguments.questions} {arguments.submission} {arguments.against}"
-        raise InputError("--against is another command now", remedy=told)
-    options = {
-        "mode": arguments.mode,
-        "partial": arguments.partial,
-        "last_of_equal_ids": arguments.last_of_equal_ids,
-    }
-    evaluation = evaluate_files(arguments.questions, arguments.submission, **options)
-    for note in evaluation.notes:
-        print(f"note: {note}", file=sys.stderr)
-    intervals = evaluation.intervals()
-    if arguments.json:
-        shown = {"result": evaluation.result, "questions": len(evaluation.scores), "intervals": intervals}
-        print(json.dumps(shown, indent=1))
-        return 0
-    scores = evaluation.scores
-    print(
-        f"{len(scores)} questions about {len(set(scores.videos))} videos; in brackets: 95 % interval over videos, drawn"
-        " with all of their questions, not over trainings"
-    )
-    for name, interval in intervals.items():
-        digits = 4 if name.startswith("VQA") else 2
-        line = f"{name:14} {interval['value']:8.{digits}f}  {_brackets(interval, digits)}"
-        if interval["intra_class"] is not None:
-            line += f"  intra-class correlation of questions of one video {interval['intra_class']:.2f}"
-        print(line)
-    return 0
+    captions = {video.video: video for video in read_captions(arguments.captions)} if arguments.captions else {}
+    queries: dict[str, list] = {}
+    for query in read_queries(arguments.queries) if arguments.queries else ():
+        queries.setdefault(query.video, []).append(query)
+    rows = audit_rows(read_questions(arguments.questions), captions, queries, CaptionFilters(), QueryFilters())
+    return rows, audit_counts(rows)
 
 
-def _brackets(row: dict, digits: int) -> str:
-    if row["low"] is None:
-        return "[one video: no interval]"
-    return f"[{row['low']:.{digits}f}, {row['high']:.{digits}f}]"
+def _rejections(arguments: argparse.Namespace) -> tuple[list[dict], dict]:
+    from verified.benchmark.rextime.prepare import read_sources
+    from verified.config.rextime import Rextime
+
+    files = {form: getattr(arguments, form) for form in ("captions", "queries")}
+    sources = {form: {"form": form, "annotations": file} for form, file in files.items() if file}
+    _, rejections, counts = read_sources(Rextime.model_validate({"sources": sources}), {})
+    return rejections, counts
+
+
+@command(
+    "rextime count",
+    "count questions across time in other data sets, as the supplement does (C.6)",
+    option("form", choices=("ego4d-nlq", "next-gqa"), help="the form of the file"),
+    option("file", metavar="FILE", help="Ego4D NLQ annotations (JSON) or NExT-GQA questions (CSV)"),
+    option("--spans", metavar="FILE", help="JSONL with id, question_span and, if known, answer_span (s)"),
+    option(
+        "--contained",
+        choices=("either", "question", "answer", "none"),
+        default="either",
+        help="which span must contain the other for an item to be left out (default: either)",
+    ),
+)
+def count(arguments: argparse.Namespace) -> None:
+    """Print the counts."""
+    from verified.benchmark.rextime.other_datasets import read_ego4d_nlq, read_next_gqa, with_spans
+    from verified.benchmark.rextime.statistics import count_across_time
+
+    ego = arguments.form == "ego4d-nlq"
+    items = read_ego4d_nlq(arguments.file) if ego else read_next_gqa(arguments.file)
+    if arguments.spans:
+        items = with_spans(items, arguments.spans)
+    rule = "before_after" if ego else "temporal_type"
+    print(json.dumps(count_across_time(items, rule, arguments.contained), indent=1))
+
+
+@command(
+    "rextime cost",
+    "what 1,000 samples cost: the arithmetic of section C.3 as a function of prices",
+    *(
+        option(f"--{name.replace('_', '-')}", type=float, default=default, help=f"{text} (default: {default})")
+        for name, (default, text) in PRICES.items()
+    ),
+    flag("--train", "training samples, which are not reviewed"),
+)
+def cost(arguments: argparse.Namespace) -> None:
+    """Print costs and their ratio."""
+    from verified.benchmark.rextime.statistics import cost_per_1000
+    from verified.config.rextime import Prices
+    from verified.errors import InputError
+
+    try:
+        prices = Prices(**{name: getattr(arguments, name) for name in PRICES})
+    except ValueError as error:
+        raise InputError(f"a price or a rate cannot be: {error}") from None
+    for name, value in cost_per_1000(prices, not arguments.train).items():
+        print(f"{name.replace('_', ' '):20} {value:8.2f}")

@@ -1,35 +1,21 @@
-"""`verified index` builds and changes the search index of a corpus; `verified search` and `verified serve` ask it."""
+"""Search: the moments of a corpus that a sentence describes."""
 
 import argparse
 import json
 import os
-import subprocess
 import textwrap
 from pathlib import Path
 
-from verified.cli.config import add_configfiles
+from verified.cli.command import CONFIGFILE, JSON, SNAKEMAKE, command, folder, one_of, option, several
 from verified.errors import InputError
-from verified.planning.running import add_run_options, configured, snakemake_command
-from verified.runtime.options import Extend
 
 LONGEST_CAPTION = 100
 """Characters of a caption in a list on the terminal; `--json` has all of it."""
-
-
-def add_parser(subparsers) -> None:
-    """Add the subcommands to an argparse object made by `add_subparsers`."""
-    _add_index(subparsers)
-    _add_search(subparsers)
-    _add_serve(subparsers)
-
-
-def add_place(parser: argparse.ArgumentParser) -> None:
-    """Options that say which index is meant."""
-    add_configfiles(parser)
-    parser.add_argument("--dataset", default="", help="a data set of the configuration (default: its first)")
-    parser.add_argument(
-        "--index", type=Path, metavar="FOLDER", help="the folder of an index, in place of a configuration"
-    )
+PLACE = (
+    option("--dataset", default="", help="a data set of the configuration (default: its first)"),
+    folder("--index", "the folder of an index, in place of a configuration", metavar="FOLDER"),
+)
+"""Options that say which index of a configuration is meant."""
 
 
 def place_of(arguments: argparse.Namespace) -> Path:
@@ -42,33 +28,20 @@ def place_of(arguments: argparse.Namespace) -> Path:
     return index_folder(read(*arguments.configfile), arguments.dataset)
 
 
-def _add_index(subparsers) -> None:
-    parser = subparsers.add_parser(
-        "index",
-        help="build the search index of a corpus, or bring it up to date",
-        description="Build what is missing and the index from it; videos that are new, changed or gone since are all"
-        " that is done to an index that is there.",
-    )
-    add_place(parser)
-    add_run_options(parser, profile=True)
-    change = parser.add_mutually_exclusive_group()
-    change.add_argument(
-        "--add", action=Extend, nargs="+", type=Path, metavar="VIDEO", help="add video files to the index that is there"
-    )
-    change.add_argument(
-        "--remove", action=Extend, nargs="+", metavar="ID", help="remove videos from the index that is there"
-    )
-    change.add_argument(
-        "--export",
-        type=Path,
-        metavar="FOLDER",
-        help="write its vectors (npy) and their rows (parquet) for another engine",
-    )
-    parser.set_defaults(run=run_index)
-
-
-def run_index(arguments: argparse.Namespace) -> int:
+@command(
+    "index",
+    "build the search index of a corpus, or bring it up to date with videos that are new, changed or gone",
+    *SNAKEMAKE,
+    *PLACE,
+    one_of(
+        several("--add", type=Path, metavar="VIDEO", help="add video files to the index that is there"),
+        several("--remove", metavar="ID", help="remove videos from the index that is there"),
+        folder("--export", "write its vectors (npy) and their rows (parquet) for another engine", metavar="FOLDER"),
+    ),
+)
+def index(arguments: argparse.Namespace) -> int:
     """Build or change the index and say what it is; returns Snakemake's status where that fails."""
+    from verified.planning.running import run_workflow
     from verified.runtime.seals import finished
     from verified.search.paths import record_of
     from verified.search.store import MANIFEST, describe, read_manifest
@@ -94,26 +67,10 @@ def run_index(arguments: argparse.Namespace) -> int:
     else:
         # The record says that a build ended. A command that changed the index since may have been killed.
         anew = () if finished(folder / MANIFEST) else ("--force",)
-        command = snakemake_command(*configured(arguments), "--cores", arguments.cores, *anew, "--", record_of(folder))
-        if status := subprocess.run(command).returncode:
+        if status := run_workflow(arguments, *anew, "--", record_of(folder)):
             return status
     print("\n".join([f"{folder}:", *(f"  {line}" for line in describe(read_manifest(folder)))]))
     return 0
-
-
-def _add_search(subparsers) -> None:
-    parser = subparsers.add_parser(
-        "search",
-        help="find the moments of a corpus that a sentence describes",
-        description="Ask the index that `verified index` built.",
-    )
-    parser.add_argument("query", metavar="SENTENCE", nargs="?", help='what is to be seen: "a person opens the fridge"')
-    add_place(parser)
-    parser.add_argument("--refresh", type=Path, metavar="FILE", help="rerun the searches that a Markdown file shows")
-    parser.add_argument("--top", type=_positive, default=10, help="moments to show (default 10)")
-    parser.add_argument("--video", metavar="ID", help="search this video only")
-    parser.add_argument("--json", action="store_true", help="print the answer as JSON")
-    parser.set_defaults(run=run_search)
 
 
 def _positive(text: str) -> int:
@@ -122,7 +79,18 @@ def _positive(text: str) -> int:
     return int(text)
 
 
-def run_search(arguments: argparse.Namespace) -> int:
+@command(
+    "search",
+    "find the moments of a corpus that a sentence describes, by the index that is there",
+    option("query", metavar="SENTENCE", nargs="?", help='what is to be seen: "a person opens the fridge"'),
+    CONFIGFILE,
+    *PLACE,
+    folder("--refresh", "rerun the searches that a Markdown file shows", metavar="FILE"),
+    option("--top", type=_positive, default=10, help="moments to show (default: 10)"),
+    option("--video", metavar="ID", help="search this video only"),
+    JSON,
+)
+def search(arguments: argparse.Namespace) -> int:
     """Print the moments; raises InputError where there is no index."""
     if arguments.refresh:
         from verified.search.refresh import refresh
@@ -148,24 +116,20 @@ def open_quietly(folder: Path):
     return Index(folder)
 
 
-def _add_serve(subparsers) -> None:
-    parser = subparsers.add_parser(
-        "serve",
-        help="a page that searches a corpus and plays what is found",
-        description="Serve the index that `verified index` built, and the corpus' own videos, on one address.",
-    )
-    add_place(parser)
-    parser.add_argument("--host", default="127.0.0.1", help="the address to serve on (127.0.0.1: this machine alone)")
-    parser.add_argument("--port", type=int, default=8017, help="the port (default 8017; 0: any that is free)")
-    parser.add_argument(
+@command(
+    "serve",
+    "a page that searches a corpus and plays what is found, on one address",
+    CONFIGFILE,
+    *PLACE,
+    option("--host", default="127.0.0.1", help="the address to serve on (default: 127.0.0.1, this machine alone)"),
+    option("--port", type=int, default=8017, help="the port (default: 8017; 0: any that is free)"),
+    option(
         "--token",
         default=os.environ.get("VERIFIED_TOKEN", ""),
         help="what visitors must know; needed for an address other than loopback (or set VERIFIED_TOKEN)",
-    )
-    parser.set_defaults(run=run_serve)
-
-
-def run_serve(arguments: argparse.Namespace) -> int:
+    ),
+)
+def serve(arguments: argparse.Namespace) -> None:
     """Serve until interrupted; raises InputError for an address that needs a token, or is taken."""
     import socket
 
@@ -186,7 +150,6 @@ def run_serve(arguments: argparse.Namespace) -> int:
         address = f"http://{host}:{listening.getsockname()[1]}/"
         print(f"serving at {address}{'?token=…' if arguments.token else ''} (Ctrl-C ends it)", flush=True)
         server(app).run(sockets=[listening])
-    return 0
 
 
 def quiet() -> None:

@@ -23,7 +23,7 @@ class Evaluator(Section):
     threads: int = Field(default=1, ge=1)
     """Compute threads of its jobs."""
     checkpoint: str | None = STAND_IN
-    """Checkpoint to start from, as `verified import-umt` writes it; stand-in: the one of size tiny that comes with the
+    """Checkpoint to start from, as `verified import umt` writes it; stand-in: the one of size tiny that comes with the
     workflow; null: what `umt_file` becomes, or for size tiny one that is pre-trained in the run."""
     umt_file: str | None = Field(default=None, pattern=r"\.pth$")
     """UMT's own checkpoint (.pth), which the workflow converts."""
@@ -101,7 +101,7 @@ class Evaluator(Section):
         if self.size == "L/16" and not (self.checkpoint or self.umt_file):
             raise ValueError(
                 "size L/16 starts from a UMT checkpoint: name the authors' file in evaluator.umt_file, or one that"
-                " `verified import-umt` wrote in evaluator.checkpoint"
+                " `verified import umt` wrote in evaluator.checkpoint"
             )
         if self.checkpoint == STAND_IN and (self.size, self.frames) != ("tiny", STAND_IN_FRAMES):
             raise ValueError(

@@ -12,7 +12,7 @@ from verified.nn.checkpoint import Form, load, load_facts, misfit, save
 from verified.nn.skip_init import skip_init
 from verified.runtime.shipped import as_on_card
 
-FORM = Form("evaluator", 1, "train the evaluator again; a .pth file of UMT is converted by: verified import-umt FILE")
+FORM = Form("evaluator", 1, "train the evaluator again; a .pth file of UMT is converted by: verified import umt FILE")
 TABLE = "text.embeddings.word_embeddings.weight"
 WORDS = "text.embeddings.words"
 """In a compact checkpoint: the ids of the words that the rows of TABLE belong to."""

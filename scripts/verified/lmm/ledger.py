@@ -258,6 +258,6 @@ def _named(error: sqlite3.DatabaseError, path: Path) -> InputError:
     return InputError(
         f"the ledger is damaged: {error}",
         file=path,
-        remedy=f"`verified ledger verify --ledger {path}` says how far; `verified ledger rescue {path} NEW` brings "
-        "what can be read into a new one",
+        remedy=f"`verified ledger verify --ledger {path}` says how far; "
+        f"`verified ledger rescue --ledger {path} --output NEW` brings what can be read into a new one",
     )

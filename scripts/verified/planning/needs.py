@@ -126,7 +126,7 @@ def _downloads(config: Config, assumed: list[str]) -> dict[str, float]:
             sizes[wanted.key] = PUBLISHED_GB[wanted.name]
             assumed.append(f"{wanted.name}: by its parameters")
         else:
-            assumed.append(f"{wanted.name}: size not known before `verified fetch-models --dry-run`")
+            assumed.append(f"{wanted.name}: size not known before `verified fetch --dry-run`")
     evaluator = config.evaluator
     if evaluator.umt_file and evaluator.umt_url and not Path(evaluator.umt_file).is_file():
         sizes[Path(evaluator.umt_file).name] = UMT_GB

@@ -46,7 +46,7 @@ def problems(settings: Config, files: str) -> list[Problem]:
 
 
 def _models(settings: Config, files: str) -> Iterator[Problem]:
-    fetch = f"verified fetch-models --configfile {files}"
+    fetch = f"verified fetch --configfile {files}"
     try:
         locked = read_lock(settings.weights.lock)["models"]
     except InputError as error:
@@ -77,11 +77,11 @@ def _evaluator(settings: Config, files: str) -> Iterator[Problem]:
     if evaluator.checkpoint == STAND_IN:
         return
     if evaluator.checkpoint and not Path(evaluator.checkpoint).is_file():
-        remedy = "convert UMT's file with `verified import-umt`, or name that in evaluator.umt_file"
+        remedy = "convert UMT's file with `verified import umt`, or name that in evaluator.umt_file"
         yield Problem("evaluator.checkpoint", f"no file {evaluator.checkpoint}", remedy)
     elif evaluator.umt_file and not evaluator.checkpoint:
         if not Path(evaluator.umt_file).is_file():
-            remedy = f"run: verified fetch-models --configfile {files}"
+            remedy = f"run: verified fetch --configfile {files}"
             if not evaluator.umt_url:
                 remedy = "put UMT's checkpoint there, or name its address in evaluator.umt_url"
             yield Problem("evaluator.umt_file", f"no file {evaluator.umt_file}", remedy)

@@ -1,16 +1,11 @@
-"""How our commands call Snakemake, and the options that they pass on to it."""
+"""How our commands call Snakemake on this workflow."""
 
 import argparse
+import subprocess
 import sys
+from typing import TextIO
 
 from verified.runtime.project import PROJECT
-
-
-def add_run_options(parser: argparse.ArgumentParser, profile: bool = False) -> None:
-    """Add the options of a command that runs the workflow: --cores and, if asked for, --profile."""
-    parser.add_argument("--cores", default="all", help="cores that jobs may use (default all)")
-    if profile:
-        parser.add_argument("--profile", help="folder of a Snakemake profile, such as profiles/a100")
 
 
 def snakemake_command(*options: str) -> list[str]:
@@ -18,7 +13,8 @@ def snakemake_command(*options: str) -> list[str]:
     return [sys.executable, "-m", "snakemake", "--snakefile", str(PROJECT / "Snakefile"), *options]
 
 
-def configured(arguments: argparse.Namespace) -> list[str]:
-    """Options of Snakemake for a command's --configfile and, where it has one, its --profile."""
-    profile = getattr(arguments, "profile", None)
-    return ["--configfile", *map(str, arguments.configfile), *(["--profile", str(profile)] if profile else [])]
+def run_workflow(arguments: argparse.Namespace, *words: str, stdout: TextIO | None = None) -> int:
+    """Run Snakemake with a command's own options and `words`, its output to `stdout`; returns its status."""
+    profile = ["--profile", arguments.profile] if arguments.profile else []
+    configured = ["--configfile", *map(str, arguments.configfile), *profile, "--cores", arguments.cores]
+    return subprocess.run(snakemake_command(*configured, *arguments.options, *words), stdout=stdout).returncode

@@ -55,7 +55,7 @@ def leading_tables(settings: Config) -> list[str]:
 
 
 def finished_studies(settings: Config) -> Callable[[object], list[str]]:
-    """An input function: summaries of studies that people have answered, which `verified study import` makes."""
+    """An input function: summaries of studies that people have answered, which `verified answers` makes."""
 
     def files(wildcards) -> list[str]:
         summaries = (f"{dataset_folder(settings, dataset)}/study/summary.json" for dataset in shown_datasets(settings))

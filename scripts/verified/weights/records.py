@@ -44,7 +44,7 @@ def source_of(name: str, revision: str, paths: Iterable[str | Path]) -> tuple[st
         return name, ""
     record = read_records(paths).get(Wanted(name, revision))
     if record is None:
-        raise InputError(f"{name} was not fetched", remedy="run: verified fetch-models --configfile CONFIG")
+        raise InputError(f"{name} was not fetched", remedy="run: verified fetch --configfile CONFIG")
     return record["folder"], record["commit"]
 
 

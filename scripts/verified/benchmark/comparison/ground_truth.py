@@ -1,5 +1,6 @@
 """Which benchmark a ground truth belongs to: moments (FIG, TVR), films (MAD) or questions (ReXTime)."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from verified.benchmark.answers import GroundTruth
@@ -9,13 +10,24 @@ from verified.benchmark.vcmr.answers import MomentTruth
 from verified.errors import InputError
 from verified.io.jsonl import iterate_jsonl
 
+FORMS: dict[str, Callable[[Path], GroundTruth]] = {
+    "moments": MomentTruth,
+    "films": FilmTruth,
+    "questions": QuestionTruth,
+}
 
-def read_ground_truth(path: Path) -> GroundTruth:
-    """The ground truth of a file by its form. Raises InputError, of that form's reader, for what is none."""
+
+def form_of(path: Path) -> str:
+    """The name in `FORMS` of what a file holds, by its first row; moments where it is nothing that can be read."""
     try:
         first = next(iterate_jsonl(path), {})
     except InputError:  # no JSON Lines: one object on several lines, or nothing that can be read
         first = {}
     if "qid" in first:
-        return QuestionTruth(path)
-    return FilmTruth(path) if path.suffix == ".json" and "desc_id" not in first else MomentTruth(path)
+        return "questions"
+    return "films" if path.suffix == ".json" and "desc_id" not in first else "moments"
+
+
+def read_ground_truth(path: Path) -> GroundTruth:
+    """The ground truth of a file by its form. Raises InputError, of that form's reader, for what is none."""
+    return FORMS[form_of(path)](path)

@@ -15,7 +15,7 @@ from verified.nn.linear import through_onednn
 FORM = Form(
     "retrieval model",
     1,
-    "train it again, or import a published one again: verified import-checkpoint MODEL FILE TARGET",
+    "train it again, or import a published one again: verified import MODEL FILE --output TARGET",
 )
 
 

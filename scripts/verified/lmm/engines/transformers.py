@@ -72,7 +72,7 @@ class Transformers:
         except (OSError, ValueError, ImportError, RuntimeError) as error:
             raise InputError(
                 f"the model {self.model!r} cannot be loaded: {error}",
-                remedy="check `model`: a hub name, which `verified fetch-models` brings here, or a folder with weights",
+                remedy="check `model`: a hub name, which `verified fetch` brings here, or a folder with weights",
             ) from None
         text = config.get_text_config()
         model_limit = getattr(text, "max_position_embeddings", None) or self.settings.max_context_tokens

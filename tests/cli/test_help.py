@@ -28,7 +28,7 @@ EVERYTHING = dict(described(parser()))
 
 
 def test_there_is_much_to_describe():
-    assert {"verified check", "verified study import files", "verified plan --json"} <= set(EVERYTHING)
+    assert {"verified check", "verified answers files", "verified plan --json"} <= set(EVERYTHING)
 
 
 def test_everything_says_what_it_is():

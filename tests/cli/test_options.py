@@ -5,7 +5,7 @@ import argparse
 import pytest
 
 from verified.__main__ import parser
-from verified.runtime.options import Extend
+from verified.cli.command import Extend
 
 
 def every_parser(top):

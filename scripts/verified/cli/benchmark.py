@@ -1,0 +1,169 @@
+"""Benchmark: compare runs and submissions, keep a board of them, try models, and take over published weights."""
+
+import argparse
+from pathlib import Path
+
+from verified.cli.command import NMS, command, folder, option, output, several
+from verified.errors import InputError
+
+
+@command(
+    "compare",
+    "paired differences between runs or submissions, by groups of queries: a table, a figure and a page",
+    folder(
+        "ground_truth", "moments (FIG or TVR), films (MAD) or questions (ReXTime), as for evaluate", metavar="TRUTH"
+    ),
+    option("runs", metavar="RUN", nargs="+", help="a submission, or a run's folder with its seeds; NAME=RUN names it"),
+    output("where to write", "comparison", metavar="FOLDER"),
+    several("--metric", metavar="M", help="metrics such as VCMR/0.5/r1; groups are compared by the first"),
+    option("--tested-on", default="fig", metavar="C", help="captions a run's folder was tested on (default: fig)"),
+    NMS,
+    folder("--keyframes", "keyframe archives of the data set, for the page", metavar="FOLDER"),
+)
+def compare(arguments: argparse.Namespace) -> None:
+    """Write table, figure and page, and print the table. Raises InputError for runs that cannot be compared."""
+    from verified.benchmark.comparison.compare import common_metrics, groups_table, overall_table
+    from verified.benchmark.comparison.figure import draw_groups
+    from verified.benchmark.comparison.ground_truth import read_ground_truth
+    from verified.benchmark.comparison.groups import groups_of
+    from verified.benchmark.comparison.page import write_comparison
+    from verified.benchmark.comparison.runs import read_run
+    from verified.tables.write import write_simple
+
+    if len(arguments.runs) < 2:
+        raise InputError("one run has nothing to be compared with", remedy="name two or more")
+    path, output = arguments.ground_truth, arguments.output
+    truth = read_ground_truth(path)
+    queries = truth.queries()
+    runs = [read_run(run, truth, queries, arguments.tested_on, arguments.nms) for run in arguments.runs]
+    names = [run.name for run in runs]
+    if len(set(names)) < len(names):
+        raise InputError(f"two runs are called {max(names, key=names.count)!r}", remedy="name them: NAME=RUN")
+    metrics = common_metrics(runs, tuple(arguments.metric), truth.compared)
+    keyframes = _keyframes(arguments.keyframes)
+    overall = overall_table(runs, metrics)
+    tables = [overall]
+    groups = groups_of(queries)
+    if groups:
+        tables.append(groups_table(runs, metrics[0], groups))
+        draw_groups(tables[1], [output / f"comparison-groups.{kind}" for kind in ("svg", "png")])
+    provenance = [f"{name}: {', '.join(map(str, run.files))}" for name, run in zip(names, runs)]
+    for table in tables:
+        write_simple(output, table, [f"Ground truth: {path}", *provenance])
+    figure = "comparison-groups.svg" if groups else None
+    write_comparison(output / "index.html", tables, figure, runs, queries, keyframes)
+    print((output / "comparison.md").read_text(encoding="utf-8"), end="")
+    print(f"figure and queries: {output / 'index.html'}")
+
+
+def _keyframes(folder: Path | None):
+    if folder is None:
+        return lambda desc_id: []
+    from verified.report.captions import Thumbnails
+
+    archives = sorted(folder.glob("*.tar"))
+    if not archives:
+        raise InputError("holds no keyframe archive", file=folder, remedy="name results/NAME/keyframes")
+    return Thumbnails(archives).of
+
+
+@command(
+    "board",
+    "validate and score all submissions of a folder: SUBMISSIONS/DATASET/NAME with its card and lists",
+    folder(
+        "submissions", "folder (default: submissions)", metavar="SUBMISSIONS", nargs="?", default=Path("submissions")
+    ),
+    output("where to write the tables", "board", metavar="FOLDER"),
+)
+def board(arguments: argparse.Namespace) -> None:
+    """Write and print the board of every data set; raises InputError for a submission that cannot be scored."""
+    from verified.benchmark.board.scores import board_table
+    from verified.tables.write import write_simple
+
+    folder = arguments.submissions
+    datasets = sorted(path for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
+    if not datasets:
+        raise InputError("holds no data set", file=folder, remedy="fill it with `verified board-add`")
+    output = arguments.output
+    for dataset in datasets:
+        table = board_table(dataset)
+        write_simple(output, table, [])
+        print((output / f"{table.key}.md").read_text(encoding="utf-8"))
+
+
+@command(
+    "board-add",
+    "put the models of a finished run on the board: its ground truth and submissions, and a card for each model",
+    folder("run_folder", "the results of a data set, such as results/demo", metavar="RUN"),
+    folder("board", "the board's folder for it, such as submissions/demo", metavar="FOLDER"),
+    option("--command", default="make tables", metavar="C", help="what makes the run again (default: make tables)"),
+)
+def board_add(arguments: argparse.Namespace) -> None:
+    """Add the models of a run and name them; raises InputError for a run that cannot be added."""
+    from verified.benchmark.board.fill import add_run
+    from verified.tables.provenance import commit
+
+    names = add_run(arguments.run_folder, arguments.board, arguments.command, commit(Path.cwd()))
+    print(f"{arguments.board}: {', '.join(names)}")
+
+
+@command(
+    "check-model",
+    "check whether a retrieval model keeps its contract",
+    option("model", metavar="MODEL", help="a name such as xml, or a file such as my_model.py"),
+    several("--only", metavar="CHECK", help="some checks instead of all"),
+)
+def check_model(arguments: argparse.Namespace) -> int:
+    """Print a line per check; returns 1 if any fails. Raises InputError for an unknown model, file or check."""
+    from verified.benchmark.vcmr.conformance import CHECKS, failures
+    from verified.benchmark.vcmr.registry import model_class, model_of_file
+
+    unknown = [name for name in arguments.only if name not in CHECKS]
+    if unknown:
+        raise InputError(f"unknown check {unknown[0]!r}", remedy=f"known: {', '.join(CHECKS)}")
+    named = arguments.model.endswith(".py")
+    model = model_of_file(arguments.model) if named else model_class(arguments.model)
+    failed = 0
+    for name, reason in failures(model, arguments.only):
+        print(f"passed  {name}" if reason is None else f"FAILED  {name}: {reason}", flush=True)
+        failed += reason is not None
+    return 1 if failed else 0
+
+
+@command(
+    "import",
+    "convert a published checkpoint (.pth) to safetensors",
+    option("model", metavar="MODEL", help="xml, reloclnet, conquer, squidnet, hero, or umt for the evaluator's"),
+    folder("file", "the published checkpoint, which is read as plain tensors", metavar="FILE"),
+    output("file to write (default: FILE with the ending .safetensors)", metavar="FILE"),
+    several("--option", nargs="*", metavar="NAME=VALUE", help="what tensors do not show: heads=8; of umt: frames=20"),
+)
+def import_model(arguments: argparse.Namespace) -> None:
+    """Convert, seal and say what came in; raises InputError on an unusable file or option."""
+    from verified.runtime.seals import seal_built
+
+    options = dict(option.partition("=")[::2] for option in arguments.option)
+    target = arguments.output or arguments.file.with_suffix(".safetensors")
+    if arguments.model == "umt":
+        told = _import_umt(arguments.file, target, options)
+    else:
+        from verified.benchmark.vcmr.importing import import_checkpoint
+
+        count = import_checkpoint(arguments.model, arguments.file, target, options)
+        told = f"{arguments.model} with {count:,} parameters"
+    seal_built(target)
+    print(f"{target}: {told}")
+
+
+def _import_umt(file: Path, target: Path, options: dict[str, str]) -> str:
+    from verified.evaluator.architecture import architecture
+    from verified.evaluator.umt import import_umt
+
+    frames = options.pop("frames", "20")
+    if options or not frames.isdecimal() or int(frames) < 1:
+        raise InputError("umt takes one option, the frames per moment", remedy="--option frames=20, or none")
+    counts = import_umt(file, target, architecture("L/16", int(frames), 224))
+    return (
+        f"{counts['kept']} tensors kept, {counts['dropped']} of the original not needed\n"
+        f"use it with: evaluator.checkpoint: {target}"
+    )

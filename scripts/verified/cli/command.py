@@ -1,0 +1,181 @@
+"""How a command is declared: its words, a line of help, its options, and the function that runs it."""
+
+import argparse
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from verified.errors import InputError
+from verified.runtime.project import located
+
+Run = Callable[[argparse.Namespace], int | None]
+Option = Callable[[Any], object]
+"""Adds itself to a parser or to a group of one."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """What one command does and takes."""
+
+    words: str
+    """As typed: ``check``, or ``ledger stats``."""
+    help: str
+    options: tuple[Option, ...]
+    run: Run
+    checks_itself: bool
+    """Whether it looks after the seals of what it reads by itself."""
+
+    def add_to(self, parser: argparse.ArgumentParser) -> None:
+        """Give a parser the options of this command."""
+        for add in self.options:
+            add(parser)
+        parser.set_defaults(run=self.run, checks_itself=self.checks_itself)
+
+
+COMMANDS: dict[str, Command] = {}
+"""Every command of the modules that were imported, by its words."""
+
+
+def command(words: str, text: str, *options: Option, checks_itself: bool = False) -> Callable[[Run], Run]:
+    """Declare the function below as a command; its status is what the function returns, 0 for None."""
+
+    def declare(run: Run) -> Run:
+        COMMANDS[words] = Command(words, text, options, run, checks_itself)
+        return run
+
+    return declare
+
+
+def option(*names: str, **settings: Any) -> Option:
+    """An argument or option; parameters as of `argparse.ArgumentParser.add_argument`."""
+    return lambda parser: parser.add_argument(*names, **settings)
+
+
+def flag(name: str, text: str) -> Option:
+    """An option without a value."""
+    return option(name, action="store_true", help=text)
+
+
+def several(name: str, **settings: Any) -> Option:
+    """An option of several values, in one go or one by one."""
+    return option(name, **{"action": Extend, "nargs": "+", "default": (), **settings})
+
+
+def one_of(*options: Option) -> Option:
+    """Options of which at most one may be given."""
+
+    def add(parser: Any) -> None:
+        group = parser.add_mutually_exclusive_group()
+        for each in options:
+            each(group)
+
+    return add
+
+
+class Extend(argparse.Action):
+    """An option of several values (``nargs="+"``) that is given again adds to them; its default stands for none."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        before = getattr(namespace, self.dest)
+        setattr(namespace, self.dest, list(values) if before is self.default else [*before, *values])
+
+
+class SnakemakeOptions(argparse.Action):
+    """What follows ``--``; a word before it, such as a configuration without --configfile, must not get lost there."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        if values and not values[0].startswith("-"):
+            parser.error(f"unrecognized argument: {values[0]} (--configfile names configurations)")
+        setattr(namespace, self.dest, values)
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that takes options under their whole names only: an abbreviation may mean another one tomorrow."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**{**settings, "allow_abbrev": False})
+
+
+def between(above: float, most: float, kind: type = float) -> Callable[[str], Any]:
+    """The type of an option whose value, a float or an int, is greater than `above` and at most `most`."""
+
+    def value(text: str) -> Any:
+        try:
+            given = kind(text)
+        except ValueError:
+            given = math.nan
+        if not above < given <= most:  # nan is neither
+            raise argparse.ArgumentTypeError(f"{text[:40]!r} is no number above {above:g} and up to {most:g}")
+        return given
+
+    return value
+
+
+def tiou(text: str) -> float:
+    """The type of an option whose value is a tIoU."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value <= 1:
+        raise argparse.ArgumentTypeError(f"{text[:40]!r} is not a number from 0 to 1")
+    return value
+
+
+def only_for(arguments: argparse.Namespace, form: str, others: Iterable[str]) -> None:
+    """Raise InputError where an option is given that this form of file has no use for."""
+    for name in others:
+        if (given := getattr(arguments, name)) is not False and given not in (None, [], ()):
+            raise InputError(f"--{name.replace('_', '-')} has no meaning for {form}", remedy="leave it out")
+
+
+def configfile(default: str | None = "config/config.yaml", text: str = "") -> Option:
+    """--configfile: one file or several, as Snakemake takes them; or what came with the workflow."""
+    about = "the run's configuration; of several files, later ones change earlier ones"
+    return several(
+        "--configfile",
+        type=located,
+        default=[located(default)] if default else [],
+        metavar="FILE",
+        help=f"{about} (default: {default or text})",
+    )
+
+
+CONFIGFILE = configfile()
+JSON = flag("--json", "print one JSON document instead of text")
+PARTIAL = flag("--partial", "score the queries that both files have")
+NMS = option("--nms", type=tiou, metavar="T", help="suppress spans that overlap a better one by a tIoU above T first")
+CORES = option("--cores", default="all", help="cores that jobs may use (default: all)")
+PROFILE = option("--profile", help="folder of a Snakemake profile, such as profiles/slurm")
+SNAKEMAKE = (
+    CONFIGFILE,
+    CORES,
+    PROFILE,
+    option("options", nargs="*", action=SnakemakeOptions, metavar="OPTION", help="options of Snakemake, after --"),
+)
+"""Options of commands that run the workflow."""
+
+
+def folder(name: str, text: str, **settings: Any) -> Option:
+    """An option that names a file or folder."""
+    return option(name, type=Path, help=text, **settings)
+
+
+def output(text: str, default: str | None = None, **settings: Any) -> Option:
+    """--output: the file or folder that a command writes."""
+    shown = f" (default: {default})" if default else ""
+    return folder("--output", f"{text}{shown}", default=default and Path(default), **settings)

@@ -1,0 +1,102 @@
+"""Data: check what is annotated, and give it to others."""
+
+import argparse
+import json
+from functools import partial
+from pathlib import Path
+
+from verified.cli.command import JSON, SNAKEMAKE, command, configfile, flag, folder, only_for, option, several
+from verified.errors import InputError
+
+HDF5 = b"\x89HDF\r\n\x1a\n"
+"""How a feature file begins."""
+ANNOTATION_OPTIONS, FEATURE_OPTIONS = ("similarity", "json", "rows", "configfile"), ("videos",)
+
+
+@command(
+    "lint",
+    "check files of annotations (FIG JSON Lines) or of features (HDF5), and say what is in them",
+    option("files", nargs="+", type=Path, metavar="FILE", help="files of one kind, which their content tells"),
+    configfile(None, "the severities of config/annotations"),
+    JSON,
+    flag("--similarity", "annotations: also compare each fine caption with its coarse one, by sentence vectors"),
+    option("--rows", type=int, metavar="N", help="annotations: row numbers shown per finding (default: 5)"),
+    folder("--videos", "features: a videos.jsonl, to compare ids and numbers of clips with", metavar="FILE"),
+)
+def lint(arguments: argparse.Namespace) -> int:
+    """Print what is found; 1 if it has an error, else 0. Raises InputError for files that are of no kind, or of two."""
+    features = [_is_hdf5(path) for path in arguments.files]
+    if any(features) != all(features):
+        raise InputError("annotations and features in one call", remedy="check them one after the other")
+    others = ANNOTATION_OPTIONS if features[0] else FEATURE_OPTIONS
+    only_for(arguments, "a file of features" if features[0] else "annotations", others)
+    return _lint_features(arguments) if features[0] else _lint_annotations(arguments)
+
+
+def _is_hdf5(path: Path) -> bool:
+    if not path.is_file():  # the reader of annotations says so
+        return path.suffix in (".h5", ".hdf5")
+    with path.open("rb") as file:
+        return file.read(len(HDF5)) == HDF5 or path.suffix in (".h5", ".hdf5")
+
+
+def _lint_annotations(arguments: argparse.Namespace) -> int:
+    from verified.annotations.lint import lint, table
+    from verified.config.annotations import Annotations
+
+    settings = Annotations()
+    if arguments.configfile:
+        from verified.config import read
+
+        settings = read(*arguments.configfile).annotations
+    measure = None
+    if arguments.similarity:
+        from verified.annotations.similarity import cosines
+        from verified.nn.sentences import PACKAGED
+
+        measure = partial(cosines, model=PACKAGED)
+    reports = [lint(path, settings, measure) for path in arguments.files]
+    if arguments.json:
+        print(json.dumps(reports, ensure_ascii=False, indent=1))
+    else:
+        rows = 5 if arguments.rows is None else arguments.rows
+        print("\n".join(table(report, rows) for report in reports))
+    return 0 if all(report["passed"] for report in reports) else 1
+
+
+def _lint_features(arguments: argparse.Namespace) -> int:
+    from verified.features.inspect import inspect_features
+
+    found = 0
+    for path in arguments.files:
+        lines, problems = inspect_features(path, arguments.videos)
+        print("\n".join([*lines, *(f"problem: {problem}" for problem in problems)]))
+        found += len(problems)
+    return 1 if found else 0
+
+
+@command(
+    "export",
+    "write annotations as Hugging Face folder, WebDataset, CSV and for codes of moment retrieval",
+    several("--form", metavar="FORM", help="forms to write (default: those of export.forms)"),
+    *SNAKEMAKE,
+)
+def export(arguments: argparse.Namespace) -> int:
+    """Write folders and name them; returns Snakemake's status. Raises InputError where there is nothing to write."""
+    from verified.config import read
+    from verified.config.export import Export
+    from verified.export.paths import export_folders
+    from verified.planning.running import run_workflow
+
+    known = Export().forms
+    if unknown := [form for form in arguments.form if form not in known]:
+        raise InputError(f"--form {unknown[0]!r} is unknown", remedy=f"known: {', '.join(known)}")
+    folders = export_folders(read(*arguments.configfile), tuple(arguments.form))
+    if not folders:  # Snakemake without a target would run everything
+        raise InputError(
+            "nothing to export: the configuration shows no data set or names no form", remedy="give --form"
+        )
+    status = run_workflow(arguments, "--", *folders)
+    if status == 0:
+        print("\n".join(["Exported:", *(f"  {folder}" for folder in folders)]))
+    return status

@@ -1,0 +1,172 @@
+"""Evaluate: score a submission, whatever its benchmark."""
+
+import argparse
+import json
+import math
+import sys
+from collections.abc import Iterable
+
+from verified.cli.command import JSON, NMS, PARTIAL, command, flag, folder, only_for, option
+
+FILM_OPTIONS, MOMENT_OPTIONS, QUESTION_OPTIONS = ("times", "iou"), ("nms",), ("mode", "last_of_equal_ids")
+TIMES = option(
+    "--times",
+    choices=("ext_timestamps", "timestamps"),
+    help="films: which of a moment's two spans to read (default: ext_timestamps, as both official baselines do)",
+)
+
+
+@command(
+    "evaluate",
+    "score a submission: moments (VCMR, SVMR, VR), spans in films (MAD), or answers to questions (ReXTime)",
+    folder("ground_truth", "moments (FIG or TVR), films (MAD's JSON) or questions: its form tells", metavar="TRUTH"),
+    folder(
+        "submission",
+        "moments: JSON or JSON.gz (video2idx, VCMR, SVMR, VR); films: JSONL (id, spans), best first; "
+        "questions: JSONL (qid, pred_relevant_windows, ans)",
+        metavar="SUBMISSION",
+    ),
+    JSON,
+    PARTIAL,
+    NMS,
+    TIMES,
+    option("--iou", choices=("gt", "ge"), help="films: IoU exceeds (gt, the default) or reaches (ge) a threshold"),
+    option(
+        "--mode",
+        choices=("both", "grounding", "vqa", "first-row"),
+        help="questions: what the rows hold; first-row guesses as the official evaluator does (default: both)",
+    ),
+    flag("--last-of-equal-ids", "questions: an id that comes twice: the last row counts"),
+)
+def evaluate(arguments: argparse.Namespace) -> None:
+    """Print measures to standard output and notes to standard error; raises InputError on unusable files."""
+    from verified.benchmark.comparison.ground_truth import form_of
+
+    form = form_of(arguments.ground_truth)
+    score, taken = {
+        "moments": (_moments, MOMENT_OPTIONS),
+        "films": (_films, FILM_OPTIONS),
+        "questions": (_questions, QUESTION_OPTIONS),
+    }[form]
+    only_for(arguments, form, {*FILM_OPTIONS, *MOMENT_OPTIONS, *QUESTION_OPTIONS} - {*taken})
+    score(arguments)
+
+
+def _moments(arguments: argparse.Namespace) -> None:
+    from verified.benchmark.vcmr.evaluate import evaluate_files
+
+    evaluation = evaluate_files(
+        arguments.ground_truth, arguments.submission, nms=arguments.nms, partial=arguments.partial
+    )
+    _note(evaluation.notes)
+    if arguments.json:
+        print(json.dumps(_plain(evaluation.metrics), indent=1))
+    else:
+        print(_metrics_table(evaluation.metrics, evaluation.further))
+
+
+def _plain(metrics: dict) -> dict:
+    """JSON has no NaN: a share of no query is written as the string "NaN"."""
+    return {
+        task: {
+            name: "NaN" if isinstance(value, float) and math.isnan(value) else value for name, value in values.items()
+        }
+        for task, values in metrics.items()
+    }
+
+
+def _metrics_table(metrics: dict, further: dict[str, dict[str, float]]) -> str:
+    from verified.benchmark.vcmr.metrics import TASKS
+
+    lines = []
+    for task in (name for name in TASKS if name in metrics):
+        shown = metrics[task] | further.get(task, {})
+        lines.append(f"{task:5}" + "".join(f"{name:>10}" for name in shown))
+        lines.append(" " * 5 + "".join(f"{value:10.2f}" for value in shown.values()))
+    return "\n".join(lines)
+
+
+def _films(arguments: argparse.Namespace) -> None:
+    from verified.benchmark.mad.annotations import checked, read_mad
+    from verified.benchmark.mad.recall import IOUS, KS
+    from verified.benchmark.mad.submission import evaluate, read_submission
+
+    rows, excluded, counts = checked(read_mad(arguments.ground_truth, "test", arguments.times or "ext_timestamps"))
+    submission = read_submission(arguments.submission)
+    for row in excluded:  # an annotation that cannot be used is not a query; answering it is not an error
+        submission.pop(row["id"], None)
+    score = evaluate(rows, submission, arguments.iou or "gt", arguments.partial, arguments.submission)
+    if arguments.json:
+        print(json.dumps({**score, "ks": KS, "ious": IOUS, "annotations": counts}))
+        return
+    print(
+        f"{score['queries']} queries, {score['films']} films; annotations: "
+        + ", ".join(f"{count} {name}" for name, count in counts.items())
+    )
+    for name in ("missing", "unknown", "more_than_100"):
+        if score[name]:
+            print(f"{name.replace('_', ' ')}: {score[name]}")
+    print(recalls(score))
+    alike = [number for row in score["intra_class"] for number in row if number is not None]
+    print(
+        "In brackets: 95 % interval over films, drawn with all of their queries, not over trainings."
+        + (f" Intra-class correlation of queries of one film: {min(alike):.2f} to {max(alike):.2f}." if alike else "")
+    )
+
+
+def recalls(score: dict) -> str:
+    """Recall of spans in films as a table, with intervals where there are any."""
+    from verified.benchmark.mad.recall import IOUS, KS
+
+    lines = ["R@K %   " + "".join(f"{f'IoU={threshold:g}':>24}" for threshold in IOUS)]
+    for row, k in enumerate(KS[: len(score["recall"])]):
+        values = zip(score["recall"][row], score["low"][row], score["high"][row])
+        cells = [f"{_cell(value, low, high):>24}" for value, low, high in values]
+        lines.append(f"R@{k:<6}" + "".join(cells))
+    return "\n".join(lines)
+
+
+def _cell(value: float | None, low: float | None, high: float | None) -> str:
+    if value is None:
+        return "–"
+    return f"{value:.2f}" if low is None else f"{value:.2f} [{low:.2f}, {high:.2f}]"
+
+
+def _questions(arguments: argparse.Namespace) -> None:
+    from verified.benchmark.rextime.evaluate import evaluate_files
+
+    evaluation = evaluate_files(
+        arguments.ground_truth,
+        arguments.submission,
+        arguments.mode or "both",
+        arguments.partial,
+        arguments.last_of_equal_ids,
+    )
+    _note(evaluation.notes)
+    intervals = evaluation.intervals()
+    if arguments.json:
+        shown = {"result": evaluation.result, "questions": len(evaluation.scores), "intervals": intervals}
+        print(json.dumps(shown, indent=1))
+        return
+    scores = evaluation.scores
+    print(
+        f"{len(scores)} questions about {len(set(scores.videos))} videos; in brackets: 95 % interval over videos, drawn"
+        " with all of their questions, not over trainings"
+    )
+    for name, interval in intervals.items():
+        digits = 4 if name.startswith("VQA") else 2
+        line = f"{name:14} {interval['value']:8.{digits}f}  {_brackets(interval, digits)}"
+        if interval["intra_class"] is not None:
+            line += f"  intra-class correlation of questions of one video {interval['intra_class']:.2f}"
+        print(line)
+
+
+def _brackets(row: dict, digits: int) -> str:
+    if row["low"] is None:
+        return "[one video: no interval]"
+    return f"[{row['low']:.{digits}f}, {row['high']:.{digits}f}]"
+
+
+def _note(notes: Iterable[str]) -> None:
+    for note in notes:
+        print(f"note: {note}", file=sys.stderr)

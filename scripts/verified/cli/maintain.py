@@ -1,0 +1,218 @@
+"""Maintain: whole files, models at hand, and pages that agree with the code."""
+
+import argparse
+import json
+import os
+import shlex
+import sys
+from pathlib import Path
+
+from verified.cli.command import command, configfile, flag, folder, one_of, option
+from verified.errors import InputError
+from verified.io.yaml_file import read_yaml
+
+START, END = "<!-- keys: generated from scripts/verified/config, do not edit -->", "<!-- end of keys -->"
+
+
+@command(
+    "verify",
+    "check every file and folder that a run built against the seal that its job left beside it",
+    configfile(None, "all that is below results"),
+    folder("--directory", "working directory of the run", default=Path(".")),
+    one_of(
+        flag("--heal", "remove what is damaged: the next run builds it again"),
+        flag(
+            "--adopt",
+            "seal what has no seal as it is, and put paths into seals without: results of an earlier version",
+        ),
+    ),
+    checks_itself=True,
+)
+def verify_run(arguments: argparse.Namespace) -> int:
+    """Print a line per finding; 1 if there are findings that were not healed, else 0."""
+    from verified.runtime.run_lock import at_work
+    from verified.runtime.seals import BUILT, rebuild_command, seal
+    from verified.runtime.verify import heal, in_turn, place, verify
+
+    folder = Path(BUILT, *_name(arguments.configfile))
+    if not arguments.directory.is_dir():
+        raise InputError("no such folder", file=arguments.directory)
+    os.chdir(arguments.directory)
+    if not folder.is_dir():
+        raise InputError("nothing was built here", file=folder)
+    if (arguments.heal or arguments.adopt) and at_work(Path(".snakemake")):
+        raise InputError("a run is at work here", remedy="wait until it has ended")
+    seals, findings = verify(folder)
+    if arguments.adopt:
+        adopted = [finding.path for finding in findings if finding.kind == "unsealed"]
+        for path in adopted:
+            seal(path)
+        print(f"{folder}: {len(adopted)} files and folders sealed as they are")
+        if placed := place(folder, {finding.path for finding in findings}):
+            print(f"{folder}: {placed} seals of an earlier version now say whose they are")
+        seals, findings = verify(folder)
+    for finding in findings:
+        print(f"{finding.kind}  {finding.path}: {finding.message}")
+    sound = seals - sum(finding.kind != "unsealed" for finding in findings)
+    lost = [finding for finding in findings if finding.kind != "unfinished"]
+    print(f"{folder}: {sound} of {seals} sealed files and folders are what was written; {len(lost)} to be rebuilt")
+    if not lost:
+        return int(bool(findings))
+    if not arguments.heal:
+        print("remove them with --heal")
+        return 1
+    groups = in_turn(lost)
+    heal(lost)
+    alone = "; in turn, these build nothing else:" if groups else ""
+    print(f"removed; the next run builds them again and continues from there{alone}")
+    for paths in groups:
+        print(f"  {rebuild_command(paths, shlex.join(map(str, arguments.configfile)))}")
+    return 0
+
+
+def _name(configurations: list[Path]) -> list[str]:
+    """The name in the last of the configuration files that has one, which is the one that counts."""
+    names = []
+    for path in configurations:
+        try:
+            names.append(read_yaml(Path(path).read_text(encoding="utf-8"), path).get("name"))
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(f"not a configuration: {error}", file=path) from None
+    return [name for name in names if name][-1:]
+
+
+@command(
+    "fetch",
+    "fetch every model of a configuration at its pinned revision, before any job runs",
+    configfile("config/paper.yaml"),
+    flag("--dry-run", "list models and sizes, fetch nothing"),
+)
+def fetch(arguments: argparse.Namespace) -> int:
+    """Fetch or list them; 2 where one is not to be had, which does not keep the others from coming."""
+    from verified.config import read
+    from verified.errors import InputError
+    from verified.weights.fetch import fetch_model
+    from verified.weights.sizes import size_of
+    from verified.weights.umt import fetch_umt
+    from verified.weights.wanted import wanted_models
+
+    settings = read(*arguments.configfile)
+    weights, total, failed = settings.weights, 0, []
+    for model, keys in wanted_models(settings).items():
+        try:
+            size = size_of(model, weights) if arguments.dry_run else fetch_model(model, weights)["bytes"]
+        except InputError as error:  # the next one may still come, and each says what it lacks
+            failed.append(f"{model.key} ({', '.join(keys)}): {error}")
+            continue
+        total += size
+        print(f"{size / 1e9:7.2f} GB  {model.key}  ({', '.join(keys)})", flush=True)
+    if settings.evaluator.umt_file and not arguments.dry_run:
+        try:
+            size = fetch_umt(settings.evaluator, weights.lock)["bytes"]
+            total += size
+            print(f"{size / 1e9:7.2f} GB  {settings.evaluator.umt_file}  (evaluator.umt_file)")
+        except InputError as error:
+            failed.append(f"evaluator.umt_file: {error}")
+    print(f"{total / 1e9:7.2f} GB  in all; pinned by {weights.lock}")
+    for problem in failed:
+        print(f"error: {problem}", file=sys.stderr)
+    return 2 if failed else 0
+
+
+@command(
+    "debug",
+    "run the script of one rule by hand, where breakpoints hold",
+    option("rule", metavar="RULE", help="name of the rule, such as score_captions"),
+    option("wildcards", nargs="*", metavar="WILDCARD=VALUE", help="such as dataset=demo shard=shard-00"),
+    configfile(None, "that of the workflow"),
+    checks_itself=True,
+)
+def debug(arguments: argparse.Namespace) -> None:
+    """Run it in this process. Raises InputError for an unknown rule or wildcard."""
+    from verified.planning.debug import run_script
+
+    pairs = [text.partition("=") for text in arguments.wildcards]
+    if odd := [name for name, sign, _ in pairs if not sign]:
+        raise InputError(f"{odd[0]!r} is no wildcard", remedy="write WILDCARD=VALUE, such as dataset=demo")
+    run_script(arguments.rule, {name: value for name, _, value in pairs}, arguments.configfile)
+
+
+@command(
+    "readme",
+    "figures that a README shows of a run, or which of those in a README a run confirms and contradicts",
+    folder(
+        "tables",
+        "the run's tables (default: results/tables)",
+        metavar="FOLDER",
+        nargs="?",
+        default=Path("results/tables"),
+    ),
+    folder("--check", "say of each figure in FILE whether this run confirms or contradicts it", metavar="FILE"),
+    option("--margin", type=float, metavar="POINTS", help="with --check: how far figures may be apart (default: 5)"),
+)
+def readme(arguments: argparse.Namespace) -> int:
+    """Print the figures; with --check, a line per figure that this run does not confirm.
+
+    Then status 1 if it contradicts one, 3 if there are some of which it cannot tell.
+    """
+    from verified.tables.readme import (
+        CONFIRMED,
+        CONTRADICTED,
+        MARGIN,
+        UNKNOWN,
+        read_rows,
+        readme_figures,
+        readme_table,
+        readme_verdicts,
+    )
+
+    margin = MARGIN if arguments.margin is None else arguments.margin
+    if not margin > 0:
+        raise InputError(f"--margin {margin:g} allows nothing", remedy="give points of recall, such as 5")
+    frame = arguments.tables / "all.csv"
+    if not frame.is_file():
+        raise InputError("no such file", file=frame, remedy="build the tables first: make tables")
+    rows = read_rows(frame)
+    if arguments.check is None:
+        print(readme_figures(rows), end="")
+        return 0
+    try:
+        text = Path(arguments.check).read_text(encoding="utf-8")
+        shown = readme_table(text)
+    except (OSError, ValueError) as error:
+        raise InputError(str(error), file=arguments.check) from None
+    if not shown:
+        raise InputError("holds no table of the run", file=arguments.check, remedy="paste what the command prints")
+    verdicts = readme_verdicts(text, rows, margin)
+    for verdict in verdicts:
+        if verdict.verdict != CONFIRMED:
+            print(f"{verdict.name}: {verdict.verdict}: {verdict.why}")
+    counts = {kind: sum(one.verdict == kind for one in verdicts) for kind in (CONFIRMED, CONTRADICTED, UNKNOWN)}
+    print(f"{len(verdicts)} figures: {', '.join(f'{count} {kind}' for kind, count in counts.items())}")
+    return 1 if counts[CONTRADICTED] else 3 if counts[UNKNOWN] else 0
+
+
+@command(
+    "config-docs",
+    "rewrite config/schema.json and the key table of config/README.md",
+    folder("--folder", "where the two files are (default: config)", default=Path("config")),
+)
+def config_docs(arguments: argparse.Namespace) -> None:
+    """Write both files."""
+    from verified.io.files import write_text
+
+    for name, text in generated(arguments.folder).items():
+        write_text(arguments.folder / name, text)
+
+
+def generated(folder: Path) -> dict[str, str]:
+    """Text of each generated file below `folder`, by name; README.md keeps the text around its key table."""
+    from verified.config.schema import key_table, schema
+
+    readme = (folder / "README.md").read_text(encoding="utf-8")
+    before, following = readme.split(START)
+    after = following.split(END)[1]
+    return {
+        "schema.json": json.dumps(schema(), indent=1, ensure_ascii=False) + "\n",
+        "README.md": f"{before}{START}\n\n{key_table()}\n{END}{after}",
+    }

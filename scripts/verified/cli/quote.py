@@ -1,0 +1,105 @@
+"""Quote: what a run will still ask of models."""
+
+import argparse
+import json
+
+from verified.cli.command import JSON, SNAKEMAKE, command, flag
+from verified.cli.text_table import text_table
+from verified.errors import InputError
+
+
+@command(
+    "quote",
+    "calls, images, frames, tokens and money or GPU-hours that a run would still take",
+    *SNAKEMAKE,
+    JSON,
+    flag("--probe", "ask each endpoint with and without a picture, to know what one takes"),
+    flag("--look", "probe videos and cut keyframes first where a run would: it asks no model"),
+)
+def show_quote(arguments: argparse.Namespace) -> int:
+    """Print a row per data set, task and model; returns Snakemake's status where --look fails."""
+    from verified.config import read
+    from verified.lmm.quote import quote, totals, unpriced
+
+    config = read(*arguments.configfile)
+    if arguments.look and (status := _look(config, arguments)):
+        return status
+    if arguments.probe:
+        config = _probed(config)
+    rows = quote(config)
+    if arguments.json:
+        print(json.dumps({"rows": rows, "totals": totals(rows)}, indent=1))
+        return 0
+    columns = [
+        "dataset",
+        "task",
+        "model",
+        "known",
+        "calls",
+        "images",
+        "frames",
+        "tokens_in",
+        "tokens_out",
+        "money",
+        "gpu_hours",
+    ]
+    print(text_table(columns, [*rows, {"dataset": "all", **totals(rows)}]))
+    print(
+        "known: calls that the ledger already holds. Tokens are estimates; a clip's frames and keyframes not yet cut "
+        "count as the most the configuration allows. Money and GPU-hours follow from the configured prices and rates."
+    )
+    for row in rows:
+        if row["pictures_unknown"]:
+            print(
+                f"{row['dataset']}, {row['task']}: the tokens of {row['pictures_unknown']} pictures for {row['model']} "
+                "are NOT in tokens_in, as it is unknown how many they take: set tokens_per_image of the role, or ask "
+                "the endpoint with `verified quote --probe`."
+            )
+    for name, unseen in {row["dataset"]: row["unseen"] for row in rows if row["unseen"]}.items():
+        print(
+            f"{name}: {unseen} moments are counted without a look into their videos, as if each had all the keyframes "
+            "that the configuration allows and every video could be read: `verified quote --look` looks first."
+        )
+    for name in unpriced(config, rows):
+        print(f"generation.{name} has no prices, so its calls count as free: set its price_in and price_out.")
+    return 0
+
+
+def _look(config, arguments: argparse.Namespace) -> int:
+    """Run the stages before the first question to a model; what they say goes to standard error."""
+    import sys
+
+    from verified.config.folders import dataset_folder, shown_datasets
+    from verified.planning.running import run_workflow
+    from verified.runtime.shards import shard_names
+
+    datasets = [name for name in shown_datasets(config) if config.datasets[name].source.annotated_here]
+    for name in datasets:
+        if config.datasets[name].source.proposes_moments:
+            raise InputError(
+                f"the moments of {name} are proposed by a run, which asks a model for their captions",
+                remedy="quote without --look, or name the corrected moments in the source",
+            )
+    targets = [
+        f"{dataset_folder(config, name)}/keyframes/{shard}.tar"
+        for name in datasets
+        for shard in shard_names(config.shards)
+    ]
+    if not targets:
+        return 0
+    return run_workflow(arguments, "--", *targets, stdout=sys.stderr)
+
+
+def _probed(config):
+    """The configuration with `tokens_per_image` as endpoints count them, where neither it nor a rule gives them."""
+    from verified.lmm.probe import probe_picture
+    from verified.lmm.vision_tokens import frame_tokens
+
+    generation, measured = config.generation, {}
+    for name in ("image_lmm", "video_lmm"):
+        role = getattr(generation, name)
+        if role.kind.asks_endpoint and frame_tokens(role, 640, 480) is None:
+            tokens = probe_picture(role, generation)
+            print(f"{name}: {role.model} takes {tokens} tokens for a picture of {generation.frame_side} pixels")
+            measured[name] = role.model_copy(update={"tokens_per_image": tokens})
+    return config.model_copy(update={"generation": generation.model_copy(update=measured)})

@@ -1,0 +1,184 @@
+"""Run: from a configuration to its report."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from verified.cli.command import CONFIGFILE, JSON, PROFILE, SNAKEMAKE, command, flag, folder, one_of, option, output
+from verified.runtime.project import PROJECT
+
+
+@command(
+    "init",
+    "write a configuration for a folder of videos and an endpoint",
+    option("name", help="name of the configuration: lower-case letters, digits and hyphens"),
+    option("--videos", default="videos", help="folder of the videos (default: videos)"),
+    option("--moments", default="moments.csv", help="the moments file, CSV or JSONL (default: moments.csv)"),
+    flag("--no-moments", "there is no moments file: a run proposes moments"),
+    option("--url", help="address of the endpoint, such as http://127.0.0.1:8000/v1 (default: OpenAI's own)"),
+    option("--model", required=True, help="name by which the endpoint knows the language model"),
+    option("--vision-model", help="the same of the model that sees keyframes and clips (default: --model)"),
+    option(
+        "--key-variable",
+        default="OPENAI_API_KEY",
+        metavar="NAME",
+        help="environment variable that holds the endpoint's key (default: OPENAI_API_KEY)",
+    ),
+    output("file to write (default: NAME.yaml); one that is there is left alone", metavar="FILE"),
+)
+def init(arguments: argparse.Namespace) -> None:
+    """Write the configuration. Raises InputError for values that make none."""
+    from verified.planning.init import configuration, write_configuration
+
+    text, settings = configuration(
+        arguments.name,
+        arguments.videos,
+        None if arguments.no_moments else arguments.moments,
+        arguments.url,
+        arguments.model,
+        arguments.vision_model,
+        arguments.key_variable,
+    )
+    path = arguments.output or Path(f"{settings.name}.yaml")
+    write_configuration(path, text)
+    print(f"{path} is written; try it out with: verified check --configfile {path}")
+
+
+@command(
+    "check",
+    "try videos, moments, keys, endpoints, models, disk and GPUs before a run",
+    CONFIGFILE,
+    flag("--offline", "ask no endpoint"),
+    flag("--cluster", "look for no GPUs here: the run's are on other machines"),
+    flag("--print-config", "print the configuration with all defaults; say what is missing and try nothing else"),
+)
+def check(arguments: argparse.Namespace) -> int:
+    """Print one line for each finding; status 1 where one of them is a problem."""
+    from verified.config import read
+    from verified.planning.check import findings
+    from verified.runtime.secrets import redacted
+
+    settings, files, levels = read(*arguments.configfile), " ".join(map(str, arguments.configfile)), []
+    if arguments.print_config:
+        return _print_config(settings, files)
+    for finding in findings(settings, files, arguments.offline, arguments.cluster):
+        levels.append(finding.level)
+        print(redacted(str(finding)), flush=True)
+    print(f"{levels.count('problem')} problems, {levels.count('note')} notes")
+    return 1 if "problem" in levels else 0
+
+
+def _print_config(settings, files: str) -> int:
+    """The configuration to standard output and what would stop a run to standard error; 1 if there is anything."""
+    import yaml
+
+    from verified.planning.readiness import problems
+
+    print(yaml.safe_dump(settings.model_dump(mode="json"), sort_keys=False, allow_unicode=True), end="", flush=True)
+    obstacles = problems(settings, files)
+    for problem in obstacles:
+        print(f"problem: {problem}", file=sys.stderr)
+    return 1 if obstacles else 0
+
+
+@command(
+    "plan",
+    "stages, jobs and the most GPU- and core-hours that a run may take",
+    CONFIGFILE,
+    PROFILE,
+    folder("--directory", "working directory of the run", default=Path(".")),
+    one_of(JSON, flag("--graph", "print the stages as a Mermaid flowchart instead, as README shows it")),
+)
+def plan(arguments: argparse.Namespace) -> None:
+    """Print a row per stage, and what a run needs of data, disk and downloads."""
+    import tempfile
+    from dataclasses import asdict
+
+    from verified.config import read
+    from verified.planning.graph import stage_graph
+    from verified.planning.needs import lines, needs
+    from verified.planning.placeholders import lay_out, missing, published_moments
+    from verified.planning.plan import plan, table
+
+    options = ["--configfile", *(str(path.resolve()) for path in arguments.configfile)]
+    if arguments.graph:
+        print(stage_graph([*options, "--directory", str(arguments.directory), "--", "results/tables"]))
+        return
+    settings = read(*arguments.configfile)
+    if arguments.profile:
+        options += ["--profile", arguments.profile]
+    absent = missing(settings, arguments.directory)
+    with tempfile.TemporaryDirectory() as empty:
+        if absent:
+            lay_out(settings, Path(empty), arguments.directory)
+        rows, seconds = plan([*options, "--directory", empty if absent else str(arguments.directory), "results/tables"])
+    published = published_moments(settings)
+    if arguments.json:
+        about = {"seconds": round(seconds, 1), "absent": absent, "published_moments": published}
+        about["needs"] = asdict(needs(settings))
+        print(json.dumps({**about, "rows": [asdict(row) for row in rows]}, indent=1))
+        return
+    print(table(rows))
+    for title, splits in published.items():
+        shown = ", ".join(f"{split} {count}" for split, count in splits.items())
+        print(f"{title}: {sum(splits.values())} published moments ({shown}).")
+    print("\n".join(lines(needs(settings))))
+    if absent:
+        print(f"Planned from nothing, as these are not here: {', '.join(absent)}.")
+    print(
+        f"Planned in {seconds:.1f} s. Hours are sums of the time limits of first attempts: what may be taken at most."
+    )
+
+
+@command("report", "build figures and pages of a run and gather all of it in results/NAME/report.html", *SNAKEMAKE)
+def report(arguments: argparse.Namespace) -> int:
+    """Build what the report shows, then the report; returns Snakemake's status where that fails."""
+    from verified.config import read
+    from verified.config.folders import home
+    from verified.planning.running import run_workflow
+    from verified.tables.summary import show
+
+    target, shown = Path(home(read(*arguments.configfile)), "report.html"), Path("results/report.html")
+    gathered = ["--report", str(target), "--report-stylesheet", str(PROJECT / "report" / "report.css")]
+    for step in ([], gathered):
+        if status := run_workflow(arguments, *step, "--", "report_items"):
+            return status
+    show(target, shown)
+    print(f"The report: {target}, also at {shown}")
+    return 0
+
+
+@command(
+    "show",
+    "everything known of a moment: keyframes, calls, candidates, decision",
+    option("moment", type=int, metavar="MOMENT", help="its desc_id"),
+    option("--dataset", help="data set, where several have a moment of this number"),
+    JSON,
+    CONFIGFILE,
+)
+def show(arguments: argparse.Namespace) -> None:
+    """Print it. Raises InputError for a moment that is unknown, or known to several data sets."""
+    from verified.annotations.show import document, facts, text
+    from verified.config import read
+
+    known = facts(read(*arguments.configfile), arguments.moment, arguments.dataset)
+    print(document(known) if arguments.json else text(known))
+
+
+@command(
+    "usage",
+    "time, memory and rate of each rule in the runs so far",
+    folder("--logs", "the runs' folder of logs (default: logs)", default=Path("logs")),
+)
+def usage(arguments: argparse.Namespace) -> None:
+    """Print a row per rule."""
+    from verified.planning.benchmarks import resource_use, table
+
+    print(table(resource_use(arguments.logs)))
+
+
+@command("where", "print the folder of the workflow's own Snakefile, rules and configurations")
+def where(arguments: argparse.Namespace) -> None:
+    """Print it."""
+    print(PROJECT)
