@@ -146,7 +146,6 @@ def test_the_command_writes_table_figure_and_page(runs, truth, tmp_path, capsys)
         (lambda good, half, folder: [str(good), str(folder)], "submission.json.gz"),
         (lambda good, half, folder: [str(good), str(half), "--metric", "VCMR/r1"], "VCMR/r1"),
         (lambda good, half, folder: [str(good), str(half), "--keyframes", str(folder)], "keyframe"),
-        (lambda good, half, folder: [str(good), str(half), "--nms", "2"], "tIoU"),
     ],
 )
 def test_what_cannot_be_compared_is_said(change, named, runs, truth, tmp_path, capsys):

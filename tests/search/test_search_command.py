@@ -52,7 +52,7 @@ def test_a_page_is_refreshed_by_its_own_commands(index, tmp_path, capsys):
 def test_an_index_that_was_left_unfinished_is_built_though_its_record_is_there(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     asked = []
-    monkeypatch.setattr("subprocess.run", lambda command: asked.append(command) or SimpleNamespace(returncode=1))
+    monkeypatch.setattr("subprocess.run", lambda command, **_: asked.append(command) or SimpleNamespace(returncode=1))
     manifest = tmp_path / "results" / "nano" / "search" / "xml" / "index.json"
     for _ in range(2):
         assert main(["index", "--configfile", str(NANO)]) == 1

@@ -217,9 +217,10 @@ def test_a_type_without_queries_is_not_a_number(tmp_path, capsys):
     assert metrics["VR_by_type"]["v-r1"] == 100.0
 
 
-def test_a_bad_threshold_is_refused(capsys):
+@pytest.mark.parametrize("command", ["evaluate", "compare"])
+def test_a_bad_threshold_is_refused(command, capsys):
     with pytest.raises(SystemExit):
-        main(["evaluate", "a", "b", "--nms", "1.5"])
+        main([command, "a", "b", "--nms", "1.5"])
     assert "not a number from 0 to 1" in capsys.readouterr().err
 
 
