@@ -3,11 +3,11 @@ from verified.evaluator.paths import (
     backbone_weights,
     clip_ending,
     described_datasets,
-    fine_tuning,
     gpu_model,
     starting_checkpoint,
     tuple_files,
 )
+from verified.evaluator.settings import fine_tuning
 
 NEEDS = job_needs(settings.evaluator.size)
 CLIPS = f"results/{{dataset}}/evaluator/clips/{{shard}}{clip_ending(settings)}"

@@ -1,13 +1,13 @@
 from verified.evaluator.paths import (
     all_files,
     described_datasets,
-    fine_tuning,
     gpu_model,
     known_truths,
     starting_checkpoint,
     tuple_files,
     validation_files,
 )
+from verified.evaluator.settings import fine_tuning
 
 
 rule validate_evaluator:

@@ -27,6 +27,7 @@ SETTINGS = {
     "processes": 1,
     "crop_share": None,
     "precision": "float32",
+    "confidence": "margin",
 }
 
 

@@ -4,13 +4,14 @@ from verified.runtime.job import job
 
 with job(snakemake, snakemake.params.threads):
     from verified.evaluator.finetune import FineTuning, run_finetuning
+    from verified.evaluator.settings import FineTuningSettings
 
     inputs, params, outputs = snakemake.input, snakemake.params, snakemake.output
     run_finetuning(
         FineTuning(
             start=inputs.checkpoint,
             datasets=params.datasets,
-            settings=params.settings,
+            settings=FineTuningSettings(**params.settings),
             seed=params.seed,
             threads=params.threads,
             save_seconds=params.save_seconds,

@@ -16,9 +16,12 @@ from verified.evaluator.checkpoint import FORM, WORDS, load_checkpoint, save_che
 from verified.evaluator.finetune import FineTuning, run_finetuning
 from verified.evaluator.inputs import read_tuples
 from verified.evaluator.score import score_candidates
+from verified.evaluator.settings import FineTuningSettings
 from verified.evaluator.tokens import encode
 from verified.io.jsonl import read_json, read_jsonl, write_jsonl
 from verified.nn.checkpoint import load, save
+
+FINE_TUNING = FineTuningSettings(**SETTINGS)
 
 
 @pytest.fixture
@@ -64,13 +67,13 @@ def test_a_lost_row_is_an_error_and_no_smaller_training(dataset):
 def test_finetuning_writes_checkpoint_card_and_log(dataset, tmp_path):
     out = tmp_path / "out"
     files = [out / name for name in ("checkpoint.safetensors", "card.json", "log.jsonl")]
-    run_finetuning(FineTuning(start(tmp_path / "start.safetensors"), [dataset], SETTINGS, 1, 1, 60.0, *files))
+    run_finetuning(FineTuning(start(tmp_path / "start.safetensors"), [dataset], FINE_TUNING, 1, 1, 60.0, *files))
     card, log = read_json(files[1]), read_jsonl(files[2])
     assert card["moments_by_split"] == {"test": 3, "train": 3} and card["test_moments_seen_in_training"]
     assert card["steps"] == 1 and "random weights" in card["origin"]
     assert set(log[0]) >= {"loss", "contrastive", "contrastive_plus", "matching", "matching_plus", "temperature"}
     again = [tmp_path / "again" / file.name for file in files]
-    run_finetuning(FineTuning(tmp_path / "start.safetensors", [dataset], SETTINGS, 1, 1, 60.0, *again))
+    run_finetuning(FineTuning(tmp_path / "start.safetensors", [dataset], FINE_TUNING, 1, 1, 60.0, *again))
     assert all(a.read_bytes() == b.read_bytes() for a, b in zip(files, again)), "same seed, same bytes"
 
 
@@ -80,7 +83,7 @@ def test_a_loss_that_is_not_a_number_stops_with_the_items(dataset, tmp_path):
     model.match_head.weight.data.fill_(float("nan"))
     save_checkpoint(path, model.state_dict(), model.size, "broken")
     with refused("step 0", "nan", "small", remedy=True):
-        run_finetuning(FineTuning(path, [dataset], SETTINGS, 1, 1, 60.0, *(tmp_path / name for name in "abc")))
+        run_finetuning(FineTuning(path, [dataset], FINE_TUNING, 1, 1, 60.0, *(tmp_path / name for name in "abc")))
 
 
 def test_scores_of_all_candidates(dataset, tmp_path):

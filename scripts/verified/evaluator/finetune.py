@@ -14,6 +14,7 @@ from verified.evaluator.inputs import Tuples, epoch_order, files_of, make_batch,
 from verified.evaluator.model import TEMPERATURE, NoiseEvaluator
 from verified.evaluator.processes import processes, run_in_processes, share
 from verified.evaluator.sampling import training_view
+from verified.evaluator.settings import FineTuningSettings
 from verified.evaluator.step import Batch, TrainingStep
 from verified.evaluator.tokens import encode
 from verified.evaluator.training import Schedule, train
@@ -38,8 +39,7 @@ class FineTuning:
     """The checkpoint to start from."""
     datasets: list[dict]
     """See `read_tuples`."""
-    settings: dict
-    """See `paths.fine_tuning`."""
+    settings: FineTuningSettings
     seed: int
     threads: int
     save_seconds: float
@@ -53,21 +53,21 @@ class FineTuning:
 def run_finetuning(job: FineTuning) -> None:
     """Fine-tune and write checkpoint, card and log; in as many processes as the settings ask for."""
     inputs = [job.start, *files_of(job.datasets)]
-    owner = fingerprint(modules_digest("evaluator.finetune"), [job.settings, job.seed], inputs)
-    run_in_processes(job.settings["processes"], job.settings["gpus"] > 0, finetune_files, owner, job)
+    owner = fingerprint(modules_digest("evaluator.finetune"), [job.settings.model_dump(mode="json"), job.seed], inputs)
+    run_in_processes(job.settings.processes, job.settings.gpus > 0, finetune_files, owner, job)
 
 
 def finetune_files(device: torch.device, owner: dict[str, str], job: FineTuning) -> None:
     """`run_finetuning` in one process of the group."""
     set_threads(job.threads)
     settings = job.settings
-    size = architecture(settings["size"], settings["frames"], settings["image_size"])
-    tuples = read_tuples(job.datasets, settings["splits"])
+    size = architecture(settings.size, settings.frames, settings.image_size)
+    tuples = read_tuples(job.datasets, settings.splits)
     model = load_checkpoint(job.start, size)
     rank, world = processes()
     if job_needs(size.size)["recompute"]:
         model.use_checkpointing()
-        log_estimate(size, settings["batch"] // world)
+        log_estimate(size, settings.batch // world)
     path = Path(job.checkpoint).with_name("unfinished-fine-tuning.safetensors")
     state = TrainingState(path, owner, job.save_seconds)
     rows, counts = finetune(model, tuples, settings, job.seed, device, state)
@@ -84,25 +84,24 @@ def finetune_files(device: torch.device, owner: dict[str, str], job: FineTuning)
 def finetune(
     model: NoiseEvaluator,
     tuples: Tuples,
-    settings: dict,
+    settings: FineTuningSettings,
     seed: int,
     device: torch.device,
     state: TrainingState | None = None,
 ) -> tuple[list[dict], dict[str, int]]:
     """Fine-tune in place; returns log rows and counts (steps, captions cut at the token limit).
 
-    settings: epochs, warmup_epochs, batch, learning_rate, crop_share, hard_negatives, matching_normaliser and precision
-    of the config. The temperature starts from 0.07 again and is learnt. Items that do not fill a last batch wait for
+    The temperature starts from 0.07 again and is learnt. Items that do not fill a last batch wait for
     the next epoch, which has a different order, as in UMT.
     """
-    size, per_epoch = settings["batch"], len(tuples) // settings["batch"]
+    size, per_epoch = settings.batch, len(tuples) // settings.batch
     if not per_epoch:
         raise InputError(
             f"{len(tuples)} moments do not fill one batch of {size}", remedy="lower evaluator.batch or add moments"
         )
     with torch.no_grad():
         model.temperature.fill_(TEMPERATURE)
-    step = TrainingStep(model, settings["hard_negatives"], settings["matching_normaliser"])
+    step = TrainingStep(model, settings.hard_negatives, settings.matching_normaliser)
     cut_at_limit = sum(encode(texts)[2] for texts in tuples.captions.values())
 
     def batch_of(number: int) -> Batch:
@@ -117,7 +116,7 @@ def finetune(
                     tuples.clip(index),
                     model.size.frames,
                     model.size.image_size,
-                    settings["crop_share"],
+                    settings.crop_share,
                     np.random.default_rng(start),
                 )
                 for index, start in list(zip(indices, starts))[share(size, *processes())]
@@ -125,21 +124,26 @@ def finetune(
         )
         return make_batch(frames, captions, [tuples.names[index] for index in indices])
 
-    steps = settings["epochs"] * per_epoch
-    warmup = min(steps // 2, settings["warmup_epochs"] * per_epoch)
-    schedule = Schedule(steps, warmup, settings["learning_rate"], seed, precision=settings["precision"])
+    steps = settings.epochs * per_epoch
+    warmup = min(steps // 2, settings.warmup_epochs * per_epoch)
+    schedule = Schedule(steps, warmup, settings.learning_rate, seed, precision=settings.precision)
     rows = train(step, batch_of, schedule, LABEL, device, state)
     return rows, {"steps": steps, "truncated_captions": cut_at_limit}
 
 
 def evaluator_card(
-    tuples: Tuples, settings: dict, seed: int, origin: str, counts: dict[str, int], test_splits: set[str]
+    tuples: Tuples,
+    settings: FineTuningSettings,
+    seed: int,
+    origin: str,
+    counts: dict[str, int],
+    test_splits: set[str],
 ) -> dict:
     """What a reader of the scores must know about their evaluator."""
     return {
         "origin": origin,
         "seed": seed,
-        "settings": settings,
+        "settings": settings.model_dump(mode="json"),
         "moments_by_split": tuples.splits,
         "moments_left_out": tuples.left_out,
         "test_moments_seen_in_training": any(tuples.splits.get(split) for split in test_splits),

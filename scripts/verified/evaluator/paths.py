@@ -80,28 +80,6 @@ PRETRAINING_KEYS = {
 """Keys of the section `evaluator` that decide the pre-training of size tiny."""
 
 
-def fine_tuning(settings: Config, **changes: object) -> dict:
-    """The keys of the section `evaluator` that decide fine-tuning, as plain values, with `changes`."""
-    keys = {
-        "size",
-        "frames",
-        "image_size",
-        "epochs",
-        "warmup_epochs",
-        "batch",
-        "learning_rate",
-        "splits",
-        "hard_negatives",
-        "matching_normaliser",
-        "gpus",
-        "confidence",
-        "crop_share",
-        "precision",
-    }
-    values = settings.evaluator.model_dump(mode="json", include=keys)
-    return values | {"processes": settings.evaluator.processes} | changes
-
-
 def gpu_model(settings: Config) -> str:
     """The model of GPU to ask a cluster for; empty for jobs without GPUs, which must not name one."""
     return settings.evaluator.gpu_model if settings.evaluator.gpus else ""

@@ -29,7 +29,7 @@ class Schedule:
     """How long and how fast: steps in all, of which `warmup` rise to `learning_rate`; a log row every `every` steps."""
 
     steps: int
-    warmup: int
+    warmup: float
     learning_rate: float
     seed: int
     every: int = 10

@@ -107,7 +107,7 @@ def linear_multiplier(step: int, total: int, warmup: float, floor: float = 0.0) 
     return max((1.0 - progress) / (1.0 - warmup), floor)
 
 
-def cosine_multiplier(step: int, total: int, warmup: int, floor: float = 0.01) -> float:
+def cosine_multiplier(step: int, total: int, warmup: float, floor: float = 0.01) -> float:
     """Share of the peak rate at `step` (from 0) of `total`: up from the floor in `warmup` steps, then half a cosine."""
     if step < warmup:
         return floor + (1 - floor) * step / warmup
