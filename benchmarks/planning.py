@@ -159,7 +159,7 @@ def job_rows(folder: Path, moments: int, shards: int) -> list[Row]:
 def quote_row(folder: Path, moments: int, shards: int) -> Row:
     """A quote of all calls, none of which was made."""
     from verified.config import load
-    from verified.lmm.quote import quote
+    from verified.planning.quote import quote
 
     settings = load(configuration(shards, folder))
     calls = sum(row["calls"] for row in quote(settings))

@@ -76,6 +76,10 @@ wildcard_constraints:
     shard=r"shard-\d+",
 
 
+# What stages contribute: each adds its files where its rules stand. Files of tables, and files that the report shows.
+STAGE_TABLES = []
+REPORT_FILES = []
+
 datasets = datasets_pattern(settings)
 dataset_settings = section_values(settings)
 of_datasets = files_of_datasets(settings)

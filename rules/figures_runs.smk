@@ -1,4 +1,4 @@
-from verified.figures.paths import RECALLS, curves, evaluator_records, table_labels
+from verified.figures.paths import RECALLS, curves, evaluator_records, figure_files, table_labels
 from verified.report.paths import title_of
 
 
@@ -110,3 +110,6 @@ rule draw_evaluator_training:
         runtime=scale_by_attempt(15),
     script:
         "../scripts/figures/draw_evaluator_training.py"
+
+
+REPORT_FILES += figure_files(settings)

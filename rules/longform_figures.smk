@@ -59,3 +59,9 @@ rule draw_films:
         runtime=scale_by_attempt(15),
     script:
         "../scripts/mad/draw.py"
+
+
+REPORT_FILES += rules.draw_film_statistics.output
+
+if film_paths.film_sets(settings):
+    REPORT_FILES += rules.draw_films.output

@@ -128,3 +128,6 @@ rule tabulate_films:
         layout=film_paths.table_layout(settings),
     script:
         "../scripts/mad/tabulate.py"
+
+
+STAGE_TABLES += rules.tabulate_films.output

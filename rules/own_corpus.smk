@@ -1,6 +1,8 @@
 from verified.config import outputs
+from verified.config.folders import dataset_wildcards
 from verified.corpus.source_files import scene_captions
 from verified.report.paths import title_of
+from verified.tables.paths import own_corpora
 
 
 rule tabulate_corpus:
@@ -30,3 +32,6 @@ rule tabulate_corpus:
         ledger=settings.generation.ledger,
     script:
         "../scripts/tables/tabulate_corpus.py"
+
+
+STAGE_TABLES += expand(rules.tabulate_corpus.output, dataset=dataset_wildcards(settings, own_corpora(settings)))

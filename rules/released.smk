@@ -1,9 +1,9 @@
 import re
 
 from verified.annotations.paths import annotation_files, check_releases
-from verified.corpus.released_source import DOWNLOADS
+from verified.released.collections import DOWNLOADS
 from verified.corpus.source_files import source_inputs
-from verified.corpus.sources import read_sources
+from verified.released.files import read_sources
 from verified.planning.supplied import check_supplied
 
 try:

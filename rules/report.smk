@@ -1,7 +1,8 @@
+from verified.config.folders import dataset_wildcards, shown_datasets
 from verified.config.trust import any_confidence_warning
 from verified.io.pages import TABLE, page_digest
 from verified.report import CAPTIONS_PAGE
-from verified.report.paths import browser_facts, browser_inputs, report_files
+from verified.report.paths import browser_facts, browser_inputs
 from verified.tables.paths import leading_tables
 
 # The front page speaks of the whole run: only where its configuration is ours alone.
@@ -13,7 +14,7 @@ if config is workflow.modifier_stack[0].globals["config"]:
 rule report_items:
     """Everything that the report shows: `snakemake report_items --report results/report.html` gathers it."""
     input:
-        report_files(settings),
+        lambda wildcards: REPORT_FILES,
 
 
 rule summarise_report:
@@ -73,3 +74,7 @@ rule browse_captions:
         page=page_digest(CAPTIONS_PAGE),
     script:
         "../scripts/report/browse_captions.py"
+
+
+REPORT_FILES += [f"{HOME}/tables", *rules.summarise_report.output]
+REPORT_FILES += expand(rules.browse_captions.output.page, dataset=dataset_wildcards(settings, shown_datasets(settings)))

@@ -1,3 +1,4 @@
+from verified.config.folders import dataset_wildcards, datasets_with
 from verified.annotations.paths import compared_candidates
 from verified.config import outputs
 from verified.people.pages import page_digest
@@ -70,3 +71,10 @@ rule adjudicate_review:
         title=title_of(settings),
     script:
         "../scripts/people/adjudicate_review.py"
+
+
+if settings.annotations.review:
+    STAGE_TABLES += expand(
+        rules.adjudicate_review.output.tables,
+        dataset=dataset_wildcards(settings, datasets_with(settings, "annotated_here")),
+    )

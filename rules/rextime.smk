@@ -166,3 +166,6 @@ rule tabulate_rextime:
         released=settings.rextime.released,
     script:
         "../scripts/rextime/tabulate.py"
+
+
+STAGE_TABLES += rules.tabulate_rextime.output

@@ -1,6 +1,7 @@
 from verified.config.folders import shown_datasets
 from verified.io.pages import TABLE, page_digest
-from verified.tables.paths import ablations, annotated_here, demos, finished_studies, published, run_files, stage_tables
+from verified.tables.added import added_code, added_inputs
+from verified.tables.paths import annotated_here, demos, finished_studies, published, run_files
 from verified.tables.shown import shown
 
 STATISTICS = ("language", "many_to_many", "confidence", "spans")
@@ -9,16 +10,14 @@ STATISTICS = ("language", "many_to_many", "confidence", "spans")
 rule build_tables:
     """Every table of the paper for the configuration at hand, whole."""
     input:
+        unpack(added_inputs(settings)),
         metrics=run_files(settings, "metrics.json"),
         queries=run_files(settings, "per_query.npz"),
         statistics=of_datasets("statistics/{name}.json", shown_datasets(settings), name=STATISTICS),
         studies=finished_studies(settings),
         counts=of_datasets("corpus/counts.json", published(settings)),
         validity=of_datasets("statistics/validity.json", demos(settings)),
-        outcomes=of_datasets("captions/outcomes.json", annotated_here(settings)),
-        validations=of_datasets("evaluator/validation.json", annotated_here(settings)),
-        ablations=ablations(settings),
-        stages=stage_tables(settings),
+        stages=lambda wildcards: STAGE_TABLES,
         # Not read by the tables: annotations of our own making come with their card and have passed the lint.
         cards=of_datasets("annotations/README.md", annotated_here(settings)),
         lints=of_datasets("annotations/lint.json", annotated_here(settings)),
@@ -44,5 +43,6 @@ rule build_tables:
     params:
         settings=shown(settings).model_dump(mode="json"),
         page=page_digest(TABLE),
+        added=added_code(),
     script:
         "../scripts/tables/build.py"

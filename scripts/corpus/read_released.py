@@ -4,8 +4,8 @@ from verified.runtime.job import job
 
 with job(snakemake) as log:
     from verified.config.sources import ReleasedSource
-    from verified.corpus.released_source import read_release
     from verified.io.fig import write_fig
+    from verified.released.collections import read_release
 
     rows = read_release(ReleasedSource(**snakemake.params.source), snakemake.wildcards.split)
     write_fig(snakemake.output.annotations, rows)

@@ -11,7 +11,7 @@ with job(snakemake):
     params, missing = snakemake.params, {}
     if params.kind == "published":
         from verified.benchmark.mad.paths import published_source
-        from verified.corpus.released_source import read_splits, resolve
+        from verified.released.collections import read_splits, resolve
 
         source = published_source(snakemake.wildcards.collection, params.folder)
         missing = resolve(source).missing

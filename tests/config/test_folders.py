@@ -5,7 +5,8 @@ from types import SimpleNamespace
 import pytest
 
 from verified.config import load
-from verified.config.folders import RESERVED, dataset_folder, dataset_of, dataset_wildcard, evaluator_folder
+from verified.config.datasets import RESERVED
+from verified.config.folders import dataset_folder, dataset_of, dataset_wildcard, evaluator_folder
 from verified.errors import InputError
 from verified.runtime.folders import key_of
 

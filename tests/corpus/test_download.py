@@ -8,7 +8,7 @@ import pytest
 from refusals import refused
 
 from verified.corpus.download import download
-from verified.corpus.sources import SourceFile
+from verified.released.files import SourceFile
 from verified.runtime import download as module
 
 DATA = bytes(range(256)) * 400

@@ -20,11 +20,10 @@ from verified.benchmark.vcmr.metrics import Truth, per_query
 from verified.benchmark.vcmr.submission import read_truth
 from verified.config import load
 from verified.config.sources import PublishedSource
-from verified.corpus import released_source
 from verified.corpus.folder_source import read_folder
-from verified.corpus.published_source import published_rows
 from verified.io.fig import write_fig
 from verified.io.jsonl import read_json, read_jsonl, write_jsonl
+from verified.released import collections as release
 
 DATA = PROJECT.parent / "shared" / "data"
 STA = {
@@ -124,10 +123,10 @@ def test_each_published_file_is_read_once(tmp_path, monkeypatch):
     texts = {"charades-sta": rows, "charades-csv": "id,length\nAAAAA,9.0\n"}
     files = {("charades-sta", split, form): texts[form] for split, form in forms}
     listed = publish(tmp_path / "published", files)
-    read, read_split = [], released_source.read_split
-    monkeypatch.setattr(released_source, "read_split", lambda *given: read.append(given[0]) or read_split(*given))
+    read, read_split = [], release.read_split
+    monkeypatch.setattr(release, "read_split", lambda *given: read.append(given[0]) or read_split(*given))
     source = PublishedSource(kind="published", collection="charades-sta", videos="videos", sources=str(listed))
-    assert [row["desc_id"] for row in published_rows(source)] == list(range(6)), "ids go on over the splits"
+    assert [row["desc_id"] for row in source.rows()] == list(range(6)), "ids go on over the splits"
     assert len(read) == 2
 
 

@@ -5,7 +5,7 @@ import json
 import pytest
 from refusals import refused
 
-from verified.corpus.released_formats import read_split
+from verified.released.formats import read_split
 
 CHARADES_CSV = "id,subject,length\nAO8RW,X,33.67\nLEOL6,Y,6.29\n"
 

@@ -5,7 +5,7 @@ from pathlib import PurePosixPath
 
 from refusals import refused
 
-from verified.corpus.sources import SourceFile, collections, how_to_get, read_sources, verify
+from verified.released.files import SourceFile, collections, how_to_get, read_sources, verify
 
 
 def source(data: bytes, access: str = "open", **changes) -> SourceFile:

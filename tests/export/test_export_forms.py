@@ -17,7 +17,6 @@ from verified.config import load
 from verified.config.datasets import Keyframes
 from verified.config.export import Export
 from verified.config.trust import NOT_TRUSTED
-from verified.corpus.released_formats import read_split
 from verified.demo.encode import write_video
 from verified.export.collection import COLUMNS, collect
 from verified.export.forms import FORMS, write_form
@@ -26,6 +25,7 @@ from verified.export.paths import export_facts
 from verified.io.jsonl import read_json, read_jsonl
 from verified.io.video.probe import probe
 from verified.keyframes import write_keyframes
+from verified.released.formats import read_split
 
 HOSTILE = 'she said "stop", twice; then: ##7.0 <b>ünïcode</b> =1+1, \U0001f600'
 ABOUT = {

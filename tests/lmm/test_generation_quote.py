@@ -16,10 +16,10 @@ from verified.corpus.assemble import write_shard
 from verified.io.jsonl import read_jsonl, write_jsonl
 from verified.keyframes import write_keyframes
 from verified.lmm.probe import probe_picture
-from verified.lmm.quote import quote, totals, unpriced
 from verified.lmm.session import Session
 from verified.lmm.tasks.paper import PAPER
 from verified.lmm.tasks.perturbations import POSITIVES, TASKS
+from verified.planning.quote import quote, totals, unpriced
 from verified.runtime.made_with import note_of
 
 CAPTIONS = ["a dog runs", "a cat sits", "a dog runs"]

@@ -4,7 +4,7 @@ import pytest
 
 from verified.config import load
 from verified.config.folders import datasets_with
-from verified.report.paths import report_files
+from verified.figures.paths import figure_files
 from verified.report.summary import VERDICTS, left_out, verdict_table, write_summary
 from verified.tables.paths import leading_tables
 
@@ -16,13 +16,12 @@ def settings(**source):
 
 
 def test_a_run_from_videos_shows_all_figures_and_a_release_those_without_videos():
-    demo = report_files(settings(kind="demo"))
+    demo = figure_files(settings(kind="demo"))
     assert "results/one/figures/validation.svg" in demo and "results/one/figures/predictions.svg" in demo
-    assert "results/one/report/captions.html" in demo
     released = settings(kind="released", collection="charades-fig", splits=["test"])
     assert datasets_with(released, "annotated_here") == []
-    files = report_files(released)
-    assert "results/one/report/captions.html" in files and "results/one/figures/clusters.svg" in files
+    files = figure_files(released)
+    assert "results/one/figures/clusters.svg" in files
     assert not any("predictions" in file or "pipeline" in file or "evaluator" in file for file in files)
 
 

@@ -11,10 +11,10 @@ from verified.benchmark.rextime.quote import tasks_of
 from verified.benchmark.rextime.sources import read_captions
 from verified.config import load
 from verified.io.jsonl import write_json
-from verified.lmm.quote import quote
 from verified.lmm.session import Session
 from verified.lmm.tasks.rextime import ANSWER_WITH_SPAN, GENERATION
 from verified.planning.placeholders import missing
+from verified.planning.quote import quote
 from verified.planning.readiness import problems
 
 PRICES = {"price_in": 2.0, "price_out": 8.0}

@@ -8,13 +8,13 @@ import shutil
 import pytest
 from refusals import refused
 
-from verified.corpus.sources import SOURCES, read_sources
 from verified.demo.stand_ins.paths import SHIPPED
 from verified.evaluator import checkpoint
 from verified.features import image_model
 from verified.lmm.prompts import read_prompt
 from verified.lmm.tasks.perturbations import POSITIVES
 from verified.nn.mini_lm import folder as mini_lm_folder
+from verified.released.files import SOURCES, read_sources
 from verified.runtime import shipped
 from verified.runtime.shipped import as_installed, as_on_card
 
@@ -94,7 +94,7 @@ def test_prompts_and_sources_of_an_installed_workflow_are_those_of_its_wheel(tmp
     prompt = (SOURCES.parent / "prompts" / "positives.md").read_bytes()
     files = {"config/sources.csv": SOURCES.read_bytes(), "config/prompts/positives.md": prompt}
     folder = install(tmp_path, "wheel-of-the-workflow", files)
-    for module in ("verified.corpus.sources", "verified.lmm.prompts"):
+    for module in ("verified.released.files", "verified.lmm.prompts"):
         monkeypatch.setattr(f"{module}.WORKFLOW", "wheel-of-the-workflow")
     read_sources(folder / "config" / "sources.csv")
     read_prompt(folder / "config" / "prompts" / "positives.md", POSITIVES)

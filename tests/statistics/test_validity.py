@@ -8,8 +8,8 @@ from shown_settings import shown_settings
 
 from verified.benchmark.vcmr.per_query import PerQuery
 from verified.statistics.validity import false_captions, recall_difference, review_gain
+from verified.tables.added.validity import validity_table
 from verified.tables.collect import Collection
-from verified.tables.validity import validity_table
 
 
 def candidate(ident: int, kind: str, number: int) -> dict:

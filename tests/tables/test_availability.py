@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 from shown_settings import shown_settings
 
-from verified.tables.availability import METRICS, availability_lines, availability_tables
+from verified.tables.added.availability import METRICS, availability_lines, availability_tables
 
 SETTINGS = shown_settings({"sta": "STA", "demo": "Demo"})
 COUNTS = {

@@ -3,7 +3,7 @@
 from shown_settings import shown_settings
 
 from verified.io.jsonl import write_json
-from verified.tables.evaluator import evaluator_table
+from verified.tables.added.evaluator import evaluator_table
 
 AREA = {"faithful": 10, "disturbed": 5, "value": 0.7, "low": 0.6, "high": 0.8}
 NONE = {"faithful": 0, "disturbed": 5, "value": None, "low": None, "high": None}

@@ -2,7 +2,7 @@
 
 from verified.config import load
 from verified.tables.own_corpus import corpus_table, costs_table, lineage_of
-from verified.tables.paths import own_corpus_tables
+from verified.tables.paths import own_corpora
 
 CORPUS = {
     "rows": 9,
@@ -71,5 +71,4 @@ def test_costs_count_each_call_once_and_tell_them_of_a_moment():
 def test_only_folders_of_ones_own_have_them():
     folder = {"title": "K", "source": {"kind": "folder", "videos": "v", "moments": "m.csv"}}
     demo = {"title": "D", "source": {"kind": "demo"}}
-    files = own_corpus_tables(load({"name": "k", "datasets": {"k": folder, "d": demo}}))
-    assert files == ["results/k/annotations/tables.json"]
+    assert own_corpora(load({"name": "k", "datasets": {"k": folder, "d": demo}})) == ["k"]

@@ -9,8 +9,8 @@ import pytest
 from shown_settings import shown_settings
 
 from verified.benchmark.published import VERDICTS, Place, read_published
-from verified.corpus.sources import collections
 from verified.io.jsonl import write_json
+from verified.released.files import collections
 from verified.tables.bounds import range_without
 from verified.tables.collect import Collection
 from verified.tables.reproduction import (

@@ -176,6 +176,34 @@ def test_a_metric_is_a_function(copy):
     assert all(low < value < high and abs(value - 100 * (1 + 1 / 3) / 2) < 0.01 for *_, value, low, high in cells)
 
 
+TABULATE = """
+import json, sys
+from pathlib import Path
+from verified.config import read
+from verified.tables.added import added_inputs, added_tables
+from verified.tables.shown import shown
+settings = read("config/nano.yaml")
+files = added_inputs(settings)(None)
+(moments,) = files["added_lengths"]
+Path(moments).parent.mkdir(parents=True)
+rows = [dict(split="test", start=0.0, end=end) for end in (1.0, 2.0, 4.0)]
+Path(moments).write_text("".join(json.dumps(row) + chr(10) for row in rows))
+(table,) = added_tables(shown(settings), None, dict(added_lengths=[moments]))
+print(json.dumps([table.key, *table.texts()]))
+"""
+
+
+def test_a_table_is_a_file(copy):
+    (copy / PACKAGE / "tables/added/lengths.py").write_text(blocks("A table")[0])
+    assert changed(copy) == {f"{PACKAGE}tables/added/lengths.py"}
+    plan = planned(copy, nano())
+    (inputs,) = re.findall(r"rule build_tables:\n +input: (.*)", plan)
+    assert "results/nano/corpus/moments.jsonl" in inputs
+    made = run(copy, "-c", TABULATE)
+    assert made.returncode == 0, made.stdout
+    assert json.loads(made.stdout) == ["lengths", ["Nano-FIG", "test", "3", "2.00"]]
+
+
 SUBTITLES = """1
 00:00:00,000 --> 00:00:01,500
 A red ball

@@ -7,8 +7,8 @@ from verified.config.folders import dataset_of
 from verified.config.sources import PublishedSource, ReleasedSource
 from verified.config.trust import confidence_warning
 from verified.corpus.held_out import HELD_OUT
-from verified.corpus.released_source import Release, resolve
 from verified.errors import InputError
+from verified.released.collections import Release, resolve
 from verified.runtime.folders import key_of
 
 

@@ -19,7 +19,7 @@ from verified.errors import InputError
 def show_quote(arguments: argparse.Namespace) -> int:
     """Print a row per data set, task and model; returns Snakemake's status where --look fails."""
     from verified.config import read
-    from verified.lmm.quote import quote, totals, unpriced
+    from verified.planning.quote import quote, totals, unpriced
 
     config = read(*arguments.configfile)
     if arguments.look and (status := _look(config, arguments)):

@@ -93,9 +93,14 @@ def _positive(text: str) -> int:
 def search(arguments: argparse.Namespace) -> int:
     """Print the moments; raises InputError where there is no index."""
     if arguments.refresh:
+        from verified.__main__ import parser
         from verified.search.refresh import refresh
 
-        print(f"{arguments.refresh}: {refresh(arguments.refresh)} searches run again")
+        def search(command: list[str]) -> None:
+            again = parser().parse_args(command)
+            again.run(again)
+
+        print(f"{arguments.refresh}: {refresh(arguments.refresh, search)} searches run again")
         return 0
     if arguments.query is None:
         raise InputError("no sentence to search for", remedy='verified search "a person opens the fridge"')

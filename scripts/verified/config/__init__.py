@@ -10,11 +10,12 @@ from pydantic_core import ErrorDetails
 
 from verified.config.annotations import Annotations
 from verified.config.base import Section
-from verified.config.datasets import DataSet
+from verified.config.datasets import RESERVED, DataSet
 from verified.config.evaluator import Evaluator
 from verified.config.export import Export
 from verified.config.features import Features
 from verified.config.generation import Generation
+from verified.config.json_schema import properties_at
 from verified.config.layers import layered
 from verified.config.longform import Longform
 from verified.config.retrieval import Retrieval
@@ -73,8 +74,6 @@ class Config(Section):
     @field_validator("datasets")
     @classmethod
     def folder_names(cls, datasets: dict[str, DataSet]) -> dict[str, DataSet]:
-        from verified.config.folders import RESERVED
-
         for name in datasets:
             if not name or not all(c.isascii() and (c.islower() or c.isdigit() or c == "-") for c in name):
                 raise ValueError(f"data set name {name!r} must be lower-case letters, digits and hyphens")
@@ -171,6 +170,4 @@ def _written_path(location: tuple[int | str, ...], values: Any) -> list[int | st
 
 def _keys_beside(path: list[int | str]) -> list[str]:
     """Valid keys of the section that holds the last part of `path`."""
-    from verified.config.schema import properties_at
-
-    return properties_at(path[:-1])
+    return properties_at(Config.model_json_schema(), path[:-1])

@@ -5,6 +5,29 @@ from pydantic import Field, model_validator
 from verified.config.base import Section
 from verified.config.sources import Source
 
+RESERVED = {
+    "annotations",
+    "captions",
+    "corpus",
+    "evaluator",
+    "export",
+    "features",
+    "figures",
+    "keyframes",
+    "longform",
+    "perturbations",
+    "report",
+    "retrieval",
+    "review",
+    "rextime",
+    "search",
+    "statistics",
+    "study",
+    "tables",
+    "weights",
+}
+"""Folders of stages below results/NAME: no data set may be called so."""
+
 
 class Keyframes(Section):
     """Keyframe selection (section 3.1 and 3.4)."""

@@ -16,29 +16,6 @@ from verified.runtime.snakemake_types import OfDataset
 
 Read = TypeVar("Read")
 
-RESERVED = {
-    "annotations",
-    "captions",
-    "corpus",
-    "evaluator",
-    "export",
-    "features",
-    "figures",
-    "keyframes",
-    "longform",
-    "perturbations",
-    "report",
-    "retrieval",
-    "review",
-    "rextime",
-    "search",
-    "statistics",
-    "study",
-    "tables",
-    "weights",
-}
-"""Folders of stages below results/NAME: no data set may be called so."""
-
 
 def home(settings: Config) -> str:
     """Folder of what belongs to the configuration as a whole."""
@@ -48,6 +25,11 @@ def home(settings: Config) -> str:
 def dataset_wildcard(settings: Config, dataset: str) -> str:
     """The value of the wildcard `dataset` for the data set of this key."""
     return dataset if dataset == settings.name else f"{settings.name}/{dataset}"
+
+
+def dataset_wildcards(settings: Config, datasets: Iterable[str]) -> list[str]:
+    """The values of the wildcard `dataset` for the data sets of these keys."""
+    return [dataset_wildcard(settings, dataset) for dataset in datasets]
 
 
 def dataset_folder(settings: Config, dataset: str) -> str:

@@ -1,11 +1,15 @@
 """Training and testing of the retrieval models (section 4, supplement B)."""
 
 import difflib
+from pathlib import Path
 from typing import Literal
 
 from pydantic import Field, field_validator, model_validator
 
 from verified.config.base import Section
+
+MODELS = Path(__file__).resolve().parents[1] / "benchmark" / "vcmr" / "models"
+"""Folder of the models' files; the name of a model is that of its file."""
 
 
 class Training(Section):
@@ -97,9 +101,12 @@ class Retrieval(Section):
         return training
 
 
-def _known(name: str) -> None:
-    from verified.benchmark.vcmr.registry import model_names
+def model_names() -> list[str]:
+    """Names of the retrieval models, in alphabetical order: those of their files."""
+    return sorted(file.stem for file in MODELS.glob("[a-z]*.py"))
 
+
+def _known(name: str) -> None:
     if name not in model_names():
         near = difflib.get_close_matches(name, model_names(), n=1, cutoff=0.4)
         hint = f"did you mean {near[0]!r}? " if near else ""

@@ -4,8 +4,8 @@ import logging
 import os
 from pathlib import Path
 
-from verified.corpus.sources import SourceFile, verify
 from verified.errors import InputError
+from verified.released.files import SourceFile, verify
 from verified.runtime.download import download_part
 
 log = logging.getLogger("verified")

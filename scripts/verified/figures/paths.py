@@ -5,7 +5,15 @@ from collections.abc import Callable
 from verified.benchmark.vcmr.paths import possible_runs
 from verified.config import Config, outputs
 from verified.config.datasets import DataSet
-from verified.config.folders import dataset_of, dataset_values, evaluator_folder
+from verified.config.folders import (
+    dataset_folder,
+    dataset_of,
+    dataset_values,
+    datasets_with,
+    evaluator_folder,
+    home,
+    shown_datasets,
+)
 from verified.evaluator.paths import pretrains
 from verified.runtime.folders import key_of
 from verified.tables.layout import FOLDERS, TABLES, TITLES, Table, runs
@@ -81,6 +89,18 @@ def figures_of(settings: Config, dataset: str) -> list[str]:
     if settings.datasets[dataset].source.annotated_here and {("xml", "cog", "fig"), ("xml", "fig", "fig")} <= possible:
         names.append("predictions")
     return names
+
+
+def figure_files(settings: Config) -> list[str]:
+    """The figures of all data sets that the report shows, and the evaluator's training where there is one."""
+    files = [
+        f"{dataset_folder(settings, name)}/figures/{figure}.svg"
+        for name in shown_datasets(settings)
+        for figure in figures_of(settings, name)
+    ]
+    if datasets_with(settings, "annotated_here"):
+        files.append(f"{home(settings)}/figures/evaluator-training.svg")
+    return files
 
 
 def _shows(table: Table, possible: set[tuple[str, str, str]]) -> bool:

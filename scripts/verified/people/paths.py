@@ -10,16 +10,6 @@ from verified.errors import InputError
 from verified.runtime.folders import key_of
 
 
-def review_tables(settings: Config) -> list[str]:
-    """The tables of the review of each data set, where the configuration names files of decisions."""
-    if not settings.annotations.review:
-        return []
-    return [
-        f"{dataset_folder(settings, name)}/annotations/review/tables.json"
-        for name in datasets_with(settings, "annotated_here")
-    ]
-
-
 def page_folders(settings: Config, kind: Literal["study", "review"]) -> Callable[[object], list[str]]:
     """An input function: the pages of every data set that the workflow annotates. Raises InputError for none."""
 

@@ -11,11 +11,11 @@ from verified.config.trust import any_confidence_warning
 from verified.errors import InputError
 from verified.io.jsonl import finite, read_jsonl
 from verified.lmm.ledger import Ledger
-from verified.lmm.quote import quote, totals
 from verified.planning.check_corpus import corpus_findings
 from verified.planning.check_endpoints import endpoint_findings
 from verified.planning.check_machine import batch_findings, disk_findings, gpu_findings, processor_findings
 from verified.planning.findings import Finding
+from verified.planning.quote import quote, totals
 from verified.planning.readiness import problems
 from verified.weights.wanted import wanted_models
 

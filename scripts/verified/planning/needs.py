@@ -7,10 +7,10 @@ from verified.config import Config
 from verified.config.folders import dataset_folder
 from verified.config.generation import ROLES
 from verified.config.sources import PublishedSource
-from verified.corpus.sources import collections
 from verified.errors import InputError
 from verified.io.moments_file import read_moments_file
 from verified.planning.placeholders import published_moments
+from verified.released.files import collections
 from verified.weights.lock import read_lock
 from verified.weights.wanted import wanted_models
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from verified.config import Config
 from verified.config.sources import PublishedSource
-from verified.corpus.released_source import DOWNLOADS, resolve
-from verified.corpus.sources import SOURCES, SourceFile, collections
 from verified.errors import InputError
 from verified.planning.supplied import supplied
+from verified.released.collections import DOWNLOADS, resolve
+from verified.released.files import SOURCES, SourceFile, collections
 
 
 def missing(config: Config, directory: Path) -> list[str]:

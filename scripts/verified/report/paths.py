@@ -3,11 +3,9 @@
 from collections.abc import Callable
 
 from verified.annotations.paths import annotation_files, release_of
-from verified.benchmark.mad.paths import figure_files as film_figures
 from verified.config import Config, outputs
-from verified.config.folders import dataset_folder, dataset_of, dataset_values, datasets_with, home, shown_datasets
+from verified.config.folders import dataset_of, dataset_values
 from verified.config.trust import confidence_warning
-from verified.figures.paths import figures_of
 from verified.runtime.folders import key_of
 
 
@@ -50,15 +48,3 @@ def browser_facts(settings: Config) -> Callable[[object], dict]:
 def title_of(settings: Config) -> Callable[[object], str]:
     """A params function: the title of ``wildcards.dataset``."""
     return dataset_values(settings, lambda dataset: dataset.title)
-
-
-def report_files(settings: Config) -> list[str]:
-    """Every file that the report shows: tables, summary, and each data set's figures and captions."""
-    files = [f"{home(settings)}/{path}" for path in ("tables", "report/summary.html", "report/verdicts.html")]
-    for name in shown_datasets(settings):
-        folder = dataset_folder(settings, name)
-        files.append(f"{folder}/report/captions.html")
-        files += [f"{folder}/figures/{figure}.svg" for figure in figures_of(settings, name)]
-    if datasets_with(settings, "annotated_here"):
-        files.append(f"{home(settings)}/figures/evaluator-training.svg")
-    return files + film_figures(settings)

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Generator
 
 from verified.errors import InputError
+from verified.io.video_reader import READER
 from verified.runtime.amx import limit_onednn
 from verified.runtime.children import die_with, tie_children
 from verified.runtime.gpu_leases import lease
@@ -17,8 +18,6 @@ from verified.runtime.secrets import redacted
 from verified.runtime.snakemake_types import Script
 
 PARENT = "VERIFIED_SNAKEMAKE"
-READER = "VERIFIED_VIDEO_READER"
-"""Names the library that decodes videos in this process and its children (see `video.decord_reader`)."""
 
 ENVIRONMENT = {
     "OMP_WAIT_POLICY": "passive",

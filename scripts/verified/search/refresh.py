@@ -10,6 +10,7 @@ import contextlib
 import io
 import re
 import shlex
+from collections.abc import Callable
 from pathlib import Path
 
 from verified.errors import InputError
@@ -18,22 +19,19 @@ from verified.io.files import write_text
 BLOCK = re.compile(r"(<!-- output of: verified (search .+?) -->\n)(```text\n.*?^```\n)?", re.DOTALL | re.MULTILINE)
 
 
-def refresh(page: Path) -> int:
-    """Replace the output of every search in `page`; returns how many there are.
+def refresh(page: Path, search: Callable[[list[str]], object]) -> int:
+    """Replace the output of every search in `page` by what `search` prints for its arguments; returns how many.
 
     Raises InputError for a page without any, and where a search fails: the page is then left as it was.
     """
-    from verified.__main__ import parser
-
     try:
         text = page.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"cannot be read: {error}", file=page) from None
 
     def output(match: re.Match) -> str:
-        arguments = parser().parse_args(shlex.split(match[2]))
         with contextlib.redirect_stdout(io.StringIO()) as out:
-            arguments.run(arguments)
+            search(shlex.split(match[2]))
         return f"{match[1]}```text\n{out.getvalue()}```\n"
 
     text, count = BLOCK.subn(output, text)

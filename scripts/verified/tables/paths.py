@@ -4,13 +4,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import cast
 
-from verified.benchmark.mad.paths import table_files as longform_tables
-from verified.benchmark.rextime.paths import table_files as rextime_tables
 from verified.benchmark.vcmr.paths import possible_runs
 from verified.config import Config, outputs
-from verified.config.folders import dataset_folder, dataset_values, evaluator_folder, shown_datasets
+from verified.config.folders import dataset_folder, dataset_values, shown_datasets
 from verified.config.sources import DemoSource
-from verified.people.paths import review_tables
 from verified.tables.layout import runs
 
 
@@ -24,24 +21,9 @@ def run_files(settings: Config, name: str) -> list[str]:
     ]
 
 
-def stage_tables(settings: Config) -> list[str]:
-    """Tables that stages outside the paper's contribute (tables/table.py): a line per stage, its files if it is on."""
-    return [
-        *rextime_tables(settings),
-        *longform_tables(settings),
-        *review_tables(settings),
-        *own_corpus_tables(settings),
-    ]
-
-
 def own_corpora(settings: Config) -> list[str]:
     """Shown data sets whose source is a user's folder."""
     return [name for name in annotated_here(settings) if settings.datasets[name].source.users_own]
-
-
-def own_corpus_tables(settings: Config) -> list[str]:
-    """What came in and out and what it took, for each user's folder."""
-    return [f"{dataset_folder(settings, name)}/annotations/tables.json" for name in own_corpora(settings)]
 
 
 def leading_tables(settings: Config) -> list[str]:
@@ -77,12 +59,6 @@ def published(settings: Config) -> list[str]:
 def annotated_here(settings: Config) -> list[str]:
     """Shown data sets whose annotations this workflow makes itself."""
     return [name for name in shown_datasets(settings) if settings.datasets[name].source.annotated_here]
-
-
-def ablations(settings: Config) -> list[str]:
-    """What fine-tuning is worth, where the configuration asks for it and has captions to fine-tune on."""
-    wanted = settings.evaluator.ablation and annotated_here(settings)
-    return [f"{evaluator_folder(settings)}/ablation.json"] if wanted else []
 
 
 def validity_runs(settings: Config) -> dict[str, list[str]]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from verified import __version__
 from verified.config.engines import ENGINES
 from verified.config.trust import NOT_TRUSTED, untrusted
-from verified.tables.availability import availability_lines
+from verified.tables.added.availability import availability_lines
 from verified.tables.collect import Collection
 from verified.tables.layout import TITLES
 from verified.tables.shown import Shown, ShownDataSet, ShownModel, ShownRole

@@ -1,8 +1,8 @@
 """A table that any stage can contribute: a header, rows, notes; carried from rule to rule as JSON.
 
 `build_tables` writes each one as KEY.md, .csv, .tex and .html with the run's provenance, and its numbers into all.csv.
-A stage outside the paper's tables writes its tables with `write_table_json` in a rule of its own and adds the file to
-`stage_tables` in tables/paths.py; nothing else has to know of it.
+A file in `tables/added` makes such tables of what a run has built; a stage whose tables take a job of their own writes
+them with `write_table_json` in a rule, whose file adds them to `STAGE_TABLES`. Nothing else has to know of them.
 """
 
 import math

@@ -296,7 +296,7 @@ PUBLISHED = {
 
 def published_source(collection: str, folder: str | None) -> ReleasedSource:
     """All splits of a published collection, in `folder` or by download."""
-    from verified.corpus.sources import collections
+    from verified.released.files import collections
 
     splits = tuple(collections()[collection])
     return ReleasedSource(kind="released", collection=collection, splits=splits, released_dir=folder)
@@ -304,7 +304,7 @@ def published_source(collection: str, folder: str | None) -> ReleasedSource:
 
 def published_files(settings: Config, collection: str) -> list[str]:
     """Paths of the available files of a published collection."""
-    from verified.corpus.released_source import resolve
+    from verified.released.collections import resolve
 
     return resolve(published_source(collection, settings.longform.published_dir)).all_paths
 
@@ -327,15 +327,3 @@ def table_layout(settings: Config) -> dict:
         "gather": section.vlg_net.gather,
         "encoder": section.encoder,
     }
-
-
-def table_files(settings: Config) -> list[str]:
-    """The stage's tables for `build_tables`; none where the configuration asks for none."""
-    return [f"{folder(settings)}/tables.json"] if settings.longform.described else []
-
-
-def figure_files(settings: Config) -> list[str]:
-    """The stage's figures for the report."""
-    names = ["moments", "sentences"] if settings.longform.described else []
-    names += ["splits", "lengths"] if film_sets(settings) else []
-    return [f"{folder(settings)}/figures/{name}.svg" for name in names]

@@ -141,11 +141,6 @@ def writing(settings: Config) -> dict:
     return rextime | settings.generation.model_dump(mode="json", include={"attempts", "frame_side"})
 
 
-def table_files(settings: Config) -> list[str]:
-    """The suite's tables, if it is on."""
-    return [f"{folder(settings)}/tables.json"] if is_on(settings) else []
-
-
 def is_on(settings: Config) -> bool:
     """Whether the configuration asks for anything of the suite."""
     return bool(settings.rextime.sources or settings.rextime.released)

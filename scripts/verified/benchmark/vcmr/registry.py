@@ -9,13 +9,13 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from verified.config.retrieval import MODELS, model_names
 from verified.errors import InputError
 
 if TYPE_CHECKING:
     from verified.benchmark.vcmr.contract import RetrievalModel
 
 _CLASSES: dict[str, type["RetrievalModel"]] = {}
-_MODELS = Path(__file__).with_name("models")
 
 
 def register(name: str) -> Callable[[type["RetrievalModel"]], type["RetrievalModel"]]:
@@ -34,14 +34,9 @@ def register(name: str) -> Callable[[type["RetrievalModel"]], type["RetrievalMod
     return add
 
 
-def model_names() -> list[str]:
-    """Names of the models that have a file, in alphabetical order. Imports nothing heavy."""
-    return sorted(file.stem for file in _MODELS.glob("[a-z]*.py"))
-
-
 def is_two_stage(name: str) -> bool:
     """Whether the model works on ranked lists: read from its file's source, so that planning imports nothing heavy."""
-    return _declares_two_stage(_MODELS / f"{name}.py", registered=name)
+    return _declares_two_stage(MODELS / f"{name}.py", registered=name)
 
 
 def _declares_two_stage(file: Path, name: str = "", registered: str = "") -> bool:
@@ -88,9 +83,9 @@ def _bases(node: ast.ClassDef, tree: ast.Module, file: Path) -> list[tuple[Path,
         for alias in statement.names:
             known = alias.asname or alias.name
             if source == "verified.benchmark.vcmr.models":
-                modules[known] = _MODELS / f"{alias.name}.py"
+                modules[known] = MODELS / f"{alias.name}.py"
             elif source.startswith("verified.benchmark.vcmr.models."):
-                places[known] = (_MODELS / f"{source.rpartition('.')[2]}.py", alias.name)
+                places[known] = (MODELS / f"{source.rpartition('.')[2]}.py", alias.name)
     for base in node.bases:
         if isinstance(base, ast.Attribute) and isinstance(base.value, ast.Name) and base.value.id in modules:
             places[ast.unparse(base)] = (modules[base.value.id], base.attr)

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any, ClassVar, Literal
 
 from verified.config.sources.section import SourceSection
+from verified.released.collections import read_splits, resolve
 
 
 class PublishedSource(SourceSection):
@@ -33,13 +34,26 @@ class PublishedSource(SourceSection):
         return {"videos": self.videos, "moments": f"{corpus}/listed.jsonl"}
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        from verified.corpus.published_source import published_rows
+        """One row per caption, of all splits that are at hand, in the order of the configuration.
 
-        return published_rows(self)
+        Nothing is dropped here: a moment without length or without its video is excluded where it is joined with the
+        videos, with a reason. Raises InputError (see `read_splits`).
+        """
+        for split, rows in read_splits(self, annotators=True):
+            for row in rows:
+                start, end = row["time"]
+                moment = {
+                    "desc_id": row["desc_id"],
+                    "video": row["video"],
+                    "start": start,
+                    "end": end,
+                    "split": split,
+                    "caption": row["cog_desc"],
+                }
+                spans = row.get("annotator_times") if self.annotators == "all" else None
+                yield moment | ({"annotator_times": spans} if spans else {})
 
     def inputs(self) -> list[str]:
-        from verified.corpus.released_source import resolve
-
         return resolve(self).all_paths
 
     @property
@@ -47,6 +61,4 @@ class PublishedSource(SourceSection):
         return False
 
     def split_names(self) -> set[str]:
-        from verified.corpus.released_source import resolve
-
         return set(resolve(self).splits)

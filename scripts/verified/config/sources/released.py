@@ -5,6 +5,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from verified.config.sources.section import SourceSection
+from verified.released.collections import resolve
 
 
 class ReleasedSource(SourceSection):
@@ -24,8 +25,6 @@ class ReleasedSource(SourceSection):
     """Folder with video.h5, text-cog.h5 and text-fig.h5 for the retrieval models; without it none is trained."""
 
     def inputs(self) -> list[str]:
-        from verified.corpus.released_source import resolve
-
         return resolve(self).all_paths
 
     @property

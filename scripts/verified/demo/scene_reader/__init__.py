@@ -63,6 +63,11 @@ class SceneReader:
 
             return coarse.coarse_caption(request, rng)
         if request.task.startswith("rextime/"):
+            if (task := request.task.removeprefix("rextime/")) in ("related_event", "answer_with_span", "locate"):
+                # Imported here because stages that read no frames have no OpenCV in their environment.
+                from verified.demo.scene_reader import across_frames
+
+                return across_frames.reply(task, request, rng)
             from verified.demo.scene_reader import across_time
 
             return across_time.reply(request, rng, self.spoiled_share)

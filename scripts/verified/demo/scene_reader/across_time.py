@@ -48,11 +48,6 @@ def reply(request: Request, rng: random.Random, spoiled_share: float) -> Reply:
             return _verification(request)
         case "options":
             return _options(request, rng, spoiled_share)
-        case "related_event" | "answer_with_span" | "locate":
-            # Imported here because stages that read no frames have no OpenCV in their environment.
-            from verified.demo.scene_reader import across_frames
-
-            return across_frames.reply(task, request, rng)
     return Reply("", "error", "unknown-task", f"no task {request.task!r}")
 
 

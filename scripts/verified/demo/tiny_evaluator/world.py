@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from verified.corpus.clips import sample_event
+from verified.demo.event_clips import sample_event
 from verified.demo.full_captions import DYNAMIC, STATIC, Description, describe, disturb, word
 from verified.demo.world import draw_event, facts
 from verified.runtime.seeds import derive_seed

@@ -18,7 +18,7 @@ import numpy as np
 
 from verified.errors import InputError
 from verified.io.video.decode import Decoder, TimedFrame, open_video
-from verified.runtime.job import READER
+from verified.io.video_reader import READER
 
 SANE_FRAMES = 4
 """The last frame's duration counts where it is shorter than so many frames at the nominal rate."""

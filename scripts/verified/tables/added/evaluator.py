@@ -1,6 +1,12 @@
 """The table of the noise evaluator: how well it recognises disturbed captions, and what its fine-tuning gains."""
 
+from pathlib import Path
+
+from verified.config import Config
+from verified.config.folders import dataset_folder, evaluator_folder
 from verified.io.jsonl import read_json
+from verified.tables.collect import Collection
+from verified.tables.paths import annotated_here
 from verified.tables.shown import Shown
 from verified.tables.table import Estimate, SimpleTable, Value
 
@@ -9,6 +15,7 @@ HEADER = (
     *("Static AUROC", "of faithful", "and static"),
     *("Dynamic AUROC", "of faithful captions", "and dynamic"),
 )
+ABLATION = "ablation.json"
 SETS = {"spoiled": "candidates, by the truth", "perturbations": "perturbations never trained on"}
 VARIANTS = {
     "no fine-tuning": "not fine-tuned",
@@ -16,6 +23,19 @@ VARIANTS = {
     "hard_negatives own": "fine-tuned with its own disturbed negatives",
     "hard_negatives all": "fine-tuned with all disturbed negatives",
 }
+
+
+def inputs(settings: Config) -> list[str]:
+    """Validation on each data set whose annotations the workflow makes, and the ablation, where it is asked for."""
+    validated = annotated_here(settings)
+    ablation = [f"{evaluator_folder(settings)}/{ABLATION}"] if settings.evaluator.ablation and validated else []
+    return [*(f"{dataset_folder(settings, name)}/evaluator/validation.json" for name in validated), *ablation]
+
+
+def tables(settings: Shown, collection: Collection, files: list[str]) -> list[SimpleTable]:
+    """See `evaluator_table`."""
+    ablations = [file for file in files if Path(file).name == ABLATION]
+    return [evaluator_table(settings, [file for file in files if file not in ablations], ablations)]
 
 
 def evaluator_table(settings: Shown, validations: list[str], ablations: list[str]) -> SimpleTable:

@@ -4,12 +4,25 @@ Videos disappear from where data sets were collected. Recall over the queries th
 paper that had all of them: a lower bound counts each missing ground truth as a miss, as if the model had been asked.
 """
 
+from verified.config import Config
+from verified.config.folders import dataset_folder
 from verified.tables.collect import Collection
 from verified.tables.layout import TITLES
+from verified.tables.paths import published
 from verified.tables.shown import Shown
 from verified.tables.table import SimpleTable
 
 METRICS = (*(("VCMR", metric) for metric in ("0.5/r1", "0.5/r10", "0.7/r1", "0.7/r10")), ("VR", "r1"), ("VR", "r10"))
+
+
+def inputs(settings: Config) -> list[str]:
+    """What is at hand of each data set whose coarse annotations are published."""
+    return [f"{dataset_folder(settings, name)}/corpus/counts.json" for name in published(settings)]
+
+
+def tables(settings: Shown, collection: Collection, files: list[str]) -> list[SimpleTable]:
+    """See `availability_tables`; `collection` has read the `files`."""
+    return availability_tables(settings, collection)
 
 
 def availability_tables(settings: Shown, collection: Collection) -> list[SimpleTable]:

@@ -1,10 +1,23 @@
 """The validity table: what the demo's stages did, against what was drawn."""
 
+from verified.config import Config
+from verified.config.folders import dataset_folder
 from verified.tables.collect import Collection
+from verified.tables.paths import demos
 from verified.tables.shown import Shown
 from verified.tables.table import ONE_TRAINING_NOTE, Estimate, SimpleTable, Value
 
 HEADER = ("Data set", "Check", "Value", "Units", "Of", "Aim", "Met")
+
+
+def inputs(settings: Config) -> list[str]:
+    """Checks of each data set whose truth is known."""
+    return [f"{dataset_folder(settings, name)}/statistics/validity.json" for name in demos(settings)]
+
+
+def tables(settings: Shown, collection: Collection, files: list[str]) -> list[SimpleTable]:
+    """See `validity_table`; `collection` has read the `files`."""
+    return [validity_table(settings, collection)]
 
 
 def validity_table(settings: Shown, collection: Collection) -> SimpleTable:

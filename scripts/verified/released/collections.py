@@ -1,0 +1,161 @@
+"""Collections of published annotations: which splits are at hand, and their rows."""
+
+import difflib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Protocol
+
+from verified.errors import InputError
+from verified.released.files import SOURCES, SourceFile, collections, how_to_get, verify
+from verified.released.formats import read_split
+
+DOWNLOADS = Path("resources/released")
+
+
+class Collected(Protocol):
+    """A source of data set whose annotations are files of a collection (see `verified.config.sources`)."""
+
+    @property
+    def collection(self) -> str: ...
+
+    @property
+    def splits(self) -> tuple[str, ...] | None: ...
+
+    @property
+    def released_dir(self) -> str | None: ...
+
+
+@dataclass(frozen=True)
+class Release:
+    """The part of a collection that is available."""
+
+    collection: str
+    folder: Path
+    """Folder of its files, also of those to be downloaded."""
+    files: dict[str, tuple[SourceFile, ...]]
+    """Split → files, for the available splits, in the order of the configuration."""
+    missing: dict[str, str]
+    """Split of the collection that is not available (or not requested) → reason."""
+
+    @property
+    def splits(self) -> list[str]:
+        """Available splits."""
+        return list(self.files)
+
+    @property
+    def kind(self) -> str:
+        """``fig``, or ``cog`` for a collection with coarse captions only."""
+        formats = {file.format for files in self.files.values() for file in files}
+        return "fig" if formats == {"fig"} else "cog"
+
+    def paths(self, split: str) -> list[Path]:
+        """Paths of the files of one split."""
+        return [self.folder / file.place for file in self.files[split]]
+
+    @property
+    def all_paths(self) -> list[str]:
+        """Paths of the files of all available splits."""
+        return [str(path) for split in self.files for path in self.paths(split)]
+
+
+def resolve(source: Collected, listed: Path | None = None) -> Release:
+    """Which splits of `source` can be read: all of their files are in the folder, or are open for download.
+
+    A collection that `config/sources.csv` does not list is a user's own: ``SPLIT.jsonl`` files in `released_dir`, in
+    FIG form. Raises InputError for an unknown collection or split, and when no split is available.
+    """
+    return _resolve(source.collection, source.splits, source.released_dir, getattr(source, "sources", None), listed)
+
+
+@cache
+def _resolve(
+    collection: str,
+    splits: tuple[str, ...] | None,
+    released_dir: str | None,
+    own_list: str | None,
+    listed: Path | None,
+) -> Release:
+    listed = listed or Path(own_list or SOURCES)
+    known = collections(listed)
+    if collection in known:
+        published = known[collection]
+    elif released_dir and splits:
+        published = {split: (_own_file(collection, split),) for split in splits}
+    else:
+        near = difflib.get_close_matches(collection, known, n=1)
+        raise InputError(
+            f"unknown collection {collection!r}" + (f"; did you mean {near[0]!r}?" if near else ""),
+            file=listed,
+            remedy="for annotations of your own, name their folder in released_dir, and their splits",
+        )
+    wanted = published if splits is None else splits
+    unknown = [split for split in wanted if split not in published]
+    if unknown:
+        raise InputError(
+            f"collection {collection!r} has no split {unknown[0]!r}",
+            remedy=f"its splits are {', '.join(published)}",
+        )
+    local_folder = released_dir or (own_list and listed.parent)
+    folder = Path(local_folder) if local_folder else DOWNLOADS
+    files: dict[str, tuple[SourceFile, ...]] = {}
+    missing: dict[str, str] = {}
+    for split in [*wanted, *(split for split in published if split not in wanted)]:
+        absent = [file for file in published[split] if not _at_hand(file, folder, bool(local_folder))]
+        if split not in wanted:
+            missing[split] = "not asked for in the configuration"
+        elif absent:
+            missing[split] = f"{folder / absent[0].place} is not there: {how_to_get(absent[0])}"
+        else:
+            files[split] = published[split]
+    if not files:
+        raise InputError(
+            f"no split of collection {collection!r} is at hand",
+            remedy="; ".join(f"{split}: {why}" for split, why in missing.items()),
+        )
+    return Release(collection, folder, files, missing)
+
+
+def _own_file(collection: str, split: str) -> SourceFile:
+    return SourceFile(collection, split, "", "fig", f"{split}.jsonl", "", "", None, None, "", "own")
+
+
+def _at_hand(file: SourceFile, folder: Path, local: bool) -> bool:
+    return (folder / file.place).is_file() or (file.access == "open" and not local)
+
+
+def read_release(source: Collected, split: str, listed: Path | None = None) -> list[dict]:
+    """Checked rows of one split in FIG form, ids unique over the available splits (see `read_splits`)."""
+    for name, rows in read_splits(source, listed):
+        if name == split:
+            return rows
+    raise InputError(f"split {split!r} is not at hand")
+
+
+def read_splits(
+    source: Collected, listed: Path | None = None, annotators: bool = False
+) -> Iterator[tuple[str, list[dict]]]:
+    """The available splits with their checked rows in FIG form, ids unique over all of them; each file is read once.
+
+    Every file is compared with its published size and SHA-256 first; where none is known, with the number of rows.
+    With `annotators`, rows have all annotators' spans where the file does. Raises InputError.
+    """
+    release = resolve(source, listed)
+    first_id = 0
+    for name, files in release.files.items():
+        paths = {file.format: release.folder / file.place for file in files}
+        for file in files:
+            verify(paths[file.format], file)
+        rows = read_split(paths, first_id)
+        expected = files[0].rows
+        if expected is not None and len(rows) != expected:
+            raise InputError(
+                f"{len(rows)} rows, {expected} were published", file=paths[files[0].format], remedy=how_to_get(files[0])
+            )
+        yield name, rows if annotators else [_without_annotators(row) for row in rows]
+        first_id += len(rows)
+
+
+def _without_annotators(row: dict) -> dict:
+    return {key: value for key, value in row.items() if key != "annotator_times"}

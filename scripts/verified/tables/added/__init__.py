@@ -1,0 +1,46 @@
+"""Tables beside the paper's: each file here is one, and nothing lists them. It has two functions:
+
+- ``inputs(settings: Config) -> list[str]``: the files that it is made from; none where the configuration has no such
+  table, and `build_tables` depends on them;
+- ``tables(settings: Shown, collection: Collection, files: list[str]) -> list[SimpleTable]``: what it makes of them.
+
+They stand in `all.csv` by the names of their files.
+"""
+
+import importlib
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+
+from verified.config import Config
+from verified.runtime.digest import modules_digest
+from verified.tables.collect import Collection
+from verified.tables.shown import Shown
+from verified.tables.table import SimpleTable
+
+
+def table_modules() -> dict[str, ModuleType]:
+    """The files of this folder by name, in alphabetical order."""
+    names = sorted(file.stem for file in Path(__file__).parent.glob("[a-z]*.py"))
+    return {name: importlib.import_module(f"{__name__}.{name}") for name in names}
+
+
+def added_inputs(settings: Config) -> Callable[[object], dict[str, list[str]]]:
+    """An input function, to be unpacked: the files of each table, as `added_NAME`."""
+    files = {f"added_{name}": module.inputs(settings) for name, module in table_modules().items()}
+    return lambda wildcards: {name: paths for name, paths in files.items() if paths}
+
+
+def added_code() -> str:
+    """A digest of the code of all tables here."""
+    return modules_digest(*(f"tables.added.{name}" for name in table_modules()))
+
+
+def added_tables(settings: Shown, collection: Collection, inputs: Mapping[str, Sequence[str]]) -> list[SimpleTable]:
+    """The tables whose files are among the named `inputs` of `build_tables`."""
+    return [
+        table
+        for name, module in table_modules().items()
+        if inputs.get(f"added_{name}")
+        for table in module.tables(settings, collection, list(inputs[f"added_{name}"]))
+    ]

@@ -1,0 +1,103 @@
+"""Which rooms of the package may import which: those below, never those above, and no two one another."""
+
+import ast
+from pathlib import Path
+
+PACKAGE = Path(__file__).resolve().parents[2] / "scripts" / "verified"
+PACKAGES = {"verified"} | {
+    ".".join(("verified", *file.parent.relative_to(PACKAGE).parts)) for file in PACKAGE.rglob("__init__.py")
+}
+
+ORDER = (
+    *("errors", "io", "runtime", "nn"),
+    *("released", "config", "weights"),
+    *("benchmark", "lmm", "corpus", "keyframes", "captions", "perturbations", "evaluator", "annotations", "features"),
+    *("benchmark.vcmr", "demo", "statistics", "tables", "figures"),
+    *("benchmark.mad", "people", "benchmark.rextime", "benchmark.comparison", "benchmark.board"),
+    *("report", "search", "export", "planning", "cli", "__main__"),
+)
+"""The rooms from the ground up: each imports those before it alone. `benchmark` is what all benchmarks share."""
+
+UPWARDS = {
+    ("corpus", "keyframes.scores"): "Scenes, from which moments are proposed, are found by the scores of keyframes.",
+    ("corpus", "keyframes.segments"): "The same scenes are cut as the segments of a moment are.",
+    ("corpus", "captions.clips"): "A proposed moment is shown to the model that captions it as any moment is.",
+    ("evaluator", "demo.stand_ins.paths"): "Where the weights lie that come with the workflow is said beside them.",
+    ("features", "demo.stand_ins.paths"): "The same, of the image backbone.",
+    ("evaluator", "demo.tiny_evaluator.stem"): "The evaluator's size `tiny` is built where all sizes are.",
+    ("demo", "benchmark.mad.annotations"): "The demo's long videos are rendered with annotations in the form of MAD.",
+    ("demo", "benchmark.mad.audio"): "Their sound is the one that MAD's alignment reads.",
+    ("cli", "__main__"): "The searches that a page shows are typed again, so they are parsed as typed commands are.",
+}
+"""(room, module that it imports) → why this arrow may point upwards."""
+
+
+def modules() -> dict[str, ast.Module]:
+    """The parsed modules of the package, by dotted name without `verified.`."""
+    found = {}
+    for file in sorted(PACKAGE.rglob("*.py")):
+        name = ".".join(file.relative_to(PACKAGE).with_suffix("").parts)
+        found[name.removesuffix(".__init__")] = ast.parse(file.read_text(encoding="utf-8"))
+    return found
+
+
+def imports(tree: ast.Module, known: dict[str, ast.Module]) -> set[str]:
+    """Modules of the package that a module imports, also inside functions; not those for type checkers alone."""
+    found, waiting = set(), list(tree.body)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            continue
+        waiting += ast.iter_child_nodes(node)
+        if isinstance(node, ast.Import):
+            named = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"line {node.lineno}: a relative import"
+            whole = [f"{node.module}.{alias.name}" for alias in node.names]
+            named = [name if name.removeprefix("verified.") in known else str(node.module) for name in whole]
+        else:
+            continue
+        found |= {name.removeprefix("verified.") for name in named if name.startswith("verified.")}
+    return found
+
+
+def room(module: str) -> str:
+    """The longest name in `ORDER` that a module lies in."""
+    parts = module.split(".")
+    names = [".".join(parts[:n]) for n in (2, 1)]
+    return next((name for name in names if name in ORDER), names[-1])
+
+
+MODULES = modules()
+ARROWS = {name: imports(tree, MODULES) for name, tree in MODULES.items() if name != "__init__"}
+
+
+def test_every_room_has_its_place():
+    assert {room(name) for name in ARROWS} == set(ORDER)
+
+
+def test_no_arrow_points_upwards():
+    place = {name: number for number, name in enumerate(ORDER)}
+    upwards = {
+        (room(name), target)
+        for name, targets in ARROWS.items()
+        for target in targets
+        if place[room(target)] > place[room(name)]
+    }
+    assert upwards - UPWARDS.keys() == set(), "import from a room below, or move what both use there"
+    assert UPWARDS.keys() - upwards == set(), "these arrows are gone: take them from the list"
+    assert all(reason.endswith(".") and "\n" not in reason for reason in UPWARDS.values())
+
+
+def test_no_modules_import_one_another():
+    circle = []
+    for start in ARROWS:
+        seen, waiting = set(), list(ARROWS[start])
+        while waiting:
+            module = waiting.pop()
+            if module not in seen:
+                seen.add(module)
+                waiting += ARROWS.get(module, ())
+        if start in seen:
+            circle.append(start)
+    assert not circle
