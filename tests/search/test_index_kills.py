@@ -1,49 +1,12 @@
 """A change of an index that is killed at any write, rename or removal is finished by repeating it, byte for byte."""
 
-import os
 import shutil
-import sys
-from pathlib import Path
 
 import pytest
-import torch
+from kill_points import contents, killed_at
 from small_index import describe_videos, random_videos, write_corpus
 
 from verified.search.update import add_files, remove_videos, update
-
-CHANGES = {"os.rename", "os.remove", "os.rmdir", "os.mkdir", "shutil.rmtree"}
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    files = (path for path in folder.rglob("*") if path.is_file() and path.name != ".lock")
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
-
-
-def killed_at(number: int, change) -> bool:
-    """Run `change` in a child that ends without any cleaning up before its `number`-th change of a file.
-
-    Returns whether it came that far.
-    """
-    child = os.fork()
-    if child:
-        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
-    seen = 0
-
-    def count(event, arguments):
-        nonlocal seen
-        writes = event == "open" and isinstance(arguments[1], str) and set(arguments[1]) & set("wax+")
-        if event in CHANGES or writes:
-            seen += 1
-            if seen == number:
-                os._exit(9)
-
-    try:
-        torch.set_num_threads(1)
-        sys.addaudithook(count)
-        change()
-        os._exit(0)
-    except BaseException:
-        os._exit(1)
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,6 @@
 """The forms by name."""
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import get_args
@@ -28,8 +29,13 @@ WRITERS: dict[str, Callable[[Path, Collection], None]] = {
 
 
 def write_form(form: str, folder: Path, collection: Collection, shard_captions: int, media=None) -> None:
-    """Write `collection` in one form; only WebDataset shards take `media` and `shard_captions`."""
-    folder.mkdir(parents=True, exist_ok=True)
+    """Write `collection` in one form; only WebDataset shards take `media` and `shard_captions`.
+
+    What stands in `folder` goes first: cards list what lies there, and a killed job may have left something.
+    """
+    if folder.exists():
+        shutil.rmtree(folder)
+    folder.mkdir(parents=True)
     if form == "webdataset":
         write_webdataset(folder, collection, shard_captions, media)
     else:

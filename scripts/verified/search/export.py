@@ -1,5 +1,6 @@
 """An index as plain files, for another engine: vectors in row order and a table that says what each row is."""
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -16,18 +17,21 @@ def export(folder: Path, output: Path, rows_per_file: int = ROWS_PER_FILE) -> in
     row per vector, in the same order), and further pairs of at most `rows_per_file` rows; returns how many rows.
 
     Removed videos are left out. Vectors are to be compared by their inner product; a video's score is the largest of
-    its rows'. Raises InputError for an output folder that is not empty.
+    its rows'. The folder appears when all is written. Raises InputError for an output folder that is not empty.
     """
     segments = opened(folder, read_manifest(folder))
     if output.exists() and any(output.iterdir()):
         raise InputError("is not empty", file=output, remedy="name a folder that is not there")
-    output.mkdir(parents=True, exist_ok=True)
+    temporary = output.with_name(f".{output.name}.partial")
+    if temporary.exists():
+        shutil.rmtree(temporary)  # of an export that was killed
+    temporary.mkdir(parents=True)
     vectors, names, spans = [], [], []
     count = files = buffered = 0
 
     def write() -> None:
         nonlocal files, buffered
-        _write(output, files, np.concatenate(vectors), np.concatenate(names), np.concatenate(spans))
+        _write(temporary, files, np.concatenate(vectors), np.concatenate(names), np.concatenate(spans))
         files, buffered = files + 1, 0
         for column in (vectors, names, spans):
             column.clear()
@@ -45,6 +49,7 @@ def export(folder: Path, output: Path, rows_per_file: int = ROWS_PER_FILE) -> in
             buffered, count = buffered + len(clip_vectors), count + len(clip_vectors)
     if buffered:
         write()
+    temporary.replace(output)
     return count
 
 
