@@ -138,7 +138,7 @@ def test_an_import_of_reviews(start, place, record_property):
     """Decisions come back through a rule: its script runs as Snakemake runs it, seals and all."""
     write_jsonl(start / "moments.jsonl", MOMENTS)
     write_jsonl(start / "scores.jsonl", SCORES)
-    rows = [decision(n, what) for n, what in ((1, "accept"), (2, "reject"), (3, "accept"))]
+    rows = [decision(1, "accept"), decision(2, "reject", reason="wrong"), decision(3, "accept", "bob")]
     write_jsonl(start / "a.jsonl", [{key: row[key] for key in row if key not in ("file", "row")} for row in rows])
     script = PROJECT / "scripts" / "people" / "adjudicate_review.py"
     code = compile(script.read_text(encoding="utf-8"), str(script), "exec")
@@ -148,7 +148,7 @@ def test_an_import_of_reviews(start, place, record_property):
         output=Script(outcomes=f"{out}/settled.json", tables=f"{out}/tables.json"),
         params=Script(datasets=["kitchen"], lint={}, title="Kitchen"),
         wildcards=Script(dataset="kitchen"),
-        log=["log"],
+        log=[],
         rule="adjudicate_review",
         resources=Script(gpu=0),
         threads=1,
