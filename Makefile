@@ -9,7 +9,7 @@
 # make test-slurm     the workflow on a SLURM of its own; needs root on Debian or its kin, and installs SLURM
 # make test-vllm      the vLLM engine on the CPU, in an environment of its own (3.7 GB)
 # make test-real      real things: clips and a small language model that packages carry, in an environment of its own
-# make rehearsal      the paper's run from end to end in minutes: its configuration, models of the same classes at toy size
+# make rehearsal      the paper's run from end to end in minutes: its configuration, models of the same classes at tiny size
 # make test-gpu       everything that needs a GPU; each part says why it is left out where there is none
 # make audit     look the pinned packages up in the public list of known vulnerabilities
 # ARGS="..."     is passed on to snakemake or pytest, e.g. make tables ARGS="--configfile config/released.yaml"
@@ -21,7 +21,7 @@ ARGS ?=
 # A package index that offers CPU builds of torch, as pip's --extra-index-url; see README.md.
 TORCH_INDEX ?=
 
-.PHONY: tables report study test test-long test-browser test-faults test-slurm test-vllm test-real test-gpu rehearsal stand-ins demo-full audit lint format lock env
+.PHONY: tables report study test test-long test-browser test-faults test-slurm test-vllm test-real test-gpu rehearsal pretrained demo-full audit lint format lock env
 
 tables: env
 	$(BIN)/snakemake --cores all results/tables $(ARGS)
@@ -96,14 +96,14 @@ demo-full: env
 	$(BIN)/snakemake --cores all results/tables --configfile config/demo-full.yaml $(ARGS)
 
 # Trains the weights that come with the workflow anew, half an hour of one core, and puts them in their place.
-WEIGHTS := scripts/verified/demo/stand_ins/weights
-stand-ins: env
-	$(BIN)/snakemake --cores all stand_ins --configfile config/stand-ins.yaml $(ARGS)
+WEIGHTS := scripts/verified/demo/pretrained/weights
+pretrained: env
+	$(BIN)/snakemake --cores all pretrained --configfile config/pretrained.yaml $(ARGS)
 	mkdir -p $(WEIGHTS)/image-backbone
-	cp results/stand-ins/card.json results/stand-ins/image-backbone.log.jsonl $(WEIGHTS)/
-	cp results/stand-ins/image-backbone/config.json results/stand-ins/image-backbone/model.safetensors $(WEIGHTS)/image-backbone/
-	cp results/stand-ins/evaluator/demo/pretrained.safetensors $(WEIGHTS)/evaluator.safetensors
-	cp results/stand-ins/evaluator/demo/pretraining.jsonl $(WEIGHTS)/evaluator.log.jsonl
+	cp results/pretrained/card.json results/pretrained/image-backbone.log.jsonl $(WEIGHTS)/
+	cp results/pretrained/image-backbone/config.json results/pretrained/image-backbone/model.safetensors $(WEIGHTS)/image-backbone/
+	cp results/pretrained/evaluator/demo/pretrained.safetensors $(WEIGHTS)/evaluator.safetensors
+	cp results/pretrained/evaluator/demo/pretraining.jsonl $(WEIGHTS)/evaluator.log.jsonl
 
 audit: env
 	$(PYTHON) -m venv --clear $(VENV).audit

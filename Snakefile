@@ -19,7 +19,7 @@ include: "rules/evaluator.smk"
 
 if settings.evaluator.size == "tiny" and settings.evaluator.backbone is None:
 
-    include: "rules/stand_ins.smk"
+    include: "rules/demo.smk"
 
 
 include: "rules/validation.smk"

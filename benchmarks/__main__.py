@@ -37,7 +37,7 @@ RUNS = {
     "retrieval": "Search of the benchmark",
     "lists": "Suppression and metrics",
     "evaluation": "`verified evaluate`",
-    "longform": "Films",
+    "longform": "Movies",
     "text_search": "Search by a sentence",
 }
 """Benchmark → heading of its table. What each compares stands in the table."""
@@ -47,7 +47,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", choices=list(RUNS), default=list(RUNS), metavar="NAME")
     parser.add_argument("--into", type=Path, metavar="PAGE", help="put the tables into this page as well")
-    options, passed = parser.parse_known_args()  # --turns and --toy are the benchmarks' own
+    options, passed = parser.parse_known_args()  # --turns and --tiny are the benchmarks' own
     limit_onednn()
     tables = {}
     began = time.monotonic()

@@ -29,7 +29,7 @@ def main() -> None:
     parser = described(__doc__)
     parser.add_argument("annotations", nargs="?", type=Path, help="FIG JSONL, of which the fine captions are taken")
     options = asked(parser)
-    texts = captions_of(options.annotations)[: 24 if options.toy else CAPTIONS]
+    texts = captions_of(options.annotations)[: 24 if options.tiny else CAPTIONS]
     compare(options.turns, *encoded(texts))
     compare(options.turns, tagged(texts))
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):

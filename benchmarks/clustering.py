@@ -20,7 +20,7 @@ def main() -> None:
     parser = described(__doc__)
     parser.add_argument("embeddings", nargs="?", type=Path, help="embeddings.npz of a data set")
     options = asked(parser)
-    vectors = read(options.embeddings) if options.embeddings else made_up(200 if options.toy else 16128)
+    vectors = read(options.embeddings) if options.embeddings else made_up(200 if options.tiny else 16128)
     if not (ours(vectors) == scikit_learn(vectors)).all():
         sys.exit("the labels differ")
     count, dim = vectors.shape

@@ -28,7 +28,7 @@ def main() -> None:
     neighbours = [multiprocessing.Process(target=_spin, daemon=True) for _ in range(options.neighbours)]
     for neighbour in neighbours:
         neighbour.start()
-    for work, (_, threads, what, unit, amount) in list(WORK.items())[-1 if options.toy else 0 :]:
+    for work, (_, threads, what, unit, amount) in list(WORK.items())[-1 if options.tiny else 0 :]:
         digests: set[str] = set()
         own, bare = (
             Side(name, partial(taken, work, threads, given, tuple(ENVIRONMENT), digests), amount)

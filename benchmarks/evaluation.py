@@ -48,7 +48,7 @@ print(json.dumps(recalls))
 
 def main() -> None:
     options = asked(described(__doc__))
-    queries = 30 if options.toy else 3720
+    queries = 30 if options.tiny else 3720
     with tempfile.TemporaryDirectory() as folder:
         files = str(Path(folder, "truth.jsonl")), str(Path(folder, "submission.json"))
         write(*files, queries)

@@ -24,15 +24,15 @@ def main() -> None:
     torch.set_num_threads(1)
     torch.manual_seed(0)
     with torch.inference_mode():
-        compare(options.turns, *scored(options.toy))
-    compare(options.turns, trained(2 if options.toy else 16))
+        compare(options.turns, *scored(options.tiny))
+    compare(options.turns, trained(2 if options.tiny else 16))
 
 
-def scored(toy: bool) -> list[Row]:
+def scored(tiny: bool) -> list[Row]:
     """All candidates of a moment, and the fusion layers alone."""
     import torch
 
-    model, pixels = shortened(toy), torch.randn(1, FRAMES, 3, 224, 224)
+    model, pixels = shortened(tiny), torch.randn(1, FRAMES, 3, 224, 224)
     ids, mask = torch.randint(5, 1000, (CAPTIONS, WORDS)), torch.ones(CAPTIONS, WORDS, dtype=torch.int64)
     tokens, _ = model.encode_video(pixels)
     states = model.text(ids, mask)
@@ -66,13 +66,13 @@ def scored(toy: bool) -> list[Row]:
     return rows
 
 
-def shortened(toy: bool):
+def shortened(tiny: bool):
     """An evaluator with L/16's proportions and random weights, computing as scoring does."""
     from verified.evaluator.architecture import Architecture
     from verified.evaluator.model import NoiseEvaluator
     from verified.nn.linear import through_onednn
 
-    width, layers = (64, 1) if toy else (256, 5)
+    width, layers = (64, 1) if tiny else (256, 5)
     size = Architecture(
         "shortened",
         FRAMES,

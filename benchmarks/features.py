@@ -28,8 +28,8 @@ def main() -> None:
 
     torch.set_num_threads(1)
     name = "ResNet-152" if options.resnet152 else "ResNet-50"
-    backbone = resnet([1, 1, 1, 1] if options.toy else DEPTHS[name])
-    sizes = [(8, 120)] if options.toy else [(8, 240), (8, 360), (8, 480)] if options.resnet152 else [(8, 360)]
+    backbone = resnet([1, 1, 1, 1] if options.tiny else DEPTHS[name])
+    sizes = [(8, 120)] if options.tiny else [(8, 240), (8, 360), (8, 480)] if options.resnet152 else [(8, 360)]
     videos = [described_video(made_video(seconds, height)) for seconds, height in sizes]
     frames = sum(round(row["duration"] * FPS) for row in videos)
     batch = np.random.default_rng(0).integers(0, 256, (BATCH, backbone.size, backbone.size, 3), dtype=np.uint8)

@@ -50,7 +50,7 @@ def main() -> None:
     parser = described(__doc__)
     parser.add_argument("--requests", type=int, default=1000, help="to the paced engine, a turn")
     options = asked(parser)
-    paced, count = (20, 50) if options.toy else (options.requests, 3000)
+    paced, count = (20, 50) if options.tiny else (options.requests, 3000)
     with tempfile.TemporaryDirectory() as folder:
         names = (Path(folder, f"{number}.sqlite") for number in itertools.count())
         compare(

@@ -20,7 +20,7 @@ IDS = "from verified.benchmark.vcmr.tokens import load_tokeniser\nload_tokeniser
 EVALUATOR = """
 from verified.evaluator.checkpoint import load_checkpoint
 from verified.evaluator.score import score_candidates
-from verified.demo.stand_ins.paths import SHIPPED
+from verified.demo.pretrained.paths import SHIPPED
 load_checkpoint(SHIPPED / "evaluator.safetensors")
 """
 LAYERS = """
@@ -44,7 +44,7 @@ def main() -> None:
     limit = interpreter("an interpreter that imports torch", "import torch")
     rows = [
         Row(work, "jobs", interpreter("as jobs do it", own), interpreter(library, slow), limit)
-        for work, library, slow, own in (pairs[2:3] if options.toy else pairs)
+        for work, library, slow, own in (pairs[2:3] if options.tiny else pairs)
     ]
     compare(options.turns, *rows)
 

@@ -22,7 +22,7 @@ THRESHOLD = 0.5
 
 def main() -> None:
     options = asked(described(__doc__))
-    count, some = (40, 10) if options.toy else (17000, 1000)
+    count, some = (40, 10) if options.tiny else (17000, 1000)
     lists, truth = random_lists(count)
     few, few_truth = lists.take(np.arange(some)), truth.take(np.arange(some))
     kept, hits = suppress(few, THRESHOLD), per_query("VCMR", few_truth, few)["0.5/r100"]

@@ -1,4 +1,4 @@
-"""Zero-shot grounding in one film: clip sums and prefix sums beside pooling each proposal.
+"""Zero-shot grounding in one movie: clip sums and prefix sums beside pooling each proposal.
 
     python benchmarks/longform.py                         # 20 minutes, 60 queries, 512 numbers a frame; half a minute
     python benchmarks/longform.py --minutes 110.77 --queries 600
@@ -23,7 +23,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=20.0)
     parser.add_argument("--queries", type=int, default=60)
     options = asked(parser)
-    frames, queries = made_up(1.0, 4) if options.toy else made_up(options.minutes, options.queries)
+    frames, queries = made_up(1.0, 4) if options.tiny else made_up(options.minutes, options.queries)
     if np.abs(prefix_sums(frames, queries) - each_proposal(frames, queries)).max() > 1e-6:
         sys.exit("the best moments differ")
     count = len(queries)
@@ -31,7 +31,7 @@ def main() -> None:
     beside = side("each proposal pooled", lambda: each_proposal(frames, queries), count)
     limit = side("NMS alone", suppression(frames, queries), count)
     minutes = len(frames) / FPS / 60
-    compare(options.turns, Row(f"{count} queries in a film of {minutes:.0f} minutes", "queries", own, beside, limit))
+    compare(options.turns, Row(f"{count} queries in a movie of {minutes:.0f} minutes", "queries", own, beside, limit))
 
 
 def made_up(minutes: float, queries: int) -> tuple[np.ndarray, np.ndarray]:

@@ -2,7 +2,7 @@
 
     python benchmarks/memory.py          # some minutes; no part of the tables
 
-Reading and keyframes of 180 s beside 30 s of video, DBSCAN of 16,128 captions beside scikit-learn's, one film of
+Reading and keyframes of 180 s beside 30 s of video, DBSCAN of 16,128 captions beside scikit-learn's, one movie of
 110.77 minutes with 40 queries, and re-ranking of one query's 100 videos of up to 240 clips.
 """
 
@@ -12,15 +12,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import clustering
-import longform
 import reranking
 import video
 from made_video import described_video, made_video
 from sides import described
 
+import longform
 from features import BATCH
 
-FILM = 110.77, 40
+MOVIE = 110.77, 40
 RERANKED = "conquer", 1, 100, 240, 768
 
 
@@ -29,7 +29,9 @@ def main() -> None:
     for work in (video.sample, video.keyframes, grid_features):
         show(f"{work.__name__} of 180 s beside 30 s", *(of_video(work, seconds) for seconds in (180, 30)))
     show("DBSCAN beside scikit-learn's", *(peak(cluster, work) for work in ("ours", "scikit_learn")))
-    show("a film by prefix sums beside each proposal", *(peak(film, work) for work in ("prefix_sums", "each_proposal")))
+    show(
+        "a movie by prefix sums beside each proposal", *(peak(movie, work) for work in ("prefix_sums", "each_proposal"))
+    )
     show("re-ranking beside the model and features at rest", *(peak(rerank, run) for run in (True, False)))
 
 
@@ -54,8 +56,8 @@ def cluster(work: str) -> None:
     getattr(clustering, work)(clustering.made_up(16128))
 
 
-def film(work: str) -> None:
-    getattr(longform, work)(*longform.made_up(*FILM))
+def movie(work: str) -> None:
+    getattr(longform, work)(*longform.made_up(*MOVIE))
 
 
 def rerank(run: bool) -> None:

@@ -29,7 +29,7 @@ def main() -> None:
     import torch
 
     torch.set_num_threads(1)
-    for work in options.work[-1:] if options.toy else options.work:
+    for work in options.work[-1:] if options.tiny else options.work:
         make, what, unit, amount, times, needed = WORK[work]
         torch.manual_seed(0)
         run, compared = make()

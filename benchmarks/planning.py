@@ -38,14 +38,14 @@ def main() -> None:
     parser.add_argument("--videos", type=int, default=20000)
     parser.add_argument("--shards", type=int, default=50)
     options = asked(parser)
-    videos, shards = (24, 2) if options.toy else (options.videos, options.shards)
+    videos, shards = (24, 2) if options.tiny else (options.videos, options.shards)
     with tempfile.TemporaryDirectory() as folder:
         many, few, one = (Path(folder, name) for name in ("many", "few", "one"))
         moments = lay_out(many, videos, shards)
         quoted = lay_out(few, min(videos, 2000), shards)
         lay_out(one, 1, shards)
-        time.sleep(0 if options.toy else SETTLED)
-        rows = [] if options.toy else start_rows(many, one, videos)
+        time.sleep(0 if options.tiny else SETTLED)
+        rows = [] if options.tiny else start_rows(many, one, videos)
         with contextlib.chdir(folder):  # where there is no ledger
             compare(options.turns, *rows, *job_rows(many, moments, shards), quote_row(few, quoted, shards))
 

@@ -23,7 +23,7 @@ def main() -> None:
     torch.set_num_threads(1)
     with torch.no_grad():
         for name, title in MODELS.items():
-            inputs = prepare(name, *((1, 3, 8, 96) if options.toy else (QUERIES, VIDEOS, CLIPS, HIDDEN)))
+            inputs = prepare(name, *((1, 3, 8, 96) if options.tiny else (QUERIES, VIDEOS, CLIPS, HIDDEN)))
             check(title, inputs)
             pairs = len(inputs[1]) * len(inputs[3])
             limit = arithmetic(multiplications(lambda inputs=inputs: ours(*inputs)), pairs)

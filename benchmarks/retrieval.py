@@ -36,7 +36,7 @@ SIZES = (
     Size("3,720 queries of Charades-FIG", 3720, 1334, 48, 2, 12, plain=50),
     Size("170 of ActivityNet-FIG's 17,000 queries", 170, 4885, 240, 1, 180, plain=2),
 )
-TOY = (Size("toy", 20, 30, 16, 2, 12, plain=4),)
+TINY = (Size("tiny", 20, 30, 16, 2, 12, plain=4),)
 
 
 def main() -> None:
@@ -44,7 +44,7 @@ def main() -> None:
     import torch
 
     torch.set_num_threads(1)
-    for size in TOY if options.toy else SIZES:
+    for size in TINY if options.tiny else SIZES:
         made = made_up(size)
         found = made.search().vr.video[: size.plain, 0]
         if (found != made.plain_lists(size.plain)[:, 0].numpy()).any():

@@ -49,7 +49,7 @@ class Row(NamedTuple):
 
 
 def asked(parser: argparse.ArgumentParser) -> argparse.Namespace:
-    """What a benchmark was asked for, `turns` and `toy` among it; the head of its table is printed.
+    """What a benchmark was asked for, `turns` and `tiny` among it; the head of its table is printed.
 
     From here on numpy computes in one thread; PyTorch's are set where it is loaded.
     """
@@ -58,7 +58,7 @@ def asked(parser: argparse.ArgumentParser) -> argparse.Namespace:
 
     threadpool_limits(1)
     parser.add_argument("--turns", type=int, default=TURNS, help=f"of each side (default {TURNS})")
-    parser.add_argument("--toy", action="store_true", help="sizes that say nothing, to see that the benchmark runs")
+    parser.add_argument("--tiny", action="store_true", help="sizes that say nothing, to see that the benchmark runs")
     options = parser.parse_args()
     print(HEAD, flush=True)
     return options

@@ -30,8 +30,8 @@ def main() -> None:
 
     faiss.omp_set_num_threads(1)
     model = encoder()
-    compare(options.turns, encoded(model, 2 if options.toy else QUERIES))
-    for clips in [1000] if options.toy else options.clips:
+    compare(options.turns, encoded(model, 2 if options.tiny else QUERIES))
+    for clips in [1000] if options.tiny else options.clips:
         with tempfile.TemporaryDirectory() as folder:
             compare(options.turns, found(Path(folder), clips, model))
 

@@ -25,7 +25,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=int, default=30)
     parser.add_argument("--height", type=int, default=360, choices=list(WIDTHS))
     options = asked(parser)
-    seconds, height = (8, 120) if options.toy else (options.seconds, options.height)
+    seconds, height = (8, 120) if options.tiny else (options.seconds, options.height)
     path, frames = made_video(seconds, height), seconds * FPS
     compare(options.turns, *rows(path, seconds, frames))
 

@@ -29,4 +29,4 @@ rule ask_models:
         asked_in=asked_in_of("results/{dataset}/captions/asked/{stage}-{job}.json"),
         seed=settings.seed,
     script:
-        "../scripts/lmm/ask.py"
+        "../scripts/generation/ask.py"

@@ -10,7 +10,7 @@ rule caption_statics:
     output:
         captions="results/{dataset}/captions/statics/{shard}.jsonl",
         counts="results/{dataset}/captions/statics/{shard}.counts.json",
-        spoiled="results/{dataset}/captions/statics/{shard}.spoiled.jsonl",
+        corrupted="results/{dataset}/captions/statics/{shard}.corrupted.jsonl",
     log:
         "logs/{dataset}/caption_statics/{shard}.log",
     benchmark:
@@ -32,7 +32,7 @@ rule caption_statics:
         llm=settings.generation.llm.identity(),
         candidates=settings.generation.candidates,
         attempts=settings.generation.attempts,
-        spoiled_share=settings.generation.scene_reader.spoiled_share,
+        corrupted_share=settings.generation.scene_reader.corrupted_share,
         shards=settings.shards,
         asked_in=asked_in_of("results/{dataset}/captions/statics/{shard}.counts.json"),
         seed=settings.seed,
@@ -52,7 +52,7 @@ rule caption_dynamics:
     output:
         captions="results/{dataset}/captions/dynamics/{shard}.jsonl",
         counts="results/{dataset}/captions/dynamics/{shard}.counts.json",
-        spoiled="results/{dataset}/captions/dynamics/{shard}.spoiled.jsonl",
+        corrupted="results/{dataset}/captions/dynamics/{shard}.corrupted.jsonl",
     log:
         "logs/{dataset}/caption_dynamics/{shard}.log",
     benchmark:
@@ -77,7 +77,7 @@ rule caption_dynamics:
         questions=settings.generation.questions,
         attempts=settings.generation.attempts,
         frame_side=settings.generation.frame_side,
-        spoiled_share=settings.generation.scene_reader.spoiled_share,
+        corrupted_share=settings.generation.scene_reader.corrupted_share,
         shards=settings.shards,
         asked_in=asked_in_of("results/{dataset}/captions/dynamics/{shard}.counts.json"),
         seed=settings.seed,
@@ -85,17 +85,17 @@ rule caption_dynamics:
         "../scripts/captions/describe_dynamics.py"
 
 
-rule collect_spoiled:
-    """What the demo's engine falsified on purpose: for tests and the validity table, and nothing else."""
+rule collect_corrupted:
+    """What the demo's engine corrupted on purpose: for tests and the validity table, and nothing else."""
     input:
-        statics="results/{dataset}/captions/statics/{shard}.spoiled.jsonl",
-        dynamics="results/{dataset}/captions/dynamics/{shard}.spoiled.jsonl",
+        statics="results/{dataset}/captions/statics/{shard}.corrupted.jsonl",
+        dynamics="results/{dataset}/captions/dynamics/{shard}.corrupted.jsonl",
     output:
-        spoiled="results/{dataset}/captions/spoiled/{shard}.jsonl",
+        corrupted="results/{dataset}/captions/corrupted/{shard}.jsonl",
     log:
-        "logs/{dataset}/collect_spoiled/{shard}.log",
+        "logs/{dataset}/collect_corrupted/{shard}.log",
     benchmark:
-        "logs/{dataset}/collect_spoiled/{shard}.tsv"
+        "logs/{dataset}/collect_corrupted/{shard}.tsv"
     conda:
         "../envs/captions.yaml"
     threads: 1
@@ -103,4 +103,4 @@ rule collect_spoiled:
         mem_mb=scale_by_attempt(500),
         runtime=scale_by_attempt(10),
     script:
-        "../scripts/captions/collect_spoiled.py"
+        "../scripts/captions/collect_corrupted.py"

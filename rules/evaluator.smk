@@ -45,7 +45,7 @@ rule gather_clips:
 
 
 rule pretrain_evaluator:
-    """A stand-in for UMT's pre-training: clips of a separate world with full true captions."""
+    """In place of UMT's pre-training: clips of a separate world with full true captions."""
     input:
         backbone=backbone_weights(settings),
     output:
@@ -78,7 +78,7 @@ rule pretrain_evaluator:
 
 
 rule finetune_evaluator:
-    """Fine-tuning with disturbed captions of all data sets of the configuration (Equations 9 to 11)."""
+    """Fine-tuning with perturbed captions of all data sets of the configuration (Equations 9 to 11)."""
     input:
         checkpoint=starting_checkpoint(settings),
         moments=tuple_files(settings, "moments"),

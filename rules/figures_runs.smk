@@ -29,7 +29,7 @@ rule draw_training:
 
 
 rule draw_validation:
-    """Scores of faithful and disturbed captions: histograms, calibration, precision over coverage."""
+    """Scores of faithful and perturbed captions: histograms, calibration, precision over coverage."""
     input:
         validation="results/{dataset}/evaluator/validation.json",
     output:

@@ -1,26 +1,26 @@
 import re
 
-from verified.benchmark.mad import paths as film_paths
+from verified.benchmark.mad import paths as movie_paths
 
-FILMS = film_paths.folder(settings)
-FILM_LOGS = f"logs/{settings.name}/longform"
+MOVIES = movie_paths.folder(settings)
+MOVIE_LOGS = f"logs/{settings.name}/longform"
 
 
 wildcard_constraints:
-    films=film_paths.pattern(film_paths.film_sets(settings)),
-    training="|".join(map(re.escape, film_paths.trainings(settings))) or "(?!)",
+    movies=movie_paths.pattern(movie_paths.movie_sets(settings)),
+    training="|".join(map(re.escape, movie_paths.trainings(settings))) or "(?!)",
 
 
-rule render_films:
-    """Films of the demo's world, sound tracks and descriptions with what is planted in them."""
+rule render_movies:
+    """Movies of the demo's world, sound tracks and descriptions with what is planted in them."""
     output:
-        source=directory(f"{FILMS}/{{films}}/source"),
+        source=directory(f"{MOVIES}/{{movies}}/source"),
     log:
-        f"{FILM_LOGS}/render_films/{{films}}.log",
+        f"{MOVIE_LOGS}/render_movies/{{movies}}.log",
     benchmark:
-        f"{FILM_LOGS}/render_films/{{films}}.tsv"
+        f"{MOVIE_LOGS}/render_movies/{{movies}}.tsv"
     wildcard_constraints:
-        films=film_paths.pattern(film_paths.rendered_sets(settings)),
+        movies=movie_paths.pattern(movie_paths.rendered_sets(settings)),
     conda:
         "../envs/longform.yaml"
     threads: 1
@@ -29,25 +29,25 @@ rule render_films:
         runtime=scale_by_attempt(30),
         disk_mb=500,
     params:
-        films=film_paths.set_values(settings),
+        movies=movie_paths.set_values(settings),
         fps=settings.longform.grid.fps,
         seed=settings.seed,
     script:
-        "../scripts/demo/render_films.py"
+        "../scripts/demo/render_movies.py"
 
 
-rule collect_films:
+rule collect_movies:
     """Described tracks to grounded sentences: delay, transcript, dialogue out (section 3.1)."""
     input:
-        manifest=film_paths.manifest_file(settings),
+        manifest=movie_paths.manifest_file(settings),
     output:
-        rows=directory(f"{FILMS}/{{films}}/collected"),
+        rows=directory(f"{MOVIES}/{{movies}}/collected"),
     log:
-        f"{FILM_LOGS}/collect_films/{{films}}.log",
+        f"{MOVIE_LOGS}/collect_movies/{{movies}}.log",
     benchmark:
-        f"{FILM_LOGS}/collect_films/{{films}}.tsv"
+        f"{MOVIE_LOGS}/collect_movies/{{movies}}.tsv"
     wildcard_constraints:
-        films=film_paths.pattern(film_paths.collected_sets(settings)),
+        movies=movie_paths.pattern(movie_paths.collected_sets(settings)),
     conda:
         "../envs/longform.yaml"
     threads: 1
@@ -58,21 +58,21 @@ rule collect_films:
     params:
         settings=settings.longform.collection.model_dump(mode="json"),
     script:
-        "../scripts/mad/collect.py"
+        "../scripts/longform/collect.py"
 
 
-rule extract_film_features:
-    """Frame features of the films of a shard by the joint encoder, streamed."""
+rule extract_movie_features:
+    """Frame features of the movies of a shard by the joint encoder, streamed."""
     input:
-        unpack(film_paths.video_inputs(settings)),
-        **film_paths.encoder_inputs(settings),
+        unpack(movie_paths.video_inputs(settings)),
+        **movie_paths.encoder_inputs(settings),
     output:
-        features=f"{FILMS}/{{films}}/features/frames/{{shard}}.h5",
-        failed=f"{FILMS}/{{films}}/features/frames/{{shard}}.failed.json",
+        features=f"{MOVIES}/{{movies}}/features/frames/{{shard}}.h5",
+        failed=f"{MOVIES}/{{movies}}/features/frames/{{shard}}.failed.json",
     log:
-        f"{FILM_LOGS}/extract_film_features/{{films}}/{{shard}}.log",
+        f"{MOVIE_LOGS}/extract_movie_features/{{movies}}/{{shard}}.log",
     benchmark:
-        f"{FILM_LOGS}/extract_film_features/{{films}}/{{shard}}.tsv"
+        f"{MOVIE_LOGS}/extract_movie_features/{{movies}}/{{shard}}.tsv"
     conda:
         "../envs/longform.yaml"
     threads: settings.longform.encoder_threads
@@ -82,23 +82,23 @@ rule extract_film_features:
         disk_mb=5000,
         gpu=settings.longform.encoder_gpu,
     params:
-        encoder=film_paths.encoder_settings(settings),
+        encoder=movie_paths.encoder_settings(settings),
         fps=settings.longform.grid.fps,
         shards=settings.shards,
     script:
-        "../scripts/mad/extract_features.py"
+        "../scripts/longform/extract_features.py"
 
 
-rule link_film_features:
+rule link_movie_features:
     """One file of links over the shards."""
     input:
-        shards=film_paths.frame_shards(settings),
+        shards=movie_paths.frame_shards(settings),
     output:
-        features=f"{FILMS}/{{films}}/features/frames.h5",
+        features=f"{MOVIES}/{{movies}}/features/frames.h5",
     log:
-        f"{FILM_LOGS}/link_film_features/{{films}}.log",
+        f"{MOVIE_LOGS}/link_movie_features/{{movies}}.log",
     benchmark:
-        f"{FILM_LOGS}/link_film_features/{{films}}.tsv"
+        f"{MOVIE_LOGS}/link_movie_features/{{movies}}.tsv"
     conda:
         "../envs/longform.yaml"
     threads: 1
@@ -106,22 +106,22 @@ rule link_film_features:
         mem_mb=scale_by_attempt(1000),
         runtime=scale_by_attempt(10),
     script:
-        "../scripts/mad/link_features.py"
+        "../scripts/longform/link_features.py"
 
 
-rule list_film_annotations:
-    """Rows of a data set of films, checked against their films and features; what cannot be used, and why."""
+rule list_movie_annotations:
+    """Rows of a data set of movies, checked against their movies and features; what cannot be used, and why."""
     input:
-        unpack(film_paths.annotation_inputs(settings)),
-        unpack(film_paths.feature_files(settings, "frames")),
+        unpack(movie_paths.annotation_inputs(settings)),
+        unpack(movie_paths.feature_files(settings, "frames")),
     output:
-        rows=f"{FILMS}/{{films}}/annotations.jsonl",
-        exclusions=f"{FILMS}/{{films}}/exclusions.jsonl",
-        counts=f"{FILMS}/{{films}}/counts.json",
+        rows=f"{MOVIES}/{{movies}}/annotations.jsonl",
+        exclusions=f"{MOVIES}/{{movies}}/exclusions.jsonl",
+        counts=f"{MOVIES}/{{movies}}/counts.json",
     log:
-        f"{FILM_LOGS}/list_film_annotations/{{films}}.log",
+        f"{MOVIE_LOGS}/list_movie_annotations/{{movies}}.log",
     benchmark:
-        f"{FILM_LOGS}/list_film_annotations/{{films}}.tsv"
+        f"{MOVIE_LOGS}/list_movie_annotations/{{movies}}.tsv"
     conda:
         "../envs/longform.yaml"
     threads: 1
@@ -129,23 +129,23 @@ rule list_film_annotations:
         mem_mb=scale_by_attempt(4000),
         runtime=scale_by_attempt(30),
     params:
-        films=film_paths.set_values(settings),
+        movies=movie_paths.set_values(settings),
     script:
-        "../scripts/mad/list_annotations.py"
+        "../scripts/longform/list_annotations.py"
 
 
 rule extract_sentence_features:
     """Token and sentence features of all usable annotations by the joint encoder."""
     input:
-        **film_paths.encoder_inputs(settings),
-        rows=f"{FILMS}/{{films}}/annotations.jsonl",
+        **movie_paths.encoder_inputs(settings),
+        rows=f"{MOVIES}/{{movies}}/annotations.jsonl",
     output:
-        tokens=f"{FILMS}/{{films}}/features/tokens.h5",
-        sentences=f"{FILMS}/{{films}}/features/sentences.h5",
+        tokens=f"{MOVIES}/{{movies}}/features/tokens.h5",
+        sentences=f"{MOVIES}/{{movies}}/features/sentences.h5",
     log:
-        f"{FILM_LOGS}/extract_sentence_features/{{films}}.log",
+        f"{MOVIE_LOGS}/extract_sentence_features/{{movies}}.log",
     benchmark:
-        f"{FILM_LOGS}/extract_sentence_features/{{films}}.tsv"
+        f"{MOVIE_LOGS}/extract_sentence_features/{{movies}}.tsv"
     conda:
         "../envs/longform.yaml"
     threads: settings.longform.encoder_threads
@@ -155,6 +155,6 @@ rule extract_sentence_features:
         disk_mb=20000,
         gpu=settings.longform.encoder_gpu,
     params:
-        encoder=film_paths.encoder_settings(settings),
+        encoder=movie_paths.encoder_settings(settings),
     script:
-        "../scripts/mad/extract_sentence_features.py"
+        "../scripts/longform/extract_sentence_features.py"

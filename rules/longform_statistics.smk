@@ -1,13 +1,13 @@
-rule describe_films:
-    """A row of Tables 1 and 7 with its histograms, of a data set of films."""
+rule describe_movies:
+    """A row of Tables 1 and 7 with its histograms, of a data set of movies."""
     input:
-        rows=f"{FILMS}/{{films}}/annotations.jsonl",
+        rows=f"{MOVIES}/{{movies}}/annotations.jsonl",
     output:
-        f"{FILMS}/{{films}}/statistics.json",
+        f"{MOVIES}/{{movies}}/statistics.json",
     log:
-        f"{FILM_LOGS}/describe_films/{{films}}.log",
+        f"{MOVIE_LOGS}/describe_movies/{{movies}}.log",
     benchmark:
-        f"{FILM_LOGS}/describe_films/{{films}}.tsv"
+        f"{MOVIE_LOGS}/describe_movies/{{movies}}.tsv"
     conda:
         "../envs/longform.yaml"
     threads: settings.longform.processes
@@ -15,26 +15,26 @@ rule describe_films:
         mem_mb=scale_by_attempt(4000),
         runtime=scale_by_attempt(120),
     params:
-        kind="films",
-        title=lambda wildcards: film_paths.film_sets(settings)[wildcards.films].title,
+        kind="movies",
+        title=lambda wildcards: movie_paths.movie_sets(settings)[wildcards.movies].title,
         model=settings.statistics.spacy_model,
         processes=settings.longform.processes,
     script:
-        "../scripts/mad/describe.py"
+        "../scripts/longform/describe.py"
 
 
 rule describe_dataset:
     """The same for a data set of the configuration, by its coarse captions."""
     input:
-        rows=lambda wildcards: film_paths.moments_of(settings, wildcards.own),
+        rows=lambda wildcards: movie_paths.moments_of(settings, wildcards.own),
     output:
-        f"{FILMS}/datasets/{{own}}.json",
+        f"{MOVIES}/datasets/{{own}}.json",
     log:
-        f"{FILM_LOGS}/describe_dataset/{{own}}.log",
+        f"{MOVIE_LOGS}/describe_dataset/{{own}}.log",
     benchmark:
-        f"{FILM_LOGS}/describe_dataset/{{own}}.tsv"
+        f"{MOVIE_LOGS}/describe_dataset/{{own}}.tsv"
     wildcard_constraints:
-        own=film_paths.pattern(settings.datasets),
+        own=movie_paths.pattern(settings.datasets),
     conda:
         "../envs/longform.yaml"
     threads: settings.longform.processes
@@ -47,21 +47,21 @@ rule describe_dataset:
         model=settings.statistics.spacy_model,
         processes=settings.longform.processes,
     script:
-        "../scripts/mad/describe.py"
+        "../scripts/longform/describe.py"
 
 
 rule describe_published:
     """The same for a published data set, from its own files."""
     input:
-        lambda wildcards: film_paths.published_files(settings, wildcards.collection),
+        lambda wildcards: movie_paths.published_files(settings, wildcards.collection),
     output:
-        f"{FILMS}/published/{{collection}}.json",
+        f"{MOVIES}/published/{{collection}}.json",
     log:
-        f"{FILM_LOGS}/describe_published/{{collection}}.log",
+        f"{MOVIE_LOGS}/describe_published/{{collection}}.log",
     benchmark:
-        f"{FILM_LOGS}/describe_published/{{collection}}.tsv"
+        f"{MOVIE_LOGS}/describe_published/{{collection}}.tsv"
     wildcard_constraints:
-        collection=film_paths.pattern(settings.longform.published),
+        collection=movie_paths.pattern(settings.longform.published),
     conda:
         "../envs/longform.yaml"
     threads: settings.longform.processes
@@ -70,20 +70,20 @@ rule describe_published:
         runtime=scale_by_attempt(120),
     params:
         kind="published",
-        title=lambda wildcards: film_paths.PUBLISHED[wildcards.collection],
+        title=lambda wildcards: movie_paths.PUBLISHED[wildcards.collection],
         folder=settings.longform.published_dir,
         model=settings.statistics.spacy_model,
         processes=settings.longform.processes,
     script:
-        "../scripts/mad/describe.py"
+        "../scripts/longform/describe.py"
 
 
 rule unpack_wordnet:
     """The database files of WordNet 3.0 from NLTK's archive."""
     input:
-        archive=f"{film_paths.UNPACKED_WORDNET}.zip",
+        archive=f"{movie_paths.UNPACKED_WORDNET}.zip",
     output:
-        folder=directory(film_paths.UNPACKED_WORDNET),
+        folder=directory(movie_paths.UNPACKED_WORDNET),
     log:
         "logs/unpack_wordnet.log",
     benchmark:
@@ -96,20 +96,20 @@ rule unpack_wordnet:
         runtime=scale_by_attempt(10),
         disk_mb=100,
     script:
-        "../scripts/mad/unpack_wordnet.py"
+        "../scripts/longform/unpack_wordnet.py"
 
 
 rule measure_uniqueness:
-    """Sentences that are unique in their film by METEOR (appendix A.1.2)."""
+    """Sentences that are unique in their movie by METEOR (appendix A.1.2)."""
     input:
-        rows=f"{FILMS}/{{films}}/annotations.jsonl",
-        wordnet=film_paths.wordnet_files(settings),
+        rows=f"{MOVIES}/{{movies}}/annotations.jsonl",
+        wordnet=movie_paths.wordnet_files(settings),
     output:
-        f"{FILMS}/{{films}}/uniqueness.json",
+        f"{MOVIES}/{{movies}}/uniqueness.json",
     log:
-        f"{FILM_LOGS}/measure_uniqueness/{{films}}.log",
+        f"{MOVIE_LOGS}/measure_uniqueness/{{movies}}.log",
     benchmark:
-        f"{FILM_LOGS}/measure_uniqueness/{{films}}.tsv"
+        f"{MOVIE_LOGS}/measure_uniqueness/{{movies}}.tsv"
     conda:
         "../envs/longform.yaml"
     threads: settings.longform.processes
@@ -117,24 +117,24 @@ rule measure_uniqueness:
         mem_mb=scale_by_attempt(4000),
         runtime=scale_by_attempt(720),
     params:
-        wordnet=film_paths.wordnet_folder(settings),
+        wordnet=movie_paths.wordnet_folder(settings),
         direction=settings.longform.meteor_direction,
         processes=settings.longform.processes,
     script:
-        "../scripts/mad/measure_uniqueness.py"
+        "../scripts/longform/measure_uniqueness.py"
 
 
 rule check_collection:
     """A collection of the demo against what was planted."""
     input:
-        source=f"{FILMS}/{{films}}/source",
-        rows=f"{FILMS}/{{films}}/collected",
+        source=f"{MOVIES}/{{movies}}/source",
+        rows=f"{MOVIES}/{{movies}}/collected",
     output:
-        check=f"{FILMS}/{{films}}/collection.json",
+        check=f"{MOVIES}/{{movies}}/collection.json",
     log:
-        f"{FILM_LOGS}/check_collection/{{films}}.log",
+        f"{MOVIE_LOGS}/check_collection/{{movies}}.log",
     benchmark:
-        f"{FILM_LOGS}/check_collection/{{films}}.tsv"
+        f"{MOVIE_LOGS}/check_collection/{{movies}}.tsv"
     conda:
         "../envs/longform.yaml"
     threads: 1
@@ -142,4 +142,4 @@ rule check_collection:
         mem_mb=scale_by_attempt(1000),
         runtime=scale_by_attempt(10),
     script:
-        "../scripts/mad/check_collection.py"
+        "../scripts/longform/check_collection.py"

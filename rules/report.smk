@@ -18,7 +18,7 @@ rule report_items:
 
 
 rule summarise_report:
-    """The front page's summary, and a verdict for every printed figure."""
+    """The front page's summary, and a verdict for every published figure."""
     input:
         tables=f"{HOME}/tables",
     output:
@@ -27,7 +27,7 @@ rule summarise_report:
             f"{HOME}/report/verdicts.html",
             caption="../report/verdicts.rst",
             category="Verdicts",
-            labels={"page": "all printed figures"},
+            labels={"page": "all published figures"},
         ),
     log:
         f"logs/{settings.name}/summarise_report.log",

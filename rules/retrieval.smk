@@ -48,7 +48,7 @@ rule link_released_features:
         runtime=scale_by_attempt(10),
         disk_mb=100,
     script:
-        "../scripts/vcmr/link_released_features.py"
+        "../scripts/retrieval/link_released_features.py"
 
 
 rule train_model:
@@ -76,7 +76,7 @@ rule train_model:
         settings=training_settings(settings),
         model_code=model_code,
     script:
-        "../scripts/vcmr/train.py"
+        "../scripts/retrieval/train.py"
 
 
 rule rank_training_videos:
@@ -104,7 +104,7 @@ rule rank_training_videos:
         captions=trained_captions,
         model_code=model_code,
     script:
-        "../scripts/vcmr/rank_videos.py"
+        "../scripts/retrieval/rank_videos.py"
 
 
 rule rank_test_videos:
@@ -131,7 +131,7 @@ rule rank_test_videos:
         captions=tested_captions,
         model_code=model_code,
     script:
-        "../scripts/vcmr/rank_videos.py"
+        "../scripts/retrieval/rank_videos.py"
 
 
 rule test_model:
@@ -162,4 +162,4 @@ rule test_model:
         settings_sha256=settings_digest(settings),
         model_code=model_code,
     script:
-        "../scripts/vcmr/test.py"
+        "../scripts/retrieval/test.py"

@@ -41,7 +41,7 @@ rule prepare_review:
         seed=settings.seed,
         page=page_digest("review"),
     script:
-        "../scripts/people/prepare_review.py"
+        "../scripts/review/prepare.py"
 
 
 rule adjudicate_review:
@@ -70,7 +70,7 @@ rule adjudicate_review:
         lint=settings.annotations.lint.model_dump(),
         title=title_of(settings),
     script:
-        "../scripts/people/adjudicate_review.py"
+        "../scripts/review/adjudicate.py"
 
 
 if settings.annotations.review:

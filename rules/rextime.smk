@@ -65,7 +65,7 @@ rule write_rextime_questions:
     output:
         questions=f"{SUITE}/questions/{{shard}}.jsonl",
         fates=f"{SUITE}/questions/{{shard}}.fates.jsonl",
-        spoiled=f"{SUITE}/questions/{{shard}}.spoiled.jsonl",
+        corrupted=f"{SUITE}/questions/{{shard}}.corrupted.jsonl",
         counts=f"{SUITE}/questions/{{shard}}.counts.json",
     log:
         f"logs/{settings.name}/write_rextime_questions/{{shard}}.log",
@@ -85,7 +85,7 @@ rule write_rextime_questions:
         engines=ASKING.engine_code("llm", "video_lmm"),
         llm=settings.generation.llm.identity(),
         video_lmm=settings.generation.video_lmm.identity(),
-        spoiled_share=settings.generation.scene_reader.spoiled_share,
+        corrupted_share=settings.generation.scene_reader.corrupted_share,
         suite=suite_paths.writing(settings),
         shards=settings.shards,
         asked_in=asked_in_of(f"{SUITE}/questions/{{shard}}.counts.json"),

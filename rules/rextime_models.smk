@@ -82,7 +82,7 @@ rule score_rextime:
     """Scores of everybody who took the test, with intervals, beside two baselines that see no video."""
     input:
         questions=suite_paths.tested(settings).values(),
-        submissions=[file for taker in suite_paths.takers(settings).values() for file in taker["files"]],
+        submissions=[file for system in suite_paths.systems(settings).values() for file in system["files"]],
     output:
         results=f"{SUITE}/results.json",
     log:
@@ -97,7 +97,7 @@ rule score_rextime:
         runtime=scale_by_attempt(30),
     params:
         tested=suite_paths.tested(settings),
-        takers=suite_paths.takers(settings),
+        systems=suite_paths.systems(settings),
         seed=settings.seed,
     script:
         "../scripts/rextime/score.py"

@@ -35,4 +35,4 @@ rule prepare_study:
         seed=settings.seed,
         page=page_digest("study"),
     script:
-        "../scripts/people/prepare_study.py"
+        "../scripts/study/prepare.py"

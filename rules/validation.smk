@@ -41,7 +41,7 @@ rule validate_evaluator:
 
 
 rule finetune_without_negatives:
-    """For the ablation: the same fine-tuning without disturbed negatives."""
+    """For the ablation: the same fine-tuning without perturbed negatives."""
     input:
         checkpoint=starting_checkpoint(settings),
         moments=tuple_files(settings, "moments"),
@@ -77,7 +77,7 @@ rule finetune_without_negatives:
 
 
 rule ablate_evaluator:
-    """What fine-tuning and its disturbed negatives are worth: no fine-tuning, none, and as configured."""
+    """What fine-tuning and its perturbed negatives are worth: no fine-tuning, none, and as configured."""
     input:
         start=starting_checkpoint(settings),
         without=f"{EVALUATOR}/without-negatives/checkpoint.safetensors",

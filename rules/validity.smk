@@ -10,7 +10,7 @@ rule measure_validity:
         scenes=expand("results/{{dataset}}/corpus/scenes/{shard}.jsonl", shard=SHARDS),
         keyframes=outputs.keyframes("results/{dataset}", settings.shards),
         scores=outputs.scores("results/{dataset}", settings.shards),
-        spoiled=outputs.spoiled("results/{dataset}", settings.shards),
+        corrupted=outputs.corrupted("results/{dataset}", settings.shards),
         chosen=annotation_files(settings, "fig"),
         lowest=annotation_files(settings, "fig-lowest"),
         many_to_many="results/{dataset}/statistics/many_to_many.json",

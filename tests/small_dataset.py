@@ -33,7 +33,7 @@ SETTINGS = {
 
 def write_dataset(folder: Path) -> dict:
     """Ten moments: number 7 without any selected, 8 without a selected positive, 9 too short, 0 of another split."""
-    clips = [world_item(5, number, FRAMES, PIXELS, disturbed=1) for number in range(MOMENTS)]
+    clips = [world_item(5, number, FRAMES, PIXELS, perturbed=1) for number in range(MOMENTS)]
     np.save(folder / "clips.npy", np.stack([clip.frames for clip in clips]))
     moments, perturbations, index = [], [], []
     for number, clip in enumerate(clips):

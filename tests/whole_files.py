@@ -62,22 +62,22 @@ def annotations_files(folder):
 
 def features_files(folder):
     draw = np.random.default_rng(1)
-    film = draw.normal(size=(60, 8)).astype(np.float32)
-    write_features(folder / "films.h5", {"dim": 8, "clip_seconds": 1.0}, [("f", film, {}), ("g", film * 2, {})])
-    write_features(folder / "clips.h5", {"dim": 8, "clip_seconds": 1.0}, [("c", film[20:40], {})])
+    movie = draw.normal(size=(60, 8)).astype(np.float32)
+    write_features(folder / "movies.h5", {"dim": 8, "clip_seconds": 1.0}, [("f", movie, {}), ("g", movie * 2, {})])
+    write_features(folder / "clips.h5", {"dim": 8, "clip_seconds": 1.0}, [("c", movie[20:40], {})])
     with h5py.File(folder / "clips.h5", "r+") as file:
-        file.create_dataset("packed", data=film[:9], compression="gzip", chunks=(3, 8))
-    write_jsonl(folder / "pairs.jsonl", [{"clip": "c", "film": "f"}, {"clip": "packed", "film": "g"}])
+        file.create_dataset("packed", data=movie[:9], compression="gzip", chunks=(3, 8))
+    write_jsonl(folder / "pairs.jsonl", [{"clip": "c", "movie": "f"}, {"clip": "packed", "movie": "g"}])
     write_jsonl(folder / "videos.jsonl", [{"video": "f", "duration": 60.0}, {"video": "g", "duration": 60.0}])
     return [
-        ["lint", "films.h5", "--videos", "videos.jsonl"],
-        ["longform", "locate", "films.h5", "clips.h5", "pairs.jsonl", "--fps", "5"],
+        ["lint", "movies.h5", "--videos", "videos.jsonl"],
+        ["longform", "locate", "movies.h5", "clips.h5", "pairs.jsonl", "--fps", "5"],
     ]
 
 
 def longform_files(folder):
     rows = [
-        {"id": str(n), "film": f"f{n % 2}", "sentence": "A door opens.", "duration": 600.0, "split": "test",
+        {"id": str(n), "movie": f"f{n % 2}", "sentence": "A door opens.", "duration": 600.0, "split": "test",
          "start": 10.0 * n, "end": 10.0 * n + 4}
         for n in range(1, 7)
     ]  # fmt: skip

@@ -4,7 +4,7 @@ from verified.runtime.job import job
 
 with job(snakemake, snakemake.params.threads) as log:
     from verified.captions.dynamics import caption_dynamics
-    from verified.captions.rows import shard_counts, split_spoiled
+    from verified.captions.rows import shard_counts, split_corrupted
     from verified.config import load
     from verified.io.jsonl import read_jsonl, write_json, write_jsonl
     from verified.lmm.session import Session
@@ -17,12 +17,12 @@ with job(snakemake, snakemake.params.threads) as log:
     moments = rows_of_shard(read_jsonl(snakemake.input.moments), snakemake.wildcards.shard, settings.shards)
     videos = {row["video"]: row for row in read_jsonl(snakemake.input.videos)}
     with Session(generation, settings.seed, TASKS, asked_before=bool(snakemake.input.asked)) as session:
-        rows, spoiled = split_spoiled(caption_dynamics(moments, videos, snakemake.params.dynamics, session))
+        rows, corrupted = split_corrupted(caption_dynamics(moments, videos, snakemake.params.dynamics, session))
         counts = shard_counts(rows, settings.generation.candidates, session.outcome_counts())
         counts |= {"unanswered": session.settle(), "asked_in": snakemake.params.asked_in}
     counts["thinned"] = sum(row["thinned"] for row in rows)
     write_jsonl(snakemake.output.captions, rows)
-    write_jsonl(snakemake.output.spoiled, spoiled)
+    write_jsonl(snakemake.output.corrupted, corrupted)
     write_json(snakemake.output.counts, counts)
     log.info(
         "%d moments: %d complete, %d short, %d without",

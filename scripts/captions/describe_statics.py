@@ -3,7 +3,7 @@
 from verified.runtime.job import job
 
 with job(snakemake, snakemake.params.threads) as log:
-    from verified.captions.rows import shard_counts, split_spoiled
+    from verified.captions.rows import shard_counts, split_corrupted
     from verified.captions.statics import caption_statics, check_covered
     from verified.captions.tar import KeyframeTar
     from verified.config import load
@@ -21,11 +21,11 @@ with job(snakemake, snakemake.params.threads) as log:
         Session(generation, settings.seed, TASKS, asked_before=bool(snakemake.input.asked)) as session,
     ):
         check_covered(moments, keyframes)
-        rows, spoiled = split_spoiled(caption_statics(moments, keyframes, session))
+        rows, corrupted = split_corrupted(caption_statics(moments, keyframes, session))
         counts = shard_counts(rows, settings.generation.candidates, session.outcome_counts())
         counts |= {"unanswered": session.settle(), "asked_in": snakemake.params.asked_in}
     write_jsonl(snakemake.output.captions, rows)
-    write_jsonl(snakemake.output.spoiled, spoiled)
+    write_jsonl(snakemake.output.corrupted, corrupted)
     write_json(snakemake.output.counts, counts)
     log.info(
         "%d moments: %d complete, %d short, %d without",

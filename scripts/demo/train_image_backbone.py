@@ -1,11 +1,11 @@
-"""Train the demo's image network on frames of the separate world (see rules/stand_ins.smk)."""
+"""Train the demo's image network on frames of the separate world (see rules/demo.smk)."""
 
 from pathlib import Path
 
 from verified.runtime.job import job
 
 with job(snakemake, snakemake.params.threads):
-    from verified.demo.stand_ins.image_backbone import Schedule, run_training
+    from verified.demo.pretrained.image_backbone import Schedule, run_training
     from verified.runtime.job import set_threads
 
     params, outputs = snakemake.params, snakemake.output

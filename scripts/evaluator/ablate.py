@@ -1,4 +1,4 @@
-"""The evaluator without fine-tuning, without disturbed negatives, and whole (see rules/validation.smk)."""
+"""The evaluator without fine-tuning, without perturbed negatives, and whole (see rules/validation.smk)."""
 
 from verified.runtime.job import job
 

@@ -1,4 +1,4 @@
-"""Fine-tune the evaluator with disturbed captions (see rules/evaluator.smk)."""
+"""Fine-tune the evaluator with perturbed captions (see rules/evaluator.smk)."""
 
 from verified.runtime.job import job
 

@@ -1,4 +1,4 @@
-"""Grade the evaluator by captions that are known to be faithful or disturbed (see rules/validation.smk)."""
+"""Grade the evaluator by captions that are known to be faithful or perturbed (see rules/validation.smk)."""
 
 from verified.runtime.job import job
 
@@ -7,7 +7,7 @@ with job(snakemake, snakemake.params.threads) as log:
 
     from verified.evaluator.checkpoint import load_checkpoint
     from verified.evaluator.clips import open_clips
-    from verified.evaluator.validation import confidences, spoiled_candidates, unseen_perturbations, validation
+    from verified.evaluator.validation import confidences, corrupted_candidates, unseen_perturbations, validation
     from verified.io.jsonl import read_jsonl, write_json
     from verified.runtime.folders import key_of
     from verified.runtime.job import set_threads
@@ -23,8 +23,8 @@ with job(snakemake, snakemake.params.threads) as log:
     indices = [read_jsonl(path) for path in files.indices]
     clips = [open_clips(*pair) for pair in zip(files.clips, indices)]
     sets = {"perturbations": unseen_perturbations(rows_of("perturbations"))}
-    if files.get("spoiled"):
-        sets["spoiled"] = spoiled_candidates(rows_of("captions"), rows_of("spoiled"))
+    if files.get("corrupted"):
+        sets["corrupted"] = corrupted_candidates(rows_of("captions"), rows_of("corrupted"))
     result = {"dataset": key_of(snakemake.wildcards.dataset), "confidence": params.confidence, "sets": {}}
     for name, graded in sets.items():
         with_clips, values = confidences(model, graded, clips, indices, device, params.precision)

@@ -9,7 +9,7 @@ with job(snakemake):
 
     questions = {split: read_questions(path) for split, path in snakemake.params.tested.items()}
     results = {
-        split: score_all(rows, submissions_of(rows, snakemake.params.takers, split), snakemake.params.seed)
+        split: score_all(rows, submissions_of(rows, snakemake.params.systems, split), snakemake.params.seed)
         for split, rows in questions.items()
     }
     write_json(snakemake.output.results, results)

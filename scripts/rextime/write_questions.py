@@ -17,9 +17,9 @@ with job(snakemake, snakemake.params.threads) as log:
         questions, fates = write_questions(items, videos, session, settings.rextime)
         counts = shard_counts(items, questions, fates, session.outcome_counts())
         counts |= {"unanswered": session.settle(), "asked_in": snakemake.params.asked_in}
-    spoiled = [{"qid": row["qid"], "spoiled": row["spoiled"]} for row in questions if row["spoiled"]]
-    write_jsonl(snakemake.output.questions, ({k: v for k, v in row.items() if k != "spoiled"} for row in questions))
-    write_jsonl(snakemake.output.spoiled, spoiled)
+    corrupted = [{"qid": row["qid"], "corrupted": row["corrupted"]} for row in questions if row["corrupted"]]
+    write_jsonl(snakemake.output.questions, ({k: v for k, v in row.items() if k != "corrupted"} for row in questions))
+    write_jsonl(snakemake.output.corrupted, corrupted)
     write_jsonl(snakemake.output.fates, fates)
     write_json(snakemake.output.counts, counts)
     log.info("%d items gave %d questions", len(items), len(questions))

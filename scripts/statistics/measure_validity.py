@@ -20,8 +20,8 @@ with job(snakemake):
             return [json.loads(line) for line in archive.extractfile("index.jsonl")]
 
     inputs, settings = snakemake.input, snakemake.params
-    truth, scores, spoiled = read_jsonl(inputs.truth), rows_of(inputs.scores), rows_of(inputs.spoiled)
-    wrong = {(row["desc_id"], row["type"], row["candidate"]) for row in spoiled}
+    truth, scores, corrupted = read_jsonl(inputs.truth), rows_of(inputs.scores), rows_of(inputs.corrupted)
+    wrong = {(row["desc_id"], row["type"], row["candidate"]) for row in corrupted}
     faithful = [row for row in scores if (row["desc_id"], row["type"], row["candidate"]) not in wrong]
     index = [row for path in inputs.keyframes for row in index_of(path)]
     recalls = {trained: read_per_query(folders) for trained, folders in settings.runs.items()}
@@ -29,10 +29,10 @@ with job(snakemake):
     rows = [validity.cut_recall(truth, index, settings.segments, settings.fps)]
     rows.append(validity.proposed_recall(truth, rows_of(inputs.scenes)))
     rows += validity.caption_accuracy(truth, faithful, caption_facts)
-    rows += validity.evaluator_auroc(scores, spoiled, settings.resamples, settings.seed)
+    rows += validity.evaluator_auroc(scores, corrupted, settings.resamples, settings.seed)
     releases = {"chosen": read_splits(inputs.chosen), "lowest": read_splits(inputs.lowest)}
-    rows += validity.false_captions(scores, spoiled, releases)
-    rows += validity.review_gain(scores, spoiled, releases["chosen"])
+    rows += validity.false_captions(scores, corrupted, releases)
+    rows += validity.review_gain(scores, corrupted, releases["chosen"])
     if "cog" in recalls:
         for name in ("VR/r1", "VCMR/0.5/r5"):
             check = "XML trained on FIG minus COG, points"

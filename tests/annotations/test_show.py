@@ -55,7 +55,7 @@ def test_keyframes_calls_candidates_and_decision(run, capsys, tmp_path):
         dynamics = caption_dynamics(run, videos, {"fps": 8.0, "frames": None, "max_frames": 64}, s)
     write_jsonl(f"{base}/captions/statics/shard-00.jsonl", statics)
     write_jsonl(f"{base}/captions/dynamics/shard-00.jsonl", dynamics)
-    write_jsonl(f"{base}/captions/statics/shard-00.spoiled.jsonl", [])
+    write_jsonl(f"{base}/captions/statics/shard-00.corrupted.jsonl", [])
     scores = [
         {"desc_id": 101, "type": kind, "candidate": number, "score": number / 10 + 0.05}
         for kind in ("statics", "dynamics")

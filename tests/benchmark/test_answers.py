@@ -1,4 +1,4 @@
-"""Comparisons and boards of films and of questions, as `verified compare` and `verified board` serve them."""
+"""Comparisons and boards of movies and of questions, as `verified compare` and `verified board` serve them."""
 
 import csv
 import json
@@ -8,7 +8,7 @@ from refusals import refused, said
 
 from verified.__main__ import main
 from verified.benchmark.comparison.ground_truth import read_ground_truth
-from verified.benchmark.mad.answers import FilmTruth
+from verified.benchmark.mad.answers import MovieTruth
 from verified.benchmark.mad.recall import IOUS, KS
 from verified.benchmark.mad.submission import evaluate, read_submission
 from verified.benchmark.rextime.answers import QuestionTruth
@@ -24,8 +24,8 @@ def lines(path, rows):
     return path
 
 
-def films(folder, indent=None):
-    """Twelve sentences in four films of 100 s; each moment has 10 s."""
+def movies(folder, indent=None):
+    """Twelve sentences in four movies of 100 s; each moment has 10 s."""
     annotations = {
         str(n): {
             "movie": f"f{n % 4}",
@@ -44,7 +44,7 @@ def films(folder, indent=None):
 
 
 def spans(path, rank_of):
-    """A submission to `films`: the moment at rank_of(n), counted from 0, among spans that miss it."""
+    """A submission to `movies`: the moment at rank_of(n), counted from 0, among spans that miss it."""
     rows = []
     for n in range(COUNT):
         listed = [[90.0 + rank, 91.0 + rank, 0.1] for rank in range(6)]
@@ -90,7 +90,7 @@ def table(path):
 
 @pytest.mark.parametrize("indent", [None, 1])
 def test_a_ground_truth_is_known_by_its_form(indent, tmp_path):
-    assert isinstance(read_ground_truth(films(tmp_path / "films", indent)), FilmTruth)
+    assert isinstance(read_ground_truth(movies(tmp_path / "movies", indent)), MovieTruth)
     assert isinstance(read_ground_truth(questions(tmp_path / "questions")), QuestionTruth)
     moment = {"desc_id": 1, "video": "v", "time": [0, 1]}
     assert isinstance(read_ground_truth(lines(tmp_path / "moments.jsonl", [moment])), MomentTruth)
@@ -98,8 +98,8 @@ def test_a_ground_truth_is_known_by_its_form(indent, tmp_path):
         read_ground_truth(tmp_path / "none.jsonl")
 
 
-def test_films_have_the_recall_that_evaluate_gives_them(tmp_path):
-    truth = read_ground_truth(films(tmp_path))
+def test_movies_have_the_recall_that_evaluate_gives_them(tmp_path):
+    truth = read_ground_truth(movies(tmp_path))
     file = spans(tmp_path / "s.jsonl", lambda n: n % 7)
     given = truth.answers(file, None)
     read = read_submission(file)
@@ -113,7 +113,7 @@ def test_films_have_the_recall_that_evaluate_gives_them(tmp_path):
 
 
 def test_a_span_that_repeats_a_better_one_is_suppressed_where_asked(tmp_path):
-    truth = read_ground_truth(films(tmp_path))
+    truth = read_ground_truth(movies(tmp_path))
     rows = [{"id": str(n), "spans": [[80, 90], [80, 91], [5.0 * n, 5.0 * n + 10]]} for n in range(COUNT)]
     file = lines(tmp_path / "s.jsonl", rows)
     assert set(truth.answers(file, None).ranks) == {3} and set(truth.answers(file, 0.5).ranks) == {2}
@@ -130,13 +130,13 @@ def test_questions_have_the_measures_that_evaluate_gives_them(tmp_path):
         read_ground_truth(path).answers(file, 0.5)
 
 
-def test_films_are_compared(tmp_path, capsys):
+def test_movies_are_compared(tmp_path, capsys):
     good, poor = (
         spans(tmp_path / "good.jsonl", lambda n: 0),
         spans(tmp_path / "poor.jsonl", lambda n: 0 if n < 3 else 6),
     )
     out = tmp_path / "out"
-    assert main(["compare", str(films(tmp_path)), str(good), f"other={poor}", "--output", str(out)]) == 0
+    assert main(["compare", str(movies(tmp_path)), str(good), f"other={poor}", "--output", str(out)]) == 0
     assert "| good | other | IoU=0.5 R@1 | 100.00 | 25.00 | 75.00 [" in capsys.readouterr().out
     assert {"position in the video"} <= {row["By"] for row in table(out / "comparison-groups.csv")}
     page = (out / "index.html").read_text()
@@ -155,10 +155,10 @@ def test_questions_are_compared_in_what_both_submissions_hold(tmp_path, capsys):
 
 @pytest.mark.parametrize(
     "truth, submit, best",
-    [(films, spans, "IoU=0.5/R@1"), (questions, letters, "mIoU")],
-    ids=["films", "questions"],
+    [(movies, spans, "IoU=0.5/R@1"), (questions, letters, "mIoU")],
+    ids=["movies", "questions"],
 )
-def test_a_board_of_films_or_questions(truth, submit, best, tmp_path, capsys):
+def test_a_board_of_movies_or_questions(truth, submit, best, tmp_path, capsys):
     folder = tmp_path / "submissions" / "mine"
     truth(folder)
     card = {"model": "m", "features": "f", "trained_on": "t", "command": "c", "commit": "1", "nms": None}

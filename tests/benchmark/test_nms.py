@@ -40,13 +40,13 @@ def test_suppression_of_any_lists_is_the_greedy_one(lists, threshold):
 @given(st.lists(SPAN, max_size=60), st.integers(1, 10))
 def test_suppression_of_spans_is_the_greedy_one_in_float32(spans, keep):
     single = np.array(spans, np.float32).reshape(-1, 2)
-    wanted = [row for *_, row in greedy([("film", *span, row) for row, span in enumerate(single)], np.float32(0.3))]
+    wanted = [row for *_, row in greedy([("movie", *span, row) for row, span in enumerate(single)], np.float32(0.3))]
     assert suppress_spans(np.array(spans).reshape(-1, 2), 0.3, keep).tolist() == wanted[:keep]
 
 
 def test_the_best_spans_are_those_of_a_full_sort():
     random = np.random.default_rng(0)
-    starts = random.integers(0, 300, 20_000)  # a short film, so that thousands must be looked at
+    starts = random.integers(0, 300, 20_000)  # a short movie, so that thousands must be looked at
     spans = np.stack([starts, starts + random.integers(1, 30, 20_000)], axis=1) * 0.4
     scores = np.round(random.normal(size=20_000), 1)  # many ties
     order = np.argsort(-scores, kind="stable")

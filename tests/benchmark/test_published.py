@@ -14,8 +14,8 @@ HEAD = "paper,table,dataset,method,train,test,task,metric,value\n"
 
 def test_every_published_figure_is_in_the_file():
     assert len(read_published(FILE, "verified")) == 1226
-    films = Counter(place.table for place in read_published(FILE, "mad"))
-    assert films == {"mad-1": 50, "mad-2": 48, "mad-3": 21, "mad-4": 18, "mad-5": 18, "mad-6": 18, "mad-7": 20}
+    movies = Counter(place.table for place in read_published(FILE, "mad"))
+    assert movies == {"mad-1": 50, "mad-2": 48, "mad-3": 21, "mad-4": 18, "mad-5": 18, "mad-6": 18, "mad-7": 20}
     questions = Counter((place.table, place.test) for place in read_published(FILE, "rextime"))
     assert questions == {("rextime-1", kind): 18 for kind in ("full", "mini")} | {
         ("rextime-2", kind): 16 for kind in ("full", "mini")

@@ -5,7 +5,7 @@ from captioning import jpeg, make_moments, make_tar, settings
 from refusals import refused
 from stub_engine import StubEngine
 
-from verified.captions.rows import shard_counts, split_spoiled
+from verified.captions.rows import shard_counts, split_corrupted
 from verified.captions.statics import caption_statics, check_covered
 from verified.captions.tar import KeyframeTar
 from verified.lmm.request import Reply
@@ -84,20 +84,20 @@ def test_every_moment_keeps_its_row_whatever_happens(tmp_path, finish):
     assert counts["without"] == 3 == sum(counts["reasons"].values())
 
 
-def test_what_was_spoiled_is_split_off_with_the_index_of_the_kept_candidate(tmp_path):
-    spoiled = [
+def test_what_was_corrupted_is_split_off_with_the_index_of_the_kept_candidate(tmp_path):
+    corrupted = [
         {"candidate": candidate, "kind": "static", "changed": {"colour": ["red", "blue"]}} for candidate in (0, 2)
     ]
 
     def reply(request, text):
         if request.task == "statics_candidates":
             body = '{"1": "a dog runs", "2": "a dog runs by day", "3": "a dog runs by night", "4": "a blue dog runs"}'
-            return Reply(body, notes={"spoiled": spoiled})
+            return Reply(body, notes={"corrupted": corrupted})
         return Reply(text)
 
-    rows, spoiled_rows = split_spoiled(run(tmp_path, make_moments(["a dog runs"]), StubEngine(reply))[0])
-    assert "spoiled" not in rows[0] and len(rows[0]["candidates"]) == 3
-    assert spoiled_rows == [{"desc_id": 100, "type": "statics", **spoiled[1], "candidate": 1}]
+    rows, corrupted_rows = split_corrupted(run(tmp_path, make_moments(["a dog runs"]), StubEngine(reply))[0])
+    assert "corrupted" not in rows[0] and len(rows[0]["candidates"]) == 3
+    assert corrupted_rows == [{"desc_id": 100, "type": "statics", **corrupted[1], "candidate": 1}]
 
 
 def test_an_archive_that_is_none_or_lacks_a_moment_is_named(tmp_path):

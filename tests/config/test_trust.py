@@ -15,7 +15,7 @@ RELEASED = {"kind": "released", "collection": "charades-fig", "splits": ["test"]
         (FOLDER, {}, True),
         (FOLDER, {"checkpoint": "umt.safetensors"}, False),
         (FOLDER, {"umt_file": "umt.pth"}, False),
-        (FOLDER, {"umt_file": "umt.pth", "checkpoint": "stand-in"}, True),
+        (FOLDER, {"umt_file": "umt.pth", "checkpoint": "pretrained"}, True),
         ({"kind": "demo"}, {}, False),
         (RELEASED, {}, False),
     ],

@@ -1,4 +1,4 @@
-"""Captions of the demo world: true, varied, and disturbed in the way they claim to be."""
+"""Captions of the demo world: true, varied, and perturbed in the way they claim to be."""
 
 import random
 from collections import Counter
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from verified.demo.coarse_captions import coarse_caption
-from verified.demo.full_captions import DYNAMIC, STATIC, describe, disturb, possible, word
+from verified.demo.full_captions import DYNAMIC, STATIC, describe, perturb, possible, word
 from verified.demo.tiny_evaluator.world import world_item
 from verified.demo.vocabulary import COLOURS, SHAPES
 from verified.demo.world import facts, make_world
@@ -67,12 +67,12 @@ def test_full_captions_vary(events):
 
 
 @pytest.mark.parametrize("attributes", [STATIC, DYNAMIC])
-def test_a_disturbed_caption_is_false_in_the_named_attribute(events, attributes):
+def test_a_perturbed_caption_is_false_in_the_named_attribute(events, attributes):
     seen = Counter()
     for number, known in enumerate(events):
         rng = random.Random(number)
         said = describe(known, rng)
-        other, name = disturb(said, attributes, rng)
+        other, name = perturb(said, attributes, rng)
         seen[name] += 1
         assert possible(other)
         assert getattr(other, name) != getattr(said, name)
@@ -82,15 +82,15 @@ def test_a_disturbed_caption_is_false_in_the_named_attribute(events, attributes)
     assert set(seen) == set(attributes)
 
 
-def test_words_alone_do_not_betray_a_disturbance(events):
-    """Shares of each motion and each count among true and disturbed captions are alike."""
+def test_words_alone_do_not_betray_a_perturbation(events):
+    """Shares of each motion and each count among true and perturbed captions are alike."""
     for attributes, name in ((STATIC, "count"), (DYNAMIC, "motion")):
         true, false = Counter(), Counter()
         for number, known in enumerate(events):
             rng = random.Random(number)
             said = describe(known, rng)
             true[getattr(said, name)] += 1
-            false[getattr(disturb(said, attributes, rng)[0], name)] += 1
+            false[getattr(perturb(said, attributes, rng)[0], name)] += 1
         for value, count in true.items():
             assert abs(count - false[value]) / len(events) < 0.06, (name, value)
 

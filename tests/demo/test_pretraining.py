@@ -28,7 +28,7 @@ def test_an_item_depends_on_seed_and_number_alone(items):
     assert world_item(4, 7, 8, 64, 3).caption != items[7].caption
 
 
-def test_disturbed_captions_differ_from_the_true_one(items):
+def test_perturbed_captions_differ_from_the_true_one(items):
     for item in items:
         assert item.frames.shape == (8, 64, 64, 3)
         assert len(item.static) == len(item.dynamic) == 3
@@ -106,7 +106,7 @@ def test_a_fresh_caption_is_the_mean_of_its_words():
     assert (likeness.diagonal() > 0.95).all() and likeness.diagonal().min() > likeness[0, 1]
 
 
-def test_a_world_batch_has_true_and_disturbed_captions():
+def test_a_world_batch_has_true_and_perturbed_captions():
     batch = world_batch(3, 0, 4, SIZE)
     assert batch.roles == ("caption", "static", "dynamic")
     assert batch.bags.shape[:2] == (4, 7) and batch.frames.dtype == torch.uint8

@@ -4,7 +4,7 @@ import torch
 from transformers import AutoModel, ResNetConfig, ResNetModel, VideoMAEConfig
 from transformers.models.videomae.modeling_videomae import VideoMAELayer
 
-from verified.demo.stand_ins.image_backbone import save
+from verified.demo.pretrained.image_backbone import save
 from verified.demo.tiny_evaluator.small_resnet import SIZE, STAGES, SmallResNet
 from verified.evaluator.architecture import architecture
 from verified.evaluator.video_layer import VideoLayer

@@ -8,7 +8,7 @@ import torch
 from refusals import refused
 from small_dataset import FRAMES, MOMENTS, PIXELS, SETTINGS, start, write_dataset
 
-from verified.demo.stand_ins.image_backbone import save as save_backbone
+from verified.demo.pretrained.image_backbone import save as save_backbone
 from verified.demo.tiny_evaluator.pretrain import Pretraining, pretrain, run_pretraining
 from verified.demo.tiny_evaluator.small_resnet import SmallResNet
 from verified.evaluator.architecture import architecture

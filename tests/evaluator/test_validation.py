@@ -10,9 +10,9 @@ from verified.evaluator.validation import (
     Graded,
     areas,
     calibration,
+    corrupted_candidates,
     histogram,
     precision_coverage,
-    spoiled_candidates,
     unseen_perturbations,
     validation,
 )
@@ -23,12 +23,12 @@ def test_candidates_are_compared_with_their_own_kind():
         {"desc_id": 1, "type": "statics", "candidates": [{"caption": c} for c in "abc"]},
         {"desc_id": 1, "type": "dynamics", "candidates": [{"caption": c} for c in "de"]},
     ]
-    spoiled = [
+    corrupted = [
         {"desc_id": 1, "type": "statics", "candidate": 1, "kind": "static"},
         {"desc_id": 1, "type": "dynamics", "candidate": 0, "kind": "dynamic"},
         {"desc_id": 1, "type": "statics", "candidate": 2, "kind": "dynamic"},
     ]
-    assert spoiled_candidates(captions, spoiled) == [
+    assert corrupted_candidates(captions, corrupted) == [
         Graded(1, "a", FAITHFUL, (STATIC,)),
         Graded(1, "b", STATIC, (STATIC,)),
         Graded(1, "d", DYNAMIC, (DYNAMIC,)),
@@ -62,7 +62,7 @@ def graded():
 def test_areas(graded):
     score = np.array([{FAITHFUL: 2.0, STATIC: 1.0, DYNAMIC: 2.0}[item.kind] for item in graded])
     measured = areas(graded, score, 100, 1)
-    assert measured[STATIC] == {"faithful": 20, "disturbed": 10, "value": 1.0, "low": 1.0, "high": 1.0}
+    assert measured[STATIC] == {"faithful": 20, "perturbed": 10, "value": 1.0, "low": 1.0, "high": 1.0}
     assert measured[DYNAMIC]["value"] == 0.5
     only = [item for item in graded if item.kind == FAITHFUL]
     assert areas(only, np.zeros(20), 100, 1)[STATIC]["value"] is None

@@ -246,8 +246,8 @@ def test_coarse_captions_alone_are_exported_as_such(tmp_path):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_every_form_says_that_confidences_of_the_stand_in_are_not_to_be_trusted(form, tmp_path):
-    """No checkpoint is imported: the evaluator starts from the stand-in that comes with the workflow."""
+def test_every_form_says_that_confidences_of_the_shipped_evaluator_are_not_to_be_trusted(form, tmp_path):
+    """No checkpoint is imported: the evaluator starts from the weights that come with the workflow."""
     moments = tmp_path / "m.csv"
     moments.write_text("video,start,end,caption,split\na,0,1,a dog runs,train\n")
     source = {"kind": "folder", "videos": str(tmp_path), "moments": str(moments)}

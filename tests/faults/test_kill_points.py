@@ -57,7 +57,7 @@ COMMANDS = {
     "board-add over earlier ones": (board_files, "board-add run submissions/demo --command x"),
     "board": (board_files, "board submissions --output tables"),
     "compare": (evaluate_files, "compare truth.jsonl submission.json.gz plain.json --output out"),
-    "compare films": (longform_files, "compare mad.json spans.jsonl again=spans.jsonl --output out"),
+    "compare movies": (longform_files, "compare mad.json spans.jsonl again=spans.jsonl --output out"),
     "answers to questions": (
         rextime_files,
         "answers answers.json --key key.json --output out --questions questions.jsonl",

@@ -75,10 +75,10 @@ def test_links_of_ours_lead_no_further_than_to_plain_arrays(crafted, tmp_path):
 def test_honest_files_of_others_are_read(tmp_path, compression):
     with h5py.File(tmp_path / "v.h5", "w") as file:
         chunks = {"chunks": (2, 4), "shuffle": True} if compression else {}
-        file.create_dataset("films/a", data=np.zeros((500, 4), ">f8"), compression=compression, **chunks)
+        file.create_dataset("movies/a", data=np.zeros((500, 4), ">f8"), compression=compression, **chunks)
         file["none"] = np.zeros((0, 4), np.float32)
     file = FeatureFile(tmp_path / "v.h5")
-    assert file["films/a"].shape == (500, 4) and file.length("none") == 0 and "films/b" not in file
+    assert file["movies/a"].shape == (500, 4) and file.length("none") == 0 and "movies/b" not in file
 
 
 @pytest.mark.parametrize("width", [None, 0, -1, np.nan, "4", 2.5])

@@ -158,7 +158,7 @@ def test_the_pipeline_shows_each_module_of_one_moment(tmp_path):
         "1.5 s: a red ball",
         "Where to? To the left.",
         "same meaning: a ball goes",
-        "statics disturbed: a box moves",
+        "statics perturbed: a box moves",
         "0.20 statics 2 (chosen)",
         "0.00 dynamics 0",
     ):
@@ -274,12 +274,12 @@ def test_curves_name_models_training_captions_and_losses(tmp_path):
 def test_validation_gives_the_areas_and_counts_and_says_where_there_is_nothing_to_tell_apart(tmp_path):
     graded = [Graded(n, "a", "static" if n % 2 else "faithful", ("static",)) for n in range(9)]
     readings = {"z1": np.arange(9) / 9, "probability": np.linspace(0, 1, 9)}
-    for name, count in (("spoiled", 9), ("perturbations", 0)):
+    for name, count in (("corrupted", 9), ("perturbations", 0)):
         values = {key: numbers[:count] for key, numbers in readings.items()}
         sets = {name: grade(graded[:count], values, "z1", 20, 0)}
         validation.draw_validation({"confidence": "z1", "sets": sets}, [tmp_path / f"{name}.svg"])
     assert texts(tmp_path / "perturbations.svg") == ["No caption was left that the evaluator could be graded by."]
-    said = texts(tmp_path / "spoiled.svg")
+    said = texts(tmp_path / "corrupted.svg")
     assert {"candidates against the truth", "faithful (5)", "static (4)", "AUROC: static 0.500"} <= set(said)
 
 

@@ -1,6 +1,6 @@
 """What needs a GPU: make test-gpu. Each test says why it is left out where there is none.
 
-GPU_TESTS_ON=cpu runs the same code on the CPU at toy sizes, to try the tests themselves.
+GPU_TESTS_ON=cpu runs the same code on the CPU at tiny sizes, to try the tests themselves.
 """
 
 import pytest

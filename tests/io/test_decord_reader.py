@@ -105,7 +105,7 @@ def test_rules_that_read_frames_are_told_and_no_others():
 
     told = {}
     read_frames = ["keyframes/extract", "features/extract_video", "evaluator/score_captions"]
-    names = [*read_frames, "vcmr/train", "tables/build"]
+    names = [*read_frames, "retrieval/train", "tables/build"]
     for reader in ("pyav", "decord"):
         rules = [SimpleNamespace(script=f"../scripts/{name}.py", params={}) for name in names]
         for rule in rules:

@@ -1,4 +1,4 @@
-"""The demo's engine on real decoded files: what it sees, what it says, and what it falsifies."""
+"""The demo's engine on real decoded files: what it sees, what it says, and what it corrupts."""
 
 import dataclasses
 import io
@@ -72,7 +72,7 @@ def moments(tmp_path_factory) -> list[Moment]:
 def ask(task: str, slots: dict, seed: int = 1, share: float = 0.3, **media):
     """(reply, parsed answer) of one request whose seed depends on its slots."""
     request = Request(task, "prompt", slots, seed=derive_seed(seed, task, json.dumps(slots)), **media)
-    (reply,) = SceneReader(spoiled_share=share).answer([request])
+    (reply,) = SceneReader(corrupted_share=share).answer([request])
     count = int(slots.get("count", 5))
     return reply, TASKS[task].read(slots, reply.text, count, False)
 
@@ -158,7 +158,7 @@ def test_candidates_are_true_and_different(moments, candidates_of):
     verdicts = []
     for moment in moments:
         reply, parsed = candidates_of(moment, share=0)
-        assert parsed.missing == 0 and not parsed.refused and reply.notes == {"spoiled": []}
+        assert parsed.missing == 0 and not parsed.refused and reply.notes == {"corrupted": []}
         assert len({re.sub(r"\W", "", caption.lower()) for caption in parsed.items}) == 3
         told = caption_facts(moment.caption)
         for caption in parsed.items:
@@ -177,26 +177,26 @@ def test_candidates_are_true_and_different(moments, candidates_of):
 
 
 @pytest.mark.parametrize("candidates_of", [statics_of, dynamics_of])
-def test_spoiled_candidates_are_false_in_what_the_notes_say(moments, candidates_of):
-    spoiled, kinds = 0, set()
+def test_corrupted_candidates_are_false_in_what_the_notes_say(moments, candidates_of):
+    corrupted, kinds = 0, set()
     for moment in moments:
         honest, _ = candidates_of(moment, share=0)
         reply, parsed = candidates_of(moment, share=1)
-        assert len(reply.notes["spoiled"]) == 3 and honest.notes == {"spoiled": []}
-        for note in reply.notes["spoiled"]:
+        assert len(reply.notes["corrupted"]) == 3 and honest.notes == {"corrupted": []}
+        for note in reply.notes["corrupted"]:
             ((name, (right, wrong)),) = note["changed"].items()
             said = caption_facts(parsed.items[note["candidate"]])
             said["background"] = said.get("backgrounds", [None])[0]
             assert said[name] == wrong != right
             kinds.add((note["kind"], name))
-            spoiled += 1
-    assert spoiled == 3 * len(moments)
+            corrupted += 1
+    assert corrupted == 3 * len(moments)
     wanted = {statics_of: {"static"}, dynamics_of: {"static", "dynamic"}}[candidates_of]
     assert {kind for kind, _ in kinds} == wanted
 
 
-def test_the_spoiled_share_is_about_as_configured(moments):
-    notes = [statics_of(moment)[0].notes["spoiled"] for moment in moments]
+def test_the_corrupted_share_is_about_as_configured(moments):
+    notes = [statics_of(moment)[0].notes["corrupted"] for moment in moments]
     share = sum(map(len, notes)) / (3 * len(moments))
     assert 0.15 < share < 0.45
 
@@ -236,9 +236,9 @@ def test_answers_depend_on_request_and_seed_alone():
     assert all(item.endswith(".") for item in ask("positives", slots)[1].items)
 
 
-def test_the_revision_names_the_share_of_spoiled_candidates():
-    assert SceneReader(spoiled_share=0.3).revision != SceneReader(spoiled_share=0).revision
-    assert SceneReader(spoiled_share=0.3).revision == SceneReader(spoiled_share=0.3).revision
+def test_the_revision_names_the_share_of_corrupted_candidates():
+    assert SceneReader(corrupted_share=0.3).revision != SceneReader(corrupted_share=0).revision
+    assert SceneReader(corrupted_share=0.3).revision == SceneReader(corrupted_share=0.3).revision
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from verified.benchmark.mad.zero_shot import rank_proposals
 from verified.benchmark.tiou import tiou
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "mad"
-FILM = 33_231  # frames of 110.77 minutes
+MOVIE = 33_231  # frames of 110.77 minutes
 
 
 @pytest.fixture(scope="module")
@@ -23,10 +23,10 @@ def official():
 
 def _ranked(stored) -> list[np.ndarray]:
     ranked = [None] * len(stored["query"])
-    for film, duration in enumerate(stored["durations"]):
-        queries = np.flatnonzero(stored["movie_index"] == film)
-        of_film = rank_proposals(stored[f"feat_m{film}"], stored["query"][queries], Grid(), duration)
-        for query, spans in zip(queries, of_film, strict=True):
+    for movie, duration in enumerate(stored["durations"]):
+        queries = np.flatnonzero(stored["movie_index"] == movie)
+        of_movie = rank_proposals(stored[f"feat_m{movie}"], stored["query"][queries], Grid(), duration)
+        for query, spans in zip(queries, of_movie, strict=True):
             ranked[query] = spans[:, :2]
     return ranked
 
@@ -35,9 +35,9 @@ def test_proposals_are_the_official_ones(official):
     stored, _ = official
     grid = Grid()
     assert (grid.anchors == stored["moments"]).all()
-    for film, duration in enumerate(stored["durations"]):
+    for movie, duration in enumerate(stored["durations"]):
         ours = grid.seconds(grid.proposals(grid.frames_of(duration)))
-        assert np.abs(ours - stored[f"proposals_m{film}"]).max() < 2e-5  # theirs are float32
+        assert np.abs(ours - stored[f"proposals_m{movie}"]).max() < 2e-5  # theirs are float32
 
 
 @pytest.mark.parametrize("comparison, key", [("gt", "recall_strict_gt"), ("ge", "recall_ge")])
@@ -67,7 +67,7 @@ def test_scores_are_the_cosines_of_pooled_proposals():
         assert ranked[0, :2] == pytest.approx(grid.seconds(spans[cosines.argmax()]))
 
 
-def test_a_film_without_windows_gives_no_prediction():
+def test_a_movie_without_windows_gives_no_prediction():
     assert [len(spans) for spans in rank_proposals(np.ones((128, 4)), np.ones((2, 4)), Grid())] == [0, 0]
 
 
@@ -78,7 +78,7 @@ def test_a_film_without_windows_gives_no_prediction():
 )  # fmt: skip
 def test_the_oracle_by_length_of_the_moment(seconds, least):
     phases = 100 + np.arange(0, 12.8, 0.05)
-    lowest = min(oracle_iou(Grid(), FILM, start, start + seconds) for start in phases)
+    lowest = min(oracle_iou(Grid(), MOVIE, start, start + seconds) for start in phases)
     assert lowest == pytest.approx(least, abs=0.005)
 
 
@@ -96,9 +96,9 @@ def test_the_oracle_looks_at_every_proposal():
 @pytest.mark.parametrize(
     "frames, seconds, percent, within",
     [
-        (FILM, 1, (0.044, 0.013, 0.003), 0.002), (FILM, 2, (0.071, 0.026, 0.009), 0.002),
-        (FILM, 3, (0.086, 0.038, 0.014), 0.002), (FILM, 4.1, (0.095, 0.047, 0.018), 0.003),
-        (FILM, 8, (0.133, 0.057, 0.023), 0.002), (900, 2, (2.56, 0.95, 0.31), 0.06),
+        (MOVIE, 1, (0.044, 0.013, 0.003), 0.002), (MOVIE, 2, (0.071, 0.026, 0.009), 0.002),
+        (MOVIE, 3, (0.086, 0.038, 0.014), 0.002), (MOVIE, 4.1, (0.095, 0.047, 0.018), 0.003),
+        (MOVIE, 8, (0.133, 0.057, 0.023), 0.002), (900, 2, (2.56, 0.95, 0.31), 0.06),
         (900, 4.1, (3.59, 1.77, 0.66), 0.1), (900, 8, (4.97, 2.18, 0.89), 0.06), (150, 4.1, (23.6, 11.8, 4.4), 0.8),
     ],
 )  # fmt: skip
@@ -109,11 +109,11 @@ def test_chance_by_geometry(frames, seconds, percent, within):
     assert np.abs(100 * np.mean(shares, axis=0) - percent).max() < within
 
 
-def test_expected_recall_gives_the_printed_row_of_random_chance():
-    printed = [[0.09, 0.04, 0.01], [0.44, 0.19, 0.07], [0.88, 0.39, 0.14], [4.33, 1.92, 0.71], [8.47, 3.80, 1.40]]
+def test_expected_recall_gives_the_published_row_of_random_chance():
+    published = [[0.09, 0.04, 0.01], [0.44, 0.19, 0.07], [0.88, 0.39, 0.14], [4.33, 1.92, 0.71], [8.47, 3.80, 1.40]]
     ours = 100 * expected_recall(np.array([[0.000885, 0.000387, 0.000141]]))[0]
-    assert np.abs(ours[:3] - printed[:3]).max() <= 0.005
-    assert np.abs(ours - printed).max() < 0.008
+    assert np.abs(ours[:3] - published[:3]).max() <= 0.005
+    assert np.abs(ours - published).max() < 0.008
 
 
 @pytest.mark.parametrize("comparison", ["gt", "ge"])

@@ -12,7 +12,7 @@ from refusals import refused
 from verified.benchmark.mad.alignment import align_tracks
 from verified.benchmark.mad.audio import read_track, write_wave
 from verified.benchmark.mad.clip_alignment import locate_clip
-from verified.benchmark.mad.collect import collect_film, described_sentences
+from verified.benchmark.mad.collect import collect_movie, described_sentences
 from verified.benchmark.mad.subtitles import _outside_brackets, read_srt, voice_activity
 from verified.benchmark.mad.transcripts import Sentence, read_transcript, sentences
 
@@ -20,58 +20,58 @@ RATE = 1000
 SETTINGS = {"window_seconds": 10.0, "most_seconds": 30.0}
 
 
-def _film(seconds=300, seed=0):
+def _movie(seconds=300, seed=0):
     random = np.random.default_rng(seed)
     return np.convolve(random.normal(size=seconds * RATE), np.ones(5) / 5, "same").astype(np.float32)
 
 
-def _late(film, samples):
-    """The film `samples` later (earlier where negative), its length kept."""
+def _late(movie, samples):
+    """The movie `samples` later (earlier where negative), its length kept."""
     pad = np.zeros(abs(samples), np.float32)
-    return np.concatenate([pad, film[:-samples]]) if samples > 0 else np.concatenate([film[-samples:], pad])
+    return np.concatenate([pad, movie[:-samples]]) if samples > 0 else np.concatenate([movie[-samples:], pad])
 
 
 @pytest.mark.parametrize("samples", [1, 2345, 29_000, -1, -3210, -29_999])
 def test_a_planted_delay_is_found_to_the_sample_through_narration_and_noise(samples):
-    film = _film()
+    movie = _movie()
     random = np.random.default_rng(1)
-    described = 0.5 * _late(film, samples) + 0.1 * random.normal(size=len(film)).astype(np.float32)
-    for begin in range(20_000, len(film), 40_000):  # a narrator, louder than the film
+    described = 0.5 * _late(movie, samples) + 0.1 * random.normal(size=len(movie)).astype(np.float32)
+    for begin in range(20_000, len(movie), 40_000):  # a narrator, louder than the movie
         described[begin : begin + 8000] += random.normal(size=8000).astype(np.float32)
-    aligned = align_tracks(film, described, RATE, **SETTINGS)
+    aligned = align_tracks(movie, described, RATE, **SETTINGS)
     assert aligned.reason == "" and aligned.delay == samples / RATE
     assert len(aligned.delays) == 20
 
 
 def test_an_inserted_scene_is_refused_with_the_window_that_disagrees():
-    film = _film()
-    cut = np.concatenate([film[:200_000], _film(2, seed=9), film[200_000:]])
-    aligned = align_tracks(film, cut, RATE, **SETTINGS)
+    movie = _movie()
+    cut = np.concatenate([movie[:200_000], _movie(2, seed=9), movie[200_000:]])
+    aligned = align_tracks(movie, cut, RATE, **SETTINGS)
     assert aligned.delay is None and "windows disagree with the median delay of 0.000 s" in aligned.reason
     assert "finds 2.000 s" in aligned.reason
 
 
 @pytest.mark.parametrize("seconds, refused", [(0.09, False), (0.11, True)])
 def test_the_tolerance_is_a_tenth_of_a_second(seconds, refused):
-    film = _film()
-    drifted = np.concatenate([film[:200_000], _film(1, seed=9)[: round(seconds * RATE)], film[200_000:]])
-    assert (align_tracks(film, drifted, RATE, **SETTINGS).delay is None) == refused
+    movie = _movie()
+    drifted = np.concatenate([movie[:200_000], _movie(1, seed=9)[: round(seconds * RATE)], movie[200_000:]])
+    assert (align_tracks(movie, drifted, RATE, **SETTINGS).delay is None) == refused
 
 
-def test_another_films_track_silence_and_a_stub_are_refused():
-    film = _film()
-    assert "disagree" in align_tracks(film, _film(seed=5), RATE, **SETTINGS).reason
-    assert "too short" in align_tracks(film[:400], film[:400], RATE).reason
-    quiet = film.copy()
+def test_another_movies_track_silence_and_a_stub_are_refused():
+    movie = _movie()
+    assert "disagree" in align_tracks(movie, _movie(seed=5), RATE, **SETTINGS).reason
+    assert "too short" in align_tracks(movie[:400], movie[:400], RATE).reason
+    quiet = movie.copy()
     quiet[:40_000] = 0
-    assert "silent" in align_tracks(quiet, film, RATE, **SETTINGS).reason
+    assert "silent" in align_tracks(quiet, movie, RATE, **SETTINGS).reason
 
 
 def test_a_track_is_read_as_it_was_written(tmp_path):
-    film = np.clip(_film(3) / 4, -1, 1)
-    write_wave(tmp_path / "film.wav", film, RATE)
-    assert np.abs(read_track(tmp_path / "film.wav", RATE) - film).max() < 1e-4
-    assert len(read_track(tmp_path / "film.wav", 500)) == pytest.approx(1500, abs=20)
+    movie = np.clip(_movie(3) / 4, -1, 1)
+    write_wave(tmp_path / "movie.wav", movie, RATE)
+    assert np.abs(read_track(tmp_path / "movie.wav", RATE) - movie).max() < 1e-4
+    assert len(read_track(tmp_path / "movie.wav", 500)) == pytest.approx(1500, abs=20)
 
 
 def test_what_is_no_sound_is_named(tmp_path):
@@ -84,20 +84,20 @@ def test_what_is_no_sound_is_named(tmp_path):
 
 
 @pytest.mark.parametrize("first", [0, 137, 960])
-def test_a_clip_is_found_in_its_film(first):
+def test_a_clip_is_found_in_its_movie(first):
     random = np.random.default_rng(2)
-    film = np.repeat(random.normal(size=(250, 16)), 4, axis=0) + 0.3 * random.normal(size=(1000, 16))  # shots
-    clip = film[first : first + 40] + 0.3 * random.normal(size=(40, 16))
-    located = locate_clip(film, clip)
+    movie = np.repeat(random.normal(size=(250, 16)), 4, axis=0) + 0.3 * random.normal(size=(1000, 16))  # shots
+    clip = movie[first : first + 40] + 0.3 * random.normal(size=(40, 16))
+    located = locate_clip(movie, clip)
     assert located.first == first and located.agreement == 1 and len(located.firsts) == 10
 
 
-def test_a_foreign_clip_and_one_longer_than_the_film_are_refused():
+def test_a_foreign_clip_and_one_longer_than_the_movie_are_refused():
     random = np.random.default_rng(3)
-    film = np.repeat(random.normal(size=(250, 16)), 4, axis=0)
+    movie = np.repeat(random.normal(size=(250, 16)), 4, axis=0)
     for _ in range(20):
-        assert locate_clip(film, np.repeat(random.normal(size=(10, 16)), 4, axis=0)).first is None
-    assert "41 frames, the film 40" in locate_clip(film[:40], film[:41]).reason
+        assert locate_clip(movie, np.repeat(random.normal(size=(10, 16)), 4, axis=0)).first is None
+    assert "41 frames, the movie 40" in locate_clip(movie[:40], movie[:41]).reason
 
 
 SRT = """1
@@ -127,7 +127,7 @@ JOHN: (whispering) Over there.
 
 
 def test_subtitles_become_voice_activity_without_closed_captions(tmp_path):
-    path = tmp_path / "film.srt"
+    path = tmp_path / "movie.srt"
     path.write_bytes(("\ufeff" + SRT.replace("\n", "\r\n")).encode())
     cues = read_srt(path)
     assert [cue.kind for cue in cues] == ["speech", "sound", "speech", "song", "speech", "sound"]
@@ -147,7 +147,7 @@ def test_subtitles_become_voice_activity_without_closed_captions(tmp_path):
     ],
 )
 def test_broken_subtitles_are_named_with_their_line(tmp_path, content, said):
-    path = tmp_path / "film.srt"
+    path = tmp_path / "movie.srt"
     path.write_bytes(content)
     with refused(said, file=path):
         read_srt(path)
@@ -251,13 +251,13 @@ def test_sentences_that_overlap_a_voice_go_and_touching_ones_stay():
     assert counts == {"spoken": 6, "dialogue": 1, "outside": 2, "kept": 3}
 
 
-def test_a_film_is_collected_or_refused_as_a_whole():
-    film = _film()
+def test_a_movie_is_collected_or_refused_as_a_whole():
+    movie = _movie()
     spoken = [Sentence("A door opens.", 10.0, 12.0), Sentence("Hello there.", 20.0, 21.0)]
-    rows, report = collect_film("f", (film, _late(film, 2000)), RATE, spoken, [(17.0, 19.5)], "train", **SETTINGS)
+    rows, report = collect_movie("f", (movie, _late(movie, 2000)), RATE, spoken, [(17.0, 19.5)], "train", **SETTINGS)
     assert [(row["sentence"], row["start"], row["end"]) for row in rows] == [("A door opens.", 8.0, 10.0)]
     assert report["delay"] == 2.0 and report["dialogue"] == 1 and report["kept"] == 1
-    rows, report = collect_film("f", (film, _film(seed=7)), RATE, spoken, [], "train", **SETTINGS)
+    rows, report = collect_movie("f", (movie, _movie(seed=7)), RATE, spoken, [], "train", **SETTINGS)
     assert rows == [] and report["delay"] is None and report["reason"] and report["kept"] == 0
 
 

@@ -18,7 +18,7 @@ def truth(tmp_path):
     rows = [
         {
             "id": str(number),
-            "film": f"f{number % 2}",
+            "movie": f"f{number % 2}",
             "sentence": "A door opens.",
             "duration": 600.0,
             "split": "test",
@@ -53,26 +53,26 @@ def test_chance_needs_the_times_alone(truth, capsys):
     assert "Oracle" in out and "100.00" in out and "Random Chance" in out
 
 
-def test_described_films_become_annotations(tmp_path, capsys):
+def test_described_movies_become_annotations(tmp_path, capsys):
     random = np.random.default_rng(0)
-    film = np.clip(0.2 * random.normal(size=200 * RATE), -1, 1)
-    write_wave(tmp_path / "film.wav", film, RATE)
-    write_wave(tmp_path / "described.wav", np.concatenate([np.zeros(1234), film]), RATE)
+    movie = np.clip(0.2 * random.normal(size=200 * RATE), -1, 1)
+    write_wave(tmp_path / "movie.wav", movie, RATE)
+    write_wave(tmp_path / "described.wav", np.concatenate([np.zeros(1234), movie]), RATE)
     spoken = enumerate(("A", "door", "opens."))
     words = [{"word": word, "start": 50 + second, "end": 50.8 + second} for second, word in spoken]
     (tmp_path / "words.json").write_text(json.dumps({"segments": [{"words": words}]}))
-    (tmp_path / "film.srt").write_text("1\n00:00:01,000 --> 00:00:02,000\nHello.\n")
+    (tmp_path / "movie.srt").write_text("1\n00:00:01,000 --> 00:00:02,000\nHello.\n")
     manifest = tmp_path / "manifest.csv"
     manifest.write_text(
-        "film,track,described,transcript,subtitles,split\nf,film.wav,described.wav,words.json,film.srt,train\n"
+        "movie,track,described,transcript,subtitles,split\nf,movie.wav,described.wav,words.json,movie.srt,train\n"
     )
     options = ["--rate", str(RATE), "--window", "10", "--most", "20"]
-    assert main(["longform", "align", str(tmp_path / "film.wav"), str(tmp_path / "described.wav"), *options]) == 0
+    assert main(["longform", "align", str(tmp_path / "movie.wav"), str(tmp_path / "described.wav"), *options]) == 0
     assert "+1.2340 s late" in capsys.readouterr().out
     assert main(["longform", "collect", str(manifest), "--output", str(tmp_path / "out"), *options]) == 0
     (row,) = json.loads((tmp_path / "out" / "train.json").read_text()).values()
     assert row["sentence"] == "A door opens." and row["timestamps"] == [48.766, 51.566]
-    manifest.write_text("film,track\n")
+    manifest.write_text("movie,track\n")
     assert main(["longform", "collect", str(manifest), "--output", str(tmp_path / "out")]) == 2
     said(capsys.readouterr().err, manifest, "described, transcript, subtitles")
 
@@ -80,11 +80,11 @@ def test_described_films_become_annotations(tmp_path, capsys):
 def test_clips_are_located(tmp_path, capsys):
     from verified.io.hdf5 import write_features
 
-    film = np.random.default_rng(1).normal(size=(300, 8)).astype(np.float32)
-    write_features(tmp_path / "films.h5", {"dim": 8}, [("f", film, {})])
-    write_features(tmp_path / "clips.h5", {"dim": 8}, [("c", film[100:120], {})])
-    (tmp_path / "pairs.jsonl").write_text('{"clip": "c", "film": "f"}\n')
-    files = [str(tmp_path / name) for name in ("films.h5", "clips.h5", "pairs.jsonl")]
+    movie = np.random.default_rng(1).normal(size=(300, 8)).astype(np.float32)
+    write_features(tmp_path / "movies.h5", {"dim": 8}, [("f", movie, {})])
+    write_features(tmp_path / "clips.h5", {"dim": 8}, [("c", movie[100:120], {})])
+    (tmp_path / "pairs.jsonl").write_text('{"clip": "c", "movie": "f"}\n')
+    files = [str(tmp_path / name) for name in ("movies.h5", "clips.h5", "pairs.jsonl")]
     assert main(["longform", "locate", *files]) == 0
     assert json.loads(capsys.readouterr().out)["start"] == 20.0
 
@@ -93,7 +93,7 @@ def test_clips_are_located(tmp_path, capsys):
 def test_a_length_that_is_none_is_a_mistyped_option(truth, value, capsys):
     for command in (
         ["longform", "chance", str(truth), f"--seconds={value}"],
-        ["longform", "locate", "films.h5", "clips.h5", "pairs.jsonl", f"--fps={value}"],
+        ["longform", "locate", "movies.h5", "clips.h5", "pairs.jsonl", f"--fps={value}"],
     ):
         with pytest.raises(SystemExit) as ended:
             main(command)

@@ -1,4 +1,4 @@
-"""Joint encoders: CLIP with random weights from a folder, for films, and for the retrieval models."""
+"""Joint encoders: CLIP with random weights from a folder, for movies, and for the retrieval models."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from refusals import refused
 from tiny_models import clip
 from transformers import CLIPModel
 
-from verified.benchmark.mad.encoders import load_encoder, write_film_features, write_sentence_features
+from verified.benchmark.mad.encoders import load_encoder, write_movie_features, write_sentence_features
 from verified.features.backbones import load_backbone
 from verified.features.clip import Clip
 from verified.features.text import write_text_features
@@ -39,15 +39,15 @@ def test_frames_and_sentences_are_those_of_the_library(folder):
     assert np.abs(alone - tokens).max() < 1e-5  # padding changes nothing
 
 
-def test_films_are_encoded_frame_by_frame_at_the_rate(folder, tmp_path):
+def test_movies_are_encoded_frame_by_frame_at_the_rate(folder, tmp_path):
     write_video(tmp_path / "a.mp4", counted(50, size=(48, 80)), fps=10)
     (tmp_path / "broken.mp4").write_bytes(b"no video")
-    films = {"a": tmp_path / "a.mp4", "broken": tmp_path / "broken.mp4"}
+    movies = {"a": tmp_path / "a.mp4", "broken": tmp_path / "broken.mp4"}
     encoder = load_encoder(str(folder))
-    failed = write_film_features(films, encoder, "tiny-clip", 5.0, 7, tmp_path / "frames.h5")
+    failed = write_movie_features(movies, encoder, "tiny-clip", 5.0, 7, tmp_path / "frames.h5")
     file = FeatureFile(tmp_path / "frames.h5")
     assert file["a"].shape == (25, 12) and list(failed) == ["broken"] and "broken" not in file
-    write_film_features({"a": films["a"]}, encoder, "tiny-clip", 5.0, 64, tmp_path / "again.h5")
+    write_movie_features({"a": movies["a"]}, encoder, "tiny-clip", 5.0, 64, tmp_path / "again.h5")
     assert np.abs(FeatureFile(tmp_path / "again.h5")["a"] - file["a"]).max() < 2e-3  # whatever the batch
 
 

@@ -18,7 +18,7 @@ def test_the_official_anchors_of_a_window():
     }  # fmt: skip
 
 
-def test_a_film_of_111_minutes():
+def test_a_movie_of_111_minutes():
     grid = Grid()
     frames = grid.frames_of(110.77 * 60)
     spans = grid.proposals(frames)
@@ -32,7 +32,7 @@ def test_three_minutes_and_half_a_minute():
 
 
 @pytest.mark.parametrize("frames", [0, 1, 100, 128])
-def test_a_film_of_one_window_or_less_has_no_proposal_as_published_and_some_when_covered(frames):
+def test_a_movie_of_one_window_or_less_has_no_proposal_as_published_and_some_when_covered(frames):
     assert len(Grid().proposals(frames)) == 0
     covered = Grid(tail="cover").proposals(frames)
     assert len(covered) == (626 if frames == 128 else (covered[:, 1] * 2 <= frames).sum())

@@ -1,4 +1,4 @@
-"""Table 1 without films: a published data set by its rule, and a data set of the configuration beside it."""
+"""Table 1 without movies: a published data set by its rule, and a data set of the configuration beside it."""
 
 import json
 
@@ -59,7 +59,7 @@ def built(tmp_path_factory):
     return folder / stage
 
 
-def test_the_printed_row_of_charades_sta_is_rebuilt(built):
+def test_the_published_row_of_charades_sta_is_rebuilt(built):
     tables = {table["key"]: table for table in read_json(built / "tables.json")["tables"]}
     assert set(tables) == {"mad-1", "mad-1-verdicts"}
     rows = [row[:5] for row in tables["mad-1-verdicts"]["rows"]]
@@ -71,7 +71,7 @@ def test_a_data_set_of_the_configuration_has_a_row_and_a_line(built):
     table = next(table for table in read_json(built / "tables.json")["tables"] if table["key"] == "mad-1")
     mine = next(row for row in table["rows"] if row[0] == "Mine")
     assert mine[2:8] == ["0.0", "0.33", "10.0", "2", "3.0", "6"] and mine[-1] == 50
-    assert not any(row[:2] == ["Mine", "printed"] for row in table["rows"])
+    assert not any(row[:2] == ["Mine", "published"] for row in table["rows"])
     for name in ("moments", "sentences"):
         drawn = (built / "figures" / f"{name}.svg").read_text()
         assert all(f"<!-- {title} -->" in drawn for title in ("Charades-STA", "Mine"))
@@ -90,8 +90,8 @@ def test_another_file_under_a_published_name_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize("key, said", [("mnie", "'mnie'"), ("mine", "videos")])
-def test_films_of_a_data_set_that_is_not_there_or_has_no_videos(tmp_path, key, said):
+def test_movies_of_a_data_set_that_is_not_there_or_has_no_videos(tmp_path, key, said):
     datasets = {"mine": {"title": "Mine", "source": _own(tmp_path / "own")}}
-    films = {"films": {"title": "x", "source": {"kind": "dataset", "dataset": key}}}
+    movies = {"movies": {"title": "x", "source": {"kind": "dataset", "dataset": key}}}
     with refused(said, "mine"):
-        load({"datasets": datasets, "longform": {"datasets": films}})
+        load({"datasets": datasets, "longform": {"datasets": movies}})

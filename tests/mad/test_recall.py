@@ -1,9 +1,9 @@
-"""Recall in films, with intervals."""
+"""Recall in movies, with intervals."""
 
 import numpy as np
 import pytest
 
-from verified.benchmark.mad.recall import first_hits, over_films, recall, recall_over_films
+from verified.benchmark.mad.recall import first_hits, over_movies, recall, recall_over_movies
 
 
 def test_a_tie_counts_by_the_chosen_comparison():
@@ -24,20 +24,20 @@ def test_what_stands_behind_rank_100_does_not_count():
     assert recall(first_hits([spans], np.array([[0.0, 1.0]])))[-1].tolist() == [0, 0, 0]
 
 
-def test_intervals_hold_the_mean_and_grow_when_queries_share_films():
+def test_intervals_hold_the_mean_and_grow_when_queries_share_movies():
     random = np.random.default_rng(1)
-    films = np.repeat(np.arange(10), 40)
-    easy = np.repeat(random.random(10) < 0.5, 40)  # a film is easy as a whole, or hard
+    movies = np.repeat(np.arange(10), 40)
+    easy = np.repeat(random.random(10) < 0.5, 40)  # a movie is easy as a whole, or hard
     ranks = np.where(easy, 1, np.inf)[:, None].repeat(3, axis=1)
-    by_film, alone = recall_over_films(ranks, films), recall_over_films(ranks, np.arange(400))
-    assert by_film["recall"] == alone["recall"] == (100 * recall(ranks)).tolist()
-    assert by_film["low"][0][0] < by_film["recall"][0][0] < by_film["high"][0][0]
-    widths = [found["high"][0][0] - found["low"][0][0] for found in (by_film, alone)]
+    by_movie, alone = recall_over_movies(ranks, movies), recall_over_movies(ranks, np.arange(400))
+    assert by_movie["recall"] == alone["recall"] == (100 * recall(ranks)).tolist()
+    assert by_movie["low"][0][0] < by_movie["recall"][0][0] < by_movie["high"][0][0]
+    widths = [found["high"][0][0] - found["low"][0][0] for found in (by_movie, alone)]
     assert widths[0] > 2 * widths[1]
-    assert by_film["intra_class"][0][0] == pytest.approx(1)
+    assert by_movie["intra_class"][0][0] == pytest.approx(1)
 
 
-def test_of_a_single_film_nothing_is_said_but_the_recall():
-    found = over_films(np.array([[0.0], [1.0]]), ["a", "a"])
+def test_of_a_single_movie_nothing_is_said_but_the_recall():
+    found = over_movies(np.array([[0.0], [1.0]]), ["a", "a"])
     assert (found["recall"], found["low"], found["high"]) == ([50], [None], [None])
-    assert over_films(np.zeros((0, 2)), [])["recall"] == [None, None]
+    assert over_movies(np.zeros((0, 2)), [])["recall"] == [None, None]

@@ -1,4 +1,4 @@
-"""The stage's rules: a few rendered films end to end; MAD's published files; what the shipped configuration plans."""
+"""The stage's rules: a few rendered movies end to end; MAD's published files; what the shipped configuration plans."""
 
 import json
 
@@ -19,9 +19,9 @@ SMALL = {
     "evaluator": {"pretrain_clips": 20},
     "longform": {
         "datasets": {
-            "films": {
-                "title": "Small films",
-                "source": {"kind": "demo", "films": 5, "shortest": 90, "longest": 100, "train_share": 0.6},
+            "movies": {
+                "title": "Small movies",
+                "source": {"kind": "demo", "movies": 5, "shortest": 90, "longest": 100, "train_share": 0.6},
             }
         },
         "window_seconds": [],
@@ -35,7 +35,7 @@ SMALL = {
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("films")
+    folder = tmp_path_factory.mktemp("movies")
     config = folder / "small.yaml"
     config.write_text(yaml.safe_dump(SMALL))
     run = snakemake(folder, "--cores", "2", "results/tables", config=config)
@@ -55,12 +55,12 @@ def test_the_tables_of_the_paper_are_there(built):
 
 @pytest.mark.slow
 def test_every_annotation_is_counted_and_the_collection_is_the_planted_one(built):
-    stage = built[0] / "results" / "small" / "longform" / "films"
+    stage = built[0] / "results" / "small" / "longform" / "movies"
     counts, rows = read_json(stage / "counts.json"), read_jsonl(stage / "annotations.jsonl")
     excluded = read_jsonl(stage / "exclusions.jsonl")
     assert counts["rows"] == len(rows) + len(excluded) and counts["usable"] == len(rows)
     check = read_json(stage / "collection.json")
-    assert check["refused_rightly"] == 1 and check["accepted_rightly"] == check["films"] - 1
+    assert check["refused_rightly"] == 1 and check["accepted_rightly"] == check["movies"] - 1
     assert check["delay_error"] == 0 and check["right"] >= 0.9 * check["rows"] > 0
     submission = read_jsonl(stage / "zero-shot" / "submission.jsonl")
     assert [row["id"] for row in submission] == [row["id"] for row in rows if row["split"] == "test"]
@@ -70,15 +70,15 @@ def test_every_annotation_is_counted_and_the_collection_is_the_planted_one(built
 def test_nothing_is_left_to_do(built):
     folder, config = built
     run = snakemake(folder, "--dry-run", "results/tables", config=config)
-    assert run.returncode == 0 and "render_films" not in run.stdout and "train_vlg_net" not in run.stdout
+    assert run.returncode == 0 and "render_movies" not in run.stdout and "train_vlg_net" not in run.stdout
 
 
 def test_mads_own_files_are_planned_without_any_feature_extraction(tmp_path):
     files = yaml.safe_load((PROJECT / "config" / "mad.yaml").read_text())["longform"]["datasets"]
-    for films in files.values():
+    for movies in files.values():
         for path in (
-            *films["source"]["annotations"].values(),
-            *(films["source"][k] for k in ("frames", "tokens", "sentences")),
+            *movies["source"]["annotations"].values(),
+            *(movies["source"][k] for k in ("frames", "tokens", "sentences")),
         ):
             file = tmp_path / path
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -86,7 +86,7 @@ def test_mads_own_files_are_planned_without_any_feature_extraction(tmp_path):
     run = snakemake(tmp_path, "--dry-run", "results/tables", config=PROJECT / "config" / "mad.yaml")
     assert run.returncode == 0, run.stdout[-3000:]
     assert "extract_" not in run.stdout and "pretrain_evaluator" not in run.stdout and "fetch_model" not in run.stdout
-    for rule, times in (("train_vlg_net", 6), ("rank_vlg_net", 7), ("describe_published", 3), ("tabulate_films", 1)):
+    for rule, times in (("train_vlg_net", 6), ("rank_vlg_net", 7), ("describe_published", 3), ("tabulate_movies", 1)):
         assert f"\n{rule} " in run.stdout and int(run.stdout.split(f"\n{rule} ")[1].split()[0]) == times
 
 
@@ -108,7 +108,7 @@ def _mad_files(folder, rows):
 def _row(number, split, **other):
     return {
         "id": str(number),
-        "film": "f",
+        "movie": "f",
         "sentence": "x",
         "duration": 9.0,
         "start": 1.0,
@@ -119,20 +119,20 @@ def _row(number, split, **other):
 
 
 def test_published_features_say_which_annotations_can_be_used(tmp_path):
-    rows = [_row(1, "test"), _row(2, "train"), _row(3, "test"), _row(4, "test", film="g"), _row(5, "test")]
+    rows = [_row(1, "test"), _row(2, "train"), _row(3, "test"), _row(4, "test", movie="g"), _row(5, "test")]
     kept, excluded, counts = collect_rows(*_mad_files(tmp_path, rows))
     # Sentence features are published for the test split alone: training rows need none.
     assert sorted(row["id"] for row in kept) == ["1", "2"]
     assert {row["id"]: row["reason"] for row in excluded} == {
         "3": "no-text-features",
-        "4": "no-film-features",
+        "4": "no-movie-features",
         "5": "no-text-features",
     }
     assert counts["rows"] == 5
 
 
 def test_an_id_in_two_splits_is_an_error(tmp_path):
-    films, files = _mad_files(tmp_path, [_row(1, "test"), _row(2, "train")])
+    movies, files = _mad_files(tmp_path, [_row(1, "test"), _row(2, "train")])
     files["annotations"][0].write_text(json.dumps(json.loads(files["annotations"][1].read_text())))
     with refused("'1'", remedy=True):
-        collect_rows(films, files)
+        collect_rows(movies, files)

@@ -1,4 +1,4 @@
-"""Statistics of grounding data sets: by hand on a few rows, and the printed rows of published data sets."""
+"""Statistics of grounding data sets: by hand on a few rows, and the published rows of published data sets."""
 
 from collections import Counter
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from verified.benchmark.mad.statistics import describe, measure_splits, overlap, vocabulary
-from verified.benchmark.mad.tables import all_tables, as_printed
+from verified.benchmark.mad.tables import all_tables, as_published
 from verified.benchmark.published import read_published
 from verified.statistics.language import load_tagger
 
@@ -18,10 +18,10 @@ def tagger():
     return load_tagger("en_core_web_sm")
 
 
-def _row(number, film, start, end, split="train", duration=100.0):
+def _row(number, movie, start, end, split="train", duration=100.0):
     return {
         "id": str(number),
-        "film": film,
+        "movie": movie,
         "sentence": "She opens a red door.",
         "duration": duration,
         "start": start,
@@ -70,8 +70,8 @@ def test_no_rows_are_no_error(tagger):
         ("vocabulary", None, None),
     ],
 )
-def test_figures_take_the_printed_form(column, value, shown):
-    assert as_printed(column, value) == shown
+def test_figures_take_the_published_form(column, value, shown):
+    assert as_published(column, value) == shown
 
 
 def _part(seconds):
@@ -91,7 +91,7 @@ def _result():
     lengths = [_part(180.0), _part(None)]
     return {
         "queries": 3,
-        "films": 1,
+        "movies": 1,
         "iou_cmp": "gt",
         "lengths": lengths,
         "clip_retrieval": {"1": 1.0, "5": 2.0, "10": 3.0},
@@ -101,7 +101,7 @@ def _result():
 @pytest.mark.parametrize("comparable", [False, True])
 def test_printed_figures_stand_beside_the_papers_data_and_never_beside_the_demo(tagger, comparable):
     rows = [_row(0, "a", 0, 10), _row(1, "a", 90, 100, "test")]
-    facts = {"title": "MAD", "kind": "films", "comparable": comparable, "missing": {}}
+    facts = {"title": "MAD", "kind": "movies", "comparable": comparable, "missing": {}}
     one = {**facts, "counts": {"rows": 3, "usable": 2, "clipped": 0}, **measure_splits(rows, tagger)}
     layout = {
         "sets": {"mad": {"title": "MAD", "comparable": comparable, "test_split": "test"}},
@@ -117,10 +117,10 @@ def test_printed_figures_stand_beside_the_papers_data_and_never_beside_the_demo(
         for table in all_tables([one], results, {"mad": _result()}, {"MAD": one["counts"]}, {}, {}, layout, published)
     }
     assert {f"mad-{number}" for number in range(1, 8)} <= tables.keys()
-    shown = [row for number in range(1, 8) for row in tables[f"mad-{number}"].rows if "printed" in row]
+    shown = [row for number in range(1, 8) for row in tables[f"mad-{number}"].rows if "published" in row]
     assert bool(shown) == comparable
     assert ("mad-1-verdicts" in tables) == comparable
     if comparable:
-        clip = next(row for row in tables["mad-2"].rows if row[1:3] == ("Zero-shot", "printed"))
+        clip = next(row for row in tables["mad-2"].rows if row[1:3] == ("Zero-shot", "published"))
         assert clip[3:8] == (6.57, 15.05, 20.26, 37.92, 47.73)
-        assert tables["mad-7"].rows[1][:4] == ("MAD", "train", "printed", "891.8")
+        assert tables["mad-7"].rows[1][:4] == ("MAD", "train", "published", "891.8")

@@ -9,7 +9,7 @@ from refusals import refused
 from verified.benchmark.mad.submission import evaluate, read_submission, write_submission
 
 ROWS = [
-    {"id": str(number), "film": f"f{number % 2}", "start": float(number), "end": number + 4.0} for number in range(6)
+    {"id": str(number), "movie": f"f{number % 2}", "start": float(number), "end": number + 4.0} for number in range(6)
 ]
 
 
@@ -18,7 +18,7 @@ def test_a_written_submission_scores_as_it_stands(tmp_path):
     write_submission(tmp_path / "s.jsonl", [row["id"] for row in ROWS], spans)
     score = evaluate(ROWS, read_submission(tmp_path / "s.jsonl"))
     assert score["recall"][0] == [0, 0, 0] and score["recall"][1] == [100, 100, 100]
-    assert score["queries"] == 6 and score["films"] == 2
+    assert score["queries"] == 6 and score["movies"] == 2
     assert all(0 < low < 100 for low in score["low"][1]) and score["high"][1] == [100, 100, 100]
 
 

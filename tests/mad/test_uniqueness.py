@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 from refusals import refused
 
-from verified.benchmark.mad.uniqueness import film_scores, measure_uniqueness
+from verified.benchmark.mad.uniqueness import measure_uniqueness, movie_scores
 
 nltk = pytest.importorskip("nltk.translate.meteor_score")
 
@@ -52,7 +52,7 @@ def test_scores_are_those_of_every_pair(direction, floor):
         for row in (first, second):
             best[row] = max(best[row], *scores)
     expected = [score if score >= floor else 0.0 for score in best]
-    assert film_scores(SENTENCES, wordnet, direction, floor) == pytest.approx(expected)
+    assert movie_scores(SENTENCES, wordnet, direction, floor) == pytest.approx(expected)
     assert max(expected) > 0.95 and min(expected) == 0
 
 

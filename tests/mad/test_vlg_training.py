@@ -68,18 +68,18 @@ def test_targets_are_ious_with_the_anchors():
     assert (ious[spans[:, 1] <= 10] == 0).all()
 
 
-def _world(folder, films=20, seed=0):
-    """Films in which five directions take turns, and sentences whose tokens name one of them."""
+def _world(folder, movies=20, seed=0):
+    """Movies in which five directions take turns, and sentences whose tokens name one of them."""
     random = np.random.default_rng(seed)
     directions = np.eye(6, dtype=np.float32)[:5]
     frames, tokens, rows = [], [], []
-    for film in range(films):
+    for movie in range(movies):
         order = np.concatenate([random.permutation(5) for _ in range(4)])
         features = np.repeat(directions[order], 6, axis=0) + 0.1 * random.normal(size=(120, 6))
-        frames.append((f"f{film}", features.astype(np.float32), {}))
+        frames.append((f"f{movie}", features.astype(np.float32), {}))
         for number, kind in enumerate(order[:5]):
-            name = f"{film}-{number}"
-            row = {"id": name, "film": f"f{film}", "duration": 60.0, "start": number * 3.0, "end": number * 3.0 + 3}
+            name = f"{movie}-{number}"
+            row = {"id": name, "movie": f"f{movie}", "duration": 60.0, "start": number * 3.0, "end": number * 3.0 + 3}
             rows.append({**row, "source": "s", "kind": int(kind)})
             tokens.append((name, np.repeat(directions[kind][None], 1 + number % 3, axis=0), {}))
     write_features(folder / "frames.h5", {"dim": 6}, frames)
@@ -102,11 +102,11 @@ def test_training_lowers_the_loss_and_ranks_above_chance(trained):
     rows, features, model, log = trained
     assert np.mean([row["loss"] for row in log[-3:]]) < 0.8 * log[0]["loss"]
     right = []
-    for film in ("f0", "f1", "f2", "f3"):
-        film_rows = [row for row in rows if row["film"] == film]
-        frames = features.film(film)
-        ranked = rank_windows(model, frames, [features.token_rows(row["id"], 50) for row in film_rows], GRID)
-        for spans, row in zip(ranked, film_rows, strict=True):
+    for movie in ("f0", "f1", "f2", "f3"):
+        movie_rows = [row for row in rows if row["movie"] == movie]
+        frames = features.movie(movie)
+        ranked = rank_windows(model, frames, [features.token_rows(row["id"], 50) for row in movie_rows], GRID)
+        for spans, row in zip(ranked, movie_rows, strict=True):
             right.append(frames[round(spans[0, 0] * 2) : round(spans[0, 1] * 2)].mean(axis=0).argmax() == row["kind"])
     assert np.mean(right) >= 0.5  # 0.2 by chance
 
@@ -158,34 +158,34 @@ def test_features_that_are_not_finite_are_named(trained, tmp_path):
 
     rows, features, _, _ = trained
     with h5py.File(tmp_path / "frames.h5", "w") as file:
-        for film in features.frames:
-            values = features.frames[film]
+        for movie in features.frames:
+            values = features.frames[movie]
             values[7] = np.nan
-            file[film] = values
+            file[movie] = values
     broken = LongFeatures(FeatureFile(tmp_path / "frames.h5"), features.tokens)
     with refused("frames.h5", "'f0'", "6 values", remedy=True):
-        broken.film("f0")
+        broken.movie("f0")
     with refused("finite"):
         train(initial(SIZE, GRID, PLAN), rows, {"s": broken}, GRID, PLAN)
 
 
-def test_films_shorter_than_a_window_are_said_and_covered_by_the_switch(trained, tmp_path):
+def test_movies_shorter_than_a_window_are_said_and_covered_by_the_switch(trained, tmp_path):
     rows, features, model, _ = trained
     wide = Grid(fps=2.0, window=200, clips=8, pooling_counts=(3, 2))
     with refused("window"):
         train(initial(SIZE, wide, PLAN), rows, {"s": features}, wide, PLAN)
     tokens = [features.token_rows("0-0", 50)]
-    assert len(rank_windows(model, features.film("f0", 0, 10), tokens, GRID)[0]) == 0
+    assert len(rank_windows(model, features.movie("f0", 0, 10), tokens, GRID)[0]) == 0
     covered = Grid(fps=2.0, window=16, clips=8, pooling_counts=(3, 2), tail="cover")
-    spans = rank_windows(model, features.film("f0", 0, 10), tokens, covered)[0]
+    spans = rank_windows(model, features.movie("f0", 0, 10), tokens, covered)[0]
     assert len(spans) and spans[:, 1].max() <= 5
 
 
 def test_search_scores_do_not_depend_on_the_batch(trained):
     rows, features, model, _ = trained
     tokens = [features.token_rows(row["id"], 50) for row in rows[:4]]
-    one = rank_windows(model, features.film("f0"), tokens, GRID, batch=1)
-    all_at_once = rank_windows(model, features.film("f0"), tokens, GRID, batch=64)
+    one = rank_windows(model, features.movie("f0"), tokens, GRID, batch=1)
+    all_at_once = rank_windows(model, features.movie("f0"), tokens, GRID, batch=64)
     for first, second in zip(one, all_at_once, strict=True):
         assert np.abs(first - second).max() < 1e-5
     assert recall(first_hits([spans[:, :2] for spans in one], np.array([[0, 60]] * 4))).shape == (5, 3)

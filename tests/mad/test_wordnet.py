@@ -8,14 +8,14 @@ from running import snakemake
 from small_wordnet import pack_wordnet, write_wordnet
 
 from verified.benchmark.mad.annotations import write_mad
-from verified.benchmark.mad.uniqueness import film_scores, measure_uniqueness
+from verified.benchmark.mad.uniqueness import measure_uniqueness, movie_scores
 from verified.benchmark.mad.wordnet import WORDNET_FILES, load_wordnet, unpack_wordnet, wordnet_digest
 from verified.io.hdf5 import write_features
 from verified.io.jsonl import read_json
 
 pytest.importorskip("nltk")
 
-FILM = ["quick car", "fast auto", "a dog sleeps in the sun"]
+MOVIE = ["quick car", "fast auto", "a dog sleeps in the sun"]
 
 
 def test_synonyms_are_read_from_the_files(tmp_path):
@@ -26,7 +26,7 @@ def test_synonyms_are_read_from_the_files(tmp_path):
         "automobile",
     }
     assert wordnet.synsets("ran")[0].pos() == "v"
-    scores = film_scores(FILM, wordnet)
+    scores = movie_scores(MOVIE, wordnet)
     # Both words find their synonym; in one run of two words, METEOR is 1 - 0.5 (1/2)³.
     assert scores == [0.9375, 0.9375, 0.0]
 
@@ -62,27 +62,27 @@ def test_files_that_are_no_wordnet_are_said(tmp_path, name, text, said):
     folder = write_wordnet(tmp_path / "wordnet")
     (folder / name).write_text(text)
     with refused(said):
-        measure_uniqueness({"f": FILM}, str(folder))
+        measure_uniqueness({"f": MOVIE}, str(folder))
 
 
 def test_the_rule_measures_with_the_folder_of_the_configuration(tmp_path):
     rows = [
-        {"id": str(number), "film": film, "sentence": sentence, "duration": 60.0, "start": 1.0, "end": 3.0}
-        for number, (film, sentence) in enumerate([*(("f", text) for text in FILM), ("g", FILM[0])])
+        {"id": str(number), "movie": movie, "sentence": sentence, "duration": 60.0, "start": 1.0, "end": 3.0}
+        for number, (movie, sentence) in enumerate([*(("f", text) for text in MOVIE), ("g", MOVIE[0])])
     ]
     write_mad(tmp_path / "test.json", rows)
-    config = tmp_path / "films.yaml"
+    config = tmp_path / "movies.yaml"
     given = {kind: str(tmp_path / f"{kind}.h5") for kind in ("frames", "tokens", "sentences")}
     for kind, names in (("frames", ("f", "g")), ("tokens", "0123"), ("sentences", "0123")):
         write_features(given[kind], {"dim": 4}, [(name, np.ones((3, 4), np.float32), {}) for name in names])
     source = {"kind": "mad", "annotations": {"test": str(tmp_path / "test.json")}, **given}
-    longform = {"datasets": {"films": {"title": "Films", "source": source}}}
+    longform = {"datasets": {"movies": {"title": "Movies", "source": source}}}
     longform["wordnet"] = str(write_wordnet(tmp_path / "wordnet"))
-    config.write_text(yaml.safe_dump({"name": "films", "longform": longform}))
-    target = "results/films/longform/films/uniqueness.json"
+    config.write_text(yaml.safe_dump({"name": "movies", "longform": longform}))
+    target = "results/movies/longform/movies/uniqueness.json"
     run = snakemake(tmp_path, "--cores", "1", target, config=config)
     assert run.returncode == 0, run.stdout[-3000:]
     measured = read_json(tmp_path / target)
-    # Two of four sentences say the same in other words; the one of another film is never compared with them.
-    assert measured["unique"] == {"0.9": 50.0, "0.99": 100.0} and measured["films"] == 2
+    # Two of four sentences say the same in other words; the one of another movie is never compared with them.
+    assert measured["unique"] == {"0.9": 50.0, "0.99": 100.0} and measured["movies"] == 2
     assert measured["wordnet_sha256"] == wordnet_digest(tmp_path / "wordnet")

@@ -110,7 +110,7 @@ def standard(x, mask):
     return (x - mean) / (square / (count - 1)).sqrt()
 
 
-@mutation("clips are standardised over time: a video of one clip is NaN", "nan", "one short video spoils every list")
+@mutation("clips are standardised over time: a video of one clip is NaN", "nan", "one short video corrupts every list")
 def one_clip(base):
     return videos_read(lambda video, mask: (standard(video, mask), mask))(base)
 

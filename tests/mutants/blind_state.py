@@ -585,10 +585,10 @@ def reach_ignored(base):
     shows="declared",
 )
 def other_config(base):
-    def spoil(model):
+    def corrupt(model):
         model.config = replace(model.config, heads=1)
 
-    return built(spoil)(base)
+    return built(corrupt)(base)
 
 
 @mutation("a pair is said to need no memory", "memory", "search divides by zero", shows="declared")

@@ -21,21 +21,21 @@ def debug(folder: Path, *arguments: str) -> subprocess.CompletedProcess:
 
 def test_a_script_runs_with_the_rules_own_files(tmp_path):
     for number, kind in enumerate(("statics", "dynamics")):
-        write_jsonl(tmp_path / SHARD.format(kind, ".spoiled"), [{"desc_id": number}])
-        seal_built(tmp_path / SHARD.format(kind, ".spoiled"))
-    run = debug(tmp_path, "collect_spoiled", "dataset=nano", "shard=shard-00")
+        write_jsonl(tmp_path / SHARD.format(kind, ".corrupted"), [{"desc_id": number}])
+        seal_built(tmp_path / SHARD.format(kind, ".corrupted"))
+    run = debug(tmp_path, "collect_corrupted", "dataset=nano", "shard=shard-00")
     assert run.returncode == 0, run.stdout
-    assert read_jsonl(tmp_path / SHARD.format("spoiled", "")) == [{"desc_id": 0}, {"desc_id": 1}]
-    assert (tmp_path / "logs/nano/collect_spoiled/shard-00.log").is_file()
+    assert read_jsonl(tmp_path / SHARD.format("corrupted", "")) == [{"desc_id": 0}, {"desc_id": 1}]
+    assert (tmp_path / "logs/nano/collect_corrupted/shard-00.log").is_file()
 
 
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
-        (["collect_spoild", "shard=shard-00"], "'collect_spoiled'"),
-        (["collect_spoiled", "shard=shard-00"], "dataset, shard"),
-        (["collect_spoiled", "dataset=nano", "shard=shard-00"], "statics/shard-00.spoiled.jsonl"),
-        (["collect_spoiled", "nano"], "WILDCARD=VALUE"),
+        (["collect_spoild", "shard=shard-00"], "'collect_corrupted'"),
+        (["collect_corrupted", "shard=shard-00"], "dataset, shard"),
+        (["collect_corrupted", "dataset=nano", "shard=shard-00"], "statics/shard-00.corrupted.jsonl"),
+        (["collect_corrupted", "nano"], "WILDCARD=VALUE"),
     ],
     ids=["rule", "wildcard", "input", "form"],
 )

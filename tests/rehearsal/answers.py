@@ -36,11 +36,11 @@ LEFT_TO_THE_MODELS = 5
 """Each fifth moment."""
 
 
-class StandIn(SceneReader):
+class MockReader(SceneReader):
     """The scene reader under a model's name and commit."""
 
     def __init__(self, model: str, revision: str):
-        super().__init__(spoiled_share=0.0)
+        super().__init__(corrupted_share=0.0)
         self.model, self.revision = model, revision
 
 
@@ -51,7 +51,7 @@ def main(*configs: str) -> None:
     generation = located(settings.generation, model_records(settings))
     cassette = Path(generation.llm.cassette)
     roles = {name: getattr(generation, name).model_copy(update={"cassette": None}) for name in ROLES}
-    engines = {name: StandIn(role.model, role.revision) for name, role in roles.items()}
+    engines = {name: MockReader(role.model, role.revision) for name, role in roles.items()}
     with tempfile.TemporaryDirectory() as folder:
         ledger = str(Path(folder, "ledger.sqlite"))
         generation = generation.model_copy(update={**roles, "ledger": ledger})

@@ -30,7 +30,7 @@ def test_verdicts_are_counted_by_table_and_data_set():
     rows.append({"table": "main-2", "dataset": "B", "verdict": "differs"})
     text = verdict_table(rows)
     assert ", ".join(f"2 {verdict}" for verdict in VERDICTS) in text
-    assert "<td>1 differs</td>" in text and "none printed" in text
+    assert "<td>1 differs</td>" in text and "none published" in text
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Baselines and figures about a benchmark: printed reference points, exact against sampled, switches, costs."""
+"""Baselines and figures about a benchmark: published reference points, exact against sampled, switches, costs."""
 
 import json
 from pathlib import Path
@@ -118,7 +118,7 @@ def test_items_across_time_in_the_manner_of_other_data_sets():
     assert count_across_time(nextgqa, "temporal_type")["across_time"] == 2
 
 
-def test_the_printed_costs_follow_from_the_printed_prices():
+def test_the_published_costs_follow_from_the_published_prices():
     tested, trained = cost_per_1000(Prices(), True), cost_per_1000(Prices(), False)
     assert (round(tested["total"]), tested["by_hand"], round(tested["percent_of_by_hand"])) == (135, 300, 45)
     assert (trained["total"], round(trained["percent_of_by_hand"], 1)) == (35, 11.7)

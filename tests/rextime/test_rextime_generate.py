@@ -83,17 +83,17 @@ def test_questions_are_in_the_released_form_with_their_options(demo, tmp_path):
     assert all(row["lineage"].keys() >= {"questions", "verification", "options"} for row in questions)
 
 
-def test_the_demo_s_questions_are_true_but_for_what_was_spoiled(demo, tmp_path):
+def test_the_demo_s_questions_are_true_but_for_what_was_corrupted(demo, tmp_path):
     (tmp_path / "honest").mkdir()
-    questions, fates, _, _ = written(demo, tmp_path / "honest", scene_reader={"spoiled_share": 0.0})
+    questions, fates, _, _ = written(demo, tmp_path / "honest", scene_reader={"corrupted_share": 0.0})
     captioned = [row for row in questions if row["source"] == "captions"]
     rows = judge(captioned, [], demo[2])
     assert all(row["true"] and row["window"] and all(row["options_false"]) for row in rows)
-    spoiled, fates, _, _ = written(demo, tmp_path, scene_reader={"spoiled_share": 1.0})
+    corrupted, fates, _, _ = written(demo, tmp_path, scene_reader={"corrupted_share": 1.0})
     dropped = [fate for fate in fates if fate["reason"] == "verification-score-0"]
     assert dropped  # an answer that repeats the question is noticed
     assert not any(row["true"] for row in judge([], dropped, demo[2]))
-    false = [row for row in spoiled if any(note.get("kind") == "false" for note in row["spoiled"])]
+    false = [row for row in corrupted if any(note.get("kind") == "false" for note in row["corrupted"])]
     assert false  # and one that says something false of its event is not
     assert sum(row["true"] for row in judge(false, [], demo[2])) <= len(false) // 4
 
@@ -185,7 +185,7 @@ def test_what_a_model_gets_wrong_is_dropped_with_its_reason(texts, reason, demo,
         "similar": json.dumps(pair | scores | {"Similarity": 3}),
     }
     texts = {task: named.get(text, text) for task, text in texts.items()}
-    engine = Scripted(texts, SceneReader(spoiled_share=0.0))
+    engine = Scripted(texts, SceneReader(corrupted_share=0.0))
     items = [item for item in demo[0] if item["form"] == "captions"]
     questions, fates, _, _ = written(demo, tmp_path, engines={"llm": engine, "video_lmm": engine}, items=items)
     assert not questions and {fate["reason"] for fate in fates} == {reason}
@@ -193,7 +193,7 @@ def test_what_a_model_gets_wrong_is_dropped_with_its_reason(texts, reason, demo,
 
 def test_train_questions_get_no_options_and_a_query_s_partner_no_window(demo, tmp_path):
     items = [item | {"split": "train"} for item in demo[0] if item["form"] == "queries"]
-    questions, fates, calls, _ = written(demo, tmp_path, items=items, scene_reader={"spoiled_share": 0.0})
+    questions, fates, calls, _ = written(demo, tmp_path, items=items, scene_reader={"corrupted_share": 0.0})
     assert calls["rextime/options"]["calls"] == 0
     assert questions and all(row["ans"] is None and row["options"] == [] for row in questions)
     reasons = Counter(fate["reason"] for fate in fates)

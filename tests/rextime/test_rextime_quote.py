@@ -37,7 +37,7 @@ def config(tmp_path, monkeypatch):
     return load(
         {
             "name": "across",
-            "generation": {"prompts": prompts, "llm": PRICES, "scene_reader": {"spoiled_share": 0}},
+            "generation": {"prompts": prompts, "llm": PRICES, "scene_reader": {"corrupted_share": 0}},
             "rextime": {"sources": {"captions": {"form": "captions", "annotations": "captions.json"}}},
         }
     )

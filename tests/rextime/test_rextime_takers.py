@@ -13,7 +13,7 @@ from refusals import refused
 from verified.benchmark.rextime.answer import TASKS, continuation, engines_for, take_test
 from verified.benchmark.rextime.baselines import uniform_random
 from verified.benchmark.rextime.ground import ground
-from verified.benchmark.rextime.results import Taker, score_all, submissions_of
+from verified.benchmark.rextime.results import System, score_all, submissions_of
 from verified.benchmark.rextime.rows import Prediction, Question
 from verified.benchmark.vcmr.settings import RankingSettings
 from verified.config.datasets import Spans
@@ -92,12 +92,12 @@ def test_the_demo_s_engine_answers_better_than_chance_and_resumes(watched, tmp_p
         for row in questions
     ]
     write_jsonl(tmp_path / "sub.jsonl", submission)
-    takers = submissions_of(truth, {"reader": {"mode": "both", "files": [tmp_path / "sub.jsonl"]}}, "test")
-    scores = score_all(truth, takers, seed=1)
-    reader = scores["takers"]["reader"]["result"]["brief"]
+    systems = submissions_of(truth, {"reader": {"mode": "both", "files": [tmp_path / "sub.jsonl"]}}, "test")
+    scores = score_all(truth, systems, seed=1)
+    reader = scores["systems"]["reader"]["result"]["brief"]
     assert reader["VQA"] >= 0.5 and reader["MR-full-mIoU"] > 40
     assert reader["MR-full-mIoU"] > scores["expected_random"]["mIoU"]
-    assert scores["takers"]["reader"]["against_whole_video"][0]["measure"] == "mIoU"
+    assert scores["systems"]["reader"]["against_whole_video"][0]["measure"] == "mIoU"
 
 
 class Mute:
@@ -221,7 +221,7 @@ def test_a_retrieval_model_grounds_questions_in_their_own_videos(name, tmp_path)
 def test_a_grounder_of_some_questions_is_scored_on_these():
     asked = [Question(f"q{n}", "?", "v", 10.0, ((0.0, 5.0),), "A") for n in range(4)]
     predictions = {"q0": Prediction((0.0, 5.0), None), "q1": Prediction((5.0, 9.0), None)}
-    scores = score_all(asked, {"grounder": Taker("grounding", predictions, partial=True)}, 1)["takers"]
+    scores = score_all(asked, {"grounder": System("grounding", predictions, partial=True)}, 1)["systems"]
     assert scores["grounder"]["questions"] == 2 and scores["grounder"]["result"]["brief"]["MR-full-mIoU"] == 50
     assert "against_whole_video" not in scores["grounder"] and scores["whole video, A"]["questions"] == 4
     assert uniform_random(asked, 1) == uniform_random(asked, 1) != uniform_random(asked, 2)

@@ -53,7 +53,7 @@ def test_tables_from_a_file_of_captions(tmp_path):
     questions = read_jsonl(suite / "annotations/val.jsonl")
     assert counts["items"]["given"] == 12 and sum(counts["questions"].values()) == len(questions)
     assert counts["fates"]["kept"] == len(questions)
-    assert "spoiled" not in json.dumps(questions)
+    assert "corrupted" not in json.dumps(questions)
     lines = (tmp_path / "results/tables/rextime-models.csv").read_text(encoding="utf-8").splitlines()
     rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))
     assert sum(row["Verdict"].startswith("not attempted") for row in rows) == 18

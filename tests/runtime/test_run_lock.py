@@ -79,8 +79,8 @@ esac
 NAME = "605057f2-53c4-4bdf-bff7-67d133752ee8"
 
 
-def stand_in(folder: Path, monkeypatch, script: str) -> None:
-    """Put a stand-in for SLURM's programs on the path, and say that a run in `folder` has used it."""
+def mock_slurm(folder: Path, monkeypatch, script: str) -> None:
+    """Put mocks of SLURM's programs on the path, and say that a run in `folder` has used it."""
     programs = folder.parent.parent / "programs"
     programs.mkdir()
     for name in ("squeue", "scancel"):
@@ -95,13 +95,13 @@ def test_jobs_of_the_lost_run_are_cancelled_in_the_queue_and_no_others(folder, t
     queue, calls = tmp_path / "queue", tmp_path / "calls"
     here = folder.parent
     queue.write_text(f"7 {NAME} {here}\n8 paper_{NAME} {here}\n9 {NAME} /elsewhere\n10 {NAME[:8]} {here}\n")
-    stand_in(folder, monkeypatch, QUEUE.format(queue=queue, calls=calls))
+    mock_slurm(folder, monkeypatch, QUEUE.format(queue=queue, calls=calls))
     assert enter(folder)
     assert calls.read_text().splitlines() == ["--full --signal KILL 7 8", "7 8"]
 
 
 def test_a_queue_that_does_not_answer_holds_the_next_run_back(folder, monkeypatch):
-    stand_in(folder, monkeypatch, "#!/bin/sh\necho no controller >&2\nexit 1\n")
+    mock_slurm(folder, monkeypatch, "#!/bin/sh\necho no controller >&2\nexit 1\n")
     with pytest.raises(InputError, match="no controller"):
         enter(folder)
     assert (folder / "locks").exists()

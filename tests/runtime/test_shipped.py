@@ -8,7 +8,7 @@ import shutil
 import pytest
 from refusals import refused
 
-from verified.demo.stand_ins.paths import SHIPPED
+from verified.demo.pretrained.paths import SHIPPED
 from verified.evaluator import checkpoint
 from verified.features import image_model
 from verified.lmm.prompts import read_prompt

@@ -18,11 +18,11 @@ def candidate(ident: int, kind: str, number: int) -> dict:
 
 def test_false_captions_are_counted_among_candidates_and_releases_by_type():
     scores = [candidate(i, kind, n) for i in range(10) for kind in ("statics", "dynamics") for n in range(3)]
-    spoiled = [{"desc_id": i, "type": "statics", "candidate": 0, "kind": "static"} for i in range(10)]
-    spoiled.append({"desc_id": 0, "type": "dynamics", "candidate": 2, "kind": "dynamic"})
+    corrupted = [{"desc_id": i, "type": "statics", "candidate": 0, "kind": "static"} for i in range(10)]
+    corrupted.append({"desc_id": 0, "type": "dynamics", "candidate": 2, "kind": "dynamic"})
     highest = [{"desc_id": i, "fig_desc_type": "dynamics", "fig_desc": "dynamics 2"} for i in range(10)]
     lowest = [{"desc_id": i, "fig_desc_type": "statics", "fig_desc": "statics 0"} for i in range(10)]
-    rows = false_captions(scores, spoiled, {"chosen": highest, "lowest": lowest})
+    rows = false_captions(scores, corrupted, {"chosen": highest, "lowest": lowest})
     shares = {row["check"].removeprefix("false captions among "): (row["value"], row["units"]) for row in rows}
     assert shares["candidates: all"] == (pytest.approx(11 / 60, abs=1e-6), 60)
     assert shares["candidates: statics"] == (pytest.approx(1 / 3, abs=1e-6), 30)
@@ -55,11 +55,11 @@ def test_a_difference_in_recall_is_over_all_trainings_and_says_how_many():
 
 def test_a_review_that_begins_with_the_lowest_scores_finds_so_many_of_the_false_captions():
     scores = [candidate(i, "statics", 0) for i in range(20)]
-    spoiled = [{"desc_id": i, "type": "statics", "candidate": 0, "kind": "static"} for i in (0, 1, 4, 19)]
+    corrupted = [{"desc_id": i, "type": "statics", "candidate": 0, "kind": "static"} for i in (0, 1, 4, 19)]
     highest = [
         {"desc_id": i, "fig_desc_type": "statics", "fig_desc": "statics 0", "fig_desc_score": i} for i in range(20)
     ]
     highest[2] |= {"fig_desc": "what somebody wrote"}  # no candidate, and not false
-    rows = review_gain(scores, spoiled, highest)
+    rows = review_gain(scores, corrupted, highest)
     assert [row["value"] for row in rows] == [0.5, 0.75, 0.75] and rows[0]["units"] == 4
-    assert "10%" in rows[0]["check"] and false_captions(scores, spoiled, {"chosen": highest})[3]["units"] == 19
+    assert "10%" in rows[0]["check"] and false_captions(scores, corrupted, {"chosen": highest})[3]["units"] == 19

@@ -48,7 +48,7 @@ def frame(tmp_path):
     return tmp_path
 
 
-def test_what_is_printed_is_what_can_be_held_to_the_run(frame, capsys):
+def test_what_is_published_is_what_can_be_held_to_the_run(frame, capsys):
     assert main(["readme", str(frame)]) == 0
     printed = capsys.readouterr().out
     assert "| XML | 20.50 ±1.23 |" in printed and "| HERO | 20.50 |" in printed and "| – |" in printed

@@ -1,4 +1,4 @@
-"""A verdict per printed figure."""
+"""A verdict per published figure."""
 
 import csv
 import re
@@ -16,7 +16,7 @@ from verified.tables.collect import Collection
 from verified.tables.reproduction import (
     CAPTIONS,
     HEADER,
-    printed_table,
+    published_table,
     reproduction,
     verdict_table,
 )
@@ -85,7 +85,7 @@ def verdicts(folder: Path, given: Shown | None = None, **changes) -> dict[tuple,
     }
 
 
-def test_figures_that_round_to_the_printed_ones_are_reproduced(tmp_path):
+def test_figures_that_round_to_the_published_ones_are_reproduced(tmp_path):
     rows = verdicts(tmp_path)
     words = rows["main-1", "Charades-FIG", "COG", "words"]
     assert (words["verdict"], words["value"], words["ours"], words["tolerance"]) == (
@@ -140,7 +140,7 @@ def test_another_number_of_captions_is_said(tmp_path):
 def test_more_captions_than_the_paper_s_come_with_the_range_of_leaving_some_out(tmp_path):
     note = verdicts(tmp_path, captions=16148)["main-2", "Charades-FIG", "FIG", "instances"]["note"]
     assert "ours counts 16148 captions" in note
-    assert re.search(r"leaving out 20 at random gives 4\d\d to 4\d\d \(95 %\), which holds the printed one", note)
+    assert re.search(r"leaving out 20 at random gives 4\d\d to 4\d\d \(95 %\), which holds the published one", note)
 
 
 def test_the_range_of_leaving_out_nothing_or_everything():
@@ -162,10 +162,10 @@ def test_the_paper_s_sizes_are_those_of_the_list_of_sources():
     assert sizes == CAPTIONS
 
 
-def test_the_files_list_every_printed_figure(tmp_path):
+def test_the_files_list_every_published_figure(tmp_path):
     figures = published()
     rows = reproduction(settings(), collection(tmp_path), figures)
-    write_simple(tmp_path, printed_table(rows), ["made by a test"])
+    write_simple(tmp_path, published_table(rows), ["made by a test"])
     with (tmp_path / "reproduction.csv").open(encoding="utf-8", newline="") as lines:
         assert next(lines) == "# made by a test\n"
         written = list(csv.DictReader(lines))

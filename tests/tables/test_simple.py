@@ -17,14 +17,14 @@ from shown_settings import shown_settings
 
 from verified.tables.collect import Collection
 from verified.tables.forms import Sheet, csv_text, html_page, latex, markdown
-from verified.tables.table import Estimate, SimpleTable, read_table_json, write_table_json
+from verified.tables.table import Estimate, Table, read_table_json, write_table_json
 from verified.tables.write import tidy_rows, write_simple, write_tables
 
-TABLE = SimpleTable(
+TABLE = Table(
     "long-form",
-    "Recall in films",
+    "Recall in movies",
     ("Data set", "Window", "R@1", "Queries", "Remark"),
-    [["Films", "180 s", Estimate(12.345, 10.0, 14.5), 200, "small"], ["Films", "60 s", None, 0, ""]],
+    [["Movies", "180 s", Estimate(12.345, 10.0, 14.5), 200, "small"], ["Movies", "60 s", None, 0, ""]],
     notes=["Windows overlap by half."],
     digits=(0, 0, 1, 0, 0),
 )
@@ -34,8 +34,8 @@ HOSTILE = ["=1+1|<b>&\\cmd{x}_%$#^~", "[2em]", "a\nb\r\nc", "</script><script>",
 def test_every_form_shows_what_the_table_says(tmp_path):
     write_simple(tmp_path, TABLE, ["Made by a test."])
     text = (tmp_path / "long-form.md").read_text(encoding="utf-8")
-    assert text.startswith("# long-form: Recall in films\n\n| Data set | Window | R@1 | Queries | Remark |\n|---|")
-    assert "| Films | 180 s | 12.3 [10.0, 14.5] | 200 | small |\n| Films | 60 s | – | 0 |  |\n" in text
+    assert text.startswith("# long-form: Recall in movies\n\n| Data set | Window | R@1 | Queries | Remark |\n|---|")
+    assert "| Movies | 180 s | 12.3 [10.0, 14.5] | 200 | small |\n| Movies | 60 s | – | 0 |  |\n" in text
     for ending in ("md", "csv", "tex", "html"):
         form = (tmp_path / f"long-form.{ending}").read_text(encoding="utf-8")
         assert "Windows overlap by half." in form and "Made by a test." in form
@@ -55,7 +55,7 @@ def test_its_numbers_are_rows_of_the_tidy_frame(tmp_path):
     ]
     assert rows[0] == {
         "table": "long-form",
-        "dataset": "Films",
+        "dataset": "Movies",
         "task": "180 s",
         "metric": "R@1",
         "value": 12.345,
@@ -95,7 +95,7 @@ def test_a_file_of_something_else_is_named(content, tmp_path):
 )
 def test_what_does_not_fit_is_refused(change, message):
     with pytest.raises(ValueError, match=message):
-        SimpleTable(**{**vars(TABLE), **change})
+        Table(**{**vars(TABLE), **change})
 
 
 def test_the_example_of_the_documentation_can_be_read(tmp_path):
@@ -103,7 +103,7 @@ def test_the_example_of_the_documentation_can_be_read(tmp_path):
     code = re.search(r"```python\n(.*?)```", page, re.DOTALL)[1]
     exec(code.replace("results/NAME/longform", str(tmp_path)))
     (table,) = read_table_json(tmp_path / "tables.json")
-    assert table.texts()[0] == ["Films", "180 s", "12.30 [10.00, 14.50]", "200"]
+    assert table.texts()[0] == ["Movies", "180 s", "12.30 [10.00, 14.50]", "200"]
 
 
 def test_a_configuration_without_corpora_for_retrieval_has_its_own_tables_alone(tmp_path):
@@ -115,10 +115,10 @@ def test_a_configuration_without_corpora_for_retrieval_has_its_own_tables_alone(
         "long-form.md",
         "long-form.tex",
     ]
-    assert "long-form,Films,,,,180 s,R@1,12.345,10.0,14.5,,,," in (tmp_path / "t" / "all.csv").read_text()
+    assert "long-form,Movies,,,,180 s,R@1,12.345,10.0,14.5,,,," in (tmp_path / "t" / "all.csv").read_text()
 
 
-@pytest.mark.parametrize("tables", [[TABLE, TABLE], [SimpleTable("main-4", "t", ("a",), [["b"]])]])
+@pytest.mark.parametrize("tables", [[TABLE, TABLE], [Table("main-4", "t", ("a",), [["b"]])]])
 def test_two_tables_of_one_name_are_refused(tables, tmp_path):
     with refused("called"):
         write_tables(tmp_path / "t", shown_settings({}, longform={}), Collection([], []), tmp_path, [], tables)

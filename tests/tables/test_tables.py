@@ -25,7 +25,7 @@ DEMO = {"demo": "Demo-FIG"}
 BY_KEY = {table.key: table for table in TABLES}
 
 
-def test_every_printed_figure_has_its_cell():
+def test_every_published_figure_has_its_cell():
     printed = {place._replace(dataset="") for place in read_published(PUBLISHED, "verified")}
     assert printed <= {
         place_of(table, row, column, "") for table in TABLES for row in table.rows for column in table.columns

@@ -71,7 +71,7 @@ def build(cls, like=None, clips=6, tokens=5, seed=3, **options):
             if parameter.dim() > 1:
                 parameter.data.mul_(6.0)
         return model
-    with suppress(RuntimeError):  # another width, or a state that is spoilt: the mutant keeps its own
+    with suppress(RuntimeError):  # another width, or a state that is corrupted: the mutant keeps its own
         model.load_state_dict(like.state_dict(), strict=False)
     return model
 

@@ -124,7 +124,7 @@ from verified.runtime.digest import SCRIPTS, script_digest
 from verified.runtime.project import PROJECT
 from verified.lmm.prompts import read_prompts
 from verified.lmm.tasks.paper import PAPER
-from verified.demo.stand_ins.paths import SHIPPED
+from verified.demo.pretrained.paths import SHIPPED
 from verified.tables.provenance import commit
 print(json.dumps({
     "prompts": len(read_prompts("config/prompts", PAPER)),
@@ -137,7 +137,7 @@ print(json.dumps({
     facts = json.loads(run([installed / "python", "-c", text], tmp_path))
     assert facts["prompts"] == 8
     assert (
-        facts["weights"] == (PROJECT / "scripts/verified/demo/stand_ins/weights/evaluator.safetensors").stat().st_size
+        facts["weights"] == (PROJECT / "scripts/verified/demo/pretrained/weights/evaluator.safetensors").stat().st_size
     )
     assert facts["digest"] == script_digest(PROJECT / "scripts" / "tables" / "build.py")
     assert "no git checkout" in facts["commit"]

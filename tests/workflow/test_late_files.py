@@ -25,7 +25,7 @@ def late(self, target):
 
 pathlib.Path.replace = late
 '''
-OUTPUTS = ("keyframes", "captions/statics", "captions/spoiled")
+OUTPUTS = ("keyframes", "captions/statics", "captions/corrupted")
 
 
 def latency_of(profile: str) -> int:

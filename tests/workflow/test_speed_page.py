@@ -20,7 +20,7 @@ import sides
 sides.KEPT = pathlib.Path(kept)
 for name in names:
     print(f"# {name}", flush=True)
-    sys.argv = [name, "--toy", "--turns", "1"]
+    sys.argv = [name, "--tiny", "--turns", "1"]
     try:
         runpy.run_path(f"{folder}/{name}.py", run_name="__main__")
     except SystemExit as end:

@@ -16,7 +16,7 @@ class Query:
 
     id: int | str
     video: str
-    """The video, or film, that it is about."""
+    """The video, or movie, that it is about."""
     start: float
     end: float
     caption: str

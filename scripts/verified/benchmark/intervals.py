@@ -38,7 +38,7 @@ class Interval:
 def mean_interval(values: np.ndarray, videos: Sequence[object] | np.ndarray, top: float = 1.0) -> Interval:
     """Means over trainings and queries, [columns], of `values` [trainings, queries, columns] within 0 and `top`.
 
-    `videos` [queries] names the video (the film, the moment, …) that each query was drawn with.
+    `videos` [queries] names the video (the movie, the moment, …) that each query was drawn with.
     """
     sums, sizes = _by_video(np.asarray(values, dtype=np.float64) / top, videos)
     found = _share_interval(sums, sizes)

@@ -2,7 +2,7 @@
 
 `suppress` works on many ranked lists at once, as the TVR family does: per list, rows by descending score (stable); only
 rows of one video meet. The official scripts cut lists to 100 rows before this step, so `before` is 100 here too.
-`best_spans` takes the few best of a film's hundreds of thousands of spans, as MAD does.
+`best_spans` takes the few best of a movie's hundreds of thousands of spans, as MAD does.
 """
 
 import numpy as np

@@ -24,11 +24,11 @@ class Place(NamedTuple):
 
 
 Published = Mapping[Place, str]
-"""Figures as printed."""
+"""Figures as published."""
 
 
 def read_published(path: str | os.PathLike, paper: str) -> dict[Place, str]:
-    """A paper's figures, as printed, from config/published.csv; `paper` is verified, mad or rextime.
+    """A paper's figures, as published, from config/published.csv; `paper` is verified, mad or rextime.
 
     Raises InputError for a value that is no number (a unit K or M aside) and for a place that has two.
     """
@@ -53,7 +53,7 @@ def plain(figure: str) -> float:
 
 
 def rounding(figure: str) -> float:
-    """By how much a number may be off one that is printed with these decimals: half of the last one."""
+    """By how much a number may be off one that is published with these decimals: half of the last one."""
     return 0.5 * 10 ** -len(figure.rstrip("KM").partition(".")[2])
 
 

@@ -1,4 +1,4 @@
-"""Rows of captions/{statics,dynamics}/SHARD.jsonl, the counts beside them, and the record of what was spoiled."""
+"""Rows of captions/{statics,dynamics}/SHARD.jsonl, the counts beside them, and the record of what was corrupted."""
 
 from collections import Counter
 
@@ -9,8 +9,8 @@ def candidate_row(moment: dict, kind: str, answer: Outcome | None, wanted: int, 
     """The part that statics and dynamics rows share.
 
     `shortfall` is how many of the `wanted` candidates are missing, and `reason` why: the status of the call that
-    failed, or "short" when the answer held too few that could be used. `spoiled` is only there when the engine
-    falsified candidates on purpose; `split_spoiled` takes it out again.
+    failed, or "short" when the answer held too few that could be used. `corrupted` is only there when the engine
+    corrupted candidates on purpose; `split_corrupted` takes it out again.
     """
     captions = answer.parsed.items if answer is not None and answer.status == "ok" else ()
     if answer is not None:
@@ -25,27 +25,27 @@ def candidate_row(moment: dict, kind: str, answer: Outcome | None, wanted: int, 
         "reason": reason,
         "refused": list(answer.parsed.refused) if answer is not None else [],
     }
-    if captions and answer is not None and answer.notes.get("spoiled") is not None:
-        row["spoiled"] = _spoiled(answer)
+    if captions and answer is not None and answer.notes.get("corrupted") is not None:
+        row["corrupted"] = _corrupted(answer)
     return row
 
 
-def _spoiled(answer: Outcome) -> list[dict]:
+def _corrupted(answer: Outcome) -> list[dict]:
     """The engine's notes on the kept candidates, with their index among these."""
     usable = {position: index for index, position in enumerate(answer.parsed.positions)}
     return [
         {"candidate": usable[note["candidate"]], "kind": note["kind"], "changed": note["changed"]}
-        for note in answer.notes["spoiled"]
+        for note in answer.notes["corrupted"]
         if note["candidate"] in usable
     ]
 
 
-def split_spoiled(rows: list[dict]) -> tuple[list[dict], list[dict]]:
-    """(rows without the record of what was spoiled, rows of the spoiled file)."""
-    spoiled = [
-        {"desc_id": row["desc_id"], "type": row["type"], **note} for row in rows for note in row.get("spoiled", [])
+def split_corrupted(rows: list[dict]) -> tuple[list[dict], list[dict]]:
+    """(rows without the record of what was corrupted, rows of the corrupted file)."""
+    corrupted = [
+        {"desc_id": row["desc_id"], "type": row["type"], **note} for row in rows for note in row.get("corrupted", [])
     ]
-    return [{key: value for key, value in row.items() if key != "spoiled"} for row in rows], spoiled
+    return [{key: value for key, value in row.items() if key != "corrupted"} for row in rows], corrupted
 
 
 def shard_counts(rows: list[dict], wanted: int, outcomes: dict[str, dict]) -> dict:

@@ -11,7 +11,7 @@ from verified.errors import InputError
     "compare",
     "paired differences between runs or submissions, by groups of queries: a table, a figure and a page",
     folder(
-        "ground_truth", "moments (FIG or TVR), films (MAD) or questions (ReXTime), as for evaluate", metavar="TRUTH"
+        "ground_truth", "moments (FIG or TVR), movies (MAD) or questions (ReXTime), as for evaluate", metavar="TRUTH"
     ),
     option("runs", metavar="RUN", nargs="+", help="a submission, or a run's folder with its seeds; NAME=RUN names it"),
     output("where to write", "comparison", metavar="FOLDER"),

@@ -8,21 +8,21 @@ from collections.abc import Iterable
 
 from verified.cli.command import JSON, NMS, PARTIAL, command, flag, folder, only_for, option
 
-FILM_OPTIONS, MOMENT_OPTIONS, QUESTION_OPTIONS = ("times", "iou"), ("nms",), ("mode", "last_of_equal_ids")
+MOVIE_OPTIONS, MOMENT_OPTIONS, QUESTION_OPTIONS = ("times", "iou"), ("nms",), ("mode", "last_of_equal_ids")
 TIMES = option(
     "--times",
     choices=("ext_timestamps", "timestamps"),
-    help="films: which of a moment's two spans to read (default: ext_timestamps, as both official baselines do)",
+    help="movies: which of a moment's two spans to read (default: ext_timestamps, as both official baselines do)",
 )
 
 
 @command(
     "evaluate",
-    "score a submission: moments (VCMR, SVMR, VR), spans in films (MAD), or answers to questions (ReXTime)",
-    folder("ground_truth", "moments (FIG or TVR), films (MAD's JSON) or questions: its form tells", metavar="TRUTH"),
+    "score a submission: moments (VCMR, SVMR, VR), spans in movies (MAD), or answers to questions (ReXTime)",
+    folder("ground_truth", "moments (FIG or TVR), movies (MAD's JSON) or questions: its form tells", metavar="TRUTH"),
     folder(
         "submission",
-        "moments: JSON or JSON.gz (video2idx, VCMR, SVMR, VR); films: JSONL (id, spans), best first; "
+        "moments: JSON or JSON.gz (video2idx, VCMR, SVMR, VR); movies: JSONL (id, spans), best first; "
         "questions: JSONL (qid, pred_relevant_windows, ans)",
         metavar="SUBMISSION",
     ),
@@ -30,7 +30,7 @@ TIMES = option(
     PARTIAL,
     NMS,
     TIMES,
-    option("--iou", choices=("gt", "ge"), help="films: IoU exceeds (gt, the default) or reaches (ge) a threshold"),
+    option("--iou", choices=("gt", "ge"), help="movies: IoU exceeds (gt, the default) or reaches (ge) a threshold"),
     option(
         "--mode",
         choices=("both", "grounding", "vqa", "first-row"),
@@ -45,10 +45,10 @@ def evaluate(arguments: argparse.Namespace) -> None:
     form = form_of(arguments.ground_truth)
     score, taken = {
         "moments": (_moments, MOMENT_OPTIONS),
-        "films": (_films, FILM_OPTIONS),
+        "movies": (_movies, MOVIE_OPTIONS),
         "questions": (_questions, QUESTION_OPTIONS),
     }[form]
-    only_for(arguments, form, {*FILM_OPTIONS, *MOMENT_OPTIONS, *QUESTION_OPTIONS} - {*taken})
+    only_for(arguments, form, {*MOVIE_OPTIONS, *MOMENT_OPTIONS, *QUESTION_OPTIONS} - {*taken})
     score(arguments)
 
 
@@ -86,7 +86,7 @@ def _metrics_table(metrics: dict, further: dict[str, dict[str, float]]) -> str:
     return "\n".join(lines)
 
 
-def _films(arguments: argparse.Namespace) -> None:
+def _movies(arguments: argparse.Namespace) -> None:
     from verified.benchmark.mad.annotations import checked, read_mad
     from verified.benchmark.mad.recall import IOUS, KS
     from verified.benchmark.mad.submission import evaluate, read_submission
@@ -100,7 +100,7 @@ def _films(arguments: argparse.Namespace) -> None:
         print(json.dumps({**score, "ks": KS, "ious": IOUS, "annotations": counts}))
         return
     print(
-        f"{score['queries']} queries, {score['films']} films; annotations: "
+        f"{score['queries']} queries, {score['movies']} movies; annotations: "
         + ", ".join(f"{count} {name}" for name, count in counts.items())
     )
     for name in ("missing", "unknown", "more_than_100"):
@@ -109,13 +109,13 @@ def _films(arguments: argparse.Namespace) -> None:
     print(recalls(score))
     alike = [number for row in score["intra_class"] for number in row if number is not None]
     print(
-        "In brackets: 95 % interval over films, drawn with all of their queries, not over trainings."
-        + (f" Intra-class correlation of queries of one film: {min(alike):.2f} to {max(alike):.2f}." if alike else "")
+        "In brackets: 95 % interval over movies, drawn with all of their queries, not over trainings."
+        + (f" Intra-class correlation of queries of one movie: {min(alike):.2f} to {max(alike):.2f}." if alike else "")
     )
 
 
 def recalls(score: dict) -> str:
-    """Recall of spans in films as a table, with intervals where there are any."""
+    """Recall of spans in movies as a table, with intervals where there are any."""
     from verified.benchmark.mad.recall import IOUS, KS
 
     lines = ["R@K %   " + "".join(f"{f'IoU={threshold:g}':>24}" for threshold in IOUS)]

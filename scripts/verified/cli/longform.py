@@ -1,4 +1,4 @@
-"""Long videos: described sound tracks, clips of films, and what chance would score."""
+"""Long videos: described sound tracks, clips of movies, and what chance would score."""
 
 import argparse
 import json
@@ -7,7 +7,7 @@ from verified.cli.command import between, command, folder, option, output
 from verified.cli.evaluate import TIMES, recalls
 
 DAY = 86_400
-"""Seconds; no film is longer."""
+"""Seconds; no movie is longer."""
 ALIGNMENT = (
     option("--rate", type=between(0, 1_000_000, int), default=4000, help="samples per second (default: 4000)"),
     option("--window", type=between(0, DAY), default=60.0, help="seconds of each of the twenty windows (default: 60)"),
@@ -17,8 +17,8 @@ ALIGNMENT = (
 
 @command(
     "longform align",
-    "delay of a described track against a film's track",
-    folder("film", "a file with the film's own sound track"),
+    "delay of a described track against a movie's track",
+    folder("movie", "a file with the movie's own sound track"),
     folder("described", "a file with the sound track that holds the audio description"),
     *ALIGNMENT,
 )
@@ -27,8 +27,8 @@ def align(arguments: argparse.Namespace) -> int:
     from verified.benchmark.mad.alignment import align_tracks
     from verified.benchmark.mad.audio import read_track
 
-    film, described = (read_track(path, arguments.rate) for path in (arguments.film, arguments.described))
-    alignment = align_tracks(film, described, arguments.rate, arguments.window, arguments.most)
+    movie, described = (read_track(path, arguments.rate) for path in (arguments.movie, arguments.described))
+    alignment = align_tracks(movie, described, arguments.rate, arguments.window, arguments.most)
     for number, (delay, peak) in enumerate(zip(alignment.delays, alignment.peaks), start=1):
         print(f"window {number:2}: {delay:+.3f} s, correlation {peak:.2f}")
     print(
@@ -41,14 +41,14 @@ def align(arguments: argparse.Namespace) -> int:
 
 @command(
     "longform collect",
-    "films with described tracks to annotations in MAD's JSON",
-    folder("manifest", "CSV: film, track, described, transcript, subtitles, split"),
+    "movies with described tracks to annotations in MAD's JSON",
+    folder("manifest", "CSV: movie, track, described, transcript, subtitles, split"),
     output("folder for SPLIT.json and report.json", required=True, metavar="FOLDER"),
     option("--pause", type=between(0, DAY), default=1.5, help="seconds of silence that end a sentence (default: 1.5)"),
     *ALIGNMENT,
 )
-def collect_films(arguments: argparse.Namespace) -> None:
-    """Write annotations of films that can be aligned, and a report of all."""
+def collect_movies(arguments: argparse.Namespace) -> None:
+    """Write annotations of movies that can be aligned, and a report of all."""
     from verified.benchmark.mad.annotations import write_mad
     from verified.benchmark.mad.manifest import collect, read_manifest
     from verified.io.jsonl import write_json
@@ -65,17 +65,17 @@ def collect_films(arguments: argparse.Namespace) -> None:
         print(f"{path}: {write_mad(path, split_rows)} sentences")
     write_json(arguments.output / "report.json", reports)
     refused = [report for report in reports if report["reason"]]
-    print(f"{len(reports) - len(refused)} films aligned, {len(refused)} refused")
+    print(f"{len(reports) - len(refused)} movies aligned, {len(refused)} refused")
     for report in refused:
-        print(f"{report['film']}: {report['reason']}")
+        print(f"{report['movie']}: {report['reason']}")
 
 
 @command(
     "longform locate",
-    "where clips lie in their films, by frame features at one rate",
-    folder("films", "HDF5, a data set per film"),
+    "where clips lie in their movies, by frame features at one rate",
+    folder("movies", "HDF5, a data set per movie"),
     folder("clips", "HDF5, a data set per clip"),
-    folder("pairs", 'JSONL, {"clip": …, "film": …}'),
+    folder("pairs", 'JSONL, {"clip": …, "movie": …}'),
     option("--fps", type=between(0, 1000), default=5.0, help="frames per second of both (default: 5)"),
 )
 def locate(arguments: argparse.Namespace) -> None:
@@ -85,16 +85,16 @@ def locate(arguments: argparse.Namespace) -> None:
     from verified.io.hdf5 import FeatureFile
     from verified.io.jsonl import iterate_jsonl
 
-    films, clips = FeatureFile(arguments.films), FeatureFile(arguments.clips)
-    for row in iterate_jsonl(arguments.pairs, ("clip", "film")):
-        film, clip = films[row["film"]], clips[row["clip"]]
-        if film.ndim != 2 or clip.ndim != 2 or film.shape[1] != clip.shape[1]:
+    movies, clips = FeatureFile(arguments.movies), FeatureFile(arguments.clips)
+    for row in iterate_jsonl(arguments.pairs, ("clip", "movie")):
+        movie, clip = movies[row["movie"]], clips[row["clip"]]
+        if movie.ndim != 2 or clip.ndim != 2 or movie.shape[1] != clip.shape[1]:
             raise InputError(
-                f"clip {row['clip']!r} has features {list(clip.shape)}, its film {list(film.shape)}: not of one width",
+                f"clip {row['clip']!r} has features {list(clip.shape)}, its movie {list(movie.shape)}: not one width",
                 file=arguments.clips,
                 remedy="extract both by one model",
             )
-        located = locate_clip(film, clip)
+        located = locate_clip(movie, clip)
         start = None if located.first is None else round(located.first / arguments.fps, 3)
         print(
             json.dumps(
@@ -114,12 +114,12 @@ def locate(arguments: argparse.Namespace) -> None:
     "Oracle and Random Chance of annotations, from their times alone",
     folder("truth", "annotations in MAD's JSON"),
     TIMES,
-    option("--seconds", type=between(0, DAY), help="cut films into stretches of this length"),
+    option("--seconds", type=between(0, DAY), help="cut movies into segments of this length"),
     option(
         "--tail",
         choices=("drop", "cover"),
         default="drop",
-        help="end of a film: left out as published (default: drop), or covered by one more window",
+        help="end of a movie: left out as published (default: drop), or covered by one more window",
     ),
 )
 def chance(arguments: argparse.Namespace) -> None:
@@ -127,13 +127,13 @@ def chance(arguments: argparse.Namespace) -> None:
     from verified.benchmark.mad.annotations import checked, read_mad
     from verified.benchmark.mad.grid import Grid
     from verified.benchmark.mad.ranking import baselines
-    from verified.benchmark.mad.short_videos import cut_films
+    from verified.benchmark.mad.short_videos import cut_movies
 
     rows, _, counts = checked(read_mad(arguments.truth, "test", arguments.times or "ext_timestamps"))
     print(", ".join(f"{count} {name}" for name, count in counts.items()))
     if not rows:
         return
-    cut = cut_films(rows, arguments.seconds)
+    cut = cut_movies(rows, arguments.seconds)
     measured = baselines(cut, Grid(tail=arguments.tail), "gt", 100, 0)
     print("Oracle\n" + recalls(measured["oracle"]))
     print("Random Chance (expectation)\n" + recalls(measured["chance"]))

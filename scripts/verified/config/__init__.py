@@ -101,9 +101,9 @@ class Config(Section):
         return self
 
     @model_validator(mode="after")
-    def film_data_sets(self) -> "Config":
-        for name, films in self.longform.datasets.items():
-            key = getattr(films.source, "dataset", None)
+    def movie_data_sets(self) -> "Config":
+        for name, movies in self.longform.datasets.items():
+            key = getattr(movies.source, "dataset", None)
             if key is None:
                 continue
             if key not in self.datasets:

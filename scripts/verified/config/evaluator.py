@@ -8,23 +8,23 @@ from pydantic import Field, model_validator
 from verified.config.base import Section
 from verified.io.jsonl import is_object
 
-STAND_IN = "stand-in"
-STAND_IN_FRAMES = 8
-"""Frames of a moment for which the stand-in's times were learnt."""
+PRETRAINED = "pretrained"
+PRETRAINED_FRAMES = 8
+"""Frames of a moment for which the times of the pretrained weights were learnt."""
 
 
 class Evaluator(Section):
-    """Architecture, pre-training stand-in, fine-tuning and scoring."""
+    """Architecture, pre-training, fine-tuning and scoring."""
 
     name: str = "demo"
     """Its name in tables and cards; one evaluator serves all data sets of a configuration."""
     size: Literal["tiny", "mini/16", "L/16"] = "tiny"
-    """tiny (the demo's), L/16 (UMT's, the paper's) or mini/16: UMT's arrangement at toy size, for rehearsals."""
+    """tiny (the demo's), L/16 (UMT's, the paper's) or mini/16: UMT's arrangement at tiny size, for rehearsals."""
     threads: int = Field(default=1, ge=1)
     """Compute threads of its jobs."""
-    checkpoint: str | None = STAND_IN
-    """Checkpoint to start from, as `verified import umt` writes it; stand-in: the one of size tiny that comes with the
-    workflow; null: what `umt_file` becomes, or for size tiny one that is pre-trained in the run."""
+    checkpoint: str | None = PRETRAINED
+    """Checkpoint to start from, as `verified import umt` writes it; pretrained: the one of size tiny that comes with
+    the workflow; null: what `umt_file` becomes, or for size tiny one that is pre-trained in the run."""
     umt_file: str | None = Field(default=None, pattern=r"\.pth$")
     """UMT's own checkpoint (.pth), which the workflow converts."""
     umt_url: str | None = None
@@ -59,7 +59,7 @@ class Evaluator(Section):
     """Frames per step of that training."""
     backbone_learning_rate: float = Field(default=2e-3, gt=0)
     """Peak learning rate of that training."""
-    backbone: Literal["stand-in"] | None = "stand-in"
+    backbone: Literal["pretrained"] | None = "pretrained"
     """That image network, which pre-training reads: the one that comes with the workflow; null: trained in the run."""
     pretrain_clips: int = Field(default=30_000, ge=1)
     """Clips of the separate world that the tiny size is pre-trained on, each seen once."""
@@ -68,7 +68,7 @@ class Evaluator(Section):
     pretrain_learning_rate: float = Field(default=1.5e-3, gt=0)
     """Peak learning rate of pre-training."""
     ablation: bool = False
-    """Also fine-tune without disturbed negatives and compare, into ablation.json beside its checkpoint."""
+    """Also fine-tune without perturbed negatives and compare, into ablation.json beside its checkpoint."""
     epochs: int = Field(default=4, ge=1)
     """Fine-tuning epochs (10 in the paper)."""
     batch: int = Field(default=16, ge=2)
@@ -90,8 +90,8 @@ class Evaluator(Section):
 
     @model_validator(mode="before")
     @classmethod
-    def no_stand_in_for_others(cls, values: object) -> object:
-        """The stand-in is of size tiny: other sizes, and a file of UMT's, do not start from it unless told to."""
+    def pretrained_for_its_size_alone(cls, values: object) -> object:
+        """`pretrained` is of size tiny: other sizes, and a file of UMT's, do not start from it unless told to."""
         if is_object(values) and (values.get("size", "tiny") != "tiny" or values.get("umt_file")):
             return {"checkpoint": None, **values}
         return values
@@ -103,9 +103,9 @@ class Evaluator(Section):
                 "size L/16 starts from a UMT checkpoint: name the authors' file in evaluator.umt_file, or one that"
                 " `verified import umt` wrote in evaluator.checkpoint"
             )
-        if self.checkpoint == STAND_IN and (self.size, self.frames) != ("tiny", STAND_IN_FRAMES):
+        if self.checkpoint == PRETRAINED and (self.size, self.frames) != ("tiny", PRETRAINED_FRAMES):
             raise ValueError(
-                f"the stand-in is of size tiny and takes {STAND_IN_FRAMES} frames: for other frames set"
+                f"`pretrained` is of size tiny and takes {PRETRAINED_FRAMES} frames: for other frames set"
                 " evaluator.checkpoint to null, and one is pre-trained in the run; for another size name a checkpoint"
             )
         if self.batch % self.processes:
@@ -124,8 +124,8 @@ class Evaluator(Section):
 
     @property
     def imported(self) -> str | None:
-        """The checkpoint of the user's that it starts from; null for the stand-in and for a pre-training of ours."""
-        return None if self.checkpoint == STAND_IN else self.checkpoint or self.umt_file
+        """The checkpoint of the user's that it starts from; null for the shipped one and one pre-trained in the run."""
+        return None if self.checkpoint == PRETRAINED else self.checkpoint or self.umt_file
 
     @property
     def processes(self) -> int:

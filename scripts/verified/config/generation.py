@@ -119,8 +119,8 @@ class EngineSettings(Section):
 class SceneReader(Section):
     """The demo's engine."""
 
-    spoiled_share: float = Field(default=0.3, ge=0, le=1)
-    """Share of caption candidates that are falsified on purpose, so that the evaluator has something to find."""
+    corrupted_share: float = Field(default=0.3, ge=0, le=1)
+    """Share of caption candidates that are corrupted on purpose, so that the evaluator has something to find."""
 
 
 class BudgetSettings(Section):

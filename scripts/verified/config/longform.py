@@ -1,4 +1,4 @@
-"""Long videos (the MAD benchmark): data sets of films, proposals, baselines, VLG-Net, collection."""
+"""Long videos (the MAD benchmark): data sets of movies, proposals, baselines, VLG-Net, collection."""
 
 from typing import Annotated, ClassVar, Literal
 
@@ -11,11 +11,11 @@ EVALUATOR = "evaluator"
 """The encoder that is not a model of the hub: the evaluator of this configuration."""
 
 
-class FilmSourceSection(Section):
-    """What the rules ask a source of films, instead of its kind."""
+class MovieSourceSection(Section):
+    """What the rules ask a source of movies, instead of its kind."""
 
     rendered: ClassVar[bool] = False
-    """A rule renders its films, with what is true of them, into the folder `source`."""
+    """A rule renders its movies, with what is true of them, into the folder `source`."""
     collected: ClassVar[bool] = False
     """Its rows are collected from described tracks, which a manifest lists."""
     comparable: ClassVar[bool] = False
@@ -28,12 +28,12 @@ class FilmSourceSection(Section):
 
     @property
     def corpus(self) -> str | None:
-        """Key of the data set whose corpus serves as its films."""
+        """Key of the data set whose corpus serves as its movies."""
         return None
 
 
-class MadSource(FilmSourceSection):
-    """Files in MAD's form: annotations, and features as published or computed from the films."""
+class MadSource(MovieSourceSection):
+    """Files in MAD's form: annotations, and features as published or computed from the movies."""
 
     comparable: ClassVar[bool] = True
 
@@ -41,13 +41,13 @@ class MadSource(FilmSourceSection):
     annotations: dict[Split, str] = Field(min_length=1)
     """JSON file of each split."""
     frames: str | None = None
-    """HDF5 of frame features, a data set per film; null: computed from `videos`."""
+    """HDF5 of frame features, a data set per movie; null: computed from `videos`."""
     tokens: str | None = None
     """HDF5 of token features, a data set per annotation (VLG-Net); null: computed."""
     sentences: str | None = None
     """HDF5 of sentence features, a data set per annotation (zero-shot); null: computed."""
     videos: str | None = None
-    """Folder of the films, named by film id, for features that are computed."""
+    """Folder of the movies, named by movie id, for features that are computed."""
 
     @property
     def features_supplied(self) -> bool:
@@ -65,20 +65,20 @@ class MadSource(FilmSourceSection):
         return self
 
 
-class DescribedSource(FilmSourceSection):
-    """Films with their audio description: rows are collected from sound, transcript and subtitles (section 3.1)."""
+class DescribedSource(MovieSourceSection):
+    """Movies with their audio description: rows are collected from sound, transcript and subtitles (section 3.1)."""
 
     collected: ClassVar[bool] = True
 
     kind: Literal["described"]
     manifest: str
-    """CSV, one film a row: film, track, described, transcript, subtitles, split; paths count from the CSV's folder."""
+    """CSV, one movie a row: movie, track, described, transcript, subtitles, split; paths count from its folder."""
     videos: str
-    """Folder of the films, named by film id."""
+    """Folder of the movies, named by movie id."""
 
 
-class DatasetSource(FilmSourceSection):
-    """The corpus of a data set of this configuration, its videos taken for films."""
+class DatasetSource(MovieSourceSection):
+    """The corpus of a data set of this configuration, its videos taken for movies."""
 
     kind: Literal["dataset"]
     dataset: str
@@ -91,38 +91,38 @@ class DatasetSource(FilmSourceSection):
         return self.dataset
 
 
-class RenderedFilms(FilmSourceSection):
-    """Films of the demo's world. Those of train have a described track with a planted truth, and are collected."""
+class RenderedMovies(MovieSourceSection):
+    """Movies of the demo's world. Those of train have a described track with a planted truth, and are collected."""
 
     rendered: ClassVar[bool] = True
     collected: ClassVar[bool] = True
 
     kind: Literal["demo"] = "demo"
-    films: int = Field(default=20, ge=4)
-    """Number of films."""
+    movies: int = Field(default=20, ge=4)
+    """Number of movies."""
     shortest: int = Field(default=600, ge=60)
-    """Shortest film in seconds."""
+    """Shortest movie in seconds."""
     longest: int = Field(default=1200, ge=60)
-    """Longest film in seconds."""
+    """Longest movie in seconds."""
     size: int = Field(default=64, ge=32, multiple_of=16)
     """Width and height in pixels."""
     train_share: float = Field(default=0.6, gt=0, lt=1)
-    """Share of the films in train."""
+    """Share of the movies in train."""
     val_share: float = Field(default=0.05, gt=0, lt=1)
-    """Share of the films in val; the rest is test."""
+    """Share of the movies in val; the rest is test."""
     refused: int = Field(default=1, ge=0)
-    """Films of train whose description was made for another cut; collection must refuse them."""
+    """Movies of train whose description was made for another cut; collection must refuse them."""
 
 
-FilmSource = Annotated[MadSource | DescribedSource | DatasetSource | RenderedFilms, Field(discriminator="kind")]
+MovieSource = Annotated[MadSource | DescribedSource | DatasetSource | RenderedMovies, Field(discriminator="kind")]
 
 
-class FilmSet(Section):
-    """One data set of films."""
+class MovieSet(Section):
+    """One data set of movies."""
 
     title: str
     """Name used in tables."""
-    source: FilmSource
+    source: MovieSource
     times: Literal["ext_timestamps", "timestamps"] = "ext_timestamps"
     """Key of MAD's JSON that holds the moment; both official baselines read ext_timestamps."""
     train_split: Split = "train"
@@ -143,7 +143,7 @@ class GridSettings(Section):
     pooling_counts: tuple[int, ...] = (5, 8, 8, 8)
     """Anchor lengths of each group; starts lie twice as far apart from group to group."""
     tail: Literal["drop", "cover"] = "drop"
-    """drop: the published windows, which leave up to half a window at a film's end, and short films, without a
+    """drop: the published windows, which leave up to half a window at a movie's end, and short movies, without a
     proposal; cover: one more window at the end."""
 
     @model_validator(mode="after")
@@ -167,7 +167,7 @@ class VlgNet(Section):
     stack: int = Field(default=5, ge=1)
     """Layers that score the moments; all but the first share weights."""
     gather: Literal["as_released", "correct"] = "as_released"
-    """How features of neighbours are fetched; as_released reads wrong positions, as for the printed results."""
+    """How features of neighbours are fetched; as_released reads wrong positions, as for the published results."""
     jitter: Literal["paper", "code"] = "paper"
     """How a window around a moment is drawn; paper and code differ."""
     negatives: Literal["paper", "code"] = "paper"
@@ -191,7 +191,7 @@ class VlgNet(Section):
 
 
 class Collection(Section):
-    """Alignment and transcripts of described films (section 3.1)."""
+    """Alignment and transcripts of described movies (section 3.1)."""
 
     rate: int = Field(default=4000, ge=100)
     """Samples per second at which tracks are aligned; delays are found to one of them."""
@@ -206,8 +206,8 @@ class Collection(Section):
 class Longform(Section):
     """Long-form grounding: all of it where `datasets` names at least one, else only the statistics, if requested."""
 
-    datasets: dict[str, FilmSet] = Field(default={})
-    """Data sets of films by name (lower-case letters, digits and hyphens)."""
+    datasets: dict[str, MovieSet] = Field(default={})
+    """Data sets of movies by name (lower-case letters, digits and hyphens)."""
     encoder: str = "openai/clip-vit-base-patch32"
     """Joint encoder of frames and sentences, where features are computed: evaluator (that of this configuration),
     packaged-joint (see docs/models.md), or a CLIP or SigLIP model by hub name or folder."""
@@ -229,11 +229,11 @@ class Longform(Section):
     chance_runs: int = Field(default=100, ge=1)
     """Runs that Random Chance is drawn in, beside its expectation."""
     short_seconds: float = Field(default=180.0, gt=0)
-    """Length of the stretches of the short-video setup (Table 3)."""
+    """Length of the segments of the short-video setup (Table 3)."""
     window_seconds: tuple[float, ...] = (30.0, 60.0, 120.0, 300.0, 600.0, 1800.0)
-    """Further lengths of the sweep from short videos to whole films (Figure 4)."""
+    """Further lengths of the sweep from short videos to whole movies (Figure 4)."""
     straddling: Literal["keep", "clip"] = "keep"
-    """Moments over a cut between stretches: measured whole, or cut off."""
+    """Moments over a cut between segments: measured whole, or cut off."""
     mixtures: tuple[dict[str, float], ...] = ()
     """Trainings of VLG-Net on shares of data sets (Table 5), each {data set: share}."""
     mixture_test: str | None = None
@@ -241,11 +241,11 @@ class Longform(Section):
     vlg_net: VlgNet = VlgNet()
     collection: Collection = Collection()
     published: tuple[Literal["charades-sta", "activitynet-captions", "didemo"], ...] = ()
-    """Published data sets whose rows of Table 1 are rebuilt and set beside the printed ones."""
+    """Published data sets whose rows of Table 1 are rebuilt and set beside the published ones."""
     published_dir: str | None = None
     """Folder that holds their files already, at the places of config/sources.csv; null: downloaded."""
     statistics: bool = False
-    """Table 1 and its figures for a configuration's data sets where none is of films; `published` asks for it too."""
+    """Table 1 and its figures for a configuration's data sets where none is of movies; `published` asks for it too."""
     wordnet: str | None = None
     """WordNet 3.0 for the uniqueness of sentences by METEOR: a folder with its database files, or `published`, NLTK's
     archive by its checksum in config/sources.csv; null: not measured."""

@@ -34,9 +34,9 @@ def candidates(folder: str, shards: int) -> list[str]:
     ]
 
 
-def spoiled(folder: str, shards: int) -> list[str]:
+def corrupted(folder: str, shards: int) -> list[str]:
     """What was made false in candidates on purpose."""
-    return [f"{folder}/captions/spoiled/{shard}.jsonl" for shard in shard_names(shards)]
+    return [f"{folder}/captions/corrupted/{shard}.jsonl" for shard in shard_names(shards)]
 
 
 def perturbations(folder: str, shards: int) -> list[str]:

@@ -1,4 +1,4 @@
-"""Whether confidences mean anything: the evaluator's stand-in has seen a rendered world, and no real video."""
+"""Whether confidences mean anything: the evaluator that comes with the workflow has seen no real video."""
 
 from verified.config import Config
 from verified.config.sources import SourceSection
@@ -12,7 +12,7 @@ NOT_TRUSTED = (
 def untrusted(source: type[SourceSection] | SourceSection, start: str | None) -> bool:
     """Whether confidences of a source that is annotated here mean nothing; `start` is the imported checkpoint if any.
 
-    The demo is the world that the stand-in was trained for, and its truth says how good it is.
+    The demo is the world that it was trained for, and its truth says how good it is.
     """
     return source.annotated_here and not source.has_truth and not start
 

@@ -6,4 +6,4 @@ from verified.demo.scene_reader import SceneReader
 
 def make(role: EngineSettings, generation: Generation) -> SceneReader:
     """The engine `scene-reader` of a role."""
-    return SceneReader(model=role.model, spoiled_share=generation.scene_reader.spoiled_share)
+    return SceneReader(model=role.model, corrupted_share=generation.scene_reader.corrupted_share)

@@ -1,4 +1,4 @@
-"""Full true captions of demo events, in varied English, and captions disturbed in exactly one respect.
+"""Full true captions of demo events, in varied English, and captions perturbed in exactly one respect.
 
 They stand in for the caption pairs that a large evaluator is pre-trained on; the demo's own annotations never see them.
 """
@@ -156,7 +156,7 @@ def word(description: Description, style: int) -> str:
     return f"{subject} {verb}{setting}{waiting}{after}"
 
 
-def disturb(description: Description, attributes: tuple[str, ...], rng: random.Random) -> tuple[Description, str]:
+def perturb(description: Description, attributes: tuple[str, ...], rng: random.Random) -> tuple[Description, str]:
     """Change one of `attributes` that the description states to another value; returns it and the attribute's name.
 
     The changed description could be true of another event, and values are as frequent as in the world, so that words

@@ -44,7 +44,7 @@ class Bystander:
 
 @dataclass(frozen=True)
 class Scene:
-    """A stretch of frames between two changes of the stage."""
+    """A segment of frames between two changes of the stage."""
 
     first: int
     last: int

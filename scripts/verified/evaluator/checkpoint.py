@@ -4,7 +4,7 @@ from pathlib import Path
 
 import torch
 
-from verified.demo.stand_ins.paths import SHIPPED
+from verified.demo.pretrained.paths import SHIPPED
 from verified.errors import InputError
 from verified.evaluator.architecture import Architecture, from_header
 from verified.evaluator.model import NoiseEvaluator

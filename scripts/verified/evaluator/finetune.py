@@ -1,4 +1,4 @@
-"""Fine-tuning with disturbed captions (section 3.3, Equations 9 to 11), from files to files."""
+"""Fine-tuning with perturbed captions (section 3.3, Equations 9 to 11), from files to files."""
 
 import logging
 from dataclasses import dataclass

@@ -14,7 +14,7 @@ def contrastive_loss(anchor: Tensor, hard: list[Tensor], temperature: Tensor | f
 
     anchor: [B, B], s(v_i, q_j), row i a video; with q+ in place of q this is l_c+. hard: [B, B] matrices s(v_i, s-_j)
     and s(v_i, d-_j). The video-to-text denominator holds the hard negatives of every item (``all``), of item i alone
-    (``own``), or none; the text-to-video direction is anchored on q alone, for no video matches a disturbed caption.
+    (``own``), or none; the text-to-video direction is anchored on q alone, for no video matches a perturbed caption.
     """
     extra = {"all": hard, "own": [torch.diagonal(one)[:, None] for one in hard], "none": []}[hard_negatives]
     target = torch.arange(len(anchor), device=anchor.device)

@@ -4,17 +4,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 from verified.config import Config, outputs
-from verified.config.evaluator import STAND_IN
+from verified.config.evaluator import PRETRAINED
 from verified.config.folders import dataset_folder, evaluator_folder, finetuning_datasets, home
-from verified.demo.stand_ins.paths import shipped_backbone, shipped_evaluator
+from verified.demo.pretrained.paths import shipped_backbone, shipped_evaluator
 from verified.runtime.folders import key_of
 from verified.runtime.shards import shard_names
 
 
 def starting_checkpoint(settings: Config) -> str:
-    """The checkpoint that fine-tuning starts from: a given one, the stand-in, UMT's, or one pre-trained in the run."""
+    """The checkpoint of the start: a given one, the shipped one, UMT's, or one pre-trained in the run."""
     evaluator = settings.evaluator
-    if evaluator.checkpoint == STAND_IN:
+    if evaluator.checkpoint == PRETRAINED:
         return shipped_evaluator()
     if not evaluator.checkpoint and evaluator.umt_file:
         return str(Path(evaluator.umt_file).with_suffix(".safetensors"))
@@ -92,7 +92,7 @@ def truth_files(settings: Config, dataset: str) -> dict[str, list[str]]:
     folder = dataset_folder(settings, dataset)
     return {
         "captions": outputs.candidates(folder, settings.shards),
-        "spoiled": outputs.spoiled(folder, settings.shards),
+        "corrupted": outputs.corrupted(folder, settings.shards),
     }
 
 

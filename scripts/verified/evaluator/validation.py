@@ -1,4 +1,4 @@
-"""The evaluator graded by captions that are known to be faithful or disturbed: areas, calibration, an ablation."""
+"""The evaluator graded by captions that are known to be faithful or perturbed: areas, calibration, an ablation."""
 
 import logging
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ TYPE_OF_KIND = {STATIC: "statics", DYNAMIC: "dynamics"}
 
 @dataclass(frozen=True)
 class Graded:
-    """One caption: `kind` says what is true of it, `group` which disturbed captions it may be compared with (static,
+    """One caption: `kind` says what is true of it, `group` which perturbed captions it may be compared with (static,
     dynamic or both)."""
 
     desc_id: int
@@ -30,13 +30,13 @@ class Graded:
     group: tuple[str, ...]
 
 
-def spoiled_candidates(captions: list[dict], spoiled: list[dict]) -> list[Graded]:
-    """The demo's candidates by its truth: statics captions are compared with statically spoiled statics captions,
-    dynamics captions with dynamically spoiled dynamics captions; a candidate spoiled in the other way is left out.
+def corrupted_candidates(captions: list[dict], corrupted: list[dict]) -> list[Graded]:
+    """The demo's candidates by its truth: statics captions are compared with statically corrupted statics captions,
+    dynamics captions with dynamically corrupted dynamics captions; a candidate corrupted in the other way is left out.
 
-    captions: rows of captions/{statics,dynamics}; spoiled: rows of captions/spoiled.
+    captions: rows of captions/{statics,dynamics}; corrupted: rows of captions/corrupted.
     """
-    wrong = {(row["desc_id"], row["type"], row["candidate"]): row["kind"] for row in spoiled}
+    wrong = {(row["desc_id"], row["type"], row["candidate"]): row["kind"] for row in corrupted}
     graded = []
     for row in captions:
         group = next(kind for kind, name in TYPE_OF_KIND.items() if name == row["type"])
@@ -49,7 +49,7 @@ def spoiled_candidates(captions: list[dict], spoiled: list[dict]) -> list[Graded
 
 def unseen_perturbations(perturbations: list[dict]) -> list[Graded]:
     """Perturbed captions that were not selected, so that fine-tuning never saw them: rewritten positives count as
-    faithful, negatives as disturbed."""
+    faithful, negatives as perturbed."""
     graded = []
     for row in perturbations:
         selected = row["selected"] or {}
@@ -124,9 +124,9 @@ def areas(graded: list[Graded], score: np.ndarray, resamples: int, seed: int) ->
         ]
         positive = np.array([graded[n].kind == FAITHFUL for n in members], dtype=bool)
         units = np.array([graded[n].desc_id for n in members])
-        entry = {"faithful": int(positive.sum()), "disturbed": int((~positive).sum())}
+        entry = {"faithful": int(positive.sum()), "perturbed": int((~positive).sum())}
         numbers = (None, None, None)
-        if entry["faithful"] and entry["disturbed"]:
+        if entry["faithful"] and entry["perturbed"]:
             numbers = (round(float(n), 6) for n in auroc_interval(score[members], positive, units, resamples, seed))
         measured[kind] = {**entry, **dict(zip(("value", "low", "high"), numbers))}
     return measured
@@ -192,7 +192,7 @@ def ablate(
 ) -> None:
     """Write rows {dataset, set, variant, static, dynamic} of AUROCs (see `areas`).
 
-    checkpoints: variant → its file. captions: data set → lists of files `captions` and `spoiled`, for data sets whose
+    checkpoints: variant → its file. captions: data set → lists of files `captions` and `corrupted`, for data sets whose
     truth is known.
     """
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -214,8 +214,8 @@ def _graded(dataset: dict, truth: dict | None) -> dict[str, list]:
     perturbations = [row for file in dataset["perturbations"] for row in read_jsonl(file)]
     sets = {"perturbations": unseen_perturbations(perturbations)}
     if truth:
-        captions, spoiled = (
-            [row for file in truth[key] for row in read_jsonl(file)] for key in ("captions", "spoiled")
+        captions, corrupted = (
+            [row for file in truth[key] for row in read_jsonl(file)] for key in ("captions", "corrupted")
         )
-        sets["spoiled"] = spoiled_candidates(captions, spoiled)
+        sets["corrupted"] = corrupted_candidates(captions, corrupted)
     return sets

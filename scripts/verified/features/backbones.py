@@ -4,7 +4,7 @@ from typing import Protocol
 
 import numpy as np
 
-from verified.demo.stand_ins.paths import shipped_backbone
+from verified.demo.pretrained.paths import shipped_backbone
 
 SMALL_RESNET = "small-resnet"
 

@@ -8,7 +8,7 @@ Four readings of a frame, concatenated (dimensions in brackets), scaled so that 
   their shares, the convolution by its maximum over the frame [16 + 32];
 - texture: a convolution of the colours with seeded random weights, by its mean and its maximum over the frame [2 × 16].
 
-Nothing is trained and nothing comes from the demo world's vocabulary: a stand-in for ResNet-152 where no weights are
+Nothing is trained and nothing comes from the demo world's vocabulary: in place of ResNet-152 where no weights are
 at hand.
 """
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from verified.demo.stand_ins.paths import SHIPPED
+from verified.demo.pretrained.paths import SHIPPED
 from verified.errors import InputError
 from verified.nn.precision import computing
 from verified.runtime.shipped import as_on_card

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from verified.annotations.paths import annotation_files
 from verified.config import Config
 from verified.config.folders import dataset_of
-from verified.demo.stand_ins.paths import shipped_backbone
+from verified.demo.pretrained.paths import shipped_backbone
 from verified.features.backbones import SMALL_RESNET
 
 CAPTIONS = {"cog": ("fig", "cog_desc"), "fig": ("fig", "fig_desc"), "fig-lowest": ("fig-lowest", "fig_desc")}

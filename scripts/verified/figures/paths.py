@@ -16,7 +16,7 @@ from verified.config.folders import (
 )
 from verified.evaluator.paths import pretrains
 from verified.runtime.folders import key_of
-from verified.tables.layout import FOLDERS, TABLES, TITLES, Table, runs
+from verified.tables.layout import FOLDERS, TABLES, TITLES, PaperTable, runs
 
 EXAMPLES = ("task", "pipeline", "annotations", "evaluator")
 STATISTICS = ("confidence", "spans", "clusters")
@@ -103,7 +103,7 @@ def figure_files(settings: Config) -> list[str]:
     return files
 
 
-def _shows(table: Table, possible: set[tuple[str, str, str]]) -> bool:
+def _shows(table: PaperTable, possible: set[tuple[str, str, str]]) -> bool:
     """Whether a table of methods has one, or one that compares trainings has them all."""
     if table.stubs == ("Method",):
         return any((trained, tested) == ("fig", "fig") for _, trained, tested in possible)

@@ -72,12 +72,12 @@ def _lines(row: dict, material: Material) -> dict[str, list[Line]]:
         for question, answer in zip(dynamics.get("questions", ()), dynamics.get("answers", ()))
     ]
     selected = material.perturbations.get(ident, {}).get("selected", {})
-    disturbed = [
+    perturbed = [
         (f"{label}: {selected[name]}", colour, False)
         for name, label, colour in (
             ("positive", "same meaning", "none"),
-            ("statics", "statics disturbed", "false"),
-            ("dynamics", "dynamics disturbed", "false"),
+            ("statics", "statics perturbed", "false"),
+            ("dynamics", "dynamics perturbed", "false"),
         )
         if selected.get(name)
     ]
@@ -93,7 +93,7 @@ def _lines(row: dict, material: Material) -> dict[str, list[Line]]:
     return {
         "statics": described + captions["statics"],
         "dynamics": asked + captions["dynamics"],
-        "perturbations": disturbed,
+        "perturbations": perturbed,
         "evaluator": [(text + ("  (chosen)" if bold else ""), kind, bold) for text, kind, bold in scored],
     }
 

@@ -1,4 +1,4 @@
-"""How well the evaluator tells faithful captions from disturbed ones: scores, calibration, what a threshold buys."""
+"""How well the evaluator tells faithful captions from perturbed ones: scores, calibration, what a threshold buys."""
 
 import os
 from collections.abc import Iterable
@@ -7,7 +7,7 @@ import numpy as np
 
 from verified.figures.canvas import COLOURS, SERIES, draw_note, drawing
 
-SHOWN = ("spoiled", "perturbations")
+SHOWN = ("corrupted", "perturbations")
 """The set to show, the first that is there: candidates whose truth is known, else perturbations never trained on."""
 LOOKS = {
     "faithful": {"color": COLOURS["soft"], "histtype": "stepfilled", "alpha": 0.4},
@@ -18,7 +18,7 @@ LOOKS = {
 
 def draw_validation(validation: dict, paths: Iterable[str | os.PathLike]) -> None:
     """Three panels from results/DATASET/evaluator/validation.json: score histograms of faithful, statically and
-    dynamically disturbed captions; the match probability against the share that is faithful; precision over coverage.
+    dynamically perturbed captions; the match probability against the share that is faithful; precision over coverage.
 
     Where the evaluator was graded by no caption, a small sheet says so.
     """
@@ -29,7 +29,7 @@ def draw_validation(validation: dict, paths: Iterable[str | os.PathLike]) -> Non
         return
     with drawing(paths, 10.2, 3.0) as figure:
         scores, calibration, precision = figure.subplots(1, 3)
-        figure.suptitle({"spoiled": "candidates against the truth", "perturbations": "unseen perturbations"}[name])
+        figure.suptitle({"corrupted": "candidates against the truth", "perturbations": "unseen perturbations"}[name])
         _scores(scores, graded, validation["confidence"])
         _calibration(calibration, graded["calibration"])
         _precision(precision, graded)

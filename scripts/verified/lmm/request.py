@@ -52,7 +52,7 @@ class Reply:
     `finish` is "stop" (the model ended by itself), "length" (cut at the token limit), "blocked" (a content filter
     refused) or "error" (no answer; `reason` says why in a short slug such as "context-length", `detail` in words).
     `seconds` is the time spent on this call. `notes` is kept beside the outcome; the scene reader records there what
-    it falsified: ``{"spoiled": [{"candidate": 0-based index, "kind": "static" | "dynamic",
+    it corrupted: ``{"corrupted": [{"candidate": 0-based index, "kind": "static" | "dynamic",
     "changed": {attribute: [true, false]}}]}``. Engines that finish out of order name the `request` they answer.
     """
 

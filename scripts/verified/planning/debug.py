@@ -12,7 +12,9 @@ from verified.runtime.project import PROJECT
 from verified.runtime.seals import rebuild_command
 
 
-def stand_in(rule: str, wildcards: Mapping[str, str], configfiles: Sequence[str | Path], folder: str | Path = "."):
+def mock_snakemake(
+    rule: str, wildcards: Mapping[str, str], configfiles: Sequence[str | Path], folder: str | Path = "."
+):
     """The object `snakemake` that the script of `rule` sees, with real paths, params, threads and resources.
 
     wildcards: name → value, for example ``{"dataset": "demo", "shard": "shard-00"}``. configfiles: as on Snakemake's

@@ -1,4 +1,4 @@
-"""Empty stand-ins for sources that are not here yet, so that a run can be planned before anything is fetched.
+"""Empty placeholders for sources that are not here yet, so that a run can be planned before anything is fetched.
 
 A plan needs no video and no caption: jobs follow from the configuration. How many moments there will be is known where
 the annotations are published (config/sources.csv).

@@ -1,8 +1,8 @@
 """What a run would still ask: the stages' own code, executed without asking any model.
 
 Each call is built exactly as the run will build it and looked up in the ledger. Where a call depends on an answer that
-does not exist yet, a stand-in of typical length takes its place, so that the calls that follow are counted too. Each
-stand-in says which call it answers: calls that differ have stand-ins that differ, and so have the calls that follow.
+does not exist yet, an example of typical length takes its place, so that the calls that follow are counted too. Each
+example says which call it answers: calls that differ have examples that differ, and so have the calls that follow.
 
 Moments come from the source as it is now. What runs have found in the videos and cut from them is used where it is
 still of these moments; of all others as many keyframes are supposed as the configuration allows, and they are counted
@@ -81,7 +81,7 @@ class Planner(Client):
         self.pictures: defaultdict[str, float] = defaultdict(float)
 
     def ask(self, calls: Iterable[Call]) -> Iterator[tuple[int, Outcome]]:
-        """Yield the recorded outcome of each call, or a stand-in."""
+        """Yield the recorded outcome of each call, or an example."""
         for index, call in enumerate(calls):
             task = call.task.name
             outcome = self._recall(self.key(call), call) if task in self.recorded else None

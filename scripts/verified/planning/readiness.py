@@ -8,12 +8,12 @@ from typing import NamedTuple
 from verified.benchmark.rextime.paths import supplied_paths as rextime_files
 from verified.config import Config
 from verified.config.datasets import DataSet
-from verified.config.evaluator import STAND_IN
+from verified.config.evaluator import PRETRAINED
 from verified.config.generation import ROLES
 from verified.errors import InputError
 from verified.lmm.prompts import read_prompts
 from verified.lmm.tasks.paper import PAPER
-from verified.planning.supplied import supplied_films
+from verified.planning.supplied import supplied_movies
 from verified.weights.lock import read_lock
 from verified.weights.umt import check_umt
 from verified.weights.wanted import from_hub, wanted_models
@@ -39,7 +39,7 @@ def problems(settings: Config, files: str) -> list[Problem]:
         *_evaluator(settings, files),
         *_data(settings),
         *_selection(settings),
-        *_films(settings),
+        *_movies(settings),
         *_rextime(settings),
         *_answers(settings),
     ]
@@ -74,7 +74,7 @@ def _models(settings: Config, files: str) -> Iterator[Problem]:
 
 def _evaluator(settings: Config, files: str) -> Iterator[Problem]:
     evaluator = settings.evaluator
-    if evaluator.checkpoint == STAND_IN:
+    if evaluator.checkpoint == PRETRAINED:
         return
     if evaluator.checkpoint and not Path(evaluator.checkpoint).is_file():
         remedy = "convert UMT's file with `verified import umt`, or name that in evaluator.umt_file"
@@ -124,8 +124,8 @@ def _selection(settings: Config) -> Iterator[Problem]:
         yield Problem("annotations.min_precision", message, "review captions first, and name the saved files")
 
 
-def _films(settings: Config) -> Iterator[Problem]:
-    for key, path, is_folder, _ in supplied_films(settings):
+def _movies(settings: Config) -> Iterator[Problem]:
+    for key, path, is_folder, _ in supplied_movies(settings):
         if not Path(path).exists():
             yield Problem(key, f"no {'folder' if is_folder else 'file'} {path}", "put it there, or name another")
 

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from verified.benchmark.mad.paths import folder as films_folder
+from verified.benchmark.mad.paths import folder as movies_folder
 from verified.benchmark.rextime.paths import folder as suite_folder
 from verified.benchmark.rextime.paths import supplied_paths
 from verified.config import Config, outputs
-from verified.config.evaluator import STAND_IN
+from verified.config.evaluator import PRETRAINED
 from verified.config.folders import dataset_folder, datasets_with, evaluator_folder
 from verified.config.longform import DescribedSource, MadSource
 from verified.errors import InputError
@@ -24,7 +24,7 @@ class Supplied(NamedTuple):
 
 
 def supplied(settings: Config) -> Iterator[Supplied]:
-    """All that the user brings but published annotations: videos, moments, films, ReXTime's files, weights."""
+    """All that the user brings but published annotations: videos, moments, movies, ReXTime's files, weights."""
     for name in datasets_with(settings, "has_videos"):
         source, key = settings.datasets[name].source, f"datasets.{name}.source"
         made = outputs.moments(dataset_folder(settings, name))
@@ -32,20 +32,20 @@ def supplied(settings: Config) -> Iterator[Supplied]:
             yield Supplied(f"{key}.videos", source.given_videos, True, made)
         if source.given_moments is not None:
             yield Supplied(f"{key}.moments", source.given_moments, False, made)
-    yield from supplied_films(settings)
+    yield from supplied_movies(settings)
     items = f"{suite_folder(settings)}/items.jsonl"
     yield from (Supplied(*named, items) for named in supplied_paths(settings))
     evaluator, tuned = settings.evaluator, f"{evaluator_folder(settings)}/checkpoint.safetensors"
-    if evaluator.checkpoint and evaluator.checkpoint != STAND_IN:
+    if evaluator.checkpoint and evaluator.checkpoint != PRETRAINED:
         yield Supplied("evaluator.checkpoint", evaluator.checkpoint, False, tuned)
     elif evaluator.umt_file and not evaluator.umt_url and not evaluator.checkpoint:
         yield Supplied("evaluator.umt_file", evaluator.umt_file, False, tuned)
 
 
-def supplied_films(settings: Config) -> Iterator[Supplied]:
-    """What data sets of films start from."""
-    for name, film_set in settings.longform.datasets.items():
-        source, made = film_set.source, f"{films_folder(settings)}/{name}/annotations.jsonl"
+def supplied_movies(settings: Config) -> Iterator[Supplied]:
+    """What data sets of movies start from."""
+    for name, movie_set in settings.longform.datasets.items():
+        source, made = movie_set.source, f"{movies_folder(settings)}/{name}/annotations.jsonl"
         named = {f"annotations.{split}": path for split, path in getattr(source, "annotations", {}).items()}
         named |= {key: getattr(source, key, None) for key in ("manifest", "frames", "tokens", "sentences")}
         for key, path in named.items():

@@ -58,7 +58,7 @@ def table(caption: str, header: Iterable[str], rows: Iterable[Iterable[object]])
 
 
 def verdict_table(verdicts: list[dict]) -> str:
-    """How many printed figures of each table and data set were reproduced, and how many were not."""
+    """How many published figures of each table and data set were reproduced, and how many were not."""
     counts = Counter((row["table"], row["dataset"], row["verdict"]) for row in verdicts)
     tables = sorted({row["table"] for row in verdicts})
     datasets = list(dict.fromkeys(row["dataset"] for row in verdicts))
@@ -68,11 +68,11 @@ def verdict_table(verdicts: list[dict]) -> str:
             verdict: sum(counts[name, dataset, verdict] for name in names for dataset in selected)
             for verdict in VERDICTS
         }
-        return ", ".join(f"{number} {verdict}" for verdict, number in numbers.items() if number) or "none printed"
+        return ", ".join(f"{number} {verdict}" for verdict, number in numbers.items() if number) or "none published"
 
     rows = [[name, *(told([name], [dataset]) for dataset in datasets), told([name], datasets)] for name in tables]
     total = ["all", *(told(tables, [dataset]) for dataset in datasets), told(tables, datasets)]
-    caption = f"Verdicts on the paper's {len(verdicts)} printed figures, by table and data set"
+    caption = f"Verdicts on the paper's {len(verdicts)} published figures, by table and data set"
     return table(caption, ["Table", *datasets, "all"], [*rows, total])
 
 
@@ -118,7 +118,7 @@ def write_summary(tables: Path, target: Path, listing: Path, leading: Iterable[s
     judgement = [wide(verdict_table(verdicts)), wide(reasons(verdicts))] if judged else [none]
     write_text(target, "\n".join([*parts, *judgement, left_out(tables), "</div>\n"]))
     page = [
-        "<h1>A verdict for every printed figure</h1>",
+        "<h1>A verdict for every published figure</h1>",
         *(f"<p>{html.escape(note)}</p>" for note in notes),
         *(judgement if judged else [none, wide(reasons(verdicts))]),
     ]

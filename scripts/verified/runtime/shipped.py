@@ -1,8 +1,9 @@
 """What comes with the workflow or in a package of Python is used only as it came: weights, encoders, prompts, sources.
 
-The stand-ins' card names the SHA-256 of their files; pip notes that of every file that it installs (RECORD in the
-package's `dist-info`). Each file is looked at once in a process. A checkout of the workflow and an editable
-installation have no such notes: there, prompts and sources are the user's to edit, and version control tells of it.
+The card of the pretrained weights names the SHA-256 of their files; pip notes that of every file that it installs
+(RECORD in the package's `dist-info`). Each file is looked at once in a process. A checkout of the workflow and an
+editable installation have no such notes: there, prompts and sources are the user's to edit, and version control tells
+of it.
 """
 
 import base64

@@ -75,7 +75,7 @@ class IndexHolder:
 
     def __init__(self, folder: Path):
         self.folder, self.thread = folder, ThreadPoolExecutor(1, "index")
-        self.reading = ThreadPoolExecutor(1, "files")  # a long film's digest takes seconds, and holds no search up
+        self.reading = ThreadPoolExecutor(1, "files")  # a long movie's digest takes seconds, and holds no search up
         self._state, self._index, self._files = None, None, {}
         self._found: dict[Path, tuple[tuple[int, ...], str]] = {}
 

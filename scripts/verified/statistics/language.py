@@ -1,6 +1,6 @@
 """Language statistics (Table 1): words, vocabulary and parts of speech, by spaCy.
 
-The recipe that comes closest to the printed figures: words are what whitespace separates; the vocabulary is the
+The recipe that comes closest to the published figures: words are what whitespace separates; the vocabulary is the
 distinct lower-cased lemmas of all tokens; nouns are NOUN and PROPN, verbs VERB (auxiliaries apart), adjectives ADJ.
 """
 

@@ -131,36 +131,36 @@ def _accepted(facts: dict) -> dict[str, set]:
     return accepted
 
 
-def evaluator_auroc(scores: list[dict], spoiled: list[dict], resamples: int, seed: int) -> list[dict]:
-    """AUROC of the evaluator's score between faithful and spoiled candidates, static and dynamic apart."""
-    wrong = {(entry["desc_id"], entry["type"], entry["candidate"]): entry["kind"] for entry in spoiled}
+def evaluator_auroc(scores: list[dict], corrupted: list[dict], resamples: int, seed: int) -> list[dict]:
+    """AUROC of the evaluator's score between faithful and corrupted candidates, static and dynamic apart."""
+    wrong = {(entry["desc_id"], entry["type"], entry["candidate"]): entry["kind"] for entry in corrupted}
     rows = []
     for kind, caption_type, aim in (
         ("static", "statics", (">=", 0.90)),
         ("dynamic", "dynamics", (">=", 0.95)),
     ):
         graded = [
-            (entry["score"], entry["desc_id"], disturbance)
+            (entry["score"], entry["desc_id"], perturbation)
             for entry in scores
             if entry["type"] == caption_type
-            and (disturbance := wrong.get((entry["desc_id"], entry["type"], entry["candidate"]))) in (None, kind)
+            and (perturbation := wrong.get((entry["desc_id"], entry["type"], entry["candidate"]))) in (None, kind)
         ]
         values = np.array([score for score, _, _ in graded])
-        faithful = np.array([disturbance is None for _, _, disturbance in graded], dtype=bool)
+        faithful = np.array([perturbation is None for _, _, perturbation in graded], dtype=bool)
         units = np.array([unit for _, unit, _ in graded])
         known = auroc_interval(values, faithful, units, resamples, seed) if len(graded) else None
         area, low, high = known or (np.nan, np.nan, np.nan)
-        check = f"evaluator AUROC, faithful against spoiled {caption_type}"
+        check = f"evaluator AUROC, faithful against corrupted {caption_type}"
         rows.append(row(check, area, low, high, len(graded), "captions", aim))
     return rows
 
 
-def false_captions(scores: list[dict], spoiled: list[dict], annotations: dict[str, list[dict]]) -> list[dict]:
+def false_captions(scores: list[dict], corrupted: list[dict], annotations: dict[str, list[dict]]) -> list[dict]:
     """What the evaluator is for: the share of false captions among all candidates and among those of each release.
 
     `annotations`: rows with desc_id, fig_desc_type and fig_desc by release, "chosen" (highest scores) and "lowest".
     """
-    wrong = {(entry["desc_id"], entry["type"], entry["candidate"]) for entry in spoiled}
+    wrong = {(entry["desc_id"], entry["type"], entry["candidate"]) for entry in corrupted}
     candidates = {}
     for entry in scores:
         false = (entry["desc_id"], entry["type"], entry["candidate"]) in wrong
@@ -189,11 +189,11 @@ REVIEWED = (0.10, 0.25, 0.50)
 """Shares of the moments that somebody looks at, those of the lowest scores first."""
 
 
-def review_gain(scores: list[dict], spoiled: list[dict], chosen: list[dict]) -> list[dict]:
+def review_gain(scores: list[dict], corrupted: list[dict], chosen: list[dict]) -> list[dict]:
     """What a review that begins with what the evaluator doubts most finds: of the false chosen captions, the share that
     is among the lowest-scored share of all. Somebody who looks at moments in any order finds as much as they look at.
     """
-    wrong = {(entry["desc_id"], entry["type"], entry["candidate"]) for entry in spoiled}
+    wrong = {(entry["desc_id"], entry["type"], entry["candidate"]) for entry in corrupted}
     names = {
         (row["desc_id"], row["type"], row["candidate"]): (row["desc_id"], row["type"], row["caption"]) for row in scores
     }

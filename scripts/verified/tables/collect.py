@@ -11,7 +11,7 @@ from verified.benchmark.vcmr.metrics import VIDEO_RECALLS
 from verified.benchmark.vcmr.per_query import PerQuery, read_per_query
 from verified.benchmark.vcmr.same_settings import read_metrics
 from verified.io.jsonl import read_json
-from verified.tables.layout import FOLDERS, TITLES, Column, Row, Table
+from verified.tables.layout import FOLDERS, TITLES, Column, PaperTable, Row
 
 RATERS = "needs people: three grades for each of 100 captions"
 
@@ -30,7 +30,7 @@ class Cell:
     best: bool = False
     """Significantly better than every other row of its block, of several trainings each (paired, p < 0.05)."""
     note: str = ""
-    printed: float | None = None
+    published: float | None = None
     """The paper's figure, where the data set is the paper's."""
 
 
@@ -77,7 +77,7 @@ class Collection:
         """Models that the paper does not have."""
         return sorted({model for _, model, _, _ in self.runs} - set(TITLES))
 
-    def cells(self, table: Table, dataset: str) -> dict[tuple[Row, Column], Cell]:
+    def cells(self, table: PaperTable, dataset: str) -> dict[tuple[Row, Column], Cell]:
         """All cells of one data set's block."""
         cells = {(row, column): self._cell(row, column, dataset) for row in table.rows for column in table.columns}
         for column in table.columns:
@@ -127,7 +127,7 @@ class Collection:
         low, high = self._interval(row, dataset, column)
         return Cell(run.mean(*metric), low, high, run.spread(*metric), len(run.metrics))
 
-    def _mark_best(self, table: Table, column: Column, dataset: str, cells: dict) -> None:
+    def _mark_best(self, table: PaperTable, column: Column, dataset: str, cells: dict) -> None:
         for first, *others in ranked_rivals(table, column, cells):
             found = (self.difference(first, other, dataset, column).p for other in others)
             cells[first, column].best = all(p is not None and p < SIGNIFICANT for p in found)
@@ -150,7 +150,7 @@ def _key_of(row: Row, dataset: str) -> tuple[str, str, str, str]:
     return dataset, model, FOLDERS[row.train], FOLDERS[row.test]
 
 
-def ranked_rivals(table: Table, column: Column, cells: dict[tuple[Row, Column], Cell]) -> list[list[Row]]:
+def ranked_rivals(table: PaperTable, column: Column, cells: dict[tuple[Row, Column], Cell]) -> list[list[Row]]:
     """Rows tested on the same captions, best first, by test captions; where two or more have a value."""
     by_test: dict[str, list[Row]] = {}
     for row in table.rows:

@@ -7,8 +7,8 @@ lowest; in tables of methods, the best minus the next.
 from dataclasses import dataclass
 
 from verified.tables.collect import Cell, Collection, ranked_rivals
-from verified.tables.layout import Column, Row, Table
-from verified.tables.table import ONE_TRAINING_NOTE, Estimate, SimpleTable, estimate, p_or_why, shown
+from verified.tables.layout import Column, PaperTable, Row
+from verified.tables.table import ONE_TRAINING_NOTE, Estimate, Table, estimate, p_or_why, shown
 
 BASELINE = {"FIG": "COG", "FIG-highest": "FIG-lowest"}
 DIGITS = 2
@@ -30,7 +30,7 @@ class Gain:
 
 
 def gains(
-    table: Table, collection: Collection, dataset: str, title: str, cells: dict[tuple[Row, Column], Cell]
+    table: PaperTable, collection: Collection, dataset: str, title: str, cells: dict[tuple[Row, Column], Cell]
 ) -> list[Gain]:
     """The gains of one data set's block of a table; `cells` as of `Collection.cells`."""
     listed = []
@@ -48,7 +48,7 @@ def _name(row: Row) -> str:
     return f"{row.method} trained on {row.train}"
 
 
-def _pairs(table: Table, column: Column, cells: dict[tuple[Row, Column], Cell]) -> list[tuple[Row, Row]]:
+def _pairs(table: PaperTable, column: Column, cells: dict[tuple[Row, Column], Cell]) -> list[tuple[Row, Row]]:
     rows = [row for row in table.rows if row.method and cells[row, column].value is not None]
     pairs = [
         (row, other)
@@ -74,7 +74,7 @@ def gain_lines(listed: list[Gain]) -> list[str]:
     ]
 
 
-def gains_table(listed: list[Gain]) -> SimpleTable:
+def gains_table(listed: list[Gain]) -> Table:
     """All gains of a run, each once."""
     values = (
         (gain.dataset, gain.first, gain.second, gain.test, gain.metric, gain.points, gain.p_value) for gain in listed
@@ -87,4 +87,4 @@ def gains_table(listed: list[Gain]) -> SimpleTable:
     if any(isinstance(gain.points, Estimate) and gain.points.trainings == 1 for gain in listed):
         notes.append(ONE_TRAINING_NOTE)
     header = ("Data set", "First", "Second", "Test", "Metric", "Gain", "p")
-    return SimpleTable("gains", "paired differences between runs", header, rows, notes, (0, 0, 0, 0, 0, DIGITS, 3))
+    return Table("gains", "paired differences between runs", header, rows, notes, (0, 0, 0, 0, 0, DIGITS, 3))

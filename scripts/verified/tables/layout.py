@@ -6,7 +6,7 @@ from verified.benchmark.vcmr.metrics import SPAN_RECALLS, VIDEO_RECALLS, shown_m
 
 TITLES = {"hero": "HERO", "xml": "XML", "reloclnet": "ReLoCLNet", "conquer": "CONQUER", "squidnet": "SQuiDNet"}
 FOLDERS = {"COG": "cog", "FIG": "fig", "FIG-lowest": "fig-lowest", "FIG-highest": "fig"}
-"""Folder of each printed training or test corpus; main-7 calls FIG by its other name."""
+"""Folder of each published training or test corpus; main-7 calls FIG by its other name."""
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,8 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Table:
-    """One table: blocks of rows per data set, columns, and the cells' key in the printed tables."""
+class PaperTable:
+    """One table: blocks of rows per data set, columns, and the cells' key in the published tables."""
 
     key: str
     title: str
@@ -44,7 +44,7 @@ class Table:
     rows: tuple[Row, ...]
     columns: tuple[Column, ...]
 
-    def with_models(self, titles: list[str]) -> "Table":
+    def with_models(self, titles: list[str]) -> "PaperTable":
         """The table with a row more for each model that the paper does not have, where rows are models."""
         if self.stubs != ("Method",):
             return self
@@ -92,34 +92,34 @@ _GRANULARITIES = tuple(
 _WHOLE = (Row(()),)
 
 TABLES = (
-    Table(
+    PaperTable(
         "main-1", "Language statistics of coarse (COG) and fine (FIG) captions", (), _WHOLE,
         _counted(
             {"vocab": ("# Vocab", 0), "words": ("# Word", 2), "nouns": ("# Noun", 2), "verbs": ("# Verb", 2),
              "adjectives": ("# Adj", 2)}, "statistics"),
     ),
-    Table("main-2", "Many-to-many captions: classes and instances", (), _WHOLE, _many_to_many()),
-    Table("main-3", "User study: richer captions and their accuracy", (), _WHOLE, _STUDY),
-    Table(
+    PaperTable("main-2", "Many-to-many captions: classes and instances", (), _WHOLE, _many_to_many()),
+    PaperTable("main-3", "User study: richer captions and their accuracy", (), _WHOLE, _STUDY),
+    PaperTable(
         "main-4", "Fine-grained VCMR and VR", ("Method",), _METHODS,
         _recalls("VCMR", (*SPAN_RECALLS, *shown_metrics("VCMR")))
         + _recalls("VR", (*VIDEO_RECALLS, *shown_metrics("VR"))),
     ),
-    Table("main-5", "Fine-grained SVMR", ("Method",), _METHODS,
+    PaperTable("main-5", "Fine-grained SVMR", ("Method",), _METHODS,
           _recalls("SVMR", (*SPAN_RECALLS, *shown_metrics("SVMR")))),
-    Table(
+    PaperTable(
         "main-6", "XML by granularity of the training data, tested on FIG", ("Training data",),
         (Row(("COG",), "XML", "COG", "FIG"), Row(("FIG",), "XML", "FIG", "FIG")),
         _recalls("VCMR", ("0.5/r5", "0.5/r100", "0.7/r5", "0.7/r100"))
         + _recalls("VR", VIDEO_RECALLS)
         + _recalls("SVMR", ("0.5/r1", "0.5/r5", "0.7/r1", "0.7/r5")),
     ),
-    Table(
+    PaperTable(
         "main-7", "XML trained on captions of lowest or highest confidence, VCMR", ("Training captions",),
         (Row(("Lowest score",), "XML", "FIG-lowest", "FIG"), Row(("Highest score",), "XML", "FIG-highest", "FIG")),
         _recalls("VCMR", SPAN_RECALLS),
     ),
-    Table(
+    PaperTable(
         "supp-1", "Types and confidence scores of the fine captions", (), _WHOLE,
         (
             Column("", "Span/s", "annotation", "span_seconds"),
@@ -130,13 +130,13 @@ TABLES = (
             Column("Total", "c", "annotation", "total_confidence"),
         ),
     ),
-    Table("supp-2", "Clusters of coarse and fine captions", (), _WHOLE, _many_to_many()),
-    Table("supp-3", "User study: richer captions and their accuracy", (), _WHOLE, _STUDY),
-    Table("supp-4", "VCMR by granularity of training and test", ("Method", "train", "test"), _GRANULARITIES,
+    PaperTable("supp-2", "Clusters of coarse and fine captions", (), _WHOLE, _many_to_many()),
+    PaperTable("supp-3", "User study: richer captions and their accuracy", (), _WHOLE, _STUDY),
+    PaperTable("supp-4", "VCMR by granularity of training and test", ("Method", "train", "test"), _GRANULARITIES,
           _recalls("VCMR", SPAN_RECALLS)),
-    Table("supp-5", "SVMR by granularity of training and test", ("Method", "train", "test"), _GRANULARITIES,
+    PaperTable("supp-5", "SVMR by granularity of training and test", ("Method", "train", "test"), _GRANULARITIES,
           _recalls("SVMR", (*SPAN_RECALLS, "mIoU"))),
-    Table("supp-6", "VR by granularity of training and test", ("Method", "train", "test"), _GRANULARITIES,
+    PaperTable("supp-6", "VR by granularity of training and test", ("Method", "train", "test"), _GRANULARITIES,
           _recalls("VR", VIDEO_RECALLS)),
 )  # fmt: skip
 

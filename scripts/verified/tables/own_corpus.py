@@ -4,12 +4,12 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from verified.lmm.outcome import STATUSES
-from verified.tables.table import SimpleTable, Value
+from verified.tables.table import Table, Value
 
 TOTALS = ("attempts", "tokens_in", "tokens_out", "cost", "seconds")
 
 
-def corpus_table(title: str, key: str, corpus: Mapping, annotations: Mapping) -> SimpleTable:
+def corpus_table(title: str, key: str, corpus: Mapping, annotations: Mapping) -> Table:
     """Counts of `corpus/counts.json` and `annotations/counts.json`, with what was left out and why.
 
     `key` becomes part of the table's file name.
@@ -28,7 +28,7 @@ def corpus_table(title: str, key: str, corpus: Mapping, annotations: Mapping) ->
         *(("by selection", count, name) for name, count in annotations.get("selection", {}).items()),
     ]
     notes = ("Rows, videos and moments that were left out are listed with their reasons in corpus/exclusions.jsonl.",)
-    return SimpleTable(
+    return Table(
         f"corpus-{key}", f"What came in and what came out of {title}", ("What", "Number", "Which"), tuple(rows), notes
     )
 
@@ -52,7 +52,7 @@ def lineage_of(value: object) -> Iterator[str]:
 
 def costs_table(
     title: str, key: str, keys: Iterable[str], call_of: Callable[[str], Mapping | None], annotated: int
-) -> SimpleTable:
+) -> Table:
     """What the calls behind a data set's captions took, by task and model, and of each annotated moment.
 
     `call_of` gives the ledger's row of a key, or None. A call counts once, with all its attempts; seconds are those of
@@ -99,4 +99,4 @@ def costs_table(
     notes = ["Money is by the prices of the configuration (price_in, price_out); without prices it is 0."]
     if missing:
         notes.append(f"{missing} calls are not in the ledger any more.")
-    return SimpleTable(f"costs-{key}", f"What the captions of {title} took", header, tuple(rows), tuple(notes))
+    return Table(f"costs-{key}", f"What the captions of {title} took", header, tuple(rows), tuple(notes))

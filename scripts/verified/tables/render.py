@@ -7,7 +7,7 @@ import pandas as pd
 from verified.benchmark.intervals import typical_correlation
 from verified.tables.collect import Cell, Collection
 from verified.tables.forms import MARK, Sheet
-from verified.tables.layout import Column, Row, Table
+from verified.tables.layout import Column, PaperTable, Row
 from verified.tables.table import GAP, ONE_TRAINING, ONE_TRAINING_NOTE
 
 
@@ -29,15 +29,15 @@ def number(cell: Cell, digits: int, interval: bool = True) -> str:
     With `interval`, the paper's figure and the difference follow where the data set is the paper's.
     """
     if cell.value is None:
-        return GAP if cell.printed is None or not interval else f"{GAP} (paper {cell.printed:.{digits}f})"
+        return GAP if cell.published is None or not interval else f"{GAP} (paper {cell.published:.{digits}f})"
     text = f"{cell.value:.{digits}f}"
     if cell.spread is not None:
         text += f" ±{cell.spread:.{digits}f}"
     if interval and cell.low is not None:
         text += f" [{cell.low:.{digits}f}, {cell.high:.{digits}f}]{ONE_TRAINING * (cell.trainings == 1)}"
     text = f"{text}{MARK}" if cell.note else text
-    if interval and cell.printed is not None:
-        text += f" (paper {cell.printed:.{digits}f}, {cell.value - cell.printed:+.{digits}f})"
+    if interval and cell.published is not None:
+        text += f" (paper {cell.published:.{digits}f}, {cell.value - cell.published:+.{digits}f})"
     return text
 
 
@@ -51,12 +51,12 @@ def remarks(blocks: list[Block]) -> list[str]:
     return list(notes)
 
 
-def headings(table: Table) -> list[str]:
+def headings(table: PaperTable) -> list[str]:
     """Column headings in one line, groups included."""
     return ["Data set", *table.stubs, *(f"{c.group} {c.heading}".strip() for c in table.columns)]
 
 
-def sheet(table: Table, blocks: list[Block]) -> Sheet:
+def sheet(table: PaperTable, blocks: list[Block]) -> Sheet:
     """The table's texts, with intervals and without."""
     lines = [_line(table, block, row) for block in blocks for row in block.rows]
     labels = len(table.stubs) + 1
@@ -82,7 +82,7 @@ def _hint(cell: Cell) -> str:
     return cell.note or (ONE_TRAINING_NOTE if cell.trainings == 1 and cell.low is not None else "")
 
 
-def values(table: Table, blocks: list[Block]) -> pd.DataFrame:
+def values(table: PaperTable, blocks: list[Block]) -> pd.DataFrame:
     """The table in its arrangement, rounded values alone; a gap is an en dash."""
     rows = []
     for block in blocks:
@@ -93,11 +93,11 @@ def values(table: Table, blocks: list[Block]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=headings(table), dtype=object)
 
 
-def _line(table: Table, block: Block, row: Row) -> list[Cell]:
+def _line(table: PaperTable, block: Block, row: Row) -> list[Cell]:
     return [block.cells[row, column] for column in table.columns]
 
 
-def explanation(table: Table, blocks: list[Block], collection: Collection) -> list[str]:
+def explanation(table: PaperTable, blocks: list[Block], collection: Collection) -> list[str]:
     """What brackets and bold mean, and what was drawn, where any cell carries an interval."""
     if all(cell.low is None for block in blocks for cell in block.cells.values()):
         return []

@@ -1,14 +1,14 @@
-"""A verdict per printed figure: all 1,226 of them, beside what this run has to say.
+"""A verdict per published figure: all 1,226 of them, beside what this run has to say.
 
-A figure of ours counts as reproduced when it rounds to the printed one, except where a wider tolerance is stated:
+A figure of ours counts as reproduced when it rounds to the published one, except where a wider tolerance is stated:
 
 - many-to-many instances of coarse captions: ±3. Hundreds of coarse caption pairs lie within float32 rounding of the
 distance threshold; moving it by 0.00001 moves the count by this much for Charades.
-- what has an interval, recall foremost: `MARGIN`. Our 95 % interval within it of the printed figure is reproduced, all
-of it beyond differs, and in between it cannot be told: noise proves nothing. Of a single training it never can, as the
-interval does not hold what another one would give; the paper gives no interval at all.
+- what has an interval, recall foremost: `MARGIN`. Our 95 % interval within it of the published figure is reproduced,
+all of it beyond differs, and in between it cannot be told: noise proves nothing. Of a single training it never can, as
+the interval does not hold what another one would give; the paper gives no interval at all.
 
-A data set counts as the paper's when its title is the printed one and its source is not the demo.
+A data set counts as the paper's when its title is the published one and its source is not the demo.
 """
 
 from collections import Counter
@@ -18,13 +18,13 @@ from verified.benchmark.published import VERDICTS, Place, Published, plain, roun
 from verified.errors import InputError
 from verified.tables.bounds import range_without
 from verified.tables.collect import RATERS, Cell, Collection
-from verified.tables.layout import TABLES, Column, Row, Table
+from verified.tables.layout import TABLES, Column, PaperTable, Row
 from verified.tables.shown import Shown
-from verified.tables.table import SimpleTable
+from verified.tables.table import Table
 
 HEADER = (*Place._fields, "value", "ours", "difference", "tolerance", "verdict", "note")
 MARGIN, SHARE = 1.0, 0.1
-"""Points, or as a share of the printed figure where that is more, by which an interval may lie off."""
+"""Points, or as a share of the published figure where that is more, by which an interval may lie off."""
 COARSE_INSTANCES_TOLERANCE = 3
 CAPTIONS = {"Charades-FIG": 16128, "DiDeMo-FIG": 41091, "ActivityNet-FIG": 71656}
 """Rows of the released files, as in `config/sources.csv`."""
@@ -56,20 +56,20 @@ def reproduction(settings: Shown, collection: Collection, published: Published) 
     return rows
 
 
-def place_of(table: Table, row: Row, column: Column, dataset: str) -> Place:
+def place_of(table: PaperTable, row: Row, column: Column, dataset: str) -> Place:
     """The place of a cell of a data set with this title."""
     return Place(table.key, dataset, row.method, row.train or column.train, row.test, column.task, column.metric)
 
 
-def printed_table(rows: list[dict]) -> SimpleTable:
-    """Every printed figure with ours and the verdict: the rows of `reproduction`."""
-    return SimpleTable(
-        "reproduction", "the printed figures and ours", HEADER, [list(row.values()) for row in rows], digits=4
+def published_table(rows: list[dict]) -> Table:
+    """Every published figure with ours and the verdict: the rows of `reproduction`."""
+    return Table(
+        "reproduction", "the published figures and ours", HEADER, [list(row.values()) for row in rows], digits=4
     )
 
 
-def verdict_table(rows: list[dict]) -> SimpleTable:
-    """How many printed figures have which verdict, by table and in all: from the rows of `reproduction`."""
+def verdict_table(rows: list[dict]) -> Table:
+    """How many published figures have which verdict, by table and in all: from the rows of `reproduction`."""
     counts = Counter((row["table"], row["verdict"]) for row in rows)
     tables = list(dict.fromkeys(row["table"] for row in rows))
     lines = [[table, *(counts[table, verdict] for verdict in VERDICTS)] for table in tables]
@@ -77,7 +77,7 @@ def verdict_table(rows: list[dict]) -> SimpleTable:
         ["all", *(sum(column) for column in list(zip(*lines))[1:])] if lines else ["all", *(0 for _ in VERDICTS)]
     )
     lines = [[*line, sum(line[1:])] for line in lines]
-    return SimpleTable("verdicts", "verdicts on the printed figures", ("Table", *VERDICTS, "figures"), lines)
+    return Table("verdicts", "verdicts on the published figures", ("PaperTable", *VERDICTS, "figures"), lines)
 
 
 _SOURCES = {"statistics": "language", "many-to-many": "many_to_many", "annotation": "confidence"}
@@ -126,7 +126,7 @@ def _note(place: Place, figure: str, values: Mapping, verdict: str, seed: int) -
             low, high = range_without(measured["members"], captions, captions - paper, place.metric, seed)
             holds = "which holds" if low <= plain(figure) <= high else "which does not hold"
             notes.append(
-                f"leaving out {captions - paper} at random gives {low} to {high} (95 %), {holds} the printed one"
+                f"leaving out {captions - paper} at random gives {low} to {high} (95 %), {holds} the published one"
             )
     if verdict == "differs" and place.task == "statistics" and place.metric != "words":
         model = values["model"]

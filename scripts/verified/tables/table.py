@@ -57,7 +57,7 @@ Value = str | int | float | Estimate | None
 
 
 @dataclass(frozen=True)
-class SimpleTable:
+class Table:
     """One table of plain values. Raises ValueError where a row does not fit or a value is not one of `Value`."""
 
     key: str
@@ -122,12 +122,12 @@ def shown(value: Value, digits: int) -> str:
     return f"{value:.{digits}f}" if isinstance(value, float) else str(value)
 
 
-def write_table_json(path: str | os.PathLike, tables: Iterable[SimpleTable]) -> None:
+def write_table_json(path: str | os.PathLike, tables: Iterable[Table]) -> None:
     """Write tables for `build_tables` to read."""
     write_json(path, {"version": VERSION, "tables": [_plain(table) for table in tables]})
 
 
-def read_table_json(path: str | os.PathLike) -> list[SimpleTable]:
+def read_table_json(path: str | os.PathLike) -> list[Table]:
     """The tables of one file. Raises InputError, naming the file, for anything but what `write_table_json` writes."""
     document, remedy = read_json(path), "let its rule write it again"
     require_version(document.get("version") if is_object(document) else None, VERSION, "tables", path, remedy)
@@ -137,11 +137,11 @@ def read_table_json(path: str | os.PathLike) -> list[SimpleTable]:
         raise InputError(f"not a file of tables: {error}", file=path, remedy=remedy) from None
 
 
-def _plain(table: SimpleTable) -> dict:
+def _plain(table: Table) -> dict:
     rows = [[vars(value) if isinstance(value, Estimate) else value for value in row] for row in table.rows]
     return {**vars(table), "rows": rows}
 
 
-def _table(entry: dict) -> SimpleTable:
+def _table(entry: dict) -> Table:
     rows = [[Estimate(**value) if isinstance(value, dict) else value for value in row] for row in entry["rows"]]
-    return SimpleTable(**{**entry, "rows": rows})
+    return Table(**{**entry, "rows": rows})

@@ -12,17 +12,17 @@ from verified.io.files import write_text
 from verified.tables.collect import Cell, Collection
 from verified.tables.forms import Sheet, csv_text, html_page, latex, markdown
 from verified.tables.gains import Gain, gain_lines, gains, gains_table
-from verified.tables.layout import TABLES, TITLES, Table
+from verified.tables.layout import TABLES, TITLES, PaperTable
 from verified.tables.provenance import provenance, studies
 from verified.tables.render import Block, explanation, remarks, sheet, values
-from verified.tables.reproduction import place_of, printed_table, reproduction, verdict_table
+from verified.tables.reproduction import place_of, published_table, reproduction, verdict_table
 from verified.tables.shown import Shown
-from verified.tables.table import Estimate, SimpleTable, Value
+from verified.tables.table import Estimate, Table, Value
 
 FORMS = {"md": markdown, "tex": latex, "html": html_page}
 TIDY = (
     *("table", "dataset", "method", "train", "test", "task", "metric"),
-    *("value", "low", "high", "spread", "trainings", "printed", "difference", "note"),
+    *("value", "low", "high", "spread", "trainings", "published", "difference", "note"),
 )
 LABELS = {"Data set": "dataset", "Method": "method", "Train": "train", "Test": "test"}
 """Headings of a simple table that fill a column of the tidy frame; what else names a row goes into `task`."""
@@ -34,11 +34,11 @@ def write_tables(
     collection: Collection,
     project: Path,
     published: Published = MappingProxyType({}),
-    simple: Iterable[SimpleTable] = (),
+    simple: Iterable[Table] = (),
 ) -> None:
     """Write every table in every form and `all.csv`, the tidy frame behind them.
 
-    A table of the paper that has no value here, neither ours nor printed, gets no page: the report shows each page.
+    A table of the paper that has no value here, neither ours nor published, gets no page: the report shows each page.
 
     `published` are the paper's figures; they are shown beside ours where the data set is the paper's, never beside the
     demo. `simple` are the tables outside the paper. Raises InputError where two tables have one name.
@@ -49,7 +49,7 @@ def write_tables(
     if published and settings.datasets:
         rows = reproduction(settings, collection, published)
         judged = any(row["ours"] is not None for row in rows)
-        write_simple(folder, printed_table(rows), lines, judged)  # its figures are in the tidy frame already
+        write_simple(folder, published_table(rows), lines, judged)  # its figures are in the tidy frame already
         write_simple(folder, verdict_table(rows), lines, judged)
         tidy += tidy_rows(verdict_table(rows))
     keys = {*(table.key for table in TABLES), "all", "reproduction", "verdicts"}
@@ -62,7 +62,7 @@ def write_tables(
     write_text(folder / "all.csv", csv_text(pd.DataFrame(tidy, columns=list(TIDY), dtype=object), lines))
 
 
-def write_simple(folder: Path, table: SimpleTable, provenance: list[str], page: bool = True) -> None:
+def write_simple(folder: Path, table: Table, provenance: list[str], page: bool = True) -> None:
     """Write one simple table in every form, as a page only if asked to; estimates have own columns in the CSV."""
     below = [*table.notes, *provenance]
     shown = Sheet(table.key, table.title, list(table.header), table.texts(), table.labels)
@@ -70,7 +70,7 @@ def write_simple(folder: Path, table: SimpleTable, provenance: list[str], page: 
     write_text(folder / f"{table.key}.csv", csv_text(_frame(table), below))
 
 
-def _frame(table: SimpleTable) -> pd.DataFrame:
+def _frame(table: Table) -> pd.DataFrame:
     """Full values; a column with estimates is followed by one each for their bounds."""
     columns = {}
     for n, heading in enumerate(table.header):
@@ -82,7 +82,7 @@ def _frame(table: SimpleTable) -> pd.DataFrame:
     return pd.DataFrame(columns, dtype=object)
 
 
-def tidy_rows(table: SimpleTable) -> list[dict]:
+def tidy_rows(table: Table) -> list[dict]:
     """The numbers of a simple table as rows of the tidy frame; texts behind the labels become the row's note."""
     out = []
     counted = [any(not isinstance(row[n], str | None) for row in table.rows) for n in range(len(table.header))]
@@ -119,7 +119,7 @@ def _write_paper(
             if data_set.source.comparable:
                 for (row, column), cell in block.cells.items():
                     figure = published.get(place_of(table, row, column, block.title))
-                    cell.printed = None if figure is None else plain(figure)
+                    cell.published = None if figure is None else plain(figure)
         block_gains = [
             gain
             for block, name in zip(blocks, settings.datasets)
@@ -130,7 +130,7 @@ def _write_paper(
         below = [*lines, *studies(settings, collection)] if graded else lines
         notes = [*remarks(blocks), *explanation(table, blocks, collection), *gain_lines(block_gains), *below]
         cells = [cell for block in blocks for cell in block.cells.values()]
-        page = any(cell.value is not None or cell.printed is not None for cell in cells)
+        page = any(cell.value is not None or cell.published is not None for cell in cells)
         _write_forms(folder, sheet(table, blocks), notes, page)
         write_text(folder / f"{table.key}.csv", csv_text(values(table, blocks), [*below, *remarks(blocks)]))
         tidy += [row for block in blocks for row in _tidy(table, block)]
@@ -143,19 +143,19 @@ def _write_forms(folder: Path, shown: Sheet, notes: list[str], page: bool) -> No
             write_text(folder / f"{shown.key}.{ending}", form(shown, notes))
 
 
-def _reduced(table: Table, settings: Shown) -> Table:
+def _reduced(table: PaperTable, settings: Shown) -> PaperTable:
     """Rows of models that this configuration does not train are left out, unless none would remain."""
     wanted = {TITLES.get(model, model) for model in settings.models}
     rows = tuple(row for row in table.rows if not row.method or row.method in wanted)
-    return table if not rows else Table(table.key, table.title, table.stubs, rows, table.columns)
+    return table if not rows else PaperTable(table.key, table.title, table.stubs, rows, table.columns)
 
 
-def _tidy(table: Table, block: Block) -> list[dict]:
+def _tidy(table: PaperTable, block: Block) -> list[dict]:
     return [
         {
             **{"table": table.key, "dataset": block.title, "method": row.method, "train": row.train or column.train},
             **{"test": row.test, "task": column.task, "metric": column.metric},
-            **{name: getattr(cell, name) for name in ("value", "low", "high", "spread", "trainings", "printed")},
+            **{name: getattr(cell, name) for name in ("value", "low", "high", "spread", "trainings", "published")},
             **{"difference": _difference(cell), "note": cell.note},
         }
         for row in block.rows
@@ -165,4 +165,4 @@ def _tidy(table: Table, block: Block) -> list[dict]:
 
 
 def _difference(cell: Cell) -> float | None:
-    return None if cell.value is None or cell.printed is None else round(cell.value - cell.printed, 6)
+    return None if cell.value is None or cell.published is None else round(cell.value - cell.published, 6)

@@ -36,7 +36,7 @@ def text_records(settings: Config) -> list[str]:
 
 
 def joint_records(settings: Config) -> list[str]:
-    """The record of the joint encoder of long films."""
+    """The record of the joint encoder of long movies."""
     return _records(settings, settings.longform.encoder, settings.longform.encoder_revision)
 
 

@@ -47,8 +47,8 @@ def initial_weights(settings: Config, model: str) -> str:
 
 
 def computed_features(settings: Config) -> bool:
-    """Whether a data set of films has features that a joint encoder computes."""
-    sources = [films.source for films in settings.longform.datasets.values()]
+    """Whether a data set of movies has features that a joint encoder computes."""
+    sources = [movies.source for movies in settings.longform.datasets.values()]
     return not all(getattr(source, "features_supplied", False) for source in sources)
 
 

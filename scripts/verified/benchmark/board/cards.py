@@ -6,7 +6,7 @@ from pathlib import Path
 from verified.errors import InputError
 from verified.io.jsonl import read_json
 
-CARD, TRUTH, FILMS = "card.json", "truth.jsonl", "truth.json"
+CARD, TRUTH, MOVIES = "card.json", "truth.jsonl", "truth.json"
 TEXTS = ("model", "features", "trained_on", "command", "commit")
 """What a card must say, each in a text."""
 KEYS = (*TEXTS, "seeds", "nms")
@@ -23,12 +23,12 @@ class Entry:
 
 
 def truth_of(folder: Path) -> Path:
-    """A data set's ground truth: JSON Lines, or one JSON document of films. InputError where there is neither."""
-    found = [folder / name for name in (TRUTH, FILMS) if (folder / name).is_file()]
+    """A data set's ground truth: JSON Lines, or one JSON document of movies. InputError where there is neither."""
+    found = [folder / name for name in (TRUTH, MOVIES) if (folder / name).is_file()]
     if not found:
         raise InputError("no such file", file=folder / TRUTH, remedy="each data set of a board has its ground truth")
     if len(found) > 1:
-        raise InputError(f"stands beside {TRUTH}", file=folder / FILMS, remedy="give one ground truth")
+        raise InputError(f"stands beside {TRUTH}", file=folder / MOVIES, remedy="give one ground truth")
     return found[0]
 
 

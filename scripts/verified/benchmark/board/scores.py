@@ -10,10 +10,10 @@ from verified.benchmark.board.cards import Entry, read_board, truth_of
 from verified.benchmark.comparison.ground_truth import read_ground_truth
 from verified.benchmark.intervals import intra_class_correlation, mean_interval, typical_correlation
 from verified.errors import InputError
-from verified.tables.table import ONE_TRAINING_NOTE, Estimate, SimpleTable, estimate
+from verified.tables.table import ONE_TRAINING_NOTE, Estimate, Table, estimate
 
 
-def board_table(folder: Path) -> SimpleTable:
+def board_table(folder: Path) -> Table:
     """The board of a data set's folder. Raises InputError, naming it, for any submission that cannot be scored."""
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9-]*", folder.name):
         raise InputError(
@@ -43,7 +43,7 @@ def board_table(folder: Path) -> SimpleTable:
     ]
     if any(isinstance(row[first], Estimate) and row[first].trainings == 1 for row in rows):
         notes.append(ONE_TRAINING_NOTE)
-    return SimpleTable(f"board-{folder.name.lower()}", f"submissions on {folder.name}", header, rows, notes)
+    return Table(f"board-{folder.name.lower()}", f"submissions on {folder.name}", header, rows, notes)
 
 
 def scores(entry: Entry, truth: GroundTruth) -> np.ndarray:

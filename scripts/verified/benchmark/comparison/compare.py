@@ -10,7 +10,7 @@ from verified.benchmark.intervals import intra_class_correlation
 from verified.benchmark.paired import Paired, paired
 from verified.benchmark.vcmr.same_settings import SETTINGS
 from verified.errors import InputError
-from verified.tables.table import ONE_TRAINING_NOTE, Estimate, SimpleTable, estimate, p_or_why
+from verified.tables.table import ONE_TRAINING_NOTE, Estimate, Table, estimate, p_or_why
 
 FEW = 10
 """Of fewer videos, a variance is hardly known."""
@@ -36,7 +36,7 @@ def common_metrics(runs: list[Run], wanted: tuple[str, ...], usual: tuple[str, .
     return list(wanted) or [metric for metric in usual if metric in known]
 
 
-def overall_table(runs: list[Run], metrics: list[str]) -> SimpleTable:
+def overall_table(runs: list[Run], metrics: list[str]) -> Table:
     """Every pair of runs in every metric."""
     everything = np.ones(len(runs[0].first), dtype=bool)
     rows = []
@@ -59,9 +59,7 @@ def overall_table(runs: list[Run], metrics: list[str]) -> SimpleTable:
         for first, second in combinations(runs, 2)
         if _unlike(first.metrics, second.metrics)
     ]
-    return SimpleTable(
-        "comparison", "paired differences between runs", header, rows, notes, (0,) * 3 + (2, 2, 2, 3, 0, 0, 0)
-    )
+    return Table("comparison", "paired differences between runs", header, rows, notes, (0,) * 3 + (2, 2, 2, 3, 0, 0, 0))
 
 
 def _cautions(rows: list[tuple]) -> list[str]:
@@ -85,7 +83,7 @@ def _unlike(first: dict, second: dict) -> bool:
     return bool(one_model) and first.get(SETTINGS) != second.get(SETTINGS)
 
 
-def groups_table(runs: list[Run], metric: str, groups: list[Group]) -> SimpleTable:
+def groups_table(runs: list[Run], metric: str, groups: list[Group]) -> Table:
     """Every pair of runs in one metric, by groups of queries."""
     rows = []
     for first, second in combinations(runs, 2):
@@ -114,7 +112,7 @@ def groups_table(runs: list[Run], metric: str, groups: list[Group]) -> SimpleTab
     if any(len(set(runs[0].videos[group.queries])) < FEW for group in groups):
         notes.append(f"In fewer than {FEW} videos, intervals and p are rough.")
     digits = (0, 0, 0, 0, 0, 2, 2, 2, 3, 0, 0)
-    return SimpleTable(
+    return Table(
         "comparison-groups", f"differences in {_shown(metric)} by groups of queries", header, rows, notes, digits
     )
 

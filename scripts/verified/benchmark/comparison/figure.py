@@ -6,14 +6,14 @@ from itertools import cycle
 from typing import Any
 
 from verified.figures.canvas import SERIES, drawing, literal
-from verified.tables.table import Estimate, SimpleTable
+from verified.tables.table import Estimate, Table
 
 PAIRS = 6
 """Most pairs of runs that are drawn; the table has the rest."""
 ONE = " (a single training: videos only)"
 
 
-def draw_groups(table: SimpleTable, paths: Iterable[str | os.PathLike]) -> None:
+def draw_groups(table: Table, paths: Iterable[str | os.PathLike]) -> None:
     """Draw the first `PAIRS` pairs of a table of `compare.groups_table`."""
     pairs = list(dict.fromkeys((row[0], row[1]) for row in table.rows))[:PAIRS]
     groups = list(dict.fromkeys((row[2], row[3]) for row in table.rows))

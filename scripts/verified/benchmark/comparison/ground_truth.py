@@ -1,10 +1,10 @@
-"""Which benchmark a ground truth belongs to: moments (FIG, TVR), films (MAD) or questions (ReXTime)."""
+"""Which benchmark a ground truth belongs to: moments (FIG, TVR), movies (MAD) or questions (ReXTime)."""
 
 from collections.abc import Callable
 from pathlib import Path
 
 from verified.benchmark.answers import GroundTruth
-from verified.benchmark.mad.answers import FilmTruth
+from verified.benchmark.mad.answers import MovieTruth
 from verified.benchmark.rextime.answers import QuestionTruth
 from verified.benchmark.vcmr.answers import MomentTruth
 from verified.errors import InputError
@@ -12,7 +12,7 @@ from verified.io.jsonl import iterate_jsonl
 
 FORMS: dict[str, Callable[[Path], GroundTruth]] = {
     "moments": MomentTruth,
-    "films": FilmTruth,
+    "movies": MovieTruth,
     "questions": QuestionTruth,
 }
 
@@ -25,7 +25,7 @@ def form_of(path: Path) -> str:
         first = {}
     if "qid" in first:
         return "questions"
-    return "films" if path.suffix == ".json" and "desc_id" not in first else "moments"
+    return "movies" if path.suffix == ".json" and "desc_id" not in first else "moments"
 
 
 def read_ground_truth(path: Path) -> GroundTruth:

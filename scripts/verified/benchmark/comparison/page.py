@@ -10,7 +10,7 @@ from verified.benchmark.answers import Query
 from verified.benchmark.comparison.compare import most_different
 from verified.benchmark.comparison.runs import Run
 from verified.io.files import write_text
-from verified.tables.table import SimpleTable
+from verified.tables.table import Table
 
 STYLE = """
 :root { color-scheme: light dark; }
@@ -29,7 +29,7 @@ Keyframes = Callable[[Any], list[list]]
 
 def write_comparison(
     path: Path,
-    tables: list[SimpleTable],
+    tables: list[Table],
     figure: str | None,
     runs: list[Run],
     queries: list[Query],
@@ -56,7 +56,7 @@ def write_comparison(
     write_text(path, "\n".join([*out, "</body></html>\n"]))
 
 
-def _table(table: SimpleTable) -> str:
+def _table(table: Table) -> str:
     head = "".join(f"<th>{html.escape(name)}</th>" for name in table.header)
     body = ""
     for row, texts in zip(table.rows, table.texts()):

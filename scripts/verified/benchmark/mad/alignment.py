@@ -1,8 +1,8 @@
-"""The delay between a film's track and the track with its audio description, by cross-correlation (Equation 1).
+"""The delay between a movie's track and the track with its audio description, by cross-correlation (Equation 1).
 
-The description track holds the film's own sound with a narrator mixed in, now and then later or earlier by a constant
-delay. Twenty windows over the film each give a delay; one that lies off the median by more than a tenth of a second
-says that the two were cut differently, and the film is refused.
+The description track holds the movie's own sound with a narrator mixed in, now and then later or earlier by a constant
+delay. Twenty windows over the movie each give a delay; one that lies off the median by more than a tenth of a second
+says that the two were cut differently, and the movie is refused.
 """
 
 from dataclasses import dataclass
@@ -19,10 +19,10 @@ SILENCE = 1e-8
 
 @dataclass(frozen=True)
 class Alignment:
-    """delay: seconds by which the description runs late: film time = description time − delay; None where refused.
+    """delay: seconds by which the description runs late: movie time = description time − delay; None where refused.
 
     delays, peaks: per window the delay found and its normalised correlation in [-1, 1]; NaN for a silent window.
-    reason: why the film was refused, empty where it was not.
+    reason: why the movie was refused, empty where it was not.
     """
 
     delay: float | None
@@ -32,7 +32,7 @@ class Alignment:
 
 
 def align_tracks(
-    film: np.ndarray,
+    movie: np.ndarray,
     described: np.ndarray,
     rate: int,
     window_seconds: float = 60.0,
@@ -42,20 +42,20 @@ def align_tracks(
 ) -> Alignment:
     """Align two tracks of `rate` samples a second; delays are searched between −most_seconds and most_seconds.
 
-    Windows are spread evenly over the film, away from both ends by `most_seconds` (or a quarter of a short film), so
-    that no allowed delay moves one out of a description of about the film's length. Each is correlated with the stretch
-    of the description that any allowed delay could bring it to, mean and variance taken out place by place. A film is
-    refused where a window is silent in the film, or where two windows disagree.
+    Windows are spread evenly over the movie, away from both ends by `most_seconds` (or a quarter of a short movie), so
+    that no allowed delay moves one out of a description of about the movie's length. Each is correlated with the
+    segment of the description that any allowed delay could bring it to, mean and variance taken out place by place. A
+    movie is refused where a window is silent in the movie, or where two windows disagree.
     """
-    length = min(round(window_seconds * rate), len(film) // 2)
+    length = min(round(window_seconds * rate), len(movie) // 2)
     reach = round(most_seconds * rate)
     if length < rate // 2 or len(described) < length:
-        return Alignment(None, (), (), "too short: less than a second of film, or less description than a window")
+        return Alignment(None, (), (), "too short: less than a second of movie, or less description than a window")
     delays, peaks = [], []
-    margin = min(reach, (len(film) - length) // 4)
-    for first in np.linspace(margin, len(film) - length - margin, windows).round().astype(int):
+    margin = min(reach, (len(movie) - length) // 4)
+    for first in np.linspace(margin, len(movie) - length - margin, windows).round().astype(int):
         low, high = max(0, first - reach), min(len(described), first + length + reach)
-        lag, peak = _best_lag(film[first : first + length], described[low:high])
+        lag, peak = _best_lag(movie[first : first + length], described[low:high])
         delays.append(float(low + lag - first) / rate if peak == peak else float("nan"))
         peaks.append(peak)
     reason = ""
@@ -75,16 +75,16 @@ def align_tracks(
     return Alignment(None if reason else middle, tuple(delays), tuple(peaks), reason)
 
 
-def _best_lag(window: np.ndarray, stretch: np.ndarray) -> tuple[int, float]:
-    """Offset of `window` in `stretch` with the highest normalised correlation, and that correlation."""
+def _best_lag(window: np.ndarray, segment: np.ndarray) -> tuple[int, float]:
+    """Offset of `window` in `segment` with the highest normalised correlation, and that correlation."""
     window = window.astype(np.float64) - window.mean()
     power = float(window @ window)
-    if len(stretch) < len(window) or power < SILENCE * len(window):
+    if len(segment) < len(window) or power < SILENCE * len(window):
         return 0, float("nan")
-    stretch = stretch.astype(np.float64)
-    products = correlate(stretch, window, mode="valid", method="fft")
-    sums = np.concatenate([[0.0], np.cumsum(stretch)])
-    squares = np.concatenate([[0.0], np.cumsum(stretch**2)])
+    segment = segment.astype(np.float64)
+    products = correlate(segment, window, mode="valid", method="fft")
+    sums = np.concatenate([[0.0], np.cumsum(segment)])
+    squares = np.concatenate([[0.0], np.cumsum(segment**2)])
     count = len(window)
     total = sums[count:] - sums[:-count]
     spread = np.maximum(squares[count:] - squares[:-count] - total**2 / count, SILENCE * count)

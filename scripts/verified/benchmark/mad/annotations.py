@@ -1,7 +1,7 @@
-"""Sentences grounded in films: MAD's JSON, its check, and the rows that every other part reads.
+"""Sentences grounded in movies: MAD's JSON, its check, and the rows that every other part reads.
 
 MAD's form is one object: annotation id → ``{movie, sentence, movie_duration, timestamps, ext_timestamps}``, times in
-seconds. A row here is ``{id, film, sentence, duration, start, end, split}``.
+seconds. A row here is ``{id, movie, sentence, duration, start, end, split}``.
 """
 
 import json
@@ -62,9 +62,9 @@ def _row(value: object, times: str, path: Path, where: str) -> dict:
         needed = f"each needs {', '.join((*KEYS, times))}"
         remedy = "choose the other key with `times`" if missing == [times] else needed
         raise InputError(f"{where}: missing key {', '.join(map(repr, missing))}", file=path, remedy=remedy)
-    film, sentence, duration = (value[key] for key in KEYS)
-    if not isinstance(film, str | int) or isinstance(film, bool) or not str(film):
-        raise InputError(f"{where}: movie {film!r:.80} is no id", file=path)
+    movie, sentence, duration = (value[key] for key in KEYS)
+    if not isinstance(movie, str | int) or isinstance(movie, bool) or not str(movie):
+        raise InputError(f"{where}: movie {movie!r:.80} is no id", file=path)
     if not isinstance(sentence, str):
         raise InputError(f"{where}: sentence {sentence!r:.80} is no text", file=path)
     if not finite(duration):
@@ -73,7 +73,7 @@ def _row(value: object, times: str, path: Path, where: str) -> dict:
     if not is_span(span):
         raise InputError(f"{where}: {times} {span!r:.80} is not [start, end] in seconds", file=path)
     start, end = map(float, span)
-    return {"film": str(film), "sentence": sentence, "duration": float(duration), "start": start, "end": end}
+    return {"movie": str(movie), "sentence": sentence, "duration": float(duration), "start": start, "end": end}
 
 
 def checked(
@@ -81,10 +81,10 @@ def checked(
 ) -> tuple[list[dict], list[dict], dict[str, int]]:
     """(usable rows, excluded rows with `reason`, counts); usable + excluded = rows.
 
-    frames: frames of each film's features, texts: annotation ids with text features; None where they do not matter.
-    A moment that reaches over the film's start or end is cut to it and counted as ``clipped``. Reasons:
-    ``no-sentence``, ``no-duration``, ``end-before-start`` (also no length), ``beyond-the-film``, ``no-film-features``,
-    ``no-text-features``. (The official loader silently reuses the moment of the row before.)
+    frames: frames of each movie's features, texts: annotation ids with text features; None where they do not matter.
+    A moment that reaches over the movie's start or end is cut to it and counted as ``clipped``. Reasons:
+    ``no-sentence``, ``no-duration``, ``end-before-start`` (also no length), ``beyond-the-movie``,
+    ``no-movie-features``, ``no-text-features``. (The official loader silently reuses the moment of the row before.)
     """
     known = None if texts is None else set(texts)
     usable, excluded = [], []
@@ -98,9 +98,9 @@ def checked(
         elif row["end"] <= row["start"]:
             reason = "end-before-start"
         elif end <= start:
-            reason = "beyond-the-film"
-        elif frames is not None and not frames.get(row["film"]):
-            reason = "no-film-features"
+            reason = "beyond-the-movie"
+        elif frames is not None and not frames.get(row["movie"]):
+            reason = "no-movie-features"
         elif known is not None and row["id"] not in known:
             reason = "no-text-features"
         else:
@@ -116,7 +116,7 @@ def mad_form(rows: Iterable[dict]) -> dict:
     """Rows as MAD's object; both kinds of times are the same."""
     return {
         row["id"]: {
-            "movie": row["film"],
+            "movie": row["movie"],
             "sentence": row["sentence"],
             "movie_duration": row["duration"],
             "timestamps": [row["start"], row["end"]],
@@ -143,7 +143,7 @@ def from_moments(rows: Iterable[dict]) -> list[dict]:
     return [
         {
             "id": str(row["desc_id"]),
-            "film": row["video"],
+            "movie": row["video"],
             "sentence": row["caption"],
             "duration": float(row["duration"]),
             "start": float(row["start"]),
@@ -163,7 +163,7 @@ def from_fig(rows: Iterable[dict], split: str, caption: str = "cog_desc") -> lis
     return [
         {
             "id": str(row["desc_id"]),
-            "film": row["video"],
+            "movie": row["video"],
             "sentence": row[caption],
             "duration": float(row["duration"]),
             "start": float(row["time"][0]),

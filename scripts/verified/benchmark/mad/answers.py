@@ -1,4 +1,4 @@
-"""Grounding in films for comparisons and boards: annotations in MAD's form."""
+"""Grounding in movies for comparisons and boards: annotations in MAD's form."""
 
 from pathlib import Path
 
@@ -12,8 +12,8 @@ from verified.benchmark.nms import suppress_spans
 from verified.benchmark.submissions import match
 
 
-class FilmTruth:
-    """Sentences in films; metrics are named IoU=θ/R@K, and an IoU above θ is a hit, as in the paper's text."""
+class MovieTruth:
+    """Sentences in movies; metrics are named IoU=θ/R@K, and an IoU above θ is a hit, as in the paper's text."""
 
     compared: tuple[str, ...] = ("IoU=0.5/R@1", "IoU=0.5/R@5", "IoU=0.3/R@1", "IoU=0.1/R@1")
     shown: tuple[str, ...] = tuple(f"IoU={threshold:g}/R@{k}" for threshold in reversed(IOUS) for k in KS[:3])
@@ -25,7 +25,7 @@ class FilmTruth:
     def queries(self) -> list[Query]:
         """The annotations that can be used."""
         return [
-            Query(row["id"], row["film"], row["start"], row["end"], row["sentence"], None, row["duration"])
+            Query(row["id"], row["movie"], row["start"], row["end"], row["sentence"], None, row["duration"])
             for row in self.rows
         ]
 
@@ -42,7 +42,7 @@ class FilmTruth:
         ranks = first_hits(spans, moments)
         values = {f"IoU={threshold:g}/R@{k}": ranks[:, c] <= k for c, threshold in enumerate(IOUS) for k in KS}
         first = [
-            (row["film"], float(listed[0, 0]), float(listed[0, 1])) if len(listed) else None
+            (row["movie"], float(listed[0, 0]), float(listed[0, 1])) if len(listed) else None
             for row, listed in zip(self.rows, spans)
         ]
         return Answers(values, ranks[:, IOUS.index(0.5)], first)

@@ -14,7 +14,7 @@ from verified.runtime.seeds import generator
 def near_proposals(grid: Grid, frames: int, start: float, end: float) -> np.ndarray:
     """Proposals of the windows that meet [start, end] seconds, with repetitions, in clips [P, 2].
 
-    No other proposal of the film overlaps the moment.
+    No other proposal of the movie overlaps the moment.
     """
     starts = grid.starts(frames)
     meets = (starts / grid.fps < end) & ((starts + grid.window) / grid.fps > start)
@@ -23,7 +23,7 @@ def near_proposals(grid: Grid, frames: int, start: float, end: float) -> np.ndar
 
 
 def oracle_iou(grid: Grid, frames: int, start: float, end: float) -> float:
-    """IoU of the film's best proposal with the moment [start, end] in seconds; 0 where none overlaps it."""
+    """IoU of the movie's best proposal with the moment [start, end] in seconds; 0 where none overlaps it."""
     spans = near_proposals(grid, frames, start, end)
     return float(tiou(start, end, *grid.seconds(spans).T).max(initial=0.0))
 
@@ -36,7 +36,7 @@ def hit_shares(
     ious: Sequence[float] = IOUS,
     comparison: Comparison = "gt",
 ) -> np.ndarray:
-    """Share of the film's proposals that hit the moment, per IoU [ious]; 0 for a film without proposals."""
+    """Share of the movie's proposals that hit the moment, per IoU [ious]; 0 for a movie without proposals."""
     total = len(grid.starts(frames)) * len(grid.anchors) if frames >= grid.window else len(grid.proposals(frames))
     if not total:
         return np.zeros(len(ious))
@@ -47,7 +47,7 @@ def hit_shares(
 def expected_recall(shares: np.ndarray, ks: Sequence[int] = KS) -> np.ndarray:
     """Expected recall per query [queries, ks, ious] of K independent uniform draws: 1 − (1 − p)^K.
 
-    The printed row of Random Chance is this with p = 0.0885, 0.0387 and 0.0141 % for IoU 0.1, 0.3 and 0.5.
+    The published row of Random Chance is this with p = 0.0885, 0.0387 and 0.0141 % for IoU 0.1, 0.3 and 0.5.
     """
     missed = 1 - np.asarray(shares, np.float64)[..., None, :]
     return 1 - missed ** np.asarray(ks, np.float64)[:, None]
@@ -65,7 +65,7 @@ def drawn_recall(
 ) -> np.ndarray:
     """Recall [runs, ks, ious] of as many independent runs, each drawing the best K proposals of every query uniformly.
 
-    frames: of each query's film [queries]; moments: [queries, 2] seconds.
+    frames: of each query's movie [queries]; moments: [queries, 2] seconds.
     """
     random = generator(seed, "random chance", runs)
     answered = np.zeros((runs, len(ks), len(ious)))

@@ -1,4 +1,4 @@
-"""Where a short clip lies in its film, by frame features (section 3.2: LSMDC's clips in the full films)."""
+"""Where a short clip lies in its movie, by frame features (section 3.2: LSMDC's clips in the full movies)."""
 
 from dataclasses import dataclass
 
@@ -9,10 +9,10 @@ LENGTHS = 10
 
 @dataclass(frozen=True)
 class Place:
-    """first: frame of the film at which the clip starts, the median over window lengths; None where refused.
+    """first: frame of the movie at which the clip starts, the median over window lengths; None where refused.
 
     firsts: what each window length finds. agreement: share of them within a frame of the median. similarity: mean
-    cosine of the clip's frames with the film's at the median.
+    cosine of the clip's frames with the movie's at the median.
     """
 
     first: int | None
@@ -23,25 +23,25 @@ class Place:
 
 
 def locate_clip(
-    film: np.ndarray,
+    movie: np.ndarray,
     clip: np.ndarray,
     lengths: int = LENGTHS,
     least_share: float = 0.3,
     least_agreement: float = 0.8,
     least_similarity: float = 0.8,
 ) -> Place:
-    """Find `clip` [m, dim] in `film` [n, dim], frames at the same rate.
+    """Find `clip` [m, dim] in `movie` [n, dim], frames at the same rate.
 
     The cross-correlation is the sum of dot products of L2-normalised frames. Windows around the clip's middle, from
     `least_share` of it to all of it, vote. The paper takes their median whatever they say; here a clip is refused where
     fewer than `least_agreement` of them agree with it, where the frames it is then laid on are less alike than
-    `least_similarity`, and where it is longer than the film.
+    `least_similarity`, and where it is longer than the movie.
     """
-    if not len(clip) or len(clip) > len(film):
-        return Place(None, (), 0.0, 0.0, f"the clip has {len(clip)} frames, the film {len(film)}")
-    products = _unit(film) @ _unit(clip).T  # [n, m]
-    offsets = len(film) - len(clip) + 1
-    # Column j moved up by j: row τ then holds the product of film frame τ + j with clip frame j.
+    if not len(clip) or len(clip) > len(movie):
+        return Place(None, (), 0.0, 0.0, f"the clip has {len(clip)} frames, the movie {len(movie)}")
+    products = _unit(movie) @ _unit(clip).T  # [n, m]
+    offsets = len(movie) - len(clip) + 1
+    # Column j moved up by j: row τ then holds the product of movie frame τ + j with clip frame j.
     shifted = np.stack([products[j : j + offsets, j] for j in range(len(clip))], axis=1)
     sums = np.concatenate([np.zeros((offsets, 1)), np.cumsum(shifted, axis=1)], axis=1)
     firsts = []
@@ -56,7 +56,7 @@ def locate_clip(
     if agreement < least_agreement:
         refused = f"window lengths disagree: {', '.join(map(str, sorted(set(firsts))))}"
     elif similarity < least_similarity:
-        refused = f"the film's frames there are not the clip's: mean cosine {similarity:.2f}"
+        refused = f"the movie's frames there are not the clip's: mean cosine {similarity:.2f}"
     return Place(None if refused else middle, tuple(firsts), agreement, similarity, refused)
 
 

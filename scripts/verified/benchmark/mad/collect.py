@@ -1,4 +1,4 @@
-"""From a film's track, its described track, a transcript and subtitles to grounded sentences (section 3.1)."""
+"""From a movie's track, its described track, a transcript and subtitles to grounded sentences (section 3.1)."""
 
 import numpy as np
 
@@ -9,10 +9,10 @@ from verified.benchmark.mad.transcripts import Sentence
 def described_sentences(
     spoken: list[Sentence], delay: float, voices: list[tuple[float, float]], duration: float
 ) -> tuple[list[Sentence], dict[str, int]]:
-    """Sentences of the description on the film's time, and counts by what became of each.
+    """Sentences of the description on the movie's time, and counts by what became of each.
 
     Times are moved by −delay. Removed are sentences that overlap a voice (any overlap; touching ends do not) and those
-    outside the film; one over the film's edge is cut to it. Counts: ``spoken``, ``dialogue``, ``outside``, ``kept``.
+    outside the movie; one over the movie's edge is cut to it. Counts: ``spoken``, ``dialogue``, ``outside``, ``kept``.
     """
     inside = []
     counts = {"spoken": len(spoken), "dialogue": 0, "outside": 0}
@@ -29,8 +29,8 @@ def described_sentences(
     return inside, counts | {"kept": len(inside)}
 
 
-def collect_film(
-    film: str,
+def collect_movie(
+    movie: str,
     tracks: tuple[np.ndarray, np.ndarray],
     rate: int,
     spoken: list[Sentence],
@@ -39,15 +39,15 @@ def collect_film(
     window_seconds: float,
     most_seconds: float,
 ) -> tuple[list[dict], dict]:
-    """Rows of one film (see `annotations`) and a report on it; a film whose tracks do not align gives no row.
+    """Rows of one movie (see `annotations`) and a report on it; a movie whose tracks do not align gives no row.
 
-    tracks: the film's and the described one, samples at `rate`. The last two are those of `align_tracks`.
+    tracks: the movie's and the described one, samples at `rate`. The last two are those of `align_tracks`.
     """
-    film_track, described = tracks
-    duration = len(film_track) / rate
-    located: Alignment = align_tracks(film_track, described, rate, window_seconds, most_seconds)
+    movie_track, described = tracks
+    duration = len(movie_track) / rate
+    located: Alignment = align_tracks(movie_track, described, rate, window_seconds, most_seconds)
     report = {
-        "film": film,
+        "movie": movie,
         "duration": round(duration, 6),
         "delay": located.delay,
         "reason": located.reason,
@@ -59,8 +59,8 @@ def collect_film(
     sentences, counts = described_sentences(spoken, located.delay, voices, duration)
     rows = [
         {
-            "id": f"{film}-{number:05d}",
-            "film": film,
+            "id": f"{movie}-{number:05d}",
+            "movie": movie,
             "sentence": sentence.text,
             "duration": round(duration, 3),
             "start": round(sentence.start, 3),

@@ -38,7 +38,7 @@ class EvaluatorEncoder:
         from verified.evaluator.vision import normalised
 
         missing = -len(frames) % self.together
-        if missing:  # the film's last group: its last frame goes on
+        if missing:  # the movie's last group: its last frame goes on
             frames = np.concatenate([frames, np.repeat(frames[-1:], missing, axis=0)])
         clips = torch.from_numpy(frames).to(self._device).unflatten(0, (-1, self.together))
         vectors = self._model.encode_video(normalised(clips))[1].flatten(0, 1)
@@ -70,29 +70,29 @@ def load_encoder(name: str, checkpoint: str | Path | None = None) -> JointEncode
     return load_joint(name)
 
 
-def write_film_features(
-    films: Mapping[str, str | Path], encoder: JointEncoder, name: str, fps: float, batch: int, output: str | Path
+def write_movie_features(
+    movies: Mapping[str, str | Path], encoder: JointEncoder, name: str, fps: float, batch: int, output: str | Path
 ) -> dict[str, str]:
-    """Write float16 frame features [frames, dim] per film; returns {film: reason} of films that cannot be read.
+    """Write float16 frame features [frames, dim] per movie; returns {movie: reason} of movies that cannot be read.
 
-    Frame i is the one on the screen at i / fps seconds. Frames are decoded ahead and encoded as they come: a film of
+    Frame i is the one on the screen at i / fps seconds. Frames are decoded ahead and encoded as they come: a movie of
     two hours takes the memory of a batch and of its features.
     """
     failed: dict[str, str] = {}
     step = max(1, batch // encoder.together) * encoder.together
-    progress = Progress("film features", len(films), "films")
+    progress = Progress("movie features", len(movies), "movies")
 
     def items() -> Iterator[tuple[str, np.ndarray, Mapping]]:
-        for film, path in films.items():
+        for movie, path in movies.items():
             batches = []
             try:
                 for frames in ahead(_batches(path, encoder, fps, step)):
                     batches.append(encoder(frames).astype(np.float16))
             except VideoError as error:
-                log.warning("film features: %s", error)
-                failed[film] = error.reason
+                log.warning("movie features: %s", error)
+                failed[movie] = error.reason
             else:
-                yield film, np.concatenate(batches), {}
+                yield movie, np.concatenate(batches), {}
             progress.step()
         progress.finish()
 

@@ -1,4 +1,4 @@
-"""Jobs of the stage: rows of a data set, trainings, and measures of each method at each length of stretches."""
+"""Jobs of the stage: rows of a data set, trainings, and measures of each method at each length of segments."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from verified.benchmark.mad.feature_files import LongFeatures, frame_counts
 from verified.benchmark.mad.grid import Grid
 from verified.benchmark.mad.ranking import Ranker, baselines, measured, rank_rows
 from verified.benchmark.mad.recall import Comparison
-from verified.benchmark.mad.short_videos import Moments, cut_films
+from verified.benchmark.mad.short_videos import Moments, cut_movies
 from verified.benchmark.mad.submission import write_submission
 from verified.benchmark.mad.zero_shot import rank_proposals
 from verified.errors import InputError
@@ -29,7 +29,7 @@ class Measuring:
     """How every method of a data set is measured."""
 
     lengths: Sequence[float | None]
-    """Seconds of the stretches that films are cut into; None for whole films."""
+    """Seconds of the segments that movies are cut into; None for whole movies."""
     straddling: Moments
     """``keep`` or ``clip``: moments across a cut are measured whole or cut off."""
     comparison: Comparison
@@ -47,15 +47,15 @@ def make_grid(settings: Mapping) -> Grid:
     return Grid(**{**settings, "pooling_counts": tuple(settings["pooling_counts"])})
 
 
-def collect_rows(films: Mapping, files: Mapping) -> tuple[list[dict], list[dict], dict[str, int]]:
-    """Checked rows, excluded ones and counts of a data set of films.
+def collect_rows(movies: Mapping, files: Mapping) -> tuple[list[dict], list[dict], dict[str, int]]:
+    """Checked rows, excluded ones and counts of a data set of movies.
 
-    films: its settings. files: what `paths.annotation_inputs` names, and ``frames``, the features of the films. Raises
+    movies: its settings. files: what `paths.annotation_inputs` names, and ``frames``, features of the movies. Raises
     InputError for files that cannot be read, ids that repeat across splits, and where no row is left.
     """
     if "annotations" in files:
-        by_split = dict(zip(films["source"]["annotations"], files["annotations"], strict=True))
-        rows = [row for split, path in by_split.items() for row in read_mad(path, split, films["times"])]
+        by_split = dict(zip(movies["source"]["annotations"], files["annotations"], strict=True))
+        rows = [row for split, path in by_split.items() for row in read_mad(path, split, movies["times"])]
     elif "moments" in files:
         rows = from_moments(read_jsonl(files["moments"]))
     elif "fine" in files:
@@ -80,7 +80,7 @@ def collect_rows(films: Mapping, files: Mapping) -> tuple[list[dict], list[dict]
             texts = with_features if texts is None else texts & with_features
     usable, excluded, counts = checked(rows, frame_counts(FeatureFile(files["frames"])), texts)
     if not usable:
-        raise InputError(f"no usable annotation of {films['title']}: {counts}", remedy="see its exclusions.jsonl")
+        raise InputError(f"no usable annotation of {movies['title']}: {counts}", remedy="see its exclusions.jsonl")
     return usable, excluded, counts
 
 
@@ -93,10 +93,10 @@ def test_rows(path: str | Path, split: str) -> list[dict]:
 
 
 def measure_baselines(rows: Sequence[dict], grid: Grid, how: Measuring, runs: int) -> dict:
-    """Oracle and Random Chance at each length; sampled in `runs` runs for whole films and the first length."""
+    """Oracle and Random Chance at each length; sampled in `runs` runs for whole movies and the first length."""
     measures = []
     for seconds in how.lengths:
-        cut = cut_films(list(rows), seconds, how.straddling)
+        cut = cut_movies(list(rows), seconds, how.straddling)
         measures.append({"seconds": seconds, **baselines(cut, grid, how.comparison, runs, how.seed)})
     return {**_facts(rows, how.comparison), "lengths": measures}
 
@@ -110,12 +110,12 @@ def measure_ranker(
     label: str,
     submission: str | Path | None = None,
 ) -> dict:
-    """Recall of one method at each length; the predictions over whole films go to `submission`."""
+    """Recall of one method at each length; the predictions over whole movies go to `submission`."""
     measures = []
     for seconds in how.lengths:
-        cut = cut_films(list(rows), seconds, how.straddling)
-        shown = f"{label}, {'whole films' if seconds is None else f'{seconds:g} s'}"
-        predictions = rank_rows(cut, grid, features.film, ranker, shown)
+        cut = cut_movies(list(rows), seconds, how.straddling)
+        shown = f"{label}, {'whole movies' if seconds is None else f'{seconds:g} s'}"
+        predictions = rank_rows(cut, grid, features.movie, ranker, shown)
         measures.append({"seconds": seconds, **measured(cut, predictions, how.comparison)})
         if seconds is None and submission:
             write_submission(submission, [row["id"] for row in rows], predictions)
@@ -123,11 +123,11 @@ def measure_ranker(
 
 
 def _facts(rows: Sequence[dict], comparison: str) -> dict:
-    return {"queries": len(rows), "films": len({row["film"] for row in rows}), "iou_cmp": comparison}
+    return {"queries": len(rows), "movies": len({row["movie"] for row in rows}), "iou_cmp": comparison}
 
 
 def zero_shot_ranker(features: LongFeatures, grid: Grid, nms: float) -> Ranker:
-    """The zero-shot baseline as a ranker of the queries of a film or stretch."""
+    """The zero-shot baseline as a ranker of the queries of a movie or segment."""
 
     def rank(frames: np.ndarray, rows: list[dict]) -> list[np.ndarray]:
         queries = features.sentence_rows(row["id"] for row in rows)
@@ -143,8 +143,8 @@ def retrieve_clips(rows: Sequence[dict], features: LongFeatures, fps: float, ks:
     """
     clips = []
     for row in rows:
-        first = min(round(row["start"] * fps), features.frames.length(row["film"]) - 1)
-        frames = features.film(row["film"], first, max(first + 1, round(row["end"] * fps)))
+        first = min(round(row["start"] * fps), features.frames.length(row["movie"]) - 1)
+        frames = features.movie(row["movie"], first, max(first + 1, round(row["end"] * fps)))
         mean = (frames / np.maximum(np.linalg.norm(frames, axis=1, keepdims=True), 1e-12)).mean(axis=0)
         clips.append(mean / max(np.linalg.norm(mean), 1e-12))
     gallery, queries = np.stack(clips), features.sentence_rows(row["id"] for row in rows)
@@ -158,17 +158,17 @@ def retrieve_clips(rows: Sequence[dict], features: LongFeatures, fps: float, ks:
 
 
 def mixed_rows(mixture: Mapping[str, Mapping], seed: int) -> list[dict]:
-    """Training rows of a mixture; of each data set, films are drawn until its share of the rows is reached."""
+    """Training rows of a mixture; of each data set, movies are drawn until its share of the rows is reached."""
     rows = []
     for name, source in mixture.items():
         split_rows = [row for row in read_jsonl(source["rows"]) if row["split"] == source["split"]]
         if source["share"] < 1:
-            films = sorted({row["film"] for row in split_rows})
+            movies = sorted({row["movie"] for row in split_rows})
             wanted, drawn = source["share"] * len(split_rows), []
-            for film in generator(seed, "mixture", name).permutation(len(films)):
+            for movie in generator(seed, "mixture", name).permutation(len(movies)):
                 if len(drawn) >= wanted:
                     break
-                drawn += [row for row in split_rows if row["film"] == films[film]]
+                drawn += [row for row in split_rows if row["movie"] == movies[movie]]
             split_rows = drawn
         rows += [{**row, "source": name} for row in split_rows]
     if not rows:
@@ -212,7 +212,7 @@ def sizes(settings: Mapping, grid: Grid, features: LongFeatures, row: Mapping):
     from verified.benchmark.mad.vlg_net import VLGSettings
 
     return VLGSettings(
-        video_dim=features.film(row["film"], 0, 1).shape[1],
+        video_dim=features.movie(row["movie"], 0, 1).shape[1],
         query_dim=features.token_rows(row["id"], 1).shape[1],
         hidden=settings["hidden"],
         query_hidden=settings["hidden"],

@@ -1,4 +1,4 @@
-"""Frame, token and sentence features of a long-form data set: HDF5 as MAD publishes it, one data set per film or id."""
+"""Frame, token and sentence features of long videos: HDF5 as MAD publishes it, one data set per movie or id."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,16 +11,16 @@ from verified.io.hdf5 import FeatureFile
 
 @dataclass(frozen=True)
 class LongFeatures:
-    """frames: film → [frames, dim]; tokens: annotation id → [tokens, dim]; sentences: annotation id → [dim]."""
+    """frames: movie → [frames, dim]; tokens: annotation id → [tokens, dim]; sentences: annotation id → [dim]."""
 
     frames: FeatureFile
     tokens: FeatureFile | None = None
     sentences: FeatureFile | None = None
 
-    def film(self, film: str, first: int = 0, last: int | None = None) -> np.ndarray:
-        """Frames `first` to `last` of a film, float32. Raises InputError where a value is not finite."""
-        last = self.frames.length(film) if last is None else last
-        return _sound(self.frames.rows(film, first, last), 2, film, self.frames)
+    def movie(self, movie: str, first: int = 0, last: int | None = None) -> np.ndarray:
+        """Frames `first` to `last` of a movie, float32. Raises InputError where a value is not finite."""
+        last = self.frames.length(movie) if last is None else last
+        return _sound(self.frames.rows(movie, first, last), 2, movie, self.frames)
 
     def token_rows(self, name: str, most: int) -> np.ndarray:
         """At most `most` token features of an annotation, float32 [tokens, dim]."""
@@ -36,8 +36,8 @@ class LongFeatures:
 
 
 def frame_counts(file: FeatureFile) -> dict[str, int]:
-    """Film → number of its frames."""
-    return {film: file.length(film) for film in file}
+    """Movie → number of its frames."""
+    return {movie: file.length(movie) for movie in file}
 
 
 def _sound(values: np.ndarray, dimensions: int, key: str, file: FeatureFile) -> np.ndarray:
@@ -47,6 +47,6 @@ def _sound(values: np.ndarray, dimensions: int, key: str, file: FeatureFile) -> 
         raise InputError(
             f"features of {key!r} hold {int((~np.isfinite(values)).sum())} values that are not finite",
             file=file.path,
-            remedy="extract them again, or leave the film out of the annotations",
+            remedy="extract them again, or leave the movie out of the annotations",
         )
     return values

@@ -49,7 +49,7 @@ def draw_lengths(
 ) -> None:
     """Figure 4: recall at IoU 0.5 by the length of the video.
 
-    curves: (label, lengths in seconds, None for whole films, {K: recall in percent per length}).
+    curves: (label, lengths in seconds, None for whole movies, {K: recall in percent per length}).
     """
     with drawing(paths, 6.4, 3.0) as figure:
         axes = figure.subplots(1, 2)
@@ -65,7 +65,7 @@ def draw_lengths(
                     label=literal(title),
                     markersize=4,
                 )
-            shown = ["film" if seconds is None else f"{seconds:g} s" for seconds in curves[0][1]] if curves else []
+            shown = ["movie" if seconds is None else f"{seconds:g} s" for seconds in curves[0][1]] if curves else []
             axis.set_xticks(range(len(shown)), shown, rotation=45, fontsize=7)
             axis.set_xlabel("length of the video")
             axis.set_ylabel(f"R@{k}, IoU=0.5, %")

@@ -1,4 +1,4 @@
-"""The proposal grid of a long film: anchors of a window, windows over the film, and what the film's end loses.
+"""The proposal grid of a long movie: anchors of a window, windows over the movie, and what the movie's end loses.
 
 A window of W frames is read as N clips. Its anchors are the spans of clips of a sparse two-dimensional map: every clip,
 every short span, and longer spans at coarser and coarser places. Windows start every half window.
@@ -20,9 +20,9 @@ class Grid:
 
     fps: frames per second. window: frames of a window. clips: clips of a window; a divisor of `window`.
     pooling_counts: anchor lengths of each group; the places of a group lie twice as far apart as those before it.
-    tail: ``drop`` is published: windows start at 0, W/2, W, … strictly below n − W for a film of n frames, so that up
-    to W/2 frames at the end, and every film of at most W frames, have no proposal. ``cover`` adds one window at the
-    end, and one for a short film whose anchors end within it.
+    tail: ``drop`` is published: windows start at 0, W/2, W, … strictly below n − W for a movie of n frames, so that up
+    to W/2 frames at the end, and every movie of at most W frames, have no proposal. ``cover`` adds one window at the
+    end, and one for a short movie whose anchors end within it.
     """
 
     fps: float = 5.0
@@ -58,7 +58,7 @@ class Grid:
         return np.stack([first, last + 1], axis=1)
 
     def starts(self, frames: int) -> np.ndarray:
-        """First frames of the windows of a film of `frames` frames, ascending; each is a multiple of the clip."""
+        """First frames of the windows of a movie of `frames` frames, ascending; each is a multiple of the clip."""
         starts = np.arange(0, max(0, frames - self.window), self.window // 2)
         if self.tail == "cover":
             last = max(0, frames - self.window) // self.clip_frames * self.clip_frames
@@ -67,9 +67,9 @@ class Grid:
         return starts
 
     def proposals(self, frames: int) -> np.ndarray:
-        """Every anchor of every window, in clips of the film, int64 [windows · anchors, 2]; overlapping windows repeat.
+        """Every anchor of every window, in clips of the movie, int64 [windows · anchors, 2]; overlaps repeat.
 
-        In a film shorter than its one covering window, anchors that end beyond the film are left out.
+        In a movie shorter than its one covering window, anchors that end beyond the movie are left out.
         """
         spans = (self.starts(frames)[:, None, None] // self.clip_frames + self.anchors).reshape(-1, 2)
         if frames < self.window:
@@ -81,11 +81,11 @@ class Grid:
         return spans * self.clip_frames / self.fps
 
     def frames_of(self, duration: float) -> int:
-        """Frames of a film of `duration` seconds, the last one begun counted: ceil(duration · fps)."""
+        """Frames of a movie of `duration` seconds, the last one begun counted: ceil(duration · fps)."""
         return math.ceil(duration * self.fps - 1e-9)
 
     def uncovered(self, frames: int) -> float:
-        """Seconds at the end of a film of `frames` frames in which no proposal lies."""
+        """Seconds at the end of a movie of `frames` frames in which no proposal lies."""
         starts = self.starts(frames)
         covered = min(frames, int(starts[-1]) + self.window) if len(starts) else 0
         return (frames - covered) / self.fps

@@ -9,7 +9,7 @@ from verified.benchmark.mad.wordnet import PUBLISHED as PUBLISHED_WORDNET
 from verified.benchmark.mad.wordnet import WORDNET_FILES
 from verified.config import Config, outputs
 from verified.config.folders import dataset_folder, dataset_wildcard, home
-from verified.config.longform import EVALUATOR, DatasetSource, DescribedSource, FilmSet, MadSource
+from verified.config.longform import EVALUATOR, DatasetSource, DescribedSource, MadSource, MovieSet
 from verified.config.sources import ReleasedSource
 from verified.evaluator.paths import starting_checkpoint
 from verified.runtime.shards import shard_names
@@ -25,8 +25,8 @@ def folder(settings: Config) -> str:
     return f"{home(settings)}/longform"
 
 
-def film_sets(settings: Config) -> dict[str, FilmSet]:
-    """Data sets of films, by name."""
+def movie_sets(settings: Config) -> dict[str, MovieSet]:
+    """Data sets of movies, by name."""
     return dict(settings.longform.datasets)
 
 
@@ -36,22 +36,22 @@ def pattern(names) -> str:
 
 
 def rendered_sets(settings: Config) -> list[str]:
-    """Data sets of films that a rule renders."""
-    return [name for name, films in film_sets(settings).items() if films.source.rendered]
+    """Data sets of movies that a rule renders."""
+    return [name for name, movies in movie_sets(settings).items() if movies.source.rendered]
 
 
 def collected_sets(settings: Config) -> list[str]:
-    """Data sets of films with rows that are collected from described tracks."""
-    return [name for name, films in film_sets(settings).items() if films.source.collected]
+    """Data sets of movies with rows that are collected from described tracks."""
+    return [name for name, movies in movie_sets(settings).items() if movies.source.collected]
 
 
 def manifest_file(settings: Config) -> Callable[[object], str]:
-    """An input function: the manifest of ``wildcards.films``."""
+    """An input function: the manifest of ``wildcards.movies``."""
 
     def file(wildcards) -> str:
-        source = film_sets(settings)[wildcards.films].source
+        source = movie_sets(settings)[wildcards.movies].source
         return (
-            f"{folder(settings)}/{wildcards.films}/source"
+            f"{folder(settings)}/{wildcards.movies}/source"
             if not isinstance(source, DescribedSource)
             else source.manifest
         )
@@ -60,11 +60,11 @@ def manifest_file(settings: Config) -> Callable[[object], str]:
 
 
 def annotation_inputs(settings: Config) -> Callable[[object], dict[str, str | list[str]]]:
-    """An input function: the files behind the rows of ``wildcards.films``, by what they hold, and supplied features."""
+    """An input function: the files behind rows of ``wildcards.movies``, by what they hold, and supplied features."""
 
     def files(wildcards) -> dict[str, str | list[str]]:
-        name = wildcards.films
-        source, films_folder = film_sets(settings)[name].source, f"{folder(settings)}/{name}"
+        name = wildcards.movies
+        source, movies_folder = movie_sets(settings)[name].source, f"{folder(settings)}/{name}"
         if source.annotation_files:
             features = {kind: getattr(source, kind) for kind in KINDS if getattr(source, kind)}
             return {"annotations": source.annotation_files, **features}
@@ -73,23 +73,23 @@ def annotation_inputs(settings: Config) -> Callable[[object], dict[str, str | li
                 return {"moments": outputs.moments(dataset_folder(settings, source.corpus))}
             wildcard = dataset_wildcard(settings, source.corpus)
             return {"fine": annotation_files(settings, "fig")(SimpleNamespace(dataset=wildcard))}
-        extra = {"rendered": f"{films_folder}/source"} if source.rendered else {}
-        return {"collected": f"{films_folder}/collected", **extra}
+        extra = {"rendered": f"{movies_folder}/source"} if source.rendered else {}
+        return {"collected": f"{movies_folder}/collected", **extra}
 
     return files
 
 
 def video_inputs(settings: Config) -> Callable[[object], dict[str, Any]]:
-    """An input function: where the films of ``wildcards.films`` are: a folder, or a corpus with the paths."""
+    """An input function: where the movies of ``wildcards.movies`` are: a folder, or a corpus with the paths."""
     from snakemake.io import ancient
 
     def files(wildcards) -> dict[str, Any]:
-        source = film_sets(settings)[wildcards.films].source
+        source = movie_sets(settings)[wildcards.movies].source
         if source.corpus:
             return {"videos": outputs.videos(dataset_folder(settings, source.corpus))}
         if isinstance(source, MadSource | DescribedSource):
             return {"folder": ancient(source.videos)}
-        return {"folder": f"{folder(settings)}/{wildcards.films}/source"}
+        return {"folder": f"{folder(settings)}/{wildcards.movies}/source"}
 
     return files
 
@@ -105,35 +105,35 @@ def encoder_inputs(settings: Config) -> dict[str, str | list[str]]:
 
 
 def computed(settings: Config, kind: str) -> list[str]:
-    """Names of the data sets of films whose features of this kind are computed."""
-    return [name for name, films in film_sets(settings).items() if not getattr(films.source, kind, None)]
+    """Names of the data sets of movies whose features of this kind are computed."""
+    return [name for name, movies in movie_sets(settings).items() if not getattr(movies.source, kind, None)]
 
 
 def feature_file(settings: Config, name: str, kind: str) -> str:
     """The HDF5 file of one kind of features, supplied with the source or computed."""
-    supplied = getattr(film_sets(settings)[name].source, kind, None)
+    supplied = getattr(movie_sets(settings)[name].source, kind, None)
     return supplied or f"{folder(settings)}/{name}/features/{kind}.h5"
 
 
 def feature_files(settings: Config, *kinds: str) -> Callable[[object], dict[str, str]]:
-    """An input function: the files of `kinds` for ``wildcards.films``."""
+    """An input function: the files of `kinds` for ``wildcards.movies``."""
 
     def files(wildcards) -> dict[str, str]:
-        return {kind: feature_file(settings, wildcards.films, kind) for kind in kinds}
+        return {kind: feature_file(settings, wildcards.movies, kind) for kind in kinds}
 
     return files
 
 
 def frame_shards(settings: Config) -> list[str]:
-    """Shards of computed frame features, with ``{films}`` to fill in."""
-    return [f"{folder(settings)}/{{films}}/features/frames/{shard}.h5" for shard in shard_names(settings.shards)]
+    """Shards of computed frame features, with ``{movies}`` to fill in."""
+    return [f"{folder(settings)}/{{movies}}/features/frames/{shard}.h5" for shard in shard_names(settings.shards)]
 
 
 def trainings(settings: Config) -> dict[str, dict[str, float]]:
     """Every training of VLG-Net by its name: {data set: share of its training rows}."""
     if "vlg-net" not in settings.longform.models:
         return {}
-    shares = {name: {name: 1.0} for name in film_sets(settings)}
+    shares = {name: {name: 1.0} for name in movie_sets(settings)}
     for mixture in settings.longform.mixtures:
         shares[mixture_name(mixture)] = dict(mixture)
     return shares
@@ -168,7 +168,7 @@ def mixture_of(settings: Config) -> Callable[[object], dict]:
         return {
             name: {
                 "share": share,
-                "split": film_sets(settings)[name].train_split,
+                "split": movie_sets(settings)[name].train_split,
                 "rows": f"{folder(settings)}/{name}/annotations.jsonl",
                 "frames": feature_file(settings, name, "frames"),
                 "tokens": feature_file(settings, name, "tokens"),
@@ -180,12 +180,12 @@ def mixture_of(settings: Config) -> Callable[[object], dict]:
 
 
 def set_values(settings: Config) -> Callable[[Any], dict]:
-    """A params function: the settings of ``wildcards.films`` as plain values."""
-    return lambda wildcards: film_sets(settings)[wildcards.films].model_dump(mode="json")
+    """A params function: the settings of ``wildcards.movies`` as plain values."""
+    return lambda wildcards: movie_sets(settings)[wildcards.movies].model_dump(mode="json")
 
 
 def lengths(settings: Config) -> list[float | None]:
-    """Lengths of the stretches that films are tested in, in seconds, ascending; None, the whole film, last."""
+    """Lengths of the segments that movies are tested in, in seconds, ascending; None, the whole movie, last."""
     section = settings.longform
     return [*sorted({section.short_seconds, *section.window_seconds}), None]
 
@@ -197,10 +197,10 @@ def comparison(settings: Config, model: str) -> str:
 
 
 def result_files(settings: Config) -> list[str]:
-    """Measures of every method on every data set of films, mixtures included."""
+    """Measures of every method on every data set of movies, mixtures included."""
     stage = folder(settings)
     files = []
-    for name in film_sets(settings):
+    for name in movie_sets(settings):
         files.append(f"{stage}/{name}/baselines.json")
         if "zero-shot" in settings.longform.models:
             files.append(f"{stage}/{name}/zero-shot/metrics.json")
@@ -215,11 +215,11 @@ def result_files(settings: Config) -> list[str]:
 
 
 def statistics_files(settings: Config) -> list[str]:
-    """Statistics of the data sets of films, of the configuration's other data sets, and of published ones."""
+    """Statistics of the data sets of movies, of the configuration's other data sets, and of published ones."""
     from verified.config.folders import shown_datasets
 
     stage = folder(settings)
-    files = [f"{stage}/{name}/statistics.json" for name in film_sets(settings)]
+    files = [f"{stage}/{name}/statistics.json" for name in movie_sets(settings)]
     files += [f"{stage}/datasets/{name}.json" for name in shown_datasets(settings)]
     return files + [f"{stage}/published/{name}.json" for name in settings.longform.published]
 
@@ -241,7 +241,7 @@ def uniqueness_files(settings: Config) -> list[str]:
     """Uniqueness of sentences, where WordNet is available."""
     if not settings.longform.wordnet:
         return []
-    return [f"{folder(settings)}/{name}/uniqueness.json" for name in film_sets(settings)]
+    return [f"{folder(settings)}/{name}/uniqueness.json" for name in movie_sets(settings)]
 
 
 def truth_checks(settings: Config) -> list[str]:
@@ -250,8 +250,8 @@ def truth_checks(settings: Config) -> list[str]:
 
 
 def count_files(settings: Config) -> list[str]:
-    """What became of the rows of each data set of films."""
-    return [f"{folder(settings)}/{name}/counts.json" for name in film_sets(settings)]
+    """What became of the rows of each data set of movies."""
+    return [f"{folder(settings)}/{name}/counts.json" for name in movie_sets(settings)]
 
 
 def encoder_settings(settings: Config) -> dict:
@@ -316,8 +316,8 @@ def table_layout(settings: Config) -> dict:
         "name": settings.name,
         "seed": settings.seed,
         "sets": {
-            name: {"title": films.title, "comparable": films.source.comparable, "test_split": films.test_split}
-            for name, films in film_sets(settings).items()
+            name: {"title": movies.title, "comparable": movies.source.comparable, "test_split": movies.test_split}
+            for name, movies in movie_sets(settings).items()
         },
         "mixtures": {mixture_name(mixture): mixture for mixture in section.mixtures},
         "mixture_test": section.mixture_test,

@@ -1,4 +1,4 @@
-"""R@K-IoU=θ over the queries of long films, with intervals over films."""
+"""R@K-IoU=θ over the queries of long movies, with intervals over movies."""
 
 from collections.abc import Sequence
 
@@ -37,16 +37,16 @@ def recall(ranks: np.ndarray, ks: Sequence[int] = KS) -> np.ndarray:
     return np.stack([(ranks <= k).mean(axis=0) for k in ks])
 
 
-def over_films(values: np.ndarray, films: Sequence) -> dict[str, list]:
+def over_movies(values: np.ndarray, movies: Sequence) -> dict[str, list]:
     """Means of `values` [queries, ...] within 0 and 1, in percent: ``recall``, and 95 % intervals ``low``, ``high``
-    over films, drawn with all of their queries; ``intra_class``: how alike the queries of a film are, [...].
+    over movies, drawn with all of their queries; ``intra_class``: how alike the queries of a movie are, [...].
 
-    `films` [queries] names each query's film. None where nothing can be told, of a single film for example.
+    `movies` [queries] names each query's movie. None where nothing can be told, of a single movie for example.
     """
-    numbers = measured(values, films, unit=100)
+    numbers = measured(values, movies, unit=100)
     return {"recall": numbers.pop("value"), **numbers}
 
 
-def recall_over_films(ranks: np.ndarray, films: Sequence, ks: Sequence[int] = KS) -> dict[str, list]:
-    """`over_films` of the queries whose first hit is among the best K, [ks][ious]."""
-    return over_films(np.stack([ranks <= k for k in ks], axis=1), films)
+def recall_over_movies(ranks: np.ndarray, movies: Sequence, ks: Sequence[int] = KS) -> dict[str, list]:
+    """`over_movies` of the queries whose first hit is among the best K, [ks][ious]."""
+    return over_movies(np.stack([ranks <= k for k in ks], axis=1), movies)

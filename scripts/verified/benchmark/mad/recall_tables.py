@@ -5,10 +5,10 @@ from statistics import median
 
 from verified.benchmark.mad.recall import IOUS, KS
 from verified.benchmark.published import Place, Published, plain
-from verified.tables.table import ONE_TRAINING_NOTE, Estimate, SimpleTable
+from verified.tables.table import ONE_TRAINING_NOTE, Estimate, Table
 
 METHODS = {"oracle": "Oracle", "chance": "Random Chance", "zero-shot": "Zero-shot", "vlg-net": "VLG-Net"}
-FILMS = "In brackets: 95 % interval over films, drawn with all of their queries."
+MOVIES = "In brackets: 95 % interval over movies, drawn with all of their queries."
 NOT_RUN = "CLIP4Clip, the paper's model, is not part of this workflow"
 
 
@@ -20,25 +20,25 @@ def recall_table(
     results: Mapping,
     layout: Mapping,
     published: Published,
-) -> SimpleTable:
-    """Tables 2 and 3: each method's recall at one length of videos (None: whole films).
+) -> Table:
+    """Tables 2 and 3: each method's recall at one length of videos (None: whole movies).
 
     results: data set → {"baselines", "zero-shot", "vlg-net"} as the jobs wrote them, those that are there.
     """
     columns = [(column, k) for column in range(len(IOUS)) for k in ks]
     header = [f"IoU={IOUS[column]:g} R@{k}" for column, k in columns]
     rows, notes = [], []
-    for name, films in layout["sets"].items():
+    for name, movies in layout["sets"].items():
         for method, measures in _methods(results[name], seconds).items():
             cells = [_cell(measures, column, KS.index(k), method) for column, k in columns]
-            rows.append((films["title"], METHODS[method], "this run", *cells))
-            places = [Place(key, films["title"], METHODS[method], metric=heading) for heading in header]
+            rows.append((movies["title"], METHODS[method], "this run", *cells))
+            places = [Place(key, movies["title"], METHODS[method], metric=heading) for heading in header]
             figures = [_number(published.get(place)) for place in places]
-            if films["comparable"] and any(figure is not None for figure in figures):
-                rows.append((films["title"], METHODS[method], "printed", *figures))
-        notes += _notes(films["title"], results[name], seconds, layout)
+            if movies["comparable"] and any(figure is not None for figure in figures):
+                rows.append((movies["title"], METHODS[method], "published", *figures))
+        notes += _notes(movies["title"], results[name], seconds, layout)
     notes += _intervals(results)
-    return SimpleTable(key, title, ("Data set", "Method", "Figures", *header), rows, notes)
+    return Table(key, title, ("Data set", "Method", "Figures", *header), rows, notes)
 
 
 def _methods(results: Mapping, seconds: float | None) -> dict[str, Mapping]:
@@ -76,15 +76,15 @@ def _notes(title: str, results: Mapping, seconds: float | None, layout: Mapping)
         ways[compared[results[name]["iou_cmp"]]].append(
             "Oracle and Random Chance" if name == "baselines" else METHODS[name]
         )
-    videos = "films" if seconds is None else f"stretches of {seconds:g} s"
+    videos = "movies" if seconds is None else f"segments of {seconds:g} s"
     alike = {
         METHODS[method]: sorted(number for row in measures["intra_class"] for number in row if number is not None)
         for method, measures in _methods(results, seconds).items()
     }
     said = [f"{method} {median(known):.2f}" for method, known in alike.items() if known]
     return [
-        f"{title}: intra-class correlation of queries of one film (median of the cells): {', '.join(said) or '?'}.",
-        f"{title}: {baselines['queries']} queries in {tail['videos']} {videos} of {baselines['films']} films;"
+        f"{title}: intra-class correlation of queries of one movie (median of the cells): {', '.join(said) or '?'}.",
+        f"{title}: {baselines['queries']} queries in {tail['videos']} {videos} of {baselines['movies']} movies;"
         + ";".join(f" a hit {way} the IoU ({', '.join(names)})" for way, names in ways.items())
         + ".",
         f"{title}: Random Chance is the expectation of uniform draws; {drawn['runs']} drawn runs average at most"
@@ -95,60 +95,62 @@ def _notes(title: str, results: Mapping, seconds: float | None, layout: Mapping)
     ]
 
 
-def mixtures_table(results: Mapping[str, Mapping], layout: Mapping, published: Published) -> SimpleTable | None:
-    """Table 5: VLG-Net by training data, whole films, IoU 0.5; None without mixtures."""
+def mixtures_table(results: Mapping[str, Mapping], layout: Mapping, published: Published) -> Table | None:
+    """Table 5: VLG-Net by training data, whole movies, IoU 0.5; None without mixtures."""
     if not results:
         return None
-    films = layout["sets"][layout["mixture_test"]]
+    movies = layout["sets"][layout["mixture_test"]]
     rows = []
     for name, result in results.items():
         at_length = next(entry for entry in result["lengths"] if entry["seconds"] is None)
         shares = [layout["mixtures"][name].get(dataset, 0.0) for dataset in layout["sets"]]
         cells = [_cell(at_length, 2, KS.index(k), "vlg-net") for k in (1, 5, 10)]
-        rows.append((films["title"], "this run", *(f"{100 * share:.0f} %" for share in shares), *cells))
-        places = [Place("mad-5", films["title"], "VLG-Net", name, metric=f"R@{k}") for k in (1, 5, 10)]
-        if films["comparable"] and places[0] in published:
+        rows.append((movies["title"], "this run", *(f"{100 * share:.0f} %" for share in shares), *cells))
+        places = [Place("mad-5", movies["title"], "VLG-Net", name, metric=f"R@{k}") for k in (1, 5, 10)]
+        if movies["comparable"] and places[0] in published:
             figures = [plain(published[place]) for place in places]
-            rows.append((films["title"], "printed", *(f"{100 * share:.0f} %" for share in shares), *figures))
+            rows.append((movies["title"], "published", *(f"{100 * share:.0f} %" for share in shares), *figures))
     titles = [f"% of {dataset['title']}" for dataset in layout["sets"].values()]
-    return SimpleTable(
+    return Table(
         "mad-5",
         "MAD Table 5: VLG-Net by training data, IoU=0.5",
         ("Test set", "Figures", *titles, "R@1", "R@5", "R@10"),
         rows,
-        ("Shares are drawn film by film.", FILMS, f"{ONE_TRAINING_NOTE} So for VLG-Net."),
+        ("Shares are drawn movie by movie.", MOVIES, f"{ONE_TRAINING_NOTE} So for VLG-Net."),
     )
 
 
-def retrieval_table(results: Mapping, layout: Mapping, published: Published) -> SimpleTable:
-    """Table 6's task, text-to-clip retrieval: what can be had without training, and the printed rows."""
+def retrieval_table(results: Mapping, layout: Mapping, published: Published) -> Table:
+    """Table 6's task, text-to-clip retrieval: what can be had without training, and the published rows."""
     rows: list[tuple] = []
-    for name, films in layout["sets"].items():
+    for name, movies in layout["sets"].items():
         if recalls := results[name].get("zero-shot", {}).get("clip_retrieval"):
-            rows.append((films["title"], "mean pooling, zero-shot", "this run", *(recalls[str(k)] for k in (1, 5, 10))))
-    if any(films["comparable"] for films in layout["sets"].values()):
+            rows.append(
+                (movies["title"], "mean pooling, zero-shot", "this run", *(recalls[str(k)] for k in (1, 5, 10)))
+            )
+    if any(movies["comparable"] for movies in layout["sets"].values()):
         for place in published:
             if (place.table, place.metric) == ("mad-6", "R@1"):
                 figures = [plain(published[place._replace(metric=f"R@{k}")]) for k in (1, 5, 10)]
-                rows.append((f"{place.dataset}, trained on {place.train}", place.method, "printed", *figures))
+                rows.append((f"{place.dataset}, trained on {place.train}", place.method, "published", *figures))
     note = f"{NOT_RUN}; its starting point, pooled features without training, is shown."
     header = ("Data set", "Method", "Figures", "R@1", "R@5", "R@10")
-    return SimpleTable("mad-6", "MAD Table 6: text-to-clip retrieval", header, rows, (note,))
+    return Table("mad-6", "MAD Table 6: text-to-clip retrieval", header, rows, (note,))
 
 
-def lengths_table(results: Mapping, layout: Mapping) -> SimpleTable:
+def lengths_table(results: Mapping, layout: Mapping) -> Table:
     """Figure 4 in numbers: R@1 and R@5 at IoU 0.5 by length of the video."""
     rows = []
-    for name, films in layout["sets"].items():
+    for name, movies in layout["sets"].items():
         for at_length in results[name]["baselines"]["lengths"]:
             seconds = at_length["seconds"]
             for method, measure in _methods(results[name], seconds).items():
                 if method != "oracle":
-                    shown = "whole films" if seconds is None else f"{seconds:g} s"
+                    shown = "whole movies" if seconds is None else f"{seconds:g} s"
                     rows.append(
-                        (films["title"], METHODS[method], shown, *(_cell(measure, 2, k, method) for k in (0, 1)))
+                        (movies["title"], METHODS[method], shown, *(_cell(measure, 2, k, method) for k in (0, 1)))
                     )
-    return SimpleTable(
+    return Table(
         "mad-figure-4",
         "MAD Figure 4: recall by length of the video, IoU=0.5",
         ("Data set", "Method", "Length", "R@1", "R@5"),
@@ -160,4 +162,4 @@ def lengths_table(results: Mapping, layout: Mapping) -> SimpleTable:
 def _intervals(results: Mapping) -> list[str]:
     """What brackets hold."""
     single = any("vlg-net" in methods for methods in results.values())
-    return [FILMS, *([f"{ONE_TRAINING_NOTE} So for VLG-Net."] if single else [])]
+    return [MOVIES, *([f"{ONE_TRAINING_NOTE} So for VLG-Net."] if single else [])]

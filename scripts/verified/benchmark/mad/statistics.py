@@ -1,10 +1,10 @@
 """Statistics of a grounding data set: Tables 1 and 7, Figures 3, 5 and 6, vocabularies and their overlap.
 
-The paper states no recipe; this one comes closest to the printed rows of Charades-STA and ActivityNet Captions. Moments
-are cut to their video before their lengths are averaged. Words are spaCy's tokens, punctuation included; the vocabulary
-is the distinct tokens, with capitals as written; adjectives, nouns and verbs are the distinct lower-cased ones tagged
-ADJ, NOUN and VERB. It gives all language figures of Charades-STA and the vocabulary of ActivityNet Captions; there, its
-parts of speech are more than the printed ones.
+The paper states no recipe; this one comes closest to the published rows of Charades-STA and ActivityNet Captions.
+Moments are cut to their video before their lengths are averaged. Words are spaCy's tokens, punctuation included; the
+vocabulary is the distinct tokens, with capitals as written; adjectives, nouns and verbs are the distinct lower-cased
+ones tagged ADJ, NOUN and VERB. It gives all language figures of Charades-STA and the vocabulary of ActivityNet
+Captions; there, its parts of speech are more than the published ones.
 """
 
 from collections import Counter
@@ -54,7 +54,7 @@ def describe(rows: Sequence[dict], words: Mapping) -> dict:
     """
     if not rows:
         return {"videos": 0, "queries": 0}
-    durations = {row["film"]: row["duration"] for row in rows}
+    durations = {row["movie"]: row["duration"] for row in rows}
     start, end, whole = (np.array([row[key] for row in rows]) for key in ("start", "end", "duration"))
     lengths = end - start
     sizes = np.repeat(list(words["lengths"]), list(words["lengths"].values()))
@@ -129,7 +129,7 @@ def measure_splits(rows: Sequence[dict], tagger, processes: int = 1) -> dict:
         measures["overlap"] = overlap(words["train"]["tokens"], words["val/test"]["tokens"])
     measures["splits"] = {
         split: {
-            "videos": len({row["film"] for row in rows if row["split"] == split}),
+            "videos": len({row["movie"] for row in rows if row["split"] == split}),
             "queries": sum(row["split"] == split for row in rows),
         }
         for split in ("train", "val", "test")

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from verified.benchmark.mad.recall import DEPTH, first_hits, recall_over_films
+from verified.benchmark.mad.recall import DEPTH, first_hits, recall_over_movies
 from verified.benchmark.submissions import match, rows_by_id
 from verified.benchmark.tiou import Comparison
 from verified.errors import InputError
@@ -67,9 +67,9 @@ def evaluate(
     ranks = first_hits([submission[row["id"]] for row in scored], moments, comparison)
     return {
         "queries": len(scored),
-        "films": len({row["film"] for row in scored}),
+        "movies": len({row["movie"] for row in scored}),
         "missing": len(found.missing),
         "unknown": len(found.unknown),
         "more_than_100": sum(len(submission[row["id"]]) > DEPTH for row in scored),
-        **recall_over_films(ranks, [row["film"] for row in scored]),
+        **recall_over_movies(ranks, [row["movie"] for row in scored]),
     }

@@ -1,4 +1,4 @@
-"""SubRip files, and where in a film they say that somebody speaks or sings."""
+"""SubRip files, and where in a movie they say that somebody speaks or sings."""
 
 import os
 import re
@@ -17,7 +17,7 @@ MUSIC = re.compile(r"[♪♫#*]")
 
 @dataclass(frozen=True)
 class Cue:
-    """Seconds from the film's start, text without tags, and what it is: ``speech``, ``song`` or ``sound``."""
+    """Seconds from the movie's start, text without tags, and what it is: ``speech``, ``song`` or ``sound``."""
 
     start: float
     end: float

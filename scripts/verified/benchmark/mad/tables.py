@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from verified.benchmark.mad.recall import KS
 from verified.benchmark.mad.recall_tables import lengths_table, mixtures_table, recall_table, retrieval_table
 from verified.benchmark.published import Place, Published, plain, verdict_of
-from verified.tables.table import SimpleTable
+from verified.tables.table import Table
 
 FIGURES = {
     "hours": ("Hours", 1, ""),
@@ -23,11 +23,11 @@ FIGURES = {
     "verbs": ("Verbs", 1, "K"),
     "vocabulary": ("Vocabulary", 1, "K"),
 }
-"""Column → heading, decimals and unit as printed."""
+"""Column → heading, decimals and unit as published."""
 UNITS = {"K": 1e3, "M": 1e6, "": 1.0}
 
 
-def as_printed(column: str, value: float | None) -> str | None:
+def as_published(column: str, value: float | None) -> str | None:
     """One of our figures in the paper's form, ``16.1K``."""
     if value is None:
         return None
@@ -36,21 +36,21 @@ def as_printed(column: str, value: float | None) -> str | None:
 
 
 def _shown(column: str, value: float | None, comparable: bool) -> str | None:
-    """The paper's form where the figure is shown beside a printed one, or the count itself where it is small."""
+    """The paper's form where the figure is shown beside a published one, or the count itself where it is small."""
     if value is None or comparable or not FIGURES[column][2] or value >= UNITS[FIGURES[column][2]]:
-        return as_printed(column, value)
+        return as_published(column, value)
     return str(value)
 
 
-def statistics_table(statistics: Sequence[Mapping], published: Published) -> SimpleTable:
-    """Table 1: a row of ours per data set, and the printed row below it where there is one."""
+def statistics_table(statistics: Sequence[Mapping], published: Published) -> Table:
+    """Table 1: a row of ours per data set, and the published row below it where there is one."""
     rows = []
     for measures in statistics:
         figures_here = [_shown(name, measures["all"].get(name), _comparable(measures)) for name in FIGURES]
         rows.append((measures["title"], "this run", *figures_here, _percent(measures["all"].get("coverage"))))
         if _comparable(measures) and Place("mad-1", measures["title"], metric="hours") in published:
             figures = [published[Place("mad-1", measures["title"], metric=name)] for name in FIGURES]
-            rows.append((measures["title"], "printed", *figures, None))
+            rows.append((measures["title"], "published", *figures, None))
     notes = ["Coverage is the mean of a moment's length by its video's length; the paper prints it in a figure only."]
     for measures in statistics:
         left_out = measures["counts"]["rows"] - measures["counts"]["usable"]
@@ -62,7 +62,7 @@ def statistics_table(statistics: Sequence[Mapping], published: Published) -> Sim
         for split, why in measures["missing"].items():
             notes.append(f"{measures['title']} is partial: split {split}: {why}.")
     headings = [heading for heading, _, _ in FIGURES.values()]
-    return SimpleTable(
+    return Table(
         "mad-1",
         "MAD Table 1: statistics of grounding data sets",
         ("Data set", "Figures", *headings, "Coverage %"),
@@ -71,8 +71,8 @@ def statistics_table(statistics: Sequence[Mapping], published: Published) -> Sim
     )
 
 
-def verdicts_table(statistics: Sequence[Mapping], published: Published) -> SimpleTable | None:
-    """A verdict for each printed figure of Table 1 whose data set is available; None where none is."""
+def verdicts_table(statistics: Sequence[Mapping], published: Published) -> Table | None:
+    """A verdict for each published figure of Table 1 whose data set is available; None where none is."""
     rows = []
     for measures in statistics:
         if not _comparable(measures) or Place("mad-1", measures["title"], metric="hours") not in published:
@@ -80,18 +80,18 @@ def verdicts_table(statistics: Sequence[Mapping], published: Published) -> Simpl
         for name, (heading, _, _) in FIGURES.items():
             value = measures["all"].get(name)
             figure = published[Place("mad-1", measures["title"], metric=name)]
-            ours = as_printed(name, value)  # rounded already
+            ours = as_published(name, value)  # rounded already
             verdict = verdict_of(plain(figure), None if ours is None else plain(ours), 0)
             verdict = "partial" if measures["missing"] else verdict
             rows.append((measures["title"], heading, figure, ours, verdict, _why(measures["title"], name, verdict)))
     if not rows:
         return None
-    return SimpleTable(
+    return Table(
         "mad-1-verdicts",
-        "MAD Table 1: each printed figure beside ours",
+        "MAD Table 1: each published figure beside ours",
         ("Data set", "Figure", "Printed", "This run", "Verdict", "Note"),
         rows,
-        ("A figure is reproduced when ours rounds to the printed one.",),
+        ("A figure is reproduced when ours rounds to the published one.",),
     )
 
 
@@ -99,7 +99,7 @@ REASONS = {
     ("Charades-STA", "hours"): "durations of the Charades csv; measured anew, as in the Charades-FIG files, they give"
     " 57.1 h",
     ("Charades-STA", "minutes"): "57.1 h over 6,672 videos is 0.51 as well: a slip in print",
-    ("ANet-Captions", "words"): "1.0M tokens over 72.0K queries, both printed, is less than 14.5 as well",
+    ("ANet-Captions", "words"): "1.0M tokens over 72.0K queries, both published, is less than 14.5 as well",
     **{
         ("ANet-Captions", name): "the tagger is not stated; with each word under its commonest tag alone, 1.3K"
         " adjectives, 6.4K nouns and 3.7K verbs"
@@ -122,8 +122,8 @@ def _percent(share: float | None) -> float | None:
     return None if share is None else 100 * share
 
 
-def splits_table(statistics: Sequence[Mapping], published: Published) -> SimpleTable:
-    """Table 4: films and annotations of each split."""
+def splits_table(statistics: Sequence[Mapping], published: Published) -> Table:
+    """Table 4: movies and annotations of each split."""
     splits = ("train", "val", "test")
     headings = [f"{split.capitalize()} {unit}" for unit in ("videos", "queries") for split in splits]
     rows = []
@@ -134,16 +134,14 @@ def splits_table(statistics: Sequence[Mapping], published: Published) -> SimpleT
             rows.append(
                 (
                     measures["title"],
-                    "printed",
+                    "published",
                     *(published[Place("mad-4", measures["title"], metric=name.lower())] for name in headings),
                 )
             )
-    return SimpleTable("mad-4", "MAD Table 4: splits", ("Data set", "Figures", *headings), rows)
+    return Table("mad-4", "MAD Table 4: splits", ("Data set", "Figures", *headings), rows)
 
 
-def comparison_table(
-    statistics: Sequence[Mapping], uniqueness: Mapping[str, Mapping], published: Published
-) -> SimpleTable:
+def comparison_table(statistics: Sequence[Mapping], uniqueness: Mapping[str, Mapping], published: Published) -> Table:
     """Table 7: training against validation and test."""
     rows, notes = [], []
     for measures in statistics:
@@ -153,7 +151,7 @@ def comparison_table(
                 rows.append((measures["title"], split, "this run", *figures_here))
                 places = [Place("mad-7", measures["title"], test=split, metric=name) for name in FIGURES]
                 if _comparable(measures) and places[0] in published:
-                    rows.append((measures["title"], split, "printed", *(published[place] for place in places)))
+                    rows.append((measures["title"], split, "published", *(published[place] for place in places)))
         if meet := measures.get("overlap"):
             unseen, unused = 100 * meet["unseen_tokens_share"], 100 * meet["train_only_tokens_share"]
             notes.append(
@@ -170,7 +168,7 @@ def comparison_table(
         if measured := uniqueness.get(measures["title"]):
             shares = ", ".join(f"{share:.1f} % below {limit}" for limit, share in measured["unique"].items())
             notes.append(
-                f"{measures['title']}: METEOR with every other sentence of the film is {shares} of the sentences"
+                f"{measures['title']}: METEOR with every other sentence of the movie is {shares} of the sentences"
                 f" (WordNet {measured['wordnet_sha256'][:12]})."
             )
         else:
@@ -178,7 +176,7 @@ def comparison_table(
                 f"{measures['title']}: uniqueness by METEOR was not measured (longform.wordnet names no WordNet)."
             )
     headings = [heading for heading, _, _ in FIGURES.values()]
-    return SimpleTable(
+    return Table(
         "mad-7",
         "MAD Table 7: training against validation and test",
         ("Data set", "Split", "Figures", *headings),
@@ -187,14 +185,14 @@ def comparison_table(
     )
 
 
-def collection_table(checks: Mapping[str, Mapping]) -> SimpleTable | None:
+def collection_table(checks: Mapping[str, Mapping]) -> Table | None:
     """What collection found of what was planted in the demo; None without one."""
     if not checks:
         return None
     rows = [
         (
             title,
-            measures["films"],
+            measures["movies"],
             measures["accepted_rightly"],
             measures["refused_rightly"],
             1000 * (measures["delay_error"] or 0.0),
@@ -204,12 +202,12 @@ def collection_table(checks: Mapping[str, Mapping]) -> SimpleTable | None:
         )
         for title, measures in checks.items()
     ]
-    return SimpleTable(
+    return Table(
         "longform-collection",
         "Described tracks to grounded sentences, against the planted truth",
         (
             "Data set",
-            "Films",
+            "Movies",
             "Aligned rightly",
             "Refused rightly",
             "Largest delay error, ms",
@@ -219,23 +217,23 @@ def collection_table(checks: Mapping[str, Mapping]) -> SimpleTable | None:
         ),
         rows,
         (
-            "Right: text and moment (IoU above 0.5) of a planted event. Found: events of aligned films that no voice"
+            "Right: text and moment (IoU above 0.5) of a planted event. Found: events of aligned movies that no voice"
             " speaks over.",
         ),
     )
 
 
-def annotations_table(counts: Mapping[str, Mapping[str, int]]) -> SimpleTable:
-    """What became of every annotation of each data set of films."""
+def annotations_table(counts: Mapping[str, Mapping[str, int]]) -> Table:
+    """What became of every annotation of each data set of movies."""
     reasons = sorted({name for row_counts in counts.values() for name in row_counts} - {"rows", "usable", "clipped"})
     rows = [
         (title, *(row_counts.get(name, 0) for name in ("rows", "usable", "clipped", *reasons)))
         for title, row_counts in counts.items()
     ]
-    return SimpleTable(
+    return Table(
         "longform-annotations",
-        "Annotations of films: used, and left out by reason",
-        ("Data set", "Rows", "Usable", "Cut to the film", *reasons),
+        "Annotations of movies: used, and left out by reason",
+        ("Data set", "Rows", "Usable", "Cut to the movie", *reasons),
         rows,
     )
 
@@ -249,22 +247,22 @@ def all_tables(
     checks: Mapping,
     layout: Mapping,
     published: Published,
-) -> list[SimpleTable]:
-    """Every table of the stage, in the paper's order; without films, the statistics alone."""
-    films = [measures for measures in statistics if measures["kind"] == "films"]
+) -> list[Table]:
+    """Every table of the stage, in the paper's order; without movies, the statistics alone."""
+    movies = [measures for measures in statistics if measures["kind"] == "movies"]
     short = layout["short_seconds"]
     tables = [statistics_table(statistics, published), verdicts_table(statistics, published)]
-    if not films:
+    if not movies:
         return [table for table in tables if table is not None]
     tables += [
-        recall_table("mad-2", "MAD Table 2: grounding in whole films", None, KS, results, layout, published),
+        recall_table("mad-2", "MAD Table 2: grounding in whole movies", None, KS, results, layout, published),
         recall_table(
-            "mad-3", f"MAD Table 3: grounding in stretches of {short:g} s", short, (1, 5), results, layout, published
+            "mad-3", f"MAD Table 3: grounding in segments of {short:g} s", short, (1, 5), results, layout, published
         ),
-        splits_table(films, published),
+        splits_table(movies, published),
         mixtures_table(mixtures, layout, published),
         retrieval_table(results, layout, published),
-        comparison_table(films, uniqueness, published),
+        comparison_table(movies, uniqueness, published),
         lengths_table(results, layout),
         collection_table(checks),
         annotations_table(counts),

@@ -1,6 +1,6 @@
-"""How many sentences of a film are unique by METEOR (appendix A.1.2): NLTK's METEOR, every pair, in several processes.
+"""How many sentences of a movie are unique by METEOR (appendix A.1.2): NLTK's METEOR, every pair, in several processes.
 
-A sentence is unique if METEOR with each other sentence of its film stays below a threshold. The pairs of a film, some
+A sentence is unique if METEOR with each other sentence of its movie stays below a threshold. The pairs of a movie, some
 175,000 for 590 sentences, are processed in blocks of rows. Most cannot reach the lowest threshold whatever METEOR
 finds: it is at most the weighted mean of precision and recall, and a word finds a partner only if the two are equal,
 share a stem or share a synset. This bound, a matrix product, leaves few pairs to METEOR itself; the result is the same.
@@ -22,7 +22,7 @@ ALPHA = 0.9
 
 @dataclass(frozen=True)
 class _Sentences:
-    """What the bound needs of sentences, as rows: words in order of the film's vocabulary."""
+    """What the bound needs of sentences, as rows: words in order of the movie's vocabulary."""
 
     holds: np.ndarray
     """[sentences, words], how often a word occurs in a sentence."""
@@ -37,8 +37,10 @@ class _Sentences:
         return _Sentences(self.holds[rows], self.served[rows], self.serving[rows], self.sizes[rows])
 
 
-def film_scores(sentences: Sequence[str], wordnet, direction: str = "max", floor: float = THRESHOLDS[0]) -> list[float]:
-    """Highest METEOR of each sentence with another of the film, where it reaches `floor`; 0 where it stays below.
+def movie_scores(
+    sentences: Sequence[str], wordnet, direction: str = "max", floor: float = THRESHOLDS[0]
+) -> list[float]:
+    """Highest METEOR of each sentence with another of the movie, where it reaches `floor`; 0 where it stays below.
 
     direction: ``max`` of both, or ``forward``, the earlier sentence as the reference.
     """
@@ -66,16 +68,16 @@ def _candidates(tokens: Sequence[Sequence[str]], wordnet, floor: float, directio
             holds[row, columns[word]] += 1
     served = (holds @ partners > 0).astype(np.float32)
     serving = (holds @ partners.T > 0).astype(np.float32)
-    film = _Sentences(holds, served, serving, holds.sum(axis=1))
+    movie = _Sentences(holds, served, serving, holds.sum(axis=1))
     for begin in range(0, len(tokens), BLOCK):
-        bound = _bound(film[begin : begin + BLOCK], film, direction)
+        bound = _bound(movie[begin : begin + BLOCK], movie, direction)
         for row, column in zip(*np.nonzero(bound >= floor - 1e-6), strict=True):
             if begin + row < column:
                 yield int(begin + row), int(column)
 
 
-def _bound(some: _Sentences, film: _Sentences, direction: str) -> np.ndarray:
-    """Upper bound of METEOR [some, all of the film] with the first as reference, or of both directions."""
+def _bound(some: _Sentences, movie: _Sentences, direction: str) -> np.ndarray:
+    """Upper bound of METEOR [some, all of the movie] with the first as reference, or of both directions."""
 
     def fmean(matches: np.ndarray, hypothesis: np.ndarray, reference: np.ndarray) -> np.ndarray:
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -84,16 +86,16 @@ def _bound(some: _Sentences, film: _Sentences, direction: str) -> np.ndarray:
         return np.nan_to_num(value)
 
     forward = fmean(
-        np.minimum(some.served @ film.holds.T, some.holds @ film.serving.T),
-        film.sizes[None],
+        np.minimum(some.served @ movie.holds.T, some.holds @ movie.serving.T),
+        movie.sizes[None],
         np.maximum(some.sizes, 1)[:, None],
     )
     if direction == "forward":
         return forward
     backward = fmean(
-        np.minimum(some.holds @ film.served.T, some.serving @ film.holds.T),
+        np.minimum(some.holds @ movie.served.T, some.serving @ movie.holds.T),
         some.sizes[:, None],
-        np.maximum(film.sizes, 1)[None],
+        np.maximum(movie.sizes, 1)[None],
     )
     return np.maximum(forward, backward)
 
@@ -117,19 +119,19 @@ def _partners(words: list[str], columns: dict[str, int], wordnet) -> np.ndarray:
     return partners
 
 
-def measure_uniqueness(films: dict[str, list[str]], folder: str, direction: str = "max", processes: int = 1) -> dict:
-    """Share of unique sentences by threshold over all films, in percent; films go to `processes` processes."""
+def measure_uniqueness(movies: dict[str, list[str]], folder: str, direction: str = "max", processes: int = 1) -> dict:
+    """Share of unique sentences by threshold over all movies, in percent; movies go to `processes` processes."""
     digest = wordnet_digest(folder)
-    work = [(sentences, folder, direction) for sentences in films.values()]
+    work = [(sentences, folder, direction) for sentences in movies.values()]
     if processes > 1 and len(work) > 1:
         with ProcessPoolExecutor(processes) as pool:
             scored = list(pool.map(_scores_of, work))
     else:
         scored = [_scores_of(one) for one in work]
-    scores = np.array([score for of_film in scored for score in of_film])
+    scores = np.array([score for of_movie in scored for score in of_movie])
     return {
         "sentences": len(scores),
-        "films": len(films),
+        "movies": len(movies),
         "direction": direction,
         "wordnet_sha256": digest,
         "unique": {str(limit): float(100 * (scores < limit).mean()) if len(scores) else None for limit in THRESHOLDS},
@@ -138,4 +140,4 @@ def measure_uniqueness(films: dict[str, list[str]], folder: str, direction: str 
 
 def _scores_of(work: tuple[list[str], str, str]) -> list[float]:
     sentences, folder, direction = work
-    return film_scores(sentences, load_wordnet(folder), direction)
+    return movie_scores(sentences, load_wordnet(folder), direction)

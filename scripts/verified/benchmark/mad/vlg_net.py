@@ -1,4 +1,4 @@
-"""VLG-Net with the changes for long films (MAD, appendix A.2): one window of clips against one sentence.
+"""VLG-Net with the changes for long movies (MAD, appendix A.2): one window of clips against one sentence.
 
 Differences from the official code, each covered by a test:
 - scores are computed for the anchors alone; the two-dimensional map has zeros elsewhere and kernels of size 1, so that

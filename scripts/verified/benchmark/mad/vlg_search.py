@@ -1,4 +1,4 @@
-"""VLG-Net over whole films: each window encoded once, each query fused with each window, one ranking per query."""
+"""VLG-Net over whole movies: each window encoded once, each query fused with each window, one ranking per query."""
 
 from collections.abc import Sequence
 
@@ -20,7 +20,7 @@ TOKENS = 50
 def rank_windows(
     model: VLGNet, frames: np.ndarray, queries: Sequence[np.ndarray], grid: Grid, nms: float = NMS, batch: int = 512
 ) -> list[np.ndarray]:
-    """The best spans of a film for each query: float64 [at most 100, 3] of start, end (seconds) and probability.
+    """The best spans of a movie for each query: float64 [at most 100, 3] of start, end (seconds) and probability.
 
     frames: features [n, dim]; queries: token features [tokens, dim] each; `batch` windows go through fusion at once.
     Windows go over the features' frames, as in the published loader.
@@ -33,7 +33,7 @@ def rank_windows(
         [model.encode_video(windows.to(device)) for windows in torch.split(cut_windows(frames, starts, grid), batch)]
     )
     clips = (starts[:, None, None] // grid.clip_frames + grid.anchors).reshape(-1, 2)
-    # No window but the one over a film shorter than itself reaches beyond the film: its padding holds no proposal.
+    # No window but the one over a movie shorter than itself reaches beyond the movie: its padding holds no proposal.
     inside = clips[:, 1] * grid.clip_frames <= len(frames)
     spans = grid.seconds(clips[inside])
     ranked = []

@@ -1,4 +1,4 @@
-"""Training of VLG-Net on windows of long films (appendix A.2).
+"""Training of VLG-Net on windows of long movies (appendix A.2).
 
 The last epoch's weights are kept: the published configuration never evaluates during training (it would after epoch
 51 of 50). Differences from the official code: bfloat16 instead of float16 on a GPU; GCNeXt starts from random weights,
@@ -76,15 +76,17 @@ def train(
 ) -> list[Row]:
     """Train in place; returns one log row per epoch. State and errors: see `nn.training.train`.
 
-    rows: checked annotations, each with the key ``source`` of its `features`. Rows of films without a window are left
+    rows: checked annotations, each with the key ``source`` of its `features`. Rows of movies without a window are left
     out; raises InputError where none remains.
     """
-    lengths = {row["film"]: features[row["source"]].frames.length(row["film"]) for row in rows}
-    usable = [row for row in rows if len(grid.starts(lengths[row["film"]]))]
+    lengths = {row["movie"]: features[row["source"]].frames.length(row["movie"]) for row in rows}
+    usable = [row for row in rows if len(grid.starts(lengths[row["movie"]]))]
     if len(usable) < len(rows):
-        log.warning("vlg-net: %d of %d queries lie in films without a window", len(rows) - len(usable), len(rows))
+        log.warning("vlg-net: %d of %d queries lie in movies without a window", len(rows) - len(usable), len(rows))
     if not usable:
-        raise InputError("no film is longer than a window", remedy="set grid.tail to cover, or choose a smaller window")
+        raise InputError(
+            "no movie is longer than a window", remedy="set grid.tail to cover, or choose a smaller window"
+        )
     device, per_epoch = next(model.parameters()).device, ceil(len(usable) / plan.batch)
 
     def batches(first: int) -> Iterator[list[Batch]]:
@@ -135,13 +137,13 @@ def _batches(
         batch = [rows[number] for number in order[begin : begin + plan.batch]]
         frames, tokens, wanted, positives = [], [], [], 0
         for row in batch:
-            source, length = features[row["source"]], lengths[row["film"]]
+            source, length = features[row["source"]], lengths[row["movie"]]
             first, last = round(row["start"] * grid.fps), round(row["end"] * grid.fps)
             drawn = draw_window(
                 random, first, last, length, grid.window, plan.negative_share, plan.jitter, plan.negatives
             )
-            film_frames = source.film(row["film"], drawn.start, min(length, drawn.start + grid.window))
-            frames.append(cut_windows(film_frames, np.zeros(1, np.int64), grid)[0])
+            movie_frames = source.movie(row["movie"], drawn.start, min(length, drawn.start + grid.window))
+            frames.append(cut_windows(movie_frames, np.zeros(1, np.int64), grid)[0])
             tokens.append(torch.from_numpy(source.token_rows(row["id"], TOKENS)))
             moment = (row["start"], row["end"])
             wanted.append(targets(grid, drawn.start, moment) if drawn.positive else np.zeros(len(grid.anchors), "f4"))

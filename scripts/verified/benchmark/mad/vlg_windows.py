@@ -1,4 +1,4 @@
-"""Which window of a film VLG-Net is shown with a sentence: with the moment somewhere in it, or without.
+"""Which window of a movie VLG-Net is shown with a sentence: with the moment somewhere in it, or without.
 
 Paper and code disagree (appendix A.2 against the released loader), hence the switches. In both, a moment longer than a
 window gets the window around its middle: the paper does not cover it and the code's formula puts the window far away.
@@ -31,7 +31,7 @@ def draw_window(
     jitter: Sampling = "paper",
     negatives: Sampling = "paper",
 ) -> Drawn:
-    """Draw a window of `window` frames for the moment from frame `first` to `last` of a film of `frames` frames.
+    """Draw a window of `window` frames for the moment from frame `first` to `last` of a movie of `frames` frames.
 
     Negatives: ``paper`` starts outside [first − W, last], so that nothing of the moment is seen; ``code`` starts
     anywhere, and now and then shows the moment labelled as absent. Where ``paper`` has no room, a positive is drawn.
@@ -51,7 +51,7 @@ def _around(random: np.random.Generator, first: int, last: int, latest: int, win
     length = last - first
     if length >= window:
         return min(max(0, (first + last - window) // 2), latest)
-    if jitter == "code":  # never the window that ends with the moment; early moments are drawn to the film's start
+    if jitter == "code":  # never the window that ends with the moment; early moments are drawn to the movie's start
         return min(max(0, first - int(random.integers(0, window - length))), latest)
     low, high = max(0, last - window), min(first, latest)
     return int(random.integers(low, high + 1)) if low <= high else latest

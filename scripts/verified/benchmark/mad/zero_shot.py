@@ -1,8 +1,8 @@
 """The zero-shot baseline: mean-pooled frame features of each proposal against the sentence, by cosine.
 
-All queries of a film are scored at once and no proposal is pooled by itself. With clip sums s_c, a proposal from clip
+All queries of a movie are scored at once and no proposal is pooled by itself. With clip sums s_c, a proposal from clip
 a to b has the sum S = s_a + … + s_(b−1), and the cosine of its mean with a query q is S·q / (|S| |q|). S·q is the
-difference of two prefix sums of s_c·q, one matrix product for the film; |S|² comes from the Gram matrix of each
+difference of two prefix sums of s_c·q, one matrix product for the movie; |S|² comes from the Gram matrix of each
 window's clips, summed over rectangles. A query costs two look-ups a proposal, whatever the proposals' length.
 """
 
@@ -20,7 +20,7 @@ NMS = 0.3
 def rank_proposals(
     frames: np.ndarray, queries: np.ndarray, grid: Grid, duration: float | None = None, nms: float = NMS
 ) -> list[np.ndarray]:
-    """The best spans of a film for each query: float64 [at most 100, 3] of start, end (seconds) and cosine.
+    """The best spans of a movie for each query: float64 [at most 100, 3] of start, end (seconds) and cosine.
 
     frames: raw features [n, dim] at ``grid.fps``; queries: sentence features [queries, dim]. The windows go over
     ceil(duration · fps) frames as in the published script, or over the features where no duration is given; a proposal
@@ -50,15 +50,15 @@ def rank_proposals(
 def clip_sums(frames: np.ndarray, clip_frames: int, clips: int) -> np.ndarray:
     """Sums of the frames of each clip, float64 [clips, dim]; frames that are not there add nothing."""
     whole = np.zeros((clips * clip_frames, frames.shape[1]))
-    film_clips = frames[: len(whole)]
-    whole[: len(film_clips)] = film_clips
+    movie_clips = frames[: len(whole)]
+    whole[: len(movie_clips)] = movie_clips
     return whole.reshape(clips, clip_frames, -1).sum(axis=1)
 
 
 def span_norms(sums: np.ndarray, spans: np.ndarray, clips: int) -> np.ndarray:
     """|S| of each span [P, 2] of clips, none longer than `clips`: float64 [P], at least 1e-12.
 
-    Spans ordered by their start are served block by block; a block is a Gram matrix of a stretch of clips.
+    Spans ordered by their start are served block by block; a block is a Gram matrix of a segment of clips.
     """
     norms = np.empty(len(spans))
     width = WINDOWS_AT_ONCE + clips

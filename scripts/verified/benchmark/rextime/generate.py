@@ -157,7 +157,7 @@ def _draft(pair: Pair, spans: tuple, sections: dict, outcome: Outcome, settings:
                 "direction": direction,
                 "question_span": named,
                 "answer_span": answer,
-                "spoiled": [n for n in outcome.notes.get("spoiled", []) if n.get("question") == number],
+                "corrupted": [n for n in outcome.notes.get("corrupted", []) if n.get("question") == number],
             }
         )
     return {"pair": pair, "questions": questions, "lineage": {**pair.lineage, "questions": outcome.key}}
@@ -219,7 +219,7 @@ def _row(draft: dict, question: dict, verification: str) -> dict:
         "item": item["item"],
         "verification": None,
         "lineage": {**draft["lineage"], "verification": verification},
-        "spoiled": question["spoiled"],
+        "corrupted": question["corrupted"],
     }
 
 
@@ -241,7 +241,7 @@ def _with_options(rows: list[dict], session: Session, fates: list[dict]) -> list
             wrong = [outcome.parsed.sections[f"wrong_answer_{number}"] for number in (1, 2, 3)]
             letters = shuffled(row["answer"], wrong, session.seed, row["qid"])
             row["lineage"]["options"] = outcome.key
-            row["spoiled"] = [*row["spoiled"], *outcome.notes.get("spoiled", [])]
+            row["corrupted"] = [*row["corrupted"], *outcome.notes.get("corrupted", [])]
         _fate(fates, row["item"], "kept", question=row["qid"])
         accepted.append({**{key: row[key] for key in _FIRST}, **letters, **{k: row[k] for k in row if k not in _FIRST}})
     return accepted

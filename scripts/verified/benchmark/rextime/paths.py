@@ -68,7 +68,7 @@ def grounders(settings: Config) -> list[tuple[str, str, str]]:
     return [(dataset, model, captions) for dataset in datasets_used(settings) for model, captions in trained.items()]
 
 
-def takers(settings: Config) -> dict[str, dict]:
+def systems(settings: Config) -> dict[str, dict]:
     """Who takes the test: ``mode`` and ``files`` of the submission, by the name that tables show."""
     from verified.runtime.shards import shard_names
 
@@ -85,7 +85,7 @@ def takers(settings: Config) -> dict[str, dict]:
 
 
 def tested(settings: Config) -> dict[str, str]:
-    """Files of the questions that takers are scored on, by name: the suite's own splits and the given ones."""
+    """Files of the questions that systems are scored on, by name: the suite's own splits and the given ones."""
     suite_files = {split: f"{folder(settings)}/annotations/{split}.jsonl" for split in tested_splits(settings.rextime)}
     return suite_files | settings.rextime.released
 

@@ -11,25 +11,25 @@ WHOLE_VIDEO = "whole video, A"
 RANDOM = "random span and letter"
 
 
-def score_all(questions: list[Question], submissions: Mapping[str, "Taker"], seed: int) -> dict:
-    """`questions`, `takers` by name, and `expected_random` over all draws, for one file of questions.
+def score_all(questions: list[Question], submissions: Mapping[str, "System"], seed: int) -> dict:
+    """`questions`, `systems` by name, and `expected_random` over all draws, for one file of questions.
 
-    A taker has `mode`, `result` (the official output), `intervals` and `against_whole_video`. A grounder that knows the
-    videos of one data set only is scored on their questions, and `questions` says on how many.
+    A system has `mode`, `result` (the official output), `intervals` and `against_whole_video`. A grounder that knows
+    the videos of one data set only is scored on their questions, and `questions` says on how many.
     """
     letters = all(question.answer is not None for question in questions)
     mode: Mode = "both" if letters else "grounding"
     baselines = {
-        WHOLE_VIDEO: Taker(mode, whole_video(questions)),
-        RANDOM: Taker(mode, uniform_random(questions, seed)),
+        WHOLE_VIDEO: System(mode, whole_video(questions)),
+        RANDOM: System(mode, uniform_random(questions, seed)),
     }
     evaluations = {
-        name: evaluate(questions, taker.predictions, taker.mode, partial=taker.partial, source=name)
-        for name, taker in (baselines | dict(submissions)).items()
+        name: evaluate(questions, system.predictions, system.mode, partial=system.partial, source=name)
+        for name, system in (baselines | dict(submissions)).items()
     }
-    takers = {}
+    systems = {}
     for name, evaluation in evaluations.items():
-        takers[name] = {
+        systems[name] = {
             "mode": evaluation.scores.mode,
             "questions": len(evaluation.scores),
             "result": evaluation.result,
@@ -37,12 +37,12 @@ def score_all(questions: list[Question], submissions: Mapping[str, "Taker"], see
             "notes": list(evaluation.notes),
         }
         if name != WHOLE_VIDEO and len(evaluation.scores) == len(questions):
-            takers[name]["against_whole_video"] = compare(evaluation.scores, evaluations[WHOLE_VIDEO].scores)
-    return {"questions": len(questions), "expected_random": expected_random(questions), "takers": takers}
+            systems[name]["against_whole_video"] = compare(evaluation.scores, evaluations[WHOLE_VIDEO].scores)
+    return {"questions": len(questions), "expected_random": expected_random(questions), "systems": systems}
 
 
 @dataclasses.dataclass(frozen=True)
-class Taker:
+class System:
     """One submission's answers: what they hold, by id, and whether they may cover only some of the questions."""
 
     mode: Mode
@@ -50,22 +50,22 @@ class Taker:
     partial: bool = False
 
 
-def submissions_of(questions: list[Question], takers: Mapping[str, Mapping], name: str) -> dict[str, Taker]:
+def submissions_of(questions: list[Question], systems: Mapping[str, Mapping], name: str) -> dict[str, System]:
     """Who took the test on the questions of this `name`.
 
-    Takers each have a ``mode`` and ``files``. One that names its ``questions`` has to answer all of these and no
-    others; of any other taker, what it says of these questions is taken, and it is left out where that is nothing.
+    Systems each have a ``mode`` and ``files``. One that names its ``questions`` has to answer all of these and no
+    others; of any other system, what it says of these questions is taken, and it is left out where that is nothing.
     """
     asked = {question.qid for question in questions}
     submissions = {}
-    for taker_name, taker in takers.items():
-        if taker.get("questions", name) != name:
+    for system_name, system in systems.items():
+        if system.get("questions", name) != name:
             continue
         predictions: dict[str, Prediction] = {}
-        for file in taker["files"]:
-            predictions |= read_submission(file, taker["mode"], may_be_empty=True)[1]
-        if "questions" not in taker:
+        for file in system["files"]:
+            predictions |= read_submission(file, system["mode"], may_be_empty=True)[1]
+        if "questions" not in system:
             predictions = {qid: prediction for qid, prediction in predictions.items() if qid in asked}
-        if predictions or "questions" in taker:
-            submissions[taker_name] = Taker(taker["mode"], predictions, partial="questions" not in taker)
+        if predictions or "questions" in system:
+            submissions[system_name] = System(system["mode"], predictions, partial="questions" not in system)
     return submissions

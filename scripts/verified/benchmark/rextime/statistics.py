@@ -122,7 +122,7 @@ def _contains(question: Sequence[float] | None, answer: Sequence[float] | None, 
 def cost_per_1000(prices: Prices, reviewed: bool) -> dict[str, float]:
     """What 1,000 samples cost by the workflow and by hand (section C.3), and the ratio of the two.
 
-    With the printed prices: 35 + 1000 / 60 · 6 = 135 against 1000 / 20 · 6 = 300, which is 45 %; training samples are
+    With the published prices: 35 + 1000 / 60 · 6 = 135 against 1000 / 20 · 6 = 300, which is 45 %; training samples are
     not reviewed.
     """
     review = 1000 / prices.reviews_per_hour * prices.wage_per_hour if reviewed else 0.0

@@ -8,14 +8,14 @@ from verified.benchmark.intervals import share_interval, typical_correlation
 from verified.benchmark.published import Published, plain, verdict_of
 from verified.benchmark.rextime.statistics import cost_per_1000
 from verified.config.rextime import Prices
-from verified.tables.table import Estimate, SimpleTable, Value, estimate
+from verified.tables.table import Estimate, Table, Value, estimate
 
 MEASURES = {"mIoU": 1.0, "R1@0.3": 1.0, "R1@0.5": 1.0, "VQA": 100.0, "VQA,mIoU@0.5": 100.0}
 """Shown measures, and what brings each to percent."""
 NOT_ATTEMPTED = "not attempted: the test set and the model's weights are not at hand"
 
 
-def sources_table(counts: Mapping[str, dict]) -> SimpleTable:
+def sources_table(counts: Mapping[str, dict]) -> Table:
     """What the filters kept and rejected, by source; kept and rejected add up to given."""
     rows = []
     for source, count in counts.items():
@@ -25,13 +25,13 @@ def sources_table(counts: Mapping[str, dict]) -> SimpleTable:
                 rows.append([source, count["form"], unit, "given", number["given"]])
                 rows.append([source, count["form"], unit, "kept", number["kept"]])
                 rows += [[source, count["form"], unit, reason, n] for reason, n in number.get("rejected", {}).items()]
-    return SimpleTable("rextime-sources", "what the filters of the sources kept", _SOURCES, rows)
+    return Table("rextime-sources", "what the filters of the sources kept", _SOURCES, rows)
 
 
 _SOURCES = ("Source", "Form", "What", "Fate", "Number")
 
 
-def questions_table(statistics: Mapping[str, dict]) -> SimpleTable:
+def questions_table(statistics: Mapping[str, dict]) -> Table:
     """Numbers, lengths and overlap of the questions, a row per split."""
     kinds = ("sequential", "cause_effect", "means_to_an_end")
     header = (
@@ -54,28 +54,26 @@ def questions_table(statistics: Mapping[str, dict]) -> SimpleTable:
         names += ("certificate_length", "certificate_hull", "question_answer_iou")
         rows.append([split, measures["questions"], *numbers, *(measures[name] for name in names)])
     notes = ("Certificate length is the union of question span and answer span; the hull also counts what is between.",)
-    return SimpleTable("rextime-questions", "the questions across time", header, rows, notes)
+    return Table("rextime-questions", "the questions across time", header, rows, notes)
 
 
-def generation_table(counts: Mapping[str, dict]) -> SimpleTable:
+def generation_table(counts: Mapping[str, dict]) -> Table:
     """What became of items, questions and calls."""
     rows: list[list[Value]] = [["items", name.replace("_", " "), n] for name, n in counts["items"].items()]
     rows += [["items and questions", reason, number] for reason, number in counts["fates"].items()]
     for task, count in counts["calls"].items():
         rows += [[task, f"calls {status}", number] for status, number in count["outcomes"].items() if number]
-    return SimpleTable(
-        "rextime-generation", "what became of items, questions and calls", ("Of", "Fate", "Number"), rows
-    )
+    return Table("rextime-generation", "what became of items, questions and calls", ("Of", "Fate", "Number"), rows)
 
 
-def results_table(results: Mapping[str, dict], published: Published) -> SimpleTable:
-    """Everybody who took the test in this run, then the printed rows of the supplement's Tables 1 and 2."""
+def results_table(results: Mapping[str, dict], published: Published) -> Table:
+    """Everybody who took the test in this run, then the published rows of the supplement's Tables 1 and 2."""
     header = ("Test", "Method", "Questions", "mIoU", "R1@0.3", "R1@0.5", "Accuracy", "Accuracy@IoU≥0.5", "Verdict")
     rows: list[list[Value]] = []
     for split, measures in results.items():
-        for name, taker in measures["takers"].items():
-            values = [_estimate(taker["intervals"].get(measure), scale) for measure, scale in MEASURES.items()]
-            rows.append([f"this run, {split}", name, taker["questions"], *values, "this run"])
+        for name, system in measures["systems"].items():
+            values = [_estimate(system["intervals"].get(measure), scale) for measure, scale in MEASURES.items()]
+            rows.append([f"this run, {split}", name, system["questions"], *values, "this run"])
         expected = [measures["expected_random"][measure] * scale for measure, scale in MEASURES.items()]
         rows.append([f"this run, {split}", "random, expected", measures["questions"], *expected, "computed exactly"])
     for row in dict.fromkeys(place._replace(metric="") for place in published):
@@ -88,11 +86,11 @@ def results_table(results: Mapping[str, dict], published: Published) -> SimpleTa
         "All measures in percent; in brackets: 95 % interval over videos, drawn with all of their questions, not over"
         " trainings.",
         *_alike(results),
-        "On the released validation questions, whole video and always A reach 37.25 mIoU, more than any printed model "
-        "on the test set: mean IoU alone says little.",
-        "Rows of this run and printed rows are not about the same questions.",
+        "On the released validation questions, whole video and always A reach 37.25 mIoU, more than any published "
+        "model on the test set: mean IoU alone says little.",
+        "Rows of this run and published rows are not about the same questions.",
     )
-    return SimpleTable("rextime-models", "who takes the test", header, rows, notes)
+    return Table("rextime-models", "who takes the test", header, rows, notes)
 
 
 def _estimate(measure: Mapping | None, scale: float) -> Estimate | float | None:
@@ -105,21 +103,21 @@ def _alike(results: Mapping[str, dict]) -> list[str]:
     """The measured correlation of questions of a video, by split."""
     lines = []
     for split, measured in results.items():
-        each = [row["intra_class"] for taker in measured["takers"].values() for row in taker["intervals"].values()]
+        each = [row["intra_class"] for system in measured["systems"].values() for row in system["intervals"].values()]
         if any(number is not None for number in each):
             lines.append(f"{split}: intra-class correlation of questions of one video {typical_correlation(each)}.")
     return lines
 
 
-def cost_table(prices: Prices) -> SimpleTable:
-    """Costs of 1,000 samples at the configured prices beside the printed ones."""
+def cost_table(prices: Prices) -> Table:
+    """Costs of 1,000 samples at the configured prices beside the published ones."""
     rows: list[list[Value]] = []
-    for name, reviewed, printed in (
+    for name, reviewed, published in (
         ("val and test", True, (135.0, 300.0, 45.0)),
         ("train", False, (35.0, 300.0, None)),
     ):
         costs = cost_per_1000(prices, reviewed)
-        rows.append([name, *costs.values(), *printed, _verdict(costs, printed)])
+        rows.append([name, *costs.values(), *published, _verdict(costs, published)])
     notes = (
         "Printed: 35 for the model and 6 an hour; 60 samples reviewed or 20 pairs written in an hour. The supplement "
         "gives the share for train only as a bit more than 10 %.",
@@ -136,17 +134,17 @@ def cost_table(prices: Prices) -> SimpleTable:
         "Printed percent",
         "Verdict",
     )
-    return SimpleTable("rextime-cost", "cost of 1,000 samples", header, rows, notes)
+    return Table("rextime-cost", "cost of 1,000 samples", header, rows, notes)
 
 
-def _verdict(measure: Mapping[str, float], printed: tuple) -> str:
+def _verdict(measure: Mapping[str, float], published: tuple) -> str:
     ours = (measure["total"], measure["by_hand"], measure["percent_of_by_hand"])
-    pairs = [(theirs, computed) for theirs, computed in zip(printed, ours) if theirs is not None]
+    pairs = [(theirs, computed) for theirs, computed in zip(published, ours) if theirs is not None]
     same = all(verdict_of(theirs, computed, 0.5) == "reproduced" for theirs, computed in pairs)
     return "reproduced" if same else "differs: other prices are configured"
 
 
-def validity_table(rows: Iterable[Mapping]) -> SimpleTable:
+def validity_table(rows: Iterable[Mapping]) -> Table:
     """Shares of true questions, right windows and false options in the demo, with intervals over videos."""
     rows = list(rows)
     accepted = [row for row in rows if row["kept"]]
@@ -173,11 +171,11 @@ def validity_table(rows: Iterable[Mapping]) -> SimpleTable:
     ]
     table = [[name, _share(values), len(values)] for name, values in shares if values]
     notes = (
-        "The demo's engine spoils a configured share of questions and options on purpose. Verification reads text "
+        "The demo's engine corrupts a configured share of questions and options on purpose. Verification reads text "
         "alone: it finds answers that answer nothing, not those that say something false of their event.",
         "In brackets: 95 % interval over videos, drawn with all of their questions.",
     )
-    return SimpleTable("rextime-validity", "questions of the demo against its truth", _VALIDITY, table, notes, 3)
+    return Table("rextime-validity", "questions of the demo against its truth", _VALIDITY, table, notes, 3)
 
 
 _VALIDITY = ("Check", "Share", "Of")

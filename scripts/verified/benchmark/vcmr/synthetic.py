@@ -1,4 +1,4 @@
-"""A toy corpus in memory, for the conformance checks: one query per video, and clips that answer it.
+"""A synthetic corpus in memory, for the conformance checks: one query per video, and clips that answer it.
 
 It stands in for `Videos` (the object itself), `Queries` and `Ranked`, in the form that a model class asks for.
 """
@@ -30,7 +30,7 @@ class _Queries:
         return self.tokens[index], self.mask[index]
 
 
-class Toy:
+class SyntheticCorpus:
     """Eight videos of 1 to 12 clips and eight queries of 1 to 8 tokens; query i is about a part of video i.
 
     The shortest and the longest of both are among them, and moments that begin or end with their video.
@@ -80,7 +80,7 @@ class Toy:
 
     @property
     def sizes(self) -> dict[str, int]:
-        """What the toy data fix of a model's config."""
+        """What the synthetic data fix of a model's config."""
         sizes = {"video_dim": VIDEO_DIM, "text_dim": TEXT_DIM, "context_clips": CLIPS, "query_tokens": TOKENS}
         return {**sizes, "vocabulary": WORDS, "cls_id": 1}
 
@@ -117,4 +117,4 @@ class Toy:
     def moments(self, true_video: np.ndarray) -> Moments:
         """The queries as moments, with `true_video` [8] as their videos."""
         names = [f"video{i}" for i in range(COUNT)]
-        return Moments(np.arange(COUNT), true_video, self.times, names, names, Path("toy"))
+        return Moments(np.arange(COUNT), true_video, self.times, names, names, Path("corpus"))

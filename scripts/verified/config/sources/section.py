@@ -26,7 +26,7 @@ class SourceSection(Section):
     users_own: ClassVar[bool] = False
     """Its videos and captions are the user's: tables say what came in and out, and what the captions took."""
     has_truth: ClassVar[bool] = False
-    """What is in its videos is known (`corpus/truth.jsonl`), and what was falsified in its captions."""
+    """What is in its videos is known (`corpus/truth.jsonl`), and what was corrupted in its captions."""
     comparable: ClassVar[bool] = True
     """The paper's figures may stand beside its own, where its title is one of the paper's data sets."""
     origin: ClassVar[str]

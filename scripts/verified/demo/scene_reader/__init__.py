@@ -1,8 +1,8 @@
 """The demo's engine: it reads decoded frames, without any model to download, and answers all eight tasks.
 
 Image tasks look at pixels alone; text tasks work from the text in their slots, as a language model would. Every answer
-is a pure function of the request and its seed. A configured share of caption candidates is falsified on purpose; the
-reply's notes say which (`spoiling`). It knows the things of the demo world only, and says so of any other caption.
+is a pure function of the request and its seed. A configured share of caption candidates is corrupted on purpose; the
+reply's notes say which (`corruption`). It knows the things of the demo world only, and says so of any other caption.
 """
 
 import random
@@ -20,14 +20,14 @@ answer, so that no earlier answer is taken for a new one. A test notices edits."
 class SceneReader:
     """Engine `scene-reader`.
 
-    `revision` names the code and the share of spoiled candidates, as both decide the answers.
+    `revision` names the code and the share of corrupted candidates, as both decide the answers.
     """
 
     name = "scene-reader"
 
-    def __init__(self, model: str = "scene-reader-1", spoiled_share: float = 0.3):
-        self.model, self.spoiled_share = model, spoiled_share
-        self.revision = f"{REVISION}-{spoiled_share:g}"
+    def __init__(self, model: str = "scene-reader-1", corrupted_share: float = 0.3):
+        self.model, self.corrupted_share = model, corrupted_share
+        self.revision = f"{REVISION}-{corrupted_share:g}"
 
     def answer(self, requests: Iterable[Request]) -> Iterator[Reply]:
         """Yield one reply per request, in order."""
@@ -70,7 +70,7 @@ class SceneReader:
                 return across_frames.reply(task, request, rng)
             from verified.demo.scene_reader import across_time
 
-            return across_time.reply(request, rng, self.spoiled_share)
+            return across_time.reply(request, rng, self.corrupted_share)
         return Reply("", "error", "unknown-task", f"no task {request.task!r}")
 
     def _caption(self, request: Request, rng: random.Random) -> Reply:
@@ -81,7 +81,7 @@ class SceneReader:
             case "keyframe_description":
                 return statics.describe_keyframe(request, rng)
             case "statics_candidates":
-                return statics.candidates(request, rng, self.spoiled_share)
+                return statics.candidates(request, rng, self.corrupted_share)
             case "answers":
                 return dynamics.answers(request, rng)
-        return dynamics.candidates(request, rng, self.spoiled_share)
+        return dynamics.candidates(request, rng, self.corrupted_share)

@@ -1,6 +1,6 @@
 """Questions across time from the frames of a whole video: which events follow one another, and which one answers.
 
-The frames are split into events by who is in view: a stretch in which a group of one colour and number is there
+The frames are split into events by who is in view: a segment in which a group of one colour and number is there
 without a jump is one event, unless the group looks like a bystander. This is coarse; a grounder need not be perfect.
 """
 
@@ -25,7 +25,7 @@ from verified.lmm.request import Reply, Request
 JUMP = 22.0
 """Pixels between the middles of a group in successive frames from which it is another group."""
 SHORTEST = 1.0
-"""Seconds; shorter stretches are noise, or a group half hidden."""
+"""Seconds; shorter segments are noise, or a group half hidden."""
 BYSTANDER_RADIUS = (8.0, 12.0)
 
 
@@ -71,7 +71,7 @@ def watch_all(frames: np.ndarray, times: np.ndarray) -> list[Seen]:
         seen.append(groups)
     step = float(np.median(np.diff(times)))
     events = []
-    for first, last, colour in stretches(seen):
+    for first, last, colour in segments(seen):
         if times[last] - times[first] + step >= SHORTEST:
             event = _event(seen, times, first, last, colour, step)
             if event is not None:
@@ -79,8 +79,8 @@ def watch_all(frames: np.ndarray, times: np.ndarray) -> list[Seen]:
     return sorted(events, key=lambda event: (event.start, event.end))
 
 
-def stretches(seen: list[dict[str, list[Blob]]]) -> list[tuple[int, int, str]]:
-    """(first frame, last frame, colour) of each stretch in which a group of one colour is there without a jump.
+def segments(seen: list[dict[str, list[Blob]]]) -> list[tuple[int, int, str]]:
+    """(first frame, last frame, colour) of each segment in which a group of one colour is there without a jump.
 
     A single frame without the group, or with another number of objects, does not end it.
     """
@@ -114,7 +114,7 @@ def _middle(blobs: list[Blob]) -> tuple[float, float]:
 
 
 def _event(seen: list[dict], times: np.ndarray, first: int, last: int, colour: str, step: float) -> Seen | None:
-    """The event of a stretch; None for a bystander."""
+    """The event of a segment; None for a bystander."""
     parts = [groups.get(colour, []) for groups in seen[first : last + 1]]
     shown = [blobs for blobs in parts if blobs]
     usual = int(np.median([len(blobs) for blobs in shown]))

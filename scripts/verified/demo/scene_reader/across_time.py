@@ -1,7 +1,7 @@
 """Questions across time in the demo world (supplement of ReXTime, C.8.1 to C.8.7): text tasks from their slots alone.
 
 Which event brings about which is the convention of `verified.demo.causes`. A configured share of questions is
-spoiled: the answer repeats what the question names (which verification notices), or states something false of its
+corrupted: the answer repeats what the question names (which verification notices), or states something false of its
 event (which it cannot notice); a configured share of option sets holds the right answer in other words.
 """
 
@@ -12,7 +12,7 @@ import re
 
 from verified.demo.caption_facts import caption_facts
 from verified.demo.causes import relation
-from verified.demo.scene_reader.falsify import falsify, stated
+from verified.demo.scene_reader.false_fact import false_fact, stated
 from verified.demo.scene_reader.wording import sentence, spoken
 from verified.lmm.request import Reply, Request
 from verified.runtime.seeds import derive_seed
@@ -32,28 +32,28 @@ OPENINGS = ("because", "first", "so that")
 CIRCULAR_SHARE = 0.5
 
 
-def reply(request: Request, rng: random.Random, spoiled_share: float) -> Reply:
+def reply(request: Request, rng: random.Random, corrupted_share: float) -> Reply:
     """The answer to one task of the suite."""
     task = request.task.removeprefix("rextime/")
     match task:
         case "event_pair":
             return _event_pair(request, rng)
         case "sequential":
-            return _sequential(request, rng, spoiled_share)
+            return _sequential(request, rng, corrupted_share)
         case "cause_effect" | "means_to_an_end":
             events = [clause(request.slots[name]) for name in ("event1", "event2")]
-            questions, notes = _questions(task, events, request.seed, spoiled_share)
+            questions, notes = _questions(task, events, request.seed, corrupted_share)
             return _json("Both events follow each other.", questions, notes)
         case "verification":
             return _verification(request)
         case "options":
-            return _options(request, rng, spoiled_share)
+            return _options(request, rng, corrupted_share)
     return Reply("", "error", "unknown-task", f"no task {request.task!r}")
 
 
 def _json(explanation: str, value: dict, notes: list | None = None) -> Reply:
     text = f"{explanation}\n```json\n{json.dumps(value, indent=1)}\n```"
-    return Reply(text, notes={"spoiled": notes} if notes is not None else {})
+    return Reply(text, notes={"corrupted": notes} if notes is not None else {})
 
 
 def clause(text: str) -> str:
@@ -119,28 +119,28 @@ def _sequential(request: Request, rng: random.Random, share: float) -> Reply:
 
 
 def _questions(kind: str, events: list[str], seed: int, share: float) -> tuple[dict, list[dict]]:
-    """Type1 and Type2, and notes on what is spoiled in which (1 or 2)."""
+    """Type1 and Type2, and notes on what is corrupted in which (1 or 2)."""
     written, notes = {}, []
     for number, (question, answer) in enumerate(FORMS[kind], start=1):
         rng = random.Random(derive_seed(seed, "spoiled question", number))
         asked = list(events)
         place = 1 if "{1}" in answer else 0
         if rng.random() < share:
-            asked[place], note = _spoiled(events, place, rng)
+            asked[place], note = _corrupted(events, place, rng)
             notes.append({"question": number, **note})
         text = answer.format(*asked)
         written[f"Type{number}"] = {"Question": question.format(*events), "Answer": text[0].upper() + text[1:]}
     return written, notes
 
 
-def _spoiled(events: list[str], place: int, rng: random.Random) -> tuple[str, dict]:
+def _corrupted(events: list[str], place: int, rng: random.Random) -> tuple[str, dict]:
     """What stands in the place of the answer's event, and a note that says how it is wrong."""
     facts = caption_facts(events[place])
     names = [*stated(facts, "static"), *stated(facts, "dynamic")] if {"shape", "motion"} <= facts.keys() else []
     if not names or rng.random() < CIRCULAR_SHARE:
         return events[1 - place], {"kind": "circular"}
     name = rng.choice(names)
-    false, values = falsify(facts, name, rng)
+    false, values = false_fact(facts, name, rng)
     return sentence(false, rng, plain=True), {"kind": "false", "changed": {name: values}}
 
 
@@ -174,14 +174,14 @@ def _options(request: Request, rng: random.Random, share: float) -> Reply:
         return Reply("", "error", "unknown-caption", "the answer names no object and motion of the demo world")
     wrong: list[str] = []
     notes: list[dict] = []
-    spoiled = random.Random(derive_seed(request.seed, "spoiled options"))
-    if spoiled.random() < share * CIRCULAR_SHARE:
-        text = _reworded(facts, opening, spoiled, answer)
+    corrupted = random.Random(derive_seed(request.seed, "spoiled options"))
+    if corrupted.random() < share * CIRCULAR_SHARE:
+        text = _reworded(facts, opening, corrupted, answer)
         if text:
             wrong.append(text)
             notes.append({"option": 1, "kind": "true"})
     for name in ("motion", "shape", "motion", "shape", "motion", "motion", "shape", "shape"):
-        false, _ = falsify(facts, name, rng)
+        false, _ = false_fact(facts, name, rng)
         text = _opened(sentence(false, rng, plain=True), opening)
         if len(wrong) < 3 and text not in wrong:
             wrong.append(text)

@@ -6,9 +6,9 @@ import re
 import numpy as np
 
 from verified.demo.caption_facts import caption_facts
+from verified.demo.scene_reader.corruption import corrupt
 from verified.demo.scene_reader.questions import answer
 from verified.demo.scene_reader.scene import Clip, watch
-from verified.demo.scene_reader.spoiling import spoil
 from verified.demo.scene_reader.wording import (
     NAMES,
     TIMES,
@@ -81,7 +81,7 @@ def _description(facts: dict, rng: random.Random) -> str:
     return " ".join(spoken(part) for part in parts)
 
 
-def candidates(request: Request, rng: random.Random, spoiled_share: float) -> Reply:
+def candidates(request: Request, rng: random.Random, corrupted_share: float) -> Reply:
     """Numbered caption candidates from questions, answers and description, without looking at frames (listing 6)."""
     caption, count = request.slots["caption"], int(request.slots["count"])
     told = caption_facts(caption)
@@ -91,7 +91,7 @@ def candidates(request: Request, rng: random.Random, spoiled_share: float) -> Re
     written, notes = [], []
     for index in range(count):
         said = select(known, told, index, rng)
-        said, note = spoil(said, known, "dynamics", request.seed, index, spoiled_share)
+        said, note = corrupt(said, known, "dynamics", request.seed, index, corrupted_share)
         options = (in_manner_of(sentence(said, rng, known=_definite(caption, rng)), caption) for _ in range(30))
         text = next((text for text in options if text not in written and text.lower() != caption.lower()), None)
         if text is None:
@@ -99,7 +99,7 @@ def candidates(request: Request, rng: random.Random, spoiled_share: float) -> Re
         written.append(text)
         if note:
             notes.append(note | {"candidate": len(written) - 1})
-    return Reply("\n".join(f"{n}. {text}" for n, text in enumerate(written, start=1)), notes={"spoiled": notes})
+    return Reply("\n".join(f"{n}. {text}" for n, text in enumerate(written, start=1)), notes={"corrupted": notes})
 
 
 def _definite(caption: str, rng: random.Random) -> bool:

@@ -3,7 +3,7 @@
 import random
 
 from verified.demo.caption_facts import caption_facts
-from verified.demo.scene_reader.falsify import falsify, stated
+from verified.demo.scene_reader.false_fact import false_fact, stated
 from verified.demo.scene_reader.wording import ALL, in_manner_of, is_plural, noun_phrase, sentence
 from verified.lmm.request import Reply, Request
 
@@ -39,7 +39,7 @@ def static_negatives(request: Request, rng: random.Random) -> Reply:
         elif name == "add background":
             false = facts | {"backgrounds": [rng.choice(ALL["background"])]}
         else:
-            false, _ = falsify(facts, name, rng)
+            false, _ = false_fact(facts, name, rng)
         return sentence(false, rng, plain=rng.random() < 0.6, known=definite)
 
     return _rewrite(request, rng, write)
@@ -50,7 +50,7 @@ def dynamic_negatives(request: Request, rng: random.Random) -> Reply:
 
     def write(facts: dict, definite: bool) -> str:
         options = {name: {"direction": 4, "speed": 3, "motion": 3}[name] for name in stated(facts, "dynamic")}
-        false, _ = falsify(facts, rng.choices(list(options), list(options.values()))[0], rng)
+        false, _ = false_fact(facts, rng.choices(list(options), list(options.values()))[0], rng)
         return sentence(false, rng, plain=rng.random() < 0.6, known=definite)
 
     return _rewrite(request, rng, write)

@@ -6,8 +6,8 @@ import re
 from collections import Counter
 
 from verified.demo.caption_facts import caption_facts
+from verified.demo.scene_reader.corruption import corrupt
 from verified.demo.scene_reader.scene import Thing, decode_picture, look, subject_of
-from verified.demo.scene_reader.spoiling import spoil
 from verified.demo.scene_reader.wording import (
     NAMES,
     PLACES,
@@ -83,7 +83,7 @@ def _description(background: str, subject: Thing | None, told: dict, rng: random
     return spoken(sentence(seen_facts(subject, told) | said | {"backgrounds": [background]}, rng, plain=True))
 
 
-def candidates(request: Request, rng: random.Random, spoiled_share: float) -> Reply:
+def candidates(request: Request, rng: random.Random, corrupted_share: float) -> Reply:
     """Caption candidates as a JSON object with the coarse caption under ``original`` (supplement, listing 3)."""
     caption, count = request.slots["caption"], int(request.slots["count"])
     told = caption_facts(caption)
@@ -93,7 +93,7 @@ def candidates(request: Request, rng: random.Random, spoiled_share: float) -> Re
     written, notes = [], []
     for index in range(count):
         said = select(known, told, index, rng)
-        said, note = spoil(said, known, "statics", request.seed, index, spoiled_share)
+        said, note = corrupt(said, known, "statics", request.seed, index, corrupted_share)
         options = (in_manner_of(sentence(said, rng, plain=rng.random() < 0.5), caption) for _ in range(30))
         text = next((text for text in options if text not in written and text.lower() != caption.lower()), None)
         if text is None:
@@ -102,7 +102,7 @@ def candidates(request: Request, rng: random.Random, spoiled_share: float) -> Re
         if note:
             notes.append(note | {"candidate": len(written) - 1})
     answer = {"original": caption} | {str(number): text for number, text in enumerate(written, start=1)}
-    return Reply(json.dumps(answer, ensure_ascii=False, indent=2), notes={"spoiled": notes})
+    return Reply(json.dumps(answer, ensure_ascii=False, indent=2), notes={"corrupted": notes})
 
 
 def gather(keyframes: str, told: dict) -> dict:

@@ -25,8 +25,8 @@ class WordAlignment(nn.Module):
         """The loss of B videos, a scalar.
 
         tokens: [B, N, width]; embeddings: [vocabulary, width]; words: ids [U] of the batch's words; bags:
-        [B, 1 + K, U], 0 or 1, the true caption first, then the disturbed ones. Two parts: the true caption scores above
-        each disturbed one (logistic loss of the difference), and its words are recognised as present, others as absent.
+        [B, 1 + K, U], 0 or 1, the true caption first, then the perturbed ones. Two parts: the true caption scores above
+        each perturbed one (logistic loss of the difference), and its words are recognised as present, others as absent.
         """
         likeness = tokens @ embeddings[words].T
         logits = likeness.amax(dim=1) + likeness.mean(dim=1) + self.bias(words)[:, 0]

@@ -1,4 +1,4 @@
-"""The demo's stand-in for UMT's pre-training on 25 million pairs: clips of a separate world with full true captions."""
+"""In place of UMT's pre-training on 25 million pairs: clips of a separate world with full true captions."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -26,8 +26,8 @@ from verified.runtime.digest import modules_digest
 from verified.runtime.seeds import derive_seed
 
 LABEL = "pre-training"
-DISTURBED = 3
-"""Disturbed captions of each kind that the word alignment sees; Equations 9 to 11 see the first of each."""
+PERTURBED = 3
+"""Perturbed captions of each kind that the word alignment sees; Equations 9 to 11 see the first of each."""
 ALONE = 0.2
 """Share of the steps with the word alignment alone, which cost half as much."""
 
@@ -139,7 +139,7 @@ def initialise(model: NoiseEvaluator) -> None:
 
 def world_batch(seed: int, first: int, count: int, size: Architecture) -> WorldBatch:
     """Items `first` to `first + count` of the separate world."""
-    items = [world_item(seed, first + number, size.frames, size.image_size, DISTURBED) for number in range(count)]
+    items = [world_item(seed, first + number, size.frames, size.image_size, PERTURBED) for number in range(count)]
     captions = {
         "caption": [item.caption for item in items],
         "static": [item.static[0] for item in items],

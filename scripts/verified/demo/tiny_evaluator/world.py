@@ -1,4 +1,4 @@
-"""Items of the separate world for pre-training: one event with its true caption and falsified ones."""
+"""Items of the separate world for pre-training: one event with its true caption and corrupted ones."""
 
 import random
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from verified.demo.event_clips import sample_event
-from verified.demo.full_captions import DYNAMIC, STATIC, Description, describe, disturb, word
+from verified.demo.full_captions import DYNAMIC, STATIC, Description, describe, perturb, word
 from verified.demo.world import draw_event, facts
 from verified.runtime.seeds import derive_seed
 
@@ -17,7 +17,7 @@ LONGEST = 10 * FPS
 
 @dataclass(frozen=True)
 class WorldItem:
-    """frames: uint8 [T, size, size, 3]. static, dynamic: falsified captions, each in one respect, the same wording
+    """frames: uint8 [T, size, size, 3]. static, dynamic: corrupted captions, each in one respect, the same wording
     otherwise."""
 
     frames: np.ndarray
@@ -26,8 +26,8 @@ class WorldItem:
     dynamic: list[str]
 
 
-def world_item(seed: int, number: int, frames: int, size: int, disturbed: int) -> WorldItem:
-    """Item `number` of the world of `seed`, with `disturbed` captions of each kind; depends on nothing else.
+def world_item(seed: int, number: int, frames: int, size: int, perturbed: int) -> WorldItem:
+    """Item `number` of the world of `seed`, with `perturbed` captions of each kind; depends on nothing else.
 
     The seed is derived under another name than the demo corpus's, so that no event is shared with it.
     """
@@ -35,12 +35,12 @@ def world_item(seed: int, number: int, frames: int, size: int, disturbed: int) -
     event = draw_event(rng, 0, LONGEST, FPS)
     description = describe(facts(event, FPS), rng)
     style = rng.getrandbits(32)
-    static, dynamic = (_falsified(description, kind, disturbed, style, rng) for kind in (STATIC, DYNAMIC))
+    static, dynamic = (_corrupted(description, kind, perturbed, style, rng) for kind in (STATIC, DYNAMIC))
     pictures = sample_event(event, frames, size, rng)
     return WorldItem(pictures, word(description, style), static, dynamic)
 
 
-def _falsified(
+def _corrupted(
     description: Description, kind: tuple[str, ...], count: int, style: int, rng: random.Random
 ) -> list[str]:
     """`count` captions, each false in one attribute of `kind`, as many different attributes as there are."""
@@ -49,11 +49,11 @@ def _falsified(
     captions: list[str] = []
     for name in names:
         try:
-            captions.append(word(disturb(description, (name,), rng)[0], style))
+            captions.append(word(perturb(description, (name,), rng)[0], style))
         except ValueError:  # no other value of this attribute is possible in the world
             continue
         if len(captions) == count:
             return captions
     while len(captions) < count:
-        captions.append(word(disturb(description, kind, rng)[0], style))
+        captions.append(word(perturb(description, kind, rng)[0], style))
     return captions

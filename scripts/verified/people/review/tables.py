@@ -5,17 +5,17 @@ from collections.abc import Mapping
 
 from verified.people.review.adjudicate import OPEN, OUTVOTED, STALE, STATES, UNKNOWN
 from verified.people.review.decisions import DECISIONS
-from verified.tables.table import SimpleTable
+from verified.tables.table import Table
 
 SHOWN = 50
 """Decisions that need a look, listed in a table; all of them are in settled.json."""
 
 
-def review_tables(title: str, key: str, adjudication: Mapping, agreed: Mapping) -> list[SimpleTable]:
+def review_tables(title: str, key: str, adjudication: Mapping, agreed: Mapping) -> list[Table]:
     """Three tables of one data set; `adjudication` as `adjudicate` gives it, `agreed` as `agreement` does."""
     counts = Counter((row["reviewer"], row["decision"]) for row in adjudication["decisions"])
     reviewers = sorted({name for name, _ in counts})
-    made = SimpleTable(
+    made = Table(
         f"review-{key}",
         f"Review of {title}: decisions by reviewer",
         ("Reviewer", *DECISIONS, "all"),
@@ -26,14 +26,14 @@ def review_tables(title: str, key: str, adjudication: Mapping, agreed: Mapping) 
         notes=(_agreement_note(agreed),),
     )
     states = Counter(row["state"] for row in adjudication["decisions"])
-    became = SimpleTable(
+    became = Table(
         f"review-{key}-states",
         f"Review of {title}: what became of the decisions",
         ("State", "decisions"),
         tuple((state, states[state]) for state in STATES),
     )
     looked = [row for row in adjudication["decisions"] if row["state"] in (OPEN, OUTVOTED, STALE, UNKNOWN)]
-    open_ = SimpleTable(
+    open_ = Table(
         f"review-{key}-open",
         f"Review of {title}: conflicts and stale decisions",
         ("Moment", "Reviewer", "Decision", "State", "Why", "File"),

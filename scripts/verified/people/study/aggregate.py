@@ -17,7 +17,7 @@ LEVELS = {"statics": "nominal", "dynamics": "nominal", "accuracy": "ordinal"}
 def verdicts(matrix: np.ndarray, per_answer: bool) -> np.ndarray:
     """One value per caption, [questions]: the median of its grades, which for yes and no is the majority.
 
-    With `per_answer`, the mean: every answer counts, which gives finer steps than the printed multiples of 2 % and
+    With `per_answer`, the mean: every answer counts, which gives finer steps than the published multiples of 2 % and
     0.02. An even number of raters who are split half and half gives one half.
     """
     return np.nanmean(matrix, axis=0) if per_answer else np.nanmedian(matrix, axis=0)

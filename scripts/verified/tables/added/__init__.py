@@ -2,7 +2,7 @@
 
 - ``inputs(settings: Config) -> list[str]``: the files that it is made from; none where the configuration has no such
   table, and `build_tables` depends on them;
-- ``tables(settings: Shown, collection: Collection, files: list[str]) -> list[SimpleTable]``: what it makes of them.
+- ``tables(settings: Shown, collection: Collection, files: list[str]) -> list[Table]``: what it makes of them.
 
 They stand in `all.csv` by the names of their files.
 """
@@ -16,7 +16,7 @@ from verified.config import Config
 from verified.runtime.digest import modules_digest
 from verified.tables.collect import Collection
 from verified.tables.shown import Shown
-from verified.tables.table import SimpleTable
+from verified.tables.table import Table
 
 
 def table_modules() -> dict[str, ModuleType]:
@@ -36,7 +36,7 @@ def added_code() -> str:
     return modules_digest(*(f"tables.added.{name}" for name in table_modules()))
 
 
-def added_tables(settings: Shown, collection: Collection, inputs: Mapping[str, Sequence[str]]) -> list[SimpleTable]:
+def added_tables(settings: Shown, collection: Collection, inputs: Mapping[str, Sequence[str]]) -> list[Table]:
     """The tables whose files are among the named `inputs` of `build_tables`."""
     return [
         table

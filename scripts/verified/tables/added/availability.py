@@ -10,7 +10,7 @@ from verified.tables.collect import Collection
 from verified.tables.layout import TITLES
 from verified.tables.paths import published
 from verified.tables.shown import Shown
-from verified.tables.table import SimpleTable
+from verified.tables.table import Table
 
 METRICS = (*(("VCMR", metric) for metric in ("0.5/r1", "0.5/r10", "0.7/r1", "0.7/r10")), ("VR", "r1"), ("VR", "r10"))
 
@@ -20,12 +20,12 @@ def inputs(settings: Config) -> list[str]:
     return [f"{dataset_folder(settings, name)}/corpus/counts.json" for name in published(settings)]
 
 
-def tables(settings: Shown, collection: Collection, files: list[str]) -> list[SimpleTable]:
+def tables(settings: Shown, collection: Collection, files: list[str]) -> list[Table]:
     """See `availability_tables`; `collection` has read the `files`."""
     return availability_tables(settings, collection)
 
 
-def availability_tables(settings: Shown, collection: Collection) -> list[SimpleTable]:
+def availability_tables(settings: Shown, collection: Collection) -> list[Table]:
     """Table `availability` of all published data sets, and `availability-recall` where retrieval models were tested."""
     published = {
         name: counts_of_splits for name in settings.datasets if (counts_of_splits := _published(collection, name))
@@ -41,7 +41,7 @@ def availability_tables(settings: Shown, collection: Collection) -> list[SimpleT
     ]
     header = ("Data set", "Split", "Videos", "Videos at hand", "Moments", "Moments at hand")
     note = "What is not at hand is listed with its reason in corpus/exclusions.jsonl of the data set."
-    tables = [SimpleTable("availability", "published annotations and what is at hand", header, rows, (note,))]
+    tables = [Table("availability", "published annotations and what is at hand", header, rows, (note,))]
     recalls = [
         _recall(settings, run.metrics, key, published[key[0]])
         for key, run in sorted(collection.runs.items())
@@ -51,7 +51,7 @@ def availability_tables(settings: Shown, collection: Collection) -> list[SimpleT
         pairs = [f"{task} {metric}{of}" for task, metric in METRICS for of in (" at hand", " of all")]
         note = "Means over seeds. Of all: each published query that could not be asked counts as missed."
         header = ("Data set", "Method", "Train", "Test", "Queries", "Queries published", *pairs)
-        tables.append(SimpleTable("availability-recall", "recall and missing videos", header, recalls, (note,)))
+        tables.append(Table("availability-recall", "recall and missing videos", header, recalls, (note,)))
     return tables
 
 

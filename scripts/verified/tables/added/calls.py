@@ -8,7 +8,7 @@ from verified.io.jsonl import read_json
 from verified.tables.collect import Collection
 from verified.tables.paths import annotated_here
 from verified.tables.shown import Shown
-from verified.tables.table import SimpleTable
+from verified.tables.table import Table
 
 STATUSES = ("ok", "truncated", "invalid", "blocked", "error")
 
@@ -18,16 +18,16 @@ def inputs(settings: Config) -> list[str]:
     return [f"{dataset_folder(settings, name)}/captions/outcomes.json" for name in annotated_here(settings)]
 
 
-def tables(settings: Shown, collection: Collection, files: list[str]) -> list[SimpleTable]:
+def tables(settings: Shown, collection: Collection, files: list[str]) -> list[Table]:
     """See `outcomes_table`."""
     return [outcomes_table(settings, files)]
 
 
-def outcomes_table(settings: Shown, paths: list[str]) -> SimpleTable:
+def outcomes_table(settings: Shown, paths: list[str]) -> Table:
     """A row per task from results/DATASET/captions/outcomes.json of each data set."""
     rows = [row for path in paths for row in _rows(settings.datasets[Path(path).parts[-3]].title, path)]
     header = ("Data set", "Stage", "Task", "Calls", *STATUSES, "Reasons")
-    return SimpleTable("outcomes", "what became of every call to a model", header, rows)
+    return Table("outcomes", "what became of every call to a model", header, rows)
 
 
 def _rows(title: str, path: str) -> list[list]:

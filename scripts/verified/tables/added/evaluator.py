@@ -1,4 +1,4 @@
-"""The table of the noise evaluator: how well it recognises disturbed captions, and what its fine-tuning gains."""
+"""The table of the noise evaluator: how well it recognises perturbed captions, and what its fine-tuning gains."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from verified.io.jsonl import read_json
 from verified.tables.collect import Collection
 from verified.tables.paths import annotated_here
 from verified.tables.shown import Shown
-from verified.tables.table import Estimate, SimpleTable, Value
+from verified.tables.table import Estimate, Table, Value
 
 HEADER = (
     *("Data set", "Captions", "Evaluator"),
@@ -16,12 +16,12 @@ HEADER = (
     *("Dynamic AUROC", "of faithful captions", "and dynamic"),
 )
 ABLATION = "ablation.json"
-SETS = {"spoiled": "candidates, by the truth", "perturbations": "perturbations never trained on"}
+SETS = {"corrupted": "candidates, by the truth", "perturbations": "perturbations never trained on"}
 VARIANTS = {
     "no fine-tuning": "not fine-tuned",
-    "hard_negatives none": "fine-tuned without disturbed negatives",
-    "hard_negatives own": "fine-tuned with its own disturbed negatives",
-    "hard_negatives all": "fine-tuned with all disturbed negatives",
+    "hard_negatives none": "fine-tuned without perturbed negatives",
+    "hard_negatives own": "fine-tuned with its own perturbed negatives",
+    "hard_negatives all": "fine-tuned with all perturbed negatives",
 }
 
 
@@ -32,13 +32,13 @@ def inputs(settings: Config) -> list[str]:
     return [*(f"{dataset_folder(settings, name)}/evaluator/validation.json" for name in validated), *ablation]
 
 
-def tables(settings: Shown, collection: Collection, files: list[str]) -> list[SimpleTable]:
+def tables(settings: Shown, collection: Collection, files: list[str]) -> list[Table]:
     """See `evaluator_table`."""
     ablations = [file for file in files if Path(file).name == ABLATION]
     return [evaluator_table(settings, [file for file in files if file not in ablations], ablations)]
 
 
-def evaluator_table(settings: Shown, validations: list[str], ablations: list[str]) -> SimpleTable:
+def evaluator_table(settings: Shown, validations: list[str], ablations: list[str]) -> Table:
     """A row per data set, set of captions and variant of fine-tuning; intervals of 95 % over moments.
 
     validations: evaluator/validation.json of each data set; ablations: ablation.json beside the checkpoint, if made.
@@ -53,7 +53,7 @@ def evaluator_table(settings: Shown, validations: list[str], ablations: list[str
                 rows.append({"dataset": validation["dataset"], "set": name, "variant": configured, **values["auroc"]})
     rows.sort(key=lambda row: (row["dataset"], _rank(row["set"], SETS), _rank(row["variant"], VARIANTS)))
     lines = [_line(settings.datasets[row["dataset"]].title, row) for row in rows]
-    return SimpleTable("evaluator", "faithful captions told from disturbed ones", HEADER, lines, digits=3)
+    return Table("evaluator", "faithful captions told from perturbed ones", HEADER, lines, digits=3)
 
 
 def _rank(name: str, known: dict) -> tuple[int, str]:
@@ -68,4 +68,4 @@ def _line(title: str, row: dict) -> list[Value]:
 
 def _area(area: dict) -> list[Value]:
     value = None if area["value"] is None else Estimate(area["value"], area["low"], area["high"])
-    return [value, area["faithful"], area["disturbed"]]
+    return [value, area["faithful"], area["perturbed"]]

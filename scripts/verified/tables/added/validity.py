@@ -5,7 +5,7 @@ from verified.config.folders import dataset_folder
 from verified.tables.collect import Collection
 from verified.tables.paths import demos
 from verified.tables.shown import Shown
-from verified.tables.table import ONE_TRAINING_NOTE, Estimate, SimpleTable, Value
+from verified.tables.table import ONE_TRAINING_NOTE, Estimate, Table, Value
 
 HEADER = ("Data set", "Check", "Value", "Units", "Of", "Aim", "Met")
 
@@ -15,12 +15,12 @@ def inputs(settings: Config) -> list[str]:
     return [f"{dataset_folder(settings, name)}/statistics/validity.json" for name in demos(settings)]
 
 
-def tables(settings: Shown, collection: Collection, files: list[str]) -> list[SimpleTable]:
+def tables(settings: Shown, collection: Collection, files: list[str]) -> list[Table]:
     """See `validity_table`; `collection` has read the `files`."""
     return [validity_table(settings, collection)]
 
 
-def validity_table(settings: Shown, collection: Collection) -> SimpleTable:
+def validity_table(settings: Shown, collection: Collection) -> Table:
     """A row per check of the data sets that have a truth."""
     rows = [
         _row(data_set.title, check)
@@ -33,7 +33,7 @@ def validity_table(settings: Shown, collection: Collection) -> SimpleTable:
     ]
     if any(isinstance(row[2], Estimate) and row[2].trainings == 1 for row in rows):
         notes.append(ONE_TRAINING_NOTE)
-    return SimpleTable("validity", "the demo's stages against its truth", HEADER, rows, notes, 3)
+    return Table("validity", "the demo's stages against its truth", HEADER, rows, notes, 3)
 
 
 def _row(title: str, check: dict) -> list[Value]:

@@ -7,7 +7,7 @@ from verified.benchmark.vcmr.contract import RetrievalModel
 from verified.benchmark.vcmr.synthetic import CLIPS, TOKENS, VIDEO_DIM
 
 NEAR = {"context_clips": 2 * CLIPS, "query_tokens": 2 * TOKENS}
-"""A context with room behind the longest toy video and query, so that kernels see their pads."""
+"""A context with room behind the longest synthetic video and query, so that kernels see their pads."""
 FAR = {"context_clips": 300, "query_tokens": 40}
 """More clips than eight bits count, more tokens than a sentence of COG has."""
 
@@ -19,7 +19,7 @@ def check_padding(trial: Trial) -> None:
     """
     near = _sized(trial, **NEAR)
     some = [0, 1, 2]
-    queries, videos = taken(trial.toy.all_queries, some), taken(trial.toy.all_videos, some)
+    queries, videos = taken(trial.corpus.all_queries, some), taken(trial.corpus.all_videos, some)
     lengths = videos[1].sum(dim=1, keepdim=True)
     steady = torch.arange(CLIPS) < lengths - trial.cls.padding_reach
     expected = _steady(trial, near, queries, videos, steady, NEAR)
@@ -46,7 +46,7 @@ def _steady(
 def check_attention(trial: Trial) -> None:
     """The first and the last clip of a video are seen from where the clips between them are."""
     model = trial.model().double()
-    clips = trial.toy.all_videos[0][:1].double()
+    clips = trial.corpus.all_videos[0][:1].double()
     seen = _influence(trial, model, clips, list(range(CLIPS)))
     for clip in (0, CLIPS - 1):
         for offset in range(1 - CLIPS, CLIPS):
@@ -76,7 +76,7 @@ def check_long(trial: Trial) -> None:
         require(
             reaches or not any(reaching), f"span_logits: clip {place} of {count} does not reach clips that others do"
         )
-    query = trial.toy.all_queries[0][1:2]
+    query = trial.corpus.all_queries[0][1:2]
     values = query[:, torch.arange(tokens) % TOKENS]
     padded = (values.double() if values.is_floating_point() else values), torch.ones(1, tokens, dtype=torch.bool)
     videos = clips, torch.ones(1, count, dtype=torch.bool)
@@ -102,7 +102,7 @@ def _changes(
     video = clips.repeat(len(places) + 1, 1, 1)
     for row, place in enumerate(places):
         video[row, place] = video[row, place].flip(0)
-    query = taken(doubled(trial.toy.all_queries), [1])
+    query = taken(doubled(trial.corpus.all_queries), [1])
     videos = video, torch.ones(len(video), count, dtype=torch.bool)
     answers = trial.answers(model, query, videos)
     logits = torch.stack([answers.start[0], answers.end[0]]).double()

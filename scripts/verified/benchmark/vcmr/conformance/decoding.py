@@ -37,7 +37,7 @@ class _Corpus:
             np.array([(start, end) for _, start, end in rows]),
             names,
             names,
-            Path("toy"),
+            Path("corpus"),
         )
 
     @staticmethod

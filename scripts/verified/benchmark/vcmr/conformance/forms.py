@@ -11,18 +11,20 @@ from verified.benchmark.vcmr.synthetic import CLIPS
 
 def check_shapes(trial: Trial) -> None:
     """Encodings, scores and logits have the shapes of the contract, and are finite, also where weights are large."""
-    model, toy = trial.model(), trial.toy
+    model, corpus = trial.model(), trial.corpus
     require(model.config == trial.config(), "config: is another one than the model was given")
-    few = toy.count - 3
-    tokens, mask = toy.all_queries
+    few = corpus.count - 3
+    tokens, mask = corpus.all_queries
     queries, videos = trial.encoded(model, (tokens[:few], mask[:few]))
     for name, tensor in queries.items():
         require(len(tensor) == few, f"encode_queries: {name!r} has {len(tensor)} rows for {few} queries")
     for name, tensor in videos.items():
-        require(len(tensor) == toy.count, f"encode_videos: {name!r} has {len(tensor)} rows for {toy.count} videos")
+        require(
+            len(tensor) == corpus.count, f"encode_videos: {name!r} has {len(tensor)} rows for {corpus.count} videos"
+        )
     if not trial.cls.two_stage:
         scores = model.video_scores(queries, videos)
-        require(scores.shape == (few, toy.count), f"video_scores: shape {tuple(scores.shape)}, not [Q, V]")
+        require(scores.shape == (few, corpus.count), f"video_scores: shape {tuple(scores.shape)}, not [Q, V]")
         require(torch.isfinite(scores).all(), "video_scores: not finite")
     spans = trial.spans(model, queries, videos, [(0, 1), (1, 1), (2, 7)])
     for name in ("start", "end"):
@@ -34,7 +36,7 @@ def check_shapes(trial: Trial) -> None:
         require(spans.score.shape == (3,), "span_logits: score must be [P]")
         require(torch.isfinite(spans.score).all(), "span_logits: score is not finite")
     require(model.pair_bytes() > 0, "pair_bytes: not positive")
-    real = toy.all_videos[1].unsqueeze(0).expand(toy.count, -1, -1)
+    real = corpus.all_videos[1].unsqueeze(0).expand(corpus.count, -1, -1)
     large = trial.model()
     with torch.no_grad():
         for parameter in large.parameters():
@@ -44,7 +46,7 @@ def check_shapes(trial: Trial) -> None:
             values = answer[real] if answer.dim() == 3 else answer
             where = "" if torch.isfinite(values).all() else _where(answer, real)
             require(not where, f"{name}: not finite{which}{where}")
-        total = trial.losses(of, toy.training_batch())["total"]
+        total = trial.losses(of, corpus.training_batch())["total"]
         require(torch.isfinite(total), f"losses: not finite{which}")
 
 
@@ -60,7 +62,7 @@ def check_losses(trial: Trial) -> None:
     The batch stays as it was, each of its items counts, and bfloat16 (autocast) does not stop them.
     """
     model = trial.model()
-    whole = trial.toy.training_batch()
+    whole = trial.corpus.training_batch()
     single = Batch(**{name: value[:1] for name, value in vars(whole).items()})
     for batch, epoch in ((whole, 0), (whole, 1000), (single, 0), (single, 1000)):
         for training in (False, True):
@@ -79,7 +81,7 @@ def _check_items(trial: Trial, model: RetrievalModel, batch: Batch) -> None:
     """Other labels or other clips of any one item change the total."""
     total = trial.losses(model, batch)["total"]
     for item in range(len(batch.span)):
-        if trial.toy.all_videos[1][item].sum() < 2:
+        if trial.corpus.all_videos[1][item].sum() < 2:
             continue  # one clip: its labels cannot be others
         for name in ("span", "video"):
             changed = {field: value.clone() for field, value in vars(batch).items()}

@@ -10,8 +10,8 @@ from verified.benchmark.vcmr.synthetic import WORDS
 def check_pads(trial: Trial) -> None:
     """Clips behind the end of a video get no probability, also in training mode, and its own clips get some."""
     model = trial.model().double()
-    queries, videos = (doubled(padded) for padded in (trial.toy.all_queries, trial.toy.all_videos))
-    real = trial.toy.all_videos[1]
+    queries, videos = (doubled(padded) for padded in (trial.corpus.all_queries, trial.corpus.all_videos))
+    real = trial.corpus.all_videos[1]
     for name, shares in _shares(trial, model.eval(), queries, videos):
         share = shares[~real].max()
         require(share < 1e-6, f"span_logits: pads hold {share:.2g} of the {name} probability of a video")
@@ -30,12 +30,12 @@ def _shares(trial: Trial, model: RetrievalModel, queries: Padded, videos: Padded
 
 def check_changed_pads(trial: Trial) -> None:
     """What stands in the pads of queries and videos, NaN included, changes no answer and no loss."""
-    model, toy = trial.model(), trial.toy
+    model, corpus = trial.model(), trial.corpus
     expected = trial.answers(model)
-    batch = toy.training_batch()
+    batch = corpus.training_batch()
     total = trial.losses(model, batch)["total"].detach()
     for what, fill in (("noise", 1.0), ("large values", 1000.0), ("NaN", float("nan"))):
-        queries, videos = _refilled(toy.all_queries, fill), _refilled(toy.all_videos, fill)
+        queries, videos = _refilled(corpus.all_queries, fill), _refilled(corpus.all_videos, fill)
         require_same(trial.answers(model, queries), expected, f"{what} in the pads of queries changes it")
         require_same(trial.answers(model, None, videos), expected, f"{what} in the pads of videos changes it")
         query, _ = _refilled((batch.query, batch.query_mask), fill)
@@ -57,27 +57,27 @@ def _refilled(padded: Padded, fill: float) -> Padded:
 
 def check_batch_mates(trial: Trial) -> None:
     """What a query, a video or a pair is batched with, and in which order, does not change its answers."""
-    model, toy = trial.model(), trial.toy
+    model, corpus = trial.model(), trial.corpus
     queries, videos = trial.encoded(model)
     whole = trial.answers_of(model, queries, videos)
-    for index in range(toy.count):
-        query, _ = trial.encoded(model, taken(toy.all_queries, [index]))
+    for index in range(corpus.count):
+        query, _ = trial.encoded(model, taken(corpus.all_queries, [index]))
         alone = trial.answers_of(model, query, videos)
         require_same(alone, whole.of([index]), "other queries of the batch change the answers to a query")
-        _, video = trial.encoded(model, None, taken(toy.all_videos, [index]))
+        _, video = trial.encoded(model, None, taken(corpus.all_videos, [index]))
         alone = trial.answers_of(model, queries, video)
         require_same(alone, whole.of(slice(None), [index]), "other videos of the batch change the answers of a video")
-        pair = (index, (index * 3) % toy.count)
+        pair = (index, (index * 3) % corpus.count)
         for name, logits in zip(Spans._fields, trial.spans(model, queries, videos, [pair])):
             same = logits is None or close(logits[0], getattr(whole, name)[pair])
             require(same, f"span_logits: other pairs of the batch change a pair's {name}")
         for name, logits in zip(Spans._fields, trial.spans(model, queries, videos, [pair, pair])):
             same = logits is None or close(logits, getattr(whole, name)[pair].expand_as(logits))
             require(same, f"span_logits: a pair that is asked for twice has another {name}")
-    order = torch.randperm(toy.count, generator=torch.Generator().manual_seed(6)).tolist()
-    mixed = trial.answers(model, taken(toy.all_queries, order), taken(toy.all_videos, order))
+    order = torch.randperm(corpus.count, generator=torch.Generator().manual_seed(6)).tolist()
+    mixed = trial.answers(model, taken(corpus.all_queries, order), taken(corpus.all_videos, order))
     require_same(mixed, whole.of(order, order), "the order of a batch changes it")
-    for side, padded in (("query", toy.all_queries), ("video", toy.all_videos)):
+    for side, padded in (("query", corpus.all_queries), ("video", corpus.all_videos)):
         _check_twins(trial, model, side, padded)
 
 
@@ -103,7 +103,7 @@ def check_reading(trial: Trial) -> None:
     Each answer depends on query and video. Computed in float64, so that a small influence is not rounded away.
     """
     model = trial.model().double()
-    queries, videos = (doubled(padded) for padded in (trial.toy.all_queries, trial.toy.all_videos))
+    queries, videos = (doubled(padded) for padded in (trial.corpus.all_queries, trial.corpus.all_videos))
     expected = trial.answers(model, queries, videos).given()
     for side, padded, unit in (("query", queries, "token"), ("video", videos, "clip")):
         unread = set(expected)

@@ -9,13 +9,13 @@ from verified.benchmark.vcmr.conformance.trial import Trial, close, require
 
 def check_no_leak(trial: Trial) -> None:
     """VR and VCMR lists are the same whichever video is the true one; SVMR lists hold the true one alone."""
-    model, toy = trial.model(), trial.toy
+    model, corpus = trial.model(), trial.corpus
     # Whatever a model may have kept from training must not help it here.
-    trial.losses(model, toy.training_batch())
-    shifted = toy.moments((toy.true_video + 3) % toy.count)
+    trial.losses(model, corpus.training_batch())
+    shifted = corpus.moments((corpus.true_video + 3) % corpus.count)
     lists = []
-    for moments in (toy.moments(toy.true_video), shifted):
-        lists_by_task = engine.search(model, toy, toy.queries, moments, toy.searching, toy.ranked).tasks()
+    for moments in (corpus.moments(corpus.true_video), shifted):
+        lists_by_task = engine.search(model, corpus, corpus.queries, moments, corpus.searching, corpus.ranked).tasks()
         shown = lists_by_task["SVMR"].video
         require((shown[:, 0] == moments.video).all(), "SVMR: a list does not look into the true video")
         rest = (shown == moments.video[:, None]) | (shown == NO_VIDEO)

@@ -8,14 +8,14 @@ from verified.nn.optimisers import AdamW, parameter_groups
 
 OVERFIT_STEPS = 250
 LEARNED = 0.75
-"""Share of the toy moments that must be found after learning them by heart."""
+"""Share of the synthetic moments that must be found after learning them by heart."""
 
 
 def check_gradients(trial: Trial) -> None:
     """Some loss reaches every parameter that is trained, in training mode, and gradients are finite."""
     model = trial.model().train()
     for draws in range(12):
-        trial.losses(model, trial.toy.training_batch(draws), draws, epoch=1000 * (draws % 2))["total"].backward()
+        trial.losses(model, trial.corpus.training_batch(draws), draws, epoch=1000 * (draws % 2))["total"].backward()
     named = {id(parameter) for _, parameter in model.named_parameters()}
     hidden = [
         type(module).__name__
@@ -37,7 +37,7 @@ def check_overfitting(trial: Trial) -> None:
     It is learned in training mode, without dropout where the model has an option of that name.
     """
     more = {"dropout": 0.0} if hasattr(trial.config(), "dropout") else {}
-    model, batch = trial.model(1, **more), trial.toy.training_batch()
+    model, batch = trial.model(1, **more), trial.corpus.training_batch()
     before = trial.losses(model, batch)["total"].item()
     optimiser = AdamW(parameter_groups(model.named_parameters(), 0.0), lr=2e-3)
     for step in range(OVERFIT_STEPS):
@@ -58,14 +58,14 @@ def check_overfitting(trial: Trial) -> None:
 def _found(trial: Trial, model: RetrievalModel) -> dict[str, float]:
     """Shares of starts, ends and, where the model ranks videos, own videos that its answers put first."""
     answers = trial.answers(model)
-    query = torch.arange(trial.toy.count)
+    query = torch.arange(trial.corpus.count)
     right = {
-        "starts": answers.start[query, query].argmax(dim=1) == trial.toy.span[:, 0],
-        "ends": answers.end[query, query].argmax(dim=1) == trial.toy.span[:, 1],
+        "starts": answers.start[query, query].argmax(dim=1) == trial.corpus.span[:, 0],
+        "ends": answers.end[query, query].argmax(dim=1) == trial.corpus.span[:, 1],
     }
     if answers.video_scores is not None:
         right["videos"] = answers.video_scores.argmax(dim=1) == query
     if answers.score is not None:
-        slots = trial.toy.slots()
+        slots = trial.corpus.slots()
         right["videos"] = answers.score.gather(1, slots).argmax(dim=1) == 0
     return {what: answers.float().mean().item() for what, answers in right.items()}

@@ -24,7 +24,7 @@ def check_options(trial: Trial) -> None:
     Some options count only beside others (a share of something that is off), so each is tried beside changes of the
     others too. What changes no number on purpose is named in `technical_options`.
     """
-    trial.toy.negatives = max(trial.toy.negatives, NEGATIVES) if trial.cls.two_stage else 0
+    trial.corpus.negatives = max(trial.corpus.negatives, NEGATIVES) if trial.cls.two_stage else 0
     given = {name: getattr(trial.config(), name) for name in _own_options(trial)}
     for name, value in given.items():
         beside = [{other: next(_others(given[other]))} for other in given if other != name]
@@ -88,7 +88,7 @@ def _traits(trial: Trial, model: RetrievalModel, steps: list[int]) -> Traits | N
 
     None where it fails: at a width, say, that the number of heads does not divide.
     """
-    batch, scores = trial.toy.training_batch(), torch.tensor([[0.9, 0.5, 0.1]])
+    batch, scores = trial.corpus.training_batch(), torch.tensor([[0.9, 0.5, 0.1]])
     try:
         with torch.no_grad():
             traits = [*model.state_dict().values(), *trial.answers(model).given().values(), model.video_weights(scores)]

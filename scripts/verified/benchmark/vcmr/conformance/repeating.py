@@ -25,10 +25,10 @@ def check_repetition(trial: Trial) -> None:
 
     What was given is unchanged, and so are the model's mode, its trainable parameters and the global generators.
     """
-    model, toy = trial.model(), trial.toy
+    model, corpus = trial.model(), trial.corpus
     given = {
         f"encode_{side}: changes its {what} in place": (tensor, tensor.clone())
-        for side, padded in (("queries", toy.all_queries), ("videos", toy.all_videos))
+        for side, padded in (("queries", corpus.all_queries), ("videos", corpus.all_videos))
         for what, tensor in zip(("input", "mask"), padded)
     }
     _check_modes(trial, model)
@@ -52,12 +52,14 @@ def check_repetition(trial: Trial) -> None:
     beside = trial.answers_of(model, queries, videos)
     require_same(beside, first, "differs after another model of the class was built", torch.equal)
     trial.encoded(
-        model, (toy.all_queries[0][:2], toy.all_queries[1][:2]), (toy.all_videos[0][3:5], toy.all_videos[1][3:5])
+        model,
+        (corpus.all_queries[0][:2], corpus.all_queries[1][:2]),
+        (corpus.all_videos[0][3:5], corpus.all_videos[1][3:5]),
     )
     again = trial.answers_of(model, queries, videos)
     require_same(again, first, "differs after other queries and videos were encoded", torch.equal)
     model.train()
-    trial.losses(model, toy.training_batch())
+    trial.losses(model, corpus.training_batch())
     again = trial.answers(model.eval())
     require_same(again, first, "differs when it is computed again", torch.equal)
 
@@ -98,7 +100,7 @@ def check_determinism(trial: Trial) -> None:
     totals = []
     for seed, model in enumerate(models):
         _seed_globally(seed)
-        losses = trial.losses(model, trial.toy.training_batch())
+        losses = trial.losses(model, trial.corpus.training_batch())
         losses["total"].backward()
         totals.append({name: float(value.detach()) for name, value in losses.items()})
     require(totals[0] == totals[1], "losses: without dropout they depend on the global seed; draw from `generator`")
@@ -111,7 +113,7 @@ def check_determinism(trial: Trial) -> None:
         _seed_globally(seed)
         torch.manual_seed(0)
         before = _drawn_by_others()
-        trained.append(float(trial.losses(model.train(), trial.toy.training_batch())["total"].detach()))
+        trained.append(float(trial.losses(model.train(), trial.corpus.training_batch())["total"].detach()))
         require(_drawn_by_others() == before, "losses: draw from NumPy's or Python's global generator, or set its seed")
         states.append(_after_losses(trial, model, seed))
     for which, one, other in zip(("torch's global generator", "the generator that they are given"), *states):
@@ -123,7 +125,7 @@ def _after_losses(trial: Trial, model: RetrievalModel, seed: int) -> tuple[list[
     """Where torch's global generator and the given one stand after losses that began with a seed."""
     torch.manual_seed(seed)
     given = torch.Generator().manual_seed(seed)
-    model.losses(trial.toy.training_batch(), epoch=0, step=0, generator=given)
+    model.losses(trial.corpus.training_batch(), epoch=0, step=0, generator=given)
     return torch.get_rng_state().tolist(), given.get_state().tolist()
 
 
@@ -135,14 +137,14 @@ def _seed_globally(seed: int) -> None:
 
 def check_precision(trial: Trial) -> None:
     """Answers and loss in float32 agree with those in float64, and no answer is rounded to half of its digits."""
-    model, toy = trial.model(), trial.toy
+    model, corpus = trial.model(), trial.corpus
     double = trial.model().double()
-    answers = trial.answers(double, doubled(toy.all_queries), doubled(toy.all_videos))
+    answers = trial.answers(double, doubled(corpus.all_queries), doubled(corpus.all_videos))
     _check_steps(trial, double, answers)
     require_same(trial.answers(model), answers, "differs between float32 and float64", _agrees)
-    if {value.dtype for value in double.encode_videos(*doubled(toy.all_videos)).values()} & {torch.float32}:
+    if {value.dtype for value in double.encode_videos(*doubled(corpus.all_videos)).values()} & {torch.float32}:
         return  # encoders with a precision of their own: no losses in float64
-    batch = toy.training_batch()
+    batch = corpus.training_batch()
     wide = Batch(
         doubled((batch.query, batch.query_mask))[0],
         batch.query_mask,
@@ -157,7 +159,7 @@ def check_precision(trial: Trial) -> None:
 def _check_steps(trial: Trial, double: RetrievalModel, answers: Answers) -> None:
     """A change of 1e-7 in what is read moves most of the answers; where 16 bits are on the way, hardly any."""
     draw = torch.Generator().manual_seed(8)
-    queries, videos = doubled(trial.toy.all_queries), doubled(trial.toy.all_videos)
+    queries, videos = doubled(trial.corpus.all_queries), doubled(trial.corpus.all_videos)
     for side in ("query", "video"):
         moved = queries, videos
         model = double
@@ -168,7 +170,7 @@ def _check_steps(trial: Trial, double: RetrievalModel, answers: Answers) -> None
         else:  # token ids: their vectors move
             model = trial.model().double()
             for table in model.modules():
-                if isinstance(table, torch.nn.Embedding) and table.num_embeddings == trial.toy.sizes["vocabulary"]:
+                if isinstance(table, torch.nn.Embedding) and table.num_embeddings == trial.corpus.sizes["vocabulary"]:
                     table.weight.data = _nudged(table.weight.data, draw)
         for (name, before), after in zip(answers.given().items(), trial.answers(model, *moved).given().values()):
             share = (before != after)[before > PADS].double().mean()
@@ -191,7 +193,7 @@ def check_state(trial: Trial) -> None:
     trial.answers(model)  # a memory of these answers must not outlive the training
     optimiser = AdamW(parameter_groups(model.named_parameters(), 0.0), lr=1e-2)
     for step in range(3):
-        trial.losses(model.train(), trial.toy.training_batch(step))["total"].backward()
+        trial.losses(model.train(), trial.corpus.training_batch(step))["total"].backward()
         optimiser.step()
     require_same(
         trial.answers(_loaded(trial, model)),
@@ -202,7 +204,7 @@ def check_state(trial: Trial) -> None:
     totals = []
     for one in (model, _loaded(trial, model)):
         torch.manual_seed(4)
-        totals.append(float(trial.losses(one.train(), trial.toy.training_batch(9), draws=9)["total"].detach()))
+        totals.append(float(trial.losses(one.train(), trial.corpus.training_batch(9), draws=9)["total"].detach()))
     require(totals[0] == totals[1], "losses: go on otherwise after saving and loading than without")
 
 

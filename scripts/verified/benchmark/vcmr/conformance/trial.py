@@ -1,4 +1,4 @@
-"""A small model of one class with its toy corpus, and how two of its answers are compared."""
+"""A small model of one class with its synthetic corpus, and how two of its answers are compared."""
 
 from collections.abc import Callable
 from itertools import product
@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from verified.benchmark.vcmr.contract import Batch, Encoded, ModelConfig, RetrievalModel, Spans
-from verified.benchmark.vcmr.synthetic import Toy
+from verified.benchmark.vcmr.synthetic import SyntheticCorpus
 
 TOLERANCE = 1e-4
 """Largest difference that rounding may make between one way of batching and another, relative to 1 + the number."""
@@ -50,16 +50,16 @@ class Answers(NamedTuple):
 
 
 class Trial:
-    """A small model of one class and a toy corpus in the form it asks for."""
+    """A small model of one class and a synthetic corpus in the form it asks for."""
 
     def __init__(self, cls: type[RetrievalModel], options: dict | None = None):
         self.cls, self.options = cls, {**cls.small, **(options or {})}
-        self.toy = Toy(cls)
-        self.own_pairs = [(index, index) for index in range(self.toy.count)]
+        self.corpus = SyntheticCorpus(cls)
+        self.own_pairs = [(index, index) for index in range(self.corpus.count)]
 
     def config(self, **more: int | float) -> ModelConfig:
         """The config of a small model, with `more` sizes or options in the place of the usual ones."""
-        return self.cls.Config(**{**self.toy.sizes, **self.options, **more})
+        return self.cls.Config(**{**self.corpus.sizes, **self.options, **more})
 
     def model(self, seed: int = 1, **more: int | float) -> RetrievalModel:
         """A fresh model in evaluation mode (no dropout)."""
@@ -74,10 +74,10 @@ class Trial:
     def encoded(
         self, model: RetrievalModel, queries: Padded | None = None, videos: Padded | None = None
     ) -> tuple[Encoded, Encoded]:
-        """Encodings of these queries and videos, or of all of the toy corpus."""
+        """Encodings of these queries and videos, or of all of the synthetic corpus."""
         with torch.no_grad():
-            encoded = model.encode_queries(*(queries or self.toy.all_queries))
-            both = encoded, model.encode_videos(*(videos or self.toy.all_videos))
+            encoded = model.encode_queries(*(queries or self.corpus.all_queries))
+            both = encoded, model.encode_videos(*(videos or self.corpus.all_videos))
         if next(model.parameters()).dtype == torch.float64:  # an encoder that computes in a precision of its own
             queried, filmed = ({name: _doubled(value) for name, value in encoded.items()} for encoded in both)
             return queried, filmed
@@ -105,7 +105,7 @@ class Trial:
         return Answers._make((scores, *grids))
 
     def answers(self, model: RetrievalModel, queries: Padded | None = None, videos: Padded | None = None) -> Answers:
-        """What the model answers to these queries and videos, or to all of the toy corpus."""
+        """What the model answers to these queries and videos, or to all of the synthetic corpus."""
         return self.answers_of(model, *self.encoded(model, queries, videos))
 
 

@@ -7,7 +7,7 @@ with job(snakemake):
     from verified.io.jsonl import write_json
 
     settings = snakemake.params.settings
-    rows = test_rows(snakemake.input.rows, snakemake.params.films["test_split"])
+    rows = test_rows(snakemake.input.rows, snakemake.params.movies["test_split"])
     write_json(
         snakemake.output.metrics,
         measure_baselines(

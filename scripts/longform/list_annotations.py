@@ -1,4 +1,4 @@
-"""Check the rows of a data set of films (see rules/longform.smk)."""
+"""Check the rows of a data set of movies (see rules/longform.smk)."""
 
 from verified.runtime.job import job
 
@@ -6,7 +6,7 @@ with job(snakemake) as log:
     from verified.benchmark.mad.experiment import collect_rows
     from verified.io.jsonl import write_json, write_jsonl
 
-    usable, excluded, counts = collect_rows(snakemake.params.films, dict(snakemake.input.items()))
+    usable, excluded, counts = collect_rows(snakemake.params.movies, dict(snakemake.input.items()))
     write_jsonl(snakemake.output.rows, usable)
     write_jsonl(snakemake.output.exclusions, excluded)
     write_json(snakemake.output.counts, counts)

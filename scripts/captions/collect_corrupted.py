@@ -1,4 +1,4 @@
-"""Join what the demo's engine falsified on purpose (see rules/captions.smk)."""
+"""Join what the demo's engine corrupted on purpose (see rules/captions.smk)."""
 
 from verified.runtime.job import job
 
@@ -6,4 +6,4 @@ with job(snakemake):
     from verified.io.jsonl import read_jsonl, write_jsonl
 
     rows = [row for path in (snakemake.input.statics, snakemake.input.dynamics) for row in read_jsonl(path)]
-    write_jsonl(snakemake.output.spoiled, rows)
+    write_jsonl(snakemake.output.corrupted, rows)

@@ -9,11 +9,11 @@ from refusals import refused
 from running import PROJECT, snakemake
 
 from verified.config import load
-from verified.config.evaluator import STAND_IN_FRAMES
-from verified.demo.stand_ins.card import EVENTS, UNSEEN, graded
-from verified.demo.stand_ins.image_backbone import Schedule, batches, train
-from verified.demo.stand_ins.labelled_frames import CLASSES, UNKNOWN, labelled_frame
-from verified.demo.stand_ins.paths import SHIPPED, shipped_backbone
+from verified.config.evaluator import PRETRAINED_FRAMES
+from verified.demo.pretrained.card import EVENTS, UNSEEN, graded
+from verified.demo.pretrained.image_backbone import Schedule, batches, train
+from verified.demo.pretrained.labelled_frames import CLASSES, UNKNOWN, labelled_frame
+from verified.demo.pretrained.paths import SHIPPED, shipped_backbone
 from verified.demo.tiny_evaluator.small_resnet import SIZE, STAGES
 from verified.demo.tiny_evaluator.world import world_item
 from verified.demo.world import draw_event, make_world
@@ -60,8 +60,8 @@ def test_a_configuration_starts_from_it_unless_told_otherwise():
     assert starting_checkpoint(trained).endswith("pretrained.safetensors") and not trained.evaluator.imported
     other = load({**demo, "evaluator": {"size": "mini/16", "umt_file": "umt.pth", "image_size": 32}})
     assert other.evaluator.checkpoint is None and other.evaluator.imported
-    assert read_header(shipped)[0].frames == STAND_IN_FRAMES
-    for misfit in ({"frames": 16}, {"size": "mini/16", "checkpoint": "stand-in"}):
+    assert read_header(shipped)[0].frames == PRETRAINED_FRAMES
+    for misfit in ({"frames": 16}, {"size": "mini/16", "checkpoint": "pretrained"}):
         with refused("tiny"):
             load({**demo, "evaluator": misfit})
     assert load({**demo, "evaluator": {"frames": 16, "checkpoint": None}}).evaluator.frames == 16
@@ -112,13 +112,13 @@ def test_the_rules_make_all_of_it(tmp_path):
         tmp_path,
         "--cores",
         "1",
-        "stand_ins",
+        "pretrained",
         "--config",
         f"evaluator={{{', '.join(small).replace('=', ': ')}}}",
-        config=PROJECT / "config" / "stand-ins.yaml",
+        config=PROJECT / "config" / "pretrained.yaml",
     )
     assert run.returncode == 0, run.stdout[-3000:]
-    built = tmp_path / "results" / "stand-ins"
+    built = tmp_path / "results" / "pretrained"
     card = read_json(built / "card.json")
     assert set(card) == set(CARD) and set(card["files"]) == set(CARD["files"])
     checkpoint = built / "evaluator" / "demo" / "pretrained.safetensors"
@@ -139,4 +139,4 @@ def test_a_run_outside_the_project_can_be_moved(tmp_path, monkeypatch):
         )
     assert names[0] == names[1]
     monkeypatch.chdir(PROJECT)
-    assert shipped_backbone() == "scripts/verified/demo/stand_ins/weights/image-backbone"
+    assert shipped_backbone() == "scripts/verified/demo/pretrained/weights/image-backbone"

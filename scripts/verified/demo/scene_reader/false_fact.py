@@ -1,4 +1,4 @@
-"""One fact made false: for captions that are spoiled on purpose and for disturbed captions."""
+"""One fact made false: for captions that are corrupted on purpose and for perturbed captions."""
 
 import random
 
@@ -18,7 +18,7 @@ def stated(facts: dict, kind: str) -> list[str]:
     return [name for name in names if facts.get("backgrounds" if name == "background" else name)]
 
 
-def falsify(facts: dict, name: str, rng: random.Random, known: dict | None = None) -> tuple[dict, list]:
+def false_fact(facts: dict, name: str, rng: random.Random, known: dict | None = None) -> tuple[dict, list]:
     """A copy of `facts` in which attribute `name` has another value, and [true value, false value].
 
     A new motion takes a direction of its own if it needs one, and drops what no longer applies. The new value is never

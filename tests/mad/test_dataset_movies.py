@@ -1,4 +1,4 @@
-"""A data set of the configuration as films: rendered videos, features of a small CLIP, every baseline, its tables."""
+"""A data set of the configuration as movies: rendered videos, features of a small CLIP, every baseline, its tables."""
 
 import pytest
 import yaml
@@ -41,13 +41,13 @@ def test_the_moments_of_the_corpus_are_the_rows(built):
     assert len(rows) == len(moments) == read_json(built / "longform" / "videos" / "counts.json")["usable"]
     for row in rows:
         moment = moments[row["id"]]
-        assert (row["film"], row["sentence"], row["split"]) == (moment["video"], moment["caption"], moment["split"])
+        assert (row["movie"], row["sentence"], row["split"]) == (moment["video"], moment["caption"], moment["split"])
         assert (row["start"], row["end"]) == (moment["start"], min(moment["end"], moment["duration"]))
 
 
-def test_its_tables_hold_the_baselines_and_no_printed_figure(built):
+def test_its_tables_hold_the_baselines_and_no_published_figure(built):
     tables = {table["key"]: table for table in read_json(built / "longform" / "tables.json")["tables"]}
     assert {"mad-1", "mad-2", "mad-3", "mad-4", "longform-annotations"} <= tables.keys()
     assert {row[1] for row in tables["mad-2"]["rows"]} == {"Oracle", "Random Chance", "Zero-shot"}
     assert {row[0] for row in tables["mad-1"]["rows"]} == {"Videos", "World"}
-    assert not any("printed" in row for table in tables.values() for row in table["rows"])
+    assert not any("published" in row for table in tables.values() for row in table["rows"])

@@ -32,7 +32,7 @@ with job(snakemake):
     statistics = []
     for path in map(Path, inputs.statistics):
         one = read_json(path)
-        comparable = one["kind"] == "films" and sets[path.parent.name]["comparable"]
+        comparable = one["kind"] == "movies" and sets[path.parent.name]["comparable"]
         statistics.append({**one, "comparable": comparable})
     tables = all_tables(
         statistics,

@@ -8,11 +8,11 @@ with job(snakemake):
     from verified.benchmark.mad.figures import draw_lengths, draw_moments
     from verified.io.jsonl import read_json
 
-    films = [one for one in map(read_json, snakemake.input.statistics) if one["kind"] == "films"]
+    movies = [one for one in map(read_json, snakemake.input.statistics) if one["kind"] == "movies"]
     output = snakemake.output
     splits = [
         (f"{one['title']}, {split}", one[split]["histograms"])
-        for one in films
+        for one in movies
         for split in ("train", "val/test")
         if split in one
     ]

@@ -1,11 +1,11 @@
-"""Write the card of the stand-ins (see rules/stand_ins.smk)."""
+"""Write the card of the pretrained weights (see rules/demo.smk)."""
 
 from pathlib import Path
 
 from verified.runtime.job import job
 
 with job(snakemake, snakemake.params.threads):
-    from verified.demo.stand_ins.card import write_card
+    from verified.demo.pretrained.card import write_card
     from verified.runtime.job import set_threads
     from verified.runtime.project import PROJECT
     from verified.tables.provenance import commit

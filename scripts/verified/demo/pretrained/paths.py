@@ -1,4 +1,4 @@
-"""Where the stand-ins that come with the workflow are.
+"""Where the weights that come with the workflow are.
 
 Inside the working folder their paths are relative to it, so that a project can be moved together with its results. For
 a run elsewhere they are absolute, so that such a run can be moved.

@@ -16,7 +16,7 @@ with job(snakemake):
     from verified.io.jsonl import write_json
 
     inputs, settings = snakemake.input, snakemake.params.settings
-    rows = test_rows(inputs.rows, snakemake.params.films["test_split"])
+    rows = test_rows(inputs.rows, snakemake.params.movies["test_split"])
     grid = make_grid(settings["grid"])
     features = LongFeatures(FeatureFile(inputs.frames), sentences=FeatureFile(inputs.sentences))
     metrics = measure_ranker(

@@ -32,7 +32,7 @@ rule train_image_backbone:
         "../scripts/demo/train_image_backbone.py"
 
 
-rule describe_stand_ins:
+rule describe_pretrained:
     """The card: what both tell apart on frames and events that they never saw, their digests, how they were made."""
     input:
         backbone=rules.train_image_backbone.output.weights,
@@ -44,9 +44,9 @@ rule describe_stand_ins:
     output:
         card=f"{HOME}/card.json",
     log:
-        f"logs/{settings.name}/describe_stand_ins.log",
+        f"logs/{settings.name}/describe_pretrained.log",
     benchmark:
-        f"logs/{settings.name}/describe_stand_ins.tsv"
+        f"logs/{settings.name}/describe_pretrained.tsv"
     conda:
         "../envs/evaluator.yaml"
     threads: settings.evaluator.threads
@@ -57,15 +57,15 @@ rule describe_stand_ins:
     params:
         threads=settings.evaluator.threads,
         plan={
-            "command": "make stand-ins",
+            "command": "make pretrained",
             "seed": settings.seed,
             **settings.evaluator.model_dump(mode="json", include=PRETRAINING_KEYS),
         },
     script:
-        "../scripts/demo/describe_stand_ins.py"
+        "../scripts/demo/describe_pretrained.py"
 
 
-rule stand_ins:
+rule pretrained:
     """Everything that comes with the workflow as pre-trained weights."""
     input:
-        rules.describe_stand_ins.output.card,
+        rules.describe_pretrained.output.card,

@@ -1,4 +1,4 @@
-"""Films of the demo's world: minutes of events, each with its full true caption; for some, a described sound track.
+"""Movies of the demo's world: minutes of events, each with its full true caption; for some, a described sound track.
 
 What is planted is written beside them (`truth.json`): the delay of each description, which was made for another cut,
 and which events a voice speaks over, or the description begins too late for. Only tests and the table of the collection
@@ -30,15 +30,15 @@ LINES = ("Where have you been?", "I told you so.", "Not now, please.", "We shoul
 SOUNDS = ("[a door slams]", "(thunder)", "[MUSIC FADES]")
 
 
-def render_films(source: dict, fps: int, seed: int, folder: str | Path) -> None:
-    """Write videos/, tracks/, manifest.csv (films of train), val.json, test.json and truth.json below `folder`."""
+def render_movies(source: dict, fps: int, seed: int, folder: str | Path) -> None:
+    """Write videos/, tracks/, manifest.csv (movies of train), val.json, test.json and truth.json below `folder`."""
     folder = Path(folder)
-    names = [f"film-{number:02d}" for number in range(1, source["films"] + 1)]
+    names = [f"film-{number:02d}" for number in range(1, source["movies"] + 1)]
     splits = assign_splits(names, source["train_share"], source["val_share"], derive_seed(seed, "longform"))
     rows: dict[str, list[dict]] = {"train": [], "val": [], "test": []}
     other_cuts = [name for name in names if splits[name] == "train"][: source["refused"]]
-    truth, manifest = {}, ["film,track,described,transcript,subtitles,split"]
-    for name in track(names, "films", len(names), "films"):
+    truth, manifest = {}, ["movie,track,described,transcript,subtitles,split"]
+    for name in track(names, "movies", len(names), "movies"):
         rng = random.Random(derive_seed(seed, "longform film", name))
         seconds = rng.randint(source["shortest"], source["longest"])
         world = make_world(derive_seed(seed, "longform"), name, seconds, fps)
@@ -52,7 +52,7 @@ def render_films(source: dict, fps: int, seed: int, folder: str | Path) -> None:
             events.append(
                 {
                     "id": f"{name}-{number:04d}",
-                    "film": name,
+                    "movie": name,
                     "sentence": sentence,
                     "duration": float(seconds),
                     **span,
@@ -63,19 +63,19 @@ def render_films(source: dict, fps: int, seed: int, folder: str | Path) -> None:
         if splits[name] == "train":
             files = [f"tracks/{name}{ending}" for ending in (".wav", ".described.wav", ".json", ".srt")]
             manifest.append(",".join([name, *files, "train"]))
-            truth[name] = _describe_film(events, seconds, name in other_cuts, seed, name, [folder / f for f in files])
+            truth[name] = _describe_movie(events, seconds, name in other_cuts, seed, name, [folder / f for f in files])
     for split in ("val", "test"):
         write_mad(folder / f"{split}.json", rows[split])
     write_text(folder / "manifest.csv", "\n".join(manifest) + "\n")
     write_text(folder / "truth.json", json.dumps(truth, indent=1) + "\n")
 
 
-def _describe_film(events: list[dict], seconds: int, other_cut: bool, seed: int, name: str, paths: list[Path]) -> dict:
-    """Write the film's track, the described one, its transcript and the subtitles; returns what is planted."""
+def _describe_movie(events: list[dict], seconds: int, other_cut: bool, seed: int, name: str, paths: list[Path]) -> dict:
+    """Write the movie's track, the described one, its transcript and the subtitles; returns what is planted."""
     random = generator(seed, "longform track", name)
-    film_sound = _sound(random, seconds)
+    movie_sound = _sound(random, seconds)
     delay = int(random.integers(-MOST_DELAY * TRACK_RATE, MOST_DELAY * TRACK_RATE + 1))
-    described = _moved(film_sound, delay)
+    described = _moved(movie_sound, delay)
     if other_cut:
         middle = len(described) // 2
         inserted = _sound(random, INSERTED)
@@ -99,7 +99,7 @@ def _describe_film(events: list[dict], seconds: int, other_cut: bool, seed: int,
             spoken_over.append(event["id"])
         elif draw < 0.2:
             subtitles.append((start, end, SOUNDS[int(random.integers(len(SOUNDS)))]))
-    write_wave(paths[0], film_sound, TRACK_RATE)
+    write_wave(paths[0], movie_sound, TRACK_RATE)
     write_wave(paths[1], described, TRACK_RATE)
     write_text(paths[2], json.dumps({"segments": segments}) + "\n")
     write_text(

@@ -1,4 +1,4 @@
-"""The stand-in for ResNet-152 with ImageNet's weights: a small ResNet, trained to classify what is in a frame.
+"""In place of ResNet-152 with ImageNet's weights: a small ResNet, trained to classify what is in a frame.
 
 As ImageNet's classes teach a network edges, textures and parts, the labels of the separate world teach this one what
 its things look like; the classifiers are thrown away and the pooled features stay. It is written in the form of a
@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from verified.demo.stand_ins.labelled_frames import CLASSES, labelled_frame
+from verified.demo.pretrained.labelled_frames import CLASSES, labelled_frame
 from verified.demo.tiny_evaluator.small_resnet import SIZE, STAGES, SmallResNet
 from verified.evaluator.vision import normalised
 from verified.io.jsonl import Row, write_json, write_jsonl
@@ -78,7 +78,7 @@ class Classifier(nn.Module):
 
 def run_training(schedule: Schedule, save_seconds: float, folder: str, record: str) -> None:
     """Train, grade, and write the folder and its log. While it runs, its state is saved beside the folder."""
-    owner = fingerprint(modules_digest("demo.stand_ins.image_backbone"), asdict(schedule), [])
+    owner = fingerprint(modules_digest("demo.pretrained.image_backbone"), asdict(schedule), [])
     state = TrainingState(Path(folder).with_name("unfinished-image-backbone.safetensors"), owner, save_seconds)
     model, rows = train(schedule, state)
     accuracy = graded(model, schedule.seed, GRADED, schedule.batch)

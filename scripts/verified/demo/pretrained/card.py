@@ -1,4 +1,4 @@
-"""The card of the stand-ins: how they were made, what they tell apart, their digests, and what they never saw."""
+"""The card of the shipped weights: how they were made, what they tell apart, their digests, what they never saw."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ EVENTS = 200
 """Unseen events that grade an evaluator."""
 UNSEEN = 10**9
 """Number of the first event that grades an evaluator: after those of any pre-training."""
-DISTURBED = 3
+PERTURBED = 3
 READINGS = ("z1", "margin", "similarity")
 NEVER_SEEN = (
     "No video, event or caption of a demo corpus: the separate world draws its events from seeds derived under names of"
@@ -30,11 +30,11 @@ NEVER_SEEN = (
 
 def unseen_items(seed: int, count: int, frames: int, size: int) -> Iterator[WorldItem]:
     """`count` events of the separate world that no pre-training saw."""
-    return (world_item(seed, UNSEEN + number, frames, size, DISTURBED) for number in range(count))
+    return (world_item(seed, UNSEEN + number, frames, size, PERTURBED) for number in range(count))
 
 
 def graded(model: NoiseEvaluator, seed: int, count: int) -> dict[str, dict[str, float]]:
-    """AUROC by kind of falsification and reading, true captions of unseen events against falsified ones."""
+    """AUROC by kind of corruption and reading, true captions of unseen events against corrupted ones."""
     model.eval()
     scores: dict[str, dict[str, list[float]]] = {kind: defaultdict(list) for kind in ("static", "dynamic")}
     progress = Progress("unseen events", count, "events")
@@ -43,11 +43,11 @@ def graded(model: NoiseEvaluator, seed: int, count: int) -> dict[str, dict[str, 
         readings, _ = moment_readings(model, torch.from_numpy(item.frames), captions)
         for name in READINGS:
             true, *false = readings[name].tolist()
-            for kind, values in zip(scores, (false[:DISTURBED], false[DISTURBED:])):
+            for kind, values in zip(scores, (false[:PERTURBED], false[PERTURBED:])):
                 scores[kind][name] += [true, *values]
         progress.step()
     progress.finish()
-    positive = np.tile([True] + [False] * DISTURBED, count)
+    positive = np.tile([True] + [False] * PERTURBED, count)
     return {
         kind: {name: round(auroc(np.array(values[name]), positive), 4) for name in READINGS}
         for kind, values in scores.items()
