@@ -30,7 +30,11 @@ def place_of(arguments: argparse.Namespace) -> Path:
 
 @command(
     "index",
-    "build the search index of a corpus, or bring it up to date with videos that are new, changed or gone",
+    "build the search index of a corpus or of a folder of videos, or bring it up to date with what is new or gone",
+    folder("videos", "a folder of videos and nothing else: no configuration is needed", metavar="FOLDER", nargs="?"),
+    option(
+        "--encoder", default="packaged", help="joint encoder of such a folder: packaged (default), a CLIP, a SigLIP"
+    ),
     *SNAKEMAKE,
     *PLACE,
     one_of(
@@ -46,6 +50,8 @@ def index(arguments: argparse.Namespace) -> int:
     from verified.search.paths import record_of
     from verified.search.store import MANIFEST, describe, read_manifest
 
+    if arguments.videos:
+        return _index_videos(arguments)
     folder = place_of(arguments)
     if arguments.export:
         from verified.search.export import export
@@ -70,6 +76,28 @@ def index(arguments: argparse.Namespace) -> int:
         if status := run_workflow(arguments, *anew, "--", record_of(folder)):
             return status
     print("\n".join([f"{folder}:", *(f"  {line}" for line in describe(read_manifest(folder)))]))
+    return 0
+
+
+def _index_videos(arguments: argparse.Namespace) -> int:
+    """Index a folder of videos, without a configuration, and say what is in the index and how it is asked."""
+    from verified.search.folder import index_videos
+    from verified.search.store import describe
+
+    if arguments.add or arguments.remove or arguments.export:
+        raise InputError(
+            "a folder of videos is indexed as it is", remedy="put files there or take them away; --export takes --index"
+        )
+    place = arguments.index or Path(f"{arguments.videos.resolve().name}.index")
+    quiet()
+    manifest = index_videos(arguments.videos, place, arguments.encoder)
+    shown = [f"{place}:", *(f"  {line}" for line in describe(manifest))]
+    for pair in manifest["duplicates"]:
+        shown.append(f"  nearly the same: {' and '.join(pair['videos'])} ({pair['share']:.0%} of the clips)")
+    for video, why in manifest["unreadable"].items():
+        shown.append(f"  cannot be read: {video} ({why['reason']})")
+    shown += [f'verified search --index {place} "a dog runs"', f"verified serve --index {place}"]
+    print("\n".join(shown))
     return 0
 
 

@@ -30,10 +30,11 @@ def thumbnails(path: str | Path, duration: float, width: int, height: int, count
     except VideoError as error:
         log.warning("thumbnails: %s", error)
         return []
-    return [(round(float(time), 2), _jpeg(frame)) for time, frame in zip(times, frames)]
+    return [(round(float(time), 2), jpeg(frame)) for time, frame in zip(times, frames)]
 
 
-def _jpeg(frame: np.ndarray) -> bytes:
+def jpeg(frame: np.ndarray) -> bytes:
+    """A JPEG file of a frame, uint8 RGB [H, W, 3]."""
     out = io.BytesIO()
     Image.fromarray(frame).save(out, "JPEG", quality=70)
     return out.getvalue()

@@ -1,0 +1,192 @@
+"""The index of a folder of videos and nothing else: no moments, no captions, no configuration, no training.
+
+Every video is looked at once (`survey`); each of its shots is a window of the index, so that what a search finds never
+reaches over a cut. A second run looks at new and changed files alone. Features of the clips stay in the index: by them
+near-duplicates are found, also of videos that come later.
+"""
+
+import hashlib
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from verified.corpus.video_folder import VideoFolder
+from verified.errors import InputError
+from verified.features import packaged
+from verified.features.backbones import load_backbone
+from verified.features.joint import joint_kind
+from verified.io.array_file import read_array
+from verified.io.files import file_digest
+from verified.io.video import VideoError
+from verified.runtime.intact import intact
+from verified.runtime.progress import Progress
+from verified.runtime.seals import replacing
+from verified.search.captions import FILE, write_captions
+from verified.search.duplicates import near_duplicates
+from verified.search.encoders import JOINT, JointEncoder, Window
+from verified.search.store import (
+    ADDED,
+    FORMAT,
+    MANIFEST,
+    add_segment,
+    changing,
+    finish,
+    kept_features,
+    present,
+    read_manifest,
+    sound_segments,
+    tidied,
+    without,
+    write_manifest,
+)
+from verified.search.survey import BETWEEN, Survey, survey
+
+log = logging.getLogger("verified")
+
+AT_ONCE = 600
+"""Clips after which what was done is put in force: a run that is killed has lost no more."""
+LONGEST_SPAN = 15
+"""Clips of the longest span that a search shows: half a minute."""
+
+
+def index_videos(videos: Path, folder: Path, encoder: str = packaged.BACKBONE) -> dict:
+    """Make the index in `folder` of the videos below the folder `videos`, or bring it up to date; its manifest.
+
+    What cannot be read is in the manifest as `unreadable`, {video: reason}. Raises InputError for a folder without
+    videos, an encoder that reads no sentences, and an index of something else.
+    """
+    listed = VideoFolder(videos)
+    if not listed.files:
+        raise InputError("no video in this folder", file=videos, remedy="name a folder of video files")
+    if encoder != packaged.BACKBONE and not joint_kind(encoder):
+        raise InputError(f"{encoder!r} reads no sentences", remedy="packaged, or a CLIP or SigLIP model")
+    with changing(folder):
+        manifest = _manifest(folder, videos, encoder)
+        sound_segments(folder, manifest)
+        if (folder / MANIFEST).is_file():
+            finish(folder, manifest)
+        stamps = {video: _stamp(path) for video, path in listed.paths.items()}
+        indexed = present(folder, manifest)
+        gone = {video for video, row in indexed.items() if stamps.get(video) != row["digest"]}
+        new = [video for video in stamps if video not in indexed or video in gone]
+        known = {video: why for video, why in manifest["unreadable"].items() if stamps.get(video) == why["stamp"]}
+        new = [video for video in new if video not in known]
+        log.info("index %s: %d videos stay, %d come, %d go", folder, len(indexed) - len(gone), len(new), len(gone))
+        manifest = {**without(folder, manifest, gone), "unreadable": known}
+        manifest["duplicates"] = [pair for pair in manifest["duplicates"] if not gone & {*pair["videos"]}]
+        for group in _surveyed(new, listed.paths, encoder, known):
+            manifest = _with(folder, manifest, group, listed.paths, stamps)
+        _no_captions(folder)
+        write_manifest(folder, tidied(folder, manifest, 0))
+        return read_manifest(folder)
+
+
+def _manifest(folder: Path, videos: Path, encoder: str) -> dict:
+    if (folder / MANIFEST).is_file():
+        manifest = read_manifest(folder)
+        if manifest.get("folder") != str(videos.resolve()):
+            raise InputError(
+                f"an index of {manifest.get('folder') or manifest['title']}", file=folder, remedy="give another --index"
+            )
+        if manifest["text_encoder"] == encoder:
+            return manifest
+        log.info("index %s: made anew, its encoder was %s", folder, manifest["text_encoder"])
+    return {
+        "format": FORMAT,
+        "identity": hashlib.sha256(repr([str(videos.resolve()), encoder]).encode()).hexdigest()[:16],
+        "model": JOINT,
+        "dataset": "",
+        "folder": str(videos.resolve()),
+        "title": videos.resolve().name,
+        "clip_seconds": BETWEEN,
+        "exact_clips": 200_000,
+        "features": None,
+        "checkpoint": "",
+        "text_encoder": encoder,
+        "spans": {"nms_threshold": 0.5, "min_pred_clips": 1, "max_pred_clips": LONGEST_SPAN},
+        "searched_videos": 100,
+        "dim": 0,
+        "next": 0,
+        "dropped": [],
+        "segments": [],
+        "unreadable": {},
+        "duplicates": [],
+        "here": None,
+    }
+
+
+def _stamp(path: Path) -> str:
+    facts = path.stat()
+    return f"{facts.st_size}-{facts.st_mtime_ns}"
+
+
+def _surveyed(
+    new: list[str], paths: dict[str, Path], encoder: str, unreadable: dict[str, dict]
+) -> Iterator[dict[str, Survey]]:
+    """What is seen in the videos, in groups of about `AT_ONCE` clips; why others cannot be read, in `unreadable`."""
+    backbone = load_backbone(encoder) if new else None
+    group: dict[str, Survey] = {}
+    progress = Progress("look at videos", len(new), "videos")
+    for video in new:
+        assert backbone is not None
+        try:
+            group[video] = survey(paths[video], backbone)
+        except VideoError as error:
+            log.warning("%s", error)
+            unreadable[video] = {"stamp": _stamp(paths[video]), "reason": error.reason}
+        progress.step()
+        if sum(len(clips) for one in group.values() for clips in one.clips) >= AT_ONCE:
+            yield group
+            group = {}
+    progress.finish()
+    if group:
+        yield group
+
+
+def _with(folder: Path, manifest: dict, group: dict[str, Survey], paths: dict[str, Path], stamps: dict) -> dict:
+    """The manifest with a group of videos, in force."""
+    (folder / ADDED).mkdir(exist_ok=True)
+    new = {video: np.concatenate(one.clips).astype(np.float16) for video, one in group.items()}
+    for video, features in new.items():
+        with replacing(kept_features(folder, video)) as temporary, temporary.open("wb") as out:
+            np.save(out, features)
+    every = {video: _kept(folder, video) for video in present(folder, manifest)} | new
+    encoder = JointEncoder(manifest["text_encoder"])
+    dim = encoder.dim(next(iter(new.values())).shape[1])
+
+    def items() -> Iterator[tuple]:
+        for video, one in group.items():
+            windows = [
+                Window(start, (end - start) / len(clips), clips) for (start, end), clips in zip(one.shots, one.clips)
+            ]
+            row = {
+                "video": video,
+                "path": str(paths[video].resolve()),
+                "sha256": file_digest(paths[video]),
+                "duration": round(one.duration, 3),
+                "digest": stamps[video],
+                "origin": "added",
+                "windows": [[window.offset, window.seconds] for window in windows],
+            }
+            yield row, encoder.encode(windows), one.pictures
+
+    manifest = add_segment(folder, {**manifest, "dim": dim}, items(), dim, np.zeros((0, dim), np.float32), 0)
+    found = near_duplicates(new, every, manifest["text_encoder"])
+    manifest = {**manifest, "duplicates": [*manifest["duplicates"], *found]}
+    _no_captions(folder)
+    write_manifest(folder, manifest)
+    return manifest
+
+
+def _no_captions(folder: Path) -> None:
+    with replacing(folder / FILE) as temporary:
+        write_captions(temporary, [])
+
+
+def _kept(folder: Path, video: str) -> np.ndarray:
+    """Features [clips, F] of the clips of a video in the index."""
+    path = kept_features(folder, video)
+    intact(path, required=True)
+    return np.array(read_array(path, 2, f"remove {folder} and index the videos again"))
