@@ -56,9 +56,10 @@ def parser() -> argparse.ArgumentParser:
     }
     for command in COMMANDS.values():
         family, _, action = command.words.rpartition(" ")
-        place = families[family] if family else commands
-        listed = {"help": command.help} if family else {}  # the overview lists the others
-        command.add_to(place.add_parser(action, description=command.help, **listed))
+        if family:
+            command.add_to(families[family].add_parser(action, help=command.help, description=command.help))
+        else:  # the overview has its line
+            command.add_to(commands.add_parser(action, description=command.help))
     return top
 
 

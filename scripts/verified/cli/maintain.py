@@ -195,14 +195,13 @@ def readme(arguments: argparse.Namespace) -> int:
 @command(
     "config-docs",
     "rewrite config/schema.json and the key table of config/README.md",
-    folder("--folder", "where the two files are (default: config)", default=Path("config")),
 )
 def config_docs(arguments: argparse.Namespace) -> None:
     """Write both files."""
     from verified.io.files import write_text
 
-    for name, text in generated(arguments.folder).items():
-        write_text(arguments.folder / name, text)
+    for name, text in generated(Path("config")).items():
+        write_text(Path("config", name), text)
 
 
 def generated(folder: Path) -> dict[str, str]:
