@@ -60,8 +60,7 @@ class Corpus:
 
 def build(folder: Path, videos: int, exact_clips: int) -> dict:
     """An index of made-up videos in `folder`; its manifest."""
-    from verified.runtime.seals import replacing
-    from verified.search.captions import FILE, write_captions
+    from verified.search.captions import write_captions
     from verified.search.encoders import Vectors
     from verified.search.store import FORMAT, add_segment, read_manifest, write_manifest
 
@@ -94,8 +93,7 @@ def build(folder: Path, videos: int, exact_clips: int) -> dict:
         "searched_videos": 100,
         "spans": {"min_pred_clips": 2, "max_pred_clips": 16, "nms_threshold": 0.5},
     }
-    with replacing(folder / FILE) as temporary:
-        write_captions(temporary, [])
+    write_captions(folder, [])
     write_manifest(folder, add_segment(folder, manifest, items(), DIM, corpus.queries(200, 1), 1))
     return read_manifest(folder)
 

@@ -22,5 +22,6 @@ with job(snakemake, snakemake.params.settings["threads"]) as log:
     manifest = update(folder, files, settings)
     for line in describe(manifest):
         log.info("%s", line)
-    shown = {key: manifest[key] for key in ("model", "dataset", "videos", "clips", "segments", "here")}
+    facts = ("model", "dataset", "videos", "clips", "segments", "ranking", "weights", "here")
+    shown = {key: manifest[key] for key in facts}
     write_json(snakemake.output.record, shown)

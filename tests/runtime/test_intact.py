@@ -206,7 +206,7 @@ def test_an_index_that_is_not_as_it_was_written_is_neither_asked_nor_exported_no
     index, tmp_path, capsys, damage
 ):
     names = index_files(index)
-    assert len(names) == 7
+    assert len(names) == 8
     commands = {
         "search": ["search", "a red thing", "--index", str(index)],
         "export": ["index", "--index", str(index), "--export", str(tmp_path / "out")],
@@ -216,6 +216,7 @@ def test_an_index_that_is_not_as_it_was_written_is_neither_asked_nor_exported_no
     for name in names:
         read_by = {
             "captions.jsonl": {"search"},
+            "sentences.safetensors": {"search"},
             "model": {"search"},
             "thumbnails.bin": {"add", "remove"},
         }.get(name.split("/")[-1].split("-")[0], {*commands})

@@ -193,13 +193,22 @@ def quiet() -> None:
     logging.disable_progress_bar()
 
 
+def _parts(parts: dict[str, float]) -> str:
+    """What each part puts into a score, the largest first, in hundredths."""
+    ordered = sorted(parts.items(), key=lambda part: -part[1])
+    return ", ".join(f"{name} {share:.2f}" for name, share in ordered if share >= 0.005)
+
+
 def shown(answer, hint: str) -> str:
     """An answer as a table of text, behind its hint, if there is one."""
-    lines = [hint] if hint else []
+    lines = [line for line in (answer.caution, hint) if line]
     if not answer.moments:
         return "\n".join([*lines, "no moment was found"])
     width = max(len(moment.video) for moment in answer.moments)
-    lines.append(f"{'':>3}  {'video':{width}}  {'from':>8}  {'to':>8}  {'score':>9}  nearest annotated caption")
+    found_by = [_parts(moment.parts) for moment in answer.moments]
+    by = max(map(len, [*found_by, "found by"]))
+    columns = f"{'':>3}  {'video':{width}}  {'from':>8}  {'to':>8}  {'score':>5}  {'found by':{by}}"
+    lines.append(f"{columns}  nearest annotated caption")
     for rank, moment in enumerate(answer.moments, start=1):
         caption = moment.caption
         text = ""
@@ -207,6 +216,7 @@ def shown(answer, hint: str) -> str:
             text = textwrap.shorten(caption["fine"] or caption["coarse"], LONGEST_CAPTION, placeholder=" …")
             text += "" if caption["overlap"] > 0 else f" (at {caption['start']:g}–{caption['end']:g} s)"
         lines.append(
-            f"{rank:>3}  {moment.video:{width}}  {moment.start:8.2f}  {moment.end:8.2f}  {moment.score:9.3g}  {text}"
+            f"{rank:>3}  {moment.video:{width}}  {moment.start:8.2f}  {moment.end:8.2f}  {moment.score:5.2f}"
+            f"  {found_by[rank - 1]:{by}}  {text}"
         )
     return "\n".join(lines)

@@ -1,13 +1,17 @@
-"""A sentence in, moments out: candidates from the index, spans from the model's own localiser.
+"""A sentence in, moments out: by what was written about the annotated ones, and by what the model sees in the clips.
 
-What happens to a query is what the benchmark does (`benchmark.vcmr.search`): the videos with the best clips, weighted
-probabilities of starts and ends in each, the best spans, suppression of those that overlap. Only the way to the videos
-differs, and where the index is exact it gives the same ones. A joint encoder has no localiser: there, and where a
-moment is the query ("more like this"), a span is the stretch of clips around the best one that are nearer to it than to
-the video's mean.
+What the model does with a query is what the benchmark does (`benchmark.vcmr.search`): the videos with the best clips,
+weighted probabilities of starts and ends in each, the best spans, suppression of those that overlap. Only the way to
+the videos differs, and where the index is exact it gives the same ones. A joint encoder has no localiser: there, and
+where a moment is the query ("more like this"), a span is the stretch of clips around the best one that are nearer to it
+than to the video's mean.
+
+The annotated moments whose captions are nearest to the sentence join the spans that the model found, and all of them
+are scored by captions and clips together (see `fusion`).
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +19,7 @@ import torch
 
 from verified.benchmark.lists import NO_VIDEO, Lists
 from verified.benchmark.nms import suppress
+from verified.benchmark.tiou import tiou
 from verified.benchmark.vcmr.contract import Encoded, RetrievalModel
 from verified.benchmark.vcmr.decode import best_spans
 from verified.benchmark.vcmr.metrics import DEPTH
@@ -22,6 +27,8 @@ from verified.benchmark.vcmr.search import SearchSettings, localise
 from verified.errors import InputError
 from verified.search.captions import Captions
 from verified.search.encoders import JOINT, Encoder, JointEncoder, ModelEncoder
+from verified.search.fusion import above_average, shares, standing_out
+from verified.search.origin import caution
 from verified.search.presence import presence
 from verified.search.segments import Segment
 from verified.search.sound import sound
@@ -29,6 +36,12 @@ from verified.search.store import opened, read_manifest
 
 LONGEST_QUERY = 2000
 """Characters of a query; what is behind them would be cut by any encoder."""
+POOL = 200
+"""Annotated moments, the nearest by their captions, that the clips are asked about."""
+SAME = 0.5
+"""tIoU from which a span that the model found is the annotated moment."""
+BACKGROUND = 200
+"""Windows at most whose clips say what is usual in the corpus."""
 
 
 @dataclass(frozen=True)
@@ -50,12 +63,14 @@ class Moment:
     """Seconds."""
     end: float
     score: float
-    """The benchmark's VCMR score; of a joint encoder, and of moments like another, the cosine."""
+    """From 0, no nearer to the query than an average moment, to 1; of moments like another, the cosine."""
     similarity: float
-    """Largest cosine of a clip of the window with the query."""
+    """Largest cosine of a clip with the query: of the moment's, or of the window that the model found it in."""
     caption: dict | None
     """The nearest annotated moment: start, end, coarse, fine, overlap (tIoU)."""
     duration: float
+    parts: dict[str, float] = field(default_factory=dict)
+    """What each part puts into the score: `words`, `fine` and `coarse` captions, and the model by its name."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +81,8 @@ class Answer:
     moments: list[Moment]
     here: float | None
     """Probability that the corpus has it, where the index can tell at all (see `here`)."""
+    caution: str = ""
+    """What is to be said first of a ranking that is no better than chance (see `origin`)."""
 
     def plain(self) -> dict:
         """As JSON values."""
@@ -80,7 +97,7 @@ class Index:
         self.manifest = manifest or read_manifest(self.folder)
         self.encoder = encoder or encoder_of(self.folder, self.manifest)
         self.segments: list[Segment] = opened(self.folder, self.manifest)
-        self.captions = Captions(self.folder)
+        self.captions = Captions.opened(self.folder)
         self.positions = {
             row["video"]: (number, position)
             for number, segment in enumerate(self.segments)
@@ -88,6 +105,8 @@ class Index:
             if row["video"] not in self.manifest["segments"][number]["removed"]
         }
         """Where the row of each video is: segment, position in its `videos`."""
+        self.weights: dict[str, float] = self.manifest.get("weights", {})
+        """Of the parts of a search, by name (see `fusion`); none in an index that is being made."""
         self.clips = sum(entry["rows"] for entry in self.manifest["segments"])
 
     def row(self, video: str) -> dict:
@@ -112,9 +131,84 @@ class Index:
             raise InputError(f"a query of {len(text)} characters", remedy=f"at most {LONGEST_QUERY}")
         query = self.encoder.query(text)
         candidates = self.candidates(vector_of(query), self.manifest["searched_videos"], only=video)
-        moments = self.moments(query, candidates, top)
-        here = None if video else presence(self.manifest["here"], candidates, moments)
-        return Answer(text, moments, here)
+        located = self.moments(query, candidates, DEPTH)
+        here = None if video else presence(self.manifest["here"], candidates, located)
+        moments, written = self.fused(text, vector_of(query), located, top, video)
+        return Answer(text, moments, here, caution(self.manifest["ranking"], written))
+
+    def fused(
+        self, text: str, query: np.ndarray, located: list[Moment], top: int, only: str | None
+    ) -> tuple[list[Moment], bool]:
+        """The `top` of the spans that the model found and the annotated moments, scored by captions and clips.
+
+        Also whether any of them was scored by what was written about it.
+        """
+        weights, model = self.weights, self.manifest["model"]
+        written = {name: above_average(scores) for name, scores in self.captions.scores(text).items()}
+        rows = self.captions.all
+        near = sum((weights[name] * scores for name, scores in written.items()), np.zeros(len(rows)))
+        allowed = [at for at in np.argsort(-near, kind="stable") if self._searched(rows[at]["video"], only)]
+        pool = {int(at): None for at in allowed[:POOL] if near[at] > 0}
+        unwritten = []
+        for moment in located:
+            at = self.captions.same(moment.video, moment.start, moment.end, SAME)
+            unwritten.append(moment) if at is None else pool.setdefault(at)
+        annotated = [self._annotated(rows[at], query) for at in pool]
+        found = [*annotated, *unwritten]
+        if not found:
+            return [], False
+        chosen = np.array(list(pool), int)
+        parts = {name: np.concatenate([scores[chosen], np.zeros(len(unwritten))]) for name, scores in written.items()}
+        parts[model] = standing_out(np.array([one.similarity for one in found]), self._background @ query)
+        put = shares(parts, weights)
+        total = sum(put.values(), np.zeros(len(found)))
+        # Without captions the model's own order stands: its spans of a window share the window's similarity.
+        order = np.argsort(-total, kind="stable") if pool else np.arange(len(found))
+        moments: list[Moment] = []
+        for at in order:
+            if len(moments) == top:
+                break
+            one = found[at]
+            if not any(self._overlapping(one, other) for other in moments):
+                shown = {name: round(float(values[at]), 4) for name, values in put.items()}
+                moments.append(replace(one, score=round(float(total[at]), 4), parts=shown))
+        return moments, bool(pool)
+
+    def _searched(self, video: str, only: str | None) -> bool:
+        return video in self.positions and only in (None, video)
+
+    def _overlapping(self, one: Moment, other: Moment) -> bool:
+        threshold = self.manifest["spans"]["nms_threshold"]
+        return one.video == other.video and tiou(one.start, one.end, other.start, other.end) > threshold
+
+    def _annotated(self, row: dict, query: np.ndarray) -> Moment:
+        """An annotated moment, with the largest cosine of its clips with a query [D]."""
+        video, start, end = row["video"], row["start"], row["end"]
+        similarity = -1.0
+        for number, window in self.windows(video):
+            segment = self.segments[number]
+            vectors, first = segment.search_vectors(window), segment.offset[window]
+            begins = first + np.arange(len(vectors)) * segment.seconds[window]
+            inside = vectors[(begins < end) & (begins + segment.seconds[window] > start)]
+            similarity = max([similarity, *(inside @ query)])
+        return Moment(
+            video, start, end, 0.0, float(similarity), {**row, "overlap": 1.0}, self.row(video).get("duration") or end
+        )
+
+    @cached_property
+    def _background(self) -> np.ndarray:
+        """[clips, D] of windows at even distances through the index."""
+        places = [
+            (number, int(window))
+            for number, segment in enumerate(self.segments)
+            for window in np.flatnonzero(segment.present)
+        ]
+        picked = places[:: max(1, len(places) // BACKGROUND)]
+        return np.concatenate([self.segments[number].search_vectors(window) for number, window in picked])
+
+    def clip_vectors(self, video: str) -> np.ndarray:
+        """[clips, D] of all windows of a video."""
+        return np.concatenate([self.segments[number].search_vectors(at) for number, at in self.windows(video)])
 
     def like(self, video: str, start: float, end: float, top: int = 10) -> Answer:
         """Moments whose clips are nearest to the mean of the clips in [start, end) seconds of a video."""

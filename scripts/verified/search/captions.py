@@ -1,14 +1,26 @@
-"""The annotated moments of a corpus, and which of them is nearest to a span that was found."""
+"""The annotated moments of a corpus: which of them a sentence describes, and which is nearest to a span.
+
+A sentence is compared with what was written in three ways: the words it shares with a moment's captions (BM25), and
+the cosine of its sentence vector with that of the fine and of the coarse caption.
+"""
 
 from collections.abc import Iterable
+from functools import cached_property
 from pathlib import Path
+
+import numpy as np
 
 from verified.benchmark.tiou import tiou
 from verified.io.fig import COG_KEYS, read_fig
 from verified.io.jsonl import read_jsonl, write_jsonl
+from verified.nn.checkpoint import Form, load, save
+from verified.runtime.seals import replacing
 from verified.search.sound import sound
+from verified.search.words import Words
 
-FILE = "captions.jsonl"
+FILE, SENTENCES = "captions.jsonl", "sentences.safetensors"
+FORM = Form("sentence vectors of an index", 1, "remove the folder of the index and build it again: verified index")
+KINDS = ("fine", "coarse")
 
 
 def annotated(files: Iterable[str | Path]) -> list[dict]:
@@ -43,29 +55,95 @@ def coarse(file: str | Path, split: str = "") -> list[dict]:
     ]
 
 
-def write_captions(path: Path, rows: list[dict]) -> None:
-    """Write them into an index."""
-    write_jsonl(path, rows)
+def write_captions(folder: Path, rows: list[dict]) -> None:
+    """Write them into an index, with their sentence vectors; texts that the index has are not encoded again.
+
+    The vectors come first, and those of former captions stay until the next change: whatever captions are in force
+    when it is killed, their vectors are there.
+    """
+    import torch
+
+    wanted = {text for row in rows for kind in KINDS if (text := row[kind])}
+    known: dict[str, np.ndarray] = {}
+    if (folder / FILE).is_file() and (folder / SENTENCES).is_file():
+        useful = wanted | {row[kind] for row in read_jsonl(folder / FILE, KINDS) for kind in KINDS}
+        known = {text: vector for text, vector in stored_vectors(folder).items() if text in useful}
+    if new := sorted(wanted - known.keys()):
+        from verified.nn.sentences import encode
+
+        known |= zip(new, encode(new, threads=torch.get_num_threads()).astype(np.float16))
+    texts = sorted(known)
+    stacked = np.stack([known[text] for text in texts]) if texts else np.zeros((0, 0), np.float16)
+    with replacing(folder / SENTENCES) as temporary:
+        save(temporary, FORM, {"vectors": torch.from_numpy(stacked)}, {"texts": texts})
+    with replacing(folder / FILE) as temporary:
+        write_jsonl(temporary, rows)
+
+
+def stored_vectors(folder: Path) -> dict[str, np.ndarray]:
+    """Sentence vectors, float16 [D] of length 1, by text."""
+    sound(folder, SENTENCES)
+    tensors, facts = load(folder / SENTENCES, FORM)
+    return dict(zip(facts["texts"], tensors["vectors"].numpy()))
 
 
 class Captions:
-    """The annotated moments of an index, by video."""
+    """The annotated moments of an index."""
 
-    def __init__(self, folder: Path):
-        self.rows: dict[str, list[dict]] = {}
+    def __init__(self, rows: list[dict], vectors: dict[str, np.ndarray]):
+        self.all = rows
+        self._of_video: dict[str, list[int]] = {}
+        for at, row in enumerate(rows):
+            self._of_video.setdefault(row["video"], []).append(at)
+        self._texts = sorted({row[kind] for row in rows for kind in KINDS if row[kind]})
+        self._stacked = np.stack([vectors[text] for text in self._texts]) if self._texts else np.zeros((0, 0))
+        place = {text: at for at, text in enumerate(self._texts)}
+        self._places = {kind: np.array([place.get(row[kind], -1) for row in rows], int) for kind in KINDS}
+
+    @classmethod
+    def opened(cls, folder: Path) -> "Captions":
+        """Those of the index in `folder`."""
         sound(folder, FILE)
-        for row in read_jsonl(folder / FILE, ("video", "start", "end", "coarse", "fine")):
-            self.rows.setdefault(row["video"], []).append(row)
+        rows = read_jsonl(folder / FILE, ("video", "start", "end", *KINDS))
+        return cls(rows, stored_vectors(folder))
+
+    @cached_property
+    def _words(self) -> Words:
+        return Words([f"{row['fine']}\n{row['coarse']}" for row in self.all])
+
+    def scores(self, sentence: str) -> dict[str, np.ndarray]:
+        """How near each annotated moment is to a sentence, [moments] from 0 to 1, by what it is compared with: `words`,
+        and the captions, `fine` and `coarse`, that the corpus has."""
+        if not self._texts:
+            return {}
+        import torch
+
+        from verified.nn.sentences import encode
+
+        [vector] = encode([sentence], threads=torch.get_num_threads())
+        cosines = np.append(self._stacked.astype(np.float32) @ vector, 0.0)  # the last is of what was not written
+        scores = {"words": self._words.scores(sentence)}
+        return scores | {kind: cosines[places].clip(0, 1) for kind, places in self._places.items() if places.max() >= 0}
 
     def nearest(self, video: str, start: float, end: float) -> dict | None:
         """The moment of `video` that overlaps [start, end) seconds by the largest tIoU, with it as `overlap`; of those
         that do not overlap, the one with the nearest middle; None in a video without moments."""
-        rows = self.rows.get(video)
-        if not rows:
+        if video not in self._of_video:
             return None
+        at, overlap = self._nearest(video, start, end)
+        return {**self.all[at], "overlap": round(overlap, 3)}
 
-        def nearness(row: dict) -> tuple[float, float]:
+    def same(self, video: str, start: float, end: float, least: float) -> int | None:
+        """The position of that moment in `all`, if it overlaps by at least `least`."""
+        if video not in self._of_video:
+            return None
+        at, overlap = self._nearest(video, start, end)
+        return at if overlap >= least else None
+
+    def _nearest(self, video: str, start: float, end: float) -> tuple[int, float]:
+        def nearness(at: int) -> tuple[float, float]:
+            row = self.all[at]
             return float(tiou(row["start"], row["end"], start, end)), -abs(row["start"] + row["end"] - start - end)
 
-        best = max(rows, key=nearness)
-        return {**best, "overlap": round(nearness(best)[0], 3)}
+        best = max(self._of_video[video], key=nearness)
+        return best, nearness(best)[0]

@@ -23,9 +23,11 @@ from verified.io.video import VideoError
 from verified.runtime.intact import intact
 from verified.runtime.progress import Progress
 from verified.runtime.seals import replacing
-from verified.search.captions import FILE, write_captions
+from verified.search.captions import write_captions
 from verified.search.duplicates import near_duplicates
 from verified.search.encoders import JOINT, JointEncoder, Window
+from verified.search.fusion import weights_of
+from verified.search.origin import ranking_of, skill
 from verified.search.store import (
     ADDED,
     FORMAT,
@@ -78,7 +80,7 @@ def index_videos(videos: Path, folder: Path, encoder: str = packaged.BACKBONE) -
         manifest["duplicates"] = [pair for pair in manifest["duplicates"] if not gone & {*pair["videos"]}]
         for group in _surveyed(new, listed.paths, encoder, known):
             manifest = _with(folder, manifest, group, listed.paths, stamps)
-        _no_captions(folder)
+        write_captions(folder, [])
         write_manifest(folder, tidied(folder, manifest, 0))
         return read_manifest(folder)
 
@@ -93,6 +95,7 @@ def _manifest(folder: Path, videos: Path, encoder: str) -> dict:
         if manifest["text_encoder"] == encoder:
             return manifest
         log.info("index %s: made anew, its encoder was %s", folder, manifest["text_encoder"])
+    ranking = ranking_of(JOINT, None, [])
     return {
         "format": FORMAT,
         "identity": hashlib.sha256(repr([str(videos.resolve()), encoder]).encode()).hexdigest()[:16],
@@ -113,6 +116,8 @@ def _manifest(folder: Path, videos: Path, encoder: str) -> dict:
         "segments": [],
         "unreadable": {},
         "duplicates": [],
+        "ranking": ranking,
+        "weights": weights_of(JOINT, skill(ranking), joint=True),
         "here": None,
     }
 
@@ -175,14 +180,9 @@ def _with(folder: Path, manifest: dict, group: dict[str, Survey], paths: dict[st
     manifest = add_segment(folder, {**manifest, "dim": dim}, items(), dim, np.zeros((0, dim), np.float32), 0)
     found = near_duplicates(new, every, manifest["text_encoder"])
     manifest = {**manifest, "duplicates": [*manifest["duplicates"], *found]}
-    _no_captions(folder)
+    write_captions(folder, [])
     write_manifest(folder, manifest)
     return manifest
-
-
-def _no_captions(folder: Path) -> None:
-    with replacing(folder / FILE) as temporary:
-        write_captions(temporary, [])
 
 
 def _kept(folder: Path, video: str) -> np.ndarray:

@@ -146,7 +146,7 @@ def application(folder: Path, token: str = "", host: str = "127.0.0.1") -> Starl
                 for moment in answer.plain()["moments"]
             ]
             told = hint(index.manifest["here"], answer.here) if not request.query_params.get("video") else ""
-            return JSONResponse({"query": answer.query, "moments": shown, "here": answer.here, "hint": told})
+            return JSONResponse({**answer.plain(), "moments": shown, "hint": told})
         except InputError as error:
             return JSONResponse({"problem": error.problem, "remedy": error.remedy or ""}, status_code=400)
 
@@ -167,7 +167,7 @@ def application(folder: Path, token: str = "", host: str = "127.0.0.1") -> Starl
 
     def about(request: Request) -> Response:
         index = shelf.index()
-        facts = {key: index.manifest[key] for key in ("title", "model", "videos", "clips", "clip_seconds")}
+        facts = {key: index.manifest[key] for key in ("title", "model", "videos", "clips", "clip_seconds", "ranking")}
         return JSONResponse({**facts, "ids": sorted(index.positions)[:LISTED]})
 
     def indexed(video: str) -> tuple[Path | None, str]:

@@ -26,8 +26,8 @@ from verified.search.sound import sound
 from verified.search.vectors import EXACT
 
 MANIFEST, SEGMENTS, ADDED = "index.json", "segments", "added"
-FORMAT = 3
-"""1: the copy of the model named no form."""
+FORMAT = 4
+"""1: the copy of the model named no form. 3: captions had no sentence vectors, and the ranking no measure."""
 SMALL_SEGMENTS = 8
 
 
@@ -178,7 +178,21 @@ def describe(manifest: dict) -> list[str]:
         )
         gone = f", {len(entry['removed'])} of them removed" if entry["removed"] else ""
         lines.append(f"segment {entry['name']}: {entry['videos']:,} videos{gone}, {entry['rows']:,} clips: {how}")
-    return [*lines, _presence(manifest["here"])]
+    return [*lines, _ranking(manifest["ranking"], manifest["weights"]), _presence(manifest["here"])]
+
+
+def _ranking(ranking: dict, weights: dict[str, float]) -> str:
+    weighed = ", ".join(f"{name} {weight:g}" for name, weight in weights.items())
+    if before := ranking["before"]:
+        told = (
+            f"the right video is before {before['value']:.0%} [{before['low']:.0%}, {before['high']:.0%}] of the"
+            f" others on {before['queries']} queries, by chance 50%"
+        )
+    else:
+        told = "not measured, too few known queries"
+    because = f" ({'; '.join(ranking['reasons'])})" if ranking["reasons"] else ""
+    verdict = ": close to random" if ranking["random"] else ""
+    return f"ranking by {ranking['model']}{verdict}: {told}{because}; weights: {weighed}"
 
 
 def _presence(here: dict | None) -> str:

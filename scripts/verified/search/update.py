@@ -22,8 +22,10 @@ from verified.runtime.intact import intact
 from verified.runtime.progress import Progress
 from verified.runtime.seals import finished, replacing
 from verified.search.ask import Index, encoder_of, vector_of
-from verified.search.captions import FILE, annotated, coarse, write_captions
+from verified.search.captions import annotated, coarse, write_captions
 from verified.search.encoders import Encoder, JointEncoder, ModelEncoder
+from verified.search.fusion import weights_of
+from verified.search.origin import ranked_before, ranking_of, reasons, skill
 from verified.search.pictures import thumbnails
 from verified.search.presence import clues, fit
 from verified.search.sound import sound
@@ -77,8 +79,7 @@ def update(folder: Path, files: Mapping[str, Any], settings: dict) -> dict:
         log.info("index %s: %d videos stay, %d come, %d go", folder, len(indexed) - len(gone), len(new), len(gone))
         manifest = without(folder, manifest, gone)
         rows = coarse(files["moments"]) if files.get("moments") else annotated(files["annotations"])
-        with replacing(folder / FILE) as temporary:
-            write_captions(temporary, rows)
+        write_captions(folder, rows)
         queries = _known_queries(encoder, files, settings)
         if new or by_hand:
             items = _items(new, features, wanted, described, settings["thumbnails"])
@@ -87,7 +88,14 @@ def update(folder: Path, files: Mapping[str, Any], settings: dict) -> dict:
             encoded = _encoded(videos, encoder)
             manifest = add_segment(folder, manifest, encoded, manifest["dim"], vectors, settings["seed"])
         manifest = tidied(folder, manifest, settings["seed"])
-        manifest = {**manifest, "here": _presence(folder, manifest, encoder, queries, rows, files, settings)}
+        index, held = Index(folder, manifest, encoder), _holders(rows, files.get("truth"))
+        ranking = _ranking(index, queries, held[0], files, settings)
+        manifest = {
+            **manifest,
+            "ranking": ranking,
+            "weights": weights_of(manifest["model"], skill(ranking), joint=encoder.model is None),
+            "here": _presence(index, queries, held, settings),
+        }
         write_manifest(folder, manifest)
         return read_manifest(folder)
 
@@ -326,11 +334,16 @@ def _known_queries(encoder: Encoder, files: Mapping[str, Any], settings: dict) -
     return [(row, encoder.query(row["fine"] or row["coarse"])) for row in rows]
 
 
-def _presence(folder, manifest, encoder, queries, captions, files, settings) -> dict | None:
+def _ranking(index: Index, queries, same: dict[int, frozenset[str]], files: Mapping[str, Any], settings: dict) -> dict:
+    """Whether the model ranks videos better than chance, by the same queries (see `origin`)."""
+    asked = ((row["video"], vector_of(query), same.get(row["desc_id"], frozenset())) for row, query in queries)
+    return ranking_of(settings["model"], ranked_before(index, asked, settings["seed"]), reasons(files, settings))
+
+
+def _presence(index: Index, queries, held: tuple[dict[int, frozenset[str]], str], settings: dict) -> dict | None:
     """What tells a query with an answer in the corpus from one without (see `here`)."""
-    index = Index(folder, manifest, encoder)
     count = settings["searched_videos"]
-    same, how = _holders(captions, files.get("truth"))
+    same, how = held
     draw = np.random.default_rng(settings["seed"])
     known, present_clues, absent_clues = [], [], []
     for row, query in queries:

@@ -57,7 +57,7 @@ async function show() {
 function clear(message) {
   results.replaceChildren();
   byId("status").textContent = message;
-  byId("hint").hidden = true;
+  for (const name of ["caution", "hint"]) byId(name).hidden = true;
 }
 
 // ---- the list
@@ -66,13 +66,17 @@ function list(answer) {
   results.replaceChildren(...answer.moments.map(entry));
   const count = answer.moments.length;
   byId("status").textContent = `${count} ${count === 1 ? "moment" : "moments"}: ${answer.query}`;
-  byId("hint").textContent = answer.hint;
-  byId("hint").hidden = !answer.hint;
+  for (const name of ["caution", "hint"]) {
+    byId(name).textContent = answer[name];
+    byId(name).hidden = !answer[name];
+  }
   document.title = `${answer.query} – search`;
 }
 
 function entry(moment, rank) {
   const { video, start, end, caption } = moment;
+  const parts = Object.entries(moment.parts).filter(([, share]) => share >= 0.005).sort((a, b) => b[1] - a[1])
+    .map(([name, share]) => `${name} ${share.toFixed(2)}`).join(", ");
   const element = make("li", { class: "moment", tabindex: "-1", "data-video": video, "data-start": start, "data-end": end });
   const said = caption && caption.overlap === 0 ? ` (annotated at ${time(caption.start)} – ${time(caption.end)})` : "";
   const button = (name, text, act) => {
@@ -87,7 +91,7 @@ function entry(moment, rank) {
   const parts = [
     make("div", { class: "head" }, make("strong", {}, `${rank + 1}. ${video}`),
       make("span", {}, `${time(start)} – ${time(end)}`),
-      make("span", { class: "soft" }, `score ${moment.score.toPrecision(3)}, cosine ${moment.similarity.toFixed(3)}`)),
+      make("span", { class: "soft" }, `score ${moment.score.toFixed(2)}${parts ? `: ${parts}` : ""}`)),
     strip(moment),
     caption && caption.fine ? make("p", { class: "caption" }, caption.fine + said) : null,
     caption ? make("p", { class: "caption soft" }, `${caption.coarse}${caption.fine ? "" : said}`) : null,

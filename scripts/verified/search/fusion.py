@@ -1,0 +1,48 @@
+"""What the parts of a search say about a moment, as one score from 0 to 1.
+
+Each part's number becomes how far the moment is above the average one: 0 is no nearer to the query than the corpus is
+anyway, 1 is as near as can be. The score is the weighted mean of the parts. A moment that a part knows nothing of (what
+was written, where nothing was) is an average one to it. On the demo's validation queries this ranks better than
+reciprocal ranks, which forget by how much a moment is ahead (docs/search.md, Measured).
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+TEXT_WEIGHTS = {"words": 1.0, "fine": 1.0, "coarse": 2.0}
+"""Of what was written: shared words, the sentence vectors of the fine and of the coarse caption. Chosen on the demo's
+validation split."""
+TRAINED_WEIGHT, JOINT_WEIGHT = 0.5, 2.0
+"""Of a trained model and of a joint encoder that rank the right video before all others."""
+LEAST = 0.01
+"""Of one that ranks at random: it may order what nothing else tells apart."""
+DEVIATIONS = 4.0
+"""A clip that is so many standard deviations above the mean clip of the corpus is as near as can be."""
+COMMON = 10
+"""So many moments that have nothing in common with a query count into the average: the few of a small corpus must not
+be measured by themselves."""
+
+
+def weights_of(model: str, skill: float, joint: bool) -> dict[str, float]:
+    """Weights of all parts, by the skill of the model (see `origin.skill`) and whether it is a joint encoder."""
+    whole = JOINT_WEIGHT if joint else TRAINED_WEIGHT
+    return {**TEXT_WEIGHTS, model: round(max(LEAST, whole * skill), 4)}
+
+
+def above_average(scores: np.ndarray) -> np.ndarray:
+    """[moments] from 0 to 1: scores of the same range by how far they are above their mean."""
+    mean = scores.sum() / (len(scores) + COMMON)
+    return ((scores - mean) / max(1 - mean, 1e-6)).clip(0, 1)
+
+
+def standing_out(cosines: np.ndarray, background: np.ndarray) -> np.ndarray:
+    """[moments] from 0 to 1: cosines by how far they stand out from those of the corpus' clips [clips]."""
+    spread = max(float(background.std()), 1e-6)
+    return ((cosines - background.mean()) / (DEVIATIONS * spread)).clip(0, 1)
+
+
+def shares(parts: Mapping[str, np.ndarray], weights: Mapping[str, float]) -> dict[str, np.ndarray]:
+    """[moments] by part: what each puts into the score, which is their sum."""
+    whole = sum(weights[name] for name in parts)
+    return {name: weights[name] * values / whole for name, values in parts.items()}
