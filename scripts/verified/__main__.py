@@ -24,7 +24,11 @@ GROUPS = {
     "search": ("search",),
     "maintain": ("maintain", "ledger"),
 }
-"""What people do → the modules of `verified.cli` for it, which import heavy packages only when a command runs."""
+"""What people do → the modules of `verified.cli` for it, which import heavy packages only when a command runs.
+
+A group is a heading of the help, not a word to type: what is given daily is one word, as with git and cargo. A second
+word is for those that only maintainers of a ledger or authors of one benchmark give.
+"""
 
 FAMILIES = {
     "ledger": "the record of all model calls",

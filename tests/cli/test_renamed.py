@@ -124,9 +124,10 @@ def test_the_help_lists_every_command_by_what_people_do(capsys):
         assert line and action in line[0], words
 
 
-def test_a_word_too_many_is_not_lost_among_the_options_of_snakemake(capsys):
+@pytest.mark.parametrize("command", ["report", "study", "review", "quote", "export"])
+def test_a_word_too_many_is_not_lost_among_the_options_of_snakemake(command, capsys):
     with pytest.raises(SystemExit):
-        main(["report", "kitchen.yaml"])
+        main([command, "kitchen.yaml"])
     assert "kitchen.yaml" in capsys.readouterr().err
     assert parser().parse_args(["report", "--", "--dry-run"]).options == ["--dry-run"]
 

@@ -161,13 +161,13 @@ PARTIAL = flag("--partial", "score the queries that both files have")
 NMS = option("--nms", type=tiou, metavar="T", help="suppress spans that overlap a better one by a tIoU above T first")
 CORES = option("--cores", default="all", help="cores that jobs may use (default: all)")
 PROFILE = option("--profile", help="folder of a Snakemake profile, such as profiles/slurm")
+WORKFLOW = (CONFIGFILE, CORES, PROFILE)
+"""Options of commands that run the workflow."""
 SNAKEMAKE = (
-    CONFIGFILE,
-    CORES,
-    PROFILE,
+    *WORKFLOW,
     option("options", nargs="*", action=SnakemakeOptions, metavar="OPTION", help="options of Snakemake, after --"),
 )
-"""Options of commands that run the workflow."""
+"""The same, and whatever else Snakemake takes."""
 
 
 def folder(name: str, text: str, **settings: Any) -> Option:

@@ -5,7 +5,7 @@ import json
 from functools import partial
 from pathlib import Path
 
-from verified.cli.command import JSON, SNAKEMAKE, command, configfile, flag, folder, only_for, option, several
+from verified.cli.command import JSON, WORKFLOW, command, configfile, flag, folder, only_for, option, several
 from verified.errors import InputError
 
 HDF5 = b"\x89HDF\r\n\x1a\n"
@@ -79,7 +79,7 @@ def _lint_features(arguments: argparse.Namespace) -> int:
     "export",
     "write annotations as Hugging Face folder, WebDataset, CSV and for codes of moment retrieval",
     several("--form", metavar="FORM", help="forms to write (default: those of export.forms)"),
-    *SNAKEMAKE,
+    *WORKFLOW,
 )
 def export(arguments: argparse.Namespace) -> int:
     """Write folders and name them; returns Snakemake's status. Raises InputError where there is nothing to write."""

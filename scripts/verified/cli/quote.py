@@ -3,7 +3,7 @@
 import argparse
 import json
 
-from verified.cli.command import JSON, SNAKEMAKE, command, flag
+from verified.cli.command import JSON, WORKFLOW, command, flag
 from verified.cli.text_table import text_table
 from verified.errors import InputError
 
@@ -11,7 +11,7 @@ from verified.errors import InputError
 @command(
     "quote",
     "calls, images, frames, tokens and money or GPU-hours that a run would still take",
-    *SNAKEMAKE,
+    *WORKFLOW,
     JSON,
     flag("--probe", "ask each endpoint with and without a picture, to know what one takes"),
     flag("--look", "probe videos and cut keyframes first where a run would: it asks no model"),
@@ -30,19 +30,8 @@ def show_quote(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps({"rows": rows, "totals": totals(rows)}, indent=1))
         return 0
-    columns = [
-        "dataset",
-        "task",
-        "model",
-        "known",
-        "calls",
-        "images",
-        "frames",
-        "tokens_in",
-        "tokens_out",
-        "money",
-        "gpu_hours",
-    ]
+    columns = ["dataset", "task", "model", "known", "calls", "images", "frames", "tokens_in", "tokens_out"]
+    columns += ["money", "gpu_hours"]
     print(text_table(columns, [*rows, {"dataset": "all", **totals(rows)}]))
     print(
         "known: calls that the ledger already holds. Tokens are estimates; a clip's frames and keyframes not yet cut "

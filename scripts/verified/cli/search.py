@@ -6,7 +6,7 @@ import os
 import textwrap
 from pathlib import Path
 
-from verified.cli.command import CONFIGFILE, JSON, SNAKEMAKE, command, folder, one_of, option, several
+from verified.cli.command import CONFIGFILE, JSON, WORKFLOW, command, folder, one_of, option, several
 from verified.errors import InputError
 
 LONGEST_CAPTION = 100
@@ -35,7 +35,7 @@ def place_of(arguments: argparse.Namespace) -> Path:
     option(
         "--encoder", default="packaged", help="joint encoder of such a folder: packaged (default), a CLIP, a SigLIP"
     ),
-    *SNAKEMAKE,
+    *WORKFLOW,
     *PLACE,
     one_of(
         several("--add", type=Path, metavar="VIDEO", help="add video files to the index that is there"),

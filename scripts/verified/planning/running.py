@@ -17,4 +17,6 @@ def run_workflow(arguments: argparse.Namespace, *words: str, stdout: TextIO | No
     """Run Snakemake with a command's own options and `words`, its output to `stdout`; returns its status."""
     profile = ["--profile", arguments.profile] if arguments.profile else []
     configured = ["--configfile", *map(str, arguments.configfile), *profile, "--cores", arguments.cores]
-    return subprocess.run(snakemake_command(*configured, *arguments.options, *words), stdout=stdout).returncode
+    return subprocess.run(
+        snakemake_command(*configured, *getattr(arguments, "options", ()), *words), stdout=stdout
+    ).returncode
