@@ -181,6 +181,8 @@ def _question_answers(arguments: argparse.Namespace) -> None:
     from verified.people.answers import collect, read_key
 
     key, target = read_key(arguments.key, people.FORM), arguments.output or arguments.key.parent
+    if arguments.questions and Path(arguments.questions).resolve() == (target / "questions.jsonl").resolve():
+        raise InputError("would be written over", file=arguments.questions, remedy="name another --output")
     answers, logs, _, missing, unfinished = collect(arguments.files, key, people.FORM)
     rows = people.aggregate(answers, key)
     summary = {
@@ -210,8 +212,6 @@ def _question_answers(arguments: argparse.Namespace) -> None:
             if not isinstance(row["qid"], str):
                 raise InputError("'qid' must be a text", file=arguments.questions, row=number, remedy="correct the row")
         questions, bad = people.annotated_questions(asked, rows, key["tool"])
-        if Path(arguments.questions).resolve() == (target / "questions.jsonl").resolve():
-            raise InputError("would be written over", file=arguments.questions, remedy="name another --output")
         with _written_from(arguments.questions):
             write_jsonl(target / "questions.jsonl", questions)
         print(f"{len(questions)} questions, {len(bad)} left out as bad: {target / 'questions.jsonl'}")
