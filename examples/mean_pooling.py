@@ -22,7 +22,7 @@ from verified.benchmark.vcmr.scoring import PAD, max_over_clips, paired_products
 
 @dataclass(frozen=True, kw_only=True)
 class MeanPoolingConfig(ModelConfig):
-    """Options that a configuration may set under ``retrieval.training.mean_pooling.model``."""
+    """Options that a configuration may set under ``retrieval.training.mean_pooling.options``."""
 
     hidden: int = 128
     temperature: float = 0.1

@@ -36,7 +36,7 @@ rule gather_clips:
     params:
         threads=1,
         frames=settings.evaluator.frames,
-        per_interval=settings.evaluator.frames_per_interval,
+        frames_per_interval=settings.evaluator.frames_per_interval,
         image_size=settings.evaluator.image_size,
         clip_side=settings.evaluator.clip_side,
         shards=settings.shards,

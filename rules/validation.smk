@@ -34,7 +34,7 @@ rule validate_evaluator:
         threads=settings.evaluator.threads,
         confidence=settings.evaluator.confidence,
         precision=settings.evaluator.precision,
-        resamples=settings.retrieval.bootstrap,
+        resamples=settings.retrieval.resamples,
         seed=settings.seed,
     script:
         "../scripts/evaluator/validate.py"
@@ -109,7 +109,7 @@ rule ablate_evaluator:
         confidence=settings.evaluator.confidence,
         precision=settings.evaluator.precision,
         hard_negatives=settings.evaluator.hard_negatives,
-        resamples=settings.retrieval.bootstrap,
+        resamples=settings.retrieval.resamples,
         seed=settings.seed,
     script:
         "../scripts/evaluator/ablate.py"

@@ -31,7 +31,7 @@ rule measure_validity:
         segments=demo_segments(settings),
         fps=demo_fps(settings),
         runs=validity_folders(settings),
-        resamples=settings.retrieval.bootstrap,
+        resamples=settings.retrieval.resamples,
         seed=settings.seed,
     script:
         "../scripts/statistics/measure_validity.py"

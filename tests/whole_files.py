@@ -22,7 +22,7 @@ def evaluate_files(folder):
     (folder / "submission.json.gz").write_bytes(lists(lambda n: n < 5))
     (folder / "plain.json").write_bytes(gzip.decompress(lists(lambda n: n < 7)))
     return [
-        ["evaluate", "truth.jsonl", "submission.json.gz", "--nms", "0.5", "--json"],
+        ["evaluate", "truth.jsonl", "submission.json.gz", "--nms-threshold", "0.5", "--json"],
         ["evaluate", "truth.jsonl", "plain.json", "--partial"],
         ["compare", "truth.jsonl", "submission.json.gz", "plain.json", "--output", "out"],
     ]
@@ -85,7 +85,7 @@ def longform_files(folder):
     spans = [{"id": str(n), "spans": [[0.0, 1.0], [10.0 * n, 10.0 * n + 4]]} for n in range(1, 7)]
     write_jsonl(folder / "spans.jsonl", spans)
     return [
-        ["evaluate", "mad.json", "spans.jsonl", "--iou", "gt"],
+        ["evaluate", "mad.json", "spans.jsonl", "--iou-cmp", "gt"],
         ["longform", "chance", "mad.json", "--seconds", "180", "--tail", "cover"],
         ["compare", "mad.json", "spans.jsonl", "again=spans.jsonl", "--output", "out"],
     ]

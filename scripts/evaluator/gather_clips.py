@@ -14,7 +14,7 @@ with job(snakemake, snakemake.params.threads) as log:
         moments,
         videos,
         params.frames,
-        params.per_interval,
+        params.frames_per_interval,
         params.image_size,
         params.clip_side,
         snakemake.output.clips,

@@ -4,9 +4,10 @@ from verified.runtime.job import job
 
 with job(snakemake) as log:
     from verified.benchmark.mad.experiment import collect_rows
+    from verified.config.longform import MovieSet
     from verified.io.jsonl import write_json, write_jsonl
 
-    usable, excluded, counts = collect_rows(snakemake.params.movies, dict(snakemake.input.items()))
+    usable, excluded, counts = collect_rows(MovieSet(**snakemake.params.movies), dict(snakemake.input.items()))
     write_jsonl(snakemake.output.rows, usable)
     write_jsonl(snakemake.output.exclusions, excluded)
     write_json(snakemake.output.counts, counts)

@@ -3,17 +3,11 @@
 from verified.runtime.job import job
 
 with job(snakemake):
-    from verified.benchmark.mad.experiment import make_grid, measure_baselines, measuring, test_rows
+    from verified.benchmark.mad.experiment import measure_baselines, test_rows
+    from verified.benchmark.mad.settings import Testing, make_grid
+    from verified.config.longform import MovieSet
     from verified.io.jsonl import write_json
 
-    settings = snakemake.params.settings
-    rows = test_rows(snakemake.input.rows, snakemake.params.movies["test_split"])
-    write_json(
-        snakemake.output.metrics,
-        measure_baselines(
-            rows,
-            make_grid(settings["grid"]),
-            measuring(settings),
-            settings["runs"],
-        ),
-    )
+    testing, movies = Testing(**snakemake.params.settings), MovieSet(**snakemake.params.movies)
+    rows = test_rows(snakemake.input.rows, movies.test_split)
+    write_json(snakemake.output.metrics, measure_baselines(rows, make_grid(testing.grid), testing))

@@ -3,21 +3,23 @@
 from verified.runtime.job import job
 
 with job(snakemake, snakemake.params.settings["threads"]):
-    from verified.benchmark.mad.experiment import make_grid, measure_ranker, measuring, test_rows, vlg_ranker
+    from verified.benchmark.mad.experiment import measure_ranker, test_rows, vlg_ranker
     from verified.benchmark.mad.feature_files import LongFeatures
+    from verified.benchmark.mad.settings import Testing, make_grid
+    from verified.config.longform import MovieSet
     from verified.io.hdf5 import FeatureFile
     from verified.io.jsonl import write_json
 
-    inputs, settings = snakemake.input, snakemake.params.settings
-    rows = test_rows(inputs.rows, snakemake.params.movies["test_split"])
-    grid = make_grid(settings["grid"])
+    inputs, testing = snakemake.input, Testing(**snakemake.params.settings)
+    rows = test_rows(inputs.rows, MovieSet(**snakemake.params.movies).test_split)
+    grid = make_grid(testing.grid)
     features = LongFeatures(FeatureFile(inputs.frames), FeatureFile(inputs.tokens))
     metrics = measure_ranker(
         rows,
         grid,
         features,
-        vlg_ranker(inputs.checkpoint, features, grid, settings["nms"], settings["batch"]),
-        measuring(settings),
+        vlg_ranker(inputs.checkpoint, features, grid, testing.nms_threshold, testing.search_batch),
+        testing,
         f"vlg-net trained on {snakemake.wildcards.training}",
         snakemake.output.submission,
     )

@@ -3,28 +3,23 @@
 from verified.runtime.job import job
 
 with job(snakemake):
-    from verified.benchmark.mad.experiment import (
-        make_grid,
-        measure_ranker,
-        measuring,
-        retrieve_clips,
-        test_rows,
-        zero_shot_ranker,
-    )
+    from verified.benchmark.mad.experiment import measure_ranker, retrieve_clips, test_rows, zero_shot_ranker
     from verified.benchmark.mad.feature_files import LongFeatures
+    from verified.benchmark.mad.settings import Testing, make_grid
+    from verified.config.longform import MovieSet
     from verified.io.hdf5 import FeatureFile
     from verified.io.jsonl import write_json
 
-    inputs, settings = snakemake.input, snakemake.params.settings
-    rows = test_rows(inputs.rows, snakemake.params.movies["test_split"])
-    grid = make_grid(settings["grid"])
+    inputs, testing = snakemake.input, Testing(**snakemake.params.settings)
+    rows = test_rows(inputs.rows, MovieSet(**snakemake.params.movies).test_split)
+    grid = make_grid(testing.grid)
     features = LongFeatures(FeatureFile(inputs.frames), sentences=FeatureFile(inputs.sentences))
     metrics = measure_ranker(
         rows,
         grid,
         features,
-        zero_shot_ranker(features, grid, settings["nms"]),
-        measuring(settings),
+        zero_shot_ranker(features, grid, testing.nms_threshold),
+        testing,
         "zero-shot",
         snakemake.output.submission,
     )

@@ -3,11 +3,12 @@
 from verified.runtime.job import job
 
 with job(snakemake, snakemake.params.settings["threads"]):
-    from verified.benchmark.mad.experiment import make_grid, train_vlg_net
+    from verified.benchmark.mad.experiment import train_vlg_net
+    from verified.benchmark.mad.settings import make_grid
+    from verified.config.longform import GridSettings, VlgNet
     from verified.io.jsonl import write_jsonl
 
     params = snakemake.params
-    record = train_vlg_net(
-        params.mixture, make_grid(params.grid), params.settings, params.seed, snakemake.output.checkpoint, params.code
-    )
+    grid, settings = make_grid(GridSettings(**params.grid)), VlgNet(**params.settings)
+    record = train_vlg_net(params.mixture, grid, settings, params.seed, snakemake.output.checkpoint, params.code)
     write_jsonl(snakemake.output.record, record)

@@ -9,6 +9,7 @@ from snakemake.utils import validate
 
 from verified.cli.maintain import generated
 from verified.config import load, read
+from verified.config.renamed import RENAMED
 
 CONFIG = Path(__file__).resolve().parents[2] / "config"
 FILES = sorted(path.name for path in CONFIG.glob("*.yaml"))
@@ -81,7 +82,7 @@ def test_errors_name_key_value_and_nearest_key(values, parts):
 
 def test_a_later_file_changes_single_keys_of_earlier_ones_and_of_their_layers(tmp_path):
     files = {
-        "base.yaml": "seed: 1\nname: base\nretrieval: {models: [xml, hero], bootstrap: 200}\n",
+        "base.yaml": "seed: 1\nname: base\nretrieval: {models: [xml, hero], resamples: 200}\n",
         "data.yaml": "name: data\ndatasets: {d: {title: D, source: {kind: demo, videos: 20, seconds: 10}}}\n",
         "whole.yaml": "layers: [base.yaml, data.yaml]\nseed: 2\n",
         "change.yaml": "datasets: {d: {source: {videos: 30}}}\nretrieval: {models: [xml]}\n",
@@ -90,7 +91,7 @@ def test_a_later_file_changes_single_keys_of_earlier_ones_and_of_their_layers(tm
         (tmp_path / name).write_text(text)
     settings = read(tmp_path / "whole.yaml", tmp_path / "change.yaml")
     assert (settings.name, settings.seed, settings.layers) == ("data", 2, ())
-    assert (settings.retrieval.models, settings.retrieval.bootstrap) == (("xml",), 200)
+    assert (settings.retrieval.models, settings.retrieval.resamples) == (("xml",), 200)
     source = settings.datasets["d"].source
     assert (source.videos, source.seconds) == (30, 10)
     (tmp_path / "own.yaml").write_text("datasets: {d: {source: {kind: folder, videos: v, moments: m.csv}}}\n")
@@ -118,3 +119,13 @@ def test_unreadable_files_are_named(tmp_path):
     (tmp_path / "list.yaml").write_text("- 1")
     with refused("list.yaml"):
         read(tmp_path / "list.yaml")
+
+
+@pytest.mark.parametrize("old", sorted(RENAMED))
+def test_a_renamed_key_is_refused_with_the_new_one(old):
+    names = [part.replace("*", "xml") for part in old.split(".")]
+    values: object = 1
+    for name in reversed(names):
+        values = {name: values}
+    with refused(".".join(names), ".".join([*names[:-1], RENAMED[old]])):
+        load(demo(**values))

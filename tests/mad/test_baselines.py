@@ -40,10 +40,10 @@ def test_proposals_are_the_official_ones(official):
         assert np.abs(ours - stored[f"proposals_m{movie}"]).max() < 2e-5  # theirs are float32
 
 
-@pytest.mark.parametrize("comparison, key", [("gt", "recall_strict_gt"), ("ge", "recall_ge")])
-def test_zero_shot_recall_equals_the_official_functions(official, comparison, key):
+@pytest.mark.parametrize("iou_cmp, key", [("gt", "recall_strict_gt"), ("ge", "recall_ge")])
+def test_zero_shot_recall_equals_the_official_functions(official, iou_cmp, key):
     stored, expected = official
-    ours = recall(first_hits(_ranked(stored), stored["gt"], comparison))
+    ours = recall(first_hits(_ranked(stored), stored["gt"], iou_cmp))
     assert np.abs(ours - np.array(expected[key])).max() < 1e-5
 
 
@@ -116,16 +116,14 @@ def test_expected_recall_gives_the_published_row_of_random_chance():
     assert np.abs(ours - published).max() < 0.008
 
 
-@pytest.mark.parametrize("comparison", ["gt", "ge"])
-def test_drawing_agrees_with_expectation(comparison):
+@pytest.mark.parametrize("iou_cmp", ["gt", "ge"])
+def test_drawing_agrees_with_expectation(iou_cmp):
     grid, random = Grid(), np.random.default_rng(4)
     frames = random.choice([900, 1500, 4000, 100], 60)
     starts = random.uniform(0, frames / 5 - 4)
     moments = np.stack([starts, starts + 4], axis=1)
-    shares = [
-        hit_shares(grid, count, *moment, comparison=comparison) for count, moment in zip(frames, moments, strict=True)
-    ]
+    shares = [hit_shares(grid, count, *moment, iou_cmp=iou_cmp) for count, moment in zip(frames, moments, strict=True)]
     expected = expected_recall(np.array(shares)).mean(axis=0)
-    runs = drawn_recall(grid, frames.tolist(), moments, 0, runs=200, comparison=comparison)
+    runs = drawn_recall(grid, frames.tolist(), moments, 0, runs=200, iou_cmp=iou_cmp)
     error = runs.std(axis=0) / np.sqrt(len(runs))
     assert (np.abs(runs.mean(axis=0) - expected) < 4 * error + 1e-4).all()

@@ -10,6 +10,7 @@ from running import PROJECT, snakemake
 
 from verified.benchmark.mad.annotations import write_mad
 from verified.benchmark.mad.experiment import collect_rows
+from verified.config.longform import MadSource, MovieSet
 from verified.io.hdf5 import write_features
 from verified.io.jsonl import read_json, read_jsonl
 
@@ -97,9 +98,9 @@ def _mad_files(folder, rows):
     write_features(folder / "frames.h5", {"dim": 4}, [("f", features, {})])
     write_features(folder / "tokens.h5", {"dim": 4}, [(row["id"], features, {}) for row in rows if row["id"] != "3"])
     write_features(folder / "sentences.h5", {"dim": 4}, [("1", features[:1], {}), ("4", features[:1], {})])
-    source = {"kind": "mad", "annotations": {"train": "", "test": ""}}
+    source = MadSource(kind="mad", annotations={"train": "", "test": ""}, frames="")
     files = {name: folder / f"{name}.h5" for name in ("frames", "tokens", "sentences")}
-    return {"title": "x", "source": source, "times": "timestamps"}, {
+    return MovieSet(title="x", source=source, times="timestamps"), {
         **files,
         "annotations": [folder / "train.json", folder / "test.json"],
     }

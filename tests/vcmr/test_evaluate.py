@@ -73,7 +73,7 @@ def test_suppression_is_the_official_one(file, threshold, tmp_path, capsys):
             for query, (_, rows) in enumerate(entries):
                 parts = (lists.video[query], lists.start[query], lists.end[query], lists.score[query])
                 assert [list(row) for row in zip(*parts) if row[0] >= 0] == rows
-    assert printed(capsys, truth, submission, "--nms", threshold) == expected["metrics"]
+    assert printed(capsys, truth, submission, "--nms-threshold", threshold) == expected["metrics"]
     assert printed(capsys, truth, submission) == case["expected"]["no_nms"]["metrics"]
 
 
@@ -126,7 +126,12 @@ def test_an_empty_list_is_a_miss_and_is_noted(tmp_path, capsys):
 
 def test_lists_that_are_all_empty_miss_everything(tmp_path):
     truth, lists = written(tmp_path, TRUTH, submission(VR=[entry(1), entry(2)]))
-    assert evaluate_files(truth, lists, nms=0.5).metrics["VR"] == {"r1": 0.0, "r5": 0.0, "r10": 0.0, "r100": 0.0}
+    assert evaluate_files(truth, lists, nms_threshold=0.5).metrics["VR"] == {
+        "r1": 0.0,
+        "r5": 0.0,
+        "r10": 0.0,
+        "r100": 0.0,
+    }
 
 
 @pytest.mark.parametrize(
@@ -220,7 +225,7 @@ def test_a_type_without_queries_is_not_a_number(tmp_path, capsys):
 @pytest.mark.parametrize("command", ["evaluate", "compare"])
 def test_a_bad_threshold_is_refused(command, capsys):
     with pytest.raises(SystemExit):
-        main([command, "a", "b", "--nms", "1.5"])
+        main([command, "a", "b", "--nms-threshold", "1.5"])
     assert "not a number from 0 to 1" in capsys.readouterr().err
 
 

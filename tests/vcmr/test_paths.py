@@ -95,7 +95,7 @@ def test_runs_need_features_and_captions_of_their_kind():
 
 def test_a_training_depends_on_its_own_models_settings_alone():
     first = configured(models=["xml", "hero"], training={"hero": {"epochs": 3}})
-    second = configured(models=["xml"], training={"xml": {"batch": 16, "model": {"hidden": 64}}})
+    second = configured(models=["xml"], training={"xml": {"batch": 16, "options": {"hidden": 64}}})
     assert training_settings(first)(run())["recipe"] == {}
     assert training_settings(second)(run())["recipe"] == {"batch": 16}
     assert training_settings(second)(run())["options"] == {"hidden": 64}

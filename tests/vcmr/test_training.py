@@ -257,7 +257,7 @@ def test_metrics_numbers_per_query_and_submission_agree(run, planted):
     metrics = json.loads((run / "metrics.json").read_text())
     assert metrics["queries"] == 48 and metrics["videos"] == 16
     for nms, key in ((0.5, "metrics"), (None, "without_nms")):
-        scored = evaluate_files(planted[1].annotations, run / "submission.json.gz", nms=nms).metrics
+        scored = evaluate_files(planted[1].annotations, run / "submission.json.gz", nms_threshold=nms).metrics
         ours = {
             task: {tvr_name(name): value for name, value in values.items() if name in TVR_METRICS}
             for task, values in metrics[key].items()

@@ -32,7 +32,7 @@ def test_xml_is_trained_and_tested_from_given_files(tmp_path):
                 "spans": {"max_context_clips": CLIPS, "selection_split": "held-out", "held_out_share": 0.2},
             }
         },
-        "retrieval": {"training": {"xml": {"steps": 6, "batch": 16, "model": {"hidden": 32}}}, "bootstrap": 100},
+        "retrieval": {"training": {"xml": {"steps": 6, "batch": 16, "options": {"hidden": 32}}}, "resamples": 100},
     }
     (tmp_path / "given.yaml").write_text(yaml.safe_dump(config))
     target = "results/given/mine/retrieval/xml/fig/seed-2018/cog/metrics.json"
@@ -41,7 +41,7 @@ def test_xml_is_trained_and_tested_from_given_files(tmp_path):
     metrics = json.loads((tmp_path / target).read_text())
     assert (metrics["queries"], metrics["videos"], metrics["selection_split"]) == (30, 10, "held-out")
     submission = tmp_path / target.replace("metrics.json", "submission.json.gz")
-    scored = evaluate_files(given / "test.jsonl", submission, nms=0.6).metrics
+    scored = evaluate_files(given / "test.jsonl", submission, nms_threshold=0.6).metrics
     for task, values in scored.items():
         assert values == {name: metrics["metrics"][task][name.replace("-", "/")] for name in values}, task
     assert set(scored) == set(metrics["metrics"])

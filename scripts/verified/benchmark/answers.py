@@ -50,8 +50,8 @@ class GroundTruth(Protocol):
         """All queries."""
         ...
 
-    def answers(self, file: Path, nms: float | None) -> Answers:
-        """Score a submission, spans above the tIoU `nms` with a better one suppressed first.
+    def answers(self, file: Path, nms_threshold: float | None) -> Answers:
+        """Score a submission, spans above the tIoU `nms_threshold` with a better one suppressed first.
 
         Raises InputError unless it answers every query and no other.
         """

@@ -24,6 +24,6 @@ def tiou(start: Any, end: Any, other_start: Any, other_end: Any) -> Any:
     return np.maximum(shared, 0) / np.where(hull > 0, hull, 1)
 
 
-def hits(values: Any, threshold: Any, comparison: Comparison = "ge") -> Any:
+def hits(values: Any, threshold: Any, iou_cmp: Comparison = "ge") -> Any:
     """Whether tIoUs count as hits at thresholds, numbers or arrays that broadcast."""
-    return values > threshold if comparison == "gt" else values >= threshold
+    return values > threshold if iou_cmp == "gt" else values >= threshold

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from verified.cli.command import NMS, command, folder, option, output, several
+from verified.cli.command import NMS_THRESHOLD, command, folder, option, output, several
 from verified.errors import InputError
 
 
@@ -17,7 +17,7 @@ from verified.errors import InputError
     output("where to write", "comparison", metavar="FOLDER"),
     several("--metric", metavar="M", help="metrics such as VCMR/0.5/r1; groups are compared by the first"),
     option("--tested-on", default="fig", metavar="C", help="captions a run's folder was tested on (default: fig)"),
-    NMS,
+    NMS_THRESHOLD,
     folder("--keyframes", "keyframe archives of the data set, for the page", metavar="FOLDER"),
 )
 def compare(arguments: argparse.Namespace) -> None:
@@ -35,7 +35,7 @@ def compare(arguments: argparse.Namespace) -> None:
     path, output = arguments.ground_truth, arguments.output
     truth = read_ground_truth(path)
     queries = truth.queries()
-    runs = [read_run(run, truth, queries, arguments.tested_on, arguments.nms) for run in arguments.runs]
+    runs = [read_run(run, truth, queries, arguments.tested_on, arguments.nms_threshold) for run in arguments.runs]
     names = [run.name for run in runs]
     if len(set(names)) < len(names):
         raise InputError(f"two runs are called {max(names, key=names.count)!r}", remedy="name them: NAME=RUN")

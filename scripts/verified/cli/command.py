@@ -158,7 +158,9 @@ def configfile(default: str | None = "config/config.yaml", text: str = "") -> Op
 CONFIGFILE = configfile()
 JSON = flag("--json", "print one JSON document instead of text")
 PARTIAL = flag("--partial", "score the queries that both files have")
-NMS = option("--nms", type=tiou, metavar="T", help="suppress spans that overlap a better one by a tIoU above T first")
+NMS_THRESHOLD = option(
+    "--nms-threshold", type=tiou, metavar="T", help="suppress spans that overlap a better one by a tIoU above T first"
+)
 CORES = option("--cores", default="all", help="cores that jobs may use (default: all)")
 PROFILE = option("--profile", help="folder of a Snakemake profile, such as profiles/slurm")
 WORKFLOW = (CONFIGFILE, CORES, PROFILE)

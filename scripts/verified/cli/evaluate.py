@@ -6,9 +6,13 @@ import math
 import sys
 from collections.abc import Iterable
 
-from verified.cli.command import JSON, NMS, PARTIAL, command, flag, folder, only_for, option
+from verified.cli.command import JSON, NMS_THRESHOLD, PARTIAL, command, flag, folder, only_for, option
 
-MOVIE_OPTIONS, MOMENT_OPTIONS, QUESTION_OPTIONS = ("times", "iou"), ("nms",), ("mode", "last_of_equal_ids")
+MOVIE_OPTIONS, MOMENT_OPTIONS, QUESTION_OPTIONS = (
+    ("times", "iou_cmp"),
+    ("nms_threshold",),
+    ("mode", "last_of_equal_ids"),
+)
 TIMES = option(
     "--times",
     choices=("ext_timestamps", "timestamps"),
@@ -28,9 +32,9 @@ TIMES = option(
     ),
     JSON,
     PARTIAL,
-    NMS,
+    NMS_THRESHOLD,
     TIMES,
-    option("--iou", choices=("gt", "ge"), help="movies: IoU exceeds (gt, the default) or reaches (ge) a threshold"),
+    option("--iou-cmp", choices=("gt", "ge"), help="movies: IoU exceeds (gt, the default) or reaches (ge) a threshold"),
     option(
         "--mode",
         choices=("both", "grounding", "vqa", "first-row"),
@@ -56,7 +60,7 @@ def _moments(arguments: argparse.Namespace) -> None:
     from verified.benchmark.vcmr.evaluate import evaluate_files
 
     evaluation = evaluate_files(
-        arguments.ground_truth, arguments.submission, nms=arguments.nms, partial=arguments.partial
+        arguments.ground_truth, arguments.submission, nms_threshold=arguments.nms_threshold, partial=arguments.partial
     )
     _note(evaluation.notes)
     if arguments.json:
@@ -95,7 +99,7 @@ def _movies(arguments: argparse.Namespace) -> None:
     submission = read_submission(arguments.submission)
     for row in excluded:  # an annotation that cannot be used is not a query; answering it is not an error
         submission.pop(row["id"], None)
-    score = evaluate(rows, submission, arguments.iou or "gt", arguments.partial, arguments.submission)
+    score = evaluate(rows, submission, arguments.iou_cmp or "gt", arguments.partial, arguments.submission)
     if arguments.json:
         print(json.dumps({**score, "ks": KS, "ious": IOUS, "annotations": counts}))
         return

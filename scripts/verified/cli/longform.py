@@ -9,7 +9,7 @@ from verified.cli.evaluate import TIMES, recalls
 DAY = 86_400
 """Seconds; no movie is longer."""
 ALIGNMENT = (
-    option("--rate", type=between(0, 1_000_000, int), default=4000, help="samples per second (default: 4000)"),
+    option("--rate", type=between(99, 1_000_000, int), default=4000, help="samples per second (default: 4000)"),
     option("--window", type=between(0, DAY), default=60.0, help="seconds of each of the twenty windows (default: 60)"),
     option("--most", type=between(0, DAY), default=120.0, help="largest delay in seconds (default: 120)"),
 )
@@ -51,14 +51,15 @@ def collect_movies(arguments: argparse.Namespace) -> None:
     """Write annotations of movies that can be aligned, and a report of all."""
     from verified.benchmark.mad.annotations import write_mad
     from verified.benchmark.mad.manifest import collect, read_manifest
+    from verified.config.longform import Collection
     from verified.io.jsonl import write_json
 
-    settings = {
-        "rate": arguments.rate,
-        "window_seconds": arguments.window,
-        "most_seconds": arguments.most,
-        "pause_seconds": arguments.pause,
-    }
+    settings = Collection(
+        rate=arguments.rate,
+        window_seconds=arguments.window,
+        most_seconds=arguments.most,
+        pause_seconds=arguments.pause,
+    )
     rows, reports = collect(read_manifest(arguments.manifest), settings)
     for split, split_rows in rows.items():
         path = arguments.output / f"{split}.json"

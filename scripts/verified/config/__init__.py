@@ -18,6 +18,7 @@ from verified.config.generation import Generation
 from verified.config.json_schema import properties_at
 from verified.config.layers import layered
 from verified.config.longform import Longform
+from verified.config.renamed import new_name
 from verified.config.retrieval import Retrieval
 from verified.config.review import Review
 from verified.config.rextime import Rextime
@@ -144,6 +145,8 @@ def _explain(detail: ErrorDetails, values: dict[str, Any]) -> str:
     path = _written_path(detail["loc"], values)
     shown = ".".join(map(str, path)) or "(top level)"
     if detail["type"] == "extra_forbidden":
+        if renamed := new_name(path):
+            return f"{shown} was renamed: write {renamed}"
         near = difflib.get_close_matches(str(path[-1]), _keys_beside(path), n=1, cutoff=0.4)
         hint = f"; did you mean {near[0]!r}?" if near else ""
         return f"unknown key {shown} (value {detail['input']!r}){hint}"

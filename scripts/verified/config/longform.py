@@ -220,7 +220,7 @@ class Longform(Section):
     encoder_threads: int = Field(default=1, ge=1)
     """Compute threads of an encoding job."""
     grid: GridSettings = GridSettings()
-    nms: float = Field(default=0.3, gt=0, le=1)
+    nms_threshold: float = Field(default=0.3, gt=0, le=1)
     """IoU above which a lower-ranked proposal is suppressed."""
     iou_cmp: Literal["published", "gt", "ge"] = "published"
     """Whether IoU must exceed (gt) or reach (ge) the threshold; published: ge for VLG-Net, gt for all else."""

@@ -33,7 +33,7 @@ class Training(Section):
     """Two-stage models: negatives come from the first (rank of the ground truth + pool) videos of the list."""
     seeds: tuple[int, ...] | None = Field(default=None, min_length=1)
     """One training of this model per seed; they take the place of `retrieval.seeds`."""
-    model: dict[str, bool | int | float | str] = Field(default_factory=dict)
+    options: dict[str, bool | int | float | str] = Field(default_factory=dict)
     """Options of the model's own config, such as hidden: 128 (names and defaults are in the model's file)."""
 
 
@@ -59,7 +59,7 @@ class Retrieval(Section):
     training_list_videos: int = Field(default=2000, ge=1)
     """Videos per query in XML's ranked lists for training, as in CONQUER's: negatives and pools come from them, and a
     query whose own video is not among them is left out and counted."""
-    bootstrap: int = Field(default=1000, ge=100)
+    resamples: int = Field(default=1000, ge=100)
     """Resamples behind the intervals of the evaluator's AUROC; those of means need none."""
     memory_mb: int = Field(default=2000, ge=100)
     """Room in MB for features kept while training, for the encoded corpus, and for the working memory of the search.

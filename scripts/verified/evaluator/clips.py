@@ -88,7 +88,7 @@ def gather_clips(
     moments: list[dict],
     videos: list[dict],
     frames: int,
-    per_interval: int,
+    frames_per_interval: int,
     image_size: int,
     clip_side: int | None,
     clips: str | Path,
@@ -96,10 +96,11 @@ def gather_clips(
 ) -> dict[str, int]:
     """Write the clips and one index row per moment; returns the number of moments by reason ("" for usable ones).
 
-    A moment's [start, end) is cut into `frames` equal intervals and each interval into `per_interval` parts, whose
-    middle frames are kept. Without `clip_side`, `clips` is uint8 [moments, frames·per_interval, image_size, image_size,
-    3] (RGB, .npy; black and never read where a moment has no clip). With it, `clips` holds one H.264 stream after the
-    other, in the videos' proportions with shorter sides of `clip_side` pixels, or fewer where the video has fewer.
+    A moment's [start, end) is cut into `frames` equal intervals and each interval into `frames_per_interval` parts,
+    whose middle frames are kept. Without `clip_side`, `clips` is uint8 [moments, frames·frames_per_interval,
+    image_size, image_size, 3] (RGB, .npy; black and never read where a moment has no clip). With it, `clips` holds one
+    H.264 stream after the other, in the videos' proportions with shorter sides of `clip_side` pixels, or fewer where
+    the video has fewer.
     An index row holds desc_id, video, `reason` (null, or why the moment has no clip) and, for streams, `stream`.
     """
     by_video = {video["video"]: video for video in videos}
@@ -114,7 +115,7 @@ def gather_clips(
         else:
             wanted.setdefault(moment["video"], []).append(number)
     progress = Progress("clips", sum(map(len, wanted.values())), "moments")
-    count = frames * per_interval
+    count = frames * frames_per_interval
     with atomic_path(clips) as temporary, _writer(temporary, clip_side, (len(moments), count, image_size)) as write:
         for name, numbers in wanted.items():
             video = by_video[name]

@@ -16,14 +16,14 @@ ATTEMPTS = 10
 
 def middle_frames(clip: np.ndarray, frames: int) -> np.ndarray:
     """[frames·k, H, W, 3] → [frames, H, W, 3]: the middle one of each interval, as UMT samples at test."""
-    per_interval = len(clip) // frames
-    return clip[per_interval // 2 :: per_interval]
+    frames_per_interval = len(clip) // frames
+    return clip[frames_per_interval // 2 :: frames_per_interval]
 
 
 def drawn_frames(clip: np.ndarray, frames: int, generator: np.random.Generator) -> np.ndarray:
     """[frames·k, H, W, 3] → [frames, H, W, 3]: one of each interval at random, as UMT samples in training."""
-    per_interval = len(clip) // frames
-    return clip[np.arange(frames) * per_interval + generator.integers(0, per_interval, frames)]
+    frames_per_interval = len(clip) // frames
+    return clip[np.arange(frames) * frames_per_interval + generator.integers(0, frames_per_interval, frames)]
 
 
 def random_part(

@@ -30,7 +30,9 @@ class Run:
     """What stands beside the first submission, where there are metrics."""
 
 
-def read_run(argument: str, truth: GroundTruth, queries: Sequence[Query], tested_on: str, nms: float | None) -> Run:
+def read_run(
+    argument: str, truth: GroundTruth, queries: Sequence[Query], tested_on: str, nms_threshold: float | None
+) -> Run:
     """The run that an argument names: PATH or NAME=PATH, a submission or a folder of trainings.
 
     Raises InputError where there is no submission, one does not answer every query of the ground truth, or trainings
@@ -42,7 +44,7 @@ def read_run(argument: str, truth: GroundTruth, queries: Sequence[Query], tested
     files = submissions(Path(path), tested_on, truth.ending)
     beside = metrics_of(files)
     check_alike(beside)
-    given = [truth.answers(file, nms) for file in files]
+    given = [truth.answers(file, nms_threshold) for file in files]
     common = [metric for metric in given[0].values if all(metric in other.values for other in given)]
     values = {metric: np.stack([answers.values[metric].astype(np.float64) for answers in given]) for metric in common}
     reciprocal = 1 / np.stack([answers.ranks for answers in given])

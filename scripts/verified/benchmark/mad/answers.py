@@ -29,15 +29,15 @@ class MovieTruth:
             for row in self.rows
         ]
 
-    def answers(self, file: Path, nms: float | None) -> Answers:
+    def answers(self, file: Path, nms_threshold: float | None) -> Answers:
         """As of `GroundTruth`; what is said of annotations that cannot be used is passed over."""
         given = read_submission(file)
         for row in self.excluded:
             given.pop(row["id"], None)
         match([row["id"] for row in self.rows], given, False, file, answer="line")
         spans = [given[row["id"]] for row in self.rows]
-        if nms is not None:
-            spans = [listed[suppress_spans(listed, nms, DEPTH)] for listed in spans]
+        if nms_threshold is not None:
+            spans = [listed[suppress_spans(listed, nms_threshold, DEPTH)] for listed in spans]
         moments = np.array([[row["start"], row["end"]] for row in self.rows]).reshape(-1, 2)
         ranks = first_hits(spans, moments)
         values = {f"IoU={threshold:g}/R@{k}": ranks[:, c] <= k for c, threshold in enumerate(IOUS) for k in KS}

@@ -34,14 +34,14 @@ def hit_shares(
     start: float,
     end: float,
     ious: Sequence[float] = IOUS,
-    comparison: Comparison = "gt",
+    iou_cmp: Comparison = "gt",
 ) -> np.ndarray:
     """Share of the movie's proposals that hit the moment, per IoU [ious]; 0 for a movie without proposals."""
     total = len(grid.starts(frames)) * len(grid.anchors) if frames >= grid.window else len(grid.proposals(frames))
     if not total:
         return np.zeros(len(ious))
     overlaps = tiou(start, end, *grid.seconds(near_proposals(grid, frames, start, end)).T)
-    return hits(overlaps, np.asarray(ious)[:, None], comparison).sum(axis=1) / total
+    return hits(overlaps, np.asarray(ious)[:, None], iou_cmp).sum(axis=1) / total
 
 
 def expected_recall(shares: np.ndarray, ks: Sequence[int] = KS) -> np.ndarray:
@@ -61,7 +61,7 @@ def drawn_recall(
     runs: int = 100,
     ks: Sequence[int] = KS,
     ious: Sequence[float] = IOUS,
-    comparison: Comparison = "gt",
+    iou_cmp: Comparison = "gt",
 ) -> np.ndarray:
     """Recall [runs, ks, ious] of as many independent runs, each drawing the best K proposals of every query uniformly.
 
@@ -77,6 +77,6 @@ def drawn_recall(
         drawn = spans[random.integers(0, len(spans), (runs, max(ks)))]
         overlaps = tiou(drawn[..., 0], drawn[..., 1], start, end)
         for column, threshold in enumerate(ious):
-            ranks = first_ranks(hits(overlaps, threshold, comparison))
+            ranks = first_ranks(hits(overlaps, threshold, iou_cmp))
             answered[:, :, column] += ranks[:, None] <= np.asarray(ks)
     return answered / len(moments)

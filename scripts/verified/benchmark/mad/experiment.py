@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -11,10 +11,11 @@ from verified.benchmark.mad.annotations import checked, from_fig, from_moments, 
 from verified.benchmark.mad.feature_files import LongFeatures, frame_counts
 from verified.benchmark.mad.grid import Grid
 from verified.benchmark.mad.ranking import Ranker, baselines, measured, rank_rows
-from verified.benchmark.mad.recall import Comparison
-from verified.benchmark.mad.short_videos import Moments, cut_movies
+from verified.benchmark.mad.settings import Testing
+from verified.benchmark.mad.short_videos import cut_movies
 from verified.benchmark.mad.submission import write_submission
 from verified.benchmark.mad.zero_shot import rank_proposals
+from verified.config.longform import MadSource, MovieSet, VlgNet
 from verified.errors import InputError
 from verified.io.hdf5 import FeatureFile
 from verified.io.jsonl import read_jsonl
@@ -24,38 +25,15 @@ log = logging.getLogger("verified")
 SPLITS = ("train", "val", "test")
 
 
-@dataclass(frozen=True)
-class Measuring:
-    """How every method of a data set is measured."""
-
-    lengths: Sequence[float | None]
-    """Seconds of the segments that movies are cut into; None for whole movies."""
-    straddling: Moments
-    """``keep`` or ``clip``: moments across a cut are measured whole or cut off."""
-    comparison: Comparison
-    """``published``, ``gt`` or ``ge``: how a tIoU is compared with its threshold."""
-    seed: int
-
-
-def measuring(settings: Mapping) -> Measuring:
-    """How the section `longform` measures."""
-    return Measuring(settings["lengths"], settings["straddling"], settings["iou_cmp"], settings["seed"])
-
-
-def make_grid(settings: Mapping) -> Grid:
-    """The proposals that the section `longform.grid` describes."""
-    return Grid(**{**settings, "pooling_counts": tuple(settings["pooling_counts"])})
-
-
-def collect_rows(movies: Mapping, files: Mapping) -> tuple[list[dict], list[dict], dict[str, int]]:
+def collect_rows(movies: MovieSet, files: Mapping) -> tuple[list[dict], list[dict], dict[str, int]]:
     """Checked rows, excluded ones and counts of a data set of movies.
 
-    movies: its settings. files: what `paths.annotation_inputs` names, and ``frames``, features of the movies. Raises
+    files: what `paths.annotation_inputs` names, and ``frames``, the features of the movies. Raises
     InputError for files that cannot be read, ids that repeat across splits, and where no row is left.
     """
-    if "annotations" in files:
-        by_split = dict(zip(movies["source"]["annotations"], files["annotations"], strict=True))
-        rows = [row for split, path in by_split.items() for row in read_mad(path, split, movies["times"])]
+    if isinstance(movies.source, MadSource):
+        by_split = dict(zip(movies.source.annotations, files["annotations"], strict=True))
+        rows = [row for split, path in by_split.items() for row in read_mad(path, split, movies.times)]
     elif "moments" in files:
         rows = from_moments(read_jsonl(files["moments"]))
     elif "fine" in files:
@@ -80,7 +58,7 @@ def collect_rows(movies: Mapping, files: Mapping) -> tuple[list[dict], list[dict
             texts = with_features if texts is None else texts & with_features
     usable, excluded, counts = checked(rows, frame_counts(FeatureFile(files["frames"])), texts)
     if not usable:
-        raise InputError(f"no usable annotation of {movies['title']}: {counts}", remedy="see its exclusions.jsonl")
+        raise InputError(f"no usable annotation of {movies.title}: {counts}", remedy="see its exclusions.jsonl")
     return usable, excluded, counts
 
 
@@ -92,13 +70,15 @@ def test_rows(path: str | Path, split: str) -> list[dict]:
     return rows
 
 
-def measure_baselines(rows: Sequence[dict], grid: Grid, how: Measuring, runs: int) -> dict:
-    """Oracle and Random Chance at each length; sampled in `runs` runs for whole movies and the first length."""
+def measure_baselines(rows: Sequence[dict], grid: Grid, testing: Testing) -> dict:
+    """Oracle and Random Chance at each length; sampled in `chance_runs` runs for whole movies and the first length."""
     measures = []
-    for seconds in how.lengths:
-        cut = cut_movies(list(rows), seconds, how.straddling)
-        measures.append({"seconds": seconds, **baselines(cut, grid, how.comparison, runs, how.seed)})
-    return {**_facts(rows, how.comparison), "lengths": measures}
+    for seconds in testing.lengths:
+        cut = cut_movies(list(rows), seconds, testing.straddling)
+        measures.append(
+            {"seconds": seconds, **baselines(cut, grid, testing.iou_cmp, testing.chance_runs, testing.seed)}
+        )
+    return {**_facts(rows, testing.iou_cmp), "lengths": measures}
 
 
 def measure_ranker(
@@ -106,32 +86,32 @@ def measure_ranker(
     grid: Grid,
     features: LongFeatures,
     ranker: Ranker,
-    how: Measuring,
+    testing: Testing,
     label: str,
     submission: str | Path | None = None,
 ) -> dict:
     """Recall of one method at each length; the predictions over whole movies go to `submission`."""
     measures = []
-    for seconds in how.lengths:
-        cut = cut_movies(list(rows), seconds, how.straddling)
+    for seconds in testing.lengths:
+        cut = cut_movies(list(rows), seconds, testing.straddling)
         shown = f"{label}, {'whole movies' if seconds is None else f'{seconds:g} s'}"
         predictions = rank_rows(cut, grid, features.movie, ranker, shown)
-        measures.append({"seconds": seconds, **measured(cut, predictions, how.comparison)})
+        measures.append({"seconds": seconds, **measured(cut, predictions, testing.iou_cmp)})
         if seconds is None and submission:
             write_submission(submission, [row["id"] for row in rows], predictions)
-    return {**_facts(rows, how.comparison), "lengths": measures}
+    return {**_facts(rows, testing.iou_cmp), "lengths": measures}
 
 
-def _facts(rows: Sequence[dict], comparison: str) -> dict:
-    return {"queries": len(rows), "movies": len({row["movie"] for row in rows}), "iou_cmp": comparison}
+def _facts(rows: Sequence[dict], iou_cmp: str) -> dict:
+    return {"queries": len(rows), "movies": len({row["movie"] for row in rows}), "iou_cmp": iou_cmp}
 
 
-def zero_shot_ranker(features: LongFeatures, grid: Grid, nms: float) -> Ranker:
+def zero_shot_ranker(features: LongFeatures, grid: Grid, nms_threshold: float) -> Ranker:
     """The zero-shot baseline as a ranker of the queries of a movie or segment."""
 
     def rank(frames: np.ndarray, rows: list[dict]) -> list[np.ndarray]:
         queries = features.sentence_rows(row["id"] for row in rows)
-        return rank_proposals(frames, queries, grid, rows[0]["duration"], nms)
+        return rank_proposals(frames, queries, grid, rows[0]["duration"], nms_threshold)
 
     return rank
 
@@ -177,7 +157,7 @@ def mixed_rows(mixture: Mapping[str, Mapping], seed: int) -> list[dict]:
 
 
 def train_vlg_net(
-    mixture: Mapping[str, Mapping], grid: Grid, settings: Mapping, seed: int, checkpoint: str | Path, code: str
+    mixture: Mapping[str, Mapping], grid: Grid, settings: VlgNet, seed: int, checkpoint: str | Path, code: str
 ) -> list[dict]:
     """Train VLG-Net on a mixture and write its checkpoint; returns the log. A killed training resumes."""
     from verified.benchmark.mad.vlg_checkpoint import save
@@ -191,11 +171,14 @@ def train_vlg_net(
     rows = mixed_rows(mixture, seed)
     size = sizes(settings, grid, features[rows[0]["source"]], rows[0])
     plan = Plan(
+        epochs=settings.epochs,
+        batch=settings.batch,
+        learning_rate=settings.learning_rate,
+        halve_every=settings.halve_every,
+        negative_share=settings.negative_share,
+        jitter=settings.jitter,
+        negatives=settings.negatives,
         seed=seed,
-        **{
-            key: settings[key]
-            for key in ("epochs", "batch", "learning_rate", "halve_every", "negative_share", "jitter", "negatives")
-        },
     )
     inputs = [source[kind] for source in mixture.values() for kind in ("rows", "frames", "tokens")]
     owner = fingerprint(code, [asdict(size), asdict(plan), asdict(grid), dict(mixture)], inputs)
@@ -207,25 +190,27 @@ def train_vlg_net(
     return log_rows
 
 
-def sizes(settings: Mapping, grid: Grid, features: LongFeatures, row: Mapping):
+def sizes(settings: VlgNet, grid: Grid, features: LongFeatures, row: Mapping):
     """The network's sizes: the configuration's, and the width of the features."""
     from verified.benchmark.mad.vlg_net import VLGSettings
 
     return VLGSettings(
         video_dim=features.movie(row["movie"], 0, 1).shape[1],
         query_dim=features.token_rows(row["id"], 1).shape[1],
-        hidden=settings["hidden"],
-        query_hidden=settings["hidden"],
+        hidden=settings.hidden,
+        query_hidden=settings.hidden,
         clips=grid.clips,
-        blocks=settings["blocks"],
-        neighbours=settings["neighbours"],
-        groups=settings["groups"],
-        stack=settings["stack"],
-        gather=settings["gather"],
+        blocks=settings.blocks,
+        neighbours=settings.neighbours,
+        groups=settings.groups,
+        stack=settings.stack,
+        gather=settings.gather,
     )
 
 
-def vlg_ranker(checkpoint: str | Path, features: LongFeatures, grid: Grid, nms: float, batch: int) -> Ranker:
+def vlg_ranker(
+    checkpoint: str | Path, features: LongFeatures, grid: Grid, nms_threshold: float, search_batch: int
+) -> Ranker:
     """VLG-Net as a ranker. Raises InputError where the checkpoint was trained for other windows."""
     from verified.benchmark.mad.vlg_checkpoint import load
     from verified.benchmark.mad.vlg_search import TOKENS, rank_windows
@@ -233,6 +218,8 @@ def vlg_ranker(checkpoint: str | Path, features: LongFeatures, grid: Grid, nms: 
     model = load(checkpoint, grid)
 
     def rank(frames: np.ndarray, rows: list[dict]) -> list[np.ndarray]:
-        return rank_windows(model, frames, [features.token_rows(row["id"], TOKENS) for row in rows], grid, nms, batch)
+        return rank_windows(
+            model, frames, [features.token_rows(row["id"], TOKENS) for row in rows], grid, nms_threshold, search_batch
+        )
 
     return rank

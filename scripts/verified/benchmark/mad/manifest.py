@@ -11,6 +11,7 @@ from verified.benchmark.mad.collect import collect_movie
 from verified.benchmark.mad.subtitles import read_srt, voice_activity
 from verified.benchmark.mad.transcripts import read_transcript, sentences
 from verified.benchmark.tiou import tiou
+from verified.config.longform import Collection
 from verified.errors import InputError
 from verified.runtime.progress import track
 
@@ -53,8 +54,8 @@ def read_manifest(path: str | os.PathLike) -> list[dict]:
     return list(rows.values())
 
 
-def collect(manifest: Iterable[dict], settings: dict) -> tuple[dict[str, list[dict]], list[dict]]:
-    """({split: rows}, a report per movie); `settings` are those of `longform.collection`.
+def collect(manifest: Iterable[dict], settings: Collection) -> tuple[dict[str, list[dict]], list[dict]]:
+    """({split: rows}, a report per movie).
 
     Raises InputError for a file that cannot be read; a movie whose tracks do not align is reported and gives no row.
     """
@@ -62,18 +63,18 @@ def collect(manifest: Iterable[dict], settings: dict) -> tuple[dict[str, list[di
     rows: dict[str, list[dict]] = {movie["split"]: [] for movie in movies}
     reports = []
     for movie in track(movies, "collect", len(movies), "movies"):
-        tracks = read_track(movie["track"], settings["rate"]), read_track(movie["described"], settings["rate"])
-        spoken = sentences(read_transcript(movie["transcript"]), settings["pause_seconds"])
+        tracks = read_track(movie["track"], settings.rate), read_track(movie["described"], settings.rate)
+        spoken = sentences(read_transcript(movie["transcript"]), settings.pause_seconds)
         voices = voice_activity(read_srt(movie["subtitles"]))
         collected, report = collect_movie(
             movie["movie"],
             tracks,
-            settings["rate"],
+            settings.rate,
             spoken,
             voices,
             movie["split"],
-            window_seconds=settings["window_seconds"],
-            most_seconds=settings["most_seconds"],
+            window_seconds=settings.window_seconds,
+            most_seconds=settings.most_seconds,
         )
         rows[movie["split"]] += collected
         reports.append(report)

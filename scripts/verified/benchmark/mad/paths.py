@@ -5,8 +5,10 @@ from types import SimpleNamespace
 from typing import Any
 
 from verified.annotations.paths import annotation_files
+from verified.benchmark.mad.settings import Testing
 from verified.benchmark.mad.wordnet import PUBLISHED as PUBLISHED_WORDNET
 from verified.benchmark.mad.wordnet import WORDNET_FILES
+from verified.benchmark.tiou import Comparison
 from verified.config import Config, outputs
 from verified.config.folders import dataset_folder, dataset_wildcard, home
 from verified.config.longform import EVALUATOR, DatasetSource, DescribedSource, MadSource, MovieSet
@@ -190,7 +192,7 @@ def lengths(settings: Config) -> list[float | None]:
     return [*sorted({section.short_seconds, *section.window_seconds}), None]
 
 
-def comparison(settings: Config, model: str) -> str:
+def iou_cmp(settings: Config, model: str) -> Comparison:
     """``gt`` or ``ge`` for one method."""
     setting = settings.longform.iou_cmp
     return setting if setting != "published" else "ge" if model == "vlg-net" else "gt"
@@ -268,17 +270,17 @@ def encoder_settings(settings: Config) -> dict:
 def testing(settings: Config, model: str) -> dict:
     """What a method's measures depend on, as plain values."""
     section = settings.longform
-    return {
-        "grid": section.grid.model_dump(mode="json"),
-        "nms": section.nms,
-        "iou_cmp": comparison(settings, model),
-        "lengths": lengths(settings),
-        "straddling": section.straddling,
-        "runs": section.chance_runs,
-        "batch": section.vlg_net.search_batch,
-        "threads": section.vlg_net.threads,
-        "seed": settings.seed,
-    }
+    return Testing(
+        grid=section.grid,
+        nms_threshold=section.nms_threshold,
+        iou_cmp=iou_cmp(settings, model),
+        lengths=tuple(lengths(settings)),
+        straddling=section.straddling,
+        chance_runs=section.chance_runs,
+        search_batch=section.vlg_net.search_batch,
+        threads=section.vlg_net.threads,
+        seed=settings.seed,
+    ).model_dump(mode="json")
 
 
 def moments_of(settings: Config, dataset: str) -> str:

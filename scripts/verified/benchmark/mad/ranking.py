@@ -36,25 +36,25 @@ def rank_rows(
     return predictions
 
 
-def measured(rows: Sequence[dict], predictions: Sequence[np.ndarray], comparison: Comparison) -> dict:
+def measured(rows: Sequence[dict], predictions: Sequence[np.ndarray], iou_cmp: Comparison) -> dict:
     """Recall in percent [K][IoU] with its interval over movies."""
     moments = np.array([[row["start"], row["end"]] for row in rows]).reshape(-1, 2)
-    ranks = first_hits([spans[:, :2] for spans in predictions], moments, comparison)
+    ranks = first_hits([spans[:, :2] for spans in predictions], moments, iou_cmp)
     return recall_over_movies(ranks, [row["origin"][0] for row in rows])
 
 
-def baselines(rows: Sequence[dict], grid: Grid, comparison: Comparison, runs: int, seed: int) -> dict[str, dict]:
+def baselines(rows: Sequence[dict], grid: Grid, iou_cmp: Comparison, runs: int, seed: int) -> dict[str, dict]:
     """Oracle (K = 1), Random Chance expected and drawn, for rows of `cut_movies`; and what the movies' ends cost."""
     frames = [grid.frames_of(row["duration"]) for row in rows]
     movies = [row["origin"][0] for row in rows]
     moments = np.array([[row["start"], row["end"]] for row in rows]).reshape(-1, 2)
     best = np.array([oracle_iou(grid, count, *moment) for count, moment in zip(frames, moments, strict=True)])
-    reached = hits(best[:, None], np.array(IOUS), comparison)
+    reached = hits(best[:, None], np.array(IOUS), iou_cmp)
     shares = np.array(
-        [hit_shares(grid, count, *moment, comparison=comparison) for count, moment in zip(frames, moments, strict=True)]
+        [hit_shares(grid, count, *moment, iou_cmp=iou_cmp) for count, moment in zip(frames, moments, strict=True)]
     )
     expected = expected_recall(shares)
-    drawn = drawn_recall(grid, frames, moments, seed, runs, comparison=comparison)
+    drawn = drawn_recall(grid, frames, moments, seed, runs, iou_cmp=iou_cmp)
     ends = {row["movie"]: count for row, count in zip(rows, frames, strict=True)}
     return {
         "oracle": over_movies(reached[:, None], movies),

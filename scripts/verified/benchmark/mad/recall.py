@@ -16,7 +16,7 @@ DEPTH = KS[-1]
 def first_hits(
     predictions: Sequence[np.ndarray],
     moments: np.ndarray,
-    comparison: Comparison = "gt",
+    iou_cmp: Comparison = "gt",
     ious: Sequence[float] = IOUS,
 ) -> np.ndarray:
     """Rank of the first prediction of each query that hits, [queries, ious], as of `first_ranks`.
@@ -26,7 +26,7 @@ def first_hits(
     ranks = np.zeros((len(moments), len(ious)))
     for query, (spans, (start, end)) in enumerate(zip(predictions, moments, strict=True)):
         spans = np.asarray(spans, np.float64).reshape(-1, 2)[:DEPTH]
-        ranks[query] = first_ranks(hits(tiou(start, end, *spans.T), np.asarray(ious)[:, None], comparison))
+        ranks[query] = first_ranks(hits(tiou(start, end, *spans.T), np.asarray(ious)[:, None], iou_cmp))
     return ranks
 
 

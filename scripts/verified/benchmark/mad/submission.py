@@ -52,7 +52,7 @@ def read_submission(path: str | os.PathLike) -> dict[str, np.ndarray]:
 def evaluate(
     rows: Sequence[dict],
     submission: dict[str, np.ndarray],
-    comparison: Comparison = "gt",
+    iou_cmp: Comparison = "gt",
     partial: bool = False,
     source: str | os.PathLike = "submission",
 ) -> dict:
@@ -64,7 +64,7 @@ def evaluate(
     found = match([row["id"] for row in rows], submission, partial, source, answer="line")
     scored = [row for row in rows if row["id"] in submission]
     moments = np.array([[row["start"], row["end"]] for row in scored]).reshape(-1, 2)
-    ranks = first_hits([submission[row["id"]] for row in scored], moments, comparison)
+    ranks = first_hits([submission[row["id"]] for row in scored], moments, iou_cmp)
     return {
         "queries": len(scored),
         "movies": len({row["movie"] for row in scored}),

@@ -18,7 +18,12 @@ TOKENS = 50
 
 @torch.inference_mode()
 def rank_windows(
-    model: VLGNet, frames: np.ndarray, queries: Sequence[np.ndarray], grid: Grid, nms: float = NMS, batch: int = 512
+    model: VLGNet,
+    frames: np.ndarray,
+    queries: Sequence[np.ndarray],
+    grid: Grid,
+    nms_threshold: float = NMS,
+    batch: int = 512,
 ) -> list[np.ndarray]:
     """The best spans of a movie for each query: float64 [at most 100, 3] of start, end (seconds) and probability.
 
@@ -47,7 +52,7 @@ def rank_windows(
             probabilities.append(logits.float().sigmoid().cpu())
         scores = torch.cat(probabilities).flatten().double().numpy()
         scores = scores[inside]
-        best = best_spans(scores, spans, nms, DEPTH)
+        best = best_spans(scores, spans, nms_threshold, DEPTH)
         ranked.append(np.column_stack([spans[best], scores[best]]))
     return ranked
 

@@ -18,7 +18,7 @@ NMS = 0.3
 
 
 def rank_proposals(
-    frames: np.ndarray, queries: np.ndarray, grid: Grid, duration: float | None = None, nms: float = NMS
+    frames: np.ndarray, queries: np.ndarray, grid: Grid, duration: float | None = None, nms_threshold: float = NMS
 ) -> list[np.ndarray]:
     """The best spans of a movie for each query: float64 [at most 100, 3] of start, end (seconds) and cosine.
 
@@ -42,7 +42,7 @@ def rank_proposals(
         np.cumsum(sums @ unit_queries.T, axis=0, out=prefix[1:])
         scores = (prefix[spans[:, 1]] - prefix[spans[:, 0]]) / lengths[:, None]
         for column in np.ascontiguousarray(scores.T):
-            best = best_spans(column, seconds, nms, DEPTH)
+            best = best_spans(column, seconds, nms_threshold, DEPTH)
             ranked.append(np.column_stack([seconds[best], column[best]]))
     return ranked
 

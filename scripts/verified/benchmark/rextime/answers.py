@@ -31,11 +31,11 @@ class QuestionTruth:
             for asked in self.questions
         ]
 
-    def answers(self, file: Path, nms: float | None) -> Answers:
+    def answers(self, file: Path, nms_threshold: float | None) -> Answers:
         """As of `GroundTruth`; right is a window of IoU 0.5, or the letter where there are letters only."""
-        if nms is not None:
+        if nms_threshold is not None:
             raise InputError(
-                "of a question's windows the first alone counts", file=file, remedy="leave out the tIoU (nms)"
+                "of a question's windows the first alone counts", file=file, remedy="leave out the tIoU (nms_threshold)"
             )
         mode, predictions = read_submission(file, "first-row")
         scores = evaluate(self.questions, predictions, mode, source=str(file)).scores

@@ -40,9 +40,11 @@ class MomentTruth:
             queries.append(Query(desc_id, moment.video, start, end, str(caption), kind, duration))
         return queries
 
-    def answers(self, file: Path, nms: float | None) -> Answers:
+    def answers(self, file: Path, nms_threshold: float | None) -> Answers:
         """As of `GroundTruth`; also raises InputError for a submission without VCMR lists."""
-        tasks = {scored.task: scored for scored in scored_tasks(self.moments, self.path, file, nms, False, [])}
+        tasks = {
+            scored.task: scored for scored in scored_tasks(self.moments, self.path, file, nms_threshold, False, [])
+        }
         if "VCMR" not in tasks:
             raise InputError("has no VCMR lists", file=file, remedy="give VCMR, and SVMR and VR where you can")
         values = {f"{task}/{metric}": v for task, scored in tasks.items() for metric, v in scored.values.items()}

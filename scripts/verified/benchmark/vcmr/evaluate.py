@@ -26,17 +26,18 @@ class Evaluation:
 
 
 def evaluate_files(
-    truth_file: str | Path, submission_file: str | Path, nms: float | None = None, partial: bool = False
+    truth_file: str | Path, submission_file: str | Path, nms_threshold: float | None = None, partial: bool = False
 ) -> Evaluation:
     """Evaluate every task the submission holds.
 
-    `nms`: suppress VCMR and SVMR rows above this tIoU first (within the top 100, as the official scripts do); VR is not
-    touched by it. `partial`: queries without a list leave the denominator and lists without a query are ignored;
-    otherwise both are an InputError that names them. Also raises InputError when a ground-truth video has no index.
+    `nms_threshold`: suppress VCMR and SVMR rows above this tIoU first (within the top 100, as the official scripts do);
+    VR is not touched by it. `partial`: queries without a list leave the denominator and lists without a query are
+    ignored; otherwise both are an InputError that names them. Also raises InputError when a ground-truth video has no
+    index.
     """
     moments = read_truth(truth_file)
     evaluation = Evaluation({})
-    for scored in scored_tasks(moments, truth_file, submission_file, nms, partial, evaluation.notes):
+    for scored in scored_tasks(moments, truth_file, submission_file, nms_threshold, partial, evaluation.notes):
         evaluation.metrics |= tvr_summary(scored.task, scored.truth, scored.values)
         further = {name: percentage(values) for name, values in scored.values.items() if name not in TVR_METRICS}
         evaluation.further |= {scored.task: further} if further else {}
@@ -63,7 +64,7 @@ def scored_tasks(
     moments: dict[int, TrueMoment],
     truth_file: str | Path,
     submission_file: str | Path,
-    nms: float | None,
+    nms_threshold: float | None,
     partial: bool,
     notes: list[str],
 ) -> Iterator[Scored]:
@@ -80,8 +81,8 @@ def scored_tasks(
         truth = _truth(ids, moments, submission.video_index, truth_file, submission_file, types)
         lists = Lists.pad([submission.tasks[task][desc_id] for desc_id in ids])
         _describe(task, ids, lists, submission, notes)
-        if nms is not None and task != "VR":
-            lists = suppress(lists, nms)
+        if nms_threshold is not None and task != "VR":
+            lists = suppress(lists, nms_threshold)
         yield Scored(task, truth, lists, per_query(task, truth, lists), submission.video_index)
 
 

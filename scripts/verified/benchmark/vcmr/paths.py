@@ -138,8 +138,8 @@ def _training_values(settings: Config, dataset: str, model: str) -> dict:
         **search_values(settings, dataset),
         "recipe": {}
         if changes is None
-        else changes.model_dump(mode="json", exclude={"model", "seeds"}, exclude_none=True),
-        "options": {} if changes is None else dict(changes.model),
+        else changes.model_dump(mode="json", exclude={"options", "seeds"}, exclude_none=True),
+        "options": {} if changes is None else dict(changes.options),
         "precision": settings.retrieval.precision,
         "seed": settings.seed,
     }

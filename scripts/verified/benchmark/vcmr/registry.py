@@ -136,7 +136,7 @@ def model_of_file(path: str | Path) -> type["RetrievalModel"]:
 
 
 def build_model(name: str, sizes: dict, options: dict | None = None) -> "RetrievalModel":
-    """A model with the sizes that the data fix and the options of `retrieval.training.MODEL.model`.
+    """A model with the sizes that the data fix and the options of `retrieval.training.MODEL.options`.
 
     Raises InputError for an option that the model's config does not have.
     """

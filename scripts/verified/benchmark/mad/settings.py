@@ -1,0 +1,28 @@
+"""What the measures of a method depend on, as jobs get it."""
+
+from verified.benchmark.mad.grid import Grid
+from verified.benchmark.mad.short_videos import Moments
+from verified.benchmark.tiou import Comparison
+from verified.config.base import Section
+from verified.config.longform import GridSettings
+
+
+class Testing(Section):
+    """How a method is measured on the test split of a data set of movies."""
+
+    grid: GridSettings
+    nms_threshold: float
+    iou_cmp: Comparison
+    lengths: tuple[float | None, ...]
+    """Seconds of the segments that movies are cut into; None for whole movies."""
+    straddling: Moments
+    """``keep`` or ``clip``: moments across a cut are measured whole or cut off."""
+    chance_runs: int
+    search_batch: int
+    threads: int
+    seed: int
+
+
+def make_grid(settings: GridSettings) -> Grid:
+    """The proposals that the section `longform.grid` describes."""
+    return Grid(**settings.model_dump())
