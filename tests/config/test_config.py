@@ -124,8 +124,8 @@ def test_unreadable_files_are_named(tmp_path):
 @pytest.mark.parametrize("old", sorted(RENAMED))
 def test_a_renamed_key_is_refused_with_the_new_one(old):
     names = [part.replace("*", "xml") for part in old.split(".")]
-    values: object = 1
-    for name in reversed(names):
+    values: dict = {names[-1]: 1} | ({"kind": "demo"} if names[-2] == "source" else {})
+    for name in reversed(names[:-1]):
         values = {name: values}
     with refused(".".join(names), ".".join([*names[:-1], RENAMED[old]])):
         load(demo(**values))

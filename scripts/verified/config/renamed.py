@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 
 RENAMED = {
+    "generation.scene_reader.spoiled_share": "corrupted_share",
+    "longform.datasets.*.source.films": "movies",
     "longform.nms": "nms_threshold",
     "retrieval.bootstrap": "resamples",
     "retrieval.training.*.model": "options",

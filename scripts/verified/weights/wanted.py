@@ -43,7 +43,7 @@ def of_role(role: EngineSettings) -> Wanted | None:
 def initial_weights(settings: Config, model: str) -> str:
     """The model whose weights a retrieval model starts from (its option `roberta`); empty for one that starts fresh."""
     training = settings.retrieval.training.get(model)
-    return str(training.model.get("roberta", "")) if training and model in settings.retrieval.models else ""
+    return str(training.options.get("roberta", "")) if training and model in settings.retrieval.models else ""
 
 
 def computed_features(settings: Config) -> bool:
