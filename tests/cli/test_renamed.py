@@ -132,6 +132,12 @@ def test_a_word_too_many_is_not_lost_among_the_options_of_snakemake(command, cap
     assert parser().parse_args(["report", "--", "--dry-run"]).options == ["--dry-run"]
 
 
+def test_an_option_is_typed_whole(capsys):
+    with pytest.raises(SystemExit):
+        main(["check", "--off"])
+    assert "--off" in capsys.readouterr().err
+
+
 def test_the_commands_are_known_without_a_heavy_library():
     import subprocess
     import sys

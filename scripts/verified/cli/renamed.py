@@ -9,6 +9,7 @@ RENAMED = {
     "lint --config": "lint ANNOTATIONS --configfile FILE",
     "features inspect": "lint FEATURES.h5",
     "fetch-models": "fetch --configfile FILE",
+    "config-docs --folder": "config-docs",
     "graph": "plan --graph",
     "benchmarks": "usage",
     "tables readme": "readme FOLDER",
