@@ -9,6 +9,7 @@ from tiny_models import siglip
 from transformers import AutoTokenizer, SiglipModel
 
 from verified.config import load
+from verified.config.features import PACKAGED, PACKAGED_JOINT
 from verified.errors import InputError
 from verified.features import packaged
 from verified.features.backbones import load_backbone
@@ -57,11 +58,11 @@ def test_features_of_the_backbone_lead_to_the_joint_space(tmp_path):
     path = write_video(tmp_path / "v.mp4", counted(20, size=(48, 64)), 8)
     videos = [{"video": "v", "path": str(path), "sha256": "", "height": 48, "width": 64}]
     settings = {"fps": 4.0, "batch": 4}
-    for name in (packaged.BACKBONE, packaged.JOINT):
+    for name in (PACKAGED, PACKAGED_JOINT):
         write_video_features(videos, {**settings, "video_backbone": name}, 1.0, tmp_path / f"{name}.h5")
-    features, joint = (FeatureFile(tmp_path / f"{name}.h5")["v"] for name in (packaged.BACKBONE, packaged.JOINT))
+    features, joint = (FeatureFile(tmp_path / f"{name}.h5")["v"] for name in (PACKAGED, PACKAGED_JOINT))
     assert features.shape == (3, 1280) and joint.shape == (3, 384)
-    for name, clips in ((packaged.BACKBONE, features), (packaged.JOINT, joint)):
+    for name, clips in ((PACKAGED, features), (PACKAGED_JOINT, joint)):
         encoder = JointEncoder(name)
         [vectors] = encoder.encode(encoder.windows(clips, 1.0))
         assert vectors.search.shape == (3, 384) and encoder.dim(clips.shape[1]) == 384

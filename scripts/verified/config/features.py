@@ -6,6 +6,11 @@ from pydantic import Field
 
 from verified.config.base import Section
 
+PACKAGED, PACKAGED_JOINT = "packaged", "packaged-joint"
+"""The image encoder of the installed packages: its features, and those of its space beside sentences."""
+BLIND = ("small-resnet", "grid-conv")
+"""Image backbones that have seen no real picture, and read no sentences."""
+
 
 class Features(Section):
     """Backbones, rates and number formats."""

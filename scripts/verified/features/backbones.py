@@ -4,6 +4,7 @@ from typing import Protocol
 
 import numpy as np
 
+from verified.config.features import PACKAGED
 from verified.demo.pretrained.paths import shipped_backbone
 
 SMALL_RESNET = "small-resnet"
@@ -33,11 +34,12 @@ def load_backbone(name: str, precision: str = "float32") -> Backbone:
         from verified.features.grid_conv import GridConv
 
         return GridConv()
-    from verified.features import packaged
     from verified.features.joint import joint_kind, load_joint
 
-    if name == packaged.BACKBONE:
-        return packaged.Packaged(precision)
+    if name == PACKAGED:
+        from verified.features.packaged import Packaged
+
+        return Packaged(precision)
     if joint_kind(name):
         return load_joint(name, precision)
     from verified.features.image_model import ImageModel

@@ -4,8 +4,8 @@ from typing import Protocol
 
 import numpy as np
 
+from verified.config.features import PACKAGED_JOINT
 from verified.errors import InputError
-from verified.features import packaged
 
 KINDS = ("clip", "siglip")
 """`model_type` of the models of the hub that are joint encoders here."""
@@ -29,7 +29,7 @@ class JointEncoder(Protocol):
 
 def joint_kind(name: str) -> str:
     """`packaged-joint`, or the model type of a hub name or folder that holds a joint encoder; empty for any other."""
-    if name == packaged.JOINT:
+    if name == PACKAGED_JOINT:
         return name
     from transformers import AutoConfig
 
@@ -43,8 +43,10 @@ def joint_kind(name: str) -> str:
 def load_joint(name: str, precision: str = "float32") -> JointEncoder:
     """A joint encoder by its name. Raises InputError for a model that is none, or cannot be loaded."""
     kind = joint_kind(name)
-    if kind == packaged.JOINT:
-        return packaged.PackagedJoint(precision)
+    if kind == PACKAGED_JOINT:
+        from verified.features.packaged import PackagedJoint
+
+        return PackagedJoint(precision)
     if kind == "siglip":
         from verified.features.siglip import SigLip
 
@@ -55,6 +57,6 @@ def load_joint(name: str, precision: str = "float32") -> JointEncoder:
         return Clip(name, precision)
     raise InputError(
         f"{name!r} is no joint encoder of frames and sentences that can be loaded",
-        remedy=f"give {packaged.JOINT}, a CLIP or SigLIP model of the hub, such as openai/clip-vit-base-patch32, or a"
+        remedy=f"give {PACKAGED_JOINT}, a CLIP or SigLIP model of the hub, such as openai/clip-vit-base-patch32, or a"
         " folder that holds one",
     )

@@ -22,7 +22,6 @@ from verified.nn.precision import computing
 from verified.nn.sentences import encode
 from verified.runtime.shipped import CARD, as_on_card
 
-BACKBONE, JOINT = "packaged", "packaged-joint"
 SHIPPED = Path(__file__).with_name("weights")
 VECTORS = SHIPPED / "class-vectors.npy"
 MEAN, DEVIATION = 127.0, 128.0

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from verified.config import Config, outputs
+from verified.config.features import BLIND, PACKAGED, PACKAGED_JOINT
 from verified.config.folders import dataset_folder, datasets_with
 from verified.config.generation import ROLES
 from verified.config.trust import any_confidence_warning
@@ -37,6 +38,7 @@ def findings(settings: Config, files: str, offline: bool = False, cluster: bool 
         ):
             moments += yield from corpus_findings(settings, name)
     yield from batch_findings(settings, moments)
+    yield from _backbone_findings(settings)
     yield from _budget_findings(settings)
     yield from _score_findings(settings)
     if settings.annotations.choose_by == "confidence" and (warning := any_confidence_warning(settings)):
@@ -48,6 +50,19 @@ def findings(settings: Config, files: str, offline: bool = False, cluster: bool 
     yield from processor_findings()
     if not cluster:
         yield from gpu_findings(settings)
+
+
+def _backbone_findings(settings: Config) -> Iterator[Finding]:
+    """What the image backbone that comes with workflow or packages knows of videos that are not rendered."""
+    name, better = settings.features.video_backbone, "a CLIP or SigLIP model of the hub knows more"
+    if all(settings.datasets[videos].source.rendered for videos in datasets_with(settings, "has_videos")):
+        return
+    if name in (PACKAGED, PACKAGED_JOINT):
+        message = f"{name} knows 1,000 classes of things, and neither people nor what they do"
+        yield Finding("note", "features.video_backbone", message, better)
+    elif name in BLIND:
+        message = f"{name} knows nothing of real videos: what is found by its features is close to random"
+        yield Finding("note", "features.video_backbone", message, f"set it to {PACKAGED}; {better}")
 
 
 def _budget_findings(settings: Config) -> Iterator[Finding]:

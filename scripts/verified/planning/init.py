@@ -7,10 +7,12 @@ from typing import cast
 import yaml
 
 from verified.config import Config, load
+from verified.config.features import PACKAGED
 from verified.config.sources import FolderSource
 from verified.corpus.unprobed import unprobed_rows
 from verified.errors import InputError
 from verified.io.files import write_text
+from verified.search.paths import JOINT
 
 HEAD = """\
 # {name}: written by `verified init`. config/README.md lists every key, `verified check --configfile FILE` tries it out.
@@ -27,6 +29,8 @@ def configuration(
     values: dict = {
         "name": name,
         "datasets": {name: {"title": f"{name.capitalize()}-FIG", "source": source}},
+        "features": {"video_backbone": PACKAGED},
+        "search": {"model": JOINT},
         "generation": {"llm": role, "image_lmm": seeing, "video_lmm": dict(seeing)},
     }
     settings = load(values, "verified init")

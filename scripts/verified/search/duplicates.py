@@ -4,11 +4,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from verified.features import packaged
+from verified.config.features import PACKAGED
 
 SAME = 0.8
 """Share of the clips of one video that the other must have too."""
-ALIKE = {packaged.BACKBONE: 0.85}
+ALIKE = {PACKAGED: 0.85}
 """Cosine from which two clips show the same; of 40 pictures of different things no two reach 0.61 with this encoder."""
 ALIKE_TO_OTHERS = 0.97
 """The same for encoders that were not measured: their cosines are larger."""

@@ -15,8 +15,10 @@ from verified.benchmark.vcmr.contract import Encoded
 from verified.benchmark.vcmr.data import normalised, pooled
 from verified.benchmark.vcmr.scoring import OneVectorTail
 from verified.benchmark.vcmr.tokens import Tokeniser, load_tokeniser
+from verified.config.features import PACKAGED
 from verified.errors import InputError
-from verified.features import joint, packaged
+from verified.features import joint
+from verified.features.packaged import PackagedJoint
 from verified.features.text import TokenEncoder, encode_caption, load_encoder
 
 JOINT = "joint"
@@ -131,7 +133,7 @@ class JointEncoder:
     context = 0
 
     def __init__(self, name: str):
-        self._packaged = packaged.PackagedJoint() if name == packaged.BACKBONE else None
+        self._packaged = PackagedJoint() if name == PACKAGED else None
         self._name = name
         self._joint: joint.JointEncoder | None = self._packaged
 

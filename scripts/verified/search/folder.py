@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
+from verified.config.features import PACKAGED
 from verified.corpus.video_folder import VideoFolder
 from verified.errors import InputError
-from verified.features import packaged
 from verified.features.backbones import load_backbone
 from verified.features.joint import joint_kind
 from verified.io.array_file import read_array
@@ -53,7 +53,7 @@ LONGEST_SPAN = 15
 """Clips of the longest span that a search shows: half a minute."""
 
 
-def index_videos(videos: Path, folder: Path, encoder: str = packaged.BACKBONE) -> dict:
+def index_videos(videos: Path, folder: Path, encoder: str = PACKAGED) -> dict:
     """Make the index in `folder` of the videos below the folder `videos`, or bring it up to date; its manifest.
 
     What cannot be read is in the manifest as `unreadable`, {video: reason}. Raises InputError for a folder without
@@ -62,7 +62,7 @@ def index_videos(videos: Path, folder: Path, encoder: str = packaged.BACKBONE) -
     listed = VideoFolder(videos)
     if not listed.files:
         raise InputError("no video in this folder", file=videos, remedy="name a folder of video files")
-    if encoder != packaged.BACKBONE and not joint_kind(encoder):
+    if encoder != PACKAGED and not joint_kind(encoder):
         raise InputError(f"{encoder!r} reads no sentences", remedy="packaged, or a CLIP or SigLIP model")
     with changing(folder):
         manifest = _manifest(folder, videos, encoder)

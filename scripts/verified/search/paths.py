@@ -5,6 +5,7 @@ from pathlib import Path
 
 from verified.annotations.paths import annotation_files, release_of
 from verified.config import Config
+from verified.config.features import BLIND
 from verified.config.folders import dataset_folder, dataset_of, shown_datasets
 from verified.config.sources import DemoSource
 from verified.errors import InputError
@@ -15,8 +16,6 @@ from verified.weights.paths import text_records, video_records
 ONE_VECTOR = ("xml", "reloclnet", "hero")
 """Models whose video score is the largest cosine of one query vector with a clip."""
 JOINT = "joint"
-ALONE = ("small-resnet", "grid-conv")
-"""Backbones that come with the workflow and read no sentences."""
 
 
 def indexed_model(settings: Config) -> str:
@@ -25,7 +24,7 @@ def indexed_model(settings: Config) -> str:
     possible = [name for name in settings.retrieval.models if name in ONE_VECTOR]
     if not model and possible:
         return possible[0]
-    if model == JOINT and (backbone := settings.features.video_backbone) in ALONE:
+    if model == JOINT and (backbone := settings.features.video_backbone) in BLIND:
         raise InputError(
             f"search.model = {JOINT}, but features.video_backbone = {backbone!r} reads no sentences",
             remedy="name packaged there, a CLIP or SigLIP model such as openai/clip-vit-base-patch32, or its folder",
