@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from feature_settings import text_features, video_features
 from media import counted, write_video
 from refusals import refused
 from tiny_models import siglip
@@ -57,9 +58,8 @@ def test_a_picture_of_a_class_is_near_its_sentence():
 def test_features_of_the_backbone_lead_to_the_joint_space(tmp_path):
     path = write_video(tmp_path / "v.mp4", counted(20, size=(48, 64)), 8)
     videos = [{"video": "v", "path": str(path), "sha256": "", "height": 48, "width": 64}]
-    settings = {"fps": 4.0, "batch": 4}
     for name in (PACKAGED, PACKAGED_JOINT):
-        write_video_features(videos, {**settings, "video_backbone": name}, 1.0, tmp_path / f"{name}.h5")
+        write_video_features(videos, video_features(name, batch=4), 1.0, tmp_path / f"{name}.h5")
     features, joint = (FeatureFile(tmp_path / f"{name}.h5")["v"] for name in (PACKAGED, PACKAGED_JOINT))
     assert features.shape == (3, 1280) and joint.shape == (3, 384)
     for name, clips in ((PACKAGED, features), (PACKAGED_JOINT, joint)):
@@ -113,7 +113,7 @@ def test_siglip_sees_and_reads_as_the_library_does(siglip_folder):
 
 def test_a_siglip_does_not_pose_as_text_encoder(siglip_folder, tmp_path):
     with refused(siglip_folder, "siglip", remedy=True):
-        write_text_features([("1", "ab")], {"text_encoder": str(siglip_folder), "batch": 4}, tmp_path / "t.h5")
+        write_text_features([("1", "ab")], text_features(str(siglip_folder), batch=4), tmp_path / "t.h5")
 
 
 def test_other_models_of_pictures_and_texts_are_named(tmp_path):

@@ -239,7 +239,7 @@ def test_what_a_run_goes_on_without_is_a_note(lab, capsys):
         lab(served.url, evaluator__batch=2, datasets__lab__spans={"test_split": "train"})
         status, lines = check(capsys)
     shown = "\n".join(lines)
-    assert status == 0 and lines[-1] == "0 problems, 6 notes", shown
+    assert status == 0 and lines[-1] == "0 problems, 7 notes", shown
     for words in (
         "unknown-video (1)",
         "such as broken",

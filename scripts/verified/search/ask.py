@@ -314,22 +314,20 @@ class Index:
         return {"unit": unit, "localised": localised, "mask": mask}
 
     def _similar(self, query: np.ndarray, candidates: list[Candidate], top: int) -> list[Moment]:
-        """A moment per video, by the clips' cosines alone."""
-        moments, seen = [], set()
+        """A moment per window, by the clips' cosines alone, of windows that overlap the first."""
+        moments: list[Moment] = []
         for candidate in candidates:
             if len(moments) == top:
                 break
-            if (video := self._video(candidate)) in seen:
-                continue
-            seen.add(video)
             segment = self.segments[candidate.segment]
             first, last = stretch(
                 segment.search_vectors(candidate.window) @ query, self.manifest["spans"]["max_pred_clips"]
             )
             offset, seconds = segment.offset[candidate.window], segment.seconds[candidate.window]
-            moments.append(
-                self._moment(candidate, offset + first * seconds, offset + (last + 1) * seconds, candidate.score)
-            )
+            start, end = offset + first * seconds, offset + (last + 1) * seconds
+            moment = self._moment(candidate, start, end, candidate.score)
+            if not any(self._overlapping(moment, other) for other in moments):
+                moments.append(moment)
         return moments
 
     def _video(self, candidate: Candidate) -> str:
