@@ -129,7 +129,7 @@ def fetch(arguments: argparse.Namespace) -> int:
 )
 def debug(arguments: argparse.Namespace) -> None:
     """Run it in this process. Raises InputError for an unknown rule or wildcard."""
-    from verified.planning.debug import run_script
+    from verified.runtime.debug import run_script
 
     pairs = [text.partition("=") for text in arguments.wildcards]
     if odd := [name for name, sign, _ in pairs if not sign]:

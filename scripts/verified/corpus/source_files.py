@@ -14,6 +14,7 @@ from verified.corpus.video_folder import VideoFolder, folder_digest
 from verified.errors import InputError
 from verified.runtime.digest import modules_digest
 from verified.runtime.folders import key_of
+from verified.runtime.old_inputs import ancient
 from verified.runtime.shards import shard_index, shard_names, shard_of
 
 
@@ -22,7 +23,6 @@ def source_files(settings: Config) -> Callable[[object], dict[str, Any]]:
 
     A user's folder counts as old: its timestamp says nothing about its videos, but `folder_state` does.
     """
-    from snakemake.io import ancient
 
     def files(wildcards) -> dict[str, Any]:
         source = dataset_of(settings, wildcards).source
@@ -51,8 +51,6 @@ def scene_captions(settings: Config) -> Callable[[object], list[str]]:
 
 def shard_source(settings: Config) -> Callable[[object], dict[str, str]]:
     """An input function: the same files for the jobs of a shard, which `shard_state` tells when to run again."""
-    from snakemake.io import ancient
-
     files_of = source_files(settings)
 
     def files(wildcards) -> dict[str, Any]:

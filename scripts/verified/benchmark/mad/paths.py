@@ -14,6 +14,7 @@ from verified.config.folders import dataset_folder, dataset_wildcard, home
 from verified.config.longform import EVALUATOR, DatasetSource, DescribedSource, MadSource, MovieSet
 from verified.config.sources import ReleasedSource
 from verified.evaluator.paths import starting_checkpoint
+from verified.runtime.old_inputs import ancient
 from verified.runtime.shards import shard_names
 from verified.weights.paths import joint_records
 
@@ -83,7 +84,6 @@ def annotation_inputs(settings: Config) -> Callable[[object], dict[str, str | li
 
 def video_inputs(settings: Config) -> Callable[[object], dict[str, Any]]:
     """An input function: where the movies of ``wildcards.movies`` are: a folder, or a corpus with the paths."""
-    from snakemake.io import ancient
 
     def files(wildcards) -> dict[str, Any]:
         source = movie_sets(settings)[wildcards.movies].source

@@ -1,10 +1,15 @@
 """A rule's script run by hand, in this process: for a debugger, a profiler, a notebook."""
 
+# Snakemake has no types of its own, and no public way to a single job.
+# pyright: reportMissingTypeStubs=false, reportPrivateUsage=false
+# pyright: reportUnknownVariableType=false, reportUnknownMemberType=false
+
 import difflib
 import runpy
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from verified.errors import InputError
 from verified.runtime.digest import script_of
@@ -14,7 +19,7 @@ from verified.runtime.seals import rebuild_command
 
 def mock_snakemake(
     rule: str, wildcards: Mapping[str, str], configfiles: Sequence[str | Path], folder: str | Path = "."
-):
+) -> Any:
     """The object `snakemake` that the script of `rule` sees, with real paths, params, threads and resources.
 
     wildcards: name → value, for example ``{"dataset": "demo", "shard": "shard-00"}``. configfiles: as on Snakemake's
@@ -34,7 +39,7 @@ def run_script(rule: str, wildcards: Mapping[str, str], configfiles: Sequence[st
     )
 
 
-def _as_scripts_see(job):
+def _as_scripts_see(job: Any) -> Any:
     from snakemake.iocontainers import Snakemake
 
     if absent := [str(path) for path in job.input if not Path(path).exists()]:
@@ -57,7 +62,7 @@ def _as_scripts_see(job):
     )
 
 
-def _workflow(configfiles: Sequence[str | Path], folder: Path):
+def _workflow(configfiles: Sequence[str | Path], folder: Path) -> Any:
     from snakemake.api import SnakemakeApi
     from snakemake.settings.types import ConfigSettings, DAGSettings, OutputSettings, Quietness, ResourceSettings
 
@@ -74,7 +79,7 @@ def _workflow(configfiles: Sequence[str | Path], folder: Path):
     return workflow
 
 
-def _job(rule: str, wildcards: Mapping[str, str], configfiles: Sequence[str | Path], folder: Path):
+def _job(rule: str, wildcards: Mapping[str, str], configfiles: Sequence[str | Path], folder: Path) -> Any:
     workflow = _workflow(configfiles, folder)
     from snakemake.dag import DAG  # a circular import that works only when snakemake.api is imported first
     from snakemake.exceptions import WorkflowError
