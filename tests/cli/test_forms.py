@@ -36,10 +36,14 @@ def files(tmp_path, monkeypatch):
 
 
 FORMS = {
-    "moments": (["moments.jsonl", "moments-given.json"], {"--nms": ["0.5"]}, lambda said: said["VCMR"]["0.5-r1"]),
+    "moments": (
+        ["moments.jsonl", "moments-given.json"],
+        {"--nms-threshold": ["0.5"]},
+        lambda said: said["VCMR"]["0.5-r1"],
+    ),
     "movies": (
         ["movies.json", "movies-given.jsonl"],
-        {"--iou": ["ge"], "--times": ["timestamps"]},
+        {"--iou-cmp": ["ge"], "--times": ["timestamps"]},
         lambda said: said["recall"][0][2],
     ),
     "questions": (
