@@ -32,7 +32,7 @@ class Lists:
         return Lists(*(column[:, :rows] for column in (self.video, self.start, self.end, self.score)))
 
     def take(self, index: np.ndarray | slice) -> "Lists":
-        """The lists at `index`."""
+        """The lists at `index` [n], or those of a slice."""
         return Lists(*(column[index] for column in (self.video, self.start, self.end, self.score)))
 
     @classmethod

@@ -185,7 +185,7 @@ def _received(future: "Future[Collected]") -> Iterator[tuple[int, dict]]:
 
 
 def thinned(count: int, most: int) -> np.ndarray:
-    """Indices of at most `most` of `count` frames, uniformly spread (mid-points of equal parts)."""
+    """Indices [n] of at most `most` of `count` frames, uniformly spread (mid-points of equal parts)."""
     if count <= most:
         return np.arange(count)
     return ((np.arange(most) + 0.5) * count / most).astype(int)

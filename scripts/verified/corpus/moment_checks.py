@@ -74,7 +74,7 @@ def span(row: dict) -> tuple[float, float]:
 
 
 def end_within(start: float, end: float, duration: float) -> float:
-    """`end`, at most `duration` (decision: spans that end after the video are clamped and counted)."""
+    """`end`, at most `duration`, in seconds (decision: spans that end after the video are clamped and counted)."""
     if start >= duration:
         raise RowRefused("starts-after-video", f"start {start:g} is not before the video's end at {duration:g} s")
     return min(end, duration)

@@ -60,7 +60,7 @@ class Placed:
 
 
 def positions(path: Path, times: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """x, y, radius (float64) and presence (bool) at `times` (seconds, any shape) of the event."""
+    """x, y, radius (float64) and presence (bool), [...] each, at `times` [...] (seconds) of the event."""
     moved = np.minimum(times, path.moving_seconds)
     x = path.x + path.velocity[0] * moved
     y = path.y + path.velocity[1] * moved

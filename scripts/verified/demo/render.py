@@ -57,7 +57,10 @@ def draw_actors(canvas: np.ndarray, event: Event, times: np.ndarray) -> None:
 
 
 def finish(canvas: np.ndarray, rng: random.Random) -> np.ndarray:
-    """Add noise and round to uint8. Each frame sees a window of one fixed field; `rng` draws which."""
+    """Add noise to a canvas [frames, size, size, 3] and round to uint8.
+
+    Each frame sees a window of one fixed field; `rng` draws which.
+    """
     size = canvas.shape[1]
     field = _noise_field(size)
     for frame in canvas:

@@ -108,7 +108,7 @@ def read_tuples(datasets: list[dict], splits: Collection[str] | None = None) -> 
 
 
 def epoch_order(items: int, seed: int, epoch: int) -> np.ndarray:
-    """A permutation of the items, different in each epoch."""
+    """A permutation [items], different in each epoch."""
     return generator(seed, "evaluator order", epoch).permutation(items)
 
 

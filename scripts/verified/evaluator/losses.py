@@ -34,7 +34,7 @@ def matching_loss(positive: Tensor, negative: Tensor, batch: int, pairs: int, no
 
 
 def total_loss(terms: dict[str, Tensor], weight_contrastive: float = 1.0, weight_matching: float = 1.0) -> Tensor:
-    """Equation 11: (λ_c / 2)(l_c + l_c+) + (λ_m / 2)(l_m + l_m+)."""
+    """Equation 11, a scalar: (λ_c / 2)(l_c + l_c+) + (λ_m / 2)(l_m + l_m+)."""
     return weight_contrastive / 2 * (terms["contrastive"] + terms["contrastive_plus"]) + weight_matching / 2 * (
         terms["matching"] + terms["matching_plus"]
     )

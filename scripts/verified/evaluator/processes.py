@@ -107,7 +107,7 @@ def gather(local: Tensor) -> Tensor:
 
 
 def total(value: Tensor) -> Tensor:
-    """Sum of a detached tensor over all processes."""
+    """Sum of a detached tensor [...] over all processes."""
     value = value.detach().clone()
     if processes()[1] > 1:
         dist.all_reduce(value)

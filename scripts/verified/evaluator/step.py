@@ -45,7 +45,7 @@ class TrainingStep(nn.Module):
         self.generator = torch.Generator()
 
     def forward(self, batch: Batch) -> tuple[Tensor, dict[str, Tensor]]:
-        """(objective of this process, detached loss terms of the whole batch).
+        """(objective of this process, detached loss terms of the whole batch), all scalars.
 
         DistributedDataParallel averages gradients, so the objective is scaled such that the average is Equation 11's
         gradient. Where no rewritten positive exists, q takes its place, and Equation 11 becomes λ_c l_c + λ_m l_m.

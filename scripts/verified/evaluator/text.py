@@ -114,5 +114,5 @@ class FusionEncoder(nn.Module):
 
 
 def select_videos(memory: list[tuple[Tensor, Tensor]], videos: Tensor) -> list[tuple[Tensor, Tensor]]:
-    """The memory of the videos at the given indices, one entry per pair."""
+    """The memory of the videos at the given indices [pairs], one entry per pair."""
     return [(torch.index_select(key, 0, videos), torch.index_select(value, 0, videos)) for key, value in memory]

@@ -114,7 +114,7 @@ def validation(graded: list[Graded], values: dict[str, np.ndarray], confidence: 
 
 
 def areas(graded: list[Graded], score: np.ndarray, resamples: int, seed: int) -> dict[str, dict]:
-    """AUROC of faithful against static and against dynamic captions, with 95 % intervals over moments."""
+    """AUROC of faithful against static and dynamic captions by `score` [captions], with intervals over moments."""
     measured = {}
     for kind in (STATIC, DYNAMIC):
         members = [
@@ -133,7 +133,7 @@ def areas(graded: list[Graded], score: np.ndarray, resamples: int, seed: int) ->
 
 
 def calibration(probability: np.ndarray, faithful: np.ndarray) -> list[dict]:
-    """Ten equal bins of probability: captions, their mean probability and the share that is faithful (None: empty)."""
+    """Ten equal bins of probability [captions]: captions, their mean and the share that is faithful (None: empty)."""
     bins = np.minimum((probability * BINS).astype(int), BINS - 1)
     rows = []
     for number in range(BINS):
@@ -152,7 +152,7 @@ def calibration(probability: np.ndarray, faithful: np.ndarray) -> list[dict]:
 
 
 def histogram(graded: list[Graded], score: np.ndarray) -> dict:
-    """Counts of scores in forty equal bins from the lowest to the highest score, by kind."""
+    """Counts of scores [captions] in forty equal bins from the lowest to the highest score, by kind."""
     if not len(score):
         return {"edges": [], FAITHFUL: [], STATIC: [], DYNAMIC: []}
     edges = np.histogram_bin_edges(score, HISTOGRAM_BINS)
@@ -162,7 +162,7 @@ def histogram(graded: list[Graded], score: np.ndarray) -> dict:
 
 
 def precision_coverage(score: np.ndarray, faithful: np.ndarray) -> list[dict]:
-    """What a score threshold buys: keep the best share (coverage) of captions, and this share of them is faithful."""
+    """What a threshold on scores [captions] buys: the share that is kept (coverage), and how much is faithful."""
     order = np.argsort(-score, kind="stable")
     rows = []
     for coverage in COVERAGES if len(score) else []:

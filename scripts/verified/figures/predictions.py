@@ -70,7 +70,7 @@ def choose_query(queries: list[dict], coarse: Mapping, fine: Mapping, seed: int)
 
 
 def window(prediction: Prediction, query: Mapping, duration: float) -> tuple[float, float]:
-    """Seconds that a strip shows: the predicted span, and the truth where the video is right, with some context."""
+    """The seconds that a strip shows: the predicted span, and the truth where the video is right, with some context."""
     video, start, end = prediction
     if video == query["video"]:
         start, end = min(start, query["time"][0]), max(end, query["time"][1])
@@ -79,7 +79,7 @@ def window(prediction: Prediction, query: Mapping, duration: float) -> tuple[flo
 
 
 def frames_of(video: Mapping, start: float, end: float) -> list[np.ndarray]:
-    """Frames [SIDE, width, 3] at even distances between two times, as many as fill a strip undistorted."""
+    """Frames [SIDE, width, 3] at even distances between two times in seconds, as many as fill a strip undistorted."""
     shape = video["width"] / video["height"]
     count = max(2, round(STRIP[0] / (STRIP[1] * shape)))
     times = [start + (number + 0.5) * (end - start) / count for number in range(count)]

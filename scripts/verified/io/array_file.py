@@ -11,7 +11,7 @@ NUMBERS, TEXTS = "biuf", "U"
 
 
 def read_array(path: str | os.PathLike[str], dimensions: int | None = None, remedy: str | None = None) -> np.ndarray:
-    """The numbers of a .npy file, memory-mapped: what its header claims has to be there.
+    """The numbers [...] of a .npy file, memory-mapped: what its header claims has to be there.
 
     Raises InputError (file, remedy) for a file that is not there or damaged, and for other than `dimensions`.
     """

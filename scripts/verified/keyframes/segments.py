@@ -64,6 +64,6 @@ def segment_moment(
 
 
 def bounds(start: float, end: float, cuts: Sequence[float]) -> list[tuple[float, float]]:
-    """Half-open segments of [start, end) between its cuts."""
+    """Half-open segments of [start, end) between its cuts, all in seconds."""
     edges = [start, *cuts, end]
     return list(itertools.pairwise(edges))

@@ -164,7 +164,7 @@ def _private_copy(path: Path, new: Path) -> sqlite3.Connection:
 
 
 def fold(connection: sqlite3.Connection, path: Path, name: str, start: int, renew: Callable[[], None]) -> int:
-    """Bring what a part of the ledger `path` has gained since `start` into a copy; returns how far it is held now."""
+    """Bring what a part of the ledger `path` has gained since byte `start` into a copy; returns how far that is now."""
     held = start
     with ledger_parts.gone_is_fine():
         for number, (at, row) in enumerate(ledger_parts.read(ledger_parts.folder_of(path) / name, start)):

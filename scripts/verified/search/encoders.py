@@ -138,7 +138,7 @@ class JointEncoder:
         self._joint: joint.JointEncoder | None = self._packaged
 
     def windows(self, features: np.ndarray, clip_seconds: float) -> list[Window]:
-        """One window: nothing limits its length."""
+        """One window of all `features` [clips, dim]: nothing limits its length."""
         return [Window(0.0, clip_seconds, features)]
 
     def encode(self, windows: list[Window]) -> list[Vectors]:

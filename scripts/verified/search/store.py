@@ -125,7 +125,10 @@ def present(folder: Path, manifest: dict) -> dict[str, dict]:
 
 
 def add_segment(folder: Path, manifest: dict, items: Iterable, dim: int, queries: np.ndarray, seed: int) -> dict:
-    """The manifest with one segment more, of `items` as `write_segment` takes them; nothing is in force yet."""
+    """The manifest with one segment more, of `items` and `queries` [n, dim] as `write_segment` takes them.
+
+    Nothing is in force yet.
+    """
     manifest = {**manifest, "next": manifest["next"] + 1}
     name = f"{manifest['next']:06d}"
     segment_folder = folder / SEGMENTS / name

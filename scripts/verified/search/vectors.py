@@ -104,7 +104,7 @@ def _probes(vectors: "ClipVectors", owner: np.ndarray, queries: np.ndarray) -> d
 
 
 def exact_videos(rows: np.ndarray, owner: np.ndarray, queries: np.ndarray) -> list[np.ndarray]:
-    """The `DEPTH` videos with the best clips for each query, by looking at every clip."""
+    """The `DEPTH` videos with the best of all clips, `rows` [clips, dim], for each query [Q, dim]."""
     best = np.full((len(queries), int(owner.max()) + 1), -np.inf, np.float32)
     for at in range(0, len(rows), BLOCK):
         scores = queries @ rows[at : at + BLOCK].astype(np.float32).T

@@ -73,7 +73,7 @@ def nearest_distances(vectors: np.ndarray) -> np.ndarray:
 
 
 def near_pairs(vectors: np.ndarray, eps: float, label: str | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """All pairs first < second with 1 − cosine ≤ eps in float32, as two int64 arrays; `vectors` are of unit length."""
+    """All pairs first < second of unit `vectors` [n, dim] with 1 − cosine ≤ eps in float32: two int64 [pairs]."""
     points = len(vectors)
     starts = range(0, points, TILE)
     progress = Progress(label, len(starts) * (len(starts) + 1) // 2, "tiles") if label else None

@@ -40,7 +40,7 @@ def align_tracks(
     windows: int = WINDOWS,
     tolerance: float = TOLERANCE_SECONDS,
 ) -> Alignment:
-    """Align two tracks of `rate` samples a second; delays are searched between −most_seconds and most_seconds.
+    """Align two tracks [samples], `rate` a second; delays are searched between −most_seconds and most_seconds.
 
     Windows are spread evenly over the movie, away from both ends by `most_seconds` (or a quarter of a short movie), so
     that no allowed delay moves one out of a description of about the movie's length. Each is correlated with the

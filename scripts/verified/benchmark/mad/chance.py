@@ -36,7 +36,7 @@ def hit_shares(
     ious: Sequence[float] = IOUS,
     iou_cmp: Comparison = "gt",
 ) -> np.ndarray:
-    """Share of the movie's proposals that hit the moment, per IoU [ious]; 0 for a movie without proposals."""
+    """Share of the movie's proposals that hit the moment (seconds), per IoU [ious]; 0 without proposals."""
     total = len(grid.starts(frames)) * len(grid.anchors) if frames >= grid.window else len(grid.proposals(frames))
     if not total:
         return np.zeros(len(ious))

@@ -12,7 +12,8 @@ def described_sentences(
     """Sentences of the description on the movie's time, and counts by what became of each.
 
     Times are moved by −delay. Removed are sentences that overlap a voice (any overlap; touching ends do not) and those
-    outside the movie; one over the movie's edge is cut to it. Counts: ``spoken``, ``dialogue``, ``outside``, ``kept``.
+    outside the movie, of `duration` seconds; one over the movie's edge is cut to it. Counts: ``spoken``, ``dialogue``,
+    ``outside``, ``kept``.
     """
     inside = []
     counts = {"spoken": len(spoken), "dialogue": 0, "outside": 0}
@@ -41,7 +42,8 @@ def collect_movie(
 ) -> tuple[list[dict], dict]:
     """Rows of one movie (see `annotations`) and a report on it; a movie whose tracks do not align gives no row.
 
-    tracks: the movie's and the described one, samples at `rate`. The last two are those of `align_tracks`.
+    tracks: the movie's and the described one, [samples] each, `rate` a second. The last two are those of
+    `align_tracks`.
     """
     movie_track, described = tracks
     duration = len(movie_track) / rate

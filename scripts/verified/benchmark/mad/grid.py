@@ -58,7 +58,7 @@ class Grid:
         return np.stack([first, last + 1], axis=1)
 
     def starts(self, frames: int) -> np.ndarray:
-        """First frames of the windows of a movie of `frames` frames, ascending; each is a multiple of the clip."""
+        """First frames [windows] of the windows of a movie of `frames`, ascending; each is a multiple of the clip."""
         starts = np.arange(0, max(0, frames - self.window), self.window // 2)
         if self.tail == "cover":
             last = max(0, frames - self.window) // self.clip_frames * self.clip_frames

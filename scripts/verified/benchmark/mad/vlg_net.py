@@ -152,7 +152,7 @@ def map_positions(width: int, clips: int) -> Tensor:
 
 
 def scaled_targets(overlaps: Tensor, low: float = 0.1, high: float = 1.0) -> Tensor:
-    """Training targets of IoUs: 0 up to `low`, 1 from `high`, linear in between."""
+    """Training targets of IoUs [...], of their shape: 0 up to `low`, 1 from `high`, linear in between."""
     return ((overlaps - low) / (high - low)).clamp(0, 1)
 
 

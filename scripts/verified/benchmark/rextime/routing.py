@@ -48,7 +48,7 @@ class Pair:
 
 
 def spans_problem(spans: tuple[Span, Span], duration: float) -> str | None:
-    """`span-outside` the video, `span-without-length`, `same-span`, `not-in-order` (the first starts later)."""
+    """`span-outside` the video (`duration` in seconds), `span-without-length`, `same-span`, `not-in-order`."""
     if any(start < 0 or end > duration + 1 for start, end in spans):
         return "span-outside"
     if any(end <= start for start, end in spans):

@@ -46,7 +46,7 @@ class Moments:
         return len(self.desc_id)
 
     def take(self, index: np.ndarray) -> "Moments":
-        """The moments at `index`, in the same corpus."""
+        """The moments at `index` [n], in the same corpus."""
         captions = [self.caption[position] for position in index]
         spans = None if self.spans is None else self.spans[index]
         return Moments(
@@ -278,7 +278,7 @@ def _padded(arrays: list[np.ndarray], length: int, dim: int) -> tuple[Tensor, Te
 
 
 def normalised(features: np.ndarray) -> np.ndarray:
-    """Rows divided by their norm + 1e-5, as all TVR code does; in the number format of the features."""
+    """Rows [..., dim] divided by their norm + 1e-5, as all TVR code does; in the number format of the features."""
     return features / (np.linalg.norm(features, axis=-1, keepdims=True) + 1e-5)
 
 

@@ -14,7 +14,7 @@ STEPS = 2**16
 
 
 def dropout(x: Tensor, share: float) -> Tensor:
-    """`x` [...] with each element dropped (zero) with probability `share`, the others scaled up; on the CPU."""
+    """`x` [..., dim] with each element dropped (zero) with probability `share`, the others scaled up; on the CPU."""
     dropped = round(share * STEPS)
     if dropped in (0, STEPS):
         return x * (dropped == 0)

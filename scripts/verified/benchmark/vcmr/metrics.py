@@ -52,7 +52,7 @@ class Truth:
         return len(self.desc_id)
 
     def take(self, index: np.ndarray) -> "Truth":
-        """The queries at `index`."""
+        """The queries at `index` [n]."""
         kind = None if self.kind is None else self.kind[index]
         return Truth(self.desc_id[index], self.video[index], self.spans[index], kind)
 
@@ -157,7 +157,7 @@ def agreed_overlap(truth: Truth, lists: Lists) -> np.ndarray:
 
 
 def percentage(values: np.ndarray) -> float:
-    """Mean of numbers from 0 to 1 in percent, two decimals; NaN for none at all."""
+    """Mean of numbers [Q] from 0 to 1 in percent, two decimals; NaN for none at all."""
     return float(round(values.mean(dtype=np.float64) * 100, 2)) if len(values) else float("nan")
 
 

@@ -119,7 +119,8 @@ def localise_in_chunks(
     """Localise P pairs in chunks of similar video length, so that little is computed on pads and memory is bounded.
 
     `queries` and `videos` hold ``tokens`` and ``mask``; `localise` takes video tokens, their mask, query tokens and
-    their mask of the pairs of a chunk. A chunk has about `clips_at_once` clips, pads included.
+    their mask of the pairs of a chunk; `query_index` and `video_index` [P] say which pairs. A chunk has about
+    `clips_at_once` clips, pads included.
     """
     lengths = videos["mask"].sum(dim=1)
     order = torch.argsort(lengths[video_index], stable=True)

@@ -33,7 +33,7 @@ class Ranked:
         self._row = {int(desc_id): row for row, desc_id in enumerate(self.desc_id)}
 
     def at(self, desc_ids: np.ndarray) -> np.ndarray:
-        """Rows of the queries; raises InputError for a query without a list."""
+        """Rows [Q] of the queries `desc_ids` [Q]; raises InputError for a query without a list."""
         missing = [int(desc_id) for desc_id in desc_ids if int(desc_id) not in self._row]
         if missing:
             raise InputError(f"no ranked list for desc_id {missing[0]} ({len(missing)} missing)", file=self.file)
@@ -47,7 +47,7 @@ class Ranked:
         return torch.from_numpy(self.video[at, :kept]), score
 
     def rank_of(self, desc_ids: np.ndarray, video: np.ndarray) -> np.ndarray:
-        """Place of a video in each query's list, counted from 0; −1 where it is not in the list."""
+        """Place [Q] of a `video` [Q] in each query's list, counted from 0; −1 where it is not in the list."""
         equal = self.video[self.at(desc_ids)] == video[:, None]
         return np.where(equal.any(axis=1), equal.argmax(axis=1), NO_VIDEO)
 

@@ -21,7 +21,7 @@ REACH = 2
 
 
 def unit(x: Tensor, eps: float = 1e-12) -> Tensor:
-    """Vectors divided by their length (at least `eps`)."""
+    """Vectors [..., dim] divided by their length (at least `eps`)."""
     with whole(x.device):
         return F.normalize(x.float(), dim=-1, eps=eps)
 

@@ -197,7 +197,7 @@ def _allocated(encoded: Encoded, videos: int, room: int) -> Encoded:
 
 
 def encode_queries(model: RetrievalModel, queries: Batches, index: np.ndarray, device: str) -> Encoded:
-    """Encodings of the queries at `index`."""
+    """Encodings of the queries at `index` [Q], a row each."""
     chunks = []
     for at in range(0, len(index), ENCODED_AT_ONCE):
         tokens, mask = (tensor.to(device) for tensor in queries.batch(index[at : at + ENCODED_AT_ONCE]))

@@ -207,7 +207,7 @@ def write_submission(
 ) -> None:
     """Write a gzipped submission with the same bytes for the same content (no time in the gzip header).
 
-    Row videos are positions in `videos`; times get two decimals.
+    `desc_ids` [Q]; row videos are positions in `videos`; times get two decimals.
     """
     document: dict[str, object] = {"video2idx": {video: index for index, video in enumerate(videos)}}
     for task, lists in tasks.items():

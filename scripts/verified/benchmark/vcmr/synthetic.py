@@ -86,19 +86,19 @@ class SyntheticCorpus:
 
     @property
     def all_queries(self) -> tuple[Tensor, Tensor]:
-        """Tokens and mask of all queries."""
+        """Tokens [Q, L, dim] and mask [Q, L] of all queries."""
         return self.queries.tokens, self.queries.mask
 
     @property
     def all_videos(self) -> tuple[Tensor, Tensor]:
-        """Clips and mask of all videos."""
+        """Clips [V, L, dim] and mask [V, L] of all videos."""
         return self._clips, self._mask
 
     def __len__(self) -> int:
         return COUNT
 
     def batch(self, index: np.ndarray) -> tuple[Tensor, Tensor]:
-        """Clips and mask of the videos at `index`, as `Videos.batch` gives them."""
+        """Clips [B, L, dim] and mask [B, L] of the videos at `index` [B], as `Videos.batch` gives them."""
         return self._clips[index], self._mask[index]
 
     def training_batch(self, seed: int = 0) -> Batch:

@@ -79,7 +79,7 @@ def measure(track: Track, verb: str) -> Motion:
 
 
 def ends(values: np.ndarray) -> tuple[float, float]:
-    """Median of the first and of the last three values."""
+    """Median of the first and of the last three values [frames]."""
     return float(np.median(values[:3])), float(np.median(values[-3:]))
 
 
@@ -93,7 +93,7 @@ def rests_at_end(track: Track) -> bool:
 
 
 def count_hops(y: np.ndarray) -> int:
-    """How often the group rises above the middle of its path and comes down again."""
+    """How often the group rises above the middle of its path, `y` [frames], and comes down again."""
     above = y < (y.min() + y.max()) / 2
     return int((np.diff(above.astype(int)) == 1).sum() + above[0])
 

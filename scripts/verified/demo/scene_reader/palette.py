@@ -49,7 +49,7 @@ def medians(frames: np.ndarray) -> np.ndarray:
 
 @cache
 def tables(background: str) -> tuple[np.ndarray, np.ndarray]:
-    """Two look-up tables over quantised RGB for frames of `background`.
+    """Two look-up tables [levels] over quantised RGB for frames of `background`.
 
     The first holds 0 for background and 1 + index into COLOUR_NAMES otherwise (uint8); the second the brightness
     relative to that colour, in percent (uint8): about 35 in a stripe or dot, about 100 elsewhere.

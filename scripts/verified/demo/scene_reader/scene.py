@@ -61,6 +61,7 @@ def decode_picture(data: bytes) -> np.ndarray | None:
 
 
 def scaled(frames: np.ndarray) -> np.ndarray:
+    """Frames [frames, H, W, 3] at the size of the demo, [frames, SIDE, SIDE, 3]."""
     if frames.shape[1:3] == (SIDE, SIDE):
         return frames
     return np.stack([cv2.resize(frame, (SIDE, SIDE), interpolation=cv2.INTER_AREA) for frame in frames])
@@ -146,7 +147,7 @@ def describe_over_time(seen: list[dict[str, list[Blob]]], colour: str) -> Thing 
 
 
 def follow(seen: list[dict[str, list[Blob]]], colour: str, times: np.ndarray) -> Track:
-    """Middle and radius of all objects of one colour, frame by frame."""
+    """Middle and radius of all objects of one colour, frame by frame; `times` [frames] in seconds."""
     x, y, reach = (np.full(len(seen), np.nan) for _ in range(3))
     for index, groups in enumerate(seen):
         blobs = groups.get(colour)

@@ -81,14 +81,14 @@ def _blob(colour: str, mask: np.ndarray, left: int, top: int, label: np.ndarray,
 
 
 def fill_holes(mask: np.ndarray) -> np.ndarray:
-    """`mask` without its holes: a ring's, or dots that look like the background."""
+    """`mask` [H, W] without its holes: a ring's, or dots that look like the background."""
     framed = cv2.copyMakeBorder(mask, 1, 1, 1, 1, cv2.BORDER_CONSTANT)
     cv2.floodFill(framed, None, (0, 0), 2)
     return (framed[1:-1, 1:-1] != 2).astype(np.uint8)
 
 
 def split_colours(mask: np.ndarray, label: np.ndarray, brightness: np.ndarray) -> list[tuple[str, np.ndarray]]:
-    """The colour of a patch, or two colours with a mask each when two objects touch.
+    """The colour of a patch, or two colours with a mask [H, W] each when two objects touch.
 
     Outline pixels mix with the background and may look like another colour; they surround the object, so a second
     colour is believed only where its pixels lie elsewhere than those of the first.
@@ -115,7 +115,7 @@ def split_colours(mask: np.ndarray, label: np.ndarray, brightness: np.ndarray) -
 
 
 def split_row(mask: np.ndarray) -> list[np.ndarray]:
-    """Cut a patch that is much longer than wide into equal pieces along its length."""
+    """Cut a patch [H, W] that is much longer than wide into equal pieces along its length."""
     rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
     if not len(rows):
         return []

@@ -13,13 +13,13 @@ from verified.io.video.decord_reader import open_reader
 
 
 def rate_times(start: float, end: float, fps: float) -> np.ndarray:
-    """The grid start, start + 1/fps, … below `end` (seconds, float64); at least its first point."""
+    """The grid start, start + 1/fps, … below `end` (seconds, float64), [times]; at least its first point."""
     count = max(1, math.ceil((end - start) * fps - TOLERANCE * fps))
     return start + np.arange(count) / fps
 
 
 def uniform_times(start: float, end: float, count: int) -> np.ndarray:
-    """Mid-points of `count` equal parts of [start, end) (seconds, float64)."""
+    """Mid-points [count] of equal parts of the time from `start` to `end` (seconds, float64)."""
     return start + (np.arange(count) + 0.5) * (end - start) / count
 
 

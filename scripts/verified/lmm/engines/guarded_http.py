@@ -30,7 +30,7 @@ class Limits(threading.local):
         self.until, self.bytes_left = time.monotonic() + seconds, MOST_BYTES
 
     def seconds_left(self, timeout: float | None) -> float:
-        """Time for the next step, at most `timeout`. Raises ReadTimeout when the call's is over."""
+        """Seconds for the next step, at most `timeout`. Raises ReadTimeout when the call's is over."""
         remaining = self.until - time.monotonic()
         if remaining <= 0:
             raise httpcore2.ReadTimeout("the whole answer took too long")

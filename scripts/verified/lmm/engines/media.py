@@ -56,7 +56,7 @@ def video_facts(times: Sequence[float]) -> dict:
 
 
 def mp4_url(frames: np.ndarray, times: Sequence[float]) -> str:
-    """A clip as a data URL of an H.264 file whose frames are shown at `times` (seconds)."""
+    """A clip as a data URL of an H.264 file whose frames [frames, H, W, 3] are shown at `times` (seconds)."""
     import av
 
     height, width = (side // 2 * 2 for side in frames.shape[1:3])

@@ -125,7 +125,7 @@ def _doubled(values: Tensor) -> Tensor:
 
 
 def close(first: Tensor, second: Tensor, tolerance: float = TOLERANCE) -> bool:
-    """Equal but for rounding, relative to the size of the numbers; NaN equals nothing."""
+    """Whether two tensors [...] are equal but for rounding, relative to their numbers; NaN equals nothing."""
     near = (first - second).abs() <= tolerance * (1 + second.abs())
     return bool((near | (first == second)).all())  # pads may hold minus infinity
 

@@ -204,5 +204,5 @@ class Conquer(RetrievalModel):
         return 8 * self.config.hidden * (self.config.context_clips + self.config.query_tokens)
 
     def video_weights(self, scores: Tensor) -> Tensor:
-        """The external scores as given; the softmax over the list where the exclusive head has re-scored it."""
+        """The external scores [Q, videos] as given; their softmax where the exclusive head has re-scored the list."""
         return torch.softmax(scores, dim=1) if self.config.video_head else scores

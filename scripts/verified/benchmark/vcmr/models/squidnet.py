@@ -226,5 +226,5 @@ class Squidnet(RetrievalModel):
         return 8 * self.config.hidden * (self.config.context_clips + self.config.query_tokens)
 
     def video_weights(self, scores: Tensor) -> Tensor:
-        """Softmax over the list of the scores that the model itself gave."""
+        """Softmax over the list of the scores [Q, videos] that the model itself gave."""
         return torch.softmax(scores, dim=1)

@@ -102,7 +102,7 @@ class XML(OneVectorTail, RetrievalModel):
         initialise(self)
 
     def packs(self, x: Tensor) -> bool:
-        """Whether the encoders leave pads out: in training on the CPU, of models whose maps `nn.linear` computes.
+        """Whether the encoders leave pads of `x` [B, L, dim] out: in training on the CPU, where `nn.linear` computes.
 
         A narrower model's step is made of calls, not of what they compute.
         """
