@@ -194,12 +194,15 @@ def readme(arguments: argparse.Namespace) -> int:
 
 @command(
     "config-docs",
-    "rewrite config/schema.json and the key table of config/README.md",
+    "rewrite config/schema.json, the key table of config/README.md and docs/api.md",
 )
 def config_docs(arguments: argparse.Namespace) -> None:
-    """Write both files."""
+    """Write the files; docs/api.md where there is one."""
+    from verified.cli.api_page import api_page
     from verified.io.files import write_text
 
+    if (page := Path("docs", "api.md")).is_file():
+        write_text(page, api_page())
     for name, text in generated(Path("config")).items():
         write_text(Path("config", name), text)
 

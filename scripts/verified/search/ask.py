@@ -141,7 +141,7 @@ class Index:
     ) -> tuple[list[Moment], bool]:
         """The `top` of the spans that the model found and the annotated moments, scored by captions and clips.
 
-        Also whether any of them was scored by what was written about it.
+        `query` [dim] is the sentence's vector. Also whether any of them was scored by what was written about it.
         """
         weights, model = self.weights, self.manifest["model"]
         written = {name: above_average(scores) for name, scores in self.captions.scores(text).items()}

@@ -134,7 +134,7 @@ class Captions:
         return {**self.all[at], "overlap": round(overlap, 3)}
 
     def same(self, video: str, start: float, end: float, least: float) -> int | None:
-        """The position of that moment in `all`, if it overlaps by at least `least`."""
+        """The position in `all` of the moment from `start` to `end` (seconds), if one overlaps by at least `least`."""
         if video not in self._of_video:
             return None
         at, overlap = self._nearest(video, start, end)
