@@ -13,7 +13,7 @@ rule build_search_index:
     benchmark:
         "logs/{dataset}/build_search_index/{indexed}.tsv"
     wildcard_constraints:
-        indexed="xml|reloclnet|hero|clip",
+        indexed="xml|reloclnet|hero|joint",
     conda:
         "../envs/search.yaml"
     threads: settings.retrieval.threads

