@@ -133,12 +133,21 @@ def main() -> None:
     parser.add_argument("run", type=Path, help="the folder of the demo in results")
     parser.add_argument("--index", type=Path, nargs="+", help="indices of it (default: all that it has)")
     parser.add_argument("--split", default="test")
+    parser.add_argument("--queries", type=int, help="so many of each kind, drawn (default: all)")
+    parser.add_argument("--kinds", nargs="+", help="paraphrases, other candidates, coarse captions (default: all)")
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
     folders = arguments.index or sorted(path.parent for path in (arguments.run / "search").glob("*/index.json"))
     indices = [Index(folder) for folder in folders]
+    for index in indices:
+        index.encoder.query = cache(index.encoder.query)
     vectors, whole = stored_vectors(folders[0]), indices[0].captions.all
     for kind, asked in queries(arguments.run, arguments.split, arguments.seed).items():
+        if kind not in (arguments.kinds or [kind]):
+            continue
+        if arguments.queries and len(asked) > arguments.queries:
+            drawn = np.random.default_rng(arguments.seed).permutation(len(asked))[: arguments.queries]
+            asked = [asked[at] for at in sorted(drawn)]
         without = kind == "coarse captions"
         captions = Captions([{**row, "coarse": ""} for row in whole] if without else whole, vectors)
         captions.scores = cache(captions.scores)
