@@ -95,6 +95,7 @@ def test_a_sound_set_up_passes_with_two_small_calls(lab, capsys):
         "answers a picture in",
         "4 usable moments for batches of 4",
         "annotations.choose_by: Confidences are not to be trusted",
+        "datasets.lab.spans.selection_split: 1 video would select an epoch by chance",
         "GB are free",
     ):
         assert words in shown

@@ -327,3 +327,14 @@ def test_an_unknown_option_or_model_is_named_with_the_nearest(planted, tmp_path)
 def test_lists_to_train_on_are_longer_than_those_that_are_searched(run):
     with h5py.File(run / "short.h5") as file:
         assert file["train/video"].shape[1] == 7 and file["selection/video"].shape[1] == 3
+
+
+@pytest.mark.parametrize("videos, least", [(3, 4), (3, 3)])
+def test_a_handful_of_videos_selects_no_epoch(videos, least, planted, tmp_path, monkeypatch):
+    """The first epoch looks best to a few queries: it is taken only where there are videos enough to be believed."""
+    (tmp_path / "few").mkdir()
+    few = [planted[0], plant(tmp_path / "few", videos, seed=3)]
+    draws = iter((80.0, 40.0, 40.0, 40.0))
+    monkeypatch.setattr(training, "_selection_scores", lambda *_: {"selection": next(draws)})
+    found = trained(few, tmp_path, patience=1, selection_videos=least)
+    assert (found.epoch, len(found.history)) == ((3, 4) if videos < least else (0, 2))

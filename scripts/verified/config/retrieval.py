@@ -12,6 +12,10 @@ MODELS = Path(__file__).resolve().parents[1] / "benchmark" / "vcmr" / "models"
 """Folder of the models' files; the name of a model is that of its file."""
 
 
+SELECTION_VIDEOS = 6
+"""Fewest validation videos that an epoch is selected on, where nothing else is said."""
+
+
 class Training(Section):
     """Departures of one model from its official recipe; null keeps the official value (see the model's file)."""
 
@@ -21,6 +25,9 @@ class Training(Section):
     """Steps of the optimiser; they take the place of `epochs`."""
     patience: int | None = Field(default=None, ge=1)
     """Training stops after more than this many epochs without improvement of VCMR 0.5/r1 + 0.7/r1."""
+    selection_videos: int | None = Field(default=None, ge=1)
+    """Fewest validation videos that an epoch is selected on (null: 6). With fewer, which pick one by chance, `patience`
+    is off and the last epoch is taken."""
     batch: int | None = Field(default=None, ge=2)
     """Query-video pairs per batch."""
     learning_rate: float | None = Field(default=None, gt=0)

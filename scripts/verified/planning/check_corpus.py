@@ -7,7 +7,9 @@ from pathlib import Path
 
 from verified.config import Config
 from verified.config.folders import dataset_folder
+from verified.config.retrieval import SELECTION_VIDEOS, Training
 from verified.corpus.division import divide
+from verified.corpus.held_out import chosen_unasked
 from verified.corpus.source_files import division_of
 from verified.corpus.unprobed import unprobed_rows
 from verified.corpus.video_folder import VideoFolder
@@ -55,6 +57,7 @@ def corpus_findings(settings: Config, name: str) -> Generator[Finding, None, lis
     else:
         yield Finding("ok", f"{key}.moments", f"{len(moments)} moments, {_splits(moments)}")
     yield from _split_findings(dataset.spans, moments, f"datasets.{name}.spans")
+    yield from _selection_findings(settings, dataset.spans, moments, f"datasets.{name}.spans")
     return (yield from _video_findings(folder.paths, moments, f"{key}.videos"))
 
 
@@ -93,6 +96,25 @@ def _split_findings(spans, moments: list[dict], key: str):
             f"{key}.selection_split",
             message,
             f"give moments of another video the split {spans.selection_split}",
+        )
+
+
+def _selection_findings(settings: Config, spans, moments: list[dict], key: str):
+    """Models that have too few videos to select an epoch on."""
+    videos = {row["video"] for row in moments if row["split"] == spans.selection_split}
+    videos = videos or chosen_unasked({row["video"] for row in moments if row["split"] == spans.train_split})
+    least = {
+        model: settings.retrieval.training.get(model, Training()).selection_videos or SELECTION_VIDEOS
+        for model in settings.retrieval.models
+    }
+    if few := [model for model, count in least.items() if 0 < len(videos) < count]:
+        count = f"{len(videos)} {'video' if len(videos) == 1 else 'videos'}"
+        message = f"{count} would select an epoch by chance: {', '.join(few)} {'is' if len(few) == 1 else 'are'}"
+        yield Finding(
+            "note",
+            f"{key}.selection_split",
+            f"{message} trained for all epochs, and the last one is taken",
+            f"give that split moments of {max(least.values())} videos; retrieval.training.MODEL.selection_videos",
         )
 
 

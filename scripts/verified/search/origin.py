@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 
 from verified.benchmark.intervals import measured
+from verified.benchmark.vcmr.checkpoint import FORM
+from verified.config.retrieval import SELECTION_VIDEOS
 from verified.io.fig import COG_KEYS, read_fig
+from verified.nn.checkpoint import load_facts
 
 FEW_VIDEOS = 50
 """A model trained on fewer cannot be expected to rank others."""
-FEW_SELECTED = 5
-"""Up to so many validation videos select an epoch by chance."""
 NOT_SEEN = {"small-resnet": "a network that has only seen rendered shapes", "grid-conv": "an untrained network"}
 """Image backbones that know nothing of real videos."""
 LEAST = 20
@@ -36,9 +37,11 @@ def reasons(files: Mapping[str, Any], settings: dict) -> list[str]:
     if files.get("checkpoint"):
         spans = settings["spans"]
         by_split = {Path(file).stem: file for file in files["annotations"]}
+        facts = load_facts(files["checkpoint"], FORM)
+        last = facts.get("epochs") == facts.get("selected_epoch", 0) + 1  # what few videos cannot select
         for split, least, word in (
             (spans.get("train_split"), FEW_VIDEOS, "trained"),
-            (spans.get("selection_split"), FEW_SELECTED + 1, "selected"),
+            (None if last else spans.get("selection_split"), SELECTION_VIDEOS, "selected"),
         ):
             count = len({row["video"] for row in read_fig(by_split[split], COG_KEYS)}) if split in by_split else least
             found += [f"{word} on {count} {'video' if count == 1 else 'videos'}"] * (count < least)

@@ -19,6 +19,7 @@ import torch
 from torch import Tensor, nn
 
 from verified.benchmark.vcmr.labels import inclusive_end
+from verified.config.retrieval import SELECTION_VIDEOS
 
 Encoded = dict[str, Tensor]
 """Encodings by name; the first axis of each tensor counts the queries or the videos."""
@@ -57,6 +58,9 @@ class Recipe:
     """Steps of the optimiser; where given, they take the place of `epochs`."""
     patience: int
     """Training stops after more than this many epochs without improvement of VCMR 0.5/r1 + 0.7/r1."""
+    selection_videos: int = SELECTION_VIDEOS
+    """Fewest validation videos that an epoch is selected on. With fewer, the official code's rule picks one by chance,
+    often the first: all epochs are trained then, and the last one is taken."""
     weight_decay: float = 0.01
     betas: tuple[float, float] = (0.9, 0.999)
     warmup: float = 0.0

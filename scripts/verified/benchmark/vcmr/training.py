@@ -98,7 +98,9 @@ def train(
     searching: SearchSettings,
     run: Run,
 ) -> Trained:
-    """Train and return the weights of the best epoch. State and errors: see `nn.training.train`.
+    """Train and return the weights of the best epoch, or of the last one where there are too few videos to select on.
+
+    State and errors: see `nn.training.train`.
 
     Raises InputError if nothing is left to train on.
     """
@@ -112,6 +114,11 @@ def train(
     to_longest = searching.padding == "official" and model.official_batch is not None
     drawing = _Drawing(training, labels, usable, recipe, run, per_epoch, total, device, to_longest)
 
+    selects = len(np.unique(selection.moments.video)) >= recipe.selection_videos
+    if not selects:
+        log.info("fewer than %d videos to select an epoch on: the last one is taken", recipe.selection_videos)
+    chosen = _best if selects else _last
+
     def losses(drawn: Drawn, step: int) -> tuple[Tensor, dict[str, Tensor]]:
         batch, generator = drawn
         terms = model.losses(batch, epoch=step // per_epoch, step=step, generator=generator)
@@ -122,10 +129,10 @@ def train(
         losses = _means(terms, (step + 1 - epoch * per_epoch) * recipe.accumulate)
         record = {"epoch": epoch, **losses, **_selection_scores(model, selection, searching)}
         history = [*reached.rows, record]
-        if _best(history) == epoch:
+        if chosen(history) == epoch:
             reached.kept = {name: tensor.detach().clone() for name, tensor in model.state_dict().items()}
         write_jsonl(run.log_file, history)
-        log.info("epoch %d: selection %.2f (best epoch: %d)", epoch, record["selection"], _best(history))
+        log.info("epoch %d: selection %.2f (best epoch: %d)", epoch, record["selection"], chosen(history))
         return record
 
     how = loop.Training(
@@ -140,7 +147,7 @@ def train(
         losses=losses,
         row=row,
         steps_per_row=per_epoch,
-        over=lambda rows: len(rows) - _best(rows) > recipe.patience,
+        over=lambda rows: len(rows) - chosen(rows) > recipe.patience,
         accumulate=recipe.accumulate,
         clip_norm=recipe.clip_norm,
         device=device,
@@ -149,13 +156,17 @@ def train(
         remedy="lower retrieval.training.MODEL.learning_rate",
     )
     reached = loop.train(how, run.state)
-    selected = _best(reached.rows)
+    selected = chosen(reached.rows)
     return Trained(reached.kept, selected, reached.rows, len(training.moments) - len(usable))
 
 
 def _best(history: list[Row]) -> int:
     """The first of the epochs with the highest criterion of selection."""
     return max(range(len(history)), key=lambda epoch: history[epoch]["selection"])
+
+
+def _last(history: list[Row]) -> int:
+    return len(history) - 1
 
 
 def _usable(training: SplitData, recipe: Recipe) -> np.ndarray:
