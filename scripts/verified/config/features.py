@@ -11,6 +11,9 @@ PACKAGED, PACKAGED_JOINT = "packaged", "packaged-joint"
 BLIND = ("small-resnet", "grid-conv")
 """Image backbones that have seen no real picture, and read no sentences."""
 
+SMALL_RESNET = "small-resnet"
+"""The image backbone that comes with the workflow."""
+
 
 class Features(Section):
     """Backbones, rates and number formats."""

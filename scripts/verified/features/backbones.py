@@ -4,10 +4,8 @@ from typing import Protocol
 
 import numpy as np
 
-from verified.config.features import PACKAGED
+from verified.config.features import PACKAGED, SMALL_RESNET
 from verified.demo.pretrained.paths import shipped_backbone
-
-SMALL_RESNET = "small-resnet"
 
 
 class Backbone(Protocol):
