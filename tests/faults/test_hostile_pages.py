@@ -1,0 +1,194 @@
+"""Every page that is written or served, in a real browser, with names and captions that try to be code."""
+
+import json
+
+import numpy as np
+import pytest
+from browser import browser
+from people.answered import QUESTIONS
+from search_walk import FOUND, served, visit
+from small_index import describe_videos, random_videos, write_corpus
+
+from verified.__main__ import main
+from verified.annotations.choose import candidates_by_moment
+from verified.config.trust import NOT_TRUSTED
+from verified.demo.encode import write_video
+from verified.io.fig import write_fig
+from verified.io.jsonl import read_jsonl, write_jsonl
+from verified.io.video.cut import clips_of
+from verified.people.pages import write_pages
+from verified.people.review.pages import pages as review_pages
+from verified.people.review.pages import queue
+from verified.people.study import sample
+from verified.report.captions import released_rows, write_browser
+from verified.search.update import update
+
+pytestmark = pytest.mark.slow
+
+CATCH = "window.caught=(window.caught||0)+1"
+NAMES = (
+    f"<img src=x onerror={CATCH}>",
+    f"\"><img src=x onerror='{CATCH}'>",
+    f"'><svg onload={CATCH}>",
+    f"</script><script>{CATCH}</script>",
+    f"</title></style></textarea><script>{CATCH}</script>",
+    f"<!--<script>{CATCH}//-->",
+    f"javascript:{CATCH}",
+    f"${{{CATCH}}} {{{{{CATCH}}}}} `;{CATCH};`",
+    f"'+({CATCH})+'",
+    f'"-({CATCH})-"',
+    "&lt;img src=x onerror=alert(1)&gt; &#60;b&#62;",
+    "\u202eabc\u202c \u2067\u05d0\u05d1\u2069 \u200f\u200e",
+    "one\u2028two\u2029three",
+    "W" * 10_000,
+    "quotes ' \" ` \\ \\u003c \\x3c",
+)
+"""As a video, a title, a caption, an answer, a run: whatever a page shows."""
+
+CLEAN = """
+window.caught === undefined
+  && ![...document.querySelectorAll('*')].some((one) => [...one.attributes].some(({name}) => name.startsWith('on')))
+  && ![...document.images].some((one) => one.getAttribute('src') === 'x')
+  && !document.querySelector('svg[onload], iframe, object, embed, base')
+  && ![...document.links].some((one) => one.protocol === 'javascript:')
+  && ![...document.scripts].some((one) => one.textContent.startsWith('window.caught'))
+"""
+
+
+@pytest.fixture(scope="module")
+def video(tmp_path_factory):
+    path = tmp_path_factory.mktemp("video") / "v.mp4"
+    frames = np.repeat(np.random.default_rng(0).integers(0, 255, (4, 48, 64, 3), dtype=np.uint8), 8, axis=0)
+    write_video(path, frames, 8)
+    return path
+
+
+def annotations() -> list[dict]:
+    return [
+        {"video": name, "time": [0.5, 1.5], "desc_id": number, "duration": 4.0, "cog_desc": f"coarse {name}",
+         "fig_desc": f"fine {name}", "fig_desc_score": 0.5, "fig_desc_type": ("statics", "dynamics")[number % 2]}
+        for number, name in enumerate(NAMES)
+    ]  # fmt: skip
+
+
+def caption_pages(folder, video):
+    for number, name in enumerate(NAMES):
+        about = dict.fromkeys(("title", "about", "foot"), name)
+        rows = released_rows([{**row, "split": "test"} for row in annotations()])
+        write_browser(folder / f"captions-{number}.html", folder / f"parts-{number}", about, rows)
+
+
+def study_pages(folder, video):
+    key = sample.plan("demo", NAMES[0], annotations(), 6, 6, 2, 1)
+    videos = [{"video": name, "path": str(video)} for name in NAMES]
+    clips = clips_of([(row["question"], row["video"], *row["time"]) for row in key["questions"]], videos, 64)
+    write_pages(folder, "study", sample.pages(key, clips))
+
+
+def review_page(folder, video):
+    moments = [
+        {"desc_id": number, "video": name, "start": 0.5, "end": 1.5, "duration": 4.0, "split": "test", "caption": name}
+        for number, name in enumerate(NAMES, start=1)
+    ]
+    scores = [
+        {"desc_id": row["desc_id"], "type": kind, "candidate": 0, "caption": row["caption"], "lineage": kind,
+         "score": 0.5}
+        for row in moments for kind in ("statics", "dynamics")
+    ]  # fmt: skip
+    videos = [{"video": name, "path": str(video)} for name in NAMES]
+    shown = queue(moments, candidates_by_moment(moments, scores), "corpus")
+    write_pages(folder, "review", review_pages("kitchen", NAMES[1], shown, videos, 5, 64, NOT_TRUSTED))
+
+
+def question_pages(tool):
+    def write(folder, video):
+        (folder / "videos").mkdir()
+        (folder / "videos" / "one.mp4").write_bytes(video.read_bytes())
+        rows = [
+            {**QUESTIONS[0], "qid": f"{number}{name[:200]}", "query": name, "answer": name, "options": [name] * 4}
+            for number, name in enumerate(NAMES)
+        ]
+        write_jsonl(folder / "questions.jsonl", rows)
+        arguments = ["--tool", tool, "--videos", str(folder / "videos"), "--output", str(folder), "--side", "64"]
+        assert main(["questions", str(folder / "questions.jsonl"), *arguments, "--title", NAMES[0]]) == 0
+
+    return write
+
+
+def comparison_page(folder, video):
+    write_jsonl(folder / "truth.jsonl", annotations())
+    index = {name: number for number, name in enumerate(NAMES)}
+    for run, gap in (("a", 0), ("b", 1)):
+        lists = [
+            {"desc_id": number, "predictions": [[(number + gap) % len(NAMES), 0.5, 1.5, 0.9]]}
+            for number in range(len(NAMES))
+        ]
+        (folder / f"{run}.json").write_text(json.dumps({"video2idx": index, "VCMR": lists, "VR": lists}))
+    named = [f"{NAMES[0].replace('=', '')}={folder / 'a.json'}", f"second={folder / 'b.json'}"]
+    assert main(["compare", str(folder / "truth.jsonl"), *named, "--output", str(folder)]) == 0
+
+
+PAGES = {
+    "captions": caption_pages,
+    "study": study_pages,
+    "review": review_page,
+    "questions: verify": question_pages("verify"),
+    "questions: question-span": question_pages("question-span"),
+    "questions: human": question_pages("human"),
+    "comparison": comparison_page,
+}
+
+
+@pytest.mark.parametrize("kind", PAGES)
+def test_a_page_runs_no_code_of_what_it_shows(kind, tmp_path, video, record_property):
+    folder = tmp_path / "pages"
+    folder.mkdir()
+    with browser(tmp_path / "browser") as chromium:
+        PAGES[kind](folder, video)
+        pages = sorted(folder.glob("*.html"))
+        assert pages
+        for page in pages:
+            chromium.open(page)
+            chromium.run("new Promise((resolve) => setTimeout(resolve, 200))")  # what would fire fires
+            assert chromium.run(CLEAN), (page.name, chromium.run("document.documentElement.outerHTML")[:2000])
+            # What it reacts to: every button that a reader may press shows more of the same.
+            chromium.run("[...document.querySelectorAll('button')].forEach((one) => one.click())")
+            chromium.run("new Promise((resolve) => setTimeout(resolve, 100))")
+            assert chromium.run(CLEAN), page.name
+            assert chromium.run("document.body.innerText.length") > 100
+    record_property("faults", len(NAMES) * len(pages))
+
+
+def test_the_harness_sees_a_page_that_runs_code(tmp_path):
+    (tmp_path / "bad.html").write_text(f"<title>x</title><body>{NAMES[0]}")
+    with browser(tmp_path / "browser") as chromium:
+        chromium.open(tmp_path / "bad.html")
+        chromium.wait("window.caught > 0")
+        assert not chromium.run(CLEAN)
+
+
+def test_the_served_page_runs_no_code_of_what_it_shows(tmp_path):
+    """Captions, ids of videos and titles of an index, and the query in the address."""
+    videos = {f"v{n}": np.resize(clips, (4, clips.shape[1])) for n, clips in enumerate(random_videos(4).values())}
+    with browser(tmp_path / "browser") as chromium:
+        files, settings = write_corpus(tmp_path, videos)
+        describe_videos(tmp_path, videos)
+        rows = read_jsonl(files["annotations"][0])
+        names = [name for name in NAMES if name.isprintable()]
+        hostile = [{**rows[n % len(rows)], "desc_id": n, "fig_desc": name} for n, name in enumerate(names)]
+        write_fig(tmp_path / "hostile.jsonl", hostile)
+        files["annotations"] = [tmp_path / "hostile.jsonl"]
+        update(tmp_path / "index", files, {**settings, "title": NAMES[0], "thumbnails": 2})
+        with served(tmp_path / "index") as address:
+            for name in NAMES[:-2]:
+                quoted = json.dumps(name[:1500])
+                visit(chromium, address)
+                query = chromium.run(f"location.origin + '/?' + new URLSearchParams({{q: {quoted}, video: ''}})")
+                visit(chromium, query)
+                chromium.wait(FOUND)
+                assert chromium.run(CLEAN), name[:80]
+                visit(
+                    chromium, chromium.run(f"location.origin + '/?' + new URLSearchParams({{video: {quoted}, q: 'x'}})")
+                )
+                chromium.wait("document.getElementById('status').textContent.length > 3")
+                assert chromium.run(CLEAN), name[:80]

@@ -1,0 +1,100 @@
+"""Runs that meet what they do not expect: another run in their folder, no right to write, values that are code."""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+
+import pytest
+from running import command, digests, snakemake
+
+pytestmark = pytest.mark.slow
+
+FIRST = "results/nano/corpus/videos.jsonl"
+
+
+def test_a_second_run_in_a_folder_is_refused_and_the_first_goes_on(tmp_path, nano):
+    first = subprocess.Popen(
+        command(tmp_path, "--cores", "1", FIRST), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    try:
+        end = time.monotonic() + 300
+        while not any((tmp_path / ".snakemake" / "locks").glob("*")):
+            assert first.poll() is None and time.monotonic() < end
+            time.sleep(0.05)
+        second = snakemake(tmp_path, "--cores", "1", FIRST)
+        told, _ = first.communicate(timeout=600)
+    finally:
+        first.kill()
+    assert first.returncode == 0, told[-3000:]
+    assert second.returncode != 0 and "lock" in second.stdout.lower() and "Traceback" not in second.stdout
+    built = digests(tmp_path)
+    assert built == {path: digest for path, digest in digests(nano).items() if path in built} and FIRST in built
+    again = snakemake(tmp_path, "--cores", "1", FIRST)
+    assert again.returncode == 0 and "Nothing to be done" in again.stdout
+
+
+@pytest.mark.skipif(
+    sys.platform != "linux" or os.geteuid() != 0 or not shutil.which("setpriv"),
+    reason="root gives up its right to write anywhere, with util-linux' setpriv",
+)
+def test_a_results_folder_that_cannot_be_written_is_an_error_and_stays_as_it_was(nano, tmp_path):
+    """Root may write anywhere, so the run goes without that privilege, as any user's does."""
+    folder = tmp_path / "run"
+    shutil.copytree(nano, folder, copy_function=shutil.copy2, symlinks=True)
+    shutil.rmtree(folder / "results" / "nano" / "annotations")
+    for path in [folder / "results", *(path for path in (folder / "results").rglob("*") if path.is_dir())]:
+        path.chmod(0o555)
+    before = digests(folder)
+    mortal = ["setpriv", "--bounding-set=-all", "--inh-caps=-all", "--ambient-caps=-all", "--no-new-privs"]
+    run = subprocess.run(
+        [*mortal, *command(folder, "--cores", "1", "results/nano/annotations/lint.json")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert run.returncode != 0 and "Permission denied" in run.stdout, run.stdout[-3000:]
+    assert digests(folder) == before
+    for path in [folder / "results", *(path for path in (folder / "results").rglob("*") if path.is_dir())]:
+        path.chmod(0o755)
+    run = snakemake(folder, "--cores", "1", "results/nano/annotations/lint.json")
+    assert run.returncode == 0, run.stdout[-3000:]
+    assert digests(folder) == digests(nano)
+
+
+OS = '__import__("os").system("touch owned")'
+INJECTED = {
+    "a command in the name": ("name", "x; touch owned"),
+    "a substitution in the name": ("name", "$(touch owned)"),
+    "a path as the name": ("name", "../../owned"),
+    "an absolute path": ("name", "/tmp/owned"),
+    "an object of Python": ("name", "!!python/object/apply:os.system [touch owned]"),
+    "a template": ("name", f"'{{{OS}}}'"),
+    "a wildcard": ("name", "'{dataset}'"),
+    "a key that is none": ("no_such_key", "1"),
+    "a line more": ("name", "x\n  datasets: {}"),
+    "a data set outside": ("datasets", "{'../owned': {title: x, source: {kind: demo}}}"),
+    "an option as a folder": ("datasets", "{own: {title: x, source: {kind: folder, videos: '--help; touch owned'}}}"),
+    "a number that is code": ("seed", f"'{OS}'"),
+    "a file of the system as cassette": ("generation", "{cassette: /etc/passwd}"),
+}
+
+
+def dry_run(folder, value: str):
+    return snakemake(folder, "--dry-run", "--cores", "1", "results/tables", "--config", value)
+
+
+@pytest.mark.parametrize("what", INJECTED)
+def test_a_value_of_the_command_line_is_a_value(what, tmp_path):
+    """Read as YAML without objects, then by the strict model: it is refused, and nothing of it is run or written."""
+    run = dry_run(tmp_path, "=".join(INJECTED[what]))
+    assert run.returncode != 0 and "error" in run.stdout.lower(), run.stdout[-3000:]
+    assert "Traceback" not in run.stdout, run.stdout[-3000:]
+    assert not list(tmp_path.rglob("owned*"))
+    assert not any(os.path.exists(place) for place in ("owned", tmp_path.parent / "owned", "/tmp/owned"))
+
+
+def test_a_plain_value_of_the_command_line_is_taken(tmp_path):
+    run = dry_run(tmp_path, "name=plain")
+    assert run.returncode == 0 and "results/plain/" in run.stdout, run.stdout[-3000:]
