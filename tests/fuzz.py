@@ -6,11 +6,15 @@ import io
 import json
 import random
 import re
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import quote
 
 import h5py
 import numpy as np
+import pyarrow as pa
+from pyarrow import parquet
 
 VALUES = (
     None, True, -1, 0, 1.5, -0.0, 2**31, 2**63, 10**400, float("nan"), float("inf"), 1e308, "", "²", "--5", "1e3", "٣",
@@ -70,18 +74,30 @@ def _other_bytes(line: bytes, draw: random.Random) -> bytes:
 def damaged_file(path: Path, seed: int) -> str:
     """Damages one file in place, by its kind; returns what was done, in words."""
     draw = random.Random(seed)
-    kind = path.name.split(".", 1)[-1].removesuffix(".gz")
+    kind = path.name.removesuffix(".gz").rsplit(".", 1)[-1]
     packed = path.name.endswith(".gz") and draw.random() < 0.8
     document = path.read_bytes()
     if kind in ("h5", "hdf5") and draw.random() < 0.85:
         return _other_hdf5(path, draw)
+    if kind == "sqlite" and draw.random() < 0.6:
+        return _other_database(path, draw)
+    if kind == "parquet" and draw.random() < 0.6:
+        return _other_table(path, draw)
     if packed:
         document = gzip.decompress(document)
-    if kind in ("npy", "npz"):
+    if kind == "sqlite":
+        document = _other_pages(document, draw)
+    elif kind == "parquet":
+        document = _other_footer(document, draw)
+    elif kind == "safetensors" and draw.random() < 0.7:
+        document = _other_tensors(document, draw)
+    elif kind in ("yaml", "prompt"):
+        document = _other_yaml(document, draw)
+    elif kind in ("npy", "npz"):
         document = _other_array(document, kind, draw)
-    elif kind in ("json", "jsonl"):
+    elif kind in ("json", "jsonl", "seal"):
         document = next(damaged(document, 1, draw.randrange(2**32)))
-    elif kind in ("csv", "srt", "txt", "js"):
+    elif kind in ("csv", "srt", "txt", "js", "md"):
         document = _other_text(document, draw)
     else:
         document = _other_places(document, draw)
@@ -302,3 +318,197 @@ ARGUMENTS = (
 
 def _storable(array: np.ndarray) -> object:
     return array.astype(bytes) if np.asarray(array).dtype.kind in "OUM" else array
+
+
+def _other_pages(document: bytes, draw: random.Random) -> bytes:
+    """An SQLite file whose header, or the header of one of its b-tree pages, says something else.
+
+    Fields as in the description of the file format: of the file at 16 page size, 18 and 19 versions, 20 reserved bytes,
+    28 pages, 32 and 36 free list, 40 and 44 schema, 56 encoding, 60 user version; of a page type, cells and offsets.
+    """
+    changed = bytearray(document)
+    size = int.from_bytes(document[16:18], "big") or 4096
+    size = 65536 if size == 1 else size
+    page = draw.randrange(max(1, len(document) // size))
+    field, width = draw.choice(
+        ((16, 2), (18, 1), (19, 1), (20, 1), (28, 4), (32, 4), (36, 4), (40, 4), (44, 4), (56, 4), (60, 4))
+        if draw.random() < 0.4
+        else tuple(
+            (page * size + (100 if page == 0 else 0) + at, wide)
+            for at, wide in ((0, 1), (1, 2), (3, 2), (5, 2), (8, 4), (8, 2))
+        )
+    )
+    value = draw.choice((0, 1, 2, 5, 13, 255, 2**16 - 1, 2**31 - 1, 2**32 - 1)) % 256**width
+    changed[field : field + width] = value.to_bytes(width, "big")
+    return bytes(changed)[: len(document)]
+
+
+def _other_database(path: Path, draw: random.Random) -> str:
+    """A sound SQLite file that holds something else: a value of another type, no table, another version, a trigger."""
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        tables = [name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        table = draw.choice(tables or ["x"])
+        columns = [row[1] for row in database.execute(f'PRAGMA table_info("{table}")')] or ["x"]
+        column = draw.choice(columns)
+        value = draw.choice(
+            (None, b"\x00\xff", "", "a" * 20_000, -1, 2**62, 1e308, "\x1b[2J", "{", "[]", "nan", "\u202e")
+        )
+        what = draw.choice(
+            ("value", "value", "values", "gone", "table", "column", "version", "trigger", "view", "more")
+        )
+        statement, values = {
+            "value": (
+                f'UPDATE "{table}" SET "{column}" = ? WHERE rowid = (SELECT min(rowid) FROM "{table}")',
+                (value,),
+            ),
+            "values": (f'UPDATE "{table}" SET "{column}" = ?', (value,)),
+            "gone": (f'DELETE FROM "{table}"', ()),
+            "table": (f'DROP TABLE "{table}"', ()),
+            "column": (f'ALTER TABLE "{table}" RENAME COLUMN "{column}" TO "other"', ()),
+            "version": (f"PRAGMA user_version = {draw.choice((0, 1, -1, 99, 2**31 - 1))}", ()),
+            "trigger": (f'CREATE TRIGGER t AFTER INSERT ON "{table}" BEGIN DELETE FROM "{table}"; END', ()),
+            "view": (f'CREATE VIEW v AS SELECT * FROM "{table}"', ()),
+            "more": (f'INSERT INTO "{table}" SELECT * FROM "{table}"', ()),
+        }[what]
+        with contextlib.suppress(sqlite3.Error), database:
+            database.execute(statement, values)
+    return f"{path.name}: {what} of {table}.{column}"
+
+
+def _other_footer(document: bytes, draw: random.Random) -> bytes:
+    """A Parquet file with another magic, length of its footer, or byte in it: it ends in a length and `PAR1`."""
+    length = int.from_bytes(document[-8:-4], "little")
+    what = draw.randrange(4)
+    if what == 0:
+        length = draw.choice((0, 1, length + 1, len(document), 2**31 - 1, 2**32 - 1))
+        return document[:-8] + length.to_bytes(4, "little") + document[-4:]
+    if what == 1:
+        return document[:-4] + draw.choice((b"PARE", b"PAR2", b"\x00" * 4))
+    changed = bytearray(document)
+    for _ in range(draw.choice((1, 3))):
+        changed[len(document) - 8 - length + draw.randrange(max(1, length))] = draw.randrange(256)
+    return bytes(changed)
+
+
+def _other_table(path: Path, draw: random.Random) -> str:
+    """A sound Parquet file with a column less, twice, of another name or type, with nulls, or without its metadata."""
+    table = parquet.read_table(path)
+    at = draw.randrange(table.num_columns)
+    name, what = (
+        table.column_names[at],
+        draw.choice(("gone", "name", "type", "nulls", "twice", "bare", "empty", "value")),
+    )
+    odd = pa.array([draw.choice((None, "", "nan", "a" * 9000, "{", "\u202e"))] * table.num_rows, pa.string())
+    if what == "gone":
+        table = table.remove_column(at)
+    elif what == "name":
+        table = table.rename_columns([*table.column_names[:at], "other", *table.column_names[at + 1 :]])
+    elif what == "type":
+        table = table.set_column(at, name, pa.array([[1, 2]] * table.num_rows))
+    elif what == "nulls":
+        table = table.set_column(at, name, pa.nulls(table.num_rows))
+    elif what == "twice":
+        table = table.append_column(name, table.column(at))
+    elif what == "bare":
+        table = table.replace_schema_metadata({})
+    elif what == "empty":
+        table = table.slice(0, 0)
+    else:
+        table = table.set_column(at, name, odd)
+    parquet.write_table(table, path)
+    return f"{path.name}: {what} of {name}"
+
+
+def _other_tensors(document: bytes, draw: random.Random) -> bytes:
+    """A safetensors file whose header says something else: it begins with its length in eight bytes, then JSON."""
+    length = int.from_bytes(document[:8], "little")
+    if draw.random() < 0.2:
+        return draw.choice((0, 1, length - 1, len(document), 2**40, 2**64 - 1)).to_bytes(8, "little") + document[8:]
+    header = json.loads(document[8 : 8 + length])
+    name = draw.choice(sorted(header))
+    what = draw.choice(("dtype", "shape", "data_offsets", "gone", "twice", "metadata", "value"))
+    if what == "gone":
+        del header[name]
+    elif what == "twice":
+        header[f"{name}.other"] = header[name]
+    elif what == "metadata":
+        header["__metadata__"] = draw.choice(({}, {"a": 1}, [], {"format": "x" * 5000}))
+    elif what == "value" or not isinstance(header[name], dict) or what not in header[name]:
+        header[name] = draw.choice(VALUES[:-2])
+    else:
+        header[name][what] = draw.choice(
+            ("F16", "BOOL", "X9", [], [-1], [2**40], [0], [3, 2], [0, 2**60], None, "1", {}, [1.5, 2])
+        )
+    with contextlib.suppress(UnicodeEncodeError):
+        coded = json.dumps(header).encode()
+        return len(coded).to_bytes(8, "little") + coded + document[8 + length :]
+    return document
+
+
+def _other_yaml(document: bytes, draw: random.Random) -> bytes:
+    """YAML with another value, indentation, tag, anchor, key twice, bytes."""
+    if draw.random() < 0.3:
+        return _other_text(document, draw)
+    lines = document.split(b"\n")
+    at = draw.randrange(len(lines))
+    key, colon, value = lines[at].partition(b":")
+    lines[at : at + 1] = draw.choice(
+        (
+            [key + colon + b" " + draw.choice(YAML)],
+            [key + colon + b" " + other_argument(draw).encode(errors="surrogatepass")],
+            [b" " * draw.choice((1, 2, 7)) + lines[at]],
+            [b"\t" + lines[at]],
+            [lines[at].lstrip()],
+            [lines[at], lines[at]],
+            [key + b"x" + colon + value],
+            [],
+            [key + colon + b" {" + value + b": 1}"],
+            [key + colon + b" [" + value + b"]"],
+        )
+    )
+    return b"\n".join(lines)
+
+
+YAML = (
+    b"!!python/object/apply:os.system [id]", b"!!binary abc", b"!!set {a, b}", b"!!timestamp 2026-13-45", b"2026-02-30",
+    b"&a [*a]", b"*none", b"&a 1", b"<<: {a: 1}", b"|", b">", b"{", b"[", b"'", b'"', b"%", b"@", b"`", b"---", b"...",
+    b"? a", b"- a", b"1:30:00", b"0o777", b"0x1F", b"1_000", b".nan", b"-.inf", b"1e400", b"~", b"yes", b"No", b"null",
+    b"[" * 3000, b"{a: " * 3000, b"9" * 5000, b"\xff\xfe", b"\x00", b'"\\ud800"', b"[1, [2, [3]]]", b"{a: {b: {c: d}}}",
+)  # fmt: skip
+
+
+HEADERS = ("Range", "Range", "If-Range", "Accept", "Cookie", "Authorization", "Content-Type", "If-None-Match")
+HEADER_VALUES = (
+    "bytes=0-3", "bytes=-1", "bytes=5-2", "bytes=0-0,2-3,", "bytes=a-b", "bytes=" + "0-1," * 900,
+    "bytes=99999999999999-", "verified_token=x", "Bearer \x7f", "*/*", '"x"', "", "=", "a" * 5000,
+)  # fmt: skip
+
+
+def requests(cases: int, seed: int) -> Iterator[tuple[str, str, dict[str, str], bytes]]:
+    """(method, path with query, headers, body) of HTTP requests that a stranger may send."""
+    draw = random.Random(seed)
+    places = (
+        "/",
+        "/api/search",
+        "/api/like",
+        "/api/about",
+        "/media",
+        "/thumbnail",
+        "/search.js",
+        "/none",
+        "/../x",
+        "//",
+    )
+    names = ("q", "video", "top", "start", "end", "number", "token", "x", "")
+    ids = ("v0000", "v0001", "..", "%00", "%ff", "")
+    for _ in range(cases):
+        values = [*ARGUMENTS, *ids, "%F0%9F%98%80", "%ED%A0%80", "a+b", "%", "%zz", "&", "=", "0", "1", "2.5", "4"]
+        fields = [f"{draw.choice(names)}={_quoted(draw.choice(values))}" for _ in range(draw.randrange(5))]
+        headers = {draw.choice(HEADERS): draw.choice(HEADER_VALUES) for _ in range(draw.randrange(3))}
+        method = draw.choice(("GET", "GET", "GET", "GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "TRACE", "X"))
+        body = draw.choice((b"", b"", b"{}", b"\x00" * 100, b"q=1", BYTES[0]))
+        yield method, draw.choice(places) + ("?" + "&".join(fields) if fields else ""), headers, body
+
+
+def _quoted(value: str) -> str:
+    return quote(value, safe="%&=+")

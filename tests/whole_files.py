@@ -2,18 +2,32 @@
 
 import gzip
 import shutil
+from pathlib import Path
 
 import h5py
 import numpy as np
+import pandas as pd
 from benchmark.test_board import COUNT, lists
+from export.test_export_forms import ABOUT
 from given import annotations
+from ledger_rows import put_all, row_of
 from people.answered import QUESTION_PAGES, QUESTIONS, STUDY, answer_file, question_key, study
+from running import PROJECT
+from small_index import describe_videos, random_videos, write_corpus
 
 from verified.benchmark.board.cards import TEXTS, TRUTH
 from verified.benchmark.mad.annotations import write_mad
+from verified.export.collection import collect
+from verified.export.forms import FORMS, write_form
+from verified.io.fig import read_splits
 from verified.io.files import file_digest
 from verified.io.hdf5 import write_features
 from verified.io.jsonl import write_json, write_jsonl
+from verified.lmm.cassette import export, load
+from verified.lmm.ledger import Ledger
+from verified.search.update import update
+from verified.tables.readme import COLUMNS, read_rows, readme_figures
+from verified.tables.write import TIDY
 
 
 def evaluate_files(folder):
@@ -115,4 +129,87 @@ def study_files(folder):
     return [["answers", "--key", "key.json", "--raters", "1", *names]]
 
 
-KINDS = (evaluate_files, board_files, annotations_files, features_files, longform_files, rextime_files, study_files)
+def index_files(folder):
+    """An index and a video to add: sealed, so that what is damaged is found first unless it is sealed anew."""
+    videos = random_videos(4, longest=5, width=464)
+    files, settings = write_corpus(folder / "corpus", videos)
+    describe_videos(folder / "corpus", {"extra": videos["v0000"]})
+    update(folder / "index", files, settings)
+    shutil.move(folder / "corpus" / "extra.mp4", folder)
+    shutil.rmtree(folder / "corpus")
+    return [
+        ["search", "a red thing", "--index", "index", "--top", "3", "--json"],
+        ["search", "a thing", "--index", "index", "--video", "v0001"],
+        ["index", "--index", "index", "--export", "vectors"],
+        ["index", "--index", "index", "--remove", "v0001"],
+        ["index", "--index", "index", "--add", "extra.mp4"],
+    ]
+
+
+def ledger_files(folder):
+    with Ledger(folder / "ledger.sqlite") as ledger:
+        put_all(ledger, [row_of(number, "ok" if number < 10 else "invalid") for number in range(12)])
+        export(ledger, folder / "calls.parquet")
+    given = ["--ledger", "ledger.sqlite"]
+    return [
+        ["ledger", "stats", *given, "--json"],
+        ["ledger", "verify", *given],
+        ["ledger", "export", *given, "--output", "new.parquet"],
+        ["ledger", "rescue", *given, "--output", "new.sqlite"],
+        ["ledger", "forget", *given, "--status", "invalid"],
+        read_cassette,
+    ]
+
+
+def read_cassette():
+    """As the jobs of a run do whose configuration names a cassette."""
+    with Ledger("fresh.sqlite") as ledger:
+        load(ledger, "calls.parquet")
+
+
+def table_files(folder):
+    row = {"table": "main-4", "method": "XML", "value": 20.5, "low": 18, "high": 23, "spread": 1.2, "trainings": 3}
+    rows = [{**row, "task": task, "metric": metric} for task, metric in COLUMNS]
+    table = pd.DataFrame(rows, columns=TIDY, dtype=object)
+    (folder / "all.csv").write_text("# a comment\n" + table.to_csv(index=False))
+    (folder / "README.md").write_text(readme_figures(read_rows(folder / "all.csv")))
+    return [["readme", "."], ["readme", ".", "--check", "README.md", "--margin", "5"]]
+
+
+def export_files(folder):
+    for number, split in enumerate(("train", "val", "test")):
+        (folder / f"{split}.jsonl").write_bytes(annotations(6 * number))
+    return [export_of(form) for form in FORMS]
+
+
+def export_of(form):
+    """The job that writes one form from the files of all splits."""
+
+    def write():
+        about = ABOUT | {"title": "x"}
+        found = read_splits([f"{split}.jsonl" for split in ("train", "val", "test")])
+        write_form(form, Path("out"), collect(found, ("train", "val", "test"), about), 2)
+
+    write.__name__ = f"export {form}"
+    return write
+
+
+def configuration_files(folder):
+    shutil.copy(PROJECT / "config" / "nano.yaml", folder / "c.yaml")
+    return [["check", "--print-config", "--configfile", "c.yaml"]]
+
+
+KINDS = (
+    evaluate_files,
+    board_files,
+    annotations_files,
+    features_files,
+    longform_files,
+    rextime_files,
+    study_files,
+    index_files,
+    ledger_files,
+    table_files,
+    export_files,
+    configuration_files,
+)

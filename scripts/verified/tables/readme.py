@@ -11,6 +11,7 @@ from scipy.special import stdtrit
 
 from verified.benchmark.intervals import LEVEL
 from verified.benchmark.published import verdict_of
+from verified.errors import InputError
 from verified.tables.forms import markdown_row
 from verified.tables.table import GAP
 
@@ -38,13 +39,45 @@ MOST = 1000
 ATTRIBUTES = "faithful captions: "
 """Checks of single attributes, which a README leaves to the table."""
 
+NUMBERS = ("value", "low", "high", "spread")
+READ = ("table", "method", "task", "metric", "test", "trainings", *NUMBERS)
+"""Columns of all.csv that are read here."""
+FIGURE = re.compile(r"-?\d{1,12}(\.\d{1,20})?(e-?\d{1,2})?")
+AGAIN = "build the tables again: make tables"
+
 Cells = Mapping[tuple[str, str, str], Mapping[str, str]]
 
 
 def read_rows(path: str | os.PathLike) -> list[dict]:
-    """Rows of the tidy frame all.csv. Raises OSError where there is none."""
-    with open(path, encoding="utf-8", newline="") as lines:
-        return list(csv.DictReader(line for line in lines if not line.startswith("# ")))
+    """Rows of the tidy frame all.csv. Raises OSError where there is none, InputError where it is another file."""
+    try:
+        with open(path, encoding="utf-8", newline="") as lines:
+            reader = csv.DictReader((line for line in lines if not line.startswith("# ")), strict=True)
+            rows = list(reader)
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise InputError(f"is no table: {error}", file=path, remedy=AGAIN) from None
+    if absent := [name for name in READ if name not in (reader.fieldnames or ())]:
+        raise InputError(f"has no column {absent[0]!r}", file=path, remedy=AGAIN)
+    for number, row in enumerate(rows, start=1):
+        if problem := _problem(row):
+            raise InputError(problem, file=path, row=number, remedy=AGAIN)
+    cells = _cells(rows)
+    for method in dict.fromkeys(method for method, _, _ in cells):
+        for task, metric in COLUMNS:
+            if (method, task, metric) not in cells:
+                raise InputError(f"lacks {task} {metric} of {method}", file=path, remedy=AGAIN)
+    return rows
+
+
+def _problem(row: Mapping[str, str]) -> str | None:
+    if any(not isinstance(row[name], str) for name in READ):
+        return "has too few fields"
+    for name in NUMBERS:
+        if row[name] and not FIGURE.fullmatch(row[name]):
+            return f"{name} {row[name][:40]!r} is no number"
+    if row["table"] == TABLE and row["value"] and not (row["trainings"].isdecimal() and int(row["trainings"][:9])):
+        return f"trainings {row['trainings'][:40]!r} is no count"
+    return None
 
 
 def _cells(rows: Iterable[Mapping[str, str]]) -> Cells:
