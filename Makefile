@@ -6,6 +6,7 @@
 # make test-browser  check the pages in a headless Chromium (make test leaves them out where there is none)
 # make test-faults    every stage killed in every way, and all else that is broken on purpose, with a table of faults tried
 #                     and survived; about an hour
+# make test-fuzz      10,000 damaged files and mistyped options, each from a printed seed; about seven CPU minutes
 # make test-slurm     the workflow on a SLURM of its own; needs root on Debian or its kin, and installs SLURM
 # make test-vllm      the vLLM engine on the CPU, in an environment of its own (3.7 GB)
 # make test-real      real things: clips and a small language model that packages carry, in an environment of its own
@@ -21,7 +22,7 @@ ARGS ?=
 # A package index that offers CPU builds of torch, as pip's --extra-index-url; see README.md.
 TORCH_INDEX ?=
 
-.PHONY: tables report study test test-long test-browser test-faults test-slurm test-vllm test-real test-gpu rehearsal pretrained demo-full audit lint format lock env
+.PHONY: tables report study test test-long test-browser test-faults test-fuzz test-slurm test-vllm test-real test-gpu rehearsal pretrained demo-full audit lint format lock env
 
 tables: env
 	$(BIN)/snakemake --cores all results/tables $(ARGS)
@@ -51,6 +52,9 @@ test-browser: env
 test-faults: env
 	FAULTS=1 $(BIN)/pytest tests/faults tests/workflow/test_one_more_video.py tests/workflow/test_late_files.py \
 	  tests/workflow/test_damage.py tests/workflow/test_kills.py $(ARGS)
+
+test-fuzz: env
+	VERIFIED_FUZZ_CASES=10000 $(BIN)/pytest tests/faults/test_fuzz_commands.py $(ARGS)
 
 test-slurm: env
 	@command -v slurmctld munged >/dev/null || \

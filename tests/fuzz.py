@@ -77,6 +77,9 @@ def damaged_file(path: Path, seed: int) -> str:
     kind = path.name.removesuffix(".gz").rsplit(".", 1)[-1]
     packed = path.name.endswith(".gz") and draw.random() < 0.8
     document = path.read_bytes()
+    if not document:
+        path.write_bytes(draw.choice(BYTES))
+        return f"{path.name}, which was empty, filled"
     if kind in ("h5", "hdf5") and draw.random() < 0.85:
         return _other_hdf5(path, draw)
     if kind == "sqlite" and draw.random() < 0.6:

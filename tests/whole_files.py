@@ -130,7 +130,7 @@ def study_files(folder):
 
 
 def index_files(folder):
-    """An index and a video to add: sealed, so that what is damaged is found first unless it is sealed anew."""
+    """An index, sealed as any is, and a video to add."""
     videos = random_videos(4, longest=5, width=464)
     files, settings = write_corpus(folder / "corpus", videos)
     describe_videos(folder / "corpus", {"extra": videos["v0000"]})

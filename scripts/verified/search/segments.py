@@ -92,7 +92,10 @@ class Segment:
         sound(folder.parents[1], *(f"{folder.parent.name}/{folder.name}/{name}" for name in (VIDEOS, *searched)))
         self.vectors = ClipVectors(folder, facts)
         self.videos = read_jsonl(folder / VIDEOS, ("video", "windows", "thumbnails"))
-        windows = np.array([window for row in self.videos for window in row["windows"]], np.float64).reshape(-1, 4)
+        try:
+            windows = np.array([window for row in self.videos for window in row["windows"]], np.float64).reshape(-1, 4)
+        except (TypeError, ValueError):
+            windows = np.zeros((0, 4))  # refused below, where it is counted
         self.offset, self.seconds = windows[:, 0], windows[:, 1]
         """[W] seconds at which a window begins in its video, and of its clips."""
         self.clips, self.localised = windows[:, 2].astype(np.int64), windows[:, 3].astype(np.int64)
