@@ -16,6 +16,7 @@ from verified.runtime.digest import modules_digest
 from verified.runtime.folders import key_of
 from verified.runtime.old_inputs import ancient
 from verified.runtime.shards import shard_index, shard_names, shard_of
+from verified.runtime.snakemake_types import OfDataset
 
 
 def source_files(settings: Config) -> Callable[[object], dict[str, Any]]:
@@ -71,12 +72,12 @@ def source_reading(settings: Config) -> Callable[[object], dict]:
     return values
 
 
-def source_inputs(settings: Config) -> Callable[[object], list[str]]:
+def source_inputs(settings: Config) -> Callable[[OfDataset], list[str]]:
     """An input function: the files that moments or annotations of ``wildcards.dataset`` are read from."""
     return lambda wildcards: dataset_of(settings, wildcards).source.inputs()
 
 
-def source_code(settings: Config) -> Callable[[object], str]:
+def source_code(settings: Config) -> Callable[[OfDataset], str]:
     """A params function: a digest of how the source of ``wildcards.dataset`` lists its moments."""
     return lambda wildcards: modules_digest(type(dataset_of(settings, wildcards).source).__module__.partition(".")[2])
 

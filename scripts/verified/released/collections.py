@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from verified.errors import InputError
+from verified.io.jsonl import Row
 from verified.released.files import SOURCES, SourceFile, collections, how_to_get, verify
 from verified.released.formats import read_split
 
@@ -135,7 +136,7 @@ def read_release(source: Collected, split: str, listed: Path | None = None) -> l
 
 def read_splits(
     source: Collected, listed: Path | None = None, annotators: bool = False
-) -> Iterator[tuple[str, list[dict]]]:
+) -> Iterator[tuple[str, list[Row]]]:
     """The available splits with their checked rows in FIG form, ids unique over all of them; each file is read once.
 
     Every file is compared with its published size and SHA-256 first; where none is known, with the number of rows.
