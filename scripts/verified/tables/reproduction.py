@@ -77,7 +77,7 @@ def verdict_table(rows: list[dict]) -> Table:
         ["all", *(sum(column) for column in list(zip(*lines))[1:])] if lines else ["all", *(0 for _ in VERDICTS)]
     )
     lines = [[*line, sum(line[1:])] for line in lines]
-    return Table("verdicts", "verdicts on the published figures", ("PaperTable", *VERDICTS, "figures"), lines)
+    return Table("verdicts", "verdicts on the published figures", ("Table", *VERDICTS, "figures"), lines)
 
 
 _SOURCES = {"statistics": "language", "many-to-many": "many_to_many", "annotation": "confidence"}
