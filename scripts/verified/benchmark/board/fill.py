@@ -53,7 +53,7 @@ def add_run(run: Path, folder: Path, command: str, commit: str) -> list[str]:
     for trainings in models.values():
         check_alike(trainings)
     _copy(truth, board_truth)
-    backbones = ", ".join(str(FeatureFile(path).attributes.get("backbone", "unknown")) for path in features)
+    backbones = ", ".join(map(_backbone, features))
     for model, trainings in models.items():
         seeds = sorted(known["seed"] for _, known in trainings)
         card = {
@@ -73,6 +73,15 @@ def add_run(run: Path, folder: Path, command: str, commit: str) -> list[str]:
         }:
             earlier.unlink()
     return sorted(models)
+
+
+def _backbone(features: Path) -> str:
+    name = str(FeatureFile(features).attributes.get("backbone", "unknown"))
+    try:
+        name.encode()
+    except UnicodeEncodeError:  # bytes of no text, as HDF5 may hold
+        raise InputError("the attribute 'backbone' is no text", file=features, remedy="extract them again") from None
+    return name
 
 
 def _copy(source: Path, target: Path) -> None:
