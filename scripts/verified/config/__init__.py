@@ -98,7 +98,7 @@ class Config(Section):
         if not self.features.video_backbone:
             rendered = all(dataset.source.rendered for dataset in self.datasets.values())
             named = {"video_backbone": "small-resnet" if rendered else "packaged"}
-            self.__dict__["features"] = self.features.model_copy(update=named)
+            object.__setattr__(self, "features", self.features.model_copy(update=named))  # sections are frozen
         return self
 
     @model_validator(mode="after")

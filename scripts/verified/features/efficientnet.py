@@ -66,7 +66,8 @@ def _convolution(left: dict[str, Tensor], name: str, norm: str, stride: int = 1)
     outputs, inputs, kernel, _ = weight.shape
     groups = outputs if inputs == 1 else 1
     pad = kernel - stride if stride > 1 else 0  # of an input of even size
-    around = [nn.ZeroPad2d((pad // 2, pad - pad // 2) * 2)] if pad else []
+    before, behind = pad // 2, pad - pad // 2
+    around = [nn.ZeroPad2d((before, behind, before, behind))] if pad else []
     inside = 0 if pad else kernel // 2
     convolution = nn.Conv2d(inputs * groups, outputs, kernel, stride, inside, groups=groups)
     convolution.load_state_dict({"weight": weight * scale[:, None, None, None], "bias": shift - mean * scale})

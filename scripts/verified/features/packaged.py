@@ -40,7 +40,7 @@ class Packaged:
 
     def __init__(self, precision: str = "float32"):
         self._device, self._precision = "cuda" if torch.cuda.is_available() else "cpu", precision
-        self._network = load_network().to(self._device, memory_format=torch.channels_last)
+        self._network = load_network().to(self._device).to(memory_format=torch.channels_last)
 
     @torch.inference_mode()
     def __call__(self, frames: np.ndarray) -> np.ndarray:

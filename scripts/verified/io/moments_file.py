@@ -56,7 +56,7 @@ def _read_csv(path: Path) -> list[tuple[int, Row]]:
         raise InputError("holds NUL bytes; is this a CSV file?", file=path)
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
-        header = [name.strip() for name in next(reader, [])]
+        header = [name.strip() for name in next(reader, list[str]())]
         missing = [name for name in REQUIRED if name not in header]
         if missing:
             raise InputError(
@@ -73,7 +73,7 @@ def _read_csv(path: Path) -> list[tuple[int, Row]]:
     return [(number, _named(header, row)) for number, row in cells]
 
 
-def _named(header: list[str], cells: list[str]) -> dict:
+def _named(header: list[str], cells: list[str]) -> dict[str, str | list[str]]:
     """The cells by column; an empty cell is no value."""
-    named = {name: cell for name, cell in zip(header, cells) if cell != ""}
+    named: dict[str, str | list[str]] = {name: cell for name, cell in zip(header, cells) if cell != ""}
     return named | {EXTRA_CELLS: cells[len(header) :]} if len(cells) > len(header) else named

@@ -89,7 +89,7 @@ def video_inputs(settings: Config) -> Callable[[object], dict[str, Any]]:
         source = movie_sets(settings)[wildcards.movies].source
         if source.corpus:
             return {"videos": outputs.videos(dataset_folder(settings, source.corpus))}
-        if isinstance(source, MadSource | DescribedSource):
+        if isinstance(source, MadSource | DescribedSource) and source.videos:
             return {"folder": ancient(source.videos)}
         return {"folder": f"{folder(settings)}/{wildcards.movies}/source"}
 
