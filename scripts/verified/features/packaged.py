@@ -18,6 +18,7 @@ from verified.features.efficientnet import SIZE, WIDTH, EfficientNetLite0
 from verified.io.files import file_digest
 from verified.io.jsonl import read_json
 from verified.nn import mini_lm
+from verified.nn.modules import channels_last
 from verified.nn.precision import computing
 from verified.nn.sentences import encode
 from verified.runtime.shipped import CARD, as_on_card
@@ -40,7 +41,7 @@ class Packaged:
 
     def __init__(self, precision: str = "float32"):
         self._device, self._precision = "cuda" if torch.cuda.is_available() else "cpu", precision
-        self._network = load_network().to(self._device).to(memory_format=torch.channels_last)
+        self._network = channels_last(load_network()).to(self._device)
 
     @torch.inference_mode()
     def __call__(self, frames: np.ndarray) -> np.ndarray:
