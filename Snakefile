@@ -86,6 +86,6 @@ onstart:
 
 
 onsuccess:
-    if asked_for(workflow):
+    if asks_for_tables(workflow):
         show(Path(HOME, "tables"))
         print(closing_message(Path(HOME, "tables"), leading_tables(settings)))

@@ -83,9 +83,9 @@ class MadeUp:
 
     def search(self):
         """The lists of all queries."""
-        from verified.benchmark.vcmr.search import search_encoded
+        from verified.benchmark.vcmr.search import search_encoded_corpus
 
-        return search_encoded(self.model, self.corpus, self, Texts(self.tokens), self.moments, self.settings)
+        return search_encoded_corpus(self.model, self.corpus, self, Texts(self.tokens), self.moments, self.settings)
 
     def products(self) -> float:
         """Multiplications that no search can leave out."""

@@ -20,12 +20,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 import numpy as np
 import pandas as pd
 
-from verified.benchmark.intervals import measured
+from verified.benchmark.intervals import mean_of_training
 from verified.benchmark.tiou import tiou
 from verified.benchmark.vcmr.metrics import DEPTH
 from verified.io.jsonl import read_jsonl
 from verified.search.ask import Index, vector_of
-from verified.search.captions import KINDS, Captions, annotated, stored_vectors
+from verified.search.captions import KINDS, Captions, read_annotated, stored_vectors
 from verified.search.fusion import TEXT_WEIGHTS
 
 RANKS = (1, 5, 10)
@@ -35,7 +35,7 @@ CONSTANT = 60
 
 def queries(run: Path, split: str, seed: int) -> dict[str, list[tuple[str, dict]]]:
     """(sentence, annotated moment) by kind; at most one of a moment."""
-    rows = {row["desc_id"]: row for row in annotated(sorted((run / "annotations" / "fig").glob("*.jsonl")))}
+    rows = {row["desc_id"]: row for row in read_annotated(sorted((run / "annotations" / "fig").glob("*.jsonl")))}
     asked = {row["desc_id"]: rows[row["desc_id"]] for row in read_jsonl(run / "annotations" / "fig" / f"{split}.jsonl")}
     indexed = {row[kind] for row in rows.values() for kind in KINDS}
     false = {
@@ -116,9 +116,9 @@ def table(found: dict[str, np.ndarray], videos: list[str]) -> str:
         cells = []
         for column in values.T:
             for rank in RANKS:
-                told = measured((column <= rank).astype(float), videos, unit=100)
+                told = mean_of_training((column <= rank).astype(float), videos, unit=100)
                 cells.append(_cell(told, 1))
-            cells.append(_cell(measured(1 / column, videos), 3))
+            cells.append(_cell(mean_of_training(1 / column, videos), 3))
         lines.append(f"| {' | '.join([name, *cells])} |")
     return "\n".join(lines)
 

@@ -15,7 +15,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from verified.benchmark.vcmr.contract import Batch, Encoded, ModelConfig, Recipe, RetrievalModel, Spans
-from verified.benchmark.vcmr.layers import without_pads
+from verified.benchmark.vcmr.layers import zero_pads
 from verified.benchmark.vcmr.registry import register
 from verified.benchmark.vcmr.scoring import PAD, max_over_clips, paired_products, unit
 
@@ -45,11 +45,11 @@ class MeanPooling(RetrievalModel):
 
     def encode_queries(self, query: Tensor, mask: Tensor) -> Encoded:
         shares = mask.unsqueeze(2) / mask.sum(dim=1)[:, None, None]
-        vector = self.query((without_pads(query, mask) * shares).sum(dim=1))
+        vector = self.query((zero_pads(query, mask) * shares).sum(dim=1))
         return {"unit": unit(vector), "start": self.start(vector), "end": self.end(vector)}
 
     def encode_videos(self, video: Tensor, mask: Tensor) -> Encoded:
-        clips = self.video(without_pads(video, mask))
+        clips = self.video(zero_pads(video, mask))
         return {"unit": unit(clips), "clips": clips, "mask": mask}
 
     def video_scores(self, queries: Encoded, videos: Encoded) -> Tensor:

@@ -6,7 +6,7 @@ rule caption_statics:
         prompts=ASKING.prompts(*TASKS_OF_STAGE["statics"]),
         weights=role_records(settings, "image_lmm", "llm"),
         cassettes=ASKING.cassettes("image_lmm", "llm"),
-        asked=ASKING.asked_by("statics"),
+        asked=ASKING.asking_job("statics"),
     output:
         captions="results/{dataset}/captions/statics/{shard}.jsonl",
         counts="results/{dataset}/captions/statics/{shard}.counts.json",
@@ -48,7 +48,7 @@ rule caption_dynamics:
         prompts=ASKING.prompts(*TASKS_OF_STAGE["dynamics"]),
         weights=role_records(settings, "video_lmm", "llm"),
         cassettes=ASKING.cassettes("video_lmm", "llm"),
-        asked=ASKING.asked_by("dynamics"),
+        asked=ASKING.asking_job("dynamics"),
     output:
         captions="results/{dataset}/captions/dynamics/{shard}.jsonl",
         counts="results/{dataset}/captions/dynamics/{shard}.counts.json",

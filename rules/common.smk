@@ -25,11 +25,11 @@ from verified.runtime.seals import announce, files_to_rebuild, finish_begun
 from verified.runtime.shards import shard_names
 from verified.config import load
 from verified.config.folders import dataset_pattern, dataset_values, datasets_pattern, evaluator_folder
-from verified.config.folders import files_of_datasets, home, labelled, section_values
+from verified.config.folders import files_of_datasets, home, dataset_labels, section_values
 from verified.benchmark.rextime import paths as suite_paths
 from verified.config.run_values import run_values
 from verified.corpus.minimum_size import check_enough
-from verified.tables.summary import asked_for, closing_message, show, show_if_nothing_is_left
+from verified.tables.summary import asks_for_tables, closing_message, show, show_if_nothing_is_left
 from verified.tables.paths import leading_tables
 
 DEFAULT = PROJECT / "config" / "config.yaml"

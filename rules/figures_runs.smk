@@ -11,7 +11,7 @@ rule draw_training:
             "results/{dataset}/figures/training.svg",
             caption="../report/training.rst",
             category="Figures",
-            labels=labelled({"shows": "Training curves", "as": "training"}),
+            labels=dataset_labels({"shows": "Training curves", "as": "training"}),
         ),
         png="results/{dataset}/figures/training.png",
     log:
@@ -37,7 +37,7 @@ rule draw_validation:
             "results/{dataset}/figures/validation.svg",
             caption="../report/validation.rst",
             category="Figures",
-            labels=labelled({"shows": "Evaluator against truth", "as": "validation"}),
+            labels=dataset_labels({"shows": "Evaluator against truth", "as": "validation"}),
         ),
         png="results/{dataset}/figures/validation.png",
     log:

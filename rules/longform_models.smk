@@ -16,7 +16,7 @@ rule measure_baselines:
         runtime=scale_by_attempt(120),
     params:
         movies=movie_paths.set_values(settings),
-        settings=movie_paths.testing(settings, "baselines"),
+        settings=movie_paths.testing_values(settings, "baselines"),
     script:
         "../scripts/longform/measure_baselines.py"
 
@@ -42,7 +42,7 @@ rule rank_zero_shot:
         disk_mb=2000,
     params:
         movies=movie_paths.set_values(settings),
-        settings=movie_paths.testing(settings, "zero-shot"),
+        settings=movie_paths.testing_values(settings, "zero-shot"),
     script:
         "../scripts/longform/rank_zero_shot.py"
 
@@ -98,7 +98,7 @@ rule rank_vlg_net:
         gpu=settings.longform.vlg_net.gpu,
     params:
         movies=movie_paths.set_values(settings),
-        settings=movie_paths.testing(settings, "vlg-net"),
+        settings=movie_paths.testing_values(settings, "vlg-net"),
     script:
         "../scripts/longform/rank_vlg_net.py"
 

@@ -5,7 +5,7 @@ rule write_perturbations:
         prompts=ASKING.prompts(*TASKS_OF_STAGE["perturbations"]),
         weights=role_records(settings, "llm") + sentence_records(settings),
         cassettes=ASKING.cassettes("llm"),
-        asked=ASKING.asked_by("perturbations"),
+        asked=ASKING.asking_job("perturbations"),
     output:
         perturbations="results/{dataset}/perturbations/{shard}.jsonl",
         counts="results/{dataset}/perturbations/{shard}.counts.json",

@@ -56,7 +56,7 @@ rule browse_captions:
             "results/{dataset}/report/captions.html",
             caption="../report/captions.rst",
             category="Captions",
-            labels=labelled({"page": "caption browser"}),
+            labels=dataset_labels({"page": "caption browser"}),
         ),
         parts=directory("results/{dataset}/report/captions-parts"),
     log:

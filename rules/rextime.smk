@@ -23,7 +23,7 @@ rule filter_rextime_sources:
         mem_mb=scale_by_attempt(2000),
         runtime=scale_by_attempt(30),
     params:
-        suite=suite_paths.filtering(settings),
+        suite=suite_paths.filter_values(settings),
         corpora=suite_paths.corpora(settings),
     script:
         "../scripts/rextime/filter_sources.py"
@@ -47,7 +47,7 @@ rule probe_rextime_videos:
         mem_mb=scale_by_attempt(2000),
         runtime=scale_by_attempt(240),
     params:
-        suite=suite_paths.filtering(settings),
+        suite=suite_paths.filter_values(settings),
         corpora=suite_paths.corpora(settings),
         shards=settings.shards,
     script:
@@ -86,7 +86,7 @@ rule write_rextime_questions:
         llm=settings.generation.llm.identity(),
         video_lmm=settings.generation.video_lmm.identity(),
         corrupted_share=settings.generation.scene_reader.corrupted_share,
-        suite=suite_paths.writing(settings),
+        suite=suite_paths.writing_values(settings),
         shards=settings.shards,
         asked_in=asked_in_of(f"{SUITE}/questions/{{shard}}.counts.json"),
         seed=settings.seed,
@@ -142,9 +142,9 @@ rule measure_rextime_validity:
 rule tabulate_rextime:
     """The suite's tables, for `build_tables`."""
     input:
-        sources=suite_paths.written(settings, "sources.json"),
-        counts=suite_paths.written(settings, "counts.json"),
-        statistics=suite_paths.written(settings, "statistics.json"),
+        sources=suite_paths.written_file(settings, "sources.json"),
+        counts=suite_paths.written_file(settings, "counts.json"),
+        statistics=suite_paths.written_file(settings, "statistics.json"),
         released=settings.rextime.released.values(),
         results=suite_paths.results_files(settings),
         validity=[f"{SUITE}/validity.jsonl"] if suite_paths.truths(settings) else [],

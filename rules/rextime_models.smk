@@ -81,7 +81,7 @@ rule ground_rextime_questions:
 rule score_rextime:
     """Scores of everybody who took the test, with intervals, beside two baselines that see no video."""
     input:
-        questions=suite_paths.tested(settings).values(),
+        questions=suite_paths.question_files_by_name(settings).values(),
         submissions=[file for system in suite_paths.systems(settings).values() for file in system["files"]],
     output:
         results=f"{SUITE}/results.json",
@@ -96,7 +96,7 @@ rule score_rextime:
         mem_mb=scale_by_attempt(2000),
         runtime=scale_by_attempt(30),
     params:
-        tested=suite_paths.tested(settings),
+        tested=suite_paths.question_files_by_name(settings),
         systems=suite_paths.systems(settings),
         seed=settings.seed,
     script:

@@ -1,8 +1,8 @@
 from verified.config.folders import shown_datasets
 from verified.io.pages import TABLE, page_digest
 from verified.tables.added import added_code, added_inputs
-from verified.tables.paths import annotated_here, demos, finished_studies, published, run_files
-from verified.tables.shown import shown
+from verified.tables.paths import annotated_datasets, demos, finished_studies, published_datasets, run_files
+from verified.tables.shown import select_shown
 
 STATISTICS = ("language", "many_to_many", "confidence", "spans")
 
@@ -15,12 +15,12 @@ rule build_tables:
         queries=run_files(settings, "per_query.npz"),
         statistics=of_datasets("statistics/{name}.json", shown_datasets(settings), name=STATISTICS),
         studies=finished_studies(settings),
-        counts=of_datasets("corpus/counts.json", published(settings)),
+        counts=of_datasets("corpus/counts.json", published_datasets(settings)),
         validity=of_datasets("statistics/validity.json", demos(settings)),
         stages=lambda wildcards: STAGE_TABLES,
         # Not read by the tables: annotations of our own making come with their card and have passed the lint.
-        cards=of_datasets("annotations/README.md", annotated_here(settings)),
-        lints=of_datasets("annotations/lint.json", annotated_here(settings)),
+        cards=of_datasets("annotations/README.md", annotated_datasets(settings)),
+        lints=of_datasets("annotations/lint.json", annotated_datasets(settings)),
         published=str(PROJECT / "config" / "published.csv"),
     output:
         tables=report(
@@ -41,7 +41,7 @@ rule build_tables:
         mem_mb=scale_by_attempt(2000),
         runtime=scale_by_attempt(30),
     params:
-        settings=shown(settings).model_dump(mode="json"),
+        settings=select_shown(settings).model_dump(mode="json"),
         page=page_digest(TABLE),
         added=added_code(),
     script:

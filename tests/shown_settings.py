@@ -1,7 +1,7 @@
 """What tables show of a small configuration, for tests of the tables."""
 
 from verified.config import load
-from verified.tables.shown import Shown, shown
+from verified.tables.shown import Shown, select_shown
 
 
 def shown_settings(
@@ -13,4 +13,4 @@ def shown_settings(
         "datasets": {key: {"title": title, "source": {"kind": kind, **given}} for key, title in datasets.items()},
         **others,
     }
-    return shown(load(values)).model_copy(update={"models": models})
+    return select_shown(load(values)).model_copy(update={"models": models})

@@ -3,7 +3,7 @@
 from verified.runtime.job import job
 
 with job(snakemake) as log:
-    from verified.annotations.choose import SCORE_KEYS, annotate, candidates_by_moment, chosen_by
+    from verified.annotations.choose import SCORE_KEYS, annotate, candidates_by_moment, choose_by
     from verified.annotations.select import select, smallest_score
     from verified.io.fig import write_fig
     from verified.io.jsonl import read_json, read_jsonl, write_json
@@ -12,7 +12,7 @@ with job(snakemake) as log:
     scores = [row for path in snakemake.input.scores for row in read_jsonl(path, SCORE_KEYS)]
     similarities = [row for path in snakemake.input.similarities for row in read_jsonl(path)]
     groups = candidates_by_moment(moments, scores)
-    groups = chosen_by(groups, snakemake.params.choose_by, snakemake.params.seed, similarities)
+    groups = choose_by(groups, snakemake.params.choose_by, snakemake.params.seed, similarities)
     split = [moment for moment in moments if moment["split"] == snakemake.wildcards.split]
     highest, lowest, reasons = annotate(split, groups)
     settings, review = snakemake.params.selection, {"outcomes": {}, "judged": []}

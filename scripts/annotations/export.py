@@ -5,7 +5,7 @@ from verified.runtime.job import job
 with job(snakemake):
     from collections import Counter
 
-    from verified.annotations.choose import SCORE_KEYS, candidates_by_moment, chosen_by
+    from verified.annotations.choose import SCORE_KEYS, candidates_by_moment, choose_by
     from verified.annotations.export import count, write_candidates, write_card
     from verified.annotations.origins import origins
     from verified.io.jsonl import iterate_jsonl, read_json, read_jsonl, write_json
@@ -14,7 +14,7 @@ with job(snakemake):
     scores = [row for path in snakemake.input.scores for row in read_jsonl(path, SCORE_KEYS)]
     similarities = [row for path in snakemake.input.similarities for row in read_jsonl(path)]
     groups = candidates_by_moment(moments, scores)
-    groups = chosen_by(groups, snakemake.params.choose_by, snakemake.params.seed, similarities)
+    groups = choose_by(groups, snakemake.params.choose_by, snakemake.params.seed, similarities)
     selections = [read_json(path) for path in snakemake.input.selections]
     left_out = {int(moment): reason for selection in selections for moment, reason in selection["left_out"].items()}
     types = {row["desc_id"]: row["fig_desc_type"] for path in snakemake.input.fig for row in iterate_jsonl(path)}

@@ -10,10 +10,10 @@ with job(snakemake, snakemake.params.threads) as log:
     from verified.lmm.session import Session
     from verified.lmm.tasks.dynamics import TASKS
     from verified.runtime.shards import rows_of_shard
-    from verified.weights.records import located
+    from verified.weights.records import locate_models
 
     settings = load(snakemake.config)
-    generation = located(settings.generation, snakemake.input.weights)
+    generation = locate_models(settings.generation, snakemake.input.weights)
     moments = rows_of_shard(read_jsonl(snakemake.input.moments), snakemake.wildcards.shard, settings.shards)
     videos = {row["video"]: row for row in read_jsonl(snakemake.input.videos)}
     with Session(generation, settings.seed, TASKS, asked_before=bool(snakemake.input.asked)) as session:

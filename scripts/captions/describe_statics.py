@@ -11,10 +11,10 @@ with job(snakemake, snakemake.params.threads) as log:
     from verified.lmm.session import Session
     from verified.lmm.tasks.statics import TASKS
     from verified.runtime.shards import rows_of_shard
-    from verified.weights.records import located
+    from verified.weights.records import locate_models
 
     settings = load(snakemake.config)
-    generation = located(settings.generation, snakemake.input.weights)
+    generation = locate_models(settings.generation, snakemake.input.weights)
     moments = rows_of_shard(read_jsonl(snakemake.input.moments), snakemake.wildcards.shard, settings.shards)
     with (
         KeyframeTar(snakemake.input.keyframes) as keyframes,

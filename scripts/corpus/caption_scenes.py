@@ -8,10 +8,10 @@ with job(snakemake, snakemake.params.threads):
     from verified.io.jsonl import read_jsonl, write_json, write_jsonl
     from verified.lmm.session import Session
     from verified.lmm.tasks.coarse_caption import COARSE_CAPTION
-    from verified.weights.records import located
+    from verified.weights.records import locate_models
 
     settings = load(snakemake.config)
-    generation = located(settings.generation, snakemake.input.weights)
+    generation = locate_models(settings.generation, snakemake.input.weights)
     with Session(generation, settings.seed, (COARSE_CAPTION,)) as session:
         rows = caption_scenes(read_jsonl(snakemake.input.scenes), snakemake.params.dynamics, session)
         counts = {"scenes": len(rows), "calls": session.outcome_counts(), "unanswered": session.settle()}

@@ -3,7 +3,7 @@
 from verified.runtime.job import job
 
 with job(snakemake):
-    from verified.figures.examples import FIGURES, Material, by_moment, first_with_rows, picks
+    from verified.figures.examples import FIGURES, Material, first_with_rows, group_by_moment, picks
     from verified.figures.pipeline import draw_pipeline
     from verified.figures.rows import draw_rows, keyframes_of
     from verified.io.jsonl import read_jsonl
@@ -16,7 +16,7 @@ with job(snakemake):
     annotations, split = first_with_rows(inputs.annotations)
     material = Material(
         annotations=annotations,
-        scores=by_moment(rows(inputs.scores)),
+        scores=group_by_moment(rows(inputs.scores)),
         captions={(row["desc_id"], row["type"]): row for row in rows(inputs.captions)},
         perturbations={row["desc_id"]: row for row in rows(inputs.perturbations)},
         seed=snakemake.params.seed,

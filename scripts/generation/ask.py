@@ -11,11 +11,11 @@ with job(snakemake, snakemake.params.threads) as log:
     from verified.lmm.session import Session
     from verified.lmm.tasks.paper import TASKS_OF_STAGE
     from verified.perturbations.write import ask
-    from verified.weights.records import located
+    from verified.weights.records import locate_models
 
     settings = load(snakemake.config)
     inputs, stage = snakemake.input, snakemake.wildcards.stage
-    generation = located(settings.generation, inputs.weights)
+    generation = locate_models(settings.generation, inputs.weights)
     moments = [row for path in inputs.moments for row in read_jsonl(path)]
     with Session(generation, settings.seed, TASKS_OF_STAGE[stage]) as session:
         if stage == "statics":

@@ -3,7 +3,7 @@
 from verified.runtime.job import job
 
 with job(snakemake):
-    from verified.benchmark.mad.annotations import checked, from_fig, from_moments
+    from verified.benchmark.mad.annotations import check_rows, from_fig, from_moments
     from verified.benchmark.mad.statistics import measure_splits
     from verified.io.jsonl import read_jsonl, write_json
     from verified.statistics.language import load_tagger
@@ -19,7 +19,7 @@ with job(snakemake):
     else:
         rows = read_jsonl(snakemake.input.rows)
         rows = from_moments(rows) if params.kind == "moments" else rows
-    usable, _, counts = checked(rows)
+    usable, _, counts = check_rows(rows)
     measures = measure_splits(usable, load_tagger(params.model), params.processes)
     write_json(
         snakemake.output[0],

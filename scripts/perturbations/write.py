@@ -9,10 +9,10 @@ with job(snakemake, snakemake.params.threads) as log:
     from verified.lmm.tasks.perturbations import TASKS
     from verified.perturbations.write import perturb, shard_counts
     from verified.runtime.shards import rows_of_shard
-    from verified.weights.records import located, source_of
+    from verified.weights.records import locate_models, source_of
 
     settings = load(snakemake.config)
-    generation = located(settings.generation, snakemake.input.weights)
+    generation = locate_models(settings.generation, snakemake.input.weights)
     encoder, _ = source_of(generation.sentence_encoder, generation.sentence_revision, snakemake.input.weights)
     moments = rows_of_shard(read_jsonl(snakemake.input.moments), snakemake.wildcards.shard, settings.shards)
     with Session(generation, settings.seed, TASKS, asked_before=bool(snakemake.input.asked)) as session:

@@ -5,12 +5,12 @@ from verified.runtime.job import job
 with job(snakemake, snakemake.params.settings["threads"]):
     from verified.benchmark.vcmr.experiment import test_model
     from verified.benchmark.vcmr.same_settings import SETTINGS
-    from verified.benchmark.vcmr.settings import RankingSettings, with_weights
+    from verified.benchmark.vcmr.settings import RankingSettings, locate_weights
     from verified.io.jsonl import read_jsonl
     from verified.runtime.folders import key_of
 
     wildcards = snakemake.wildcards
-    files, settings = with_weights(dict(snakemake.input.items()), RankingSettings(**snakemake.params.settings))
+    files, settings = locate_weights(dict(snakemake.input.items()), RankingSettings(**snakemake.params.settings))
     facts = {
         "dataset": key_of(wildcards.dataset),
         "model": wildcards.model,

@@ -4,9 +4,9 @@ from verified.runtime.job import job
 
 with job(snakemake, snakemake.params.settings["threads"]):
     from verified.benchmark.vcmr.experiment import train_model
-    from verified.benchmark.vcmr.settings import TrainingSettings, with_weights
+    from verified.benchmark.vcmr.settings import TrainingSettings, locate_weights
 
-    files, settings = with_weights(dict(snakemake.input.items()), TrainingSettings(**snakemake.params.settings))
+    files, settings = locate_weights(dict(snakemake.input.items()), TrainingSettings(**snakemake.params.settings))
     train_model(
         snakemake.wildcards.model,
         snakemake.wildcards.trained_on,

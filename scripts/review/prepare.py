@@ -5,7 +5,7 @@ from verified.runtime.job import job
 with job(snakemake) as log:
     from pathlib import Path
 
-    from verified.annotations.choose import SCORE_KEYS, candidates_by_moment, chosen_by
+    from verified.annotations.choose import SCORE_KEYS, candidates_by_moment, choose_by
     from verified.io.jsonl import read_jsonl
     from verified.people.pages import write_pages
     from verified.people.review.pages import pages, queue
@@ -15,7 +15,7 @@ with job(snakemake) as log:
     moments = read_jsonl(inputs.moments)
     groups = candidates_by_moment(moments, [row for path in inputs.scores for row in read_jsonl(path, SCORE_KEYS)])
     similarities = [row for path in inputs.similarities for row in read_jsonl(path)]
-    shown = queue(moments, chosen_by(groups, settings.choose_by, settings.seed, similarities), settings.review["order"])
+    shown = queue(moments, choose_by(groups, settings.choose_by, settings.seed, similarities), settings.review["order"])
     dataset, size = key_of(snakemake.wildcards.dataset), (settings.review["moments"], settings.review["clip_side"])
     made = pages(dataset, settings.title, shown, read_jsonl(inputs.videos), *size, settings.warning)
     count = write_pages(Path(snakemake.output.pages), "review", made)

@@ -7,10 +7,10 @@ with job(snakemake, snakemake.params.threads) as log:
     from verified.config import load
     from verified.io.jsonl import read_jsonl, write_json, write_jsonl
     from verified.lmm.session import Session
-    from verified.weights.records import located
+    from verified.weights.records import locate_models
 
     settings = load(snakemake.config)
-    generation = located(settings.generation, snakemake.input.weights)
+    generation = locate_models(settings.generation, snakemake.input.weights)
     videos = {row["video"]: row for row in read_jsonl(snakemake.input.videos)}
     questions, protocol = read_jsonl(snakemake.input.questions), snakemake.wildcards.protocol
     with Session(generation, settings.seed, TASKS[protocol], engines_for(protocol, generation)) as session:

@@ -15,7 +15,7 @@ from verified.cli.renamed import refuse_renamed
 from verified.errors import InputError
 from verified.runtime.intact import checked_reads
 from verified.runtime.job import log_to, take_environment
-from verified.runtime.secrets import redacted
+from verified.runtime.secrets import redact
 
 GROUPS = {
     "run": ("run", "quote"),
@@ -44,7 +44,7 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
 
 def parser() -> argparse.ArgumentParser:
     """The argument parser with all commands."""
-    shown = {group: _declared(modules) for group, modules in GROUPS.items()}
+    shown = {group: _command_lines(modules) for group, modules in GROUPS.items()}
     top = Parser(
         prog="verified",
         usage="verified [-h] [--version] COMMAND …",
@@ -67,7 +67,7 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
-def _declared(modules: tuple[str, ...]) -> list[tuple[str, str]]:
+def _command_lines(modules: tuple[str, ...]) -> list[tuple[str, str]]:
     """(words, text) of a line of help for each command, or family of commands, of modules."""
     lines: dict[str, str] = {}
     for name in modules:
@@ -110,11 +110,11 @@ def main(arguments: list[str] | None = None) -> int:
         with checks:
             return options.run(options) or 0
     except InputError as error:
-        print(redacted(f"error: {error}"), file=sys.stderr)
+        print(redact(f"error: {error}"), file=sys.stderr)
         return 2
     except (FileExistsError, IsADirectoryError, NotADirectoryError, PermissionError) as error:
         location = f"{error.filename}: " if error.filename else ""
-        print(redacted(f"error: {location}{error.strerror} (name another file or folder)"), file=sys.stderr)
+        print(redact(f"error: {location}{error.strerror} (name another file or folder)"), file=sys.stderr)
         return 2
     except BrokenPipeError:
         sys.stderr.close()
@@ -123,7 +123,7 @@ def main(arguments: list[str] | None = None) -> int:
         if error.errno not in FULL:
             raise
         location = f"{error.filename}: " if error.filename else ""
-        print(redacted(f"error: {location}{error.strerror} (make room, then give the command again)"), file=sys.stderr)
+        print(redact(f"error: {location}{error.strerror} (make room, then give the command again)"), file=sys.stderr)
         return 2
 
 

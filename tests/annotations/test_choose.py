@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from refusals import refused
 
-from verified.annotations.choose import annotate, candidates_by_moment, choose, chosen_by
+from verified.annotations.choose import annotate, candidates_by_moment, choose, choose_by
 from verified.annotations.similarity import similarities
 from verified.io.fig import FIG_KEYS
 
@@ -111,7 +111,7 @@ def test_the_sentence_encoder_chooses_what_is_closest_to_the_coarse_caption():
     assert [row["type"] for row in rows] == ["statics", "statics", "dynamics", "dynamics"]
     assert all(-1 <= row["cosine"] <= 1 for row in rows) and rows[2]["cosine"] == pytest.approx(1, abs=1e-5)
     groups = candidates_by_moment([MOMENT], captioned())
-    highest, lowest = choose(chosen_by(groups, "encoder", similarities=rows)[7])
+    highest, lowest = choose(choose_by(groups, "encoder", similarities=rows)[7])
     assert highest["caption"] == "a ball moves" and lowest["caption"] in {
         CAPTIONED["statics", 1],
         CAPTIONED["dynamics", 1],
@@ -124,14 +124,14 @@ def test_a_draw_is_the_same_for_one_seed_and_hangs_on_no_other_candidate():
     moments = [MOMENT | {"desc_id": number} for number in range(200)]
     scores = [row | {"desc_id": moment["desc_id"]} for moment in moments for row in captioned()]
     groups = candidates_by_moment(moments, scores)
-    drawn = annotate(moments, chosen_by(groups, "random", 1))[0]
+    drawn = annotate(moments, choose_by(groups, "random", 1))[0]
     assert (
         drawn
-        == annotate(moments, chosen_by(groups, "random", 1))[0]
-        != annotate(moments, chosen_by(groups, "random", 2))[0]
+        == annotate(moments, choose_by(groups, "random", 1))[0]
+        != annotate(moments, choose_by(groups, "random", 2))[0]
     )
     first_groups = {number: group for number, group in groups.items() if number < 50}
-    assert annotate(moments[:50], chosen_by(first_groups, "random", 1))[0] == drawn[:50]
+    assert annotate(moments[:50], choose_by(first_groups, "random", 1))[0] == drawn[:50]
     taken = [[row["fig_desc"] for row in drawn].count(text) for text in CAPTIONED.values()]
     assert sum(taken) == 200 and min(taken) > 30, "each of four about as often"
 
@@ -140,4 +140,4 @@ def test_scores_of_another_corpus_and_candidates_without_a_similarity_are_refuse
     with refused("moment 7", remedy=True):
         list(similarities([], captioned(), "all-MiniLM-L6-v2"))
     with refused("compared"):
-        chosen_by(candidates_by_moment([MOMENT], captioned()), "encoder")
+        choose_by(candidates_by_moment([MOMENT], captioned()), "encoder")

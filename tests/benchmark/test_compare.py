@@ -13,7 +13,7 @@ from verified.__main__ import main
 from verified.benchmark.answers import Query
 from verified.benchmark.comparison.compare import difference, most_different, overall_table
 from verified.benchmark.comparison.ground_truth import read_ground_truth
-from verified.benchmark.comparison.groups import alike, groups_of
+from verified.benchmark.comparison.groups import count_similar, groups_of
 from verified.benchmark.comparison.runs import read_run
 from verified.keyframes.archive import encode_jpeg
 
@@ -106,8 +106,8 @@ def test_groups_divide_the_queries(truth):
     assert by == {"length of the moment", "length of the caption", "caption", "position in the video"}
     for name in by:
         assert np.sum([group.queries for group in groups if group.by == name], axis=0).tolist() == [1] * 9
-    assert alike([*CAPTIONS, CAPTIONS[0]], ["a", "b", "c", "d"]).tolist() == [1, 0, 0, 1]
-    assert alike([CAPTIONS[0]] * 2, ["a", "a"]).tolist() == [0, 0]
+    assert count_similar([*CAPTIONS, CAPTIONS[0]], ["a", "b", "c", "d"]).tolist() == [1, 0, 0, 1]
+    assert count_similar([CAPTIONS[0]] * 2, ["a", "a"]).tolist() == [0, 0]
 
 
 def test_a_property_that_the_ground_truth_does_not_tell_makes_no_group():

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from verified.benchmark.paired import paired
+from verified.benchmark.paired import compare_paired
 
 ANSWERS = st.lists(st.tuples(st.booleans(), st.booleans(), st.integers(0, 4)), min_size=1, max_size=40)
 
@@ -14,7 +14,7 @@ ANSWERS = st.lists(st.tuples(st.booleans(), st.booleans(), st.integers(0, 4)), m
 def test_turned_round_it_is_the_same_with_other_signs(rows, trainings):
     *sides, videos = (np.array(column) for column in zip(*rows))
     one, two = (100.0 * np.tile(side, (trainings, 1)) for side in sides)
-    forward, turned = paired(one, two, videos), paired(two, one, videos)
+    forward, turned = compare_paired(one, two, videos), compare_paired(two, one, videos)
     assert (forward.wins, forward.losses, forward.equal) == (turned.losses, turned.wins, turned.equal)
     assert forward.wins + forward.losses + forward.equal == len(rows)
     assert forward.value == pytest.approx(forward.first - forward.second)
@@ -26,13 +26,13 @@ def test_turned_round_it_is_the_same_with_other_signs(rows, trainings):
 
 def test_wins_are_counted_on_the_mean_over_trainings_of_which_the_fewer_count():
     one = np.array([[1.0, 0, 1], [1, 1, 0]])
-    found = paired(one, np.array([[0.5, 0.5, 1], [0.5, 0.5, 1], [0.5, 0.5, 1]]), ["a", "b", "c"], top=1)
+    found = compare_paired(one, np.array([[0.5, 0.5, 1], [0.5, 0.5, 1], [0.5, 0.5, 1]]), ["a", "b", "c"], top=1)
     assert (found.wins, found.losses, found.equal, found.trainings) == (1, 1, 1, 2)
     assert (found.first, found.second) == (pytest.approx(2 / 3), pytest.approx(2 / 3))
 
 
 def test_a_run_is_not_different_from_itself():
     one = np.array([[100.0, 0, 100]])
-    found = paired(one, one, ["a", "b", "c"])
+    found = compare_paired(one, one, ["a", "b", "c"])
     assert (found.value, found.low, found.high, found.p) == (0, 0, 0, None)
-    assert paired(np.tile(one, (2, 1)), np.tile(one, (3, 1)), ["a", "b", "c"]).p == 1
+    assert compare_paired(np.tile(one, (2, 1)), np.tile(one, (3, 1)), ["a", "b", "c"]).p == 1

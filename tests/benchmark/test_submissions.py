@@ -3,7 +3,7 @@
 import pytest
 from refusals import refused
 
-from verified.benchmark.submissions import NAMED, match, named, rows_by_id
+from verified.benchmark.submissions import NAMED, list_some, match, rows_by_id
 
 
 def test_rows_have_numbers_and_ids_and_whole_numbers_are_texts(tmp_path):
@@ -39,5 +39,5 @@ def test_no_id_in_common_is_an_error_even_in_part():
 
 
 def test_long_lists_of_ids_are_counted():
-    assert named([3, 4]) == "3, 4"
-    assert named(list(range(20))).endswith(f"7 and {20 - NAMED} more")
+    assert list_some([3, 4]) == "3, 4"
+    assert list_some(list(range(20))).endswith(f"7 and {20 - NAMED} more")

@@ -9,7 +9,7 @@ from media import number_of
 from stub_engine import StubEngine
 
 import verified.captions.clips as clips
-from verified.captions.clips import fitted_size, frames_given, thinned
+from verified.captions.clips import fitted_size, frames_given, thin_frames
 from verified.captions.dynamics import caption_dynamics
 from verified.config.generation import EngineSettings
 from verified.lmm.request import Reply
@@ -146,7 +146,9 @@ def test_frames_given():
     assert frames_given(0.01, EIGHT) == (1, False)
     assert frames_given(80.0, {"fps": None, "frames": 64, "max_frames": 64}) == (64, False)
     assert (
-        thinned(646, 64).tolist()[:3] == [5, 15, 25] and thinned(646, 64)[-1] == 640 and len(set(thinned(65, 64))) == 64
+        thin_frames(646, 64).tolist()[:3] == [5, 15, 25]
+        and thin_frames(646, 64)[-1] == 640
+        and len(set(thin_frames(65, 64))) == 64
     )
 
 

@@ -7,7 +7,7 @@ import yaml
 from refusals import refused
 from snakemake.utils import validate
 
-from verified.cli.maintain import generated
+from verified.cli.maintain import generate_files
 from verified.config import load, read
 from verified.config.renamed import RENAMED
 
@@ -43,7 +43,7 @@ def test_shipped_files_follow_the_schema_each_by_itself(name):
 
 
 def test_generated_files_are_in_step():
-    for name, text in generated(CONFIG).items():
+    for name, text in generate_files(CONFIG).items():
         assert (CONFIG / name).read_text(encoding="utf-8") == text, f"run `verified config-docs`: config/{name} is old"
 
 

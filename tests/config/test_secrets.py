@@ -10,7 +10,7 @@ from running import PROJECT
 
 from verified.config import load
 from verified.runtime.job import log_to
-from verified.runtime.secrets import MASK, keep_secret, redacted
+from verified.runtime.secrets import MASK, keep_secret, redact
 
 SECRET = "hunter2-canary-99"
 DATA = {"datasets": {"demo": {"title": "D", "source": {"kind": "demo"}}}}
@@ -45,7 +45,7 @@ def test_plain_addresses_stay_as_they_are():
 
 def test_a_kept_secret_is_masked_in_text_log_and_traceback(tmp_path, capsys):
     keep_secret("a+b/" + SECRET)
-    assert redacted(f"x a+b/{SECRET} a%2Bb%2F{SECRET} y") == f"x {MASK} {MASK} y"
+    assert redact(f"x a+b/{SECRET} a%2Bb%2F{SECRET} y") == f"x {MASK} {MASK} y"
     logger = log_to(str(tmp_path / "log"))
     try:
         raise ValueError(f"it was a+b/{SECRET}")
@@ -63,7 +63,7 @@ def test_a_crash_prints_no_secret():
 
 def test_short_words_are_not_taken_for_secrets():
     keep_secret("none")
-    assert redacted("there is none") == "there is none"
+    assert redact("there is none") == "there is none"
 
 
 KEY = "sk-Proj/4fQ9+zTb7LmW2xYc8Rn=aK5v"
@@ -94,7 +94,7 @@ ECHOES = {
 @pytest.mark.parametrize("echo", ECHOES)
 def test_what_can_be_derived_from_a_secret_is_masked(echo):
     keep_secret(KEY)
-    masked = redacted(f"The key is {ECHOES[echo]}, keep it.")
+    masked = redact(f"The key is {ECHOES[echo]}, keep it.")
     assert masked.startswith("The key is ") and masked.endswith(", keep it.") and MASK in masked
     left = "".join(masked.split(MASK)).lower()
     for form in (KEY, KEY[::-1], ECHOES[echo][12:-12]):
@@ -107,4 +107,4 @@ def test_other_text_is_left_alone():
     documents = (PROJECT / name for name in ("README.md", "config/README.md", "SECURITY.md", "CHANGELOG.md"))
     for document in documents:
         text = document.read_text(encoding="utf-8")
-        assert redacted(text) == text
+        assert redact(text) == text

@@ -1,6 +1,6 @@
 """Holding out a share of the train videos."""
 
-from verified.corpus.held_out import HELD_OUT, chosen_unasked, hold_out, move
+from verified.corpus.held_out import HELD_OUT, choose_unasked, hold_out, move
 
 
 def moments(videos: int) -> list[dict]:
@@ -36,10 +36,10 @@ def test_no_share_changes_nothing():
 def test_a_selection_split_that_nobody_thought_of_takes_a_tenth_of_the_videos_and_at_least_one():
     for videos, least, most in ((2000, 70, 130), (4, 1, 1)):
         before = moments(videos)
-        chosen = chosen_unasked({row["video"] for row in before if row["split"] == "train"})
+        chosen = choose_unasked({row["video"] for row in before if row["split"] == "train"})
         after = list(move(before, chosen, "train", "val"))
         moved = {row["video"] for row in after if row["split"] == "val"}
         assert least <= len(moved) <= most and moved == chosen
         assert {row["video"] for row in after if row["split"] == "train"}.isdisjoint(moved)
         assert [row for row in after if row["split"] == "test"] == [row for row in before if row["split"] == "test"]
-    assert not chosen_unasked({"the only one"})
+    assert not choose_unasked({"the only one"})

@@ -10,7 +10,7 @@ from running import PROJECT, snakemake
 
 from verified.config import load
 from verified.config.evaluator import PRETRAINED_FRAMES
-from verified.demo.pretrained.card import EVENTS, UNSEEN, graded
+from verified.demo.pretrained.card import EVENTS, UNSEEN, grade
 from verified.demo.pretrained.image_backbone import Schedule, batches, train
 from verified.demo.pretrained.labelled_frames import CLASSES, UNKNOWN, labelled_frame
 from verified.demo.pretrained.paths import SHIPPED, shipped_backbone
@@ -39,7 +39,7 @@ def test_the_card_names_every_file_by_its_bytes():
 def test_the_evaluator_is_as_good_as_its_card_says():
     grades = CARD["evaluator"]["auroc"]
     assert grades["static"]["z1"] >= 0.9 and grades["dynamic"]["z1"] >= 0.95
-    again = graded(load_checkpoint(SHIPPED / "evaluator.safetensors"), CARD["seed"], 20)
+    again = grade(load_checkpoint(SHIPPED / "evaluator.safetensors"), CARD["seed"], 20)
     for kind in grades:
         assert again[kind]["z1"] == pytest.approx(grades[kind]["z1"], abs=0.1)
     assert CARD["evaluator"]["unseen events"] == EVENTS

@@ -7,8 +7,8 @@ import pytest
 from media import write_video
 from refusals import refused
 
-from verified.evaluator.clips import CodedClips, decoded, encoded, gather_clips, open_clips
-from verified.evaluator.sampling import drawn_frames, middle_frames, random_part, resized, scoring_view, training_view
+from verified.evaluator.clips import CodedClips, decode_frames, encode_frames, gather_clips, open_clips
+from verified.evaluator.sampling import draw_frames, middle_frames, random_part, resize, scoring_view, training_view
 from verified.io.jsonl import read_jsonl
 from verified.io.video import frames_of_spans, probe
 
@@ -29,11 +29,11 @@ def described(path, frames):
 
 def test_a_stream_holds_the_frames_and_is_small():
     frames = moving()
-    stream = encoded(frames)
-    back = decoded(stream)
+    stream = encode_frames(frames)
+    back = decode_frames(stream)
     assert back.shape == frames.shape and len(stream) < frames.nbytes / 20
     assert np.abs(back.astype(int) - frames).mean() < 3
-    assert encoded(frames) == stream, "the same bytes each time"
+    assert encode_frames(frames) == stream, "the same bytes each time"
 
 
 def test_gathered_streams_are_the_frames_of_the_moments(tmp_path):
@@ -73,7 +73,7 @@ def test_a_small_video_is_not_blown_up(tmp_path):
 def test_training_draws_another_frame_each_time_and_scoring_the_middle():
     clip = np.arange(12, dtype=np.uint8)[:, None, None, None] * np.ones((1, 16, 16, 3), np.uint8)
     assert middle_frames(clip, 4)[:, 0, 0, 0].tolist() == [1, 4, 7, 10]
-    draws = {tuple(drawn_frames(clip, 4, np.random.default_rng(seed))[:, 0, 0, 0]) for seed in range(60)}
+    draws = {tuple(draw_frames(clip, 4, np.random.default_rng(seed))[:, 0, 0, 0]) for seed in range(60)}
     assert len(draws) > 30 and all(index // 3 == number for draw in draws for number, index in enumerate(draw))
 
 
@@ -100,4 +100,4 @@ def test_views_have_the_models_size_and_one_part_for_all_frames():
     assert trained.shape == (4, 32, 32, 3) and (trained == trained[:1]).all()
     assert (trained[0] != scoring_view(still, 4, 32)[0]).any()
     raw = moving(4, 32, 32)
-    assert (resized(raw, 32) == raw).all() and not np.shares_memory(resized(raw, 32), raw)
+    assert (resize(raw, 32) == raw).all() and not np.shares_memory(resize(raw, 32), raw)

@@ -17,7 +17,7 @@ from verified.evaluator.model import NoiseEvaluator, confidence, similarity
 from verified.evaluator.processes import share
 from verified.evaluator.step import TrainingStep
 from verified.evaluator.training import Schedule, train
-from verified.evaluator.vision import normalised
+from verified.evaluator.vision import normalise
 from verified.nn.training_state import TrainingState
 
 ITEMS = 8
@@ -48,7 +48,7 @@ def fresh_step(hard_negatives="all", normaliser="batch"):
 def losses_by_hand(step, batch):
     """Equations 9 to 11 from every similarity and every logit there is, drawn pairs picked out afterwards."""
     model = step.model
-    tokens, videos = model.encode_video(normalised(batch.frames))
+    tokens, videos = model.encode_video(normalise(batch.frames))
     memory = model.fusion.memory(tokens)
     sims, margins = [], []
     for ids, mask in zip(batch.ids, batch.mask):

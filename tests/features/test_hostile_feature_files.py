@@ -43,7 +43,7 @@ class _First:
 def test_what_is_not_numbers_of_the_file_itself_is_refused(crafted, kind):
     path = crafted(kind)
     file = FeatureFile(path)
-    for read in (file.__getitem__, file.stored, file.length, lambda key: file.rows(key, 0, 1)):
+    for read in (file.__getitem__, file.read_stored, file.length, lambda key: file.rows(key, 0, 1)):
         with refused("'b'", file=path, remedy=True):
             read("b")
     assert (file["a"] == 1).all() and file.keys() == ["a", "b"]

@@ -32,7 +32,7 @@ from verified.figures.predictions import (
     window,
 )
 from verified.figures.rows import SIZE, TEXT, MomentRow, draw_rows
-from verified.figures.text import fitted, width_of, wrapped
+from verified.figures.text import fit_text, width_of, wrap
 from verified.io.jsonl import write_jsonl
 
 HOSTILE = "costs $x^2$ and $\\frac{1} \u202eabc\u202c \x00 \ud800 </svg>"
@@ -200,10 +200,10 @@ def test_lines_are_broken_where_they_would_leave_their_column():
         row.add("a most voluminous word or two " * 20 + "x" * 300, bold=bold)
         assert len(row.lines) > 5
         assert max(width_of(text, SIZE, bold) for text, _, _ in row.lines) <= TEXT
-    together = " ".join(" ".join(wrapped("one two three four five six", 0.6, 9)).split())
-    assert together == "one two three four five six" and wrapped("", 1, 9) == [""]
-    text, size = fitted("word " * 500, 2, 1, (9, 6))
-    assert size == 6 and text.endswith("…") and fitted("word", 2, 1, (9, 6)) == ("word", 9)
+    together = " ".join(" ".join(wrap("one two three four five six", 0.6, 9)).split())
+    assert together == "one two three four five six" and wrap("", 1, 9) == [""]
+    text, size = fit_text("word " * 500, 2, 1, (9, 6))
+    assert size == 6 and text.endswith("…") and fit_text("word", 2, 1, (9, 6)) == ("word", 9)
 
 
 def test_formulas_stay_text():

@@ -15,7 +15,7 @@ from verified.lmm import ledger_file, ledger_parts
 from verified.lmm.ledger import Ledger
 from verified.lmm.ledger_check import faults
 from verified.runtime import lock_file
-from verified.runtime.lock_file import exclusive, gone, owner
+from verified.runtime.lock_file import exclusive, has_ended, owner
 
 hosts = pytest.mark.skipif(bool(why_not()), reason=f"no hosts can be made here: {why_not()}")
 CALLS = 400
@@ -196,11 +196,11 @@ def test_a_lock_left_behind_is_taken_away_and_no_other(tmp_path):
     name = owner().replace(f"-{os.getpid()}-", f"-{ended.pid}-").rpartition("-")[0] + f"-{lock_file._start(ended.pid)}"
     lock.parent.mkdir(exist_ok=True)
     lock.write_text(name)
-    assert not gone(name)
+    assert not has_ended(name)
     with exclusive(lock, 0.1) as other:
         assert other is None
     ended.communicate(b"\n")
-    assert gone(name) and not gone(owner())
+    assert has_ended(name) and not has_ended(owner())
     with exclusive(lock, 0.1) as mine:
         assert mine.holds()
     lock.write_text("elsewhere-00000000-1-1")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from refusals import refused
 
 from verified.config.generation import Generation
-from verified.lmm.prompts import quoted, read_prompt, read_prompts
+from verified.lmm.prompts import quote, read_prompt, read_prompts
 from verified.lmm.session import Session
 from verified.lmm.tasks.paper import PAPER, prompt_set
 from verified.lmm.tasks.perturbations import POSITIVES
@@ -46,8 +46,8 @@ def test_hostile_captions_stay_one_quoted_line(task, caption):
     prompt = read_prompts(FOLDER, PAPER)[task.name]
     slots = {name: caption if name == "caption" else "7" for name in prompt.kinds}
     filled = prompt.fill(slots)
-    assert quoted(caption) in filled
-    assert json.loads(quoted(caption)) == " ".join(caption.split())
+    assert quote(caption) in filled
+    assert json.loads(quote(caption)) == " ".join(caption.split())
     assert filled.count("\n") == prompt.fill(dict.fromkeys(prompt.kinds, "7")).count("\n")
 
 
@@ -55,8 +55,8 @@ def test_hostile_captions_stay_one_quoted_line(task, caption):
 def test_filling_is_one_pass(text):
     prompt = read_prompts(FOLDER, [POSITIVES])["positives"]
     mark = "\x00mark\x00"
-    around = prompt.fill({"caption": mark, "count": "3"}).split(quoted(mark))
-    assert prompt.fill({"caption": text, "count": "3"}) == quoted(text).join(around)
+    around = prompt.fill({"caption": mark, "count": "3"}).split(quote(mark))
+    assert prompt.fill({"caption": text, "count": "3"}) == quote(text).join(around)
 
 
 def test_slots_that_do_not_fit_are_refused_when_filling():

@@ -19,7 +19,7 @@ from verified.lmm.probe import probe_picture
 from verified.lmm.session import Session
 from verified.lmm.tasks.paper import PAPER
 from verified.lmm.tasks.perturbations import POSITIVES, TASKS
-from verified.planning.quote import quote, totals, unpriced
+from verified.planning.quote import quote, roles_without_prices, totals
 from verified.runtime.made_with import note_of
 
 CAPTIONS = ["a dog runs", "a cat sits", "a dog runs"]
@@ -276,4 +276,4 @@ def test_roles_without_prices_are_named():
     free = settings.generation.llm.model_copy(update={"price_in": 0.0, "price_out": 0.0})
     settings = settings.model_copy(update={"generation": settings.generation.model_copy(update={"llm": free})})
     rows = [{"task": "positives", "calls": 3}, {"task": "answers", "calls": 3}, {"task": "questions", "calls": 0}]
-    assert unpriced(settings, rows) == ["llm"] and unpriced(settings, rows[1:]) == []
+    assert roles_without_prices(settings, rows) == ["llm"] and roles_without_prices(settings, rows[1:]) == []

@@ -11,7 +11,7 @@ from refusals import refused
 from verified.config.generation import EngineSettings
 from verified.errors import InputError
 from verified.lmm.asking import Call, Client
-from verified.lmm.engines.media import without_control_tokens
+from verified.lmm.engines.media import remove_control_tokens
 from verified.lmm.engines.transformers import Transformers
 from verified.lmm.ledger import Ledger
 from verified.lmm.request import Request, Sampling
@@ -132,7 +132,7 @@ def test_a_model_that_is_none(tmp_path):
 
 def test_control_tokens_cannot_be_read_in_a_caption():
     tokens = ["<image>", "[INST]", "</s>", "x"]
-    assert without_control_tokens("a <image> [INST] </s> x", tokens) == "a < image> [ INST] < /s> x"
+    assert remove_control_tokens("a <image> [INST] </s> x", tokens) == "a < image> [ INST] < /s> x"
 
 
 def watching(times=(0.0, 0.5, 1.0, 1.5, 2.0)):

@@ -18,7 +18,7 @@ from verified.demo.scene_reader import REVISION, SceneReader
 from verified.demo.scene_reader.scene import look, subject_of, watch
 from verified.demo.source import render_world
 from verified.demo.world import facts, make_world
-from verified.lmm.prompts import quoted
+from verified.lmm.prompts import quote
 from verified.lmm.request import Request
 from verified.lmm.tasks.paper import PAPER
 from verified.runtime.digest import code_digest
@@ -83,9 +83,9 @@ def statics_of(moment: Moment, share: float = 0.3):
     for number, (picture, _) in enumerate(moment.keyframes(), start=1):
         _, described = ask("keyframe_description", {"caption": moment.caption}, images=(picture,))
         assert described.missing == 0 and described.form == "sections"
-        lines += [f"Keyframe {number}:", f"  Background: {quoted(described.sections['background'])}"]
-        lines += [f"  Objects Attributes: {quoted(described.sections['foreground'])}"]
-        lines += [f"  Description: {quoted(described.sections['description'])}"]
+        lines += [f"Keyframe {number}:", f"  Background: {quote(described.sections['background'])}"]
+        lines += [f"  Objects Attributes: {quote(described.sections['foreground'])}"]
+        lines += [f"  Description: {quote(described.sections['description'])}"]
     slots = {"caption": moment.caption, "keyframe_number": "1", "keyframes": "\n".join(lines), "count": "3"}
     return ask("statics_candidates", slots, share=share)
 
@@ -109,7 +109,7 @@ def dynamics_of(moment: Moment, share: float = 0.3):
         "start": "1",
         "end": "4",
         "questions_and_answers": "\n".join(
-            f"{number}. (Q) {quoted(question)}\n   (A) {quoted(answer)}"
+            f"{number}. (Q) {quote(question)}\n   (A) {quote(answer)}"
             for number, (question, answer) in enumerate(pairs, start=1)
         ),
         "description": answered.sections["description"],

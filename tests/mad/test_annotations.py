@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from refusals import refused
 
-from verified.benchmark.mad.annotations import checked, from_fig, read_mad, write_mad
+from verified.benchmark.mad.annotations import check_rows, from_fig, read_mad, write_mad
 from verified.benchmark.mad.short_videos import cut_movies
 
 GOOD = {
@@ -84,7 +84,7 @@ def test_bad_rows_are_named_and_counted():
         row | {"id": "10", "movie": "empty"},
     ]
     texts = [other["id"] for other in rows if other["id"] != "6"]
-    kept, excluded, counts = checked(rows, {"f": 500, "empty": 0}, texts)
+    kept, excluded, counts = check_rows(rows, {"f": 500, "empty": 0}, texts)
     assert [(row["id"], row["start"], row["end"]) for row in kept] == [("1", 1.0, 2.0), ("9", 0.0, 100.0)]
     assert {row["id"]: row["reason"] for row in excluded} == {
         "2": "end-before-start",

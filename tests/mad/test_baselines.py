@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from verified.benchmark.mad.chance import drawn_recall, expected_recall, hit_shares, oracle_iou
+from verified.benchmark.mad.chance import expected_recall, hit_shares, oracle_iou, simulate_recall
 from verified.benchmark.mad.grid import Grid
 from verified.benchmark.mad.recall import first_hits, recall
 from verified.benchmark.mad.zero_shot import rank_proposals
@@ -124,6 +124,6 @@ def test_drawing_agrees_with_expectation(iou_cmp):
     moments = np.stack([starts, starts + 4], axis=1)
     shares = [hit_shares(grid, count, *moment, iou_cmp=iou_cmp) for count, moment in zip(frames, moments, strict=True)]
     expected = expected_recall(np.array(shares)).mean(axis=0)
-    runs = drawn_recall(grid, frames.tolist(), moments, 0, runs=200, iou_cmp=iou_cmp)
+    runs = simulate_recall(grid, frames.tolist(), moments, 0, runs=200, iou_cmp=iou_cmp)
     error = runs.std(axis=0) / np.sqrt(len(runs))
     assert (np.abs(runs.mean(axis=0) - expected) < 4 * error + 1e-4).all()

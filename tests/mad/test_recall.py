@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from verified.benchmark.mad.recall import first_hits, over_movies, recall, recall_over_movies
+from verified.benchmark.mad.recall import first_hits, mean_over_movies, recall, recall_over_movies
 
 
 def test_a_tie_counts_by_the_chosen_comparison():
@@ -38,6 +38,6 @@ def test_intervals_hold_the_mean_and_grow_when_queries_share_movies():
 
 
 def test_of_a_single_movie_nothing_is_said_but_the_recall():
-    found = over_movies(np.array([[0.0], [1.0]]), ["a", "a"])
+    found = mean_over_movies(np.array([[0.0], [1.0]]), ["a", "a"])
     assert (found["recall"], found["low"], found["high"]) == ([50], [None], [None])
-    assert over_movies(np.zeros((0, 2)), [])["recall"] == [None, None]
+    assert mean_over_movies(np.zeros((0, 2)), [])["recall"] == [None, None]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from verified.benchmark.mad.statistics import describe, measure_splits, overlap, vocabulary
-from verified.benchmark.mad.tables import all_tables, as_published
+from verified.benchmark.mad.tables import all_tables, published_form
 from verified.benchmark.published import read_published
 from verified.statistics.language import load_tagger
 
@@ -71,7 +71,7 @@ def test_no_rows_are_no_error(tagger):
     ],
 )
 def test_figures_take_the_published_form(column, value, shown):
-    assert as_published(column, value) == shown
+    assert published_form(column, value) == shown
 
 
 def _part(seconds):

@@ -28,7 +28,7 @@ from verified.lmm.tasks import dynamics, statics
 from verified.perturbations.write import TASK_OF_KIND, perturb
 from verified.runtime.shards import rows_of_shard, shard_names
 from verified.weights.paths import record_file
-from verified.weights.records import located
+from verified.weights.records import locate_models
 from verified.weights.wanted import wanted_models
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -48,7 +48,7 @@ def main(*configs: str) -> None:
     """Write the cassette that the configuration names."""
     settings = read(*configs)
     build(settings, configs)
-    generation = located(settings.generation, model_records(settings))
+    generation = locate_models(settings.generation, model_records(settings))
     cassette = Path(generation.llm.cassette)
     roles = {name: getattr(generation, name).model_copy(update={"cassette": None}) for name in ROLES}
     engines = {name: MockReader(role.model, role.revision) for name, role in roles.items()}

@@ -5,7 +5,7 @@ import pytest
 from verified.config import load
 from verified.config.folders import datasets_with
 from verified.figures.paths import figure_files
-from verified.report.summary import VERDICTS, left_out, verdict_table, write_summary
+from verified.report.summary import VERDICTS, omitted_tables, verdict_table, write_summary
 from verified.tables.paths import leading_tables
 
 HEAD = "table,dataset,method,train,test,task,metric,value,ours,difference,tolerance,verdict,note\n"
@@ -74,7 +74,7 @@ def test_the_front_page_leads_with_what_it_is_told_to_and_names_what_is_left_out
     assert f"<p>Left out, having no value in this run: {told}</p>" in summary
     (tables / "main-3.html").touch()
     (tables / "main-5.html").touch()
-    assert left_out(tables) == ""
+    assert omitted_tables(tables) == ""
 
 
 def test_what_is_not_to_be_trusted_stands_first(tables, tmp_path):

@@ -10,7 +10,13 @@ from hypothesis import strategies as st
 from refusals import said
 
 from verified.__main__ import main
-from verified.benchmark.rextime.baselines import expected_random, reached, submission_rows, uniform_random, whole_video
+from verified.benchmark.rextime.baselines import (
+    expected_random,
+    reach_probability,
+    submission_rows,
+    uniform_random,
+    whole_video,
+)
 from verified.benchmark.rextime.evaluate import evaluate
 from verified.benchmark.rextime.rows import Question, read_questions
 from verified.benchmark.rextime.statistics import (
@@ -63,7 +69,7 @@ def test_the_exact_probability_equals_a_count_on_a_grid(start, length, threshold
     overlap = np.maximum(0, np.minimum(high, end) - np.maximum(low, start))
     hull = np.maximum(high, end) - np.minimum(low, start)
     counted = (overlap >= threshold * np.maximum(hull, 1e-12))[hull > 0].mean() if end > start else 0.0
-    exact = reached(np.array([start]), np.array([end]), threshold)[0]
+    exact = reach_probability(np.array([start]), np.array([end]), threshold)[0]
     assert exact == pytest.approx(counted if end - start > 1e-9 else exact, abs=0.03)
 
 

@@ -9,7 +9,7 @@ from captioning import settings as generation_settings
 from refusals import refused
 
 from verified.benchmark.rextime.filters import filter_captions, filter_queries
-from verified.benchmark.rextime.generate import DIRECTIONS, shard_counts, shuffled, write_questions
+from verified.benchmark.rextime.generate import DIRECTIONS, shard_counts, shuffle_options, write_questions
 from verified.benchmark.rextime.routing import route, spans_problem
 from verified.benchmark.rextime.sources import captions_of_corpus, queries_of_corpus
 from verified.benchmark.rextime.validity import judge, true_answers
@@ -143,9 +143,9 @@ def test_spans_that_cannot_be_are_named(spans, problem):
 
 
 def test_options_are_shuffled_by_seed_and_id_alone():
-    letters = Counter(shuffled("right", ["x", "y", "z"], 3, f"q{number}")["ans"] for number in range(400))
+    letters = Counter(shuffle_options("right", ["x", "y", "z"], 3, f"q{number}")["ans"] for number in range(400))
     assert set(letters) == set("ABCD") and min(letters.values()) > 60
-    assert shuffled("right", ["x", "y", "z"], 3, "q1") == shuffled("right", ["x", "y", "z"], 3, "q1")
+    assert shuffle_options("right", ["x", "y", "z"], 3, "q1") == shuffle_options("right", ["x", "y", "z"], 3, "q1")
 
 
 @dataclasses.dataclass

@@ -50,33 +50,35 @@ def test_bfloat16_computes_in_the_environment_of_a_job(unset):
     not sys.platform.startswith("linux") or os.uname().machine != "x86_64", reason="code of x86 on Linux"
 )
 def test_a_trial_that_dies_counts_as_forbidden():
-    assert amx.permitted(UNDEFINED) is False
+    assert amx.allows_tiles(UNDEFINED) is False
 
 
 @pytest.mark.parametrize("start", [job.announce_parent, job.take_environment, amx.limit_onednn])
 def test_onednn_is_limited_where_amx_is_forbidden(unset, start):
     unset.setenv(job.PARENT, "")
-    unset.setattr(amx, "advertised", lambda: True)
-    unset.setattr(amx, "permitted", lambda: False)
+    unset.setattr(amx, "has_amx", lambda: True)
+    unset.setattr(amx, "allows_tiles", lambda: False)
     start()
     assert os.environ["ONEDNN_MAX_CPU_ISA"] == amx.LIMIT and amx.LIMIT in amx.description()
 
 
 @pytest.mark.parametrize(("advertised", "permitted"), [(False, False), (True, True)])
 def test_other_machines_are_left_alone(unset, advertised, permitted):
-    unset.setattr(amx, "advertised", lambda: advertised)
-    unset.setattr(amx, "permitted", lambda: permitted)
+    unset.setattr(amx, "has_amx", lambda: advertised)
+    unset.setattr(amx, "allows_tiles", lambda: permitted)
     amx.limit_onednn()
-    assert amx.limited() is None
+    assert amx.instruction_limit() is None
 
 
 @pytest.mark.parametrize("name", amx.VARIABLES)
 def test_what_the_user_set_stands(unset, name):
-    unset.setattr(amx, "advertised", lambda: True)
-    unset.setattr(amx, "permitted", lambda: False)
+    unset.setattr(amx, "has_amx", lambda: True)
+    unset.setattr(amx, "allows_tiles", lambda: False)
     unset.setenv(name, "AVX2")
     amx.limit_onednn()
-    assert [os.environ.get(variable) for variable in amx.VARIABLES].count(None) == 1 and amx.limited() == "AVX2"
+    assert [os.environ.get(variable) for variable in amx.VARIABLES].count(
+        None
+    ) == 1 and amx.instruction_limit() == "AVX2"
 
 
 def test_a_job_decides_for_the_machine_that_it_runs_on(unset, tmp_path):
@@ -85,7 +87,7 @@ def test_a_job_decides_for_the_machine_that_it_runs_on(unset, tmp_path):
 import os, sys, types
 sys.path.insert(0, {str(SCRIPTS)!r})
 from verified.runtime import amx, job
-amx.advertised, amx.permitted = lambda: True, lambda: False
+amx.has_amx, amx.allows_tiles = lambda: True, lambda: False
 with job.job(types.SimpleNamespace(log=[], rule="any")):
     print(os.environ["ONEDNN_MAX_CPU_ISA"], "torch" in sys.modules)
 """

@@ -116,7 +116,7 @@ def test_a_job_still_holds_its_locks_when_its_child_has_ended(tmp_path):
     with started(tmp_path, "fork(lambda: (os.write(1, b'%d\\n' % os.getpid()), os._exit(0)))") as (_, child):
         while runs(child):
             time.sleep(0.05)
-        assert run_lock.at_work(tmp_path / ".snakemake")
+        assert run_lock.is_at_work(tmp_path / ".snakemake")
 
 
 def test_a_child_keeps_the_file_that_got_the_number_of_a_closed_lock(tmp_path):

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from verified.runtime.prefetch import ahead
+from verified.runtime.prefetch import prefetch
 
 
 def threads():
@@ -19,7 +19,7 @@ def test_order_is_kept_and_the_producer_stays_in_bounds():
             produced.append(number)
             yield number
 
-    for number in ahead(source(), depth=3):
+    for number in prefetch(source(), depth=3):
         assert len(produced) <= number + 6
     assert produced == list(range(100)) and not threads()
 
@@ -29,7 +29,7 @@ def test_errors_arrive_where_they_happened():
         yield 1
         raise KeyError("gone")
 
-    items = ahead(source())
+    items = prefetch(source())
     assert next(items) == 1
     with pytest.raises(KeyError, match="gone"):
         next(items)
@@ -43,7 +43,7 @@ def test_stopping_early_stops_the_producer():
             yield number
             number += 1
 
-    items = ahead(endless())
+    items = prefetch(endless())
     assert [next(items) for _ in range(5)] == [0, 1, 2, 3, 4]
     items.close()
     assert not threads()

@@ -20,9 +20,9 @@ from safetensors.torch import save_file
 from verified.errors import InputError
 from verified.io.jsonl import write_json, write_jsonl
 from verified.runtime import seals
-from verified.runtime.intact import intact
+from verified.runtime.intact import check_intact
 from verified.runtime.job import job
-from verified.runtime.seals import check, mark_of, marked, read_seal, rebuild_command, replacing, seal, seal_of
+from verified.runtime.seals import check, mark_of, marked_files, read_seal, rebuild_command, replacing, seal, seal_of
 
 
 @pytest.fixture
@@ -186,10 +186,10 @@ def test_what_is_to_be_built_again_is_known_until_it_is(files):
     path, before = files[0], files[0].read_bytes()
     mark_of(path).touch()
     path.unlink()
-    assert marked("results") == [str(path)]
+    assert marked_files("results") == [str(path)]
     path.write_bytes(before)
     seal(path)
-    assert marked("results") == [] and not mark_of(path).exists()
+    assert marked_files("results") == [] and not mark_of(path).exists()
 
 
 def test_the_command_names_the_configuration_and_quotes(monkeypatch, tmp_path):
@@ -253,9 +253,9 @@ def test_an_exchange_that_is_broken_off_leaves_a_seal_that_agrees(tmp_path, monk
             with replacing(path) as new:
                 new.write_text(f"{attempt} new")
         assert path.read_text() == ("old" if step == "replace" else f"{attempt} new")
-        intact(path, required=True)
+        check_intact(path, required=True)
         with refused("unfinished", remedy=True):
             check(path)
     path.write_text("neither")
     with refused("damaged", remedy=True):
-        intact(path, required=True)
+        check_intact(path, required=True)

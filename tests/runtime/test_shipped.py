@@ -16,7 +16,7 @@ from verified.lmm.tasks.perturbations import POSITIVES
 from verified.nn.mini_lm import folder as mini_lm_folder
 from verified.released.files import SOURCES, read_sources
 from verified.runtime import shipped
-from verified.runtime.shipped import as_installed, as_on_card
+from verified.runtime.shipped import check_card, check_installed
 
 
 @pytest.fixture
@@ -35,8 +35,8 @@ def flip(path):
 
 
 def test_what_is_shipped_is_on_its_card():
-    as_on_card(SHIPPED / "evaluator.safetensors", SHIPPED)
-    as_on_card(SHIPPED / "image-backbone", SHIPPED)
+    check_card(SHIPPED / "evaluator.safetensors", SHIPPED)
+    check_card(SHIPPED / "image-backbone", SHIPPED)
 
 
 def test_a_bit_of_shipped_weights_that_flipped_is_found_before_they_are_used(weights):
@@ -79,14 +79,14 @@ def install(folder, name, files):
 def test_a_file_of_an_installed_package_that_changed_is_named_with_the_package(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     package = install(tmp_path, "small-encoder", {"model.safetensors": b"weights" * 99, "tokenizer.json": b"{}"})
-    as_installed("small-encoder")
-    for cached in (shipped._recorded, shipped._compare):
+    check_installed("small-encoder")
+    for cached in (shipped._recorded_digests, shipped._compare):
         cached.cache_clear()
     flip(package / "model.safetensors")
-    as_installed("small-encoder", [package / "tokenizer.json", tmp_path / "other"])
+    check_installed("small-encoder", [package / "tokenizer.json", tmp_path / "other"])
     with refused("model.safetensors", "small-encoder", remedy=True):
-        as_installed("small-encoder")
-    as_installed("a-package-that-nobody-has")
+        check_installed("small-encoder")
+    check_installed("a-package-that-nobody-has")
 
 
 def test_prompts_and_sources_of_an_installed_workflow_are_those_of_its_wheel(tmp_path, monkeypatch):
@@ -109,6 +109,6 @@ def test_prompts_and_sources_of_an_installed_workflow_are_those_of_its_wheel(tmp
 
 
 def test_the_packaged_encoder_has_digests_to_be_held_against():
-    recorded = {path.name for path in shipped._recorded(shipped.MINI_LM)}
+    recorded = {path.name for path in shipped._recorded_digests(shipped.MINI_LM)}
     assert {"model.safetensors", "tokenizer.json"} <= recorded and (mini_lm_folder() / "model.safetensors").is_file()
     assert json.loads((SHIPPED / "card.json").read_text())["files"].keys() >= {"evaluator.safetensors"}

@@ -11,7 +11,7 @@ from refusals import said
 from verified.__main__ import main
 from verified.io.jsonl import write_jsonl
 from verified.runtime import seals
-from verified.runtime.seals import mark_of, marked, replacing, seal, seal_of
+from verified.runtime.seals import mark_of, marked_files, replacing, seal, seal_of
 
 
 @pytest.fixture
@@ -88,11 +88,11 @@ def test_healing_removes_just_that_and_the_next_run_is_told(folder, capsys):
         f"{build}/corpus/c.jsonl --configfile small.yaml",
     ]
     wanted = [f"results/small/{name}" for name in ("a.jsonl", "b.jsonl", "corpus/c.jsonl", "tables")]
-    assert marked("results/small") == wanted
+    assert marked_files("results/small") == wanted
     assert sorted(path.name for path in folder.iterdir() if not path.name.startswith(".")) == ["corpus", "notes.txt"]
     write_jsonl(folder / "a.jsonl", [{"desc_id": 1}])
     seal("results/small/a.jsonl")
-    assert marked("results/small") == wanted[1:] and not mark_of(folder / "a.jsonl").exists()
+    assert marked_files("results/small") == wanted[1:] and not mark_of(folder / "a.jsonl").exists()
 
 
 def test_what_configurations_share_is_removed_and_no_rule_is_asked_for_it(folder, capsys):
@@ -106,7 +106,7 @@ def test_what_configurations_share_is_removed_and_no_rule_is_asked_for_it(folder
     status, said = verify(capsys)
     assert status == 1 and "damaged  results/statistics/cut.json" in said and "1 to be rebuilt" in said
     status, said = verify(capsys, "--heal")
-    assert status == 0 and "snakemake" not in said and marked("results") == []
+    assert status == 0 and "snakemake" not in said and marked_files("results") == []
     assert not (shared / "cut.json").exists() and verify(capsys)[0] == 0
 
 

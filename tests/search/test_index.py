@@ -14,7 +14,7 @@ from small_index import CONTEXT, SPANS, random_videos, write_corpus, write_video
 from verified.benchmark.nms import suppress
 from verified.benchmark.vcmr.checkpoint import load_model
 from verified.benchmark.vcmr.data import Queries, Videos, read_moments
-from verified.benchmark.vcmr.search import SearchSettings, encode_corpus, search_encoded
+from verified.benchmark.vcmr.search import SearchSettings, encode_corpus, search_encoded_corpus
 from verified.benchmark.vcmr.tokens import load_tokeniser
 from verified.io.hdf5 import FeatureFile
 from verified.runtime import seals
@@ -39,7 +39,7 @@ def benchmark(files: dict, halves: bool):
     corpus = encode_corpus(model, videos, settings)
     if halves:
         corpus = {name: part if part.dtype == torch.bool else part.half().float() for name, part in corpus.items()}
-    found = search_encoded(model, corpus, videos, queries, moments, settings)
+    found = search_encoded_corpus(model, corpus, videos, queries, moments, settings)
     return moments, suppress(found.vcmr, SPANS["nms_threshold"])
 
 

@@ -1,13 +1,13 @@
 """What of a configuration the tables depend on."""
 
 from verified.config import load
-from verified.tables.shown import Shown, shown
+from verified.tables.shown import Shown, select_shown
 
 DEMO = {"title": "Demo", "source": {"kind": "demo"}}
 
 
 def settings(**values: object) -> Shown:
-    return shown(load({"datasets": {"demo": DEMO}, **values}))
+    return select_shown(load({"datasets": {"demo": DEMO}, **values}))
 
 
 def test_tables_depend_on_what_they_show_and_on_nothing_else():

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from verified.benchmark.vcmr.dropout import Dropout, dropout, with_quick_dropout
+from verified.benchmark.vcmr.dropout import Dropout, dropout, use_quick_dropout
 from verified.nn.linear import LEAST_WEIGHTS
 
 
@@ -42,8 +42,8 @@ def test_nothing_or_everything_is_dropped(share, expected):
 
 def test_only_wide_models_draw_so_and_only_in_training():
     side = int(LEAST_WEIGHTS**0.5)
-    narrow = with_quick_dropout(nn.Sequential(nn.Dropout(0.5), nn.Linear(side, side - 1)))
-    wide = with_quick_dropout(nn.Sequential(nn.Dropout(0.5), nn.Linear(side, side)))
+    narrow = use_quick_dropout(nn.Sequential(nn.Dropout(0.5), nn.Linear(side, side - 1)))
+    wide = use_quick_dropout(nn.Sequential(nn.Dropout(0.5), nn.Linear(side, side)))
     assert [type(model[0]) for model in (narrow, wide)] == [nn.Dropout, Dropout]
     x = torch.ones(7, side)
     assert torch.equal(wide.eval()[0](x), x)

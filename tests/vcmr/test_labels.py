@@ -4,7 +4,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from verified.benchmark.vcmr.data import pooled
+from verified.benchmark.vcmr.data import pool
 from verified.benchmark.vcmr.labels import exclusive_end, inclusive_end, inclusive_end_two_clips
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures" / "vcmr"
@@ -25,4 +25,4 @@ def test_labels_are_the_official_ones(case):
 @pytest.mark.parametrize("case", labels_file()["uniform_feature_sampling"], ids=lambda case: str(case["n_clips"]))
 def test_long_videos_are_pooled_as_officially(case):
     clips = np.arange(case["n_clips"], dtype=np.float32)[:, None]
-    np.testing.assert_allclose(pooled(clips, case["max_len"])[:, 0], case["output"])
+    np.testing.assert_allclose(pool(clips, case["max_len"])[:, 0], case["output"])

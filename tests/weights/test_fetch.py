@@ -16,9 +16,9 @@ from verified.config import load
 from verified.config.generation import Generation
 from verified.config.weights import Weights
 from verified.weights.fetch import fetch_model
-from verified.weights.files import needed
+from verified.weights.files import needed_files
 from verified.weights.lock import read_lock
-from verified.weights.records import located, locked, source_of
+from verified.weights.records import locate_models, pin_models, source_of
 from verified.weights.umt import fetch_umt
 from verified.weights.wanted import Wanted, wanted_models
 
@@ -161,9 +161,9 @@ def test_jobs_load_the_locked_commit_and_nothing_else(tmp_path, weights):
     file = tmp_path / "record.json"
     file.write_text(json.dumps(record))
     generation = Generation(llm={"engine": "transformers", "model": "org/model"})
-    llm = located(generation, [file]).llm
+    llm = locate_models(generation, [file]).llm
     assert (llm.folder, llm.revision, llm.model) == (str(folder), record["commit"], "org/model")
-    assert locked(generation, weights.lock).llm.revision == record["commit"]
+    assert pin_models(generation, weights.lock).llm.revision == record["commit"]
     assert source_of("org/model", "", [file]) == (str(folder), record["commit"])
     assert source_of("grid-conv", "", []) == ("grid-conv", "")
     with refused("other/model", "verified fetch"):
@@ -204,7 +204,7 @@ def test_which_models_a_configuration_needs():
     ],
 )
 def test_one_form_of_the_weights_is_enough(names, kept):
-    assert needed(names) == kept
+    assert needed_files(names) == kept
 
 
 @pytest.mark.parametrize(

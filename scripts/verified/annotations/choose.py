@@ -50,7 +50,7 @@ def candidates_by_moment(moments: Iterable[dict], scores: Iterable[dict]) -> dic
     return groups
 
 
-def chosen_by(
+def choose_by(
     groups: dict[int, list[dict]], by: str, seed: int = 0, similarities: Iterable[dict] = ()
 ) -> dict[int, list[dict]]:
     """The same candidates with the `choice` of `by`: confidence, encoder or random.

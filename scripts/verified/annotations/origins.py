@@ -10,15 +10,15 @@ def generation_facts(settings: Config) -> dict[str, str]:
     """A param: the models of a configuration with their revisions, and its set of prompts."""
     generation, prompts = settings.generation, prompt_set(settings.generation.prompts)
     return {
-        "model": _named(generation.llm),
-        "image_model": _named(generation.image_lmm),
-        "video_model": _named(generation.video_lmm),
+        "model": _model_name(generation.llm),
+        "image_model": _model_name(generation.image_lmm),
+        "video_model": _model_name(generation.video_lmm),
         "prompts": prompts["name"],
         "prompts_sha256": prompts["sha256"],
     }
 
 
-def _named(role) -> str:
+def _model_name(role) -> str:
     return f"{role.model}@{role.revision}" if role.revision else role.model
 
 

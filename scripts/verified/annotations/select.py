@@ -81,7 +81,7 @@ def select(
     selected, left_out, counts = [], {}, Counter()
     for row in rows:
         outcome, group = outcomes.get(row["desc_id"]), groups[row["desc_id"]]
-        new, decision = _decided(row, outcome, group) if outcome else _graded(row, least)
+        new, decision = _apply_decision(row, outcome, group) if outcome else _apply_threshold(row, least)
         counts[decision] += 1
         if decision in (REJECTED, BELOW):
             counts["left-out" if otherwise == "leave-out" else "fell-back"] += 1
@@ -95,7 +95,7 @@ def select(
     return selected, left_out, counts
 
 
-def _decided(row: dict, outcome: Mapping, group: list[dict]) -> tuple[dict, str]:
+def _apply_decision(row: dict, outcome: Mapping, group: list[dict]) -> tuple[dict, str]:
     """A row after people's decision on it, which it carries under ``review``, and what was done."""
     review = {key: outcome[key] for key in ("decision", "reviewers", "when", "reason") if key in outcome}
     if outcome["decision"] == "reject":
@@ -116,7 +116,7 @@ def _decided(row: dict, outcome: Mapping, group: list[dict]) -> tuple[dict, str]
     return new, {"accept": "accepted", "choose": "chosen", "edit": "edited"}[outcome["decision"]]
 
 
-def _graded(row: dict, least: float | None) -> tuple[dict, str]:
+def _apply_threshold(row: dict, least: float | None) -> tuple[dict, str]:
     return row, BELOW if least is not None and row["fig_desc_score"] < least else "kept"
 
 

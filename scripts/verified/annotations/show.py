@@ -11,7 +11,7 @@ from verified.config.trust import confidence_warning
 from verified.errors import InputError
 from verified.io.jsonl import iterate_jsonl
 from verified.lmm.ledger import Ledger
-from verified.runtime.secrets import redacted
+from verified.runtime.secrets import redact
 
 STEPS = {
     "statics": "captions/statics",
@@ -129,7 +129,7 @@ def text(known: dict) -> str:
             f"{call['attempts']} asked, {call['tokens_in']} + {call['tokens_out']} tokens"
         )
         lines += [f"      {line}" for line in (call["text"] or call["detail"]).splitlines()]
-    return redacted("\n".join(lines if known["calls"] else [*lines, "  the ledger has none"]))
+    return redact("\n".join(lines if known["calls"] else [*lines, "  the ledger has none"]))
 
 
 def _captions(rows: list[dict] | None, scores: list[dict], kind: str) -> list[str]:
@@ -168,4 +168,4 @@ def _perturbations(rows: list[dict] | None) -> list[str]:
 
 def document(known: dict) -> str:
     """The facts as one JSON document."""
-    return redacted(json.dumps(known, ensure_ascii=False, indent=1))
+    return redact(json.dumps(known, ensure_ascii=False, indent=1))

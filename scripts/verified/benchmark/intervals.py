@@ -40,12 +40,12 @@ def mean_interval(values: np.ndarray, videos: Sequence[object] | np.ndarray, top
 
     `videos` [queries] names the video (the movie, the moment, …) that each query was drawn with.
     """
-    sums, sizes = _by_video(np.asarray(values, dtype=np.float64) / top, videos)
+    sums, sizes = _sum_by_video(np.asarray(values, dtype=np.float64) / top, videos)
     found = _share_interval(sums, sizes)
     return Interval(top * found.value, top * found.low, top * found.high)
 
 
-def measured(
+def mean_of_training(
     values: np.ndarray, videos: Sequence[object] | np.ndarray, top: float = 1.0, unit: float = 1.0
 ) -> dict[str, Any]:
     """Of a single training, means over queries of `values` [queries, ...] from 0 to `top`, times `unit`: ``value`` with
@@ -78,18 +78,18 @@ def difference(
     alone and there is no p.
     """
     (one, sizes), (two, _) = (
-        _by_video(np.asarray(values, dtype=np.float64) / top, videos) for values in (first, second)
+        _sum_by_video(np.asarray(values, dtype=np.float64) / top, videos) for values in (first, second)
     )
     value = (one.sum(axis=1).mean(axis=0) - two.sum(axis=1).mean(axis=0)) / sizes.sum()
     deviations = [_deviations(sums, sizes) for sums in (one, two)]
     over_videos = _jackknife(deviations[0].mean(axis=0) - deviations[1].mean(axis=0))
     single = min(len(one), len(two)) == 1
     noise = [] if single else [_noise(sums, deviation, sizes) for sums, deviation in zip((one, two), deviations)]
-    variance, freedom = _combined(over_videos, len(sizes) - 1, noise)
+    variance, freedom = _combine_variances(over_videos, len(sizes) - 1, noise)
     error = np.sqrt(variance)
     reach = _reach(freedom) * error
     with np.errstate(divide="ignore", invalid="ignore"):
-        p = np.where(value == 0, 1.0, _two_sided(np.abs(value) / error, freedom))
+        p = np.where(value == 0, 1.0, _two_sided_p(np.abs(value) / error, freedom))
     p = None if single else np.where(np.isnan(error), np.nan, p)
     return Interval(top * value, top * np.maximum(value - reach, -1), top * np.minimum(value + reach, 1), p)
 
@@ -101,7 +101,7 @@ def intra_class_correlation(values: np.ndarray, videos: Sequence[object] | np.nd
     of a video are the same; NaN where all values are one, or no video has two queries.
     """
     values = np.asarray(values, dtype=np.float64)
-    sums, sizes = _by_video(values, videos)
+    sums, sizes = _sum_by_video(values, videos)
     queries, count = sizes.sum(), len(sizes)
     with np.errstate(divide="ignore", invalid="ignore"):
         between = ((sums - sizes[:, None] * values.mean(axis=1, keepdims=True)) ** 2 / sizes[:, None]).sum(axis=1)
@@ -121,7 +121,7 @@ def typical_correlation(correlations: Iterable[float | None]) -> str:
     return f"{np.median(known):.2f} (median of the cells, {min(known):.2f} to {max(known):.2f})"
 
 
-def _by_video(values: np.ndarray, videos: Sequence[object] | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _sum_by_video(values: np.ndarray, videos: Sequence[object] | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Sums [trainings, videos, columns] and numbers of queries [videos]."""
     names, owner = np.unique(np.asarray(videos), return_inverse=True)
     order = np.argsort(owner, kind="stable")
@@ -152,7 +152,7 @@ def _noise(sums: np.ndarray, deviations: np.ndarray, sizes: np.ndarray) -> tuple
     return trainings, both / (count * (count - 1)), count - 1
 
 
-def _combined(
+def _combine_variances(
     videos: np.ndarray, freedom: int, noise: list[tuple[np.ndarray, np.ndarray, int]]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Variance and effective degrees of freedom [columns]; never below that of the videos or of the trainings alone."""
@@ -174,7 +174,7 @@ def _reach(freedom: np.ndarray) -> np.ndarray:
     return stdtrit(freedom, (1 + LEVEL) / 2)
 
 
-def _two_sided(t: np.ndarray, freedom: np.ndarray) -> np.ndarray:
+def _two_sided_p(t: np.ndarray, freedom: np.ndarray) -> np.ndarray:
     """Share of draws beyond ±t."""
     from scipy.special import stdtr  # pyright: ignore[reportMissingTypeStubs] (it has none)
 
@@ -185,7 +185,7 @@ def _share_interval(sums: np.ndarray, sizes: np.ndarray) -> Interval:
     value = sums.sum(axis=1).mean(axis=0) / sizes.sum()
     deviations = _deviations(sums, sizes)
     noise = [_noise(sums, deviations, sizes)] if len(sums) > 1 else []
-    variance, freedom = _combined(_jackknife(deviations.mean(axis=0)), len(sizes) - 1, noise)
+    variance, freedom = _combine_variances(_jackknife(deviations.mean(axis=0)), len(sizes) - 1, noise)
     inside = (value > 0) & (value < 1)
     with np.errstate(divide="ignore", invalid="ignore"):
         reach = _reach(freedom) * np.sqrt(variance) / (value * (1 - value))

@@ -14,7 +14,7 @@ _CHUNK = 256
 """Lists per pass: bounds the memory of a pass and keeps it in the processor's cache."""
 
 
-def unsuppressed(
+def unsuppressed_mask(
     start: np.ndarray,
     end: np.ndarray,
     threshold: float | np.floating,
@@ -44,7 +44,7 @@ def suppress_spans(spans: np.ndarray, threshold: float, keep: int) -> np.ndarray
     and which side it falls on decides what is listed.
     """
     spans = np.asarray(spans, np.float32)
-    kept = unsuppressed(spans[:, :1], spans[:, 1:], np.float32(threshold), enough=keep)
+    kept = unsuppressed_mask(spans[:, :1], spans[:, 1:], np.float32(threshold), enough=keep)
     return np.flatnonzero(kept)[:keep]
 
 
@@ -82,7 +82,7 @@ def suppress(lists: Lists, threshold: float, before: int | None = 100, after: in
 
 
 def _suppress(lists: Lists, threshold: float) -> Lists:
-    lists = _in_order(lists)
+    lists = _sort_rows(lists)
     # Rows of one video of one list stand side by side, best first; rows of other videos never meet.
     grouped, first = _runs(lists.video)
     begins = np.flatnonzero(first)
@@ -96,7 +96,7 @@ def _suppress(lists: Lists, threshold: float) -> Lists:
     while bound < sizes.max(initial=0):
         similar = (sizes > bound) & (sizes <= 2 * bound)
         if similar.any():
-            fallen.append(grouped[_fallen(begins[similar], sizes[similar], grouped, start, end, threshold)])
+            fallen.append(grouped[_suppressed_rows(begins[similar], sizes[similar], grouped, start, end, threshold)])
         bound *= 2
     kept = video != NO_VIDEO
     kept[np.concatenate(fallen or [np.zeros(0, np.int64)])] = False
@@ -105,12 +105,12 @@ def _suppress(lists: Lists, threshold: float) -> Lists:
     return _take_rows(whole, np.argsort(~kept, axis=1, kind="stable"))
 
 
-def _fallen(begins, sizes, grouped, start, end, threshold: float) -> np.ndarray:
+def _suppressed_rows(begins, sizes, grouped, start, end, threshold: float) -> np.ndarray:
     """Positions in `grouped` of the rows that fall, of runs of about one size, all at once."""
     steps = np.arange(sizes.max())[:, None]
     inside = steps < sizes
     rows = begins + np.minimum(steps, sizes - 1)  # [longest, runs]
-    return rows[inside & ~unsuppressed(start[grouped[rows]], end[grouped[rows]], threshold, inside)]
+    return rows[inside & ~unsuppressed_mask(start[grouped[rows]], end[grouped[rows]], threshold, inside)]
 
 
 def _runs(video: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -122,7 +122,7 @@ def _runs(video: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return grouped, first
 
 
-def _in_order(lists: Lists) -> Lists:
+def _sort_rows(lists: Lists) -> Lists:
     """Rows with pads last, then by descending score, first appearance of the video, own position."""
     score = np.where(lists.video == NO_VIDEO, -np.inf, lists.score)
     if (score[:, 1:] < score[:, :-1]).all():

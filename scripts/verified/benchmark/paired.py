@@ -28,7 +28,9 @@ class Paired:
     equal: int
 
 
-def paired(first: np.ndarray, second: np.ndarray, videos: Sequence[object] | np.ndarray, top: float = 100.0) -> Paired:
+def compare_paired(
+    first: np.ndarray, second: np.ndarray, videos: Sequence[object] | np.ndarray, top: float = 100.0
+) -> Paired:
     """Compare values [trainings, queries] from 0 to `top`; `videos` [queries] are drawn with all of their queries.
 
     Queries are paired, trainings are not: see `difference` for the interval and p.

@@ -12,7 +12,7 @@ NAMED = 8
 """Ids that a message names before it only counts."""
 
 
-def named(ids: Sequence[object]) -> str:
+def list_some(ids: Sequence[object]) -> str:
     """``3, 4, 5``, and how many more."""
     more = f" and {len(ids) - NAMED} more" if len(ids) > NAMED else ""
     return ", ".join(map(str, ids[:NAMED])) + more
@@ -62,10 +62,10 @@ class Matched:
         if self.missing:
             yield (
                 f"{len(self.missing)} {self.queries} without a {self.answer} are left out, not counted as wrong:"
-                f" {self.key}{named(self.missing)}"
+                f" {self.key}{list_some(self.missing)}"
             )
         if self.unknown:
-            unknown = f"{self.key}{named(self.unknown)}"
+            unknown = f"{self.key}{list_some(self.unknown)}"
             yield f"{len(self.unknown)} {self.answer}s of unknown {self.queries} are left out: {unknown}"
 
 
@@ -87,8 +87,8 @@ def match(
     missing = sorted(known - given.keys())
     found = Matched([i for i in wanted if i in given], missing, sorted(given.keys() - known), queries, answer, key)
     if (found.missing or found.unknown) and not partial:
-        problems = [f"no {answer} for {key}{named(found.missing)}"] if found.missing else []
-        problems += [f"unknown {key}{named(found.unknown)}"] if found.unknown else []
+        problems = [f"no {answer} for {key}{list_some(found.missing)}"] if found.missing else []
+        problems += [f"unknown {key}{list_some(found.unknown)}"] if found.unknown else []
         raise InputError(
             f"{where}{'; '.join(problems)}",
             file=file,

@@ -133,20 +133,20 @@ class Clips:
         if video in self.coming:
             while (first := next(iter(self.coming))) != video:  # answered without its clips
                 self.coming.pop(first)[1].cancel()
-            stream = _received(self.coming.pop(video)[1])
+            stream = _receive(self.coming.pop(video)[1])
         else:
-            stream = self._decode(video, self._wanted(video))
+            stream = self._decode(video, self._wanted_positions(video))
         self.next = max(self.next, self.place[video] + 1)
         waiting = sum(count for count, _ in self.coming.values())
         while self.pool and self.fetched >= self.ahead and self.next < len(self.order) and waiting < self.ahead:
             name = self.order[self.next]
             self.next += 1
-            if wanted := self._wanted(name):
-                self.coming[name] = len(wanted), self.pool.submit(_collected, self._decode(name, wanted))
+            if wanted := self._wanted_positions(name):
+                self.coming[name] = len(wanted), self.pool.submit(_collect, self._decode(name, wanted))
                 waiting += len(wanted)
         return stream
 
-    def _wanted(self, video: str) -> list[int]:
+    def _wanted_positions(self, video: str) -> list[int]:
         """Positions whose clips will be asked for; the ledger is looked into by the caller's thread alone."""
         return [position for position in self.positions[video] if self.needed(position)]
 
@@ -155,7 +155,7 @@ class Clips:
         spans = [(self.moments[number]["start"], self.moments[number]["end"]) for number in wanted]
         sampling = {"fps": self.dynamics["fps"]} if self.dynamics["fps"] else {"count": self.dynamics["frames"]}
         for index, frames, times in frames_of_spans(row["path"], spans, **sampling, size=fitted_size(row, self.side)):
-            sampled = thinned(len(frames), row.get("max_frames") or self.dynamics["max_frames"])
+            sampled = thin_frames(len(frames), row.get("max_frames") or self.dynamics["max_frames"])
             start = spans[index][0]
             yield (
                 wanted[index],
@@ -166,7 +166,7 @@ class Clips:
 Collected = tuple[list[tuple[int, dict]], VideoError | None]
 
 
-def _collected(stream: Iterator[tuple[int, dict]]) -> Collected:
+def _collect(stream: Iterator[tuple[int, dict]]) -> Collected:
     """The clips of a video up to its end or to what cannot be decoded, and that error."""
     clips: list[tuple[int, dict]] = []
     try:
@@ -177,21 +177,21 @@ def _collected(stream: Iterator[tuple[int, dict]]) -> Collected:
     return clips, None
 
 
-def _received(future: "Future[Collected]") -> Iterator[tuple[int, dict]]:
+def _receive(future: "Future[Collected]") -> Iterator[tuple[int, dict]]:
     clips, error = future.result()
     yield from clips
     if error:
         raise error
 
 
-def thinned(count: int, most: int) -> np.ndarray:
+def thin_frames(count: int, most: int) -> np.ndarray:
     """Indices [n] of at most `most` of `count` frames, uniformly spread (mid-points of equal parts)."""
     if count <= most:
         return np.arange(count)
     return ((np.arange(most) + 0.5) * count / most).astype(int)
 
 
-def by_video(moments: Iterable[dict]) -> list[int]:
+def order_by_video(moments: Iterable[dict]) -> list[int]:
     """Positions of the moments, those of one video together and in the order in which their clips end."""
     listed = list(moments)
     return sorted(range(len(listed)), key=lambda number: (listed[number]["video"], listed[number]["end"], number))

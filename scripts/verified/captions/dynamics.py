@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
-from verified.captions.clips import Clips, by_video, clip_digest, frames_given, frames_in_context
+from verified.captions.clips import Clips, clip_digest, frames_given, frames_in_context, order_by_video
 from verified.captions.rows import candidate_row
 from verified.lmm.asking import Call
 from verified.lmm.jobs import prefetch_threads
 from verified.lmm.outcome import Outcome
-from verified.lmm.prompts import quoted
+from verified.lmm.prompts import quote
 from verified.lmm.session import Session
 from verified.lmm.tasks.dynamics import ANSWERS, DYNAMICS_CANDIDATES, QUESTIONS
 
@@ -20,7 +20,7 @@ def caption_dynamics(moments: list[dict], videos: dict[str, dict], dynamics: dic
     (Equation 5). A moment whose questions or answers failed gets no candidates and says why. `dynamics` are the data
     set's settings: fps or frames, max_frames.
     """
-    videos = _with_frames(moments, videos, dynamics, session)
+    videos = _add_max_frames(moments, videos, dynamics, session)
     asked = session.ask(QUESTIONS, (questions_call(moment, session) for moment in moments), len(moments))
     answered = _answers(moments, asked, videos, dynamics, session)
     ready = {index: outcome for index, outcome in enumerate(answered) if outcome is not None and outcome.status == "ok"}
@@ -39,7 +39,7 @@ def caption_dynamics(moments: list[dict], videos: dict[str, dict], dynamics: dic
     ]
 
 
-def _with_frames(moments: list[dict], videos: dict[str, dict], dynamics: dict, session: Session) -> dict[str, dict]:
+def _add_max_frames(moments: list[dict], videos: dict[str, dict], dynamics: dict, session: Session) -> dict[str, dict]:
     """The videos, each with `max_frames`: as the data set says, or as many as the video LMM's context holds."""
     role, side, most = session.settings.video_lmm, session.settings.frame_side, dynamics["max_frames"]
     used = {moment["video"] for moment in moments}
@@ -64,7 +64,7 @@ def _answers(
     moments: list[dict], asked: list[Outcome], videos: dict[str, dict], dynamics: dict, session: Session
 ) -> list[Outcome | None]:
     """Answers by the position of the moment; None where there are no questions."""
-    order = [index for index in by_video(moments) if asked[index].status == "ok"]
+    order = [index for index in order_by_video(moments) if asked[index].status == "ok"]
     side = session.settings.frame_side
     calls: list[Call] = []
 
@@ -99,7 +99,7 @@ def _answers(
 def _candidates_call(moment: dict, asked: Outcome, answered: Outcome, session: Session) -> Call:
     lines = []
     for number, (question, answer) in enumerate(_pairs(asked, answered), start=1):
-        lines += [f"{number}. (Q) {quoted(question)}", f"   (A) {quoted(answer)}"]
+        lines += [f"{number}. (Q) {quote(question)}", f"   (A) {quote(answer)}"]
     slots = {
         "caption": moment["caption"],
         "start": _seconds(moment["start"]),

@@ -26,11 +26,11 @@ def candidate_row(moment: dict, kind: str, answer: Outcome | None, wanted: int, 
         "refused": list(answer.parsed.refused) if answer is not None else [],
     }
     if captions and answer is not None and answer.notes.get("corrupted") is not None:
-        row["corrupted"] = _corrupted(answer)
+        row["corrupted"] = _corruption_notes(answer)
     return row
 
 
-def _corrupted(answer: Outcome) -> list[dict]:
+def _corruption_notes(answer: Outcome) -> list[dict]:
     """The engine's notes on the kept candidates, with their index among these."""
     usable = {position: index for index, position in enumerate(answer.parsed.positions)}
     return [

@@ -12,7 +12,7 @@ from verified.captions.tar import Keyframes, KeyframeTar
 from verified.errors import InputError
 from verified.lmm.asking import Call, MediaError
 from verified.lmm.outcome import Outcome
-from verified.lmm.prompts import quoted
+from verified.lmm.prompts import quote
 from verified.lmm.session import Session
 from verified.lmm.tasks.statics import KEYFRAME_DESCRIPTION, STATICS_CANDIDATES
 
@@ -27,8 +27,8 @@ def caption_statics(moments: list[dict], keyframes: Keyframes, session: Session)
     shown = [keyframes.keyframes(moment["desc_id"]) for moment in moments]
     flat = [(moment, keyframe) for moment, frames in zip(moments, shown) for keyframe in frames]
     described = session.ask(KEYFRAME_DESCRIPTION, _description_calls(flat, keyframes, session), len(flat))
-    grouped = _grouped(described, [len(frames) for frames in shown])
-    asked = [position for position, outcomes in enumerate(grouped) if any(map(_described, outcomes))]
+    grouped = _group(described, [len(frames) for frames in shown])
+    asked = [position for position, outcomes in enumerate(grouped) if any(map(_is_described, outcomes))]
     calls = (_candidates_call(moments[position], grouped[position], session) for position in asked)
     answered = dict(zip(asked, session.ask(STATICS_CANDIDATES, calls, len(asked))))
     return [
@@ -37,7 +37,7 @@ def caption_statics(moments: list[dict], keyframes: Keyframes, session: Session)
     ]
 
 
-def _described(outcome: Outcome) -> bool:
+def _is_described(outcome: Outcome) -> bool:
     return outcome.status == "ok"
 
 
@@ -61,13 +61,13 @@ def _check_image(image: bytes, name: str) -> None:
         raise MediaError(f"{name} cannot be decoded: {error}") from None
 
 
-def _grouped(outcomes: list[Outcome], lengths: list[int]) -> list[list[Outcome]]:
+def _group(outcomes: list[Outcome], lengths: list[int]) -> list[list[Outcome]]:
     remaining = iter(outcomes)
     return [[next(remaining) for _ in range(length)] for length in lengths]
 
 
 def _candidates_call(moment: dict, outcomes: list[Outcome], session: Session) -> Call:
-    described = [outcome.parsed.sections for outcome in outcomes if _described(outcome)]
+    described = [outcome.parsed.sections for outcome in outcomes if _is_described(outcome)]
     lines = []
     for number, sections in enumerate(described, start=1):
         lines.append(f"Keyframe {number}:")
@@ -77,7 +77,7 @@ def _candidates_call(moment: dict, outcomes: list[Outcome], session: Session) ->
             ("Description", "description"),
         ):
             if sections[name]:
-                lines.append(f"  {label}: {quoted(sections[name])}")
+                lines.append(f"  {label}: {quote(sections[name])}")
     slots = {
         "caption": moment["caption"],
         "keyframe_number": str(len(described)),

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from verified.errors import InputError
-from verified.runtime.project import located
+from verified.runtime.project import locate
 
 Run = Callable[[argparse.Namespace], int | None]
 Option = Callable[[Any], object]
@@ -148,8 +148,8 @@ def configfile(default: str | None = "config/config.yaml", text: str = "") -> Op
     about = "the run's configuration; of several files, later ones change earlier ones"
     return several(
         "--configfile",
-        type=located,
-        default=[located(default)] if default else [],
+        type=locate,
+        default=[locate(default)] if default else [],
         metavar="FILE",
         help=f"{about} (default: {default or text})",
     )

@@ -91,11 +91,11 @@ def _metrics_table(metrics: dict, further: dict[str, dict[str, float]]) -> str:
 
 
 def _movies(arguments: argparse.Namespace) -> None:
-    from verified.benchmark.mad.annotations import checked, read_mad
+    from verified.benchmark.mad.annotations import check_rows, read_mad
     from verified.benchmark.mad.recall import IOUS, KS
     from verified.benchmark.mad.submission import evaluate, read_submission
 
-    rows, excluded, counts = checked(read_mad(arguments.ground_truth, "test", arguments.times or "ext_timestamps"))
+    rows, excluded, counts = check_rows(read_mad(arguments.ground_truth, "test", arguments.times or "ext_timestamps"))
     submission = read_submission(arguments.submission)
     for row in excluded:  # an annotation that cannot be used is not a query; answering it is not an error
         submission.pop(row["id"], None)

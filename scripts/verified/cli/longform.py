@@ -125,12 +125,12 @@ def locate(arguments: argparse.Namespace) -> None:
 )
 def chance(arguments: argparse.Namespace) -> None:
     """Print the recall of both, and what no proposal covers."""
-    from verified.benchmark.mad.annotations import checked, read_mad
+    from verified.benchmark.mad.annotations import check_rows, read_mad
     from verified.benchmark.mad.grid import Grid
     from verified.benchmark.mad.ranking import baselines
     from verified.benchmark.mad.short_videos import cut_movies
 
-    rows, _, counts = checked(read_mad(arguments.truth, "test", arguments.times or "ext_timestamps"))
+    rows, _, counts = check_rows(read_mad(arguments.truth, "test", arguments.times or "ext_timestamps"))
     print(", ".join(f"{count} {name}" for name, count in counts.items()))
     if not rows:
         return

@@ -30,9 +30,9 @@ START, END = "<!-- keys: generated from scripts/verified/config, do not edit -->
 )
 def verify_run(arguments: argparse.Namespace) -> int:
     """Print a line per finding; 1 if there are findings that were not healed, else 0."""
-    from verified.runtime.run_lock import at_work
+    from verified.runtime.run_lock import is_at_work
     from verified.runtime.seals import BUILT, rebuild_command, seal
-    from verified.runtime.verify import heal, in_turn, place, verify
+    from verified.runtime.verify import build_order, heal, place, verify
 
     folder = Path(BUILT, *_name(arguments.configfile))
     if not arguments.directory.is_dir():
@@ -40,7 +40,7 @@ def verify_run(arguments: argparse.Namespace) -> int:
     os.chdir(arguments.directory)
     if not folder.is_dir():
         raise InputError("nothing was built here", file=folder)
-    if (arguments.heal or arguments.adopt) and at_work(Path(".snakemake")):
+    if (arguments.heal or arguments.adopt) and is_at_work(Path(".snakemake")):
         raise InputError("a run is at work here", remedy="wait until it has ended")
     seals, findings = verify(folder)
     if arguments.adopt:
@@ -61,7 +61,7 @@ def verify_run(arguments: argparse.Namespace) -> int:
     if not arguments.heal:
         print("remove them with --heal")
         return 1
-    groups = in_turn(lost)
+    groups = build_order(lost)
     heal(lost)
     alone = "; in turn, these build nothing else:" if groups else ""
     print(f"removed; the next run builds them again and continues from there{alone}")
@@ -203,11 +203,11 @@ def config_docs(arguments: argparse.Namespace) -> None:
 
     if (page := Path("docs", "api.md")).is_file():
         write_text(page, api_page())
-    for name, text in generated(Path("config")).items():
+    for name, text in generate_files(Path("config")).items():
         write_text(Path("config", name), text)
 
 
-def generated(folder: Path) -> dict[str, str]:
+def generate_files(folder: Path) -> dict[str, str]:
     """Text of each generated file below `folder`, by name; README.md keeps the text around its key table."""
     from verified.config.schema import key_table, schema
 

@@ -19,13 +19,13 @@ from verified.errors import InputError
 def show_quote(arguments: argparse.Namespace) -> int:
     """Print a row per data set, task and model; returns Snakemake's status where --look fails."""
     from verified.config import read
-    from verified.planning.quote import quote, totals, unpriced
+    from verified.planning.quote import quote, roles_without_prices, totals
 
     config = read(*arguments.configfile)
     if arguments.look and (status := _look(config, arguments)):
         return status
     if arguments.probe:
-        config = _probed(config)
+        config = _probe_endpoints(config)
     rows = quote(config)
     if arguments.json:
         print(json.dumps({"rows": rows, "totals": totals(rows)}, indent=1))
@@ -49,7 +49,7 @@ def show_quote(arguments: argparse.Namespace) -> int:
             f"{name}: {unseen} moments are counted without a look into their videos, as if each had all the keyframes "
             "that the configuration allows and every video could be read: `verified quote --look` looks first."
         )
-    for name in unpriced(config, rows):
+    for name in roles_without_prices(config, rows):
         print(f"generation.{name} has no prices, so its calls count as free: set its price_in and price_out.")
     return 0
 
@@ -79,7 +79,7 @@ def _look(config, arguments: argparse.Namespace) -> int:
     return run_workflow(arguments, "--", *targets, stdout=sys.stderr)
 
 
-def _probed(config):
+def _probe_endpoints(config):
     """The configuration with `tokens_per_image` as endpoints count them, where neither it nor a rule gives them."""
     from verified.lmm.probe import probe_picture
     from verified.lmm.vision_tokens import frame_tokens

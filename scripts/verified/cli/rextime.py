@@ -74,13 +74,13 @@ def _rejections(arguments: argparse.Namespace) -> tuple[list[dict], dict]:
 )
 def count(arguments: argparse.Namespace) -> None:
     """Print the counts."""
-    from verified.benchmark.rextime.other_datasets import read_ego4d_nlq, read_next_gqa, with_spans
+    from verified.benchmark.rextime.other_datasets import add_spans, read_ego4d_nlq, read_next_gqa
     from verified.benchmark.rextime.statistics import count_across_time
 
     ego = arguments.form == "ego4d-nlq"
     items = read_ego4d_nlq(arguments.file) if ego else read_next_gqa(arguments.file)
     if arguments.spans:
-        items = with_spans(items, arguments.spans)
+        items = add_spans(items, arguments.spans)
     rule = "before_after" if ego else "temporal_type"
     print(json.dumps(count_across_time(items, rule, arguments.contained), indent=1))
 

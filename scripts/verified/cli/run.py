@@ -57,14 +57,14 @@ def check(arguments: argparse.Namespace) -> int:
     """Print one line for each finding; status 1 where one of them is a problem."""
     from verified.config import read
     from verified.planning.check import findings
-    from verified.runtime.secrets import redacted
+    from verified.runtime.secrets import redact
 
     settings, files, levels = read(*arguments.configfile), " ".join(map(str, arguments.configfile)), []
     if arguments.print_config:
         return _print_config(settings, files)
     for finding in findings(settings, files, arguments.offline, arguments.cluster):
         levels.append(finding.level)
-        print(redacted(str(finding)), flush=True)
+        print(redact(str(finding)), flush=True)
     print(f"{levels.count('problem')} problems, {levels.count('note')} notes")
     return 1 if "problem" in levels else 0
 

@@ -137,7 +137,7 @@ def search(arguments: argparse.Namespace) -> int:
     from verified.search.presence import hint
 
     told = "" if arguments.video else hint(index.manifest["here"], answer.here)  # of one video nothing is judged
-    print(json.dumps({**answer.plain(), "hint": told}, indent=1) if arguments.json else shown(answer, told))
+    print(json.dumps({**answer.plain(), "hint": told}, indent=1) if arguments.json else format_answer(answer, told))
     return 0
 
 
@@ -199,7 +199,7 @@ def _parts(parts: dict[str, float]) -> str:
     return ", ".join(f"{name} {share:.2f}" for name, share in ordered if share >= 0.005)
 
 
-def shown(answer, hint: str) -> str:
+def format_answer(answer, hint: str) -> str:
     """An answer as a table of text, behind its hint, if there is one."""
     lines = [line for line in (answer.caution, hint) if line]
     if not answer.moments:

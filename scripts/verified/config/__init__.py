@@ -16,7 +16,7 @@ from verified.config.export import Export
 from verified.config.features import Features
 from verified.config.generation import Generation
 from verified.config.json_schema import properties_at
-from verified.config.layers import layered
+from verified.config.layers import merge_layers
 from verified.config.longform import Longform
 from verified.config.renamed import new_name
 from verified.config.retrieval import Retrieval
@@ -138,7 +138,7 @@ def load(values: dict[str, Any], source: str = "configuration") -> Config:
 
 def read(*paths: str | Path) -> Config:
     """Load YAML files with the layers below them; later files change earlier ones (see `config.layers`)."""
-    return load(layered(paths), ", ".join(map(str, paths)))
+    return load(merge_layers(paths), ", ".join(map(str, paths)))
 
 
 def _explain(detail: ErrorDetails, values: dict[str, Any]) -> str:

@@ -87,7 +87,7 @@ def section_values(settings: Config) -> Callable[[str], Callable[[Any], dict[str
     return lambda section: dataset_values(settings, lambda dataset: getattr(dataset, section).model_dump(mode="json"))
 
 
-def labelled(labels: dict[str, str]) -> Callable[[OfDataset], dict[str, str]]:
+def dataset_labels(labels: dict[str, str]) -> Callable[[OfDataset], dict[str, str]]:
     """A labels function: of a figure or page of ``wildcards.dataset`` in the report."""
     return lambda wildcards: {"data set": key_of(wildcards.dataset), **labels}
 

@@ -17,7 +17,7 @@ from verified.io.yaml_file import read_yaml
 LAYERS = "layers"
 
 
-def layered(paths: Iterable[str | Path]) -> dict[str, Any]:
+def merge_layers(paths: Iterable[str | Path]) -> dict[str, Any]:
     """Plain values of the files and their layers. Raises InputError for a file that cannot be read or names itself."""
     below: list[dict[str, Any]] = []
     files: list[dict[str, Any]] = []

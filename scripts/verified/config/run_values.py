@@ -5,7 +5,7 @@ from functools import reduce
 from pathlib import Path
 from typing import Any
 
-from verified.config.layers import layered, layers_of, merge
+from verified.config.layers import layers_of, merge, merge_layers
 from verified.errors import InputError
 
 
@@ -20,12 +20,12 @@ def run_values(workflow: Any, config: Mapping[str, Any], default: Path) -> tuple
     _refuse_prefix(workflow.modifier)
     if workflow.modifier.skip_configfile:
         source = ", ".join(map(str, workflow.configfiles)) or f"config of module {workflow.modifier.namespace}"
-        return handed_over(config, [Path(file).parent for file in workflow.configfiles]), source
+        return resolve_layers(config, [Path(file).parent for file in workflow.configfiles]), source
     files = list(workflow.overwrite_configfiles) or [default]
-    return merge(layered(files), workflow.config_settings.config), ", ".join(map(str, files))
+    return merge(merge_layers(files), workflow.config_settings.config), ", ".join(map(str, files))
 
 
-def handed_over(values: Mapping[str, Any], folders: list[Path]) -> dict[str, Any]:
+def resolve_layers(values: Mapping[str, Any], folders: list[Path]) -> dict[str, Any]:
     """A mapping above the layers that it names: files below the last of `folders` that has them, or the working folder.
 
     A mapping does not tell which file its key `layers` was in; `folders` are those of all files of the run.

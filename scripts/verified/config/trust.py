@@ -9,7 +9,7 @@ NOT_TRUSTED = (
 )
 
 
-def untrusted(source: type[SourceSection] | SourceSection, start: str | None) -> bool:
+def is_untrusted(source: type[SourceSection] | SourceSection, start: str | None) -> bool:
     """Whether confidences of a source that is annotated here mean nothing; `start` is the imported checkpoint if any.
 
     The demo is the world that it was trained for, and its truth says how good it is.
@@ -20,7 +20,7 @@ def untrusted(source: type[SourceSection] | SourceSection, start: str | None) ->
 def confidence_warning(settings: Config, dataset: str) -> str:
     """`NOT_TRUSTED` where it holds for a data set, else nothing."""
     start = settings.evaluator.imported
-    return NOT_TRUSTED if untrusted(settings.datasets[dataset].source, start) else ""
+    return NOT_TRUSTED if is_untrusted(settings.datasets[dataset].source, start) else ""
 
 
 def any_confidence_warning(settings: Config) -> str:

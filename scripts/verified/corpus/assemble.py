@@ -10,7 +10,7 @@ from typing import Any
 from verified.corpus.divided_rows import read_own_rows
 from verified.corpus.division import divide
 from verified.corpus.folder_source import Probes, Reading, read_shard
-from verified.corpus.held_out import chosen_unasked, hold_out, move
+from verified.corpus.held_out import choose_unasked, hold_out, move
 from verified.io.jsonl import iterate_jsonl, write_json, write_jsonl
 from verified.io.video import VideoError
 from verified.runtime.shards import shard_index
@@ -80,11 +80,11 @@ def write_corpus(corpus: Reading, splits: dict, folder: str | os.PathLike) -> No
         )
         moments = ({**row, "split": split_of[row["video"]]} for row in iterate_jsonl(file))
     moved = hold_out(moments, train_split, splits["held_out_share"])
-    write_jsonl(file, _counted(moved, sizes, train_split, to_train))
-    if selection_split not in sizes and (chosen := chosen_unasked(to_train)):
+    write_jsonl(file, _count_by_split(moved, sizes, train_split, to_train))
+    if selection_split not in sizes and (chosen := choose_unasked(to_train)):
         sizes.clear()
         moved = move(iterate_jsonl(file), chosen, train_split, selection_split)
-        write_jsonl(file, _counted(moved, sizes, train_split, to_train))
+        write_jsonl(file, _count_by_split(moved, sizes, train_split, to_train))
         log.warning(
             "warning: no moment is in the split %r: %d of %r are held out for it, with their videos"
             " (spans.held_out_share holds out another share, spans.selection_split names another split)",
@@ -118,7 +118,9 @@ def write_corpus(corpus: Reading, splits: dict, folder: str | os.PathLike) -> No
         )
 
 
-def _counted(moments: Iterable[dict], sizes: Counter[str], train_split: str, to_train: set[str]) -> Iterator[dict]:
+def _count_by_split(
+    moments: Iterable[dict], sizes: Counter[str], train_split: str, to_train: set[str]
+) -> Iterator[dict]:
     """The moments as they pass, counted by split, with the videos of the train split put into `to_train`."""
     for moment in moments:
         sizes[moment["split"]] += 1

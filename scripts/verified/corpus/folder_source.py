@@ -87,7 +87,7 @@ class Reading:
         self._availability: dict[str, _Availability] = {}
 
     def _rows(self) -> Iterator[tuple[int, dict]]:
-        return checked_rows(self._rows_as_given(), self._folder, self._default_split, self._with_ids)
+        return check_rows(self._rows_as_given(), self._folder, self._default_split, self._with_ids)
 
     def _rows_as_given(self) -> Iterator[tuple[int, dict]]:
         for number, row in iterate_moments_file(self._file):
@@ -98,7 +98,7 @@ class Reading:
         """The usable moments, in the file's order. Raises InputError at the end where there are none."""
         for number, row in self._rows():
             self._count += 1
-            row, clamped = (row, None) if "reason" in row else _finished(number, row, self._probes)
+            row, clamped = (row, None) if "reason" in row else _finish_row(number, row, self._probes)
             usable = "reason" not in row
             if self._published:
                 of_split = self._availability.setdefault(self._given["split"], _Availability())
@@ -180,7 +180,7 @@ def usable_moments(files: dict[str, str], source: dict) -> Iterator[dict]:
     """
     folder = open_folder(files["videos"], iterate_moments_file(files["moments"]), source["published"])
     rows = iterate_moments_file(files["moments"])
-    for _, row in checked_rows(rows, folder, source["default_split"], has_ids(files["moments"])):
+    for _, row in check_rows(rows, folder, source["default_split"], has_ids(files["moments"])):
         if "reason" not in row:
             yield {"path": folder.files[row["video"]], **row}
 
@@ -189,7 +189,7 @@ def read_shard(rows: list[dict], threads: int = 1) -> Shard:
     """Probe the videos of one shard's `usable_moments`, `threads` at a time, and finish the moments."""
     paths = {row["video"]: row["path"] for row in rows}
     probes = probe_all({video: Path(path) for video, path in paths.items()}, threads)
-    results = (_finished(None, {key: row[key] for key in row if key != "path"}, probes)[0] for row in rows)
+    results = (_finish_row(None, {key: row[key] for key in row if key != "path"}, probes)[0] for row in rows)
     finished = [row for row in results if "reason" not in row]
     used = {row["video"] for row in finished}
     described = [
@@ -210,7 +210,7 @@ def has_ids(moments: str | os.PathLike) -> bool:
     return any(row.get("desc_id") is not None for _, row in iterate_moments_file(moments))
 
 
-def _finished(number: int | None, row: dict, probes: Probes) -> tuple[dict, dict | None]:
+def _finish_row(number: int | None, row: dict, probes: Probes) -> tuple[dict, dict | None]:
     """A moment with its video's duration, and its end where it was clamped; or the exclusion of its row."""
     try:
         if row["video"] in probes.unreadable:
@@ -228,7 +228,7 @@ def _finished(number: int | None, row: dict, probes: Probes) -> tuple[dict, dict
 
 def finish(usable: Iterable[tuple[int, dict]], probes: Probes) -> tuple[list[dict], list[dict], list[dict]]:
     """Moments with the durations of their videos, exclusions of the others, and the ends that were clamped."""
-    results = [_finished(number, row, probes) for number, row in usable]
+    results = [_finish_row(number, row, probes) for number, row in usable]
     finished = [row for row, _ in results if "reason" not in row]
     return finished, [row for row, _ in results if "reason" in row], [end for _, end in results if end]
 
@@ -236,11 +236,11 @@ def finish(usable: Iterable[tuple[int, dict]], probes: Probes) -> tuple[list[dic
 def usable_rows(rows: list[tuple[int, dict]], folder: VideoFolder, default_split: str):
     """The numbered rows that can be used as far as can be told without decoding, and the exclusions of the others."""
     with_ids = any(row.get("desc_id") is not None for _, row in rows)
-    checked = list(checked_rows(rows, folder, default_split, with_ids))
+    checked = list(check_rows(rows, folder, default_split, with_ids))
     return [pair for pair in checked if "reason" not in pair[1]], [row for _, row in checked if "reason" in row]
 
 
-def checked_rows(
+def check_rows(
     rows: Iterable[tuple[int, dict]], folder: VideoFolder, default_split: str, with_ids: bool
 ) -> Iterator[tuple[int, dict]]:
     """For each row, one at a time, its number and what becomes of it: a moment, or an exclusion, which has a `reason`.

@@ -22,7 +22,7 @@ def hold_out(moments: Iterable[dict], train_split: str, share: float) -> Iterabl
         yield {**moment, "split": HELD_OUT} if moves else moment
 
 
-def chosen_unasked(videos: set[str]) -> set[str]:
+def choose_unasked(videos: set[str]) -> set[str]:
     """`UNASKED_SHARE` of the videos of a train split, at least one of them; none of a single video."""
     if len(videos) < 2:
         return set()

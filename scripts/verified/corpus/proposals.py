@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from verified.captions.clips import Clips, by_video, clip_digest, frames_given
+from verified.captions.clips import Clips, clip_digest, frames_given, order_by_video
 from verified.lmm.asking import Call
 from verified.lmm.session import Session
 from verified.lmm.tasks.coarse_caption import COARSE_CAPTION
@@ -21,7 +21,7 @@ def caption_scenes(videos: Iterable[dict], dynamics: Mapping, session: Session) 
     moments = [
         {"video": video, "start": start, "end": end} for video, row in known.items() for start, end in row["scenes"]
     ]
-    moments = [moments[number] for number in by_video(moments)]
+    moments = [moments[number] for number in order_by_video(moments)]
     calls: list[Call] = []
     clips = Clips(moments, known, dynamics, session.settings.frame_side, lambda n: not session.known(calls[n]))
     calls += _calls(moments, known, dynamics, session, clips)

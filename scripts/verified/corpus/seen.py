@@ -10,7 +10,7 @@ from verified.corpus.folder_source import Probes, finish
 from verified.corpus.unprobed import unprobed_rows
 from verified.io.video import VideoError
 from verified.io.video.probe import file_digest
-from verified.runtime.shards import by_shard, shard_name
+from verified.runtime.shards import group_by_shard, shard_name
 
 
 class SeenShard(NamedTuple):
@@ -32,7 +32,7 @@ def seen_shards(source: SourceSection, corpus: str, shards: int) -> list[SeenSha
     read = unprobed_rows(source, corpus)
     numbers = {row["desc_id"]: number for number, row in read.usable}
     found = []
-    for shard, moments in enumerate(by_shard((row for _, row in read.usable), shards)):
+    for shard, moments in enumerate(group_by_shard((row for _, row in read.usable), shards)):
         paths = {row["video"]: read.folder.paths[row["video"]] for row in moments}
         probes = _that_hold(Path(corpus, "shards", f"{shard_name(shard)}.probes.jsonl"), paths)
         known = probes.readable.keys() | probes.unreadable.keys()

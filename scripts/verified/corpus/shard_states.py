@@ -45,7 +45,7 @@ class Memory:
             self.changed = False
 
 
-def told(subject: str, videos: str, moments: str | None, tell: Callable[[], Any]) -> Any:
+def tell_once(subject: str, videos: str, moments: str | None, tell: Callable[[], Any]) -> Any:
     """What `tell` returns of a folder of videos and a moments file, or returned when no stamp of theirs was another.
 
     `subject` says what is told. A file that changed just now could change again within the grain of its times: what is
@@ -61,7 +61,7 @@ def told(subject: str, videos: str, moments: str | None, tell: Callable[[], Any]
     memory, key = Memory("verified-states.json"), f"{subject} of {videos} {moments or ''}"
     known = memory.values.get(key)
     if isinstance(known, list) and known[0] == now:
-        listed.cache_clear()  # 200,000 names and stamps that are no longer asked for
+        list_videos.cache_clear()  # 200,000 names and stamps that are no longer asked for
         return known[1]
     value = tell()
     if settled:
@@ -71,20 +71,20 @@ def told(subject: str, videos: str, moments: str | None, tell: Callable[[], Any]
 
 
 @cache
-def listed(folder: str) -> Listing:
+def list_videos(folder: str) -> Listing:
     """The videos below a folder, looked up once: a start asks for each kind of state."""
     return list_folder(folder)
 
 
 @cache
 def _folder_now(folder: str) -> tuple[str, bool]:
-    listing = listed(folder)
+    listing = list_videos(folder)
     return listing.digest, listing.settled
 
 
 def next_start() -> None:
     """Look up anew what this process has looked up."""
-    for known in (listed, _folder_now, video_states):
+    for known in (list_videos, _folder_now, video_states):
         known.cache_clear()
 
 
@@ -130,7 +130,7 @@ def rows_by_shard(videos: str, moments: str, shards: int) -> list[tuple[str, lis
     Rows are hashed as they stand. Where the ids of others decide what becomes of a row (its position where no row has
     an id, an id that is used twice) these are hashed too. Raises InputError for a folder or a file that is not there.
     """
-    folder = VideoFolder(videos, listed=listed(videos).files)
+    folder = VideoFolder(videos, listed=list_videos(videos).files)
     if not Path(moments).is_file():
         raise InputError("no such moments file", file=moments)
     return _divide(folder, _rows(Path(moments)), shards)
@@ -185,7 +185,7 @@ def _divide(folder: VideoFolder, rows: Iterable[tuple[int, dict]], shards: int) 
             except TypeError:  # an integer of more than 64 bits, half a surrogate pair
                 line = f"{row}\n".encode("utf-8", "surrogatepass")
             digests[shard].update(line if identity is not None else b"%d %b" % (position, line))
-    for shard, at in _used_twice(np.frombuffer(ids, dtype=np.int64), np.frombuffer(places, dtype=np.int64)):
+    for shard, at in _find_repeated(np.frombuffer(ids, dtype=np.int64), np.frombuffer(places, dtype=np.int64)):
         digests[shard].update(f"id used before: {at}\n".encode())
     return [(digest.hexdigest()[:16], [*of_shard.values()]) for digest, of_shard in zip(digests, videos)]
 
@@ -196,7 +196,7 @@ def _number(identity: object) -> object:
     return int(text) if text.isdecimal() and len(text) < 20 else text
 
 
-def _used_twice(ids: np.ndarray, places: np.ndarray) -> list[tuple[int, int]]:
+def _find_repeated(ids: np.ndarray, places: np.ndarray) -> list[tuple[int, int]]:
     """(shard, position) of rows whose id another row has."""
     if not len(ids):
         return []

@@ -9,7 +9,7 @@ from typing import Any
 from verified.config import Config
 from verified.config.folders import dataset_of
 from verified.config.sources import SourceSection
-from verified.corpus.shard_states import listed, rows_by_shard, told, video_states
+from verified.corpus.shard_states import list_videos, rows_by_shard, tell_once, video_states
 from verified.corpus.video_folder import VideoFolder, folder_digest
 from verified.errors import InputError
 from verified.runtime.digest import modules_digest
@@ -87,13 +87,13 @@ def folder_state(settings: Config) -> Callable[[object], str | None]:
 
     def state(wildcards) -> str | None:
         videos = dataset_of(settings, wildcards).source.given_videos
-        return None if videos is None else told("the folder", videos, None, lambda: _folder_digest(videos))
+        return None if videos is None else tell_once("the folder", videos, None, lambda: _folder_digest(videos))
 
     return state
 
 
 def _folder_digest(videos: str) -> str:
-    listing = listed(videos)
+    listing = list_videos(videos)
     states = video_states().among(listing)
     digest = folder_digest(videos, states.of, listing.files)
     states.save()
@@ -157,7 +157,7 @@ def scene_state(settings: Config) -> Callable[[object], str | None]:
             return None
         if wildcards.dataset not in known:
             scenes = partial(_scenes, videos, shards, source.published)
-            known[wildcards.dataset] = told(f"scenes in {shards} shards", videos, None, scenes)
+            known[wildcards.dataset] = tell_once(f"scenes in {shards} shards", videos, None, scenes)
         return known[wildcards.dataset][shard_index(wildcards.shard)]
 
     return state
@@ -167,10 +167,10 @@ def _shard_states(source: SourceSection, shards: int) -> list[str]:
     videos, moments = str(source.given_videos), source.given_moments
     if moments is not None:
         rows = partial(_rows_by_shard, videos, moments, shards)
-        return told(f"rows in {shards} shards", videos, moments, lambda: _digests(videos, rows()))
+        return tell_once(f"rows in {shards} shards", videos, moments, lambda: _digests(videos, rows()))
     # The moments file is an input of the shards' jobs.
     subject = f"videos in {shards} shards, published: {source.published}"
-    return told(
+    return tell_once(
         subject, videos, None, lambda: _digests(videos, _videos_by_shard(videos, shards, published=source.published))
     )
 
@@ -182,7 +182,7 @@ def _scenes(videos: str, shards: int, published: bool) -> list[str]:
 
 def _digests(videos: str, by_shard: Iterable[tuple[str, list[str]]]) -> list[str]:
     """A digest for each shard, of what is given for its rows and of the state of each of its videos."""
-    states, digests = video_states().among(listed(videos)), []
+    states, digests = video_states().among(list_videos(videos)), []
     for rows, paths in by_shard:
         text = "\n".join([rows, *map(states.of, paths)])
         digests.append(hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16])
@@ -194,7 +194,7 @@ def _videos_by_shard(videos: str, shards: int, published: bool) -> list[tuple[st
     """For each shard the paths of the videos that belong to it, by their id or by their published name; no rows."""
     by_shard: list[tuple[str, list[str]]] = [("", []) for _ in range(shards)]
     try:
-        folder = VideoFolder(videos, listed=listed(videos).files)
+        folder = VideoFolder(videos, listed=list_videos(videos).files)
     except InputError:  # the job says so
         return by_shard
     for video, path in folder.files.items():

@@ -117,7 +117,7 @@ class VideoFolder:
         return {video: Path(file) for video, file in self.files.items()}
 
     @cached_property
-    def _alike(self) -> dict[str, set[str]]:
+    def _ids_by_spelling(self) -> dict[str, set[str]]:
         """Ids by the names that lead to them, in one spelling."""
         alike: dict[str, set[str]] = {}
         for names in (self._ids, self._by_stem):
@@ -161,7 +161,7 @@ class VideoFolder:
             return self._resolved[name]
         if asked in self._ambiguous:
             raise NameRefused("ambiguous-video", f"{' and '.join(self._ambiguous[asked])} both match; give the ending")
-        alike = self._alike.get(_spelling(asked), set())
+        alike = self._ids_by_spelling.get(_spelling(asked), set())
         if len(alike) > 1:
             raise NameRefused("ambiguous-video", "several videos have this name, in other Unicode forms; rename one")
         if alike:

@@ -126,10 +126,10 @@ def place_group(rng: random.Random, group: Group, seconds: float, target: str) -
     sideways = direction in ("left", "right")
     offsets = tuple((0.0, step) if sideways else (step, 0.0) for step in steps)
     placed = Placed(path, size, direction, group.speed, offsets)
-    return _with_target(rng, placed, group.shape, target) if motion == "meets" else _moved_into_view(rng, placed)
+    return _add_target(rng, placed, group.shape, target) if motion == "meets" else _move_into_view(rng, placed)
 
 
-def _moved_into_view(rng: random.Random, placed: Placed, extra: tuple[float, float, float, float] = (0, 0, 0, 0)):
+def _move_into_view(rng: random.Random, placed: Placed, extra: tuple[float, float, float, float] = (0, 0, 0, 0)):
     """Shift the path (which starts at the origin) to a random place in view, together with the box `extra`."""
     box = swept_box(placed)
     left, top = min(box[0], extra[0]), min(box[1], extra[1])
@@ -142,7 +142,7 @@ def _moved_into_view(rng: random.Random, placed: Placed, extra: tuple[float, flo
     return replace(placed, path=replace(placed.path, x=x, y=y))
 
 
-def _with_target(rng: random.Random, placed: Placed, shape: str, target: str) -> Placed | None:
+def _add_target(rng: random.Random, placed: Placed, shape: str, target: str) -> Placed | None:
     radius = rng.uniform(*BYSTANDER_RADII)
     path = placed.path
     direction = str(placed.direction)  # what meets something has one
@@ -151,5 +151,5 @@ def _with_target(rng: random.Random, placed: Placed, shape: str, target: str) ->
     distance = travelled + contact_distance(shape, path.radius, target, radius, direction)
     middle, reach = (dx * distance, dy * distance), REACH * radius
     extra = (middle[0] - reach, middle[1] - reach, middle[0] + reach, middle[1] + reach)
-    moved = _moved_into_view(rng, placed, extra)
+    moved = _move_into_view(rng, placed, extra)
     return moved and replace(moved, target=(moved.path.x + middle[0], moved.path.y + middle[1], radius))

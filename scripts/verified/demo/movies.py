@@ -75,7 +75,7 @@ def _describe_movie(events: list[dict], seconds: int, other_cut: bool, seed: int
     random = generator(seed, "longform track", name)
     movie_sound = _sound(random, seconds)
     delay = int(random.integers(-MOST_DELAY * TRACK_RATE, MOST_DELAY * TRACK_RATE + 1))
-    described = _moved(movie_sound, delay)
+    described = _delay(movie_sound, delay)
     if other_cut:
         middle = len(described) // 2
         inserted = _sound(random, INSERTED)
@@ -121,7 +121,7 @@ def _sound(random: np.random.Generator, seconds: float) -> np.ndarray:
     return 0.25 * loud * (0.3 * noise + dull)
 
 
-def _moved(samples: np.ndarray, delay: int) -> np.ndarray:
+def _delay(samples: np.ndarray, delay: int) -> np.ndarray:
     """The samples `delay` later, with silence in front; earlier where negative, the beginning cut off."""
     return np.concatenate([np.zeros(delay), samples]) if delay >= 0 else samples[-delay:].copy()
 

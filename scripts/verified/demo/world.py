@@ -148,9 +148,9 @@ def _draw_placed(rng: random.Random, most_frames: int, fps: int) -> tuple[str, s
     shortest, longest = round(SHORTEST_SECONDS * fps), round(LONGEST_SECONDS * fps)
     while True:
         shape, target = rng.sample(SHAPES, 2)
-        motion = _weighted(rng, MOTION_WEIGHTS)
+        motion = _draw_weighted(rng, MOTION_WEIGHTS)
         direction, speed = draw_direction(rng, motion)
-        count = 1 if motion == "meets" else _weighted(rng, COUNT_WEIGHTS)
+        count = 1 if motion == "meets" else _draw_weighted(rng, COUNT_WEIGHTS)
         if motion in ("grows", "shrinks"):
             count = min(count, 2)
         size = "small" if count == 3 else rng.choice(("small", "large"))
@@ -182,7 +182,7 @@ def _draw_cuts(rng: random.Random, first: int, last: int, fps: int, motion: str)
     distance = max(1, round(0.75 * fps))
     fixed = [first, last] + ([(first + last) // 2] if motion in ("appears", "vanishes") else [])
     cuts = []
-    for _ in range(_weighted(rng, {0: 55, 1: 30, 2: 15})):
+    for _ in range(_draw_weighted(rng, {0: 55, 1: 30, 2: 15})):
         free = [f for f in range(first, last) if all(abs(f - other) >= distance for other in fixed + cuts)]
         if free:
             cuts.append(rng.choice(free))
@@ -208,7 +208,7 @@ def _colours_seen_on(backgrounds: set[str]) -> list[str]:
     return [colour for colour in COLOURS if not any((colour, background) in HIDDEN for background in backgrounds)]
 
 
-def _weighted(rng: random.Random, weights: dict):
+def _draw_weighted(rng: random.Random, weights: dict):
     return rng.choices(tuple(weights), tuple(weights.values()))[0]
 
 

@@ -10,7 +10,7 @@ from verified.evaluator.architecture import Architecture, from_header
 from verified.evaluator.model import NoiseEvaluator
 from verified.nn.checkpoint import Form, load, load_facts, misfit, save
 from verified.nn.skip_init import skip_init
-from verified.runtime.shipped import as_on_card
+from verified.runtime.shipped import check_card
 
 FORM = Form("evaluator", 1, "train the evaluator again; a .pth file of UMT is converted by: verified import umt FILE")
 TABLE = "text.embeddings.word_embeddings.weight"
@@ -48,10 +48,10 @@ def load_checkpoint(path: str | Path, wanted: Architecture | None = None) -> Noi
     wanted: the architecture of the config; frames and image size may differ where no tensor depends on them (UMT's
     stem), anything else is an error. Raises InputError that names the first missing, unknown or misshapen tensor.
     """
-    as_on_card(path, SHIPPED)
+    check_card(path, SHIPPED)
     stored_size, _ = read_header(path)
     size = wanted or stored_size
-    tensors = _spread(load(path, FORM)[0], size.vocabulary, path)
+    tensors = _expand(load(path, FORM)[0], size.vocabulary, path)
     try:
         with skip_init():
             expected = {name: tensor.shape for name, tensor in NoiseEvaluator(size).state_dict().items()}
@@ -69,7 +69,7 @@ def load_checkpoint(path: str | Path, wanted: Architecture | None = None) -> Noi
     return model
 
 
-def _spread(tensors: dict[str, torch.Tensor], vocabulary: int, path: str | Path) -> dict[str, torch.Tensor]:
+def _expand(tensors: dict[str, torch.Tensor], vocabulary: int, path: str | Path) -> dict[str, torch.Tensor]:
     """The tensors of a compact checkpoint as the network holds them; those of any other as they are."""
     if WORDS not in tensors or TABLE not in tensors:
         return tensors

@@ -24,7 +24,7 @@ RATE = 10
 """Frames per second that a stream claims; nothing depends on it."""
 
 
-def encoded(frames: np.ndarray) -> bytes:
+def encode_frames(frames: np.ndarray) -> bytes:
     """uint8 RGB [n, H, W, 3] (H and W even) as one H.264 stream in which each frame is coded from the one before it.
 
     One thread and plain C: more threads and x264's assembler paths change the bytes.
@@ -44,8 +44,8 @@ def encoded(frames: np.ndarray) -> bytes:
     return b"".join(bytes(packet) for packet in packets)
 
 
-def decoded(stream: bytes) -> np.ndarray:
-    """The frames of `encoded`, uint8 RGB [n, H, W, 3], except for coding losses."""
+def decode_frames(stream: bytes) -> np.ndarray:
+    """The frames that `encode_frames` took, uint8 RGB [n, H, W, 3], except for coding losses."""
     coder = av.CodecContext.create("h264", "r")
     coder.thread_count = 1
     packets = [*coder.parse(stream), *coder.parse(b""), None]
@@ -70,7 +70,7 @@ class CodedClips:
 
     def __getitem__(self, row: int) -> np.ndarray:
         start, size = self.streams[row]
-        return decoded(self.bytes[start : start + size].tobytes())
+        return decode_frames(self.bytes[start : start + size].tobytes())
 
 
 def open_clips(path: str | Path, index: Sequence[dict]) -> np.ndarray | CodedClips:
@@ -168,7 +168,7 @@ def _writer(
     with path.open("wb") as file:
 
         def write_stream(row: int, frames: np.ndarray) -> dict:
-            stream = encoded(frames)
+            stream = encode_frames(frames)
             start = file.tell()
             file.write(stream)
             return {"stream": [start, len(stream)]}

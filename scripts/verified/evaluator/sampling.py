@@ -20,7 +20,7 @@ def middle_frames(clip: np.ndarray, frames: int) -> np.ndarray:
     return clip[frames_per_interval // 2 :: frames_per_interval]
 
 
-def drawn_frames(clip: np.ndarray, frames: int, generator: np.random.Generator) -> np.ndarray:
+def draw_frames(clip: np.ndarray, frames: int, generator: np.random.Generator) -> np.ndarray:
     """[frames·k, H, W, 3] → [frames, H, W, 3]: one of each interval at random, as UMT samples in training."""
     frames_per_interval = len(clip) // frames
     return clip[np.arange(frames) * frames_per_interval + generator.integers(0, frames_per_interval, frames)]
@@ -47,7 +47,7 @@ def random_part(
     return slice(top, top + rows), slice(left, left + columns)
 
 
-def resized(frames: np.ndarray, size: int) -> np.ndarray:
+def resize(frames: np.ndarray, size: int) -> np.ndarray:
     """uint8 [T, H, W, 3] → uint8 [T, size, size, 3], bicubic, proportions not kept (as UMT does); always a copy."""
     if frames.shape[1:3] == (size, size):
         return np.array(frames)
@@ -60,13 +60,13 @@ def training_view(
     clip: np.ndarray, frames: int, size: int, share: tuple[float, float] | None, generator: np.random.Generator
 ) -> np.ndarray:
     """[frames·k, H, W, 3] → [frames, size, size, 3]: drawn frames, all cut to the same random part (None: to none)."""
-    drawn = drawn_frames(clip, frames, generator)
+    drawn = draw_frames(clip, frames, generator)
     if share:
         rows, columns = random_part(drawn.shape[1], drawn.shape[2], share, generator)
         drawn = drawn[:, rows, columns]
-    return resized(drawn, size)
+    return resize(drawn, size)
 
 
 def scoring_view(clip: np.ndarray, frames: int, size: int) -> np.ndarray:
     """[frames·k, H, W, 3] → [frames, size, size, 3]: the middle frames, whole."""
-    return resized(middle_frames(clip, frames), size)
+    return resize(middle_frames(clip, frames), size)

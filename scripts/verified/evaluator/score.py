@@ -8,7 +8,7 @@ from verified.evaluator.clips import CodedClips
 from verified.evaluator.model import NoiseEvaluator, confidence, similarity
 from verified.evaluator.sampling import scoring_view
 from verified.evaluator.tokens import encode
-from verified.evaluator.vision import normalised
+from verified.evaluator.vision import normalise
 from verified.io.fig import TYPES
 from verified.nn.linear import through_onednn
 from verified.nn.precision import computing
@@ -27,7 +27,7 @@ def moment_readings(
     ids, mask, truncated = encode(captions)
     ids, mask = ids.to(frames.device), mask.to(frames.device)
     with computing(frames.device, precision):
-        tokens, clip = model.encode_video(normalised(frames[None]))
+        tokens, clip = model.encode_video(normalise(frames[None]))
         states, texts = model.encode_text(ids, mask)
         logits = model.match(states, mask, model.fusion.memory(tokens))
     return {**confidence(logits.float()), "similarity": similarity(clip, texts)[0]}, truncated

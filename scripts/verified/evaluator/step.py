@@ -9,7 +9,7 @@ from verified.evaluator.losses import contrastive_loss, draw_negatives, matching
 from verified.evaluator.model import TEMPERATURE_RANGE, NoiseEvaluator, confidence, similarity
 from verified.evaluator.processes import gather, processes, share, total
 from verified.evaluator.text import select_videos
-from verified.evaluator.vision import normalised
+from verified.evaluator.vision import normalise
 
 ROLES = ("caption", "positive", "static", "dynamic")
 
@@ -50,7 +50,7 @@ class TrainingStep(nn.Module):
         DistributedDataParallel averages gradients, so the objective is scaled such that the average is Equation 11's
         gradient. Where no rewritten positive exists, q takes its place, and Equation 11 becomes λ_c l_c + λ_m l_m.
         """
-        tokens, videos = self.model.encode_video(normalised(batch.frames))
+        tokens, videos = self.model.encode_video(normalise(batch.frames))
         return self.losses(batch, tokens, videos)
 
     def losses(self, batch: Batch, tokens: Tensor, videos: Tensor) -> tuple[Tensor, dict[str, Tensor]]:

@@ -62,7 +62,7 @@ class FusionLayer(BertLayer):
     def memory(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
         """Video tokens [V, N, video width] → keys and values [V, heads, N, width / heads]."""
         attention = self.crossattention.self
-        key, value = attention.by_head(attention.key(tokens)), attention.by_head(attention.value(tokens))
+        key, value = attention.split_heads(attention.key(tokens)), attention.split_heads(attention.value(tokens))
         if self.may_read_nothing:
             key, value = (nn.functional.pad(one, (0, 0, 0, 1)) for one in (key, value))
         return key, value
@@ -82,7 +82,7 @@ class FusionLayer(BertLayer):
             query.transpose(1, 2), memory_key, memory_value, dropout_p=attention.dropout.p if self.training else 0.0
         )
         read = read.transpose(1, 2).reshape(pairs, length, width)
-        return self.fed_forward(self.crossattention.output(read, states))
+        return self.feed_forward(self.crossattention.output(read, states))
 
 
 class FusionEncoder(nn.Module):

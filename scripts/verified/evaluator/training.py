@@ -12,7 +12,7 @@ from verified.io.jsonl import Row
 from verified.nn import training
 from verified.nn.optimisers import cosine_multiplier, one_dimensional, parameter_groups
 from verified.nn.training_state import Reached, TrainingState
-from verified.runtime.prefetch import ahead
+from verified.runtime.prefetch import prefetch
 from verified.runtime.seeds import derive_seed
 
 WEIGHT_DECAY = 0.02
@@ -78,7 +78,7 @@ def train(
         steps=schedule.steps,
         rate=rate,
         # Clips are decoded while the network computes.
-        batches=lambda first: ahead([batch_of(number)] for number in range(first, schedule.steps)),
+        batches=lambda first: prefetch([batch_of(number)] for number in range(first, schedule.steps)),
         losses=losses,
         row=row,
         clip_norm=schedule.largest_gradient,

@@ -200,7 +200,7 @@ def ablate(
     for variant, path in checkpoints.items():
         model = load_checkpoint(path)
         for dataset in datasets:
-            for name, graded in _graded(dataset, captions.get(dataset["name"])).items():
+            for name, graded in _captions_to_grade(dataset, captions.get(dataset["name"])).items():
                 indices = [read_jsonl(file) for file in dataset["indices"]]
                 clips = [open_clips(file, index) for file, index in zip(dataset["clips"], indices)]
                 with_clips, values = confidences(model, graded, clips, indices, device, precision)
@@ -210,7 +210,7 @@ def ablate(
     write_json(output, rows)
 
 
-def _graded(dataset: dict, truth: dict | None) -> dict[str, list]:
+def _captions_to_grade(dataset: dict, truth: dict | None) -> dict[str, list]:
     perturbations = [row for file in dataset["perturbations"] for row in read_jsonl(file)]
     sets = {"perturbations": unseen_perturbations(perturbations)}
     if truth:

@@ -67,10 +67,10 @@ class VideoLayer(nn.Module):
         self.layernorm_before = nn.LayerNorm(width, eps=1e-6)
         self.layernorm_after = nn.LayerNorm(width, eps=1e-6)
 
-    def attended(self, tokens: Tensor) -> Tensor:
+    def attend(self, tokens: Tensor) -> Tensor:
         """The first branch; [B, N, width] → [B, N, width]."""
         return self.attention(self.layernorm_before(tokens))
 
-    def fed_forward(self, tokens: Tensor) -> Tensor:
+    def feed_forward(self, tokens: Tensor) -> Tensor:
         """The second branch; [B, N, width] → [B, N, width]."""
         return self.output(gelu(self.intermediate(self.layernorm_after(tokens))))

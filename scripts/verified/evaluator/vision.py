@@ -14,7 +14,7 @@ MEAN = (0.485, 0.456, 0.406)
 DEVIATION = (0.229, 0.224, 0.225)
 
 
-def normalised(frames: Tensor) -> Tensor:
+def normalise(frames: Tensor) -> Tensor:
     """uint8 [B, T, H, W, 3] RGB → float32 [B, T, 3, H, W], by ImageNet's mean and standard deviation."""
     mean = torch.tensor(MEAN, device=frames.device) * 255
     deviation = torch.tensor(DEVIATION, device=frames.device) * 255
@@ -80,8 +80,8 @@ class VideoEncoder(nn.Module):
 
     def _block(self, layer: VideoLayer, tokens: Tensor, rate: float) -> Tensor:
         """One layer with stochastic depth on both branches."""
-        tokens = tokens + self._drop(layer.attended(tokens), rate)
-        return tokens + self._drop(layer.fed_forward(tokens), rate)
+        tokens = tokens + self._drop(layer.attend(tokens), rate)
+        return tokens + self._drop(layer.feed_forward(tokens), rate)
 
     def _drop(self, branch: Tensor, rate: float) -> Tensor:
         if not self.training or rate == 0:

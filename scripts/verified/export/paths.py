@@ -15,7 +15,7 @@ def export_inputs(settings: Config) -> Callable[[object], dict[str, list[str]]]:
 
     def inputs(wildcards) -> dict[str, list[str]]:
         files = {"annotations": annotations(wildcards)}
-        if with_media(settings, wildcards):
+        if has_media(settings, wildcards):
             folder = f"results/{wildcards.dataset}"
             files["videos"] = [outputs.videos(folder)]
             files["keyframes"] = outputs.keyframes(folder, settings.shards)
@@ -24,7 +24,7 @@ def export_inputs(settings: Config) -> Callable[[object], dict[str, list[str]]]:
     return inputs
 
 
-def with_media(settings: Config, wildcards) -> bool:
+def has_media(settings: Config, wildcards) -> bool:
     """Whether the folder of ``wildcards.form`` gets media: asked for, possible, and a place for them."""
     here = dataset_of(settings, wildcards).source.annotated_here
     return settings.export.media and here and wildcards.form == "webdataset"
@@ -49,7 +49,7 @@ def export_facts(settings: Config) -> Callable[[object], dict]:
             "about": about,
             "splits": annotation_splits(settings, key_of(wildcards.dataset)),
             **(cutting if wildcards.form == "webdataset" else {}),
-            "media": with_media(settings, wildcards),
+            "media": has_media(settings, wildcards),
             "reviewer_names": settings.export.reviewer_names,
         }
 

@@ -36,8 +36,8 @@ class GridConv:
         random = torch.Generator().manual_seed(derive_seed(0, "grid-conv"))
         self._palette = _palette()
         self._gradients = _gradients()
-        self._forms = _without_mean(torch.randn(32, ORIENTATIONS, 7, 7, generator=random))
-        self._textures = _without_mean(torch.randn(16, 3, 5, 5, generator=random))
+        self._forms = _subtract_mean(torch.randn(32, ORIENTATIONS, 7, 7, generator=random))
+        self._textures = _subtract_mean(torch.randn(16, 3, 5, 5, generator=random))
         angles = 2 * math.pi * torch.arange(ORIENTATIONS) / ORIENTATIONS
         self._turns = torch.stack([angles.cos(), angles.sin()], dim=1)[:, :, None, None]
 
@@ -101,6 +101,6 @@ def _gradients() -> torch.Tensor:
     return torch.tensor(np.array([[-x * bell], [-y * bell]]) / np.abs(x * bell).sum(), dtype=torch.float32)
 
 
-def _without_mean(weights: torch.Tensor) -> torch.Tensor:
+def _subtract_mean(weights: torch.Tensor) -> torch.Tensor:
     """Filters that answer to structure, not to a constant."""
     return weights - weights.mean((1, 2, 3), keepdim=True)

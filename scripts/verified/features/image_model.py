@@ -8,7 +8,7 @@ import torch
 from verified.demo.pretrained.paths import SHIPPED
 from verified.errors import InputError
 from verified.nn.precision import computing
-from verified.runtime.shipped import as_on_card
+from verified.runtime.shipped import check_card
 
 MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 """Of ImageNet's pixels, by which the weights of such models expect their input scaled."""
@@ -27,7 +27,7 @@ class ImageModel:
         from transformers import AutoConfig, AutoModel
 
         if Path(name).is_dir():
-            as_on_card(name, SHIPPED)
+            check_card(name, SHIPPED)
         try:
             config = AutoConfig.from_pretrained(name)
             if hasattr(config, "text_config"):

@@ -44,7 +44,7 @@ def inspect_features(path: str | os.PathLike, videos: str | os.PathLike | None =
         problems["no data set can be read"] = [str(path)]
     if videos is not None:
         _compare(lengths, _videos(videos), file.attributes, problems)
-    return lines, [_worded(kind, keys) for kind, keys in problems.items()]
+    return lines, [_describe_keys(kind, keys) for kind, keys in problems.items()]
 
 
 def _unsound(features: np.ndarray, dim: int | None) -> list[str]:
@@ -87,6 +87,6 @@ def _videos(path: str | os.PathLike) -> list[dict]:
     return rows
 
 
-def _worded(kind: str, keys: list[str]) -> str:
+def _describe_keys(kind: str, keys: list[str]) -> str:
     more = f" and {len(keys) - SHOWN} more" if len(keys) > SHOWN else ""
     return f"{kind}: {', '.join(keys[:SHOWN])}{more}"

@@ -21,7 +21,7 @@ from verified.nn import mini_lm
 from verified.nn.modules import channels_last
 from verified.nn.precision import computing
 from verified.nn.sentences import encode
-from verified.runtime.shipped import CARD, as_on_card
+from verified.runtime.shipped import CARD, check_card
 
 SHIPPED = Path(__file__).with_name("weights")
 VECTORS = SHIPPED / "class-vectors.npy"
@@ -71,7 +71,7 @@ class PackagedJoint:
         """Features of `packaged` [N, 1280] → [N, 384]."""
         weight, bias = _classes()
         shares = class_shares(features.astype(np.float32) @ weight.T + bias)
-        return _scaled(shares @ class_vectors() - class_vectors().mean(axis=0))
+        return _scale(shares @ class_vectors() - class_vectors().mean(axis=0))
 
     def sentences(self, texts: list[str]) -> list[tuple[np.ndarray, np.ndarray]]:
         """(tokens [L, 384], sentence [384]) per text, float32: the sentence encoder's last states of all its tokens,
@@ -81,8 +81,8 @@ class PackagedJoint:
         with torch.inference_mode():
             states = network(ids, mask).numpy()
         shared = class_vectors().mean(axis=0)
-        whole = _scaled(encode(texts, threads=torch.get_num_threads()) - shared)
-        return [(_scaled(states[row, :length]), whole[row]) for row, length in enumerate(mask.sum(1).tolist())]
+        whole = _scale(encode(texts, threads=torch.get_num_threads()) - shared)
+        return [(_scale(states[row, :length]), whole[row]) for row, length in enumerate(mask.sum(1).tolist())]
 
 
 def class_shares(logits: np.ndarray) -> np.ndarray:
@@ -91,7 +91,7 @@ def class_shares(logits: np.ndarray) -> np.ndarray:
     return shares / shares.sum(axis=1, keepdims=True)
 
 
-def _scaled(vectors: np.ndarray) -> np.ndarray:
+def _scale(vectors: np.ndarray) -> np.ndarray:
     lengths = np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), 1e-9)
     return (vectors / lengths * vectors.shape[-1] ** 0.5).astype(np.float32)
 
@@ -111,7 +111,7 @@ def _classes() -> tuple[np.ndarray, np.ndarray]:
 @cache
 def class_vectors() -> np.ndarray:
     """Sentence vectors of the names of the classes, float32 [1000, 384]. Raises InputError for others than shipped."""
-    as_on_card(VECTORS, SHIPPED)
+    check_card(VECTORS, SHIPPED)
     return np.load(VECTORS).astype(np.float32)
 
 

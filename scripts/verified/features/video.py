@@ -10,7 +10,7 @@ from verified.config.features import VideoFeatures
 from verified.features.backbones import Backbone, load_backbone
 from verified.io.hdf5 import write_features
 from verified.io.video import VideoError, iterate_frames
-from verified.runtime.prefetch import ahead
+from verified.runtime.prefetch import prefetch
 from verified.runtime.progress import Progress
 
 log = logging.getLogger("verified")
@@ -60,7 +60,7 @@ def encode_videos(
     """
     progress = Progress("video features", len(videos), "videos")
     open_clips: dict[str, list[np.ndarray]] = {}
-    for frames, clip_keys, finished in ahead(_batches(videos, backbone, fps, clip_seconds, batch, failed)):
+    for frames, clip_keys, finished in prefetch(_batches(videos, backbone, fps, clip_seconds, batch, failed)):
         if clip_keys:
             for (video, clip), feature in zip(clip_keys, backbone(np.stack(frames)), strict=True):
                 clips = open_clips.setdefault(video, [])

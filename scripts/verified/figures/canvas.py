@@ -11,7 +11,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
-from verified.figures.text import line_height, width_of, wrapped
+from verified.figures.text import line_height, width_of, wrap
 from verified.io.files import atomic_path
 
 COLOURS = {
@@ -67,7 +67,7 @@ def drawing(paths: Iterable[str | os.PathLike], width: float, height: float, pla
 
 def draw_note(paths: Iterable[str | os.PathLike], text: str) -> None:
     """A line of text on a sheet no larger than it: what is there instead, where there is nothing to plot."""
-    lines = wrapped(text, NOTE_WIDTH, NOTE_SIZE)
+    lines = wrap(text, NOTE_WIDTH, NOTE_SIZE)
     height = line_height(NOTE_SIZE) * len(lines) + 2 * NOTE_EDGE
     width = max(width_of(line, NOTE_SIZE) for line in lines) + 2 * NOTE_EDGE
     with drawing(paths, width, height, placed=True) as figure:

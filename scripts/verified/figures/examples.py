@@ -56,7 +56,7 @@ def first_with_rows(paths: Sequence[str | os.PathLike]) -> tuple[list[dict], str
     raise InputError("no split has an annotation to draw", file=paths[0], remedy="see annotations/counts.json")
 
 
-def by_moment(rows: list[dict]) -> dict[int, list[dict]]:
+def group_by_moment(rows: list[dict]) -> dict[int, list[dict]]:
     """Rows grouped by their moment."""
     groups = defaultdict(list)
     for row in rows:
@@ -115,7 +115,7 @@ def widest_gaps(annotations: list[dict], scores: Mapping[int, list[dict]]) -> li
     """Moments of different videos whose best and worst candidates lie furthest apart."""
 
     def gap(row: dict) -> float:
-        values = [entry["score"] for entry in ranked(scores[row["desc_id"]])]
+        values = [entry["score"] for entry in rank_candidates(scores[row["desc_id"]])]
         return max(values) - min(values) if values else -1.0
 
     picks = {}
@@ -124,7 +124,7 @@ def widest_gaps(annotations: list[dict], scores: Mapping[int, list[dict]]) -> li
     return list(picks.values())[:EXAMPLES]
 
 
-def ranked(scores: list[dict]) -> list[dict]:
+def rank_candidates(scores: list[dict]) -> list[dict]:
     """Scored candidates, best first; those without a score are left out."""
     return sorted((entry for entry in scores if finite(entry["score"])), key=lambda entry: -entry["score"])
 
@@ -146,7 +146,7 @@ def task(rows: list[dict], frames: Frames, material: Material) -> list[MomentRow
 
 
 def _candidates(line: MomentRow, row: dict, material: Material) -> None:
-    for entry in ranked(material.scores[row["desc_id"]]):
+    for entry in rank_candidates(material.scores[row["desc_id"]]):
         is_chosen = (entry["type"], entry["caption"]) == (row["fig_desc_type"], row["fig_desc"])
         mark = "chosen " if is_chosen else ""
         line.add(f"{mark}{entry['type']} {entry['score']:.2f}: {entry['caption']}", entry["type"], is_chosen)
@@ -160,7 +160,7 @@ def annotations(rows: list[dict], frames: Frames, material: Material) -> list[Mo
         score = row.get("fig_desc_score")
         kind = row["fig_desc_type"]
         line.add(f"{kind}, chosen{'' if score is None else f' ({score:.2f})'}: {row['fig_desc']}", kind, bold=True)
-        of_other_type = [entry for entry in ranked(material.scores[row["desc_id"]]) if entry["type"] != kind]
+        of_other_type = [entry for entry in rank_candidates(material.scores[row["desc_id"]]) if entry["type"] != kind]
         if of_other_type:
             best = of_other_type[0]
             line.add(f"best of {best['type']} ({best['score']:.2f}): {best['caption']}", best["type"])

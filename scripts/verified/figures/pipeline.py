@@ -7,9 +7,9 @@ from typing import Any
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
 from verified.figures.canvas import COLOURS, drawing, literal
-from verified.figures.examples import Frames, Material, ranked
+from verified.figures.examples import Frames, Material, rank_candidates
 from verified.figures.rows import add_picture
-from verified.figures.text import fitted, line_height
+from verified.figures.text import fit_text, line_height
 from verified.io.fig import TYPES
 
 SLIDE = (12.8, 7.2)
@@ -88,7 +88,7 @@ def _lines(row: dict, material: Material) -> dict[str, list[Line]]:
             entry["type"],
             (entry["type"], entry["caption"]) == selected_caption,
         )
-        for entry in ranked(material.scores[ident])
+        for entry in rank_candidates(material.scores[ident])
     ]
     return {
         "statics": described + captions["statics"],
@@ -109,7 +109,7 @@ def _box(figure, box: tuple, head: str) -> None:
     }
     patch = FancyBboxPatch(corner, width / across, height / up, zorder=-1, transform=figure.transFigure, **look)
     figure.add_artist(patch)
-    text, size = fitted(head, width - 2 * PAD, HEAD, (11.0, 10.0, 9.0, 8.0), bold=True)
+    text, size = fit_text(head, width - 2 * PAD, HEAD, (11.0, 10.0, 9.0, 8.0), bold=True)
     figure.text((left + PAD) / across, (bottom + height - PAD) / up, text, size=size, weight="bold", va="top")
 
 
@@ -147,13 +147,13 @@ def _write(figure, lines: list[Line], box: tuple) -> None:
     inside = (width - 2 * PAD, height - 2 * PAD)
     texts = [(literal(text).replace(r"\$", "$"), colour, bold) for text, colour, bold in lines]
     for size in SIZES:
-        blocks = [fitted(text, inside[0], inside[1], (size,), bold)[0] for text, _, bold in texts]
+        blocks = [fit_text(text, inside[0], inside[1], (size,), bold)[0] for text, _, bold in texts]
         needed = sum(line_height(size) * (block.count("\n") + 1) + 0.05 for block in blocks)
         if needed <= inside[1]:
             break
     else:
         share = inside[1] / max(1, len(texts)) - 0.05
-        blocks = [fitted(text, inside[0], share, (size,), bold)[0] for text, _, bold in texts]
+        blocks = [fit_text(text, inside[0], share, (size,), bold)[0] for text, _, bold in texts]
     top = bottom + height - PAD
     for block, (_, colour, bold) in zip(blocks, texts):
         figure.text(

@@ -11,7 +11,7 @@ from verified.benchmark.lists import NO_VIDEO, Lists
 from verified.benchmark.nms import suppress
 from verified.benchmark.tiou import tiou
 from verified.figures.canvas import COLOURS, drawing, literal
-from verified.figures.text import wrapped
+from verified.figures.text import wrap
 from verified.io.video.decode import frame_array, open_video
 from verified.runtime.seeds import generator
 
@@ -103,7 +103,7 @@ def draw_predictions(
     rows = max(1, *map(len, ranked.values()))
     width = 4.6 * len(ranked)
     start, end = query["time"]
-    asked = wrapped("Query: " + literal(query["fig_desc"]).replace(r"\$", "$"), width - 0.4, 10)
+    asked = wrap("Query: " + literal(query["fig_desc"]).replace(r"\$", "$"), width - 0.4, 10)
     answer = f"(answer: {query['video']}, {start:g}–{end:g} s)"
     with drawing(paths, width, 1.2 * rows + 0.55 + 0.2 * (len(asked) + 1)) as figure:
         figure.suptitle("\n".join(map(literal, [*asked, answer])), fontsize=10)

@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 from PIL import Image
 
 from verified.figures.canvas import COLOURS, drawing, literal
-from verified.figures.text import line_height, wrapped
+from verified.figures.text import line_height, wrap
 from verified.io.archive import open_member
 
 FRAME = 0.95
@@ -38,7 +38,7 @@ class MomentRow:
     def add(self, text: str, colour: str = "none", bold: bool = False) -> None:
         """One line more; long ones are broken where they would leave the column."""
         printable = literal(text).replace(r"\$", "$")
-        for line in wrapped(printable, TEXT, SIZE, bold, indent="    "):
+        for line in wrap(printable, TEXT, SIZE, bold, indent="    "):
             self.lines.append((literal(line), colour, bold))
 
     @property

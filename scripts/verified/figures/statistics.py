@@ -102,7 +102,7 @@ def _nearest(axis, values: dict) -> None:
     axis.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1))
 
 
-def _without_scores(values: dict) -> str:
+def _note_on_missing_scores(values: dict) -> str:
     return "" if values["scores"] else f"None of the {values['captions']:,} captions has a score."
 
 
@@ -112,5 +112,5 @@ def _one_coarse_caption(values: dict) -> str:
     return f"All {values['captions']:,} moments share one coarse caption: there is no distance to another."
 
 
-NOTHING = {confidence: _without_scores, clusters: _one_coarse_caption}
+NOTHING = {confidence: _note_on_missing_scores, clusters: _one_coarse_caption}
 """Functions that say, of the values of a picture, why there is nothing to plot; "" where there is something."""

@@ -16,7 +16,7 @@ def width_of(text: str, size: float, bold: bool = False) -> float:
     return text_to_path.get_text_width_height_descent(text, font, ismath=False)[0] / POINTS
 
 
-def wrapped(text: str, width: float, size: float, bold: bool = False, indent: str = "") -> list[str]:
+def wrap(text: str, width: float, size: float, bold: bool = False, indent: str = "") -> list[str]:
     """The text in lines of at most `width` inches; later ones begin with `indent`. A word too long is divided."""
     lines, line = [], ""
     words = text.split()
@@ -37,13 +37,13 @@ def wrapped(text: str, width: float, size: float, bold: bool = False, indent: st
     return [*lines, line] if line.strip() or not lines else lines
 
 
-def fitted(text: str, width: float, height: float, sizes: tuple[float, ...], bold: bool = False) -> tuple[str, float]:
+def fit_text(text: str, width: float, height: float, sizes: tuple[float, ...], bold: bool = False) -> tuple[str, float]:
     """(lines, size): the first of `sizes`, in points, at which the text fits into a box in inches.
 
     Where none does, the smallest, with an ellipsis for what is left.
     """
     for size in sizes:
-        lines = wrapped(text, width, size, bold)
+        lines = wrap(text, width, size, bold)
         if len(lines) * line_height(size) <= height:
             return "\n".join(lines), size
     room = max(1, int(height / line_height(size)))

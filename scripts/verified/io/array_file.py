@@ -25,7 +25,7 @@ def read_array(path: str | os.PathLike[str], dimensions: int | None = None, reme
     except Exception as error:  # numpy's parser fails in many ways over a crafted header
         raise _refusal(path, error, "npy", remedy) from None
     loaded: np.ndarray = array  # pyright: ignore[reportUnknownVariableType] (of any kind so far)
-    return _of_kind(loaded, NUMBERS, path, "it", dimensions, remedy)
+    return _check_kind(loaded, NUMBERS, path, "it", dimensions, remedy)
 
 
 def read_arrays(path: str | os.PathLike[str], remedy: str | None = None) -> dict[str, np.ndarray]:
@@ -40,7 +40,7 @@ def read_arrays(path: str | os.PathLike[str], remedy: str | None = None) -> dict
         raise
     except Exception as error:  # numpy's parser fails in many ways over a crafted header
         raise _refusal(path, error, "npz", remedy) from None
-    return {name: _of_kind(array, NUMBERS + TEXTS, path, repr(name), None, remedy) for name, array in arrays.items()}
+    return {name: _check_kind(array, NUMBERS + TEXTS, path, repr(name), None, remedy) for name, array in arrays.items()}
 
 
 def _refusal(path: Path, error: Exception, kind: str, remedy: str | None) -> InputError:
@@ -52,7 +52,7 @@ def _refusal(path: Path, error: Exception, kind: str, remedy: str | None) -> Inp
     return InputError(f"damaged, or no .{kind} file: {detail}", file=path, remedy=remedy or "fetch or write it again")
 
 
-def _of_kind(
+def _check_kind(
     array: np.ndarray, kinds: str, path: Path, name: str, dimensions: int | None, remedy: str | None
 ) -> np.ndarray:
     if array.dtype.kind not in kinds or (array.dtype.itemsize > 8 and array.dtype.kind != "U"):

@@ -100,7 +100,7 @@ class FeatureFile:
         self._file: h5py.File | None = None
         self._owner: int | None = None
 
-    def _opened(self) -> h5py.File:
+    def _open(self) -> h5py.File:
         if self._file is None or self._owner != os.getpid():
             # A handle inherited by fork shares its file position with the parent: never use or close it here.
             self._file, self._owner = open_hdf5(self.path), os.getpid()
@@ -108,12 +108,12 @@ class FeatureFile:
 
     def _dataset(self, key: str) -> Any:  # h5py.Dataset
         with reading(self.path, f"features of {key!r}"):
-            return data_set(self._opened(), self._name(key), self.path, key)
+            return data_set(self._open(), self._name(key), self.path, key)
 
     def _name(self, key: str) -> str:
         """The name under which the file has `key`: ours, or the key itself in files of others."""
         ours = name_of(key)
-        return key if link_to(self._opened(), ours) is None and link_to(self._opened(), key) is not None else ours
+        return key if link_to(self._open(), ours) is None and link_to(self._open(), key) is not None else ours
 
     def _values(self, key: str, rows: slice | tuple[()]) -> np.ndarray:
         found = self._dataset(key)
@@ -123,7 +123,7 @@ class FeatureFile:
     def __getitem__(self, key: str) -> np.ndarray:
         return self._values(key, ()).astype(np.float32)
 
-    def stored(self, key: str) -> np.ndarray:
+    def read_stored(self, key: str) -> np.ndarray:
         """Features of `key` in the number format of the file."""
         return self._values(key, ())
 
@@ -133,18 +133,18 @@ class FeatureFile:
 
     def __contains__(self, key: str) -> bool:
         with reading(self.path, f"features of {key!r}"):
-            return link_to(self._opened(), self._name(key)) is not None
+            return link_to(self._open(), self._name(key)) is not None
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.keys())
 
     def __len__(self) -> int:
-        return len(self._opened())
+        return len(self._open())
 
     def keys(self) -> list[str]:
         """All keys, in the file's order (alphabetical)."""
         with reading(self.path, "the list of its data sets"):
-            return [key_of(name) for name in map(str, self._opened())]
+            return [key_of(name) for name in map(str, self._open())]
 
     def length(self, key: str) -> int:
         """Number of clips or tokens of `key`, without reading them."""
@@ -158,7 +158,7 @@ class FeatureFile:
     def attributes(self) -> dict[str, Any]:
         """The file's attributes: backbone, dim and what else the writer stated."""
         with reading(self.path, "an attribute"):
-            stored: dict[str, Any] = dict(self._opened().attrs.items())
+            stored: dict[str, Any] = dict(self._open().attrs.items())
         return {name: value.item() if getattr(value, "size", 0) == 1 else value for name, value in stored.items()}
 
     @property

@@ -70,10 +70,10 @@ def _read_csv(path: Path) -> list[tuple[int, Row]]:
         cells = [(number, row) for number, row in enumerate(reader, start=2) if row]
     except csv.Error as error:
         raise InputError(f"not CSV: {error}", file=path, row=reader.line_num) from None
-    return [(number, _named(header, row)) for number, row in cells]
+    return [(number, _name_cells(header, row)) for number, row in cells]
 
 
-def _named(header: list[str], cells: list[str]) -> dict[str, str | list[str]]:
+def _name_cells(header: list[str], cells: list[str]) -> dict[str, str | list[str]]:
     """The cells by column; an empty cell is no value."""
     named: dict[str, str | list[str]] = {name: cell for name, cell in zip(header, cells) if cell != ""}
     return named | {EXTRA_CELLS: cells[len(header) :]} if len(cells) > len(header) else named

@@ -170,7 +170,7 @@ class Client:
             if self.make_room and not work.asked:
                 self.make_room()
             work.asked = True
-            pending.request = self._seeded(pending)
+            pending.request = self._seed(pending)
             work.flying[id(pending.request)] = pending
             yield pending.request
 
@@ -204,7 +204,7 @@ class Client:
                     return pending
         return None
 
-    def _seeded(self, pending: _Pending) -> Request:
+    def _seed(self, pending: _Pending) -> Request:
         request = pending.call.request
         return dataclasses.replace(request, seed=derive_seed(request.seed, pending.key, pending.attempt))
 

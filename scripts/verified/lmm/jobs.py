@@ -19,7 +19,7 @@ def prefetch_threads(generation: Generation, stage: str) -> int:
     return generation.prefetch_threads if wanted else 0
 
 
-def asked_first(generation: Generation, stage: str) -> bool:
+def asks_first(generation: Generation, stage: str) -> bool:
     """Whether the calls of a stage's shards are made by ask_models."""
     local = any(getattr(generation, role).kind.loads_model for role in roles_of_stage(stage))
     return local and generation.shards_per_job > 1

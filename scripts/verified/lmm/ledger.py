@@ -16,7 +16,7 @@ from pathlib import Path
 from verified.errors import InputError
 from verified.lmm import ledger_file, ledger_parts
 from verified.lmm.ledger_file import NAMES, ROWS
-from verified.lmm.ledger_row import COLUMNS, LATEST, TOTALS, Row, faults_of, is_sound, merged, storable
+from verified.lmm.ledger_row import COLUMNS, LATEST, TOTALS, Row, faults_of, is_sound, merge, storable
 
 log = logging.getLogger("verified")
 
@@ -79,7 +79,7 @@ class Ledger:
         # Parts that go while we look are in the file that we find afterwards.
         sizes, self.signature = self.parts.sizes(), ledger_file.signature(self.path)
         self.connection = ledger_file.connect(self.path)  # one that is still being read from closes with its reader
-        self.held = ledger_file.folded(self.connection)
+        self.held = ledger_file.folded_bytes(self.connection)
         for statement in ("PRAGMA temp.journal_mode = OFF", f"CREATE TEMP TABLE recent {ROWS}", EVERYTHING, "BEGIN"):
             self.connection.execute(statement)
         self.seen = dict(self.held)
@@ -104,10 +104,10 @@ class Ledger:
         gained = False
         for name, size in sizes.items():
             if size > self.seen.get(name, 0):
-                with ledger_parts.gone_is_fine():
+                with ledger_parts.ignore_missing():
                     for at, row in ledger_parts.read(ledger_parts.folder_of(self.path) / name, self.seen.get(name, 0)):
                         if row:
-                            ledger_file.keep(self.connection, merged(self._find(row["key"]), row), "temp.recent")
+                            ledger_file.keep(self.connection, merge(self._find(row["key"]), row), "temp.recent")
                         elif row is None:
                             self._damaged.add(f"{name} before {at}")
                         self.seen[name], gained = at, True
@@ -122,9 +122,9 @@ class Ledger:
 
     def _run(self, query: str, values: Sequence = ()) -> list[sqlite3.Row]:
         """All rows of a query over `everything`."""
-        return self._guarded(lambda: self.connection.execute(query, values).fetchall())
+        return self._guard(lambda: self.connection.execute(query, values).fetchall())
 
-    def _guarded(self, work: Callable):
+    def _guard(self, work: Callable):
         """Do it; once more where the file was replaced meanwhile, which some file systems answer with an error.
 
         Raises InputError for a damaged file.
@@ -135,16 +135,16 @@ class Ledger:
             raise
         except sqlite3.DatabaseError as error:
             if ledger_file.signature(self.path) == self.signature:
-                raise _named(error, self.path) from None
+                raise _damage_error(error, self.path) from None
         try:
             self._open()
             return work()
         except sqlite3.DatabaseError as error:
-            raise _named(error, self.path) from None
+            raise _damage_error(error, self.path) from None
 
     def get(self, key: str) -> Row | None:
         """The row of a call, whatever its status, or None."""
-        return self._guarded(lambda: self._get(key))
+        return self._guard(lambda: self._get(key))
 
     def _get(self, key: str) -> Row | None:
         row = self._find(key)
@@ -159,14 +159,14 @@ class Ledger:
         row = {name: storable(row[name]) if isinstance(row[name], str) else row[name] for name in COLUMNS}
         for fault in faults_of(row):
             raise ValueError(f"not an outcome of a call: {fault}")
-        return self._guarded(lambda: self._put(row))
+        return self._guard(lambda: self._put(row))
 
     def _put(self, row: Row) -> Row:
         self._look()
         known = self._find(row["key"])
         if known and known["status"] == "ok":  # whichever is folded first then
             row = {**row, **{name: known[name] for name in LATEST}}
-        stored = merged(known, row)
+        stored = merge(known, row)
         self.part.append(row)
         self.seen[self.part.path.name] = self.part.size
         ledger_file.keep(self.connection, stored, "temp.recent")
@@ -174,10 +174,10 @@ class Ledger:
 
     def _change(self, change: Callable[[sqlite3.Connection], int]) -> int:
         """Fold everything in and change the file. Raises InputError where others keep it locked, or a full disk."""
-        count = self._guarded(lambda: ledger_file.rewrite(self.path, LONG_PATIENCE, change))
+        count = self._guard(lambda: ledger_file.rewrite(self.path, LONG_PATIENCE, change))
         if count is None:
             raise InputError("others keep the ledger locked", file=ledger_parts.folder_of(self.path) / "lock")
-        self._guarded(self._look)
+        self._guard(self._look)
         return count
 
     def load_once(self, sha256: str, rows: Iterable[Row]) -> int:
@@ -221,11 +221,11 @@ class Ledger:
             for row in self.connection.execute(f"SELECT {NAMES} FROM everything {where} ORDER BY key", values):
                 yield dict(zip(COLUMNS, row))
         except sqlite3.DatabaseError as error:
-            raise _named(error, self.path) from None
+            raise _damage_error(error, self.path) from None
 
     def totals(self) -> dict[str, float]:
         """Calls, attempts, tokens, seconds and cost over the whole ledger."""
-        self._guarded(self._look)
+        self._guard(self._look)
         sums = ", ".join(f"coalesce(sum({name}), 0)" for name in TOTALS)
         return dict(zip(("calls", *TOTALS), self._run(f"SELECT count(*), {sums} FROM everything")[0]))
 
@@ -253,7 +253,7 @@ class Ledger:
         self.close()
 
 
-def _named(error: sqlite3.DatabaseError, path: Path) -> InputError:
+def _damage_error(error: sqlite3.DatabaseError, path: Path) -> InputError:
     """What an error of SQLite means for the person whose run it stops."""
     return InputError(
         f"the ledger is damaged: {error}",

@@ -49,7 +49,7 @@ def rescue(damaged: str | os.PathLike, new: str | os.PathLike) -> tuple[int, int
             for row in filter(is_sound, rows.values()):
                 ledger_file.keep(connection, row)
         with contextlib.suppress(sqlite3.DatabaseError):
-            held = ledger_file.folded(source)
+            held = ledger_file.folded_bytes(source)
         for name in ledger_parts.sizes(damaged):
             ledger_file.fold(connection, damaged, name, held.get(name, 0), lambda: None)
         return broken

@@ -18,7 +18,7 @@ from typing import TypeVar
 from verified.errors import InputError
 from verified.io.format_version import require_version
 from verified.lmm import ledger_parts
-from verified.lmm.ledger_row import COLUMNS, Row, is_sound, merged
+from verified.lmm.ledger_row import COLUMNS, Row, is_sound, merge
 from verified.lmm.outcome import STATUSES
 from verified.runtime.lock_file import LockFile, exclusive, owner
 
@@ -88,7 +88,7 @@ def signature(path: Path) -> tuple[int, ...]:
     return found.st_ino, found.st_mtime_ns, found.st_size
 
 
-def folded(connection: sqlite3.Connection) -> dict[str, int]:
+def folded_bytes(connection: sqlite3.Connection) -> dict[str, int]:
     """How many bytes of each part the file holds."""
     if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'folded'").fetchone():
         return {}
@@ -125,7 +125,7 @@ def _rewrite(path: Path, lock: LockFile, change: Callable[[sqlite3.Connection], 
     held, result = {}, None
     if is_made(path):
         with contextlib.closing(connect(path)) as connection:
-            held = folded(connection)
+            held = folded_bytes(connection)
     sizes = ledger_parts.sizes(path)
     if change or not is_made(path) or any(size > held.get(name, 0) for name, size in sizes.items()):
         for left in lock.path.parent.glob("*.new"):
@@ -166,12 +166,12 @@ def _private_copy(path: Path, new: Path) -> sqlite3.Connection:
 def fold(connection: sqlite3.Connection, path: Path, name: str, start: int, renew: Callable[[], None]) -> int:
     """Bring what a part of the ledger `path` has gained since byte `start` into a copy; returns how far that is now."""
     held = start
-    with ledger_parts.gone_is_fine():
+    with ledger_parts.ignore_missing():
         for number, (at, row) in enumerate(ledger_parts.read(ledger_parts.folder_of(path) / name, start)):
             held = at
             if row:
                 known = find(connection, row["key"])
-                keep(connection, merged(known if known and is_sound(known) else None, row))
+                keep(connection, merge(known if known and is_sound(known) else None, row))
             if number % 1000 == 0:
                 renew()
     connection.execute("INSERT OR REPLACE INTO folded VALUES (?, ?)", (name, held))
@@ -196,7 +196,7 @@ def _publish(new: Path, path: Path, lock: LockFile) -> bool:
 
 
 def _is_over(path: Path, name: str) -> bool:
-    with ledger_parts.gone_is_fine():
+    with ledger_parts.ignore_missing():
         return ledger_parts.is_ended(ledger_parts.folder_of(path) / name)
     return False
 

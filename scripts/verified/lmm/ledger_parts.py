@@ -17,7 +17,7 @@ from pathlib import Path
 
 from verified.errors import InputError
 from verified.lmm.ledger_row import Row, is_sound
-from verified.runtime.lock_file import gone, owner
+from verified.runtime.lock_file import has_ended, owner
 
 SUFFIX = ".part"
 SYNC_SECONDS = 5.0
@@ -40,7 +40,7 @@ def folder_of(ledger: Path) -> Path:
 
 
 @contextlib.contextmanager
-def gone_is_fine() -> Iterator[None]:
+def ignore_missing() -> Iterator[None]:
     """A part may be folded in and removed at any moment; a file server says so in a way of its own."""
     try:
         yield
@@ -71,7 +71,7 @@ class Listing:
                 self.names = sorted(name for name in os.listdir(self.folder) if name.endswith(SUFFIX))
         found = {}
         for name in self.names:
-            with gone_is_fine():
+            with ignore_missing():
                 found[name] = os.stat(f"{self.folder}/{name}").st_size
         self.found, self.looked = found, now
         return found
@@ -188,7 +188,7 @@ def _row(line: bytes) -> Row | None:
 
 def is_ended(path: Path) -> bool:
     """Whether its owner will write no more."""
-    if gone(path.name.removesuffix(SUFFIX).rpartition("-")[0]) or _silence(path) > ABANDONED:
+    if has_ended(path.name.removesuffix(SUFFIX).rpartition("-")[0]) or _silence(path) > ABANDONED:
         return True
     with path.open("rb") as file:
         file.seek(max(0, os.fstat(file.fileno()).st_size - len(END)))

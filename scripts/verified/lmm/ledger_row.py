@@ -64,7 +64,7 @@ def storable(text: str) -> str:
     return text.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
 
 
-def merged(known: Row | None, row: Row) -> Row:
+def merge(known: Row | None, row: Row) -> Row:
     """A row after one more attempt: attempts, tokens, seconds and cost add up; an answer stays, the rest does not."""
     if known is None:
         return row

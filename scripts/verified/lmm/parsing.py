@@ -19,17 +19,17 @@ TRAILING_COMMA = re.compile(r'("(?:\\.|[^"\\])*")|,(?=\s*[}\]])', re.S)
 QUOTES = "\"'“”‘’«»`"
 
 
-def listed(text: str, count: int, cut: bool) -> tuple[list[str], str]:
+def list_items(text: str, count: int, cut: bool) -> tuple[list[str], str]:
     """All numbered items of an answer, and the form they were found in."""
     if items := _json_items(text):
-        return [cleaned(item) for item in items], "json"
+        return [clean(item) for item in items], "json"
     if items := _json_pairs(text):
-        return [cleaned(item) for item in items], "json-pieces"
-    items = numbered(text)
+        return [clean(item) for item in items], "json-pieces"
+    items = numbered_items(text)
     if items:
         if cut:
             items = items[:-1]
-        return [cleaned(item) for item in items], "numbered"
+        return [clean(item) for item in items], "numbered"
     return _single(text, count, cut)
 
 
@@ -37,10 +37,10 @@ def _single(text: str, count: int, cut: bool) -> tuple[list[str], str]:
     """Lines that open with a bullet, or a quoted sentence alone: what is left when nothing is numbered."""
     bullets = re.findall(r"(?m)^\s*(?:[-*•]|candidate\s*\d*\s*:)\s+(\S.*)$", text, re.I)
     if len(bullets) >= min(2, count):
-        return [cleaned(item) for item in (bullets[:-1] if cut else bullets)], "bullets"
+        return [clean(item) for item in (bullets[:-1] if cut else bullets)], "bullets"
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     quoted = [line for line in lines if line[0] in QUOTES and line.rstrip(".,")[-1] in QUOTES and len(line) > 2]
-    return [cleaned(item) for item in quoted], "quoted" if quoted else "none"
+    return [clean(item) for item in quoted], "quoted" if quoted else "none"
 
 
 def _json_items(text: str) -> list[str]:
@@ -67,12 +67,12 @@ def _numbered_keys(value: dict) -> list[str]:
 
 def json_value(text: str) -> dict | list | None:
     """The first JSON object or array in `text` that holds anything, whatever surrounds it; None if there is none."""
-    return next((value for value in (*json_values(_tidied(text)), *json_values(text)) if value), None)
+    return next((value for value in (*json_values(_tidy(text)), *json_values(text)) if value), None)
 
 
 def json_objects(text: str) -> list[dict]:
     """The outermost JSON objects in `text`, in their order."""
-    return list(json_values(_tidied(text), "{"))
+    return list(json_values(_tidy(text), "{"))
 
 
 def json_values(text: str, brackets: str = "{[") -> Iterator[Any]:
@@ -89,7 +89,7 @@ def json_values(text: str, brackets: str = "{[") -> Iterator[Any]:
             yield value
 
 
-def _tidied(text: str) -> str:
+def _tidy(text: str) -> str:
     """JSON without comments and trailing commas; texts between quotes stay as they are."""
     for pattern in (COMMENT, TRAILING_COMMA):
         text = pattern.sub(lambda match: match.group(1) or " ", text)
@@ -110,7 +110,7 @@ def _json_pairs(text: str) -> list[str]:
     return [pairs[number] for number in sorted(pairs)] if pairs and min(pairs) == 1 else []
 
 
-def numbered(text: str) -> list[str]:
+def numbered_items(text: str) -> list[str]:
     """Items of a list numbered 1, 2, 3 …, each on its own line or all in one paragraph.
 
     An item ends at the next number, at an empty line, or at the end.
@@ -150,25 +150,25 @@ def whole_sentences(text: str) -> str:
     return text[: max((text.rfind(mark) for mark in ".!?"), default=-1) + 1]
 
 
-def unfenced(text: str) -> str:
+def strip_fences(text: str) -> str:
     """`text` without the lines that open and close code fences."""
     return re.sub(r"(?m)^[ \t]*```[\w-]*[ \t]*$", "", text).replace("\r\n", "\n").strip()
 
 
-def cleaned(text: str) -> str:
+def clean(text: str) -> str:
     """One line without labels, list marks, wrapper quotes and bold marks around it."""
     text = plain(text)
     text = re.sub(r"^\((?:q|a)\)\s*|^(?:answer|question|candidate|caption|sentence)\s*\d*\s*:\s*", "", text, flags=re.I)
     text = re.sub(r"^\*\*(.+?)\*\*", r"\1", text).removesuffix("**").strip()
     for _ in range(3):
-        stripped = _unwrapped(re.sub(r"^\d{1,2}[.)]\s+(?=\S)", "", text).rstrip(",;"))
+        stripped = _unwrap(re.sub(r"^\d{1,2}[.)]\s+(?=\S)", "", text).rstrip(",;"))
         if stripped == text:
             break
         text = stripped
     return text
 
 
-def _unwrapped(text: str) -> str:
+def _unwrap(text: str) -> str:
     """Take one pair of quotes off the ends, or a single quote mark that has no partner."""
     if len(text) >= 2 and text[0] in QUOTES and text[-1] in QUOTES:
         return text[1:-1].strip()

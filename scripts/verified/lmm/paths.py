@@ -5,7 +5,7 @@ from typing import Any
 
 from verified.config import Config
 from verified.config.generation import ROLES, EngineSettings
-from verified.lmm.jobs import asked_first, job_of_shard, prefetch_threads, shards_of_job
+from verified.lmm.jobs import asks_first, job_of_shard, prefetch_threads, shards_of_job
 from verified.lmm.prompts import prompt_file
 from verified.lmm.tasks import Task
 from verified.lmm.tasks.paper import TASKS_OF_STAGE, roles_of_stage
@@ -24,7 +24,7 @@ class AskingJobs:
         self.settings, self.generation = settings, settings.generation
         self.all_shards = shard_names(settings.shards)
 
-    def _used(self, roles: tuple[str, ...]) -> list[EngineSettings]:
+    def _used_roles(self, roles: tuple[str, ...]) -> list[EngineSettings]:
         return [getattr(self.generation, role) for role in roles]
 
     def prompts(self, *tasks: Task) -> list[str]:
@@ -33,19 +33,19 @@ class AskingJobs:
 
     def cassettes(self, *roles: str) -> list[str]:
         """The cassettes that answer for a job's roles: another file under the same name answers otherwise."""
-        return sorted({role.cassette for role in self._used(roles) if role.cassette})
+        return sorted({role.cassette for role in self._used_roles(roles) if role.cassette})
 
     def gpus(self, *roles: str) -> int:
         """GPUs of a job: the most that any of its roles asks for (they share them)."""
-        return max(role.gpu for role in self._used(roles))
+        return max(role.gpu for role in self._used_roles(roles))
 
     def api_slots(self, *roles: str) -> int:
         """Calls under way at once in a job, where a role is answered by an endpoint."""
-        return max((role.api_slots for role in self._used(roles) if role.kind.asks_endpoint), default=0)
+        return max((role.api_slots for role in self._used_roles(roles) if role.kind.asks_endpoint), default=0)
 
     def environment(self, stage: str, *roles: str) -> str:
         """The conda file of a job: that of its stage, unless the engine of a role has one of its own."""
-        own = [role.kind.environment for role in self._used(roles) if role.kind.environment]
+        own = [role.kind.environment for role in self._used_roles(roles) if role.kind.environment]
         return f"../envs/{max(own, default=stage)}.yaml"
 
     def calls_settings(self) -> dict[str, Any]:
@@ -55,18 +55,18 @@ class AskingJobs:
 
     def engine_code(self, *roles: str) -> dict[str, str]:
         """A digest of the code of each engine that a job uses."""
-        modules = {role.engine: role.kind.module for role in self._used(roles)}
+        modules = {role.engine: role.kind.module for role in self._used_roles(roles)}
         return {engine: modules_digest(modules[engine].removeprefix("verified.")) for engine in sorted(modules)}
 
     def threads(self, stage: str) -> int:
         """Cores of a job that makes a stage's calls: those that compute, and those that decode ahead of a GPU."""
         return self.generation.threads + prefetch_threads(self.generation, stage)
 
-    def asked_by(self, stage: str) -> Callable[[Any], list[str]]:
+    def asking_job(self, stage: str) -> Callable[[Any], list[str]]:
         """An input function: the job of ask_models that makes the calls of a shard; none where the shard's job does."""
 
         def files(wildcards: Any) -> list[str]:
-            if not asked_first(self.generation, stage):
+            if not asks_first(self.generation, stage):
                 return []
             job = job_of_shard(wildcards.shard, self.all_shards, self.generation.shards_per_job)
             return [f"results/{wildcards.dataset}/captions/asked/{stage}-{job}.json"]
@@ -75,11 +75,11 @@ class AskingJobs:
 
     def threads_of_shard(self, stage: str) -> int:
         """Cores of a shard's job: those that compute alone where ask_models makes its calls."""
-        return self.generation.threads if asked_first(self.generation, stage) else self.threads(stage)
+        return self.generation.threads if asks_first(self.generation, stage) else self.threads(stage)
 
     def gpus_of_shard(self, stage: str) -> int:
         """GPUs of a shard's job: none where ask_models makes its calls."""
-        return 0 if asked_first(self.generation, stage) else self.gpus(*roles_of_stage(stage))
+        return 0 if asks_first(self.generation, stage) else self.gpus(*roles_of_stage(stage))
 
     # Of a job of ask_models, from its wildcards
 

@@ -22,8 +22,8 @@ from verified.errors import InputError
 from verified.io.jsonl import is_object
 from verified.io.yaml_file import read_yaml
 from verified.lmm.tasks import Task
-from verified.runtime.project import located
-from verified.runtime.shipped import WORKFLOW, as_installed
+from verified.runtime.project import locate
+from verified.runtime.shipped import WORKFLOW, check_installed
 
 KINDS = ("quoted", "number", "lines")
 PIECE = re.compile(r"\{\{|\}\}|\{([A-Za-z_][A-Za-z0-9_]*)\}|[{}]")
@@ -51,7 +51,7 @@ class Prompt:
         kinds = self.kinds
         return "".join(
             [
-                piece if name is None else quoted(slots[name]) if kinds[name] == "quoted" else slots[name]
+                piece if name is None else quote(slots[name]) if kinds[name] == "quoted" else slots[name]
                 for piece, name in _pieces(text)
             ]
         )
@@ -70,7 +70,7 @@ def _pieces(text: str) -> tuple[tuple[str, str | None], ...]:
 
 
 @lru_cache(maxsize=4096)  # the prompts of all tasks hold the same captions
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """One line between double quotes, inner quotes and backslashes escaped, white space collapsed."""
     return encode_basestring(" ".join(text.split()))
 
@@ -80,7 +80,7 @@ def prompt_file(folder: str | os.PathLike, task: str) -> str:
 
     A folder that is not below the working directory is looked for in the project.
     """
-    return str(located(folder) / f"{task}.md")
+    return str(locate(folder) / f"{task}.md")
 
 
 def read_prompts(folder: str | os.PathLike, tasks: Iterable[Task]) -> dict[str, Prompt]:
@@ -94,7 +94,7 @@ def read_prompts(folder: str | os.PathLike, tasks: Iterable[Task]) -> dict[str, 
 def read_prompt(path: str | os.PathLike, task: Task) -> Prompt:
     """Read one prompt file and check its slots against those of the task."""
     path = Path(path)
-    as_installed(WORKFLOW, [path])
+    check_installed(WORKFLOW, [path])
     try:
         content = path.read_text(encoding="utf-8")
     except FileNotFoundError:

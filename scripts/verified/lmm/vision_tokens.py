@@ -36,7 +36,7 @@ def frame_tokens(role: EngineSettings, width: int, height: int) -> float | None:
 
 def llava_next(width: int, height: int) -> int:
     """Tokens of a picture for LLaVA-1.6: the whole at 336 by 336, and the best grid of tiles without its padding."""
-    best = max(LLAVA_SHAPES, key=lambda shape: _covered(width, height, shape))
+    best = max(LLAVA_SHAPES, key=lambda shape: _coverage(width, height, shape))
     rows, columns = best[0] // LLAVA_SIDE * LLAVA_GRID, best[1] // LLAVA_SIDE * LLAVA_GRID
     if width / height > columns / rows:
         side = round(height * (columns / width), 7)
@@ -47,7 +47,7 @@ def llava_next(width: int, height: int) -> int:
     return LLAVA_GRID**2 + rows * columns + rows  # a mark ends each row
 
 
-def _covered(width: int, height: int, shape: tuple[int, int]) -> tuple[int, int]:
+def _coverage(width: int, height: int, shape: tuple[int, int]) -> tuple[int, int]:
     """Pixels of the picture that a shape keeps, and, negative, those it wastes."""
     scale = min(shape[1] / width, shape[0] / height)
     covered = min(int(width * scale) * int(height * scale), width * height)

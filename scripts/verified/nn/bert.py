@@ -66,13 +66,13 @@ class HeadedAttention(nn.Module):
         self.value = nn.Linear(size.width, size.width)
         self.dropout = nn.Dropout(size.dropout)
 
-    def by_head(self, states: Tensor) -> Tensor:
+    def split_heads(self, states: Tensor) -> Tensor:
         """[N, L, width] → [N, heads, L, width / heads]."""
         return torch.unflatten(states, -1, (self.heads, self.head_width)).transpose(1, 2)
 
     def forward(self, states: Tensor, keys: Tensor | None) -> Tensor:
         """[N, L, width] and a mask that broadcasts to [N, 1, L, L], None where all is seen → [N, L, width]."""
-        query, key, value = (self.by_head(projection(states)) for projection in (self.query, self.key, self.value))
+        query, key, value = (self.split_heads(projection(states)) for projection in (self.query, self.key, self.value))
         dropout = self.dropout.p if self.training else 0.0
         scale = self.head_width**-0.5
         read = scaled_dot_product_attention(query, key, value, attn_mask=keys, dropout_p=dropout, scale=scale)
@@ -125,8 +125,8 @@ class BertLayer(nn.Module):
         self.output = Residual(size.feed_forward, size)
 
     def forward(self, states: Tensor, keys: Tensor | None) -> Tensor:
-        return self.fed_forward(self.attention(states, keys))
+        return self.feed_forward(self.attention(states, keys))
 
-    def fed_forward(self, states: Tensor) -> Tensor:
+    def feed_forward(self, states: Tensor) -> Tensor:
         """The second half of the layer: LN(x + dropout(W_2 · GELU(W_1 x)))."""
         return self.output(self.intermediate(states), states)

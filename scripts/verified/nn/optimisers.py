@@ -50,7 +50,7 @@ class BertAdam(torch.optim.Optimizer):
 
     @torch.no_grad()
     def step(self, closure: None = None) -> None:  # pyright: ignore[reportIncompatibleMethodOverride] (no closures)
-        for parameter, gradient, group, state in _with_gradients(self):
+        for parameter, gradient, group, state in _parameters_with_gradients(self):
             norm = cast(Tensor, gradient.norm())  # pyright: ignore[reportUnknownMemberType] (torch's own)
             gradient = gradient * torch.clamp(1.0 / (norm + 1e-6), max=1.0)
             mean, square = _moments(state, gradient, group["betas"])
@@ -69,7 +69,7 @@ class AdamW(torch.optim.Optimizer):
 
     @torch.no_grad()
     def step(self, closure: None = None) -> None:  # pyright: ignore[reportIncompatibleMethodOverride] (no closures)
-        for parameter, gradient, group, state in _with_gradients(self):
+        for parameter, gradient, group, state in _parameters_with_gradients(self):
             mean, square = _moments(state, gradient, group["betas"])
             state["step"] = state.get("step", 0) + 1
             first, second = (1.0 - beta ** state["step"] for beta in group["betas"])
@@ -77,7 +77,7 @@ class AdamW(torch.optim.Optimizer):
             parameter.sub_(parameter, alpha=group["lr"] * group["weight_decay"])
 
 
-def _with_gradients(
+def _parameters_with_gradients(
     optimiser: torch.optim.Optimizer,
 ) -> Iterator[tuple[nn.Parameter, Tensor, dict[str, Any], dict[str, Any]]]:
     for group in optimiser.param_groups:

@@ -32,7 +32,7 @@ def encode(texts: Sequence[str], model: str = PACKAGED, threads: int = 1) -> np.
     import torch
 
     torch.set_num_threads(threads)
-    encoder = _packaged() if model == PACKAGED else _library(model)
+    encoder = _packaged_encoder() if model == PACKAGED else _library(model)
     ordered = sorted(set(texts), key=lambda text: (len(text), text))
     if not ordered:
         return np.zeros((0, encoder.dim), np.float32)
@@ -85,7 +85,7 @@ class LibraryEncoder:
 
 
 @cache
-def _packaged() -> "SentenceEncoder":
+def _packaged_encoder() -> "SentenceEncoder":
     from verified.nn.mini_lm import SentenceEncoder
 
     return SentenceEncoder()

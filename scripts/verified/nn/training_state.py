@@ -77,7 +77,7 @@ class TrainingState:
             owner = header["owner"]
             if names := [name for name in self.owner | owner if self.owner.get(name) != owner.get(name)]:
                 return self._set_aside(f"was left by a training with other {' and '.join(names)}")
-            grouped = _by_prefix(tensors)
+            grouped = _group_by_prefix(tensors)
             slots = _slots({**grouped["optimiser"], **header["scalars"]})
             reached = Reached(header["finished"], header["rows"], grouped["kept"])
             require_fit(module, grouped["module"], "the model", self.path)
@@ -129,7 +129,7 @@ def is_first_process() -> bool:
     return not torch.distributed.is_initialized() or torch.distributed.get_rank() == 0
 
 
-def _by_prefix(tensors: dict[str, Tensor]) -> dict[str, dict[str, Tensor]]:
+def _group_by_prefix(tensors: dict[str, Tensor]) -> dict[str, dict[str, Tensor]]:
     grouped: dict[str, dict[str, Tensor]] = {"module": {}, "kept": {}, "optimiser": {}}
     for name, tensor in tensors.items():
         prefix, _, key = name.partition(".")

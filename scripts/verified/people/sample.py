@@ -23,7 +23,7 @@ def assign(total: int, most: int, raters: int, seed: int) -> list[list[int]]:
     ]
 
 
-def with_digest(name: str, key: dict) -> dict:
+def add_digest(name: str, key: dict) -> dict:
     """`key` with 16 hex digits of its SHA-256 as `name`, by which answers are known to belong to it."""
     text = json.dumps(key, ensure_ascii=True, sort_keys=True)
     return {name: hashlib.sha256(text.encode()).hexdigest()[:16], **key}

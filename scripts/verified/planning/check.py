@@ -30,7 +30,7 @@ def findings(settings: Config, files: str, offline: bool = False, cluster: bool 
     missing = problems(settings, files)
     yield from (Finding("problem", *problem) for problem in missing)
     stuck = {problem.key for problem in missing}
-    yield from _at_hand(settings, stuck)
+    yield from _present_findings(settings, stuck)
     moments = []
     for name in datasets_with(settings, "has_videos"):
         if not settings.datasets[name].source.rendered and not any(
@@ -76,7 +76,7 @@ def _budget_findings(settings: Config) -> Iterator[Finding]:
         return
     taken = {"calls": wanted["calls"], "tokens": wanted["tokens_in"] + wanted["tokens_out"], "money": wanted["money"]}
     for name, limit in limits.items():
-        left, needed = limit - _spent(settings.generation.ledger)[name], taken[name]
+        left, needed = limit - _spending(settings.generation.ledger)[name], taken[name]
         if needed is not None and needed > left:
             message = f"a run would still take about {needed:.4g} {name}, {max(0.0, left):.4g} of {limit:g} are left"
             remedy = f"raise it, annotate fewer moments, or see `verified quote`: the run would stop at {limit:g}"
@@ -101,7 +101,7 @@ def _score_findings(settings: Config) -> Iterator[Finding]:
             yield Finding(kind, "annotations.min_score", message, remedy)
 
 
-def _spent(ledger: str) -> dict[str, float]:
+def _spending(ledger: str) -> dict[str, float]:
     """What the ledger holds already, as the budget counts it."""
     if not Path(ledger).is_file():
         return {"calls": 0, "tokens": 0, "money": 0}
@@ -114,7 +114,7 @@ def _model_keys(settings: Config) -> list[str]:
     return [", ".join(keys) for keys in wanted_models(settings).values()]
 
 
-def _at_hand(settings: Config, stuck: set[str]) -> Iterator[Finding]:
+def _present_findings(settings: Config, stuck: set[str]) -> Iterator[Finding]:
     """Keys and models that are present."""
     if datasets_with(settings, "annotated_here"):
         roles = {name: getattr(settings.generation, name) for name in ROLES}

@@ -9,7 +9,7 @@ from verified.config import Config
 from verified.config.folders import dataset_folder
 from verified.config.retrieval import SELECTION_VIDEOS, Training
 from verified.corpus.division import divide
-from verified.corpus.held_out import chosen_unasked
+from verified.corpus.held_out import choose_unasked
 from verified.corpus.source_files import division_of
 from verified.corpus.unprobed import unprobed_rows
 from verified.corpus.video_folder import VideoFolder
@@ -29,7 +29,7 @@ def corpus_findings(settings: Config, name: str) -> Generator[Finding, None, lis
     """Yield the findings of a data set with videos; returns its usable moments, `duration` None."""
     dataset, key = settings.datasets[name], f"datasets.{name}.source"
     if dataset.source.proposes_moments and not Path(f"{dataset_folder(settings, name)}/corpus/proposed.csv").is_file():
-        yield from _without_moments(dataset.source.files("")["videos"], key)
+        yield from _proposal_findings(dataset.source.files("")["videos"], key)
         return []
     if dataset.source.given_videos is None:
         return []
@@ -61,7 +61,7 @@ def corpus_findings(settings: Config, name: str) -> Generator[Finding, None, lis
     return (yield from _video_findings(folder.paths, moments, f"{key}.videos"))
 
 
-def _without_moments(videos: str, key: str):
+def _proposal_findings(videos: str, key: str):
     """The findings of a folder of videos whose moments are still to be proposed."""
     try:
         paths = VideoFolder(videos).paths
@@ -102,7 +102,7 @@ def _split_findings(spans, moments: list[dict], key: str):
 def _selection_findings(settings: Config, spans, moments: list[dict], key: str):
     """Models that have too few videos to select an epoch on."""
     videos = {row["video"] for row in moments if row["split"] == spans.selection_split}
-    videos = videos or chosen_unasked({row["video"] for row in moments if row["split"] == spans.train_split})
+    videos = videos or choose_unasked({row["video"] for row in moments if row["split"] == spans.train_split})
     least = {
         model: settings.retrieval.training.get(model, Training()).selection_videos or SELECTION_VIDEOS
         for model in settings.retrieval.models

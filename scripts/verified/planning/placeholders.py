@@ -10,7 +10,7 @@ from pathlib import Path
 from verified.config import Config
 from verified.config.sources import PublishedSource
 from verified.errors import InputError
-from verified.planning.supplied import supplied
+from verified.planning.supplied import list_supplied
 from verified.released.collections import DOWNLOADS, resolve
 from verified.released.files import SOURCES, SourceFile, collections
 
@@ -18,7 +18,7 @@ from verified.released.files import SOURCES, SourceFile, collections
 def missing(config: Config, directory: Path) -> list[str]:
     """Folders of videos and files that `config` names and that are not in `directory` (or whose link targets are
     missing)."""
-    return [path for path, _ in _named(config) if not (directory / path).exists()]
+    return [path for path, _ in _named_paths(config) if not (directory / path).exists()]
 
 
 def lay_out(config: Config, folder: Path, directory: Path = Path(".")) -> None:
@@ -26,7 +26,7 @@ def lay_out(config: Config, folder: Path, directory: Path = Path(".")) -> None:
 
     Raises InputError for something that is not there and lies outside of the directory.
     """
-    for path, is_folder in _named(config):
+    for path, is_folder in _named_paths(config):
         if Path(path).is_absolute() or ".." in Path(path).parts:
             if not (directory / path).exists():
                 raise InputError("a plan can replace missing files below its directory only", file=path)
@@ -50,9 +50,9 @@ def published_moments(config: Config) -> dict[str, dict[str, int]]:
     }
 
 
-def _named(config: Config) -> Iterator[tuple[str, bool]]:
+def _named_paths(config: Config) -> Iterator[tuple[str, bool]]:
     """(path, whether it is a folder) of what a run starts from and no rule makes."""
-    yield from ((path, is_folder) for _, path, is_folder, _ in supplied(config))
+    yield from ((path, is_folder) for _, path, is_folder, _ in list_supplied(config))
     for dataset in config.datasets.values():
         if isinstance(dataset.source, PublishedSource):
             yield from ((path, False) for path in _annotation_files(dataset.source))

@@ -41,7 +41,7 @@ from verified.perturbations.write import TASK_OF_KIND
 from verified.runtime.made_with import made_with
 from verified.runtime.progress import track
 from verified.runtime.shards import shard_names
-from verified.weights.records import locked
+from verified.weights.records import pin_models
 
 CHARACTERS_PER_TOKEN = 4.0
 """Of English prompts, for models never asked before; where the ledger holds calls, their mean is used."""
@@ -121,7 +121,7 @@ class Planner(Client):
         self.pictures[task] += pictures
         row["pictures_unknown"] += (frames if self.of_frame is None else 0) + (images if self.of_image is None else 0)
 
-    def estimated(self) -> dict[str, dict]:
+    def estimate(self) -> dict[str, dict]:
         """The rows with tokens and money of what is missing, as like calls took them so far, where there were enough.
 
         Best are the answers to other calls that were looked up: their mean without pictures, whose number is known of
@@ -183,7 +183,7 @@ def quote(config: Config) -> list[dict]:
     tokens per second, None where there are none. `unseen` is the number of moments whose video was not probed or whose
     keyframes were not cut since they changed. Raises InputError where the moments cannot be read.
     """
-    generation = locked(config.generation, config.weights.lock)
+    generation = pin_models(config.generation, config.weights.lock)
     rows: list[dict] = []
     seen: set[int] = set()
     with tempfile.TemporaryDirectory() as folder:
@@ -191,16 +191,16 @@ def quote(config: Config) -> list[dict]:
             generation = generation.model_copy(update={"ledger": str(Path(folder, "empty.sqlite"))})
         for name, dataset in config.datasets.items():
             if dataset.source.annotated_here:
-                rows += _of_dataset(name, dataset, config, generation, seen)
+                rows += _count_dataset(name, dataset, config, generation, seen)
         if config.rextime.sources:
             from verified.benchmark.rextime.quote import tasks_of, walk_of
 
-            suite = _counted("rextime", tasks_of(config.rextime), config, generation, seen, walk_of(config))
+            suite = _count_calls("rextime", tasks_of(config.rextime), config, generation, seen, walk_of(config))
             rows += [{**row, "unseen": 0} for row in suite]
     return rows
 
 
-def _of_dataset(name: str, dataset: DataSet, config: Config, generation: Generation, seen: set[int]) -> list[dict]:
+def _count_dataset(name: str, dataset: DataSet, config: Config, generation: Generation, seen: set[int]) -> list[dict]:
     folder = dataset_folder(config, name)
     shards = _shards(name, dataset, config)
     keyframes = [_SeenKeyframes(folder, shard, dataset.keyframes) for shard in shard_names(config.shards)]
@@ -217,13 +217,13 @@ def _of_dataset(name: str, dataset: DataSet, config: Config, generation: Generat
                 slots = ({"caption": moment["caption"], "count": str(count)} for moment in moments)
                 session.ask(task, (session.call(task, filled, count) for filled in slots), len(moments))
 
-    with _without_collector():
-        rows = _counted(name, PAPER, config, generation, seen, walk, _sizes(shards))
+    with _pause_collector():
+        rows = _count_calls(name, PAPER, config, generation, seen, walk, _sizes(shards))
     return [{**row, "unseen": sum(cut.unseen for cut in keyframes)} for row in rows]
 
 
 @contextlib.contextmanager
-def _without_collector() -> Iterator[None]:
+def _pause_collector() -> Iterator[None]:
     """A million calls are made and dropped, none in a cycle: the collector of cycles would take a fifth of the time."""
     enabled = gc.isenabled()
     gc.disable()
@@ -244,7 +244,7 @@ def _sizes(shards: list[SeenShard]) -> Sizes:
     return sizes or Counter([USUAL_SIZE])
 
 
-def _counted(
+def _count_calls(
     name: str,
     tasks: tuple[Task, ...],
     config: Config,
@@ -263,9 +263,9 @@ def _counted(
         }
         session.askers = {**planners}
         walk(session)
-        counted = {task: row for planner in planners.values() for task, row in planner.estimated().items()}
+        counted = {task: row for planner in planners.values() for task, row in planner.estimate().items()}
     return [
-        {"dataset": name, **_priced(counted[task.name], getattr(generation, task.role))}
+        {"dataset": name, **_add_price(counted[task.name], getattr(generation, task.role))}
         for task in tasks
         if task.name in counted
     ]
@@ -276,7 +276,7 @@ def _engine(role: EngineSettings, generation: Generation) -> Engine:
     return make_engine(role, generation) if role.kind.quick_to_make else AskedBefore(role)
 
 
-def _priced(row: dict, role: EngineSettings) -> dict:
+def _add_price(row: dict, role: EngineSettings) -> dict:
     """The row with its GPU-hours; money and hours are None where the tokens of its pictures are unknown."""
     if row["pictures_unknown"]:
         return {**row, "money": None if role.price_in else row["money"], "gpu_hours": None}
@@ -360,7 +360,7 @@ def _supposed_videos(moments: list[dict]) -> dict[str, dict]:
     return {name: {"video": name, "sha256": f"unknown: {name}", **size} for name in names}
 
 
-def unpriced(config: Config, rows: list[dict]) -> list[str]:
+def roles_without_prices(config: Config, rows: list[dict]) -> list[str]:
     """Roles that an endpoint would answer calls of and that have no prices, in their order."""
     role_of = {task.name: task.role for task in (*PAPER, *rextime.TASKS)}
     asked = dict.fromkeys(role_of[row["task"]] for row in rows if row["calls"])

@@ -16,7 +16,7 @@ from verified.lmm.tasks.paper import PAPER
 from verified.planning.supplied import supplied_movies
 from verified.weights.lock import read_lock
 from verified.weights.umt import check_umt
-from verified.weights.wanted import from_hub, wanted_models
+from verified.weights.wanted import is_from_hub, wanted_models
 
 HELD_OUT = "held-out"
 
@@ -164,7 +164,7 @@ def _answers(settings: Config) -> Iterator[Problem]:
             yield Problem(f"generation.{name}.cassette", message, "make one with `verified ledger export`")
         if role.kind.asks_endpoint and not os.environ.get(role.api_key_variable):
             unset.setdefault(role.api_key_variable, []).append(f"generation.{name}.api_key_variable")
-        if role.kind.loads_model and not from_hub(role.model) and not Path(role.model).is_dir():
+        if role.kind.loads_model and not is_from_hub(role.model) and not Path(role.model).is_dir():
             yield Problem(f"generation.{name}.model", f"no folder {role.model}", "name a folder or a model of the hub")
     for variable, keys in unset.items():
         remedy = "export the key, or any text for an endpoint that asks for none"

@@ -23,7 +23,7 @@ class Supplied(NamedTuple):
     made: str
 
 
-def supplied(settings: Config) -> Iterator[Supplied]:
+def list_supplied(settings: Config) -> Iterator[Supplied]:
     """All that the user brings but published annotations: videos, moments, movies, ReXTime's files, weights."""
     for name in datasets_with(settings, "has_videos"):
         source, key = settings.datasets[name].source, f"datasets.{name}.source"
@@ -57,7 +57,7 @@ def supplied_movies(settings: Config) -> Iterator[Supplied]:
 
 def check_supplied(settings: Config) -> None:
     """Raise InputError for the first that is not there, unless what is made of it stands already."""
-    for key, path, is_folder, made in supplied(settings):
+    for key, path, is_folder, made in list_supplied(settings):
         if not Path(path).exists() and not Path(made).exists():
             kind = "folder" if is_folder else "file"
             raise InputError(f"{key}: no {kind} {path}", remedy="put it there, or name another")

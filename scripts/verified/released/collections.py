@@ -103,7 +103,7 @@ def _resolve(
     files: dict[str, tuple[SourceFile, ...]] = {}
     missing: dict[str, str] = {}
     for split in [*wanted, *(split for split in published if split not in wanted)]:
-        absent = [file for file in published[split] if not _at_hand(file, folder, bool(local_folder))]
+        absent = [file for file in published[split] if not _is_present(file, folder, bool(local_folder))]
         if split not in wanted:
             missing[split] = "not asked for in the configuration"
         elif absent:
@@ -122,7 +122,7 @@ def _own_file(collection: str, split: str) -> SourceFile:
     return SourceFile(collection, split, "", "fig", f"{split}.jsonl", "", "", None, None, "", "own")
 
 
-def _at_hand(file: SourceFile, folder: Path, local: bool) -> bool:
+def _is_present(file: SourceFile, folder: Path, local: bool) -> bool:
     return (folder / file.place).is_file() or (file.access == "open" and not local)
 
 
@@ -154,9 +154,9 @@ def read_splits(
             raise InputError(
                 f"{len(rows)} rows, {expected} were published", file=paths[files[0].format], remedy=how_to_get(files[0])
             )
-        yield name, rows if annotators else [_without_annotators(row) for row in rows]
+        yield name, rows if annotators else [_drop_annotators(row) for row in rows]
         first_id += len(rows)
 
 
-def _without_annotators(row: dict) -> dict:
+def _drop_annotators(row: dict) -> dict:
     return {key: value for key, value in row.items() if key != "annotator_times"}

@@ -10,7 +10,7 @@ from pathlib import Path
 from verified.errors import InputError
 from verified.runtime.file_names import is_inside
 from verified.runtime.project import PROJECT
-from verified.runtime.shipped import WORKFLOW, as_installed
+from verified.runtime.shipped import WORKFLOW, check_installed
 
 SOURCES = PROJECT / "config" / "sources.csv"
 ACCESS = ("open", "form", "none", "own")
@@ -42,7 +42,7 @@ def read_sources(path: Path = SOURCES) -> tuple[SourceFile, ...]:
     """All rows of `config/sources.csv`. Raises InputError where there is no such file, and for an impossible row."""
     if not path.is_file():
         raise InputError("no such list of published files", file=path, remedy="put it there, or name another")
-    as_installed(WORKFLOW, [path])
+    check_installed(WORKFLOW, [path])
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     files = []

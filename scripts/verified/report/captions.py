@@ -119,7 +119,7 @@ def generated_rows(
             for number, entry in enumerate(by_type[kind]["candidates"])
         ]
         row = annotation_of.get(ident)
-        candidates = _marked(candidates, (row["fig_desc_type"], row["fig_desc"]) if row else None)
+        candidates = _mark_roles(candidates, (row["fig_desc_type"], row["fig_desc"]) if row else None)
         if row and not any(candidate.role == CHOSEN for candidate in candidates):
             candidates.append(Candidate(len(TYPES), len(candidates), row["fig_desc"], None, CHOSEN))
         refused = sum(len(row["refused"]) for row in by_type.values())
@@ -173,7 +173,7 @@ def _number(score: float | None) -> float | None:
     return score if finite(score) else None
 
 
-def _marked(candidates: list[Candidate], selected: tuple[str, str] | None) -> list[Candidate]:
+def _mark_roles(candidates: list[Candidate], selected: tuple[str, str] | None) -> list[Candidate]:
     """The candidates with the role of the first that is the chosen caption, and of the last that scores lowest."""
     roles = [0] * len(candidates)
     scores = {number: score for number, candidate in enumerate(candidates) if (score := candidate.score) is not None}

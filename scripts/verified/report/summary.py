@@ -83,7 +83,7 @@ def reasons(verdicts: list[dict]) -> str:
     return table("Why figures were not attempted", ["Figures", "Reason"], rows) if rows else ""
 
 
-def left_out(tables: Path) -> str:
+def omitted_tables(tables: Path) -> str:
     """A line on the tables that have no page, since they have no value in this run, and why; "" if all have one."""
     rows, _ = read_rows(tables / "all.csv")
     why: dict[str, str] = {}
@@ -116,7 +116,7 @@ def write_summary(tables: Path, target: Path, listing: Path, leading: Iterable[s
         parts.append(wide(table("The demo's stages against its truth", list(checks[0]) if checks else [], rows)))
     none = NONE_JUDGED.format(len(verdicts))
     judgement = [wide(verdict_table(verdicts)), wide(reasons(verdicts))] if judged else [none]
-    write_text(target, "\n".join([*parts, *judgement, left_out(tables), "</div>\n"]))
+    write_text(target, "\n".join([*parts, *judgement, omitted_tables(tables), "</div>\n"]))
     page = [
         "<h1>A verdict for every published figure</h1>",
         *(f"<p>{html.escape(note)}</p>" for note in notes),

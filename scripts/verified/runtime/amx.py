@@ -48,17 +48,17 @@ def limit_onednn() -> None:
 
     To be called before the first computation, for oneDNN reads its variable then.
     """
-    if not limited() and advertised() and not permitted():
+    if not instruction_limit() and has_amx() and not allows_tiles():
         os.environ[VARIABLES[0]] = LIMIT
 
 
-def limited() -> str | None:
+def instruction_limit() -> str | None:
     """The instruction set that oneDNN is held to by the environment, if any."""
     return next((os.environ[name] for name in VARIABLES if os.environ.get(name)), None)
 
 
 @functools.cache
-def advertised() -> bool:
+def has_amx() -> bool:
     """Whether the processor shows AMX, by CPUID. Where that cannot be asked because code may not be run: yes."""
     if sys.platform != "linux" or platform.machine() not in ("x86_64", "AMD64"):
         return False
@@ -72,7 +72,7 @@ def advertised() -> bool:
 
 
 @functools.cache
-def permitted(code: bytes = TILES) -> bool:
+def allows_tiles(code: bytes = TILES) -> bool:
     """Whether a child process may ask the kernel for tiles and then multiply with them, by the machine code `code`."""
     trial = subprocess.run([sys.executable, "-ISc", TRIAL, code.hex()], stdin=subprocess.DEVNULL, capture_output=True)
     return trial.returncode == 0
@@ -80,8 +80,8 @@ def permitted(code: bytes = TILES) -> bool:
 
 def description() -> str:
     """One line for people: what this machine does with AMX and what oneDNN may use."""
-    if not advertised():
+    if not has_amx():
         return "the processor has no AMX"
-    if permitted():
-        return "AMX may be used" + (f", oneDNN is held to {limited()}" if limited() else "")
-    return f"the processor shows AMX and may not use it; oneDNN is held to {limited() or LIMIT}"
+    if allows_tiles():
+        return "AMX may be used" + (f", oneDNN is held to {instruction_limit()}" if instruction_limit() else "")
+    return f"the processor shows AMX and may not use it; oneDNN is held to {instruction_limit() or LIMIT}"

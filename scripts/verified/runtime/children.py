@@ -80,7 +80,7 @@ def tie_children() -> None:
     def tied(self: Any) -> None:
         # A spawned child begins with an interpreter of its own, to which only what it is to run is handed.
         if not isinstance(self._target, _Tied):
-            self._target = _Tied(self._target, os.getpid(), _by_main_thread())
+            self._target = _Tied(self._target, os.getpid(), _in_main_thread())
         start(self)
 
     multiprocessing.process.BaseProcess.start = tied
@@ -100,12 +100,12 @@ class _Tied:
             self.target(*args, **options)
 
 
-def _by_main_thread() -> bool:
+def _in_main_thread() -> bool:
     return threading.get_native_id() == os.getpid()
 
 
 def _note_parent() -> None:
-    _forking.parent, _forking.by_main_thread = os.getpid(), _by_main_thread()
+    _forking.parent, _forking.by_main_thread = os.getpid(), _in_main_thread()
 
 
 def _tie_forked() -> None:

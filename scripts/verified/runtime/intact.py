@@ -16,7 +16,7 @@ from pathlib import Path
 
 from verified.errors import InputError
 from verified.runtime.made_with import METADATA, note_of
-from verified.runtime.seals import BUILT, hold, linked, read_seal, unsealed
+from verified.runtime.seals import BUILT, hold, link_targets, read_seal, unsealed_error
 
 DEEPEST = 4
 """Folders above a file that are looked at for a seal where it lies below no `results/`."""
@@ -28,7 +28,7 @@ _installed = False
 _busy = threading.local()
 
 
-def intact(path: str | os.PathLike[str], required: bool = False, remedy: str = "") -> None:
+def check_intact(path: str | os.PathLike[str], required: bool = False, remedy: str = "") -> None:
     """Raise InputError unless a file is what its seal, or that of a folder around it, says.
 
     `required`: a file without either is refused wherever it lies. `remedy`: in place of the command that rebuilds it.
@@ -38,13 +38,13 @@ def intact(path: str | os.PathLike[str], required: bool = False, remedy: str = "
     state = _state(path)
     if state is None or _checked.get(key := os.path.abspath(path)) == state:
         return  # what is not there is missed by whoever opens it
-    owner, written = _sealed(path)
+    owner, written = _find_seal(path)
     if owner is None and path.resolve() != Path(key):
         path = path.resolve()
-        owner, written = _sealed(path)
+        owner, written = _find_seal(path)
     if owner is None or written is None:
-        if required or _written_by_a_job(path):
-            raise unsealed(path, remedy)
+        if required or _is_job_output(path):
+            raise unsealed_error(path, remedy)
     else:
         member = path.relative_to(owner).as_posix() if owner != path else ""
         try:
@@ -54,8 +54,8 @@ def intact(path: str | os.PathLike[str], required: bool = False, remedy: str = "
             if again is None or again == written:
                 raise
             hold(owner, again, member, remedy)  # it was exchanged in between
-        for target in linked(path):  # opened in C, by HDF5 itself
-            intact(target)
+        for target in link_targets(path):  # opened in C, by HDF5 itself
+            check_intact(target)
         _checked[key] = state
 
 
@@ -69,7 +69,7 @@ def _state(path: Path) -> tuple[int, ...] | None:
     return facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns
 
 
-def _sealed(path: Path) -> tuple[Path | None, dict[str, object] | None]:
+def _find_seal(path: Path) -> tuple[Path | None, dict[str, object] | None]:
     """The file itself, or the nearest folder around it, that has a seal, with that seal."""
     around = path.parents if BUILT in path.parts else list(path.parents)[:DEEPEST]
     for owner in (path, *around):
@@ -80,17 +80,17 @@ def _sealed(path: Path) -> tuple[Path | None, dict[str, object] | None]:
     return None, None
 
 
-def _written_by_a_job(path: Path) -> bool:
+def _is_job_output(path: Path) -> bool:
     """Whether Snakemake has noted a path, or a folder around it, as an output, in the working directory of its run."""
     parts = Path(os.path.abspath(path)).parts
     for at in (number for number, part in enumerate(parts) if part == BUILT):
         notes = Path(*parts[:at], METADATA)
-        if notes.is_dir() and any(noted("/".join(parts[at:end]), notes) for end in range(at + 2, len(parts) + 1)):
+        if notes.is_dir() and any(is_noted("/".join(parts[at:end]), notes) for end in range(at + 2, len(parts) + 1)):
             return True
     return False
 
 
-def noted(path: str, notes: Path = METADATA) -> bool:
+def is_noted(path: str, notes: Path = METADATA) -> bool:
     """Whether Snakemake has noted `path` as an output; names too long for one file name are cut by it, and left."""
     with contextlib.suppress(OSError):  # too long
         return note_of(path, notes).is_file()
@@ -121,6 +121,6 @@ def _before(event: str, arguments: tuple[object, ...]) -> None:
         return
     _busy.checking = True
     try:
-        intact(path)
+        check_intact(path)
     finally:
         _busy.checking = False

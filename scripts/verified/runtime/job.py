@@ -14,7 +14,7 @@ from verified.runtime.children import die_with, tie_children
 from verified.runtime.gpu_leases import lease
 from verified.runtime.run_lock import working
 from verified.runtime.seals import sealed, temporary_outputs
-from verified.runtime.secrets import redacted
+from verified.runtime.secrets import redact
 from verified.runtime.snakemake_types import Script
 
 PARENT = "VERIFIED_SNAKEMAKE"
@@ -40,7 +40,7 @@ class _Redacting(logging.Formatter):
     """Lines and tracebacks without the secrets of this process."""
 
     def format(self, record: logging.LogRecord) -> str:
-        return redacted(super().format(record))
+        return redact(super().format(record))
 
 
 def log_to(path: str | None = None, mode: str = "w") -> logging.Logger:

@@ -22,7 +22,7 @@ WAIT = 0.02
 
 
 def owner() -> str:
-    """This process, for others to find out whether it is `gone`: HOST-PLACE-PID-START.
+    """This process, for others to find out whether it `has_ended`: HOST-PLACE-PID-START.
 
     PLACE tells apart machines of one name, times between boots, and containers that count processes for themselves;
     START, in the kernel's clock ticks, tells apart processes that had the same number.
@@ -30,7 +30,7 @@ def owner() -> str:
     return f"{_place()}-{os.getpid()}-{_start(os.getpid())}"
 
 
-def gone(name: str) -> bool:
+def has_ended(name: str) -> bool:
     """Whether the `owner` of this name is known to have ended; of other machines nothing is known."""
     place, _, process = name.rpartition("-")
     place, _, pid = place.rpartition("-")
@@ -110,7 +110,7 @@ def _clear(path: Path) -> bool:
     aside, cleared = path.with_name(f"{path.name}.{owner()}.left"), False
     with contextlib.suppress(OSError):
         found = path.stat()
-        if gone(path.read_text(errors="replace")) or _now(aside) - found.st_mtime > STALE:
+        if has_ended(path.read_text(errors="replace")) or _now(aside) - found.st_mtime > STALE:
             path.rename(aside)
             cleared = os.path.samestat(found, aside.stat())
             if not cleared:  # a new one, made in between: back with it

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 Item = TypeVar("Item")
 
 
-def ahead(items: Iterable[Item], depth: int = 2) -> Iterator[Item]:
+def prefetch(items: Iterable[Item], depth: int = 2) -> Iterator[Item]:
     """Yield `items` in their order while up to `depth` more are being produced in a thread.
 
     Worthwhile where producer and consumer both leave Python (decoding here, a network there). An exception of the

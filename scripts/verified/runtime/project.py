@@ -8,6 +8,6 @@ PROJECT = _INSTALLED if _INSTALLED.is_dir() else Path(__file__).resolve().parent
 """The checkout, or the copy of it that an installed package carries (see setup.py)."""
 
 
-def located(path: str | os.PathLike[str]) -> Path:
+def locate(path: str | os.PathLike[str]) -> Path:
     """`path`; where nothing is there, the project's own file or folder of that name, if it has one."""
     return PROJECT / path if not Path(path).exists() and (PROJECT / path).exists() else Path(path)

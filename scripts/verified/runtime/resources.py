@@ -54,12 +54,12 @@ def limit_runtime(rules: Iterable[Rule], longest: int | None, retries: int = 0) 
         if "runtime" not in rule.resources or not rule.resources["runtime"].is_evaluable():
             continue
         asked: Request = rule.resources["runtime"]
-        rule.resources["runtime"] = _limited(asked, longest)
+        rule.resources["runtime"] = _limit(asked, longest)
         if retries and (needed := math.ceil(asked.evaluate(None, attempt=1).value / longest)) > 1:
             rule.restart_times = retries + needed - 1
 
 
-def _limited(asked: Request, longest: int) -> Callable[..., int]:
+def _limit(asked: Request, longest: int) -> Callable[..., int]:
     def limited(wildcards: object, attempt: int) -> int:
         return min(longest, asked.evaluate(wildcards, attempt=attempt).value)
 

@@ -41,7 +41,7 @@ def enter(folder: Path, patience: float = 120.0) -> str | None:
         _held.append(lock_file)
         hold_alone(lock_file.fileno())
         try:
-            if not _marked(marks):
+            if not _has_marks(marks):
                 _note_machine(lock_file)
             elif _machine(lock_file) == platform.node() and _alone(lock_file, 1.0):
                 _end_jobs(folder, patience)
@@ -52,7 +52,7 @@ def enter(folder: Path, patience: float = 120.0) -> str | None:
     return message
 
 
-def at_work(folder: Path) -> bool:
+def is_at_work(folder: Path) -> bool:
     """Whether a run or one of its jobs is alive in `folder` on this machine."""
     for name in (RUN, JOBS):
         with contextlib.suppress(FileNotFoundError), (folder / name).open("r+") as lock_file:
@@ -74,7 +74,7 @@ def working(folder: Path = Path(".snakemake")) -> Generator[None]:
         yield
 
 
-def _marked(marks: Path) -> bool:
+def _has_marks(marks: Path) -> bool:
     return marks.is_dir() and any(marks.iterdir())
 
 
@@ -105,7 +105,7 @@ def _alone(lock_file: IO[str], patience: float) -> bool:
 def _end_jobs(folder: Path, patience: float) -> None:
     """Cancel the lost run's jobs in SLURM's queue and wait until neither there nor here any is left."""
     end = time.monotonic() + patience
-    while queued := _queued(folder):
+    while queued := _queued_jobs(folder):
         # The signal reaches those that run, the second call those that wait.
         for options in (["--full", "--signal", "KILL"], []):
             subprocess.run(["scancel", *options, *queued], check=False, capture_output=True)
@@ -120,7 +120,7 @@ def _end_jobs(folder: Path, patience: float) -> None:
             )
 
 
-def _queued(folder: Path) -> list[str]:
+def _queued_jobs(folder: Path) -> list[str]:
     """Numbers of the jobs that SLURM still has of runs in this folder.
 
     Snakemake gives them a UUID as name and the folder as working directory. Its own list of unfinished files is

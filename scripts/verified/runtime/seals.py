@@ -81,7 +81,7 @@ def seal(
     `rule` and `wildcards`: of the job that wrote it; none for what a command wrote.
     """
     path = Path(path)
-    facts = {"version": VERSION, **_measured(path), "path": _place(path) or path.name}
+    facts = {"version": VERSION, **_measure(path), "path": _place(path) or path.name}
     facts |= {"rule": rule, "wildcards": dict(wildcards or {})} if rule else {}
     facts |= {"temporary": True} if temporary else {}
     write_text(seal_of(path), json.dumps(facts) + "\n")
@@ -134,7 +134,7 @@ def replacing(path: str | os.PathLike[str]) -> Generator[Path]:
     earlier = next((facts for facts in both if facts and _difference(path, facts) is None), None)
     with atomic_path(path) as temporary:
         yield temporary
-        facts = {"version": VERSION, **_measured(temporary), "path": _place(path) or path.name, "unfinished": True}
+        facts = {"version": VERSION, **_measure(temporary), "path": _place(path) or path.name, "unfinished": True}
         facts |= {"earlier": {key: earlier[key] for key in earlier if key != "earlier"}} if earlier else {}
         write_text(seal_of(path), json.dumps(facts) + "\n")
     seal(path)
@@ -183,19 +183,19 @@ def check(path: str | os.PathLike[str]) -> None:
         raise InputError("no such file", file=path, remedy=rebuild_command([path]))
     if written is None:
         if path.parts[0] == BUILT:
-            raise unsealed(path)
+            raise unsealed_error(path)
         return
     if "unfinished" in written:
         raise InputError("unfinished: what writes it was killed", file=path, remedy="start that again")
     hold(path, written)
     if path.name.endswith(VIDEOS) and (problem := _changed_video(path)):
         raise InputError(problem, file=path, remedy=f"look at the videos again: {rebuild_command([path])}")
-    for target in linked(path):
+    for target in link_targets(path):
         if seal_of(target).exists() or target.parts[0] == BUILT:
             check(target)
 
 
-def unsealed(path: Path, remedy: str = "") -> InputError:
+def unsealed_error(path: Path, remedy: str = "") -> InputError:
     """The error of a file that should have a seal and has none."""
     return InputError(
         "has no seal: it was changed from outside, or what writes it did not end",
@@ -263,7 +263,7 @@ def _difference(path: Path, written: Seal) -> str | None:
             return None
         digests = f"SHA-256 {digest[:12]}… instead of {written['sha256'][:12]}…"
         return f"its {written['bytes']:,} bytes are not those that were written ({digests})"
-    return f"{_amount(_measured(path))} where {_amount(written)} were written"
+    return f"{_amount(_measure(path))} where {_amount(written)} were written"
 
 
 def _difference_of_folder(path: Path, written: Seal) -> str | None:
@@ -280,7 +280,7 @@ def _amount(facts: Seal) -> str:
     return f"{rows}{facts.get('bytes', 0):,} bytes"
 
 
-def _measured(path: Path) -> Seal:
+def _measure(path: Path) -> Seal:
     if path.is_dir():
         return {"files": (files := _files_of(path)), "sha256": hashlib.sha256(json.dumps(files).encode()).hexdigest()}
     digest, lines = _digest(path)
@@ -347,7 +347,7 @@ _COUNTED = {
 }
 
 
-def linked(path: Path) -> list[Path]:
+def link_targets(path: Path) -> list[Path]:
     """Files into which the links of an HDF5 file lead, each once; none for other files."""
     if path.suffix != ".h5":
         return []
@@ -428,7 +428,7 @@ def rebuild_command(paths: Iterable[str | os.PathLike[str]], configurations: str
     return f"rm -r {shlex.join(there)} && {build}" if there else build
 
 
-def marked(folder: str | os.PathLike[str]) -> list[str]:
+def marked_files(folder: str | os.PathLike[str]) -> list[str]:
     """Files below `folder` that a healing removed and that are still to be built again."""
     return _absent(folder, ".rebuild")
 
@@ -438,7 +438,7 @@ def files_to_rebuild(workflow: Any, folder: str) -> Callable[[object], list[str]
     and a rule still makes."""
 
     def files(wildcards: object) -> list[str]:
-        return [path for path in marked(folder) if any(rule.is_producer(path) for rule in workflow.rules)]
+        return [path for path in marked_files(folder) if any(rule.is_producer(path) for rule in workflow.rules)]
 
     return files
 

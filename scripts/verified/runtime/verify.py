@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from verified.errors import InputError
-from verified.runtime.intact import noted
+from verified.runtime.intact import is_noted
 from verified.runtime.seals import SHARED, check, mark_of, read_seal, seal, seal_of
 
 
@@ -38,10 +38,10 @@ def verify(folder: Path) -> tuple[int, list[Finding]]:
                 findings.append(finding)
     unsealed = (path for path in _all(folder) if not path.name.startswith("."))
     for path in sorted(unsealed):
-        if path not in covered and not covered.intersection(path.parents) and noted(path.as_posix()):
+        if path not in covered and not covered.intersection(path.parents) and is_noted(path.as_posix()):
             findings.append(Finding(path, "unsealed", "a job wrote it, and its seal is gone"))
     for path in sorted({Path(base) for base, _, _ in os.walk(folder)}):
-        if path not in covered and not covered.intersection(path.parents) and noted(path.as_posix()):
+        if path not in covered and not covered.intersection(path.parents) and is_noted(path.as_posix()):
             findings.append(Finding(path, "unsealed", "a job wrote it, and its seal is gone"))
     return seals, findings
 
@@ -92,13 +92,13 @@ def heal(findings: list[Finding]) -> None:
         seal_of(path).unlink(missing_ok=True)
 
 
-def in_turn(findings: list[Finding]) -> list[list[Path]]:
+def build_order(findings: list[Finding]) -> list[list[Path]]:
     """What was found, in the order in which it was built, by folders: rebuilt in this order, nothing else is outdated.
 
     What a job reads was sealed before what it writes. What a run makes where it needs it is left out. To be asked
     before anything is removed.
     """
-    times = {finding.path: _sealed_at(finding.path) for finding in findings if not _temporary(finding.path)}
+    times = {finding.path: _sealing_time(finding.path) for finding in findings if not _temporary(finding.path)}
     folders: dict[Path, list[Path]] = {}
     for path in sorted(times, key=lambda path: times[path]):
         folders.setdefault(path.parent, []).append(path)
@@ -114,6 +114,6 @@ def _temporary(path: Path) -> bool:
     return False
 
 
-def _sealed_at(path: Path) -> int:
+def _sealing_time(path: Path) -> int:
     existing = [file for file in (seal_of(path), path) if file.exists()]
     return existing[0].stat().st_mtime_ns if existing else 0

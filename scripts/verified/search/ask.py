@@ -32,7 +32,7 @@ from verified.search.origin import caution
 from verified.search.presence import presence
 from verified.search.segments import Segment
 from verified.search.sound import sound
-from verified.search.store import opened, read_manifest
+from verified.search.store import open_segments, read_manifest
 
 LONGEST_QUERY = 2000
 """Characters of a query; what is behind them would be cut by any encoder."""
@@ -96,7 +96,7 @@ class Index:
         self.folder = Path(folder)
         self.manifest = manifest or read_manifest(self.folder)
         self.encoder = encoder or encoder_of(self.folder, self.manifest)
-        self.segments: list[Segment] = opened(self.folder, self.manifest)
+        self.segments: list[Segment] = open_segments(self.folder, self.manifest)
         self.captions = Captions.opened(self.folder)
         self.positions = {
             row["video"]: (number, position)
@@ -272,7 +272,7 @@ class Index:
     ) -> tuple[Lists, dict[int, Candidate]]:
         """The benchmark's decoding over the windows; a list's videos are numbers, each with its best window."""
         spans = self.manifest["spans"]
-        corpus = self._encoded(candidates)
+        corpus = self._gather_encoded(candidates)
         scores, order = model.video_scores(query, corpus).topk(len(candidates), dim=1)
         settings = SearchSettings(spans["min_pred_clips"], spans["max_pred_clips"])
         start, end, _ = localise(model, query, corpus, order, settings)
@@ -299,7 +299,7 @@ class Index:
         )
         return suppress(lists, spans["nms_threshold"]), best
 
-    def _encoded(self, candidates: list[Candidate]) -> Encoded:
+    def _gather_encoded(self, candidates: list[Candidate]) -> Encoded:
         """Windows in the form of `RetrievalModel.encode_videos`, on the CPU."""
         length, dim = self.encoder.context, self.segments[candidates[0].segment].dim
         unit, localised = torch.zeros(2, len(candidates), length, dim)

@@ -23,7 +23,7 @@ FORM = Form("sentence vectors of an index", 1, "remove the folder of the index a
 KINDS = ("fine", "coarse")
 
 
-def annotated(files: Iterable[str | Path]) -> list[dict]:
+def read_annotated(files: Iterable[str | Path]) -> list[dict]:
     """Rows `video, start, end, coarse, fine, desc_id` of annotation files in the FIG form; `fine` may be empty."""
     return [
         {

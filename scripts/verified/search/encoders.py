@@ -12,7 +12,7 @@ import torch
 
 from verified.benchmark.vcmr.checkpoint import load_model
 from verified.benchmark.vcmr.contract import Encoded
-from verified.benchmark.vcmr.data import normalised, pooled
+from verified.benchmark.vcmr.data import normalise, pool
 from verified.benchmark.vcmr.scoring import OneVectorTail
 from verified.benchmark.vcmr.tokens import Tokeniser, load_tokeniser
 from verified.config.features import PACKAGED
@@ -71,9 +71,9 @@ class ModelEncoder:
         clips = features
         if len(clips) > self.context and self.model.long_videos == "pool":
             clip_seconds *= len(clips) / self.context
-            clips = pooled(clips, self.context)
+            clips = pool(clips, self.context)
         starts = [0, *range(self.stride, len(clips) - self.context + self.stride, self.stride)]
-        prepare = normalised if self.model.normalise_video else np.asarray
+        prepare = normalise if self.model.normalise_video else np.asarray
         return [
             Window(at * clip_seconds, clip_seconds, prepare(clips[at : at + self.context]))
             for at in starts
@@ -110,7 +110,7 @@ class ModelEncoder:
     def query_of_features(self, tokens: np.ndarray) -> Encoded:
         """A sentence of which the token features [T, E] are at hand."""
         tokens = tokens.astype(np.float16).astype(np.float32)[: self.model.config.query_tokens]
-        return self._query(normalised(tokens) if self.model.normalise_query else tokens)
+        return self._query(normalise(tokens) if self.model.normalise_query else tokens)
 
     @torch.no_grad()
     def _query(self, tokens: np.ndarray) -> Encoded:
@@ -144,7 +144,7 @@ class JointEncoder:
     def encode(self, windows: list[Window]) -> list[Vectors]:
         """Unit vectors; no localiser."""
         to_joint = self._packaged.of_features if self._packaged else np.asarray
-        vectors = [normalised(to_joint(window.features)).astype(np.float16) for window in windows]
+        vectors = [normalise(to_joint(window.features)).astype(np.float16) for window in windows]
         return [Vectors(each, each[:0]) for each in vectors]
 
     def dim(self, features: int) -> int:
@@ -155,7 +155,7 @@ class JointEncoder:
         """The sentence's projection, of length 1."""
         self._joint = self._joint or joint.load_joint(self._name)
         [(_, sentence)] = self._joint.sentences([text])
-        return {"unit": torch.from_numpy(normalised(sentence[None]).astype(np.float32))}
+        return {"unit": torch.from_numpy(normalise(sentence[None]).astype(np.float32))}
 
 
 Encoder = ModelEncoder | JointEncoder

@@ -7,7 +7,7 @@ import numpy as np
 
 from verified.errors import InputError
 from verified.io.files import atomic_path
-from verified.search.store import opened, read_manifest
+from verified.search.store import open_segments, read_manifest
 
 ROWS_PER_FILE = 1_000_000
 
@@ -19,7 +19,7 @@ def export(folder: Path, output: Path, rows_per_file: int = ROWS_PER_FILE) -> in
     Removed videos are left out. Vectors are to be compared by their inner product; a video's score is the largest of
     its rows'. The folder appears when all is written. Raises InputError for an output folder that is not empty.
     """
-    segments = opened(folder, read_manifest(folder))
+    segments = open_segments(folder, read_manifest(folder))
     if output.exists() and any(output.iterdir()):
         raise InputError("is not empty", file=output, remedy="name a folder that is not there")
     temporary = output.with_name(f".{output.name}.partial")

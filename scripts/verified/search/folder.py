@@ -20,7 +20,7 @@ from verified.features.joint import joint_kind
 from verified.io.array_file import read_array
 from verified.io.files import file_digest
 from verified.io.video import VideoError
-from verified.runtime.intact import intact
+from verified.runtime.intact import check_intact
 from verified.runtime.progress import Progress
 from verified.runtime.seals import replacing
 from verified.search.captions import write_captions
@@ -34,13 +34,13 @@ from verified.search.store import (
     MANIFEST,
     add_segment,
     changing,
+    features_path,
     finish,
-    kept_features,
     present,
     read_manifest,
     sound_segments,
-    tidied,
-    without,
+    tidy,
+    without_videos,
     write_manifest,
 )
 from verified.search.survey import BETWEEN, Survey, survey
@@ -76,12 +76,12 @@ def index_videos(videos: Path, folder: Path, encoder: str = PACKAGED) -> dict:
         known = {video: why for video, why in manifest["unreadable"].items() if stamps.get(video) == why["stamp"]}
         new = [video for video in new if video not in known]
         log.info("index %s: %d videos stay, %d come, %d go", folder, len(indexed) - len(gone), len(new), len(gone))
-        manifest = {**without(folder, manifest, gone), "unreadable": known}
+        manifest = {**without_videos(folder, manifest, gone), "unreadable": known}
         manifest["duplicates"] = [pair for pair in manifest["duplicates"] if not gone & {*pair["videos"]}]
-        for group in _surveyed(new, listed.paths, encoder, known):
-            manifest = _with(folder, manifest, group, listed.paths, stamps)
+        for group in _survey_groups(new, listed.paths, encoder, known):
+            manifest = _add_group(folder, manifest, group, listed.paths, stamps)
         write_captions(folder, [])
-        write_manifest(folder, tidied(folder, manifest, 0))
+        write_manifest(folder, tidy(folder, manifest, 0))
         return read_manifest(folder)
 
 
@@ -127,7 +127,7 @@ def _stamp(path: Path) -> str:
     return f"{facts.st_size}-{facts.st_mtime_ns}"
 
 
-def _surveyed(
+def _survey_groups(
     new: list[str], paths: dict[str, Path], encoder: str, unreadable: dict[str, dict]
 ) -> Iterator[dict[str, Survey]]:
     """What is seen in the videos, in groups of about `AT_ONCE` clips; why others cannot be read, in `unreadable`."""
@@ -150,14 +150,14 @@ def _surveyed(
         yield group
 
 
-def _with(folder: Path, manifest: dict, group: dict[str, Survey], paths: dict[str, Path], stamps: dict) -> dict:
+def _add_group(folder: Path, manifest: dict, group: dict[str, Survey], paths: dict[str, Path], stamps: dict) -> dict:
     """The manifest with a group of videos, in force."""
     (folder / ADDED).mkdir(exist_ok=True)
     new = {video: np.concatenate(one.clips).astype(np.float16) for video, one in group.items()}
     for video, features in new.items():
-        with replacing(kept_features(folder, video)) as temporary, temporary.open("wb") as out:
+        with replacing(features_path(folder, video)) as temporary, temporary.open("wb") as out:
             np.save(out, features)
-    every = {video: _kept(folder, video) for video in present(folder, manifest)} | new
+    every = {video: _read_features(folder, video) for video in present(folder, manifest)} | new
     encoder = JointEncoder(manifest["text_encoder"])
     dim = encoder.dim(next(iter(new.values())).shape[1])
 
@@ -185,8 +185,8 @@ def _with(folder: Path, manifest: dict, group: dict[str, Survey], paths: dict[st
     return manifest
 
 
-def _kept(folder: Path, video: str) -> np.ndarray:
+def _read_features(folder: Path, video: str) -> np.ndarray:
     """Features [clips, F] of the clips of a video in the index."""
-    path = kept_features(folder, video)
-    intact(path, required=True)
+    path = features_path(folder, video)
+    check_intact(path, required=True)
     return np.array(read_array(path, 2, f"remove {folder} and index the videos again"))

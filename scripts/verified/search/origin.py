@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from verified.benchmark.intervals import measured
+from verified.benchmark.intervals import mean_of_training
 from verified.benchmark.vcmr.checkpoint import FORM
 from verified.config.retrieval import SELECTION_VIDEOS
 from verified.io.fig import COG_KEYS, read_fig
@@ -75,7 +75,7 @@ def ranked_before(index, queries: Iterable[tuple[str, np.ndarray, frozenset[str]
         videos.append(video)
     if len(values) < LEAST or len(set(videos)) < 2:
         return None
-    found = measured(np.array(values), videos)
+    found = mean_of_training(np.array(values), videos)
     value = found["value"]  # without a bound where all are the same
     return {"queries": len(values), "value": value, **{key: found[key] or value for key in ("low", "high")}}
 

@@ -114,10 +114,8 @@ class Segment:
         self.owner = np.repeat(np.arange(len(windows), dtype=np.int32), self.clips)
         """[rows] the window of each vector."""
         count = int(self._localised_rows[-1])
-        self._localise = _mapped(
-            folder / (HALVES if exact else BYTES), np.float16 if exact else np.int8, count, self.dim
-        )
-        self._scale = None if exact else _mapped(folder / SCALES, np.float32, count, 1)
+        self._localise = _map(folder / (HALVES if exact else BYTES), np.float16 if exact else np.int8, count, self.dim)
+        self._scale = None if exact else _map(folder / SCALES, np.float32, count, 1)
 
     def search(self, query: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
         """The `count` best windows for a query [D] that are not removed, and the product of their best clip.
@@ -163,7 +161,7 @@ class Segment:
                 yield row, vectors, [(location[0], self.thumbnail(location)) for location in row["thumbnails"]]
 
 
-def _mapped(path: Path, kind: type, rows: int, dim: int) -> np.ndarray:
+def _map(path: Path, kind: type, rows: int, dim: int) -> np.ndarray:
     size = rows * dim * np.dtype(kind).itemsize
     if not path.is_file() or path.stat().st_size != size:
         raise InputError(

@@ -204,18 +204,18 @@ def application(folder: Path, token: str = "", host: str = "127.0.0.1") -> Starl
     routes.append(route("/favicon.ico", lambda request: Response(status_code=204)))
     routes += [route("/api/search", search), route("/api/like", like), route("/api/about", about)]
     routes += [Route("/media", media), route("/thumbnail", thumbnail)]
-    guards = [Middleware(BaseHTTPMiddleware, dispatch=_guarded(token))]
+    guards = [Middleware(BaseHTTPMiddleware, dispatch=_guard(token))]
     if is_loopback(host):
         names = {"127.0.0.1", "localhost", "[::1]", f"[{host}]" if ":" in host else host}
         guards.insert(0, Middleware(TrustedHostMiddleware, allowed_hosts=sorted(names)))
     return Starlette(routes=routes, middleware=guards)
 
 
-def _guarded(token: str) -> Callable[[Request, Callable[[Request], Awaitable[Response]]], Awaitable[Response]]:
+def _guard(token: str) -> Callable[[Request, Callable[[Request], Awaitable[Response]]], Awaitable[Response]]:
     """Asks for the token, if there is one, and puts the headers on every answer."""
 
     async def dispatch(request: Request, follow: Callable[[Request], Awaitable[Response]]) -> Response:
-        response = _turned_away(request, token) if token else None
+        response = _refuse(request, token) if token else None
         response = response or await follow(request)
         response.headers.update(HEADERS)
         return response
@@ -223,7 +223,7 @@ def _guarded(token: str) -> Callable[[Request, Callable[[Request], Awaitable[Res
     return dispatch
 
 
-def _turned_away(request: Request, token: str) -> Response | None:
+def _refuse(request: Request, token: str) -> Response | None:
     """None for who holds the token: in a cookie or as bearer. Once in the address, it becomes the cookie."""
     offered = request.query_params.get("token")
     if offered is not None and _same(offered, token) and request.url.path == "/":

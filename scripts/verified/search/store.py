@@ -63,7 +63,7 @@ def write_manifest(folder: Path, manifest: dict) -> None:
     finish(folder, manifest)
 
 
-def kept_features(folder: Path, video: str) -> Path:
+def features_path(folder: Path, video: str) -> Path:
     """Where an index keeps the features of a video that was added to it."""
     return folder / ADDED / f"{hashlib.sha256(video.encode()).hexdigest()[:16]}.npy"
 
@@ -81,7 +81,7 @@ def finish(folder: Path, manifest: dict) -> bool:
     left += [path for below in (folder, folder / ADDED) for path in below.glob(".*.partial*")]
     if features := {*(folder / ADDED).glob("*.npy"), *map(_sealed_by, (folder / ADDED).glob(".*.npy.seal"))}:
         rows = present(folder, manifest).values()
-        left += sorted(features - {kept_features(folder, row["video"]) for row in rows if row["origin"] == "added"})
+        left += sorted(features - {features_path(folder, row["video"]) for row in rows if row["origin"] == "added"})
     left += [path for path in map(_sealed_by, (folder / SEGMENTS).glob(".*.seal")) if path.name not in named]
     for path in dict.fromkeys(left):
         # The seal goes last: while it is there, a repeated change finds what is left.
@@ -106,7 +106,7 @@ def changing(folder: Path) -> Iterator[None]:
         yield
 
 
-def opened(folder: Path, manifest: dict) -> list[Segment]:
+def open_segments(folder: Path, manifest: dict) -> list[Segment]:
     """The segments that count. Raises InputError for a damaged one."""
     return [Segment(folder / SEGMENTS / entry["name"], entry, entry["removed"]) for entry in manifest["segments"]]
 
@@ -139,7 +139,7 @@ def add_segment(folder: Path, manifest: dict, items: Iterable, dim: int, queries
     return {**manifest, "segments": [*manifest["segments"], {"name": name, **facts, "removed": []}]}
 
 
-def without(folder: Path, manifest: dict, videos: set[str]) -> dict:
+def without_videos(folder: Path, manifest: dict, videos: set[str]) -> dict:
     """The manifest without these videos; segments of which nothing is left are dropped."""
     entries = []
     for entry in manifest["segments"]:
@@ -150,14 +150,14 @@ def without(folder: Path, manifest: dict, videos: set[str]) -> dict:
     return {**manifest, "segments": entries}
 
 
-def tidied(folder: Path, manifest: dict, seed: int) -> dict:
+def tidy(folder: Path, manifest: dict, seed: int) -> dict:
     """The manifest with small segments joined where there are many, and all of them where much was removed."""
     entries = manifest["segments"]
     removed, videos = sum(len(entry["removed"]) for entry in entries), sum(entry["videos"] for entry in entries)
     joined = entries if 3 * removed > videos else [entry for entry in entries if entry["kind"] == EXACT]
     if not removed * 3 > videos and len(joined) <= SMALL_SEGMENTS:
         return manifest
-    segments = opened(folder, {**manifest, "segments": joined})
+    segments = open_segments(folder, {**manifest, "segments": joined})
     untouched = [entry for entry in entries if entry not in joined]
     items = (item for segment in segments for item in segment.items())
     none = np.zeros((0, segments[0].dim), np.float32)

@@ -60,7 +60,7 @@ def survey(path: str | Path, backbone: Backbone) -> Survey:
             end = timed.until
             if step / RATE >= timed.until - TOLERANCE:
                 continue
-            frame = frame_array(timed.frame, _covering(upright_size(timed.frame), backbone.size))
+            frame = frame_array(timed.frame, _covering_size(upright_size(timed.frame), backbone.size))
             times.append(timed.time)
             scores.append(score(np.ascontiguousarray(frame[..., ::-1])))
             behind = 0 if scores[-1] >= CUT else behind + 1
@@ -76,14 +76,16 @@ def survey(path: str | Path, backbone: Backbone) -> Survey:
         damage = video.damage
     if batch:
         features.append(backbone(np.stack(batch)))
-    shots, numbers = _filled(bounds(0.0, end, find_cuts(times, scores, CUT, SHORTEST_SHOT)), [at for at, _ in seen])
+    shots, numbers = _fill_shots(bounds(0.0, end, find_cuts(times, scores, CUT, SHORTEST_SHOT)), [at for at, _ in seen])
     stacked = np.concatenate(features)
     middle = [of_shot[len(of_shot) // 2] for of_shot in numbers]
     shown = middle[:: -(-len(middle) // MOST_PICTURES)]
     return Survey(end, shots, [stacked[of_shot] for of_shot in numbers], [seen[number] for number in shown], damage)
 
 
-def _filled(shots: list[tuple[float, float]], seen: list[float]) -> tuple[list[tuple[float, float]], list[list[int]]]:
+def _fill_shots(
+    shots: list[tuple[float, float]], seen: list[float]
+) -> tuple[list[tuple[float, float]], list[list[int]]]:
     """Shots, and the numbers of the frames seen in each; a shot in which none was seen joins the one before it."""
     filled: list[tuple[float, float]] = []
     numbers: list[list[int]] = []
@@ -97,7 +99,7 @@ def _filled(shots: list[tuple[float, float]], seen: list[float]) -> tuple[list[t
     return filled, numbers
 
 
-def _covering(size: tuple[int, int], side: int) -> tuple[int, int]:
+def _covering_size(size: tuple[int, int], side: int) -> tuple[int, int]:
     """Height and width of a frame whose shorter side is `side`."""
     scale = side / min(size)
     return max(side, round(size[0] * scale)), max(side, round(size[1] * scale))

@@ -18,11 +18,11 @@ from verified.io.array_file import read_array
 from verified.io.files import file_digest
 from verified.io.hdf5 import FeatureFile
 from verified.io.jsonl import read_json, read_jsonl
-from verified.runtime.intact import intact
+from verified.runtime.intact import check_intact
 from verified.runtime.progress import Progress
 from verified.runtime.seals import finished, replacing
 from verified.search.ask import Index, encoder_of, vector_of
-from verified.search.captions import annotated, coarse, write_captions
+from verified.search.captions import coarse, read_annotated, write_captions
 from verified.search.encoders import Encoder, JointEncoder, ModelEncoder
 from verified.search.fusion import weights_of
 from verified.search.origin import ranked_before, ranking_of, reasons, skill
@@ -35,13 +35,13 @@ from verified.search.store import (
     MANIFEST,
     add_segment,
     changing,
+    features_path,
     finish,
-    kept_features,
     present,
     read_manifest,
     sound_segments,
-    tidied,
-    without,
+    tidy,
+    without_videos,
     write_manifest,
 )
 
@@ -75,19 +75,19 @@ def update(folder: Path, files: Mapping[str, Any], settings: dict) -> dict:
             video for video, row in indexed.items() if row["origin"] == "corpus" and wanted.get(video) != row["digest"]
         }
         new = sorted(video for video in wanted if video not in indexed or video in gone)
-        by_hand = [] if indexed else _added(folder, manifest)
+        by_hand = [] if indexed else _added_items(folder, manifest)
         log.info("index %s: %d videos stay, %d come, %d go", folder, len(indexed) - len(gone), len(new), len(gone))
-        manifest = without(folder, manifest, gone)
-        rows = coarse(files["moments"]) if files.get("moments") else annotated(files["annotations"])
+        manifest = without_videos(folder, manifest, gone)
+        rows = coarse(files["moments"]) if files.get("moments") else read_annotated(files["annotations"])
         write_captions(folder, rows)
         queries = _known_queries(encoder, files, settings)
         if new or by_hand:
             items = _items(new, features, wanted, described, settings["thumbnails"])
             vectors = np.stack([vector_of(query) for _, query in queries]) if queries else np.zeros((0, 1), np.float32)
             videos = [*items, *by_hand] if by_hand else items
-            encoded = _encoded(videos, encoder)
+            encoded = _encode_items(videos, encoder)
             manifest = add_segment(folder, manifest, encoded, manifest["dim"], vectors, settings["seed"])
-        manifest = tidied(folder, manifest, settings["seed"])
+        manifest = tidy(folder, manifest, settings["seed"])
         index, held = Index(folder, manifest, encoder), _holders(rows, files.get("truth"))
         ranking = _ranking(index, queries, held[0], files, settings)
         manifest = {
@@ -118,11 +118,11 @@ def add_files(folder: Path, paths: Iterable[Path], thumbnails_per_video: int = 1
         for path in paths:
             if path.stem in {*there, *(row["video"] for row in rows)}:
                 raise InputError(f"the index has a video {path.stem!r}", file=path, remedy="remove it first: --remove")
-            rows.append(_probed(path.stem, path.resolve(), "give another file"))
+            rows.append(_probe(path.stem, path.resolve(), "give another file"))
         _extract(folder, manifest, rows)
         encoder = encoder_of(folder, manifest)
         added = [
-            {**_row(row, "", "added"), "features": str(kept_features(folder, row["video"])), "size": _size(row)}
+            {**_row(row, "", "added"), "features": str(features_path(folder, row["video"])), "size": _size(row)}
             for row in rows
         ]
         clip_seconds = manifest["clip_seconds"]
@@ -131,16 +131,16 @@ def add_files(folder: Path, paths: Iterable[Path], thumbnails_per_video: int = 1
         manifest = add_segment(
             folder,
             {**manifest, "dropped": dropped},
-            _encoded(items, encoder),
+            _encode_items(items, encoder),
             manifest["dim"],
             np.zeros((0, manifest["dim"]), np.float32),
             0,
         )
-        write_manifest(folder, tidied(folder, {**manifest, "last": asked}, 0))
+        write_manifest(folder, tidy(folder, {**manifest, "last": asked}, 0))
         return [row["video"] for row in rows]
 
 
-def _probed(video: str, path: Path, remedy: str) -> dict:
+def _probe(video: str, path: Path, remedy: str) -> dict:
     """What is known of a video file that is added. Raises InputError for one that cannot be read."""
     from verified.io.video import VideoError, probe
 
@@ -171,7 +171,7 @@ def _extract(folder: Path, manifest: dict, rows: list[dict]) -> None:
     backbone, failed = load_backbone(seen["backbone"], seen["precision"]), {}
     (folder / ADDED).mkdir(exist_ok=True)
     for video, features in encode_videos(rows, backbone, seen["fps"], manifest["clip_seconds"], seen["batch"], failed):
-        target = kept_features(folder, video)
+        target = features_path(folder, video)
         with replacing(target) as temporary, temporary.open("wb") as out:
             np.save(out, features.astype(np.float16))
     if failed:
@@ -194,9 +194,9 @@ def remove_videos(folder: Path, videos: Iterable[str]) -> None:
         if unknown := sorted(videos - there.keys()):
             raise InputError(f"no video {unknown[0]!r} in the index", file=folder)
         dropped = sorted({*manifest["dropped"], *(one for one in videos if there[one]["origin"] == "corpus")})
-        manifest = without(folder, {**manifest, "dropped": dropped}, videos)
+        manifest = without_videos(folder, {**manifest, "dropped": dropped}, videos)
         manifest = {**manifest, "last": {"removed": sorted(videos)}}
-        write_manifest(folder, tidied(folder, manifest, 0))
+        write_manifest(folder, tidy(folder, manifest, 0))
 
 
 def _manifest(folder: Path, files: Mapping[str, Any], settings: dict) -> dict:
@@ -266,14 +266,14 @@ def _items(videos: list[str], features, digests: dict, described: dict, pictures
 def _load(path: Path) -> np.ndarray:
     """Features [clips, F] of a video that was added by hand."""
     remedy = "remove the video and add it again"
-    intact(path, required=True, remedy=remedy)
+    check_intact(path, required=True, remedy=remedy)
     features = np.array(read_array(path, 2, remedy), np.float32)
     if not features.size or not np.isfinite(features).all():
         raise InputError("holds no clips, or values that are not finite", file=path, remedy=remedy)
     return features
 
 
-def _added(folder: Path, manifest: dict) -> list[Item]:
+def _added_items(folder: Path, manifest: dict) -> list[Item]:
     """Videos that were added by hand to the index that is given up.
 
     Where features are extracted otherwise now, theirs are too; raises InputError for a file that is gone by then.
@@ -284,12 +284,12 @@ def _added(folder: Path, manifest: dict) -> list[Item]:
     rows = [row for row in present(folder, old).values() if row["origin"] == "added"]
     if rows and any(old[key] != manifest[key] for key in ("features", "clip_seconds")):
         away = f"or take it out: verified index --index {folder} --remove"
-        probed = [_probed(row["video"], Path(row["path"]), f"put it back, {away} {row['video']}") for row in rows]
+        probed = [_probe(row["video"], Path(row["path"]), f"put it back, {away} {row['video']}") for row in rows]
         _extract(folder, manifest, probed)
-    return [(row, _load(kept_features(folder, row["video"])), manifest["clip_seconds"], 12) for row in rows]
+    return [(row, _load(features_path(folder, row["video"])), manifest["clip_seconds"], 12) for row in rows]
 
 
-def _encoded(items: Iterable[Item], encoder: Encoder) -> Iterator[tuple]:
+def _encode_items(items: Iterable[Item], encoder: Encoder) -> Iterator[tuple]:
     """Videos as `write_segment` takes them, encoded in groups of about `CLIPS_AT_ONCE` clips."""
     group, clips = [], 0
     for row, features, seconds, pictures in items:
@@ -327,7 +327,7 @@ def _known_queries(encoder: Encoder, files: Mapping[str, Any], settings: dict) -
     if files.get("moments"):
         rows = coarse(files["moments"], settings["test_split"])[:KNOWN_QUERIES]
     else:
-        rows = annotated(files["queries"])[:KNOWN_QUERIES]
+        rows = read_annotated(files["queries"])[:KNOWN_QUERIES]
     if files.get("text") and isinstance(encoder, ModelEncoder) and encoder.model.query_input == "features":
         text = FeatureFile(files["text"])
         return [(row, encoder.query_of_features(text[str(row["desc_id"])])) for row in rows]

@@ -48,7 +48,7 @@ def build(folder: Path, dim: int, owner: np.ndarray, exact_clips: int, queries: 
     """
     import faiss
 
-    rows = _mapped(folder, len(owner), dim)
+    rows = _map(folder, len(owner), dim)
     if len(rows) <= exact_clips:
         index = faiss.IndexScalarQuantizer(dim, faiss.ScalarQuantizer.QT_fp16, faiss.METRIC_INNER_PRODUCT)
         index.is_trained = True  # float16 has nothing to learn
@@ -121,7 +121,7 @@ def _blocks(rows: np.ndarray) -> Iterator[np.ndarray]:
         yield rows[at : at + BLOCK].astype(np.float32)
 
 
-def _mapped(folder: Path, rows: int, dim: int) -> np.ndarray:
+def _map(folder: Path, rows: int, dim: int) -> np.ndarray:
     path = folder / VECTORS
     if not path.is_file() or path.stat().st_size != rows * dim * 2:
         raise InputError(f"damaged: {rows} vectors of {dim} numbers were written", file=path)
@@ -146,7 +146,7 @@ class ClipVectors:
             codes = faiss.rev_swig_ptr(self._index.codes.data(), rows * dim * 2)  # a view: the index must outlive it
             self.vectors = codes.view(np.float16).reshape(rows, dim)
         else:
-            self.vectors = _mapped(folder, rows, dim)
+            self.vectors = _map(folder, rows, dim)
         """[rows, D] float16, memory-mapped."""
 
     def clips(self, query: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:

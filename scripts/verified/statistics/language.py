@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from verified.errors import InputError
 from verified.runtime.progress import Progress
-from verified.runtime.shipped import as_installed
+from verified.runtime.shipped import check_installed
 
 FORK_FROM = 5000  # distinct texts; below, starting further processes costs more than they save
 COUNTED = ("words", "nouns", "verbs", "adjectives")
@@ -28,7 +28,7 @@ def load_tagger(model: str):
     name = next(
         (name for name in (model, *installed) if name in installed and f"{name}_".startswith(f"{model}_")), model
     )
-    as_installed(name.replace("_", "-"))
+    check_installed(name.replace("_", "-"))
     try:
         return spacy.load(name, exclude=["parser", "ner", "senter"])
     except OSError:

@@ -10,7 +10,7 @@ import numpy as np
 
 from verified.benchmark.auroc import auroc_interval
 from verified.benchmark.intervals import share_interval
-from verified.benchmark.paired import paired
+from verified.benchmark.paired import compare_paired
 from verified.benchmark.tiou import tiou
 from verified.benchmark.vcmr.per_query import PerQuery
 
@@ -103,7 +103,7 @@ def caption_accuracy(truth: list[dict], captions: list[dict], facts_of) -> list[
 
     `captions` are rows with desc_id and caption; `facts_of` extracts {attribute: value} from an English caption.
     """
-    true_facts = {event["desc_id"]: _accepted(event["facts"]) for video in truth for event in video["events"]}
+    true_facts = {event["desc_id"]: _accepted_values(event["facts"]) for video in truth for event in video["events"]}
     counts: dict[int, dict[str, list[int]]] = {}
     for caption in captions:
         known = true_facts[caption["desc_id"]]
@@ -124,7 +124,7 @@ def caption_accuracy(truth: list[dict], captions: list[dict], facts_of) -> list[
     return rows
 
 
-def _accepted(facts: dict) -> dict[str, set]:
+def _accepted_values(facts: dict) -> dict[str, set]:
     """The values of each attribute that are true at some time of the moment (scenes differ in their background)."""
     accepted = {name: {facts[name]} for name in STATIC + DYNAMIC if facts.get(name) is not None}
     accepted["background"] = {scene["background"] for scene in facts["scenes"]}
@@ -214,7 +214,7 @@ def review_gain(scores: list[dict], corrupted: list[dict], chosen: list[dict]) -
 
 def recall_difference(check: str, first: PerQuery, second: PerQuery, name: str, aim: Aim = None) -> dict:
     """Difference in recall `name` (TASK/METRIC) in points between all trainings of two models, on the same queries."""
-    found = paired(100 * first.values[name], 100 * second.values[name], first.video)
+    found = compare_paired(100 * first.values[name], 100 * second.values[name], first.video)
     check = f"{check}, {name}{f', {found.trainings} trainings each' if found.trainings > 1 else ''}"
     return row(check, found.value, found.low, found.high, len(first.video), "queries", aim, found.trainings)
 

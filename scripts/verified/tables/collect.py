@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from verified.benchmark.intervals import SIGNIFICANT, Interval, intra_class_correlation, mean_interval
-from verified.benchmark.paired import Paired, paired
+from verified.benchmark.paired import Paired, compare_paired
 from verified.benchmark.vcmr.metrics import VIDEO_RECALLS
 from verified.benchmark.vcmr.per_query import PerQuery, read_per_query
 from verified.benchmark.vcmr.same_settings import read_metrics
@@ -95,7 +95,7 @@ class Collection:
         """The first row's cell minus the second's in points."""
         of, name = self._of(first, dataset)[0], f"{column.task}/{column.metric}"
         one, two = (100 * self._of(row, dataset)[0].values[name] for row in (first, second))
-        return paired(one, two, of.video)
+        return compare_paired(one, two, of.video)
 
     def units(self, row: Row, dataset: str, column: Column) -> tuple[int, int, float]:
         """Queries and videos behind a cell, and how alike the answers to queries of one video are."""

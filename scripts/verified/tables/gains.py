@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from verified.tables.collect import Cell, Collection, ranked_rivals
 from verified.tables.layout import Column, PaperTable, Row
-from verified.tables.table import ONE_TRAINING_NOTE, Estimate, Table, estimate, p_or_why, shown
+from verified.tables.table import ONE_TRAINING_NOTE, Estimate, Table, estimate, format_value, p_or_why
 
 BASELINE = {"FIG": "COG", "FIG-highest": "FIG-lowest"}
 DIGITS = 2
@@ -66,7 +66,7 @@ def gain_lines(listed: list[Gain]) -> list[str]:
     by_pair: dict[tuple, list[str]] = {}
     for gain in listed:
         value = gain.points.value if isinstance(gain.points, Estimate) else gain.points
-        text = f"{gain.metric} {'+' if value >= 0 else ''}{shown(gain.points, DIGITS)}"
+        text = f"{gain.metric} {'+' if value >= 0 else ''}{format_value(gain.points, DIGITS)}"
         by_pair.setdefault((gain.dataset, gain.first, gain.second, gain.test), []).append(text)
     return [
         f"{dataset}, {first} minus {second}, tested on {test}: {', '.join(texts)}."

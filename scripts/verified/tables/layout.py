@@ -60,7 +60,7 @@ def _recalls(task: str, metrics: tuple[str, ...]) -> tuple[Column, ...]:
     return tuple(Column(task, metric, task, metric) for metric in metrics)
 
 
-def _counted(metrics: dict[str, tuple[str, int]], task: str) -> tuple[Column, ...]:
+def _metric_columns(metrics: dict[str, tuple[str, int]], task: str) -> tuple[Column, ...]:
     return tuple(
         Column(heading, train, task, metric, train, digits)
         for metric, (heading, digits) in metrics.items()
@@ -94,7 +94,7 @@ _WHOLE = (Row(()),)
 TABLES = (
     PaperTable(
         "main-1", "Language statistics of coarse (COG) and fine (FIG) captions", (), _WHOLE,
-        _counted(
+        _metric_columns(
             {"vocab": ("# Vocab", 0), "words": ("# Word", 2), "nouns": ("# Noun", 2), "verbs": ("# Verb", 2),
              "adjectives": ("# Adj", 2)}, "statistics"),
     ),

@@ -17,10 +17,10 @@ def corpus_table(title: str, key: str, corpus: Mapping, annotations: Mapping) ->
     rows: list[tuple[Value, ...]] = [
         ("videos in the folder", corpus["videos_found"], ""),
         *(("videos left out", count, reason) for reason, count in corpus["excluded_videos"].items()),
-        ("videos used", corpus["videos"], _with(corpus, "partial_videos", "of them damaged in part")),
+        ("videos used", corpus["videos"], _count_with(corpus, "partial_videos", "of them damaged in part")),
         ("rows of the moments file", corpus["rows"], ""),
         *(("rows left out", count, reason) for reason, count in corpus["excluded_rows"].items()),
-        ("moments", corpus["moments"], _with({"n": len(corpus["clamped_ends"])}, "n", "ends cut to the video's")),
+        ("moments", corpus["moments"], _count_with({"n": len(corpus["clamped_ends"])}, "n", "ends cut to the video's")),
         *((f"moments of split {split}", count, "") for split, count in corpus["splits"].items()),
         ("candidates", annotations["candidates"], ""),
         ("moments annotated", annotations["annotated"], ""),
@@ -33,7 +33,7 @@ def corpus_table(title: str, key: str, corpus: Mapping, annotations: Mapping) ->
     )
 
 
-def _with(counts: Mapping, name: str, told: str) -> str:
+def _count_with(counts: Mapping, name: str, told: str) -> str:
     return f"{counts[name]} {told}" if counts.get(name) else ""
 
 

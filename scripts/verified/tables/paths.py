@@ -23,7 +23,7 @@ def run_files(settings: Config, name: str) -> list[str]:
 
 def own_corpora(settings: Config) -> list[str]:
     """Shown data sets whose source is a user's folder."""
-    return [name for name in annotated_here(settings) if settings.datasets[name].source.users_own]
+    return [name for name in annotated_datasets(settings) if settings.datasets[name].source.users_own]
 
 
 def leading_tables(settings: Config) -> list[str]:
@@ -51,12 +51,12 @@ def demos(settings: Config) -> list[str]:
     return [name for name in shown_datasets(settings) if settings.datasets[name].source.has_truth]
 
 
-def published(settings: Config) -> list[str]:
+def published_datasets(settings: Config) -> list[str]:
     """Shown data sets whose coarse annotations are published."""
     return [name for name in shown_datasets(settings) if settings.datasets[name].source.published]
 
 
-def annotated_here(settings: Config) -> list[str]:
+def annotated_datasets(settings: Config) -> list[str]:
     """Shown data sets whose annotations this workflow makes itself."""
     return [name for name in shown_datasets(settings) if settings.datasets[name].source.annotated_here]
 

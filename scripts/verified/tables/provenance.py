@@ -5,7 +5,7 @@ from pathlib import Path
 
 from verified import __version__
 from verified.config.engines import ENGINES
-from verified.config.trust import NOT_TRUSTED, untrusted
+from verified.config.trust import NOT_TRUSTED, is_untrusted
 from verified.tables.added.availability import availability_lines
 from verified.tables.collect import Collection
 from verified.tables.layout import TITLES
@@ -48,7 +48,9 @@ def provenance(settings: Shown, collection: Collection, project: Path) -> list[s
             + f"Evaluator: {evaluator.name}, size {evaluator.size}."
         )
         doubtful = [
-            data_set.title for data_set in settings.datasets.values() if untrusted(data_set.source, evaluator.imported)
+            data_set.title
+            for data_set in settings.datasets.values()
+            if is_untrusted(data_set.source, evaluator.imported)
         ]
         if doubtful:
             lines.append(f"{', '.join(doubtful)}: {NOT_TRUSTED}")
@@ -56,8 +58,8 @@ def provenance(settings: Shown, collection: Collection, project: Path) -> list[s
             lines.append(f"Highest and lowest captions are not by confidence here, but by annotations.choose_by: {by}.")
     if collection.runs:
         lines.append(
-            f"Retrieval on {_named(settings.video_backbone, locked)} video and "
-            f"{_named(settings.text_encoder, locked)} text features, "
+            f"Retrieval on {_model_name(settings.video_backbone, locked)} video and "
+            f"{_model_name(settings.text_encoder, locked)} text features, "
             f"training seeds: {_seeds(collection)}."
         )
     return [*lines, *availability_lines(settings, collection), *_tests(settings, collection)]
@@ -95,11 +97,11 @@ def _who(study: dict) -> str:
 def _role(role: ShownRole, locked: dict) -> str:
     """The model of a role and its engine; answers that a cassette gave are named as such."""
     cassette = f", answers of cassette {Path(role.cassette).name} first" if role.cassette else ""
-    named = _named(role, locked) if ENGINES[role.engine].loads_model else role.model
+    named = _model_name(role, locked) if ENGINES[role.engine].loads_model else role.model
     return f"{named} ({role.engine}{cassette})"
 
 
-def _named(shown: ShownModel, locked: dict) -> str:
+def _model_name(shown: ShownModel, locked: dict) -> str:
     """A model with the commit that the lock file names."""
     entry = locked.get(Wanted(shown.model, shown.revision).key)
     return f"{shown.model} at commit {entry['commit'][:12]}" if entry else shown.model

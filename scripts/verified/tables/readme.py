@@ -89,7 +89,7 @@ def readme_figures(rows: list[dict]) -> str:
     cells = _cells(rows)
     out = [markdown_row(HEADER), "|" + "---|" * len(HEADER)]
     for method in dict.fromkeys(method for method, _, _ in cells):
-        out.append(markdown_row([method, *(_shown(cells[method, *column]) for column in COLUMNS)]))
+        out.append(markdown_row([method, *(_format_cell(cells[method, *column]) for column in COLUMNS)]))
     out.append("")
     for row in rows:
         gain = (row["table"], row["metric"], row["test"]) == ("gains", "Gain", "FIG") and row["task"] in GAINS
@@ -101,7 +101,7 @@ def readme_figures(rows: list[dict]) -> str:
     return "\n".join(out) + "\n"
 
 
-def _shown(cell: Mapping[str, str]) -> str:
+def _format_cell(cell: Mapping[str, str]) -> str:
     if not cell["value"]:
         return GAP
     spread = f" ±{float(cell['spread']):.2f}" if cell["spread"] else ""
@@ -156,7 +156,7 @@ def readme_verdicts(text: str, rows: list[dict], margin: float = MARGIN) -> list
 def _verdict(name: str, cell: str, known: Mapping[str, str] | None, margin: float) -> Verdict:
     if known is None:
         return Verdict(name, CONTRADICTED, "not in this run")
-    here = _shown(known)
+    here = _format_cell(known)
     if (cell == GAP) != (here == GAP):
         return Verdict(name, CONTRADICTED, f"{cell} there, {here} here")
     if cell == GAP:

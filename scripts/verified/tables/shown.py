@@ -68,7 +68,7 @@ class Shown(Section):
     """The file that pins models to commits."""
 
 
-def shown(settings: Config) -> Shown:
+def select_shown(settings: Config) -> Shown:
     """What tables show of `settings`; reads the prompt files for their digest."""
     features, generation, evaluator = settings.features, settings.generation, settings.evaluator
     datasets = {name: settings.datasets[name] for name in shown_datasets(settings)}

@@ -13,7 +13,7 @@ TARGETS = {"all", SHOWN.as_posix()}
 log = logging.getLogger("verified")
 
 
-def asked_for(workflow) -> bool:
+def asks_for_tables(workflow) -> bool:
     """Whether this run of Snakemake was asked for the tables."""
     targets = workflow.dag_settings.targets
     return not targets or bool(TARGETS.intersection(targets))
@@ -31,7 +31,7 @@ def show_if_nothing_is_left(workflow, home: str) -> None:
         planned = workflow.dag
         if planned is None or not any(True for _ in planned.jobs):
             return
-        if asked_for(workflow) and not any(True for _ in planned.needrun_jobs()):
+        if asks_for_tables(workflow) and not any(True for _ in planned.needrun_jobs()):
             show(here / home / "tables", here / SHOWN)
 
     atexit.register(ended)
@@ -55,11 +55,11 @@ def show(tables: Path, shown: Path = SHOWN) -> None:
 
 def closing_message(tables: Path, leading: Iterable[str]) -> str:
     """The tables of these names aligned for a terminal, and where all tables are; "" when none of them was built."""
-    shown = [_aligned(tables, name) for name in leading if (tables / f"{name}.csv").is_file()]
+    shown = [_align(tables, name) for name in leading if (tables / f"{name}.csv").is_file()]
     return "\n".join(["", *shown, f"All tables: {tables}/\n"]) if shown else ""
 
 
-def _aligned(tables: Path, name: str) -> str:
+def _align(tables: Path, name: str) -> str:
     with (tables / f"{name}.csv").open(encoding="utf-8", newline="") as lines:
         rows = list(csv.reader(line for line in lines if not line.startswith("#")))
     widths = [max(map(len, column)) for column in zip(*rows)]

@@ -99,7 +99,7 @@ class Table:
     def texts(self) -> list[list[str]]:
         """Every value as it is shown, ``0.70 [0.60, 0.80]``."""
         digits = [self.digits] * len(self.header) if isinstance(self.digits, int) else self.digits
-        return [[shown(value, decimals) for value, decimals in zip(row, digits)] for row in self.rows]
+        return [[format_value(value, decimals) for value, decimals in zip(row, digits)] for row in self.rows]
 
 
 def _is_value(value: object) -> bool:
@@ -112,7 +112,7 @@ def _is_value(value: object) -> bool:
     return value is None or isinstance(value, str)
 
 
-def shown(value: Value, digits: int) -> str:
+def format_value(value: Value, digits: int) -> str:
     """One value as text; a gap is an en dash."""
     if value is None:
         return GAP

@@ -110,7 +110,7 @@ def _write_paper(
     """Write the paper's tables; returns their rows of the tidy frame and the gains in their feet."""
     tidy, every_gain = [], []
     for table in TABLES:
-        table = _reduced(table.with_models(collection.extra_models()), settings)
+        table = _drop_untrained(table.with_models(collection.extra_models()), settings)
         blocks = [
             Block(name, data_set.title, table.rows, collection.cells(table, name))
             for name, data_set in settings.datasets.items()
@@ -143,7 +143,7 @@ def _write_forms(folder: Path, shown: Sheet, notes: list[str], page: bool) -> No
             write_text(folder / f"{shown.key}.{ending}", form(shown, notes))
 
 
-def _reduced(table: PaperTable, settings: Shown) -> PaperTable:
+def _drop_untrained(table: PaperTable, settings: Shown) -> PaperTable:
     """Rows of models that this configuration does not train are left out, unless none would remain."""
     wanted = {TITLES.get(model, model) for model in settings.models}
     rows = tuple(row for row in table.rows if not row.method or row.method in wanted)

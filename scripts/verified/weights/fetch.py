@@ -26,7 +26,7 @@ def fetch_model(wanted: Wanted, weights: Weights) -> dict:
         log.info("%s: commit %s, now in %s", wanted.key, commit, weights.lock)
     else:
         commit, files = entry["commit"], entry["files"]
-        folder = _as_locked(wanted, commit, files, weights)
+        folder = _fetch_locked(wanted, commit, files, weights)
         log.info("%s: commit %s, as %s says", wanted.key, commit, weights.lock)
     size = sum(facts["bytes"] for facts in files.values())
     return {
@@ -42,13 +42,13 @@ def fetch_model(wanted: Wanted, weights: Weights) -> dict:
 def _first_time(wanted: Wanted, weights: Weights) -> tuple[str, dict[str, dict], Path]:
     if weights.hub:
         return local_hub.describe(wanted, Path(weights.hub))
-    repository = hub.published(wanted)
+    repository = hub.look_up(wanted)
     log.info("%s: %.2f GB in %d files", wanted.key, repository.bytes / 1e9, len(repository.sizes))
     folder = hub.bring(wanted, repository.commit, repository.sizes, Path(weights.folder))
     return repository.commit, hub.check_against_hub(folder, repository, wanted), folder
 
 
-def _as_locked(wanted: Wanted, commit: str, files: dict[str, dict], weights: Weights) -> Path:
+def _fetch_locked(wanted: Wanted, commit: str, files: dict[str, dict], weights: Weights) -> Path:
     if wanted.revision and len(wanted.revision) == len(commit) and wanted.revision != commit:
         raise InputError(
             f"{wanted.key} is locked at commit {commit}", file=weights.lock, remedy="remove the entry to pin it again"

@@ -13,7 +13,7 @@ NEVER_NEEDED = (".md", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".pdf", ".gitatt
 CHUNK = 1 << 22
 
 
-def needed(names: Iterable[str]) -> list[str]:
+def needed_files(names: Iterable[str]) -> list[str]:
     """The files that loading a model takes: of its weights one form only, without pictures and read-me files.
 
     `consolidated.safetensors`, Mistral's own form, repeats the weights of the `model` files.

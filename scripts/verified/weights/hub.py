@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from verified.errors import InputError
-from verified.weights.files import blob_of, needed, sha256_of
+from verified.weights.files import blob_of, needed_files, sha256_of
 from verified.weights.wanted import Wanted
 
 PAGE = "https://huggingface.co"
@@ -28,16 +28,16 @@ class Published:
         return sum(size or 0 for size in self.sizes.values())
 
 
-def published(wanted: Wanted, commit: str | None = None) -> Published:
+def look_up(wanted: Wanted, commit: str | None = None) -> Published:
     """What the hub holds under the asked revision, or at `commit`. Raises InputError with what to do about it."""
     from huggingface_hub import HfApi
 
     try:
         repository = HfApi().model_info(wanted.name, revision=commit or wanted.revision or None, files_metadata=True)
     except Exception as error:
-        raise explained(error, wanted) from None
+        raise explain(error, wanted) from None
     known = {file.rfilename: file for file in repository.siblings or ()}
-    names = needed(known)
+    names = needed_files(known)
     large = {name: lfs.sha256 for name in names if (lfs := known[name].lfs)}
     blobs = {name: blob for name in names if (blob := known[name].blob_id) and name not in large}
     return Published(str(repository.sha), {name: known[name].size for name in names}, large, blobs)
@@ -73,7 +73,7 @@ def bring(wanted: Wanted, commit: str, sizes: Mapping[str, int | None], folder: 
                     with partial.open("ab") as file:
                         http_get(url, file, resume_size=have, headers=build_hf_headers(), expected_size=size)
             except Exception as error:
-                raise explained(error, wanted) from None
+                raise explain(error, wanted) from None
             partial.replace(path)
     return at
 
@@ -103,7 +103,7 @@ def check_against_hub(at: Path, listing: Published, wanted: Wanted) -> dict[str,
     return facts
 
 
-def explained(error: Exception, wanted: Wanted) -> Exception:
+def explain(error: Exception, wanted: Wanted) -> Exception:
     """An InputError for what the hub's client raises; anything that is no trouble of hub, network or disk as it is."""
     from huggingface_hub import errors
 

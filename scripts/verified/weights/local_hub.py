@@ -4,7 +4,7 @@ import hashlib
 from pathlib import Path
 
 from verified.errors import InputError
-from verified.weights.files import needed, sha256_of
+from verified.weights.files import needed_files, sha256_of
 from verified.weights.wanted import Wanted
 
 
@@ -26,7 +26,7 @@ def describe(wanted: Wanted, hub: Path) -> tuple[str, dict[str, dict], Path]:
     Raises InputError for a missing or empty folder.
     """
     folder = folder_of(wanted, hub)
-    names = needed(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+    names = needed_files(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
     if not names:
         raise InputError(f"no files of {wanted.name}", file=folder)
     files = {name: {"bytes": (folder / name).stat().st_size, "sha256": sha256_of(folder / name)} for name in names}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from verified.config import Config
 from verified.config.folders import home
-from verified.weights.wanted import Wanted, from_hub, initial_weights, of_role
+from verified.weights.wanted import Wanted, initial_weights, is_from_hub, wanted_by_role
 
 
 def record_file(settings: Config, wanted: Wanted) -> str:
@@ -16,7 +16,7 @@ def record_file(settings: Config, wanted: Wanted) -> str:
 
 def role_records(settings: Config, *roles: str) -> list[str]:
     """The records behind roles of text generation; none for roles that load no model of the hub."""
-    models = {model for role in roles if (model := of_role(getattr(settings.generation, role)))}
+    models = {model for role in roles if (model := wanted_by_role(getattr(settings.generation, role)))}
     return [record_file(settings, wanted) for wanted in sorted(models)]
 
 
@@ -52,7 +52,7 @@ def retrieval_records(settings: Config) -> Callable[[object], list[str]]:
 
 def _records(settings: Config, name: str, revision: str) -> list[str]:
     """None where the model is built in or a folder."""
-    return [record_file(settings, Wanted(name, revision))] if from_hub(name) else []
+    return [record_file(settings, Wanted(name, revision))] if is_from_hub(name) else []
 
 
 def umt_stem(settings: Config) -> str:

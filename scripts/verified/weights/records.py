@@ -7,7 +7,7 @@ from verified.config.generation import ROLES, EngineSettings, Generation
 from verified.errors import InputError
 from verified.io.jsonl import read_json
 from verified.weights.lock import read_lock
-from verified.weights.wanted import Wanted, from_hub, of_role
+from verified.weights.wanted import Wanted, is_from_hub, wanted_by_role
 
 
 def read_records(paths: Iterable[str | Path]) -> dict[Wanted, dict]:
@@ -25,12 +25,12 @@ def read_records(paths: Iterable[str | Path]) -> dict[Wanted, dict]:
     return records
 
 
-def located(generation: Generation, paths: Iterable[str | Path]) -> Generation:
+def locate_models(generation: Generation, paths: Iterable[str | Path]) -> Generation:
     """The same settings with every role of a hub model at its folder and commit, as `paths` (its records) say."""
     records = read_records(paths)
 
     def placed(role: EngineSettings) -> EngineSettings:
-        wanted = of_role(role)
+        wanted = wanted_by_role(role)
         record = records.get(wanted) if wanted else None
         return role.model_copy(update={"folder": record["folder"], "revision": record["commit"]}) if record else role
 
@@ -40,7 +40,7 @@ def located(generation: Generation, paths: Iterable[str | Path]) -> Generation:
 def source_of(name: str, revision: str, paths: Iterable[str | Path]) -> tuple[str, str]:
     """(what to load, commit) for a model named in a configuration: its folder, or the name itself where it is built in
     or a folder, and then no commit. Raises InputError for a model of the hub without a record."""
-    if not from_hub(name):
+    if not is_from_hub(name):
         return name, ""
     record = read_records(paths).get(Wanted(name, revision))
     if record is None:
@@ -48,12 +48,12 @@ def source_of(name: str, revision: str, paths: Iterable[str | Path]) -> tuple[st
     return record["folder"], record["commit"]
 
 
-def locked(generation: Generation, lock: str | Path) -> Generation:
+def pin_models(generation: Generation, lock: str | Path) -> Generation:
     """The same settings with the commits that the lock file names, for what looks calls up and loads no model."""
     models = read_lock(lock)["models"]
 
     def pinned(role: EngineSettings) -> EngineSettings:
-        wanted = of_role(role)
+        wanted = wanted_by_role(role)
         entry = models.get(wanted.key) if wanted else None
         return role.model_copy(update={"revision": entry["commit"]}) if entry else role
 

@@ -15,4 +15,4 @@ def size_of(wanted: Wanted, weights: Weights) -> int:
         return sum(facts["bytes"] for facts in entry["files"].values())
     if weights.hub:
         return sum(facts["bytes"] for facts in local_hub.describe(wanted, Path(weights.hub))[1].values())
-    return hub.published(wanted).bytes
+    return hub.look_up(wanted).bytes

@@ -28,14 +28,14 @@ class Wanted:
         return self.key.replace("/", "--")
 
 
-def from_hub(name: str) -> bool:
+def is_from_hub(name: str) -> bool:
     """Whether `name` is a model of the hub: not one that is built in and not a folder on this machine."""
     return name not in BUILT_IN and not Path(name).is_dir() and not name.startswith((".", "/", "~"))
 
 
-def of_role(role: EngineSettings) -> Wanted | None:
+def wanted_by_role(role: EngineSettings) -> Wanted | None:
     """The model that a role of text generation loads, if it loads one of the hub."""
-    if role.kind.loads_model and not role.folder and from_hub(role.model):
+    if role.kind.loads_model and not role.folder and is_from_hub(role.model):
         return Wanted(role.model, role.revision)
     return None
 
@@ -46,7 +46,7 @@ def initial_weights(settings: Config, model: str) -> str:
     return str(training.options.get("roberta", "")) if training and model in settings.retrieval.models else ""
 
 
-def computed_features(settings: Config) -> bool:
+def has_computed_features(settings: Config) -> bool:
     """Whether a data set of movies has features that a joint encoder computes."""
     sources = [movies.source for movies in settings.longform.datasets.values()]
     return not all(getattr(source, "features_supplied", False) for source in sources)
@@ -57,19 +57,19 @@ def wanted_models(settings: Config) -> dict[Wanted, list[str]]:
     named: list[tuple[Wanted | None, str]] = []
     if any(dataset.source.annotated_here for dataset in settings.datasets.values()):
         generation = settings.generation
-        named += [(of_role(getattr(generation, role)), f"generation.{role}.model") for role in ROLES]
+        named += [(wanted_by_role(getattr(generation, role)), f"generation.{role}.model") for role in ROLES]
     features = settings.features
     for name, revision, key in (
         (features.video_backbone, features.video_revision, "features.video_backbone"),
         (features.text_encoder, features.text_revision, "features.text_encoder"),
         (settings.generation.sentence_encoder, settings.generation.sentence_revision, "generation.sentence_encoder"),
     ):
-        named.append((Wanted(name, revision) if from_hub(name) else None, key))
-    if computed_features(settings):
+        named.append((Wanted(name, revision) if is_from_hub(name) else None, key))
+    if has_computed_features(settings):
         encoder = Wanted(settings.longform.encoder, settings.longform.encoder_revision)
-        named.append((encoder if from_hub(encoder.name) else None, "longform.encoder"))
+        named.append((encoder if is_from_hub(encoder.name) else None, "longform.encoder"))
     for model in settings.retrieval.models:
-        if (start := initial_weights(settings, model)) and from_hub(start):
+        if (start := initial_weights(settings, model)) and is_from_hub(start):
             named.append((Wanted(start), f"retrieval.training.{model}.model.roberta"))
     keys: dict[Wanted, list[str]] = {}
     for wanted, key in named:

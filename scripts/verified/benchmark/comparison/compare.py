@@ -7,7 +7,7 @@ import numpy as np
 from verified.benchmark.comparison.groups import Group
 from verified.benchmark.comparison.runs import Run
 from verified.benchmark.intervals import intra_class_correlation
-from verified.benchmark.paired import Paired, paired
+from verified.benchmark.paired import Paired, compare_paired
 from verified.benchmark.vcmr.same_settings import SETTINGS
 from verified.errors import InputError
 from verified.tables.table import ONE_TRAINING_NOTE, Estimate, Table, estimate, p_or_why
@@ -21,7 +21,7 @@ SHOWN = 5
 def difference(first: Run, second: Run, metric: str, queries: np.ndarray) -> Paired:
     """The first run minus the second over `queries` [Q] bool, in percent and points."""
     one, two = (100 * run.values[metric][:, queries] for run in (first, second))
-    return paired(one, two, first.videos[queries])
+    return compare_paired(one, two, first.videos[queries])
 
 
 def common_metrics(runs: list[Run], wanted: tuple[str, ...], usual: tuple[str, ...]) -> list[str]:
@@ -43,11 +43,11 @@ def overall_table(runs: list[Run], metrics: list[str]) -> Table:
     for first, second in combinations(runs, 2):
         for metric in metrics:
             measured = difference(first, second, metric, everything)
-            rows.append((first.name, second.name, _shown(metric), *_numbers(measured)))
+            rows.append((first.name, second.name, _heading(metric), *_numbers(measured)))
     header = ("First", "Second", "Metric", "First %", "Second %", "First minus second", "p", "Wins", "Losses", "Equal")
     notes = [
         f"{len(everything)} queries in {len(set(runs[0].videos))} videos; {', '.join(map(_trainings, runs))};"
-        f" intra-class correlation of queries of one video: {_alike(runs, metrics)}.",
+        f" intra-class correlation of queries of one video: {_intra_class_range(runs, metrics)}.",
         "In brackets: 95 % interval over test videos, drawn with all of their queries, and over trainings; queries are"
         " paired. p: two-sided, of that difference; not corrected for the number of comparisons.",
         *_cautions(rows),
@@ -67,7 +67,7 @@ def _cautions(rows: list[tuple]) -> list[str]:
     return [ONE_TRAINING_NOTE] if single else []
 
 
-def _alike(runs: list[Run], metrics: list[str]) -> str:
+def _intra_class_range(runs: list[Run], metrics: list[str]) -> str:
     numbers = [
         float(intra_class_correlation(run.values[metric][:, :, None], run.videos)[0])
         for run in runs
@@ -106,14 +106,14 @@ def groups_table(runs: list[Run], metric: str, groups: list[Group]) -> Table:
         "Losses",
     )
     notes = [
-        f"{_shown(metric)}. Many groups are compared: of twenty differences without cause one has p below 0.05.",
+        f"{_heading(metric)}. Many groups are compared: of twenty differences without cause one has p below 0.05.",
         *_cautions(rows),
     ]
     if any(len(set(runs[0].videos[group.queries])) < FEW for group in groups):
         notes.append(f"In fewer than {FEW} videos, intervals and p are rough.")
     digits = (0, 0, 0, 0, 0, 2, 2, 2, 3, 0, 0)
     return Table(
-        "comparison-groups", f"differences in {_shown(metric)} by groups of queries", header, rows, notes, digits
+        "comparison-groups", f"differences in {_heading(metric)} by groups of queries", header, rows, notes, digits
     )
 
 
@@ -136,7 +136,7 @@ def _numbers(found: Paired) -> tuple:
     return found.first, found.second, points, p_or_why(found.p), found.wins, found.losses, found.equal
 
 
-def _shown(metric: str) -> str:
+def _heading(metric: str) -> str:
     return metric.replace("/", " ", 1)
 
 

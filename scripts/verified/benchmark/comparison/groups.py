@@ -29,13 +29,13 @@ def groups_of(queries: list[Query]) -> list[Group]:
     seconds = np.array([query.end - query.start for query in queries])
     words = np.array([len(query.caption.split()) for query in queries])
     groups = _thirds("length of the moment", seconds, "s") + _thirds("length of the caption", words, "words")
-    groups += _labelled("caption", [query.kind for query in queries])
-    groups += _labelled("position in the video", [_position(query) for query in queries])
-    counts = alike([query.caption for query in queries], [query.video for query in queries])
-    return groups + _labelled("captions that are much alike", [_several(count) for count in counts])
+    groups += _groups_by_label("caption", [query.kind for query in queries])
+    groups += _groups_by_label("position in the video", [_position(query) for query in queries])
+    counts = count_similar([query.caption for query in queries], [query.video for query in queries])
+    return groups + _groups_by_label("captions that are much alike", [_several(count) for count in counts])
 
 
-def alike(captions: list[str], videos: list[str]) -> np.ndarray:
+def count_similar(captions: list[str], videos: list[str]) -> np.ndarray:
     """[Q] how many captions of other videos resemble each one (cosine of tf-idf weights ≥ `ALIKE`)."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
@@ -62,7 +62,7 @@ def _several(count: int) -> str:
     return "none" if count == 0 else "1 to 4" if count < 5 else "5 and more"
 
 
-def _labelled(by: str, labels: list[str | None]) -> list[Group]:
+def _groups_by_label(by: str, labels: list[str | None]) -> list[Group]:
     names = sorted({label for label in labels if label}, key=_order)
     if len(names) < 2:
         return []

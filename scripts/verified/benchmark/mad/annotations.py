@@ -76,7 +76,7 @@ def _row(value: object, times: str, path: Path, where: str) -> dict:
     return {"movie": str(movie), "sentence": sentence, "duration": float(duration), "start": start, "end": end}
 
 
-def checked(
+def check_rows(
     rows: Iterable[dict], frames: Mapping[str, int] | None = None, texts: Iterable[str] | None = None
 ) -> tuple[list[dict], list[dict], dict[str, int]]:
     """(usable rows, excluded rows with `reason`, counts); usable + excluded = rows.

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from verified.benchmark.answers import Answers, Query
-from verified.benchmark.mad.annotations import checked, read_mad
+from verified.benchmark.mad.annotations import check_rows, read_mad
 from verified.benchmark.mad.recall import DEPTH, IOUS, KS, first_hits
 from verified.benchmark.mad.submission import read_submission
 from verified.benchmark.nms import suppress_spans
@@ -20,7 +20,7 @@ class MovieTruth:
     ending: str = ".jsonl"
 
     def __init__(self, path: Path):
-        self.rows, self.excluded, _ = checked(read_mad(path, "test"))
+        self.rows, self.excluded, _ = check_rows(read_mad(path, "test"))
 
     def queries(self) -> list[Query]:
         """The annotations that can be used."""

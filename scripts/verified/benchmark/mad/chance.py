@@ -53,7 +53,7 @@ def expected_recall(shares: np.ndarray, ks: Sequence[int] = KS) -> np.ndarray:
     return 1 - missed ** np.asarray(ks, np.float64)[:, None]
 
 
-def drawn_recall(
+def simulate_recall(
     grid: Grid,
     frames: Sequence[int],
     moments: np.ndarray,

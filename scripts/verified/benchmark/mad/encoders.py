@@ -11,7 +11,7 @@ from verified.config.longform import EVALUATOR
 from verified.features.joint import JointEncoder, load_joint
 from verified.io.hdf5 import write_features
 from verified.io.video import VideoError, iterate_frames
-from verified.runtime.prefetch import ahead
+from verified.runtime.prefetch import prefetch
 from verified.runtime.progress import Progress
 
 log = logging.getLogger("verified")
@@ -35,14 +35,14 @@ class EvaluatorEncoder:
 
     @torch.inference_mode()
     def __call__(self, frames: np.ndarray) -> np.ndarray:
-        from verified.evaluator.vision import normalised
+        from verified.evaluator.vision import normalise
 
         missing = -len(frames) % self.together
         if missing:  # the movie's last group: its last frame goes on
             frames = np.concatenate([frames, np.repeat(frames[-1:], missing, axis=0)])
         clips = torch.from_numpy(frames).to(self._device).unflatten(0, (-1, self.together))
-        vectors = self._model.encode_video(normalised(clips))[1].flatten(0, 1)
-        return self._scaled(vectors[: len(vectors) - missing])
+        vectors = self._model.encode_video(normalise(clips))[1].flatten(0, 1)
+        return self._scale(vectors[: len(vectors) - missing])
 
     @torch.inference_mode()
     def sentences(self, texts: list[str]) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -53,11 +53,10 @@ class EvaluatorEncoder:
         tokens = torch.nn.functional.normalize(self._model.text_projection(states), dim=-1)
         lengths = mask.sum(dim=1).tolist()
         return [
-            (self._scaled(tokens[row, :length]), self._scaled(whole[row][None])[0])
-            for row, length in enumerate(lengths)
+            (self._scale(tokens[row, :length]), self._scale(whole[row][None])[0]) for row, length in enumerate(lengths)
         ]
 
-    def _scaled(self, vectors: torch.Tensor) -> np.ndarray:
+    def _scale(self, vectors: torch.Tensor) -> np.ndarray:
         return (vectors * self.dim**0.5).float().cpu().numpy()
 
 
@@ -86,7 +85,7 @@ def write_movie_features(
         for movie, path in movies.items():
             batches = []
             try:
-                for frames in ahead(_batches(path, encoder, fps, step)):
+                for frames in prefetch(_batches(path, encoder, fps, step)):
                     batches.append(encoder(frames).astype(np.float16))
             except VideoError as error:
                 log.warning("movie features: %s", error)

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from verified.benchmark.mad.annotations import checked, from_fig, from_moments, read_mad
+from verified.benchmark.mad.annotations import check_rows, from_fig, from_moments, read_mad
 from verified.benchmark.mad.feature_files import LongFeatures, frame_counts
 from verified.benchmark.mad.grid import Grid
-from verified.benchmark.mad.ranking import Ranker, baselines, measured, rank_rows
+from verified.benchmark.mad.ranking import Ranker, baselines, measure_recall, rank_rows
 from verified.benchmark.mad.settings import Testing
 from verified.benchmark.mad.short_videos import cut_movies
 from verified.benchmark.mad.submission import write_submission
@@ -56,7 +56,7 @@ def collect_rows(movies: MovieSet, files: Mapping) -> tuple[list[dict], list[dic
                 row["id"] for row in rows if row["id"] in file or (name == "sentences" and row["split"] != "test")
             }
             texts = with_features if texts is None else texts & with_features
-    usable, excluded, counts = checked(rows, frame_counts(FeatureFile(files["frames"])), texts)
+    usable, excluded, counts = check_rows(rows, frame_counts(FeatureFile(files["frames"])), texts)
     if not usable:
         raise InputError(f"no usable annotation of {movies.title}: {counts}", remedy="see its exclusions.jsonl")
     return usable, excluded, counts
@@ -96,7 +96,7 @@ def measure_ranker(
         cut = cut_movies(list(rows), seconds, testing.straddling)
         shown = f"{label}, {'whole movies' if seconds is None else f'{seconds:g} s'}"
         predictions = rank_rows(cut, grid, features.movie, ranker, shown)
-        measures.append({"seconds": seconds, **measured(cut, predictions, testing.iou_cmp)})
+        measures.append({"seconds": seconds, **measure_recall(cut, predictions, testing.iou_cmp)})
         if seconds is None and submission:
             write_submission(submission, [row["id"] for row in rows], predictions)
     return {**_facts(rows, testing.iou_cmp), "lengths": measures}

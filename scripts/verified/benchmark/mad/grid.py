@@ -84,7 +84,7 @@ class Grid:
         """Frames of a movie of `duration` seconds, the last one begun counted: ceil(duration · fps)."""
         return math.ceil(duration * self.fps - 1e-9)
 
-    def uncovered(self, frames: int) -> float:
+    def uncovered_seconds(self, frames: int) -> float:
         """Seconds at the end of a movie of `frames` frames in which no proposal lies."""
         starts = self.starts(frames)
         covered = min(frames, int(starts[-1]) + self.window) if len(starts) else 0

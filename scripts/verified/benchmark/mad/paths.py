@@ -106,7 +106,7 @@ def encoder_inputs(settings: Config) -> dict[str, str | list[str]]:
     return {"weights": joint_records(settings)}
 
 
-def computed(settings: Config, kind: str) -> list[str]:
+def computed_sets(settings: Config, kind: str) -> list[str]:
     """Names of the data sets of movies whose features of this kind are computed."""
     return [name for name, movies in movie_sets(settings).items() if not getattr(movies.source, kind, None)]
 
@@ -267,7 +267,7 @@ def encoder_settings(settings: Config) -> dict:
     }
 
 
-def testing(settings: Config, model: str) -> dict:
+def testing_values(settings: Config, model: str) -> dict:
     """What a method's measures depend on, as plain values."""
     section = settings.longform
     return Testing(

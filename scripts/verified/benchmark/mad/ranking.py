@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from verified.benchmark.mad.chance import drawn_recall, expected_recall, hit_shares, oracle_iou
+from verified.benchmark.mad.chance import expected_recall, hit_shares, oracle_iou, simulate_recall
 from verified.benchmark.mad.grid import Grid
-from verified.benchmark.mad.recall import IOUS, first_hits, over_movies, recall_over_movies
+from verified.benchmark.mad.recall import IOUS, first_hits, mean_over_movies, recall_over_movies
 from verified.benchmark.tiou import Comparison, hits
 from verified.runtime.progress import Progress
 
@@ -36,7 +36,7 @@ def rank_rows(
     return predictions
 
 
-def measured(rows: Sequence[dict], predictions: Sequence[np.ndarray], iou_cmp: Comparison) -> dict:
+def measure_recall(rows: Sequence[dict], predictions: Sequence[np.ndarray], iou_cmp: Comparison) -> dict:
     """Recall in percent [K][IoU] with its interval over movies."""
     moments = np.array([[row["start"], row["end"]] for row in rows]).reshape(-1, 2)
     ranks = first_hits([spans[:, :2] for spans in predictions], moments, iou_cmp)
@@ -54,11 +54,11 @@ def baselines(rows: Sequence[dict], grid: Grid, iou_cmp: Comparison, runs: int, 
         [hit_shares(grid, count, *moment, iou_cmp=iou_cmp) for count, moment in zip(frames, moments, strict=True)]
     )
     expected = expected_recall(shares)
-    drawn = drawn_recall(grid, frames, moments, seed, runs, iou_cmp=iou_cmp)
+    drawn = simulate_recall(grid, frames, moments, seed, runs, iou_cmp=iou_cmp)
     ends = {row["movie"]: count for row, count in zip(rows, frames, strict=True)}
     return {
-        "oracle": over_movies(reached[:, None], movies),
-        "chance": over_movies(expected, movies),
+        "oracle": mean_over_movies(reached[:, None], movies),
+        "chance": mean_over_movies(expected, movies),
         "chance_drawn": {
             "runs": runs,
             "recall": (100 * drawn.mean(axis=0)).tolist(),
@@ -66,7 +66,7 @@ def baselines(rows: Sequence[dict], grid: Grid, iou_cmp: Comparison, runs: int, 
         },
         "tail": {
             "videos": len(ends),
-            "seconds": float(sum(grid.uncovered(count) for count in ends.values())),
+            "seconds": float(sum(grid.uncovered_seconds(count) for count in ends.values())),
             "without_windows": sum(not len(grid.starts(count)) for count in ends.values()),
             "queries_without_overlap": int((best <= 0).sum()),
         },

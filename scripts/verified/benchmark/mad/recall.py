@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from verified.benchmark.intervals import measured
+from verified.benchmark.intervals import mean_of_training
 from verified.benchmark.recall import first_ranks
 from verified.benchmark.tiou import Comparison, hits, tiou
 
@@ -37,16 +37,16 @@ def recall(ranks: np.ndarray, ks: Sequence[int] = KS) -> np.ndarray:
     return np.stack([(ranks <= k).mean(axis=0) for k in ks])
 
 
-def over_movies(values: np.ndarray, movies: Sequence) -> dict[str, list]:
+def mean_over_movies(values: np.ndarray, movies: Sequence) -> dict[str, list]:
     """Means of `values` [queries, ...] within 0 and 1, in percent: ``recall``, and 95 % intervals ``low``, ``high``
     over movies, drawn with all of their queries; ``intra_class``: how alike the queries of a movie are, [...].
 
     `movies` [queries] names each query's movie. None where nothing can be told, of a single movie for example.
     """
-    numbers = measured(values, movies, unit=100)
+    numbers = mean_of_training(values, movies, unit=100)
     return {"recall": numbers.pop("value"), **numbers}
 
 
 def recall_over_movies(ranks: np.ndarray, movies: Sequence, ks: Sequence[int] = KS) -> dict[str, list]:
-    """`over_movies` of the queries whose first hit is among the best K, [ks][ious]."""
-    return over_movies(np.stack([ranks <= k for k in ks], axis=1), movies)
+    """`mean_over_movies` of the queries whose first hit is among the best K, [ks][ious]."""
+    return mean_over_movies(np.stack([ranks <= k for k in ks], axis=1), movies)

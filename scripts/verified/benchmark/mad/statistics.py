@@ -102,7 +102,7 @@ def overlap(train: Mapping[str, int], other: Mapping[str, int]) -> dict:
     }
 
 
-def merged(vocabularies: Iterable[Mapping]) -> dict:
+def merge_vocabularies(vocabularies: Iterable[Mapping]) -> dict:
     """The vocabulary of several sets of sentences together."""
     together: dict = {"tokens": Counter(), "lengths": Counter(), **{name: set() for name in PARTS.values()}}
     for words in vocabularies:
@@ -123,7 +123,7 @@ def measure_splits(rows: Sequence[dict], tagger, processes: int = 1) -> dict:
     words = {
         name: vocabulary((row["sentence"] for row in group), tagger, processes, name) for name, group in groups.items()
     }
-    measures = {"all": describe(rows, merged(words.values()))}
+    measures = {"all": describe(rows, merge_vocabularies(words.values()))}
     measures |= {name: describe(group, words[name]) for name, group in groups.items()}
     if len(groups) == 2:
         measures["overlap"] = overlap(words["train"]["tokens"], words["val/test"]["tokens"])

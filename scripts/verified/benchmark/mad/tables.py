@@ -27,7 +27,7 @@ FIGURES = {
 UNITS = {"K": 1e3, "M": 1e6, "": 1.0}
 
 
-def as_published(column: str, value: float | None) -> str | None:
+def published_form(column: str, value: float | None) -> str | None:
     """One of our figures in the paper's form, ``16.1K``."""
     if value is None:
         return None
@@ -35,10 +35,10 @@ def as_published(column: str, value: float | None) -> str | None:
     return f"{value / UNITS[unit]:.{decimals}f}{unit}"
 
 
-def _shown(column: str, value: float | None, comparable: bool) -> str | None:
+def _format_figure(column: str, value: float | None, comparable: bool) -> str | None:
     """The paper's form where the figure is shown beside a published one, or the count itself where it is small."""
     if value is None or comparable or not FIGURES[column][2] or value >= UNITS[FIGURES[column][2]]:
-        return as_published(column, value)
+        return published_form(column, value)
     return str(value)
 
 
@@ -46,7 +46,7 @@ def statistics_table(statistics: Sequence[Mapping], published: Published) -> Tab
     """Table 1: a row of ours per data set, and the published row below it where there is one."""
     rows = []
     for measures in statistics:
-        figures_here = [_shown(name, measures["all"].get(name), _comparable(measures)) for name in FIGURES]
+        figures_here = [_format_figure(name, measures["all"].get(name), _comparable(measures)) for name in FIGURES]
         rows.append((measures["title"], "this run", *figures_here, _percent(measures["all"].get("coverage"))))
         if _comparable(measures) and Place("mad-1", measures["title"], metric="hours") in published:
             figures = [published[Place("mad-1", measures["title"], metric=name)] for name in FIGURES]
@@ -80,7 +80,7 @@ def verdicts_table(statistics: Sequence[Mapping], published: Published) -> Table
         for name, (heading, _, _) in FIGURES.items():
             value = measures["all"].get(name)
             figure = published[Place("mad-1", measures["title"], metric=name)]
-            ours = as_published(name, value)  # rounded already
+            ours = published_form(name, value)  # rounded already
             verdict = verdict_of(plain(figure), None if ours is None else plain(ours), 0)
             verdict = "partial" if measures["missing"] else verdict
             rows.append((measures["title"], heading, figure, ours, verdict, _why(measures["title"], name, verdict)))
@@ -147,7 +147,9 @@ def comparison_table(statistics: Sequence[Mapping], uniqueness: Mapping[str, Map
     for measures in statistics:
         for split in ("train", "val/test"):
             if split in measures:
-                figures_here = [_shown(name, measures[split].get(name), _comparable(measures)) for name in FIGURES]
+                figures_here = [
+                    _format_figure(name, measures[split].get(name), _comparable(measures)) for name in FIGURES
+                ]
                 rows.append((measures["title"], split, "this run", *figures_here))
                 places = [Place("mad-7", measures["title"], test=split, metric=name) for name in FIGURES]
                 if _comparable(measures) and places[0] in published:

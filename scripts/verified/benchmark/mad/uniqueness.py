@@ -70,13 +70,13 @@ def _candidates(tokens: Sequence[Sequence[str]], wordnet, floor: float, directio
     serving = (holds @ partners.T > 0).astype(np.float32)
     movie = _Sentences(holds, served, serving, holds.sum(axis=1))
     for begin in range(0, len(tokens), BLOCK):
-        bound = _bound(movie[begin : begin + BLOCK], movie, direction)
+        bound = _upper_bound(movie[begin : begin + BLOCK], movie, direction)
         for row, column in zip(*np.nonzero(bound >= floor - 1e-6), strict=True):
             if begin + row < column:
                 yield int(begin + row), int(column)
 
 
-def _bound(some: _Sentences, movie: _Sentences, direction: str) -> np.ndarray:
+def _upper_bound(some: _Sentences, movie: _Sentences, direction: str) -> np.ndarray:
     """Upper bound of METEOR [some, all of the movie] with the first as reference, or of both directions."""
 
     def fmean(matches: np.ndarray, hypothesis: np.ndarray, reference: np.ndarray) -> np.ndarray:

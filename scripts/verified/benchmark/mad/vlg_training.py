@@ -27,7 +27,7 @@ from verified.errors import InputError
 from verified.io.jsonl import Row
 from verified.nn import training
 from verified.nn.training_state import Reached, TrainingState
-from verified.runtime.prefetch import ahead
+from verified.runtime.prefetch import prefetch
 from verified.runtime.seeds import derive_seed, generator
 
 log = logging.getLogger("verified")
@@ -115,7 +115,7 @@ def train(
         optimiser=torch.optim.Adam(model.parameters(), lr=plan.learning_rate),
         steps=plan.epochs * per_epoch,
         rate=rate,
-        batches=lambda first: ahead(batches(first)),
+        batches=lambda first: prefetch(batches(first)),
         losses=losses,
         row=row,
         steps_per_row=per_epoch,

@@ -16,7 +16,7 @@ from verified.errors import InputError
 from verified.lmm.asking import Call
 from verified.lmm.engines import make_engine
 from verified.lmm.outcome import Outcome
-from verified.lmm.prompts import quoted
+from verified.lmm.prompts import quote
 from verified.lmm.request import Engine
 from verified.lmm.session import Session
 from verified.lmm.tasks.rextime import ANSWER_WITH_SPAN, LOCATE, SCORING, span_of
@@ -71,7 +71,7 @@ def take_test(
 def _slots(row: Mapping, protocol: str, frames: int) -> dict[str, str]:
     slots = {"question": row["query"], "duration": f"{row['duration']:g}", "frame_number": str(frames)}
     if protocol == "answer_with_span":
-        slots["options"] = "\n".join(f"{letter}. {quoted(text)}" for letter, text in zip(LETTERS, row["options"]))
+        slots["options"] = "\n".join(f"{letter}. {quote(text)}" for letter, text in zip(LETTERS, row["options"]))
     return slots
 
 

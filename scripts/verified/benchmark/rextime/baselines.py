@@ -41,16 +41,16 @@ def expected_random(questions: Iterable[Question]) -> dict[str, float]:
     """
     spans = np.array([(*question.windows[0], question.duration) for question in questions], dtype=np.float64)
     start, end = (np.clip(spans[:, side] / spans[:, 2], 0, 1) for side in (0, 1))
-    reach = {threshold: reached(start, end, threshold) for threshold in THRESHOLDS}
+    reach = {threshold: reach_probability(start, end, threshold) for threshold in THRESHOLDS}
     nodes, weights = np.polynomial.legendre.leggauss(NODES)
-    mean = reduce(add, (w / 2 * reached(start, end, (x + 1) / 2) for x, w in zip(nodes, weights)))
+    mean = reduce(add, (w / 2 * reach_probability(start, end, (x + 1) / 2) for x, w in zip(nodes, weights)))
     measures = {"mIoU": 100 * float(mean.mean())}
     measures |= {f"R1@{t:g}": 100 * float(share.mean()) for t, share in reach.items()}
     measures |= {"VQA": 1 / len(LETTERS)}
     return measures | {f"VQA,mIoU@{t:g}": float(reach[t].mean()) / len(LETTERS) for t in JOINT_THRESHOLDS}
 
 
-def reached(start: np.ndarray, end: np.ndarray, threshold: float) -> np.ndarray:
+def reach_probability(start: np.ndarray, end: np.ndarray, threshold: float) -> np.ndarray:
     """Probability [n] that a random span has IoU ≥ `threshold` > 0 with [start, end] [n], all in a video of length 1.
 
     For a random start u, the ends v that reach it form an interval whose length is linear in u between kinks: up to the

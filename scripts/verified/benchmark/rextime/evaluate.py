@@ -6,11 +6,11 @@ from typing import Literal
 
 import numpy as np
 
-from verified.benchmark.intervals import measured
-from verified.benchmark.paired import paired
+from verified.benchmark.intervals import mean_of_training
+from verified.benchmark.paired import compare_paired
 from verified.benchmark.rextime.metrics import Scores, ceiling, measures, official_result, score
 from verified.benchmark.rextime.rows import LETTERS, Mode, Prediction, Question, read_questions, read_submission
-from verified.benchmark.submissions import match, named
+from verified.benchmark.submissions import list_some, match
 from verified.errors import InputError
 
 
@@ -29,7 +29,7 @@ class Evaluation:
         A submission is one training, or none: the noise of training is not in it.
         """
         scored = measures(self.scores)
-        return {name: measured(values, self.scores.videos, top=top_of(name)) for name, values in scored.items()}
+        return {name: mean_of_training(values, self.scores.videos, top=top_of(name)) for name, values in scored.items()}
 
 
 def evaluate_files(
@@ -64,7 +64,7 @@ def evaluate(
     found = match(asked, predictions, partial, source, "questions", "row")
     if mode != "grounding" and (without := [q.qid for q in questions if q.answer is None]):
         raise InputError(
-            f"the questions have no letter for {named(without)}", remedy="--mode grounding scores windows alone"
+            f"the questions have no letter for {list_some(without)}", remedy="--mode grounding scores windows alone"
         )
     scores = score(questions, predictions, mode)
     return Evaluation(official_result(scores), scores, (*found.notes(), *_notes(questions, predictions, scores)))
@@ -76,16 +76,16 @@ def _notes(questions, predictions, scores):
         best, empty = ceiling(used)
         if empty:
             yield (
-                f"no submission can reach more than {best:.2f} in mIoU and R@1: the true window of {named(empty)} "
+                f"no submission can reach more than {best:.2f} in mIoU and R@1: the true window of {list_some(empty)} "
                 "has no length and so no overlap with anything"
             )
-        reversed_ones = [qid for qid in scores.qids if predictions[qid].window[1] < predictions[qid].window[0]]
-        if reversed_ones:
-            yield f"{len(reversed_ones)} windows end before they start and count as no overlap: {named(reversed_ones)}"
+        backwards = [qid for qid in scores.qids if predictions[qid].window[1] < predictions[qid].window[0]]
+        if backwards:
+            yield f"{len(backwards)} windows end before they start and count as no overlap: {list_some(backwards)}"
     if scores.right is not None:
         odd = [qid for qid in scores.qids if predictions[qid].answer not in LETTERS]
         if odd:
-            yield f"{len(odd)} answers are none of the letters A to D and count as wrong: {named(odd)}"
+            yield f"{len(odd)} answers are none of the letters A to D and count as wrong: {list_some(odd)}"
 
 
 def compare(first: Scores, second: Scores) -> list[dict]:
@@ -97,7 +97,7 @@ def compare(first: Scores, second: Scores) -> list[dict]:
     ours, theirs = measures(first), measures(second)
     rows = []
     for name in (name for name in ours if name in theirs):
-        found = paired(ours[name][None], theirs[name][None], first.videos, top_of(name))
+        found = compare_paired(ours[name][None], theirs[name][None], first.videos, top_of(name))
         low, high = (None if np.isnan(bound) else bound for bound in (found.low, found.high))
         row = {"measure": name, "difference": found.value, "low": low, "high": high}
         rows.append(row if name == "mIoU" else row | {"only_first": found.wins, "only_second": found.losses})

@@ -14,7 +14,7 @@ from verified.captions.clips import Clips, clip_digest
 from verified.config.rextime import Rextime
 from verified.lmm.asking import Call
 from verified.lmm.outcome import Outcome
-from verified.lmm.prompts import quoted
+from verified.lmm.prompts import quote
 from verified.lmm.session import Session
 from verified.lmm.tasks import Task
 from verified.lmm.tasks.rextime import EVENT_PAIR, OPTIONS, QUESTIONS, RELATED_EVENT, VERIFICATION, span_of
@@ -41,15 +41,15 @@ def write_questions(
     fates: list[dict] = []
     pairs = _pairs(items, videos, session, settings, fates)
     drafts = _drafts(pairs, session, settings, fates)
-    drafts = _verified(drafts, session, settings, fates)
-    return _with_options(drafts, session, fates), fates
+    drafts = _verify_drafts(drafts, session, settings, fates)
+    return _add_options(drafts, session, fates), fates
 
 
 def _fate(fates: list[dict], item: str, reason: str, **question: object) -> None:
     fates.append({"item": item, "reason": reason, **question})
 
 
-def _failed(outcome: Outcome) -> str | None:
+def _failure_reason(outcome: Outcome) -> str | None:
     """Why an outcome cannot be used; None if it can."""
     if outcome.status == "ok" and outcome.parsed.sections and not outcome.parsed.missing:
         return None
@@ -58,7 +58,7 @@ def _failed(outcome: Outcome) -> str | None:
 
 def caption_lines(events: list[dict]) -> str:
     """The captions of a video with their times, one a line, as prompts show them."""
-    return "\n".join(f"[{event['start']:g}, {event['end']:g}] {quoted(event['caption'])}" for event in events)
+    return "\n".join(f"[{event['start']:g}, {event['end']:g}] {quote(event['caption'])}" for event in events)
 
 
 def _pairs(
@@ -68,7 +68,7 @@ def _pairs(
     calls = (session.call(EVENT_PAIR, {"captions": caption_lines(item["events"])}) for item in captioned)
     pairs = []
     for item, outcome in zip(captioned, session.ask(EVENT_PAIR, calls, len(captioned))):
-        if (problem := _failed(outcome)) is not None:
+        if (problem := _failure_reason(outcome)) is not None:
             _fate(fates, item["item"], f"event-pair-{problem}")
             continue
         pair = pair_of(item, outcome.parsed.sections, outcome.key, settings.routing)
@@ -78,8 +78,8 @@ def _pairs(
         if item["form"] == "queries":
             queried.append(item) if item["video"] in videos else _fate(fates, item["item"], "video-not-usable")
     queried.sort(key=lambda item: item["video"])
-    for item, outcome in zip(queried, _related(queried, videos, session, settings)):
-        if (problem := _failed(outcome)) is not None:
+    for item, outcome in zip(queried, _ask_related(queried, videos, session, settings)):
+        if (problem := _failure_reason(outcome)) is not None:
             _fate(fates, item["item"], f"related-event-{problem}")
             continue
         sides = accepted_sides(item, outcome.parsed.sections, outcome.key, settings)
@@ -87,7 +87,7 @@ def _pairs(
     return pairs
 
 
-def _related(items: list[dict], videos: Mapping[str, dict], session: Session, settings: Rextime) -> list[Outcome]:
+def _ask_related(items: list[dict], videos: Mapping[str, dict], session: Session, settings: Rextime) -> list[Outcome]:
     slots = [{"query": item["query"], "frame_number": str(settings.frames)} for item in items]
     calls = whole_video_calls(RELATED_EVENT, items, slots, videos, session, settings.frames)
     return session.ask(RELATED_EVENT, calls, len(items))
@@ -125,7 +125,7 @@ def _drafts(pairs: list[Pair], session: Session, settings: Rextime, fates: list[
         of_kind = [pair for pair in pairs if pair.kind == kind]
         calls = (session.call(QUESTIONS[kind], _question_slots(pair)) for pair in of_kind)
         for pair, outcome in zip(of_kind, session.ask(QUESTIONS[kind], calls, len(of_kind))):
-            if (problem := _failed(outcome)) is not None:
+            if (problem := _failure_reason(outcome)) is not None:
                 _fate(fates, pair.item["item"], f"questions-{problem}")
                 continue
             sections = outcome.parsed.sections
@@ -163,7 +163,7 @@ def _draft(pair: Pair, spans: tuple, sections: dict, outcome: Outcome, settings:
     return {"pair": pair, "questions": questions, "lineage": {**pair.lineage, "questions": outcome.key}}
 
 
-def _verified(drafts: list[dict], session: Session, settings: Rextime, fates: list[dict]) -> list[dict]:
+def _verify_drafts(drafts: list[dict], session: Session, settings: Rextime, fates: list[dict]) -> list[dict]:
     """Drafts with their scores; questions below the threshold, or without a span of their answer, are dropped."""
     calls = []
     for draft in drafts:
@@ -175,7 +175,7 @@ def _verified(drafts: list[dict], session: Session, settings: Rextime, fates: li
         calls.append(session.call(VERIFICATION, slots))
     accepted = []
     for draft, outcome in zip(drafts, session.ask(VERIFICATION, calls, len(calls))):
-        problem = _failed(outcome)
+        problem = _failure_reason(outcome)
         for number, question in enumerate(draft["questions"], start=1):
             row = _row(draft, question, outcome.key)
             if problem is None:
@@ -223,7 +223,7 @@ def _row(draft: dict, question: dict, verification: str) -> dict:
     }
 
 
-def _with_options(rows: list[dict], session: Session, fates: list[dict]) -> list[dict]:
+def _add_options(rows: list[dict], session: Session, fates: list[dict]) -> list[dict]:
     """Questions of every split but train get three wrong answers, shuffled to A-D by the seed and the question's id."""
     tested = [row for row in rows if row["split"] != "train"]
     calls = (session.call(OPTIONS, {"question": row["query"], "answer": row["answer"]}) for row in tested)
@@ -231,7 +231,7 @@ def _with_options(rows: list[dict], session: Session, fates: list[dict]) -> list
     accepted = []
     for row in rows:
         outcome = outcomes.get(row["qid"])
-        if outcome is not None and (problem := _failed(outcome)) is not None:
+        if outcome is not None and (problem := _failure_reason(outcome)) is not None:
             _fate(
                 fates, row["item"], f"options-{problem}", question=row["qid"], **{name: row[name] for name in _JUDGED}
             )
@@ -239,7 +239,7 @@ def _with_options(rows: list[dict], session: Session, fates: list[dict]) -> list
         letters: dict = {"ans": None, "options": []}
         if outcome is not None:
             wrong = [outcome.parsed.sections[f"wrong_answer_{number}"] for number in (1, 2, 3)]
-            letters = shuffled(row["answer"], wrong, session.seed, row["qid"])
+            letters = shuffle_options(row["answer"], wrong, session.seed, row["qid"])
             row["lineage"]["options"] = outcome.key
             row["corrupted"] = [*row["corrupted"], *outcome.notes.get("corrupted", [])]
         _fate(fates, row["item"], "kept", question=row["qid"])
@@ -250,7 +250,7 @@ def _with_options(rows: list[dict], session: Session, fates: list[dict]) -> list
 _FIRST = ("qid", "query", "duration", "vid", "relevant_windows")
 
 
-def shuffled(answer: str, wrong: list[str], seed: int, qid: str) -> dict:
+def shuffle_options(answer: str, wrong: list[str], seed: int, qid: str) -> dict:
     """`options` in the order A to D and the letter of the right one under `ans`; a function of seed and id alone."""
     order = list(range(len(LETTERS)))
     random.Random(derive_seed(seed, "rextime options", qid)).shuffle(order)

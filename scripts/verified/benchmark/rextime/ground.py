@@ -36,7 +36,7 @@ def ground(questions: list[dict], files: Mapping[str, str], settings: RankingSet
     """
     model, _ = load_model(files["checkpoint"], settings.device)
     tokeniser = load_tokeniser(settings.text_encoder) if model.query_input == "ids" else None
-    moments = as_moments(questions, Path(files["text"]))
+    moments = to_moments(questions, Path(files["text"]))
     kind, config, cast = type(model), model.config, settings.feature_cast
     videos = Videos(files["video"], moments.videos, kind, config.context_clips, settings.spans.clip_seconds, cast=cast)
     queries = Queries(moments, kind, config.query_tokens, files["text"], tokeniser, cast=cast)
@@ -50,7 +50,7 @@ def ground(questions: list[dict], files: Mapping[str, str], settings: RankingSet
     return predictions
 
 
-def as_moments(questions: list[dict], file: Path) -> Moments:
+def to_moments(questions: list[dict], file: Path) -> Moments:
     """Questions as the moments that search takes: their place is the id, their answer's window the time."""
     videos = sorted({row["vid"] for row in questions})
     position = {video: number for number, video in enumerate(videos)}

@@ -60,7 +60,7 @@ def read_next_gqa(path: str | os.PathLike) -> list[dict]:
     ]
 
 
-def with_spans(items: list[dict], path: str | os.PathLike) -> list[dict]:
+def add_spans(items: list[dict], path: str | os.PathLike) -> list[dict]:
     """The items with the ``question_span`` and ``answer_span`` of a JSON Lines file with the same ``id``."""
     spans = {row["id"]: row for row in iterate_jsonl(path, ("id", "question_span"))}
     unknown = sorted(spans.keys() - {item["id"] for item in items})

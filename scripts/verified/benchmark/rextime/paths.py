@@ -84,7 +84,7 @@ def systems(settings: Config) -> dict[str, dict]:
     return submissions
 
 
-def tested(settings: Config) -> dict[str, str]:
+def question_files_by_name(settings: Config) -> dict[str, str]:
     """Files of the questions that systems are scored on, by name: the suite's own splits and the given ones."""
     suite_files = {split: f"{folder(settings)}/annotations/{split}.jsonl" for split in tested_splits(settings.rextime)}
     return suite_files | settings.rextime.released
@@ -127,15 +127,15 @@ def sources_of(settings: Config, dataset: str) -> list[str]:
 
 def results_files(settings: Config) -> list[str]:
     """The scores, where any questions have options."""
-    return [f"{folder(settings)}/results.json"] if tested(settings) else []
+    return [f"{folder(settings)}/results.json"] if question_files_by_name(settings) else []
 
 
-def filtering(settings: Config) -> dict:
+def filter_values(settings: Config) -> dict:
     """What the filters depend on."""
     return settings.rextime.model_dump(mode="json", include={"sources", "captions", "queries"})
 
 
-def writing(settings: Config) -> dict:
+def writing_values(settings: Config) -> dict:
     """What the questions depend on beside their items."""
     rextime = settings.rextime.model_dump(mode="json", include={"routing", "verification_threshold", "frames"})
     return rextime | settings.generation.model_dump(mode="json", include={"attempts", "frame_side"})
@@ -146,7 +146,7 @@ def is_on(settings: Config) -> bool:
     return bool(settings.rextime.sources or settings.rextime.released)
 
 
-def written(settings: Config, name: str) -> list[str]:
+def written_file(settings: Config, name: str) -> list[str]:
     """A file that only exists where questions are written."""
     return [f"{folder(settings)}/{name}"] if settings.rextime.sources else []
 

@@ -16,7 +16,7 @@ from verified.errors import InputError
 from verified.io.jsonl import iterate_jsonl
 from verified.io.video.cut import cut
 from verified.people.pages import Page
-from verified.people.sample import assign, with_digest
+from verified.people.sample import add_digest, assign
 
 Tool = Literal["verify", "question-span", "human"]
 SHOWN = {
@@ -92,7 +92,7 @@ def plan(tool: Tool, title: str, items: list[dict], raters: int, most: int, seed
     else:
         shares = assign(len(items), min(most, len(items)), raters, seed)
     key = {"tool": tool, "title": title, "seed": seed, "raters": raters, "items": numbered, "annotators": shares}
-    return with_digest("task", key)
+    return add_digest("task", key)
 
 
 def pages(key: Mapping, paths: Mapping[str, str], side: int) -> Iterator[Page]:

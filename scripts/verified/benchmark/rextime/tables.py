@@ -85,7 +85,7 @@ def results_table(results: Mapping[str, dict], published: Published) -> Table:
     notes = (
         "All measures in percent; in brackets: 95 % interval over videos, drawn with all of their questions, not over"
         " trainings.",
-        *_alike(results),
+        *_intra_class_lines(results),
         "On the released validation questions, whole video and always A reach 37.25 mIoU, more than any published "
         "model on the test set: mean IoU alone says little.",
         "Rows of this run and published rows are not about the same questions.",
@@ -99,7 +99,7 @@ def _estimate(measure: Mapping | None, scale: float) -> Estimate | float | None:
     return Estimate(*(scale * measure[name] for name in ("value", "low", "high")))
 
 
-def _alike(results: Mapping[str, dict]) -> list[str]:
+def _intra_class_lines(results: Mapping[str, dict]) -> list[str]:
     """The measured correlation of questions of a video, by split."""
     lines = []
     for split, measured in results.items():

@@ -110,7 +110,7 @@ class Spans(NamedTuple):
     """[P] score of the video for the query, from models that re-score the list (`rescores`)."""
 
 
-def with_total(losses: dict[str, Tensor]) -> dict[str, Tensor]:
+def add_total(losses: dict[str, Tensor]) -> dict[str, Tensor]:
     """The losses with their sum as ``total``, as `RetrievalModel.losses` gives them."""
     return {**losses, "total": reduce(add, losses.values())}
 

@@ -154,20 +154,20 @@ class Videos:
         if long:
             how = "pooled" if self.pool else "cut"
             log.info("%s: %d of %d videos are longer than %d clips and are %s", path, long, len(videos), context, how)
-        self._read = Memory(self._prepared, room or Room())
+        self._read = Memory(self._prepare, room or Room())
 
     def __len__(self) -> int:
         return len(self.videos)
 
     def batch(self, index: Sequence[int] | np.ndarray) -> tuple[Tensor, Tensor]:
         """Clips and mask of the videos at `index`: [n, L, F] float32 and [n, L] bool, zeros behind the last clip."""
-        return _padded([self._read[self.videos[i]] for i in index], self.context, self.dim)
+        return _pad([self._read[self.videos[i]] for i in index], self.context, self.dim)
 
-    def _prepared(self, video: str) -> np.ndarray:
+    def _prepare(self, video: str) -> np.ndarray:
         clips = _finite(self.file, video, self.dim, self.cast)
         if len(clips) > self.context:
-            clips = pooled(clips, self.context) if self.pool else clips[: self.context]
-        return _normalised(clips, self.file, video) if self.normalise else clips
+            clips = pool(clips, self.context) if self.pool else clips[: self.context]
+        return _normalise(clips, self.file, video) if self.normalise else clips
 
 
 class Batches(Protocol):
@@ -222,7 +222,7 @@ class Queries:
         long = sum(_length(self.file, key, "tokens") > tokens for key in self.keys)
         if long:
             log.info("%s: %d of %d captions are cut to %d tokens", path, long, len(self.keys), tokens)
-        self._read = Memory(self._prepared, room or Room())
+        self._read = Memory(self._prepare, room or Room())
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -230,7 +230,7 @@ class Queries:
     def batch(self, index: Sequence[int] | np.ndarray) -> tuple[Tensor, Tensor]:
         """Tokens and mask of the queries at `index`: [n, T, E] float32 (or [n, T] int64) and [n, T] bool."""
         if self.ids is None:
-            return _padded([self._read[self.keys[i]] for i in index], self.tokens, self.dim)
+            return _pad([self._read[self.keys[i]] for i in index], self.tokens, self.dim)
         ids = torch.zeros(len(index), self.tokens, dtype=torch.int64)
         mask = torch.zeros(len(index), self.tokens, dtype=torch.bool)
         for row, i in enumerate(index):
@@ -238,9 +238,9 @@ class Queries:
             mask[row, : len(self.ids[i])] = True
         return ids, mask
 
-    def _prepared(self, key: str) -> np.ndarray:
+    def _prepare(self, key: str) -> np.ndarray:
         features = _finite(self.file, key, self.dim, self.cast)[: self.tokens]
-        return _normalised(features, self.file, key) if self.normalise else features
+        return _normalise(features, self.file, key) if self.normalise else features
 
 
 def feature_width(file: FeatureFile) -> int:
@@ -260,7 +260,7 @@ def _length(file: FeatureFile, key: str, unit: str) -> int:
 
 
 def _finite(file: FeatureFile, key: str, dim: int, cast: Cast) -> np.ndarray:
-    array = file.stored(key) if cast == "official" else file[key]
+    array = file.read_stored(key) if cast == "official" else file[key]
     if array.ndim != 2 or array.shape[1] != dim:
         raise InputError(f"features of {key!r} have shape {list(array.shape)}, expected [items, {dim}]", file=file.path)
     if not np.isfinite(array).all():
@@ -268,7 +268,7 @@ def _finite(file: FeatureFile, key: str, dim: int, cast: Cast) -> np.ndarray:
     return array
 
 
-def _padded(arrays: list[np.ndarray], length: int, dim: int) -> tuple[Tensor, Tensor]:
+def _pad(arrays: list[np.ndarray], length: int, dim: int) -> tuple[Tensor, Tensor]:
     whole = np.zeros((len(arrays), length, dim), dtype=np.float32)
     mask = np.zeros((len(arrays), length), dtype=bool)
     for row, array in enumerate(arrays):
@@ -277,14 +277,14 @@ def _padded(arrays: list[np.ndarray], length: int, dim: int) -> tuple[Tensor, Te
     return torch.from_numpy(whole), torch.from_numpy(mask)
 
 
-def normalised(features: np.ndarray) -> np.ndarray:
+def normalise(features: np.ndarray) -> np.ndarray:
     """Rows [..., dim] divided by their norm + 1e-5, as all TVR code does; in the number format of the features."""
     return features / (np.linalg.norm(features, axis=-1, keepdims=True) + 1e-5)
 
 
-def _normalised(features: np.ndarray, file: FeatureFile, key: str) -> np.ndarray:
+def _normalise(features: np.ndarray, file: FeatureFile, key: str) -> np.ndarray:
     with np.errstate(over="ignore"):
-        scaled = normalised(features)
+        scaled = normalise(features)
     if features.dtype == np.float16 and np.any(~scaled.any(axis=-1) & features.any(axis=-1)):
         raise InputError(
             f"features of {key!r} are so long that their norm is infinite in float16",
@@ -294,7 +294,7 @@ def _normalised(features: np.ndarray, file: FeatureFile, key: str) -> np.ndarray
     return scaled
 
 
-def pooled(clips: np.ndarray, length: int) -> np.ndarray:
+def pool(clips: np.ndarray, length: int) -> np.ndarray:
     """A long video in `length` clips: means over bins whose bounds are rounded (half to even), as in ReLoCLNet.
 
     [n, F] → [min(n, length), F]. The last bin ends one clip early, as in the official code.

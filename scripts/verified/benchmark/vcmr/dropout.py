@@ -30,7 +30,7 @@ class Dropout(nn.Dropout):
         return dropout(x, self.p) if self.training and x.device.type == "cpu" else super().forward(x)
 
 
-def with_quick_dropout(model: Net) -> Net:
+def use_quick_dropout(model: Net) -> Net:
     """Have every plain `nn.Dropout` inside a wide model draw by `dropout`, in place; returns the model.
 
     Wide is a model with a map that `nn.linear` takes to oneDNN; the others keep their draws.

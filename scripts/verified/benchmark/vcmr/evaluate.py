@@ -8,7 +8,7 @@ import numpy as np
 
 from verified.benchmark.lists import NO_VIDEO, Lists
 from verified.benchmark.nms import suppress
-from verified.benchmark.submissions import match, named
+from verified.benchmark.submissions import list_some, match
 from verified.benchmark.vcmr.metrics import TASKS, TVR_METRICS, Truth, per_query, percentage, tvr_summary
 from verified.benchmark.vcmr.submission import Submission, TrueMoment, has_types, read_submission, read_truth
 from verified.errors import InputError
@@ -91,7 +91,7 @@ def _truth(
 ) -> Truth:
     unknown = sorted({moments[desc_id].video for desc_id in ids} - set(index))
     if unknown:
-        raise InputError(f"video2idx lacks {len(unknown)} videos of {truth_file}: {named(unknown)}", file=file)
+        raise InputError(f"video2idx lacks {len(unknown)} videos of {truth_file}: {list_some(unknown)}", file=file)
     tested = [moments[desc_id] for desc_id in ids]
     spans = np.full((len(ids), max(len(moment.spans) for moment in tested), 2), np.nan)
     for row, moment in enumerate(tested):
@@ -112,4 +112,4 @@ def _describe(task: str, ids: list[int], lists: Lists, submission: Submission, n
         ],
         "lists hold videos that video2idx does not know": numbers[~np.isin(lists.video, known).all(axis=1)],
     }
-    notes += [f"{task}: {len(which)} {what}: desc_id {named(which)}" for what, which in odd.items() if len(which)]
+    notes += [f"{task}: {len(which)} {what}: desc_id {list_some(which)}" for what, which in odd.items() if len(which)]

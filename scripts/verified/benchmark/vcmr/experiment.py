@@ -101,12 +101,12 @@ def rank_videos(files: Files, captions: str, settings: RankingSettings, output: 
     for split, moments in splits.items():
         data = _split(model, files, moments, settings, None, split, room)
         kept = settings.training_list_videos if split == "train" else settings.searched_videos
-        ranked_lists[split] = _ranked(model, data, settings, kept)
+        ranked_lists[split] = _rank_videos(model, data, settings, kept)
     write_ranked(output, ranked_lists)
 
 
 @torch.no_grad()
-def _ranked(model: RetrievalModel, data: SplitData, settings: RankingSettings, kept: int) -> Ranked:
+def _rank_videos(model: RetrievalModel, data: SplitData, settings: RankingSettings, kept: int) -> Ranked:
     searching = settings.searching()
     corpus = encode_corpus(model, data.videos, searching)
     kept = min(kept, len(data.videos))
@@ -218,7 +218,7 @@ def _per_query(truth: Truth, tasks: dict[str, Lists]) -> dict[str, np.ndarray]:
     }
 
 
-def _nested(values: dict) -> dict[str, dict]:
+def _nest_by_task(values: dict) -> dict[str, dict]:
     nested: dict[str, dict] = {}
     for name, value in values.items():
         task, metric = name.split("/", 1)
@@ -227,7 +227,7 @@ def _nested(values: dict) -> dict[str, dict]:
 
 
 def _percentages(per_query_values: dict[str, np.ndarray]) -> dict[str, dict[str, float]]:
-    return _nested({name: percentage(values) for name, values in per_query_values.items()})
+    return _nest_by_task({name: percentage(values) for name, values in per_query_values.items()})
 
 
 def _intervals(values: dict[str, np.ndarray], videos: list[str]) -> dict[str, dict[str, list[float] | None]]:
@@ -237,4 +237,4 @@ def _intervals(values: dict[str, np.ndarray], videos: list[str]) -> dict[str, di
         None if np.isnan(low) else [round(100 * float(low), 2), round(100 * float(high), 2)]
         for low, high in zip(found.low, found.high)
     ]
-    return _nested(dict(zip(values, pairs)))
+    return _nest_by_task(dict(zip(values, pairs)))

@@ -9,19 +9,19 @@ from math import ceil, floor
 
 def exclusive_end(start: float, end: float, clip_seconds: float, clips: int) -> tuple[int, int]:
     """XML and ReLoCLNet: floor(start/c) and ceil(end/c), one clip past the last one that the moment touches."""
-    return _clipped(floor(start / clip_seconds), ceil(end / clip_seconds), clips)
+    return _clip_span(floor(start / clip_seconds), ceil(end / clip_seconds), clips)
 
 
 def inclusive_end(start: float, end: float, clip_seconds: float, clips: int) -> tuple[int, int]:
     """CONQUER and SQuiDNet: floor(start/c) and ceil(end/c) − 1, the last clip that the moment touches."""
-    return _clipped(floor(start / clip_seconds), ceil(end / clip_seconds) - 1, clips)
+    return _clip_span(floor(start / clip_seconds), ceil(end / clip_seconds) - 1, clips)
 
 
 def inclusive_end_two_clips(start: float, end: float, clip_seconds: float, clips: int) -> tuple[int, int]:
     """HERO: as `inclusive_end`, but the end lies at least one clip behind the start."""
     first = floor(start / clip_seconds)
-    return _clipped(first, max(ceil(end / clip_seconds) - 1, first + 1), clips)
+    return _clip_span(first, max(ceil(end / clip_seconds) - 1, first + 1), clips)
 
 
-def _clipped(start: int, end: int, clips: int) -> tuple[int, int]:
+def _clip_span(start: int, end: int, clips: int) -> tuple[int, int]:
     return min(start, clips - 1), min(end, clips - 1)

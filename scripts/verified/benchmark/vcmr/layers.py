@@ -16,7 +16,7 @@ MASKED = -10000.0
 """Added to the attention scores of positions that must not be seen."""
 
 
-def without_pads(x: Tensor, mask: Tensor) -> Tensor:
+def zero_pads(x: Tensor, mask: Tensor) -> Tensor:
     """Zeros behind the last real position, whatever was there; [N, S, D] and [N, S] → [N, S, D].
 
     First step of every encoder: attention and convolutions see pads, so what they hold must be the same each time.
@@ -29,7 +29,7 @@ def longest(mask: Tensor) -> int:
     return int(mask.sum(dim=1).max())
 
 
-def laid_out(
+def lay_out(
     x: Tensor, mask: Tensor, packed: bool, reach: int = 0
 ) -> tuple[Tensor, Tensor | Packing, Callable[[Tensor], Tensor]]:
     """What an encoder reads of [N, S, F] and [N, S], the mask its layers take, and what gives its output as [N, S, D].
@@ -37,9 +37,9 @@ def laid_out(
     Packed, that is zero at pads beyond `reach` positions behind the last real one.
     """
     if not packed:
-        return without_pads(x, mask), mask, lambda encoded: encoded
+        return zero_pads(x, mask), mask, lambda encoded: encoded
     packing = Packing(mask, reach)
-    return packing.rows(x), packing, packing.padded
+    return packing.rows(x), packing, packing.to_padded
 
 
 class InputProjection(nn.Module):

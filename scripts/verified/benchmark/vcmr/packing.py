@@ -38,7 +38,7 @@ class Packing:
         """[N, S, D] → [R, D], zero at pads, whatever was there."""
         return x.flatten(0, 1).index_select(0, self.index).index_fill_(0, self.pads, 0.0)
 
-    def padded(self, rows: Tensor) -> Tensor:
+    def to_padded(self, rows: Tensor) -> Tensor:
         """[R, D] → [N, S, D], zero where nothing was computed."""
         count, size = self.shape
         empty = rows.new_zeros(count * size, rows.shape[1])

@@ -70,7 +70,7 @@ def clip_scorer(hidden: int, channels: int) -> nn.Sequential:
     )
 
 
-def reached(mask: Tensor) -> int:
+def computed_length(mask: Tensor) -> int:
     """Clips to compute of pairs with this mask [N, L]: the longest video and the reach of the kernels behind it.
 
     What lies further cannot change the logits of a real clip.
@@ -79,7 +79,7 @@ def reached(mask: Tensor) -> int:
 
 
 def clip_logits(scorer: nn.Module, features: Tensor, mask: Tensor) -> Tensor:
-    """Logits of all clips; features [N, L' ≤ L, D] of the clips `reached`, mask [N, L] → [N, L], −1e4 at pads."""
+    """Logits of all clips; features [N, L' ≤ L, D], L' of `computed_length`, mask [N, L] → [N, L], −1e4 at pads."""
     logits = scorer(features.transpose(1, 2)).squeeze(1)
     return F.pad(logits, (0, mask.shape[1] - logits.shape[1])).masked_fill(~mask, PAD_LOGIT)
 

@@ -47,15 +47,15 @@ def _declares_two_stage(file: Path, name: str = "", registered: str = "") -> boo
     tree = ast.parse(file.read_text(encoding="utf-8"))
     classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
     for found in classes:
-        if found.name == name or (registered and registered in _registered(found)):
-            declared = _declared(found)
+        if found.name == name or (registered and registered in _registered_names(found)):
+            declared = _own_two_stage(found)
             if declared is not None:
                 return declared
             return any(_declares_two_stage(*base) for base in _bases(found, tree, file))
     return False
 
 
-def _declared(node: ast.ClassDef) -> bool | None:
+def _own_two_stage(node: ast.ClassDef) -> bool | None:
     """What the class itself says of `two_stage`; None if nothing that can be read."""
     for statement in node.body:
         targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
@@ -65,7 +65,7 @@ def _declared(node: ast.ClassDef) -> bool | None:
     return None
 
 
-def _registered(node: ast.ClassDef) -> list[object]:
+def _registered_names(node: ast.ClassDef) -> list[object]:
     """The names in its decorators ``@register("name")``."""
     calls = [decorator for decorator in node.decorator_list if isinstance(decorator, ast.Call)]
     return [given.value for call in calls for given in call.args if isinstance(given, ast.Constant)]
@@ -140,7 +140,7 @@ def build_model(name: str, sizes: dict, options: dict | None = None) -> "Retriev
 
     Raises InputError for an option that the model's config does not have.
     """
-    from verified.benchmark.vcmr.dropout import with_quick_dropout
+    from verified.benchmark.vcmr.dropout import use_quick_dropout
     from verified.nn.linear import through_onednn
 
     model = model_class(name)
@@ -151,4 +151,4 @@ def build_model(name: str, sizes: dict, options: dict | None = None) -> "Retriev
             near = difflib.get_close_matches(option, sorted(known), n=1, cutoff=0.4)
             hint = f"did you mean {near[0]!r}? " if near else ""
             raise InputError(f"{name} has no option {option!r}", remedy=f"{hint}known: {', '.join(sorted(known))}")
-    return with_quick_dropout(through_onednn(model(model.Config(**sizes, **options))))
+    return use_quick_dropout(through_onednn(model(model.Config(**sizes, **options))))

@@ -83,13 +83,15 @@ def search(
 ) -> TaskLists:
     """Lists of every query of `moments`; `ranked` holds the external lists, for two-stage models only."""
     training, model = model.training, model.eval()
-    lists = search_encoded(model, encode_corpus(model, videos, settings), videos, queries, moments, settings, ranked)
+    lists = search_encoded_corpus(
+        model, encode_corpus(model, videos, settings), videos, queries, moments, settings, ranked
+    )
     model.train(training)
     return lists
 
 
 @torch.no_grad()
-def search_encoded(
+def search_encoded_corpus(
     model: RetrievalModel,
     corpus: Encoded,
     videos: Corpus,
@@ -118,7 +120,7 @@ def search_encoded(
             progress.step(len(index))
     if not settings.quiet:
         progress.finish()
-    return TaskLists(*(_joined([chunk_lists[task] for chunk_lists in searched]) for task in range(3)))
+    return TaskLists(*(_join([chunk_lists[task] for chunk_lists in searched]) for task in range(3)))
 
 
 def _search_chunk(
@@ -163,7 +165,7 @@ def encode_corpus(model: RetrievalModel, videos: Corpus, settings: SearchSetting
         clips, mask = (tensor.to(settings.device) for tensor in videos.batch(index))
         encoded = model.encode_videos(clips, mask) if official is None else _to_longest(model, clips, mask)
         if not corpus:
-            corpus = _allocated(encoded, len(videos), settings.memory_mb * 2**20)
+            corpus = _allocate(encoded, len(videos), settings.memory_mb * 2**20)
         for name, tensor in encoded.items():
             corpus[name][at : at + len(index)] = tensor.cpu()
         if not settings.quiet:
@@ -181,7 +183,7 @@ def _to_longest(model: RetrievalModel, clips: Tensor, mask: Tensor) -> Encoded:
     return {name: F.pad(tensor, (0, 0) * (tensor.dim() - 2) + missing) for name, tensor in encoded.items()}
 
 
-def _allocated(encoded: Encoded, videos: int, room: int) -> Encoded:
+def _allocate(encoded: Encoded, videos: int, room: int) -> Encoded:
     corpus = {}
     for name, tensor in sorted(encoded.items(), key=lambda item: item[1].nbytes):
         shape = (videos, *tensor.shape[1:])
@@ -228,7 +230,7 @@ def localise(
     end, rescored = torch.empty_like(start), torch.empty(count * kept, device=pairs.device)
     for at in range(0, len(order), most):
         some = slice(at, at + most)
-        block, position = _at_hand(corpus, video[some])
+        block, position = _gather_needed(corpus, video[some])
         spans = model.span_logits(queries, block, query[some], position)
         start[order[some]] = spans.start.float().softmax(dim=1)
         end[order[some]] = spans.end.float().softmax(dim=1)
@@ -238,7 +240,7 @@ def localise(
     return start.view(shape), end.view(shape), rescored.view(count, kept) if model.rescores else None
 
 
-def _at_hand(corpus: Encoded, video: Tensor) -> tuple[Encoded, Tensor]:
+def _gather_needed(corpus: Encoded, video: Tensor) -> tuple[Encoded, Tensor]:
     """The encodings on the device of `video` [P] and the pairs' positions in them; on the CPU nothing is copied."""
     if video.device.type == "cpu":
         return corpus, video
@@ -267,5 +269,5 @@ def _video_lists(candidates: Tensor, weights: Tensor) -> Lists:
     return Lists(candidates.cpu().numpy(), zeros, zeros, weights.cpu().numpy())
 
 
-def _joined(chunks: list[Lists]) -> Lists:
+def _join(chunks: list[Lists]) -> Lists:
     return Lists(*(np.concatenate([getattr(chunk, name) for chunk in chunks]) for name in vars(chunks[0])))

@@ -55,7 +55,7 @@ class TrainingSettings(RankingSettings):
 Settings = TypeVar("Settings", bound=RankingSettings)
 
 
-def with_weights(files: Mapping[str, Any], settings: Settings) -> tuple[dict[str, Any], Settings]:
+def locate_weights(files: Mapping[str, Any], settings: Settings) -> tuple[dict[str, Any], Settings]:
     """Input files and settings of a job: its records, the file `weights`, go, and what they locate comes in.
 
     The text encoder, whose tokeniser some models use, and RoBERTa's weights that HERO may start from.

@@ -124,13 +124,13 @@ def read_submission(path: str | Path) -> Submission:
         raise InputError(f"not a JSON document: {error}", file=path) from None
     except (ValueError, RecursionError):
         raise InputError("a number too long or brackets nested too deep to be read", file=path) from None
-    videos = _checked_index(index, path)
+    videos = _check_index(index, path)
     if not tasks:
         raise InputError("holds none of the lists VCMR, SVMR, VR", file=path)
     return Submission(videos, {task: tasks[task] for task in TASKS if task in tasks}, repeated)
 
 
-def _checked_index(index: object, path: Path) -> dict[str, int]:
+def _check_index(index: object, path: Path) -> dict[str, int]:
     """The number of each video. Raises InputError where two share one: they would be each other's hits."""
     whole = isinstance(index, dict) and all(
         isinstance(i, int) and not isinstance(i, bool) and 0 <= i < LARGEST for i in index.values()
@@ -147,7 +147,7 @@ def _checked_index(index: object, path: Path) -> dict[str, int]:
 def _text(path: Path) -> str:
     try:
         raw = path.read_bytes()
-        return (_unpacked(raw, path) if raw[:2] == b"\x1f\x8b" else raw).decode("utf-8-sig")
+        return (_unpack(raw, path) if raw[:2] == b"\x1f\x8b" else raw).decode("utf-8-sig")
     except FileNotFoundError:
         raise InputError("no such file", file=path) from None
     except IsADirectoryError:
@@ -158,7 +158,7 @@ def _text(path: Path) -> str:
         raise InputError(f"not a JSON document: {error}", file=path) from None
 
 
-def _unpacked(raw: bytes, path: Path) -> bytes:
+def _unpack(raw: bytes, path: Path) -> bytes:
     most = max(SMALLEST_BOMB, BOMB_RATIO * len(raw))
     with gzip.open(io.BytesIO(raw)) as file:
         content = file.read(most + 1)

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from verified.benchmark.vcmr.contract import Batch, RetrievalModel
-from verified.benchmark.vcmr.data import Moments, normalised
+from verified.benchmark.vcmr.data import Moments, normalise
 from verified.benchmark.vcmr.ranked import Ranked
 from verified.benchmark.vcmr.search import SearchSettings
 
@@ -51,7 +51,7 @@ class SyntheticCorpus:
         for video, (start, end) in enumerate(zip(starts, ends)):
             clips[video, start:end] += 2 * meaning[video]
         self._mask = torch.from_numpy(np.arange(CLIPS)[None] < lengths[:, None])
-        clips = (normalised(clips) if cls.normalise_video else clips).astype(np.float32)
+        clips = (normalise(clips) if cls.normalise_video else clips).astype(np.float32)
         self._clips = torch.from_numpy(clips) * self._mask[:, :, None]
         self.queries = self._make_queries(draw)
         self.true_video = np.arange(COUNT)
@@ -60,7 +60,7 @@ class SyntheticCorpus:
         self.searching = SearchSettings(
             min_pred_clips=0, max_pred_clips=6, searched_videos=5, rows=20, chunk=3, quiet=True
         )
-        self.ranked = self._ranked(draw) if cls.two_stage else None
+        self.ranked = self._rank_videos(draw) if cls.two_stage else None
 
     def _make_queries(self, draw: np.random.Generator) -> _Queries:
         lengths = np.array([1, 8, 2, 5, 8, 3, 4, 6])
@@ -70,10 +70,10 @@ class SyntheticCorpus:
             ids[:, 0] = self.sizes["cls_id"]
             return _Queries(ids * mask, mask)
         tokens = draw.normal(size=(COUNT, TOKENS, TEXT_DIM))
-        tokens = (normalised(tokens) if self.cls.normalise_query else tokens).astype(np.float32)
+        tokens = (normalise(tokens) if self.cls.normalise_query else tokens).astype(np.float32)
         return _Queries(torch.from_numpy(tokens) * mask[:, :, None], mask)
 
-    def _ranked(self, draw: np.random.Generator) -> Ranked:
+    def _rank_videos(self, draw: np.random.Generator) -> Ranked:
         order = np.stack([draw.permutation(COUNT) for _ in range(COUNT)])
         cosine = np.sort(draw.uniform(-0.2, 0.8, (COUNT, COUNT)).astype(np.float32), axis=1)[:, ::-1].copy()
         return Ranked(np.arange(COUNT), order, cosine, [f"video{i}" for i in range(COUNT)])

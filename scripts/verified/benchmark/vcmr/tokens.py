@@ -25,10 +25,10 @@ def load_tokeniser(name: str) -> Tokeniser:
 
     Raises InputError if it cannot be loaded or has no [CLS].
     """
-    return _packaged() if name == mini_lm.NAME else _from_library(name)
+    return _packaged_tokeniser() if name == mini_lm.NAME else _from_library(name)
 
 
-def _packaged() -> Tokeniser:
+def _packaged_tokeniser() -> Tokeniser:
     tokeniser = mini_lm.load_tokeniser()
     tokeniser.no_padding()
 

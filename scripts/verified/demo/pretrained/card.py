@@ -33,7 +33,7 @@ def unseen_items(seed: int, count: int, frames: int, size: int) -> Iterator[Worl
     return (world_item(seed, UNSEEN + number, frames, size, PERTURBED) for number in range(count))
 
 
-def graded(model: NoiseEvaluator, seed: int, count: int) -> dict[str, dict[str, float]]:
+def grade(model: NoiseEvaluator, seed: int, count: int) -> dict[str, dict[str, float]]:
     """AUROC by kind of corruption and reading, true captions of unseen events against corrupted ones."""
     model.eval()
     scores: dict[str, dict[str, list[float]]] = {kind: defaultdict(list) for kind in ("static", "dynamic")}
@@ -61,7 +61,7 @@ def write_card(
 
     plan: seed, commit, command and the sizes of both trainings, as in the configuration.
     """
-    grades = graded(load_checkpoint(evaluator), plan["seed"], EVENTS)
+    grades = grade(load_checkpoint(evaluator), plan["seed"], EVENTS)
     files = {
         "image-backbone/config.json": backbone / "config.json",
         "image-backbone/model.safetensors": backbone / "model.safetensors",

@@ -18,13 +18,13 @@ from torch.nn.functional import cross_entropy
 
 from verified.demo.pretrained.labelled_frames import CLASSES, labelled_frame
 from verified.demo.tiny_evaluator.small_resnet import SIZE, STAGES, SmallResNet
-from verified.evaluator.vision import normalised
+from verified.evaluator.vision import normalise
 from verified.io.jsonl import Row, write_json, write_jsonl
 from verified.nn import training
 from verified.nn.modules import channels_last
 from verified.nn.training_state import Reached, TrainingState, fingerprint
 from verified.runtime.digest import modules_digest
-from verified.runtime.prefetch import ahead
+from verified.runtime.prefetch import prefetch
 from verified.runtime.seeds import derive_seed
 
 WEIGHT_DECAY = 0.05
@@ -71,7 +71,7 @@ class Classifier(nn.Module):
 
     def forward(self, frames: Tensor) -> dict[str, Tensor]:
         """uint8 frames [B, size, size, 3] → logits [B, classes] by label."""
-        pixels = normalised(frames[None])[0].contiguous(memory_format=torch.channels_last)
+        pixels = normalise(frames[None])[0].contiguous(memory_format=torch.channels_last)
         features = self.network(pixels)
         return {name: head(features) for name, head in self.heads.items()}
 
@@ -81,7 +81,7 @@ def run_training(schedule: Schedule, save_seconds: float, folder: str, record: s
     owner = fingerprint(modules_digest("demo.pretrained.image_backbone"), asdict(schedule), [])
     state = TrainingState(Path(folder).with_name("unfinished-image-backbone.safetensors"), owner, save_seconds)
     model, rows = train(schedule, state)
-    accuracy = graded(model, schedule.seed, GRADED, schedule.batch)
+    accuracy = grade(model, schedule.seed, GRADED, schedule.batch)
     save(model.network, Path(folder))
     write_json(Path(folder) / "accuracy.json", {"frames": GRADED, "accuracy": accuracy})
     write_jsonl(record, rows)
@@ -108,7 +108,7 @@ def train(schedule: Schedule, state: TrainingState | None = None) -> tuple[Class
         optimiser=torch.optim.AdamW(model.parameters(), lr=schedule.learning_rate, weight_decay=WEIGHT_DECAY),
         steps=schedule.steps,
         rate=schedule.rate,
-        batches=lambda first: ahead(
+        batches=lambda first: prefetch(
             [batch] for batch in batches(schedule.seed, range(first, schedule.steps), schedule.batch)
         ),
         losses=losses,
@@ -142,7 +142,7 @@ def means(rows: list[dict[str, float]]) -> dict[str, float]:
 
 
 @torch.inference_mode()
-def graded(model: Classifier, seed: int, frames: int, batch: int) -> dict[str, float]:
+def grade(model: Classifier, seed: int, frames: int, batch: int) -> dict[str, float]:
     """Accuracy by label on frames that no training saw."""
     first = UNSEEN // batch
     numbers = range(first, first + max(1, frames // batch))

@@ -11,14 +11,14 @@ SHIPPED = Path(__file__).with_name("weights")
 
 def shipped_backbone() -> str:
     """The folder of the image backbone."""
-    return _named(SHIPPED / "image-backbone")
+    return _relative_name(SHIPPED / "image-backbone")
 
 
 def shipped_evaluator() -> str:
     """The evaluator's checkpoint."""
-    return _named(SHIPPED / "evaluator.safetensors")
+    return _relative_name(SHIPPED / "evaluator.safetensors")
 
 
-def _named(path: Path) -> str:
+def _relative_name(path: Path) -> str:
     path, here = path.resolve(), Path.cwd().resolve()
     return str(path.relative_to(here) if path.is_relative_to(here) else path)

@@ -18,7 +18,7 @@ from verified.evaluator.model import NoiseEvaluator
 from verified.evaluator.step import Batch, TrainingStep
 from verified.evaluator.tokens import CLS, encode
 from verified.evaluator.training import Schedule, train
-from verified.evaluator.vision import normalised
+from verified.evaluator.vision import normalise
 from verified.io.jsonl import write_jsonl
 from verified.nn.checkpoint import load_tensors
 from verified.nn.training_state import TrainingState, fingerprint
@@ -54,7 +54,7 @@ class PretrainingStep(TrainingStep):
         self.register_buffer("read", torch.zeros(model.size.vocabulary, dtype=torch.bool))  # words that occurred
 
     def forward(self, batch: WorldBatch) -> tuple[Tensor, dict[str, Tensor]]:
-        tokens, videos = self.model.encode_video(normalised(batch.frames))
+        tokens, videos = self.model.encode_video(normalise(batch.frames))
         embeddings = self.model.text.embeddings.word_embeddings.weight
         alignment = self.alignment(tokens, embeddings, batch.words, batch.bags)
         self.taken += 1

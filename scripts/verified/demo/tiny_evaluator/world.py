@@ -35,14 +35,12 @@ def world_item(seed: int, number: int, frames: int, size: int, perturbed: int) -
     event = draw_event(rng, 0, LONGEST, FPS)
     description = describe(facts(event, FPS), rng)
     style = rng.getrandbits(32)
-    static, dynamic = (_corrupted(description, kind, perturbed, style, rng) for kind in (STATIC, DYNAMIC))
+    static, dynamic = (_corrupt(description, kind, perturbed, style, rng) for kind in (STATIC, DYNAMIC))
     pictures = sample_event(event, frames, size, rng)
     return WorldItem(pictures, word(description, style), static, dynamic)
 
 
-def _corrupted(
-    description: Description, kind: tuple[str, ...], count: int, style: int, rng: random.Random
-) -> list[str]:
+def _corrupt(description: Description, kind: tuple[str, ...], count: int, style: int, rng: random.Random) -> list[str]:
     """`count` captions, each false in one attribute of `kind`, as many different attributes as there are."""
     names = [name for name in kind if getattr(description, name) is not None]
     rng.shuffle(names)

@@ -84,7 +84,7 @@ def pictures(request: Request) -> list[Image.Image]:
     return images
 
 
-def without_control_tokens(text: str, tokens: Iterable[str]) -> str:
+def remove_control_tokens(text: str, tokens: Iterable[str]) -> str:
     """`text` in which no control token of the model can be read, such as ``<image>`` or ``[INST]`` in a caption.
 
     Each is split by a space after its first character.

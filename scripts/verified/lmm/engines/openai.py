@@ -22,7 +22,7 @@ from verified.errors import InputError
 from verified.lmm.engines.chat_protocol import DETAIL, Unreadable, arguments_of, error_of, reply_of
 from verified.lmm.outcome import NotNow, is_passing
 from verified.lmm.request import Reply, Request
-from verified.runtime.secrets import keep_secret, redacted
+from verified.runtime.secrets import keep_secret, redact
 
 log = logging.getLogger("verified")
 
@@ -97,7 +97,7 @@ class OpenAI:
                     if isinstance(future.exception(), InputError):
                         failure = future.exception()
                         self.stopped.set()
-                        reply = Reply("", "error", "endpoint", redacted(str(failure))[:DETAIL])
+                        reply = Reply("", "error", "endpoint", redact(str(failure))[:DETAIL])
                     else:
                         reply = future.result()
                     yield dataclasses.replace(reply, request=request)
@@ -142,18 +142,18 @@ class OpenAI:
             reply = Reply("", "error", "connection", str(error.__cause__ or error)[:DETAIL])
         except self.errors.APIStatusError as error:
             reply, named = self._refusal(error)
-        return _masked(reply), named
+        return _mask_key(reply), named
 
     def _refusal(self, error) -> tuple[Reply, float | None]:
         """What an error status means; a pause that the endpoint asks for holds for all slots."""
         status, headers = error.status_code, error.response.headers
         if 300 <= status < 400:
             raise InputError(
-                f"the endpoint {self.address} sends calls on to {redacted(headers.get('location', 'nowhere'))[:200]}",
+                f"the endpoint {self.address} sends calls on to {redact(headers.get('location', 'nowhere'))[:200]}",
                 remedy="nothing was sent there; set `base_url` to where the endpoint really is",
             )
         try:
-            message = redacted(str(error.message))
+            message = redact(str(error.message))
             reply = error_of(status, error.body, message, self.settings.api_key_variable, self.model)
         except RecursionError:
             reply = Reply("", "error", f"status-{status}", "the endpoint's words are nested too deep to be read")
@@ -200,10 +200,10 @@ def _nobody_listens(error: BaseException | None) -> bool:
     return False
 
 
-def _masked(reply: Reply) -> Reply:
+def _mask_key(reply: Reply) -> Reply:
     """A reply without the key, which endpoints and proxies echo at times."""
-    notes = {name: redacted(value) if isinstance(value, str) else value for name, value in reply.notes.items()}
-    return dataclasses.replace(reply, text=redacted(reply.text), detail=redacted(reply.detail), notes=notes)
+    notes = {name: redact(value) if isinstance(value, str) else value for name, value in reply.notes.items()}
+    return dataclasses.replace(reply, text=redact(reply.text), detail=redact(reply.detail), notes=notes)
 
 
 def _retry_after(headers) -> float | None:

@@ -14,7 +14,7 @@ from jinja2 import TemplateError
 
 from verified.config.generation import EngineSettings, Generation
 from verified.errors import InputError
-from verified.lmm.engines.media import free_gpu_memory, no_template_for, pictures, video_facts, without_control_tokens
+from verified.lmm.engines.media import free_gpu_memory, no_template_for, pictures, remove_control_tokens, video_facts
 from verified.lmm.request import Reply, Request
 
 
@@ -120,7 +120,7 @@ class Transformers:
 
     def _inputs(self, prompt: str, images: list, clip: Request | None = None):
         """Inputs of the network: `prompt` after the images, or after the frames of `clip` as one video."""
-        prompt = without_control_tokens(prompt, self.control)
+        prompt = remove_control_tokens(prompt, self.control)
         if clip and not getattr(self.processor, "video_processor", None):
             raise InputError(
                 f"{self.model!r} takes no video here",

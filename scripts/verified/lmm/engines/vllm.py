@@ -14,7 +14,7 @@ from typing import Any
 
 from verified.config.generation import EngineSettings, Generation
 from verified.errors import InputError
-from verified.lmm.engines.media import free_gpu_memory, no_template_for, pictures, video_facts, without_control_tokens
+from verified.lmm.engines.media import free_gpu_memory, no_template_for, pictures, remove_control_tokens, video_facts
 from verified.lmm.request import Reply, Request
 
 
@@ -91,11 +91,11 @@ class VLLM:
 
     def _messages(self, request: Request) -> list[dict] | dict:
         """What vLLM is given for a request: messages of a chat; with a video, the prompt as the template writes it."""
-        text = without_control_tokens(request.prompt, self.control)
+        text = remove_control_tokens(request.prompt, self.control)
         if request.frames is not None and self.settings.video_input == "frames":
             content = [{"type": "video"}, {"type": "text", "text": text}]
             return {
-                "prompt": self._rendered(content),
+                "prompt": self._render(content),
                 "multi_modal_data": {"video": [(request.frames, video_facts(request.frame_times))]},
             }
         images = pictures(request)
@@ -104,7 +104,7 @@ class VLLM:
         blocks = [{"type": "image_pil", "image_pil": image} for image in images]
         return [{"role": "user", "content": [*blocks, {"type": "text", "text": text}]}]
 
-    def _rendered(self, content: list[dict]) -> str:
+    def _render(self, content: list[dict]) -> str:
         """The prompt as `LLM.chat` would write it, which takes videos as files alone. Raises InputError."""
         from vllm.renderers.hf import safe_apply_chat_template  # pyright: ignore[reportMissingImports]
 

@@ -46,17 +46,17 @@ def structured_form(task: Task, count: int) -> tuple[dict, str]:
     Callers share one schema and do not change it.
     """
     schema = task.schema(count)
-    return schema, f"Write the answer as one JSON object and nothing else: {json.dumps(_filled(schema))}"
+    return schema, f"Write the answer as one JSON object and nothing else: {json.dumps(_example_value(schema))}"
 
 
-def _filled(node: dict) -> object:
+def _example_value(node: dict) -> object:
     """A value that stands for what a schema describes."""
     if "enum" in node:
         return " or ".join(node["enum"])
     if node["type"] == "object":
-        return {name: _filled(inner) for name, inner in node["properties"].items()}
+        return {name: _example_value(inner) for name, inner in node["properties"].items()}
     if node["type"] == "array":
-        return [_filled(node["items"])] * node["minItems"]
+        return [_example_value(node["items"])] * node["minItems"]
     return {"integer": 0, "number": 0.0}.get(node["type"], "...")
 
 

@@ -5,14 +5,14 @@ from collections.abc import Mapping
 
 from verified.io.characters import plain
 from verified.lmm.outcome import Parsed
-from verified.lmm.parsing import cleaned, json_value, unfenced
+from verified.lmm.parsing import clean, json_value, strip_fences
 from verified.lmm.refusal import refusal
 from verified.lmm.tasks import TEXT, Task, object_schema
 
 
 def read_caption(slots: Mapping[str, str], text: str, count: int, cut: bool) -> Parsed:
     """The caption of an answer: its JSON value, or its first line; one that is refused as a caption is missing."""
-    text = unfenced(text)
+    text = strip_fences(text)
     value = json_value(text)
     if isinstance(value, dict):
         text_read, form = next((entry for entry in value.values() if isinstance(entry, str)), ""), "json"
@@ -20,7 +20,7 @@ def read_caption(slots: Mapping[str, str], text: str, count: int, cut: bool) -> 
         lines = [line for line in text.splitlines() if line.strip()]
         text_read, form = re.sub(r"^\s*(?:caption|sentence)\s*:\s*", "", lines[0], flags=re.I) if lines else "", "line"
         text_read = "" if cut and len(lines) < 2 else text_read
-    caption = plain(cleaned(text_read))
+    caption = plain(clean(text_read))
     reason = refusal(caption, "")
     if reason:
         return Parsed(refused=({"caption": caption[:1000], "reason": reason},) if caption else (), missing=1, form=form)

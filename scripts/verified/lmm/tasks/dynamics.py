@@ -4,30 +4,30 @@ import re
 from dataclasses import replace
 
 from verified.lmm.outcome import Parsed
-from verified.lmm.parsing import cleaned, first_paragraph, json_value, numbered_pieces, unfenced, whole_sentences
+from verified.lmm.parsing import clean, first_paragraph, json_value, numbered_pieces, strip_fences, whole_sentences
 from verified.lmm.tasks import TEXT, Task, object_schema, words
-from verified.lmm.tasks.numbered import list_task, read_captions, read_items, with_words
+from verified.lmm.tasks.numbered import list_task, read_captions, read_items, take_worded
 
 
 def read_answers(_slots: dict[str, str], text: str, count: int, cut: bool) -> Parsed:
     """Numbered answers followed by a free description (listing 5)."""
-    text = unfenced(text)
+    text = strip_fences(text)
     value = json_value(text)
     if isinstance(value, dict) and isinstance(value.get("answers"), list):
-        items = [cleaned(str(item)) for item in value["answers"]][:count]
-        description, form = cleaned(str(value.get("description", ""))), "json"
+        items = [clean(str(item)) for item in value["answers"]][:count]
+        description, form = clean(str(value.get("description", ""))), "json"
     else:
-        items, description = _numbered_then_text(text, count)
+        items, description = _split_numbered_and_text(text, count)
         form = "numbered" if items else "none"
         if cut and description:
             description = whole_sentences(description)
         elif cut:
             items = items[:-1]
-    parsed = with_words(items, count, form)
+    parsed = take_worded(items, count, form)
     return replace(parsed, sections={"description": description}, missing=parsed.missing + (not description))
 
 
-def _numbered_then_text(text: str, count: int) -> tuple[list[str], str]:
+def _split_numbered_and_text(text: str, count: int) -> tuple[list[str], str]:
     pieces = numbered_pieces(text)[:count]
     if not pieces:
         return [], ""
@@ -42,8 +42,8 @@ def _numbered_then_text(text: str, count: int) -> tuple[list[str], str]:
         description.strip(),
         flags=re.I,
     )
-    items = [cleaned(first_paragraph(piece)) for piece in pieces[:-1]] + [cleaned(last)]
-    return items, cleaned(description or tail)
+    items = [clean(first_paragraph(piece)) for piece in pieces[:-1]] + [clean(last)]
+    return items, clean(description or tail)
 
 
 def _schema(count: int) -> dict:

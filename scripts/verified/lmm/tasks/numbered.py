@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 
 from verified.lmm.outcome import Parsed
-from verified.lmm.parsing import listed, unfenced
+from verified.lmm.parsing import list_items, strip_fences
 from verified.lmm.refusal import refusal
 from verified.lmm.tasks import TEXT, Task, object_schema, words
 
@@ -25,7 +25,7 @@ def list_task(
 
 def read_captions(slots: dict[str, str], text: str, count: int, cut: bool) -> Parsed:
     """The first `count` captions that are not refused (see `refusal`), and those that are, with the reason."""
-    items, form = listed(unfenced(text), count, cut)
+    items, form = list_items(strip_fences(text), count, cut)
     accepted, positions, refused = [], [], []
     for position, candidate in enumerate(items):
         reason = refusal(candidate, slots["caption"], accepted)
@@ -39,11 +39,11 @@ def read_captions(slots: dict[str, str], text: str, count: int, cut: bool) -> Pa
 
 def read_items(_slots: dict[str, str], text: str, count: int, cut: bool) -> Parsed:
     """The first `count` items that hold a word."""
-    items, form = listed(unfenced(text), count, cut)
-    return with_words(items, count, form)
+    items, form = list_items(strip_fences(text), count, cut)
+    return take_worded(items, count, form)
 
 
-def with_words(items: list[str], count: int, form: str) -> Parsed:
+def take_worded(items: list[str], count: int, form: str) -> Parsed:
     """The first `count` of these items that hold a word, with their places."""
     usable = [(position, item) for position, item in enumerate(items) if re.search(r"\w", item)][:count]
     return Parsed(

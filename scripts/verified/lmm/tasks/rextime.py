@@ -22,7 +22,7 @@ SAME_KEY = {"proactiveness": "intentionality"}
 LETTER = re.compile(r"\(?\b([A-D])\b\)?", re.I)
 
 
-def _normalised(value: dict) -> dict:
+def _normalise_keys(value: dict) -> dict:
     keys = {name: re.sub(r"[\W_]+", "_", str(name).strip().lower()).strip("_") for name in value}
     return {SAME_KEY.get(key, key): value[name] for name, key in keys.items()}
 
@@ -30,7 +30,7 @@ def _normalised(value: dict) -> dict:
 def best_object(text: str, wanted: Iterable[str]) -> dict:
     """The object with most of the `wanted` keys, the last of equals; empty if there is none."""
     wanted = set(wanted)
-    values = enumerate(map(_normalised, json_objects(text)))
+    values = enumerate(map(_normalise_keys, json_objects(text)))
     candidates = [(len(wanted & value.keys()), number, value) for number, value in values]
     count, _, value = max(candidates, key=lambda one: one[:2], default=(0, 0, {}))
     return value if count else {}
@@ -84,7 +84,7 @@ def span_of(text: str) -> tuple[float, float]:
     return float(start), float(end)
 
 
-def _parsed(sections: dict[str, str | None], form: str = "json") -> Parsed:
+def _parse_sections(sections: dict[str, str | None], form: str = "json") -> Parsed:
     given = {name: value for name, value in sections.items() if value is not None}
     missing = len(sections) - len(given)
     if missing:
@@ -97,7 +97,7 @@ def event_pair(_slots: dict, text: str, _count: int, _cut: bool) -> Parsed:
     value = best_object(text, ("event1", "event2", *SCORES))
     pair = {name: sentence(value.get(name)) for name in ("event1", "event2")}
     pair |= {f"{name}_span": span(value.get(f"{name}_timestamp")) for name in ("event1", "event2")}
-    return _parsed(pair | {name: score(value.get(name)) for name in SCORES})
+    return _parse_sections(pair | {name: score(value.get(name)) for name in SCORES})
 
 
 def related_event(_slots: dict, text: str, _count: int, _cut: bool) -> Parsed:
@@ -119,7 +119,7 @@ def related_event(_slots: dict, text: str, _count: int, _cut: bool) -> Parsed:
         if event is None or re.fullmatch(r"(?:none|n/?a|null)\.?", event, re.I) or relevant == "no":
             event, relevant, aligned = event or "none", "no", aligned or "low"
         events |= {side: event, f"{side}_relevant": relevant, f"{side}_alignment": aligned}
-    return _parsed(events)
+    return _parse_sections(events)
 
 
 def _word(value: object, words: tuple[str, ...]) -> str | None:
@@ -131,7 +131,7 @@ def _two_questions(value: dict) -> dict[str, str | None]:
     questions: dict[str, str | None] = {}
     for number in ("1", "2"):
         inner = value.get(f"type{number}", value.get(f"type_{number}"))
-        inner = _normalised(inner) if isinstance(inner, dict) else {}
+        inner = _normalise_keys(inner) if isinstance(inner, dict) else {}
         questions |= {
             f"question{number}": sentence(inner.get("question")),
             f"answer{number}": sentence(inner.get("answer")),
@@ -141,7 +141,7 @@ def _two_questions(value: dict) -> dict[str, str | None]:
 
 def question_pair(_slots: dict, text: str, _count: int, _cut: bool) -> Parsed:
     """A question and its answer in both directions (C.8.4 and C.8.5)."""
-    return _parsed(_two_questions(best_object(text, ("type1", "type2", "type_1", "type_2"))))
+    return _parse_sections(_two_questions(best_object(text, ("type1", "type2", "type_1", "type_2"))))
 
 
 def sequential_pair(_slots: dict, text: str, _count: int, _cut: bool) -> Parsed:
@@ -150,14 +150,14 @@ def sequential_pair(_slots: dict, text: str, _count: int, _cut: bool) -> Parsed:
     value = best_object(text, (*names, "type1", "type2", "type_1", "type_2"))
     pair = {name: sentence(value.get(name)) for name in names}
     pair |= {f"{name}_span": span(value.get(f"{name}_timestamp")) for name in names}
-    return _parsed(pair | _two_questions(value))
+    return _parse_sections(pair | _two_questions(value))
 
 
 def verification(_slots: dict, text: str, _count: int, _cut: bool) -> Parsed:
     """A score of each of two question-answer pairs (C.8.6)."""
     names = ("case_1_score", "case_2_score")
     value = best_object(text, names)
-    return _parsed({name: score(value.get(name)) for name in names})
+    return _parse_sections({name: score(value.get(name)) for name in names})
 
 
 def options(slots: dict, text: str, _count: int, _cut: bool) -> Parsed:
@@ -170,7 +170,7 @@ def options(slots: dict, text: str, _count: int, _cut: bool) -> Parsed:
         if wrong is not None and _plain(wrong) in seen:
             texts[name] = None
         seen.add(_plain(wrong or ""))
-    return _parsed(texts)
+    return _parse_sections(texts)
 
 
 def _plain(text: str) -> str:
@@ -183,20 +183,20 @@ def answer_with_span(_slots: dict, text: str, _count: int, _cut: bool) -> Parsed
     letter = value.get("answer") if value else text
     match = LETTER.search(letter) if isinstance(letter, str) else None
     answer = {"answer": match.group(1).upper() if match else None}
-    return _parsed(answer | {"span": span(value.get("relevant_span")) or span_in_words(text)})
+    return _parse_sections(answer | {"span": span(value.get("relevant_span")) or span_in_words(text)})
 
 
-def located(_slots: dict, text: str, _count: int, _cut: bool) -> Parsed:
+def parse_span(_slots: dict, text: str, _count: int, _cut: bool) -> Parsed:
     """A span in words, as grounding models say it: "from 12 to 30"."""
-    return _parsed({"span": span_in_words(text)}, "words")
+    return _parse_sections({"span": span_in_words(text)}, "words")
 
 
-def scored(_slots: dict, text: str, _count: int, _cut: bool) -> Parsed:
+def parse_score(_slots: dict, text: str, _count: int, _cut: bool) -> Parsed:
     """The mean log-probability of a continuation, as engines/scoring.py writes it."""
     value = best_object(text, ("mean_log_probability",)).get("mean_log_probability")
     if isinstance(value, int | float) and not isinstance(value, bool) and value <= 0:
-        return _parsed({"mean_log_probability": repr(float(value))})
-    return _parsed({"mean_log_probability": None})
+        return _parse_sections({"mean_log_probability": repr(float(value))})
+    return _parse_sections({"mean_log_probability": None})
 
 
 def span_in_words(text: str) -> str | None:
@@ -328,13 +328,15 @@ SCORING = _task(
     "score",
     "video_lmm",
     ("question", "continuation", "frame_number"),
-    scored,
+    parse_score,
     {"mean_log_probability": {"type": "number"}},
     1,
     mean_log_probability="-1",
 )
 """An option after the question, scored by an engine that gives log-probabilities (engines/scoring.py)."""
-LOCATE = _task("locate", "video_lmm", ("question", "duration", "frame_number"), located, {"span": TEXT}, 20, span="0 1")
+LOCATE = _task(
+    "locate", "video_lmm", ("question", "duration", "frame_number"), parse_span, {"span": TEXT}, 20, span="0 1"
+)
 GENERATION = (EVENT_PAIR, RELATED_EVENT, *QUESTIONS.values(), VERIFICATION, OPTIONS)
 """Tasks that write questions."""
 TASKS = (*GENERATION, ANSWER_WITH_SPAN, SCORING, LOCATE)

@@ -4,7 +4,7 @@ import json
 import re
 
 from verified.lmm.outcome import Parsed
-from verified.lmm.parsing import cleaned, first_paragraph, json_value, unfenced, whole_sentences
+from verified.lmm.parsing import clean, first_paragraph, json_value, strip_fences, whole_sentences
 from verified.lmm.tasks import TEXT, Task, object_schema, words
 from verified.lmm.tasks.numbered import list_task, read_captions
 
@@ -17,17 +17,17 @@ SECTIONS = {
 
 def read_keyframe(_slots: dict[str, str], text: str, _count: int, cut: bool) -> Parsed:
     """Background, object attributes and description of one keyframe (listing 2)."""
-    text = unfenced(text)
+    text = strip_fences(text)
     value = json_value(text)
     if isinstance(value, dict):
         sections = dict.fromkeys(SECTIONS, "")
         for key, inner in value.items():
             for name, label in SECTIONS.items():
                 if re.fullmatch(label, str(key).replace("_", " ").strip(), re.I) and not sections[name]:
-                    sections[name] = cleaned(inner if isinstance(inner, str) else json.dumps(inner, ensure_ascii=False))
+                    sections[name] = clean(inner if isinstance(inner, str) else json.dumps(inner, ensure_ascii=False))
         form = "json"
     else:
-        sections, form = _labelled(text), "sections"
+        sections, form = _split_sections(text), "sections"
         if cut:
             last = max(
                 (name for name in sections if sections[name]),
@@ -40,7 +40,7 @@ def read_keyframe(_slots: dict[str, str], text: str, _count: int, cut: bool) -> 
     return Parsed(sections=sections, missing=missing, form=form if missing < len(sections) else "none")
 
 
-def _labelled(text: str) -> dict[str, str]:
+def _split_sections(text: str) -> dict[str, str]:
     marks = []
     for name, label in SECTIONS.items():
         pattern = rf"(?im)^[ \t\"'*#>\d.)-]*{label}[ \t\"'*]*:[ \t*]*"
@@ -51,7 +51,7 @@ def _labelled(text: str) -> dict[str, str]:
     ends = [start for start, _, _ in marks[1:]] + [len(text)]
     sections = dict.fromkeys(SECTIONS, "")
     for (_, start, name), end in zip(marks, ends):
-        sections[name] = cleaned(first_paragraph(text[start:end]) if name == "description" else text[start:end])
+        sections[name] = clean(first_paragraph(text[start:end]) if name == "description" else text[start:end])
     return sections
 
 

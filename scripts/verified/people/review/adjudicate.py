@@ -31,11 +31,11 @@ def adjudicate(decisions: Iterable[dict], moments: Iterable[Mapping], groups: Ma
     of_video = defaultdict(list)
     for moment in known.values():
         of_video[moment["video"]].append(moment)
-    rows = [_following(row, of_video.get(row["video"], ()), groups) for row in decisions]
+    rows = [_follow_moment(row, of_video.get(row["video"], ()), groups) for row in decisions]
     latest: dict[tuple, dict] = {}
     raised: dict[tuple, list[dict]] = defaultdict(list)
     for row in sorted(rows, key=lambda row: row["when"]):
-        _state(row, *_standing(row, known, groups))
+        _state(row, *_decision_state(row, known, groups))
         name = (row["desc_id"], row["reviewer"])
         if row["state"] == FLAGGED:
             raised[name].append(row)
@@ -57,7 +57,7 @@ def adjudicate(decisions: Iterable[dict], moments: Iterable[Mapping], groups: Ma
         conflicts += [desc_id] if split else []
         if outcome:
             outcomes[desc_id] = outcome
-            judged += _judged(outcome, by_moment[desc_id], groups[desc_id])
+            judged += _judged_scores(outcome, by_moment[desc_id], groups[desc_id])
     flags = sorted({row["desc_id"] for row in rows if row["state"] == FLAGGED})
     return {"outcomes": outcomes, "decisions": rows, "conflicts": conflicts, "flags": flags, "judged": judged}
 
@@ -66,32 +66,32 @@ def _state(row: dict, state: str, why: str = "") -> None:
     row["state"], row["why"] = state, why
 
 
-def _following(row: Mapping, moments: Iterable[Mapping], groups: Mapping[int, list[dict]]) -> dict:
+def _follow_moment(row: Mapping, moments: Iterable[Mapping], groups: Mapping[int, list[dict]]) -> dict:
     """A copy of a decision under the number that its moment has now, with the one it was shown by as ``shown_as``.
 
     Where a moments file gives no `desc_id`, rows are counted, and a row inserted at its top moves all numbers. What was
     shown is then found among the `moments` of the video by times and the judged caption, if exactly one has them.
     """
-    in_place = [moment["desc_id"] for moment in moments if _in_place(row, moment)]
+    in_place = [moment["desc_id"] for moment in moments if _is_in_place(row, moment)]
     fitting = [desc_id for desc_id in in_place if candidate_of(row, groups[desc_id]) is not None]
     if len(fitting) != 1 or row["desc_id"] in fitting:
         return dict(row)
     return {**row, "desc_id": fitting[0], "shown_as": row["desc_id"]}
 
 
-def _in_place(row: Mapping, moment: Mapping) -> bool:
+def _is_in_place(row: Mapping, moment: Mapping) -> bool:
     """Whether a moment has the video and the times that a decision was made on."""
     return moment["video"] == row["video"] and all(abs(moment[key] - row[key]) <= TOLERANCE for key in ("start", "end"))
 
 
-def _standing(row: Mapping, known: Mapping[int, Mapping], groups: Mapping[int, list[dict]]) -> tuple[str, str]:
+def _decision_state(row: Mapping, known: Mapping[int, Mapping], groups: Mapping[int, list[dict]]) -> tuple[str, str]:
     """The state of a decision as far as it can be told from itself, and why."""
     moment = known.get(row["desc_id"])
     if moment is None:
         return UNKNOWN, "no moment of this number is in the corpus"
     if row["decision"] == "flag":
         return FLAGGED, row.get("reason") or ""
-    if not _in_place(row, moment):
+    if not _is_in_place(row, moment):
         return STALE, "the moment has another video or other times now"
     if row["decision"] != "withdraw":
         for named in (row, row["instead"]) if row["decision"] == "choose" else (row,):
@@ -139,7 +139,7 @@ def _outcome(rows: list[dict]) -> tuple[dict | None, bool]:
     }, len(votes) > 1
 
 
-def _judged(outcome: Mapping, rows: list[dict], group: list[dict]) -> list[list]:
+def _judged_scores(outcome: Mapping, rows: list[dict], group: list[dict]) -> list[list]:
     """[score, right] of the captions that an outcome calls right or wrong."""
     right = outcome["caption"] if outcome["decision"] in ("accept", "choose") else None
     named = {(row["type"], row["caption"]) for row in rows}

@@ -8,7 +8,7 @@ from verified.errors import InputError
 from verified.io.fig import TYPES
 from verified.people.answers import Form
 from verified.people.pages import Page
-from verified.people.sample import assign, with_digest
+from verified.people.sample import add_digest, assign
 from verified.runtime.seeds import generator
 
 ALLOWED = {"statics": (0, 1), "dynamics": (0, 1), "accuracy": (1, 2, 3, 4, 5)}
@@ -70,7 +70,7 @@ def plan(
         "questions": asked,
         "participants": assign(len(asked), min(questions, len(asked)), raters, seed),
     }
-    return with_digest("study", key)
+    return add_digest("study", key)
 
 
 def _order(count: int, seed: int, dataset: str) -> np.ndarray:

@@ -8,7 +8,7 @@ from verified.config import Config
 from verified.config.folders import dataset_folder
 from verified.tables.collect import Collection
 from verified.tables.layout import TITLES
-from verified.tables.paths import published
+from verified.tables.paths import published_datasets
 from verified.tables.shown import Shown
 from verified.tables.table import Table
 
@@ -17,7 +17,7 @@ METRICS = (*(("VCMR", metric) for metric in ("0.5/r1", "0.5/r10", "0.7/r1", "0.7
 
 def inputs(settings: Config) -> list[str]:
     """What is at hand of each data set whose coarse annotations are published."""
-    return [f"{dataset_folder(settings, name)}/corpus/counts.json" for name in published(settings)]
+    return [f"{dataset_folder(settings, name)}/corpus/counts.json" for name in published_datasets(settings)]
 
 
 def tables(settings: Shown, collection: Collection, files: list[str]) -> list[Table]:
@@ -28,7 +28,9 @@ def tables(settings: Shown, collection: Collection, files: list[str]) -> list[Ta
 def availability_tables(settings: Shown, collection: Collection) -> list[Table]:
     """Table `availability` of all published data sets, and `availability-recall` where retrieval models were tested."""
     published = {
-        name: counts_of_splits for name in settings.datasets if (counts_of_splits := _published(collection, name))
+        name: counts_of_splits
+        for name in settings.datasets
+        if (counts_of_splits := _published_counts(collection, name))
     }
     rows = [
         (
@@ -59,7 +61,7 @@ def availability_lines(settings: Shown, collection: Collection) -> list[str]:
     """A line per published data set for the foot of every table: n of N videos by split."""
     lines = []
     for name, data_set in settings.datasets.items():
-        if counts_of_splits := _published(collection, name):
+        if counts_of_splits := _published_counts(collection, name):
             splits = "; ".join(
                 f"{split}: {counts['videos_at_hand']} of {counts['videos']} videos, {counts['moments_at_hand']} of "
                 f"{counts['moments']} moments"
@@ -69,7 +71,7 @@ def availability_lines(settings: Shown, collection: Collection) -> list[str]:
     return lines
 
 
-def _published(collection: Collection, name: str) -> dict[str, dict[str, int]]:
+def _published_counts(collection: Collection, name: str) -> dict[str, dict[str, int]]:
     return collection.statistics.get((name, "counts"), {}).get("published", {})
 
 

@@ -2,7 +2,7 @@
 
 import torch
 
-from verified.benchmark.vcmr.conformance.trial import Padded, Trial, close, doubled, require, taken
+from verified.benchmark.vcmr.conformance.trial import Padded, Trial, close, require, take, to_float64
 from verified.benchmark.vcmr.contract import RetrievalModel
 from verified.benchmark.vcmr.synthetic import CLIPS, TOKENS, VIDEO_DIM
 
@@ -17,9 +17,9 @@ def check_padding(trial: Trial) -> None:
 
     But for the last clips of videos, in models that are published so and say it (`padding_reach`).
     """
-    near = _sized(trial, **NEAR)
+    near = _enlarge(trial, **NEAR)
     some = [0, 1, 2]
-    queries, videos = taken(trial.corpus.all_queries, some), taken(trial.corpus.all_videos, some)
+    queries, videos = take(trial.corpus.all_queries, some), take(trial.corpus.all_videos, some)
     lengths = videos[1].sum(dim=1, keepdim=True)
     steady = torch.arange(CLIPS) < lengths - trial.cls.padding_reach
     expected = _steady(trial, near, queries, videos, steady, NEAR)
@@ -27,7 +27,7 @@ def check_padding(trial: Trial) -> None:
         ("queries", {**NEAR, "query_tokens": FAR["query_tokens"]}),
         ("videos", {**NEAR, "context_clips": FAR["context_clips"]}),
     ):
-        answers = _steady(trial, _grown(near, _sized(trial, **sizes)), queries, videos, steady, sizes)
+        answers = _steady(trial, _copy_weights(near, _enlarge(trial, **sizes)), queries, videos, steady, sizes)
         for name, found in answers.items():
             require(close(found, expected[name], 1e-5), f"{name}: changes where {what} are padded further")
 
@@ -36,7 +36,7 @@ def _steady(
     trial: Trial, model: RetrievalModel, queries: Padded, videos: Padded, steady: torch.Tensor, sizes: dict[str, int]
 ) -> dict[str, torch.Tensor]:
     """What may not depend on padding: all answers, or with a `padding_reach` the logits of the clips before it."""
-    padded = _padded(queries, sizes["query_tokens"]), _padded(videos, sizes["context_clips"])
+    padded = _pad(queries, sizes["query_tokens"]), _pad(videos, sizes["context_clips"])
     answers = trial.answers(model, *padded).given()
     if trial.cls.padding_reach:
         answers.pop("span_logits: score", None)
@@ -61,7 +61,7 @@ def check_attention(trial: Trial) -> None:
 
 def check_long(trial: Trial) -> None:
     """A video of 300 clips and a query of 40 tokens are read to their end."""
-    model = _sized(trial, **FAR).double()
+    model = _enlarge(trial, **FAR).double()
     count, tokens = FAR.values()
     clips = torch.randn(1, count, VIDEO_DIM, generator=torch.Generator().manual_seed(9), dtype=torch.float64)
     clips = clips / clips.norm(dim=-1, keepdim=True)
@@ -102,20 +102,20 @@ def _changes(
     video = clips.repeat(len(places) + 1, 1, 1)
     for row, place in enumerate(places):
         video[row, place] = video[row, place].flip(0)
-    query = taken(doubled(trial.corpus.all_queries), [1])
+    query = take(to_float64(trial.corpus.all_queries), [1])
     videos = video, torch.ones(len(video), count, dtype=torch.bool)
     answers = trial.answers(model, query, videos)
     logits = torch.stack([answers.start[0], answers.end[0]]).double()
     return (logits[:, :-1] - logits[:, -1:]).abs(), logits[:, -1].softmax(dim=1)
 
 
-def _sized(trial: Trial, **sizes: int) -> RetrievalModel:
+def _enlarge(trial: Trial, **sizes: int) -> RetrievalModel:
     """A model with room for longer inputs: where small models have fewer rows of `positions`, with the usual ones."""
     rows = trial.cls.Config.__dataclass_fields__.get("positions")
     return trial.model(**sizes, **({"positions": rows.default} if rows else {}))
 
 
-def _grown(model: RetrievalModel, longer: RetrievalModel) -> RetrievalModel:
+def _copy_weights(model: RetrievalModel, longer: RetrievalModel) -> RetrievalModel:
     """`longer` with the weights of `model`; rows of tables that it has more stay as they are."""
     state = longer.state_dict()
     with torch.no_grad():
@@ -124,7 +124,7 @@ def _grown(model: RetrievalModel, longer: RetrievalModel) -> RetrievalModel:
     return longer
 
 
-def _padded(padded: Padded, length: int) -> Padded:
+def _pad(padded: Padded, length: int) -> Padded:
     """The same with pads of zeros up to `length` positions."""
     values, mask = padded
     longer = values.new_zeros(len(values), length, *values.shape[2:])

@@ -15,7 +15,7 @@ def check_shapes(trial: Trial) -> None:
     require(model.config == trial.config(), "config: is another one than the model was given")
     few = corpus.count - 3
     tokens, mask = corpus.all_queries
-    queries, videos = trial.encoded(model, (tokens[:few], mask[:few]))
+    queries, videos = trial.encode(model, (tokens[:few], mask[:few]))
     for name, tensor in queries.items():
         require(len(tensor) == few, f"encode_queries: {name!r} has {len(tensor)} rows for {few} queries")
     for name, tensor in videos.items():

@@ -2,7 +2,7 @@
 
 import torch
 
-from verified.benchmark.vcmr.conformance.trial import Padded, Trial, close, doubled, require, require_same, taken
+from verified.benchmark.vcmr.conformance.trial import Padded, Trial, close, require, require_same, take, to_float64
 from verified.benchmark.vcmr.contract import Batch, RetrievalModel, Spans
 from verified.benchmark.vcmr.synthetic import WORDS
 
@@ -10,7 +10,7 @@ from verified.benchmark.vcmr.synthetic import WORDS
 def check_pads(trial: Trial) -> None:
     """Clips behind the end of a video get no probability, also in training mode, and its own clips get some."""
     model = trial.model().double()
-    queries, videos = (doubled(padded) for padded in (trial.corpus.all_queries, trial.corpus.all_videos))
+    queries, videos = (to_float64(padded) for padded in (trial.corpus.all_queries, trial.corpus.all_videos))
     real = trial.corpus.all_videos[1]
     for name, shares in _shares(trial, model.eval(), queries, videos):
         share = shares[~real].max()
@@ -24,7 +24,7 @@ def check_pads(trial: Trial) -> None:
 
 def _shares(trial: Trial, model: RetrievalModel, queries: Padded, videos: Padded) -> list[tuple[str, torch.Tensor]]:
     """Probability [N, L] of each clip to be start, and end, of each query's own moment."""
-    spans = trial.spans(model, *trial.encoded(model, queries, videos), trial.own_pairs)
+    spans = trial.spans(model, *trial.encode(model, queries, videos), trial.own_pairs)
     return [(name, getattr(spans, name).double().softmax(dim=1)) for name in ("start", "end")]
 
 
@@ -35,17 +35,17 @@ def check_changed_pads(trial: Trial) -> None:
     batch = corpus.training_batch()
     total = trial.losses(model, batch)["total"].detach()
     for what, fill in (("noise", 1.0), ("large values", 1000.0), ("NaN", float("nan"))):
-        queries, videos = _refilled(corpus.all_queries, fill), _refilled(corpus.all_videos, fill)
+        queries, videos = _refill(corpus.all_queries, fill), _refill(corpus.all_videos, fill)
         require_same(trial.answers(model, queries), expected, f"{what} in the pads of queries changes it")
         require_same(trial.answers(model, None, videos), expected, f"{what} in the pads of videos changes it")
-        query, _ = _refilled((batch.query, batch.query_mask), fill)
-        video, _ = _refilled((batch.video, batch.video_mask), fill)
+        query, _ = _refill((batch.query, batch.query_mask), fill)
+        video, _ = _refill((batch.video, batch.video_mask), fill)
         changed = Batch(query, batch.query_mask, video, batch.video_mask, batch.span)
         loss = trial.losses(model, changed)["total"].detach()
         require((loss - total).abs() <= 1e-5 * (1 + total.abs()), f"losses: {what} in the pads changes them")
 
 
-def _refilled(padded: Padded, fill: float) -> Padded:
+def _refill(padded: Padded, fill: float) -> Padded:
     """The same with other pads: `fill` times standard normal noise, or other tokens where inputs are token ids."""
     values, mask = padded
     draw = torch.Generator().manual_seed(5)
@@ -58,13 +58,13 @@ def _refilled(padded: Padded, fill: float) -> Padded:
 def check_batch_mates(trial: Trial) -> None:
     """What a query, a video or a pair is batched with, and in which order, does not change its answers."""
     model, corpus = trial.model(), trial.corpus
-    queries, videos = trial.encoded(model)
+    queries, videos = trial.encode(model)
     whole = trial.answers_of(model, queries, videos)
     for index in range(corpus.count):
-        query, _ = trial.encoded(model, taken(corpus.all_queries, [index]))
+        query, _ = trial.encode(model, take(corpus.all_queries, [index]))
         alone = trial.answers_of(model, query, videos)
         require_same(alone, whole.of([index]), "other queries of the batch change the answers to a query")
-        _, video = trial.encoded(model, None, taken(corpus.all_videos, [index]))
+        _, video = trial.encode(model, None, take(corpus.all_videos, [index]))
         alone = trial.answers_of(model, queries, video)
         require_same(alone, whole.of(slice(None), [index]), "other videos of the batch change the answers of a video")
         pair = (index, (index * 3) % corpus.count)
@@ -75,7 +75,7 @@ def check_batch_mates(trial: Trial) -> None:
             same = logits is None or close(logits, getattr(whole, name)[pair].expand_as(logits))
             require(same, f"span_logits: a pair that is asked for twice has another {name}")
     order = torch.randperm(corpus.count, generator=torch.Generator().manual_seed(6)).tolist()
-    mixed = trial.answers(model, taken(corpus.all_queries, order), taken(corpus.all_videos, order))
+    mixed = trial.answers(model, take(corpus.all_queries, order), take(corpus.all_videos, order))
     require_same(mixed, whole.of(order, order), "the order of a batch changes it")
     for side, padded in (("query", corpus.all_queries), ("video", corpus.all_videos)):
         _check_twins(trial, model, side, padded)
@@ -85,8 +85,8 @@ def _check_twins(trial: Trial, model: RetrievalModel, side: str, padded: Padded)
     """One that shares its beginning, or its end, with a batch mate is answered as without it."""
     for which, at in (("beginning", -1), ("end", 0)):
         longest = padded[1].all(dim=1)
-        one = taken(padded, longest)
-        other = _changed_at(one, at)
+        one = take(padded, longest)
+        other = _change_at(one, at)
         both = torch.cat([one[0], other[0]]), torch.cat([one[1], other[1]])
         together, alone = (
             trial.answers(model, given) if side == "query" else trial.answers(model, None, given)
@@ -103,12 +103,12 @@ def check_reading(trial: Trial) -> None:
     Each answer depends on query and video. Computed in float64, so that a small influence is not rounded away.
     """
     model = trial.model().double()
-    queries, videos = (doubled(padded) for padded in (trial.corpus.all_queries, trial.corpus.all_videos))
+    queries, videos = (to_float64(padded) for padded in (trial.corpus.all_queries, trial.corpus.all_videos))
     expected = trial.answers(model, queries, videos).given()
     for side, padded, unit in (("query", queries, "token"), ("video", videos, "clip")):
         unread = set(expected)
         for position in range(padded[1].shape[1]):
-            changed = _changed_at(padded, position)
+            changed = _change_at(padded, position)
             both = (changed, videos) if side == "query" else (queries, changed)
             answers = trial.answers(model, *both).given()
             differ = {name for name, value in answers.items() if not torch.equal(value, expected[name])}
@@ -127,7 +127,7 @@ def check_reading(trial: Trial) -> None:
     require(moved, "span_logits: the same for the clips of a video in the opposite order")
 
 
-def _changed_at(padded: Padded, position: int) -> Padded:
+def _change_at(padded: Padded, position: int) -> Padded:
     """The same with another real token or clip at `position`, in the rows that have one there."""
     values, mask = padded
     here = torch.zeros_like(mask)

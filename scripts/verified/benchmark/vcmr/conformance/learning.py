@@ -46,7 +46,7 @@ def check_overfitting(trial: Trial) -> None:
         optimiser.step()
         model.eval()
         if step % 25 == 24:
-            after, right = trial.losses(model, batch)["total"].item(), _found(trial, model)
+            after, right = trial.losses(model, batch)["total"].item(), _hit_shares(trial, model)
             if after < before / 3 and min(right.values()) >= LEARNED:
                 return
     learned = f"losses: {OVERFIT_STEPS} steps on one batch take the loss from {before:.3f} to {after:.3f}"
@@ -55,7 +55,7 @@ def check_overfitting(trial: Trial) -> None:
         require(share >= LEARNED, f"after learning a batch by heart only {share:.0%} of its {what} are found")
 
 
-def _found(trial: Trial, model: RetrievalModel) -> dict[str, float]:
+def _hit_shares(trial: Trial, model: RetrievalModel) -> dict[str, float]:
     """Shares of starts, ends and, where the model ranks videos, own videos that its answers put first."""
     answers = trial.answers(model)
     query = torch.arange(trial.corpus.count)

@@ -58,12 +58,12 @@ def _others(value: Value) -> Iterator[Value]:
 def _is_read(trial: Trial, name: str, value: Value, more: dict[str, Value]) -> bool:
     """Whether a model with another value of an option differs, beside `more` options, or none with one can be built."""
     steps = sorted({0, LATE, int(value) * 3 // 4})  # what begins at a step has begun there with half of the value
-    given, others = _built(trial, {name: value, **more}), 0
+    given, others = _build(trial, {name: value, **more}), 0
     expected = None if given is None else _traits(trial, given, steps)
     if expected is None:
         return False
     for other in _others(value):
-        model = _built(trial, {name: other, **more})
+        model = _build(trial, {name: other, **more})
         found = None if model is None else _traits(trial, model, steps)
         if found is not None and not _same(expected, found):
             return True
@@ -71,7 +71,7 @@ def _is_read(trial: Trial, name: str, value: Value, more: dict[str, Value]) -> b
     return not others
 
 
-def _built(trial: Trial, options: dict[str, Value]) -> RetrievalModel | None:
+def _build(trial: Trial, options: dict[str, Value]) -> RetrievalModel | None:
     """A model with these options; None where its class refuses them."""
     try:
         return trial.model(1, **options)

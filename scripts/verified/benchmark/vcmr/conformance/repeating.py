@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from verified.benchmark.vcmr.checkpoint import FORM
-from verified.benchmark.vcmr.conformance.trial import Answers, Trial, close, doubled, require, require_same
+from verified.benchmark.vcmr.conformance.trial import Answers, Trial, close, require, require_same, to_float64
 from verified.benchmark.vcmr.contract import Batch, RetrievalModel
 from verified.nn.checkpoint import load, save
 from verified.nn.optimisers import AdamW, parameter_groups
@@ -33,8 +33,8 @@ def check_repetition(trial: Trial) -> None:
     }
     _check_modes(trial, model)
     _seed_globally(7)  # as no model would, so that a seed shows that was set before
-    drawn = _drawn()
-    queries, videos = trial.encoded(model)
+    drawn = _generator_states()
+    queries, videos = trial.encode(model)
     kept = [{name: tensor.clone() for name, tensor in encoded.items()} for encoded in (queries, videos)]
     first = trial.answers_of(model, queries, videos)
     for what, before, after in (("queries", kept[0], queries), ("videos", kept[1], videos)):
@@ -42,7 +42,7 @@ def check_repetition(trial: Trial) -> None:
             require(torch.equal(tensor, after[name]), f"scoring changes the encoding {name!r} of the {what} in place")
     for complaint, (after, before) in given.items():
         require(torch.equal(after, before), complaint)
-    require(_drawn() == drawn, "evaluation draws from a global generator or sets its seed")
+    require(_generator_states() == drawn, "evaluation draws from a global generator or sets its seed")
     pairs = torch.tensor([0, 2, 1]), torch.tensor([1, 1, 4])
     with torch.no_grad():
         model.span_logits(queries, videos, *pairs)
@@ -51,7 +51,7 @@ def check_repetition(trial: Trial) -> None:
     trial.model(seed=2)
     beside = trial.answers_of(model, queries, videos)
     require_same(beside, first, "differs after another model of the class was built", torch.equal)
-    trial.encoded(
+    trial.encode(
         model,
         (corpus.all_queries[0][:2], corpus.all_queries[1][:2]),
         (corpus.all_videos[0][3:5], corpus.all_videos[1][3:5]),
@@ -68,19 +68,19 @@ def _check_modes(trial: Trial, model: RetrievalModel) -> None:
     trainable = [parameter.requires_grad for parameter in model.parameters()]
     for training in (True, False):
         model.train(training)
-        trial.encoded(model)
+        trial.encode(model)
         modes = {module.training for module in model.modules()}
         require(modes == {training}, "encoding changes the model's mode (train or eval)")
     after = [parameter.requires_grad for parameter in model.parameters()]
     require(after == trainable, "encoding changes which parameters are trained")
 
 
-def _drawn() -> tuple:
+def _generator_states() -> tuple:
     """Where the global generators stand."""
-    return torch.get_rng_state().tolist(), *_drawn_by_others()
+    return torch.get_rng_state().tolist(), *_other_generator_states()
 
 
-def _drawn_by_others() -> tuple:
+def _other_generator_states() -> tuple:
     """Where NumPy's and Python's global generators stand."""
     of_numpy = np.random.get_state(legacy=False)["state"]
     return of_numpy["key"].tolist(), of_numpy["pos"], random.getstate()
@@ -112,9 +112,12 @@ def check_determinism(trial: Trial) -> None:
     for seed, model in enumerate(models):
         _seed_globally(seed)
         torch.manual_seed(0)
-        before = _drawn_by_others()
+        before = _other_generator_states()
         trained.append(float(trial.losses(model.train(), trial.corpus.training_batch())["total"].detach()))
-        require(_drawn_by_others() == before, "losses: draw from NumPy's or Python's global generator, or set its seed")
+        require(
+            _other_generator_states() == before,
+            "losses: draw from NumPy's or Python's global generator, or set its seed",
+        )
         states.append(_after_losses(trial, model, seed))
     for which, one, other in zip(("torch's global generator", "the generator that they are given"), *states):
         require(one != other, f"losses: set the seed of {which}")
@@ -139,14 +142,14 @@ def check_precision(trial: Trial) -> None:
     """Answers and loss in float32 agree with those in float64, and no answer is rounded to half of its digits."""
     model, corpus = trial.model(), trial.corpus
     double = trial.model().double()
-    answers = trial.answers(double, doubled(corpus.all_queries), doubled(corpus.all_videos))
+    answers = trial.answers(double, to_float64(corpus.all_queries), to_float64(corpus.all_videos))
     _check_steps(trial, double, answers)
     require_same(trial.answers(model), answers, "differs between float32 and float64", _agrees)
-    if {value.dtype for value in double.encode_videos(*doubled(corpus.all_videos)).values()} & {torch.float32}:
+    if {value.dtype for value in double.encode_videos(*to_float64(corpus.all_videos)).values()} & {torch.float32}:
         return  # encoders with a precision of their own: no losses in float64
     batch = corpus.training_batch()
     wide = Batch(
-        doubled((batch.query, batch.query_mask))[0],
+        to_float64((batch.query, batch.query_mask))[0],
         batch.query_mask,
         batch.video.double(),
         batch.video_mask,
@@ -159,25 +162,25 @@ def check_precision(trial: Trial) -> None:
 def _check_steps(trial: Trial, double: RetrievalModel, answers: Answers) -> None:
     """A change of 1e-7 in what is read moves most of the answers; where 16 bits are on the way, hardly any."""
     draw = torch.Generator().manual_seed(8)
-    queries, videos = doubled(trial.corpus.all_queries), doubled(trial.corpus.all_videos)
+    queries, videos = to_float64(trial.corpus.all_queries), to_float64(trial.corpus.all_videos)
     for side in ("query", "video"):
         moved = queries, videos
         model = double
         if side == "video":
-            moved = queries, (_nudged(videos[0], draw), videos[1])
+            moved = queries, (_nudge(videos[0], draw), videos[1])
         elif queries[0].is_floating_point():
-            moved = (_nudged(queries[0], draw), queries[1]), videos
+            moved = (_nudge(queries[0], draw), queries[1]), videos
         else:  # token ids: their vectors move
             model = trial.model().double()
             for table in model.modules():
                 if isinstance(table, torch.nn.Embedding) and table.num_embeddings == trial.corpus.sizes["vocabulary"]:
-                    table.weight.data = _nudged(table.weight.data, draw)
+                    table.weight.data = _nudge(table.weight.data, draw)
         for (name, before), after in zip(answers.given().items(), trial.answers(model, *moved).given().values()):
             share = (before != after)[before > PADS].double().mean()
             require(share > 0.5, f"{name}: rounded to 16 bits, or computed from what is, on the way from the {side}")
 
 
-def _nudged(values: torch.Tensor, draw: torch.Generator) -> torch.Tensor:
+def _nudge(values: torch.Tensor, draw: torch.Generator) -> torch.Tensor:
     return values * (1 + 1e-7 * torch.randn(values.shape, generator=draw, dtype=values.dtype))
 
 
@@ -196,19 +199,19 @@ def check_state(trial: Trial) -> None:
         trial.losses(model.train(), trial.corpus.training_batch(step))["total"].backward()
         optimiser.step()
     require_same(
-        trial.answers(_loaded(trial, model)),
+        trial.answers(_save_and_load(trial, model)),
         trial.answers(model.eval()),
         "differs after saving and loading",
         torch.equal,
     )
     totals = []
-    for one in (model, _loaded(trial, model)):
+    for one in (model, _save_and_load(trial, model)):
         torch.manual_seed(4)
         totals.append(float(trial.losses(one.train(), trial.corpus.training_batch(9), draws=9)["total"].detach()))
     require(totals[0] == totals[1], "losses: go on otherwise after saving and loading than without")
 
 
-def _loaded(trial: Trial, model: RetrievalModel) -> RetrievalModel:
+def _save_and_load(trial: Trial, model: RetrievalModel) -> RetrievalModel:
     other = trial.model(seed=2)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "state.safetensors"

@@ -71,7 +71,7 @@ class Trial:
         generator = torch.Generator().manual_seed(draws)
         return model.losses(batch, epoch=epoch, step=epoch, generator=generator)
 
-    def encoded(
+    def encode(
         self, model: RetrievalModel, queries: Padded | None = None, videos: Padded | None = None
     ) -> tuple[Encoded, Encoded]:
         """Encodings of these queries and videos, or of all of the synthetic corpus."""
@@ -79,7 +79,7 @@ class Trial:
             encoded = model.encode_queries(*(queries or self.corpus.all_queries))
             both = encoded, model.encode_videos(*(videos or self.corpus.all_videos))
         if next(model.parameters()).dtype == torch.float64:  # an encoder that computes in a precision of its own
-            queried, filmed = ({name: _doubled(value) for name, value in encoded.items()} for encoded in both)
+            queried, filmed = ({name: _to_float64(value) for name, value in encoded.items()} for encoded in both)
             return queried, filmed
         return both
 
@@ -106,21 +106,21 @@ class Trial:
 
     def answers(self, model: RetrievalModel, queries: Padded | None = None, videos: Padded | None = None) -> Answers:
         """What the model answers to these queries and videos, or to all of the synthetic corpus."""
-        return self.answers_of(model, *self.encoded(model, queries, videos))
+        return self.answers_of(model, *self.encode(model, queries, videos))
 
 
-def taken(padded: Padded, index: list[int] | Tensor) -> Padded:
+def take(padded: Padded, index: list[int] | Tensor) -> Padded:
     """The queries or videos at `index`."""
     return padded[0][index], padded[1][index]
 
 
-def doubled(padded: Padded) -> Padded:
+def to_float64(padded: Padded) -> Padded:
     """The same in float64; token ids as they are."""
     values, mask = padded
-    return _doubled(values), mask
+    return _to_float64(values), mask
 
 
-def _doubled(values: Tensor) -> Tensor:
+def _to_float64(values: Tensor) -> Tensor:
     return values.double() if values.is_floating_point() else values
 
 

@@ -37,17 +37,17 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from verified.benchmark.vcmr.contract import Batch, Encoded, ModelConfig, Recipe, RetrievalModel, Spans, with_total
+from verified.benchmark.vcmr.contract import Batch, Encoded, ModelConfig, Recipe, RetrievalModel, Spans, add_total
 from verified.benchmark.vcmr.labels import inclusive_end
-from verified.benchmark.vcmr.layers import InputProjection, initialise, longest, without_pads
+from verified.benchmark.vcmr.layers import InputProjection, initialise, longest, zero_pads
 from verified.benchmark.vcmr.query_video import (
     Contextual,
     Transformer,
     attend,
     clip_logits,
     clip_scorer,
+    computed_length,
     localise_in_chunks,
-    reached,
     shared_cross_entropy,
 )
 from verified.benchmark.vcmr.registry import register
@@ -145,12 +145,12 @@ class Conquer(RetrievalModel):
         missing = self.config.query_tokens - query.shape[1]
         query, mask = F.pad(query, (0, 0, 0, missing)), F.pad(mask, (0, missing))
         encoder = self.encoder["queryEncoder"]
-        return {"tokens": encoder["transformer"](encoder["linear"](without_pads(query, mask)), mask), "mask": mask}
+        return {"tokens": encoder["transformer"](encoder["linear"](zero_pads(query, mask)), mask), "mask": mask}
 
     def encode_videos(self, video: Tensor, mask: Tensor) -> Encoded:
         """Tokens [V, L, D]."""
         encoder = self.encoder["videoEncoder"]
-        return {"tokens": encoder["transformer"](encoder["linear"](without_pads(video, mask)), mask), "mask": mask}
+        return {"tokens": encoder["transformer"](encoder["linear"](zero_pads(video, mask)), mask), "mask": mask}
 
     def query_aware(self, video: Tensor, video_mask: Tensor, query: Tensor, query_mask: Tensor) -> Tensor:
         """QAL of P pairs: tokens [P, L, D] and [P, T, D] with their masks → [P, L, 4D]."""
@@ -163,7 +163,7 @@ class Conquer(RetrievalModel):
 
     def localise(self, video: Tensor, video_mask: Tensor, query: Tensor, query_mask: Tensor) -> Spans:
         """Begin and end logits [P, L] of P pairs of tokens, and video scores [P] from the exclusive head."""
-        clips = video.shape[1] if self.config.video_head else reached(video_mask)
+        clips = video.shape[1] if self.config.video_head else computed_length(video_mask)
         seen = video_mask[:, :clips]
         qal = self.query_aware(video[:, :clips], seen, query, query_mask)
         context = self.contextual_QAL_feature_learning(qal, seen)
@@ -195,7 +195,7 @@ class Conquer(RetrievalModel):
         if spans.score is not None:
             scores = spans.score.view(items, slots)
             losses["video"] = self.config.video_weight * F.cross_entropy(scores, torch.zeros_like(batch.span[:, 0]))
-        return with_total(losses)
+        return add_total(losses)
 
     def span_logits(self, queries: Encoded, videos: Encoded, query_index: Tensor, video_index: Tensor) -> Spans:
         return localise_in_chunks(self.localise, queries, videos, query_index, video_index, CLIPS_AT_ONCE)

@@ -37,7 +37,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from verified.benchmark.vcmr.bert_layers import BertEncoder
-from verified.benchmark.vcmr.contract import Batch, Encoded, ModelConfig, Recipe, RetrievalModel, with_total
+from verified.benchmark.vcmr.contract import Batch, Encoded, ModelConfig, Recipe, RetrievalModel, add_total
 from verified.benchmark.vcmr.labels import inclusive_end_two_clips
 from verified.benchmark.vcmr.layers import (
     AttentionBlock,
@@ -45,7 +45,7 @@ from verified.benchmark.vcmr.layers import (
     LearnedPositions,
     attention_pooling,
     initialise,
-    without_pads,
+    zero_pads,
 )
 from verified.benchmark.vcmr.registry import register
 from verified.benchmark.vcmr.scoring import OneVectorTail, unit
@@ -223,7 +223,7 @@ class Hero(OneVectorTail, RetrievalModel):
 
     def frame_embeddings(self, video: Tensor, mask: Tensor) -> Tensor:
         """Frames in time; [V, L, F] → [V, L, D]."""
-        video = without_pads(video, mask)
+        video = zero_pads(video, mask)
         seen = self.cross_modal(video, mask)[:, : mask.shape[1]].masked_fill(~mask.unsqueeze(2), 0.0)
         temporal = self.v_encoder["c_encoder"]
         return temporal.encoder(temporal.embeddings(seen + self.v_encoder["frame_transform"](video)), mask)
@@ -247,7 +247,7 @@ class Hero(OneVectorTail, RetrievalModel):
             )
             span = F.cross_entropy(spans.start, batch.span[:, 0]) + F.cross_entropy(spans.end, batch.span[:, 1])
             losses["span"] = self.config.span_weight * span
-        return with_total(losses)
+        return add_total(losses)
 
 
 def full_hinge(scores: Tensor, margin: float, pool: int | None) -> Tensor:

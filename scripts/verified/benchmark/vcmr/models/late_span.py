@@ -31,10 +31,10 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from verified.benchmark.vcmr.bert_layers import BertEncoder
-from verified.benchmark.vcmr.contract import Batch, Encoded, ModelConfig, Recipe, RetrievalModel, Spans, with_total
+from verified.benchmark.vcmr.contract import Batch, Encoded, ModelConfig, Recipe, RetrievalModel, Spans, add_total
 from verified.benchmark.vcmr.labels import inclusive_end
-from verified.benchmark.vcmr.layers import InputProjection, LearnedPositions, initialise, without_pads
-from verified.benchmark.vcmr.query_video import clip_logits, clip_scorer, localise_in_chunks, reached
+from verified.benchmark.vcmr.layers import InputProjection, LearnedPositions, initialise, zero_pads
+from verified.benchmark.vcmr.query_video import clip_logits, clip_scorer, computed_length, localise_in_chunks
 from verified.benchmark.vcmr.registry import register
 from verified.benchmark.vcmr.scoring import unit
 from verified.nn.precision import whole
@@ -103,13 +103,13 @@ class LateSpan(RetrievalModel):
         initialise(self)
 
     def encode_queries(self, query: Tensor, mask: Tensor) -> Encoded:
-        tokens = self.query_positions(self.query_projection(without_pads(query, mask)))
+        tokens = self.query_positions(self.query_projection(zero_pads(query, mask)))
         tokens = self.query_encoder(tokens, mask)
         weight = self.token_weight(tokens).squeeze(2).masked_fill(~mask, PAD).softmax(dim=1)
         return {"tokens": tokens, "unit": unit(tokens), "weight": weight, "mask": mask}
 
     def encode_videos(self, video: Tensor, mask: Tensor) -> Encoded:
-        clips = self.video_positions(self.video_projection(without_pads(video, mask)))
+        clips = self.video_positions(self.video_projection(zero_pads(video, mask)))
         clips = self.video_encoder(clips, mask)
         return {"tokens": clips, "unit": unit(clips), "mask": mask}
 
@@ -138,7 +138,7 @@ class LateSpan(RetrievalModel):
 
     def localise(self, clips: Tensor, mask: Tensor, tokens: Tensor, token_mask: Tensor) -> Spans:
         """Start and end logits [P, L] of P pairs of clips [P, L, D] and tokens [P, T, D] with their masks."""
-        length = reached(mask)
+        length = computed_length(mask)
         clips, seen = clips[:, :length], mask[:, :length]
         cosines = (unit(tokens) @ unit(clips).transpose(1, 2)).to(tokens.dtype)  # [P, T, L']
         weight = self.token_weight(tokens).squeeze(2).masked_fill(~token_mask, PAD).softmax(dim=1)
@@ -148,7 +148,7 @@ class LateSpan(RetrievalModel):
         told = (cosines / sharp).masked_fill(~token_mask.unsqueeze(2), PAD).softmax(dim=1).transpose(1, 2) @ tokens
         joined = self.reader(torch.cat([clips, told, clips * told], dim=2))
         joined = joined + self.nearness((scores / sharp).unsqueeze(2))
-        context = without_pads(self.context(joined, seen), seen)
+        context = zero_pads(self.context(joined, seen), seen)
         return Spans(*(clip_logits(scorer, context, mask) for scorer in (self.start, self.end)))
 
     def losses(self, batch: Batch, *, epoch: int, step: int, generator: torch.Generator) -> dict[str, Tensor]:
@@ -164,7 +164,7 @@ class LateSpan(RetrievalModel):
             "clip": self.config.clip_weight * self.clip_loss(clips, batch.span),
             "span": self.config.span_weight * span,
         }
-        return with_total(losses)
+        return add_total(losses)
 
     def clip_loss(self, clips: Tensor, span: Tensor) -> Tensor:
         """−log of the share of the moment's clips in a softmax over all clips of all videos; a/τ [N, N, L] → scalar."""

@@ -34,7 +34,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from verified.benchmark.vcmr.contract import Batch, Encoded, ModelConfig, Recipe, RetrievalModel, with_total
+from verified.benchmark.vcmr.contract import Batch, Encoded, ModelConfig, Recipe, RetrievalModel, add_total
 from verified.benchmark.vcmr.labels import exclusive_end
 from verified.benchmark.vcmr.layers import (
     AttentionBlock,
@@ -43,7 +43,7 @@ from verified.benchmark.vcmr.layers import (
     SelfAttention,
     attention_pooling,
     initialise,
-    without_pads,
+    zero_pads,
 )
 from verified.benchmark.vcmr.registry import register
 from verified.benchmark.vcmr.scoring import OneVectorTail, max_over_clips, sampled_hinge, unit
@@ -120,14 +120,14 @@ class ReLoCLNet(OneVectorTail, RetrievalModel):
         return state | {"modular_vector_mapping.weight": state["modular_vector_mapping.weight"][:1]}
 
     def encode_queries(self, query: Tensor, mask: Tensor) -> Encoded:
-        tokens = self.query_encoder(self.query_pos_embed(self.query_input_proj(without_pads(query, mask))), mask)
+        tokens = self.query_encoder(self.query_pos_embed(self.query_input_proj(zero_pads(query, mask))), mask)
         tokens = self.query_encoder1(tokens, mask)
         vector = attention_pooling(tokens, self.modular_vector_mapping(tokens).squeeze(2), mask)
         return {"vector": vector, "unit": unit(vector), "localiser": self.video_query_linear(vector)}
 
     def video_features(self, video: Tensor, mask: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Clips after block 1, after block 2 (M) and after block 3 (F); [V, L, F] → each [V, L, D]."""
-        clips = self.ctx_pos_embed(self.video_input_proj(without_pads(video, mask)))
+        clips = self.ctx_pos_embed(self.video_input_proj(zero_pads(video, mask)))
         first = self.video_encoder1(clips, mask)
         pairs = mask[:, :, None] & mask[:, None, :]
         attended = self.video_cross_layernorm(self.video_cross_att(first, pairs) + first)
@@ -156,7 +156,7 @@ class ReLoCLNet(OneVectorTail, RetrievalModel):
             "negative_video": negative_video,
             "negative_query": negative_query,
         }
-        return with_total(losses)
+        return add_total(losses)
 
 
 def frame_contrast(products: Tensor, span: Tensor, mask: Tensor) -> Tensor:

@@ -39,17 +39,17 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from verified.benchmark.vcmr.contract import Batch, Encoded, ModelConfig, Recipe, RetrievalModel, Spans, with_total
+from verified.benchmark.vcmr.contract import Batch, Encoded, ModelConfig, Recipe, RetrievalModel, Spans, add_total
 from verified.benchmark.vcmr.labels import inclusive_end
-from verified.benchmark.vcmr.layers import InputProjection, initialise, longest, without_pads
+from verified.benchmark.vcmr.layers import InputProjection, initialise, longest, zero_pads
 from verified.benchmark.vcmr.query_video import (
     Contextual,
     Transformer,
     attend,
     clip_logits,
     clip_scorer,
+    computed_length,
     localise_in_chunks,
-    reached,
     shared_cross_entropy,
 )
 from verified.benchmark.vcmr.registry import register
@@ -162,12 +162,12 @@ class Squidnet(RetrievalModel):
         missing = self.config.query_tokens - query.shape[1]
         query, mask = F.pad(query, (0, 0, 0, missing)), F.pad(mask, (0, missing))
         encoder = self.MMAencoder["text_enc"]
-        return {"tokens": encoder["transformer"](encoder["linear"](without_pads(query, mask)), mask), "mask": mask}
+        return {"tokens": encoder["transformer"](encoder["linear"](zero_pads(query, mask)), mask), "mask": mask}
 
     def encode_videos(self, video: Tensor, mask: Tensor) -> Encoded:
         """Tokens [V, L, D]."""
         encoder = self.MMAencoder["vsMMA"]
-        return {"tokens": encoder["transformer"](encoder["img_linear"](without_pads(video, mask)), mask), "mask": mask}
+        return {"tokens": encoder["transformer"](encoder["img_linear"](zero_pads(video, mask)), mask), "mask": mask}
 
     def similarity(self, video: Tensor, query: Tensor) -> Tensor:
         """s of P pairs, [P, L, D] and [P, T, D] → [P, L, T]; what is held at once is a few [P, L, D], for one token."""
@@ -192,7 +192,7 @@ class Squidnet(RetrievalModel):
         """Start and end logits [P, L] and video scores [P] of P pairs of tokens."""
         joint = self.joint(video, video_mask, query, query_mask)
         score = self.CMP["video_predictor"](joint.amax(dim=1)).squeeze(1)
-        clips = reached(video_mask)
+        clips = computed_length(video_mask)
         joint, seen = joint[:, :clips], video_mask[:, :clips]
         start = self.CMP["start_JSemb"](joint, seen)
         end = self.CMP["conditional_end_JSemb"](torch.cat([joint[:, :, 3 * self.config.hidden :], start], dim=2), seen)
@@ -217,7 +217,7 @@ class Squidnet(RetrievalModel):
             "video": self.config.video_weight
             * F.cross_entropy(spans.score.view(items, slots), torch.zeros_like(batch.span[:, 0])),
         }
-        return with_total(losses)
+        return add_total(losses)
 
     def span_logits(self, queries: Encoded, videos: Encoded, query_index: Tensor, video_index: Tensor) -> Spans:
         return localise_in_chunks(self.localise, queries, videos, query_index, video_index, CLIPS_AT_ONCE)

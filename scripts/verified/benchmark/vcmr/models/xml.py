@@ -40,7 +40,7 @@ from verified.benchmark.vcmr.layers import (
     LearnedPositions,
     attention_pooling,
     initialise,
-    laid_out,
+    lay_out,
 )
 from verified.benchmark.vcmr.registry import register
 from verified.benchmark.vcmr.scoring import REACH, OneVectorTail, sampled_hinge, unit
@@ -110,7 +110,7 @@ class XML(OneVectorTail, RetrievalModel):
 
     def query_tokens(self, query: Tensor, mask: Tensor) -> Tensor:
         """Token vectors before pooling; [Q, T, E] → [Q, T, D]."""
-        query, kept, padded = laid_out(query, mask, self.packs(query))
+        query, kept, padded = lay_out(query, mask, self.packs(query))
         return padded(self.query_encoder(self.query_pos_embed(self.query_input_proj(query), kept), kept))
 
     def encode_queries(self, query: Tensor, mask: Tensor) -> Encoded:
@@ -120,7 +120,7 @@ class XML(OneVectorTail, RetrievalModel):
 
     def video_features(self, video: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
         """Clip vectors for retrieval and for localisation; [V, L, F] → twice [V, L, D]."""
-        video, kept, padded = laid_out(video, mask, self.packs(video), REACH)
+        video, kept, padded = lay_out(video, mask, self.packs(video), REACH)
         first = self.video_encoder1(self.ctx_pos_embed(self.video_input_proj(video), kept), kept)
         return padded(first), padded(self.video_encoder3(self.video_encoder2(first, kept), kept))
 
