@@ -1,7 +1,7 @@
 from verified.config.folders import shown_datasets
 from verified.io.pages import TABLE, page_digest
 from verified.tables.added import added_code, added_inputs
-from verified.tables.paths import annotated_datasets, demos, finished_studies, published_datasets, run_files
+from verified.tables.paths import finished_studies, run_files
 from verified.tables.shown import select_shown
 
 STATISTICS = ("language", "many_to_many", "confidence", "spans")
@@ -15,12 +15,12 @@ rule build_tables:
         queries=run_files(settings, "per_query.npz"),
         statistics=of_datasets("statistics/{name}.json", shown_datasets(settings), name=STATISTICS),
         studies=finished_studies(settings),
-        counts=of_datasets("corpus/counts.json", published_datasets(settings)),
-        validity=of_datasets("statistics/validity.json", demos(settings)),
+        counts=of_datasets("corpus/counts.json", shown_datasets(settings, "published")),
+        validity=of_datasets("statistics/validity.json", shown_datasets(settings, "has_truth")),
         stages=lambda wildcards: STAGE_TABLES,
         # Not read by the tables: annotations of our own making come with their card and have passed the lint.
-        cards=of_datasets("annotations/README.md", annotated_datasets(settings)),
-        lints=of_datasets("annotations/lint.json", annotated_datasets(settings)),
+        cards=of_datasets("annotations/README.md", shown_datasets(settings, "annotated_here")),
+        lints=of_datasets("annotations/lint.json", shown_datasets(settings, "annotated_here")),
         published=str(PROJECT / "config" / "published.csv"),
     output:
         tables=report(

@@ -25,7 +25,7 @@ PLANS = [
     {
         "lmm/engines/openai.py": set(),
         "benchmark/vcmr/models/hero.py": set(),
-        "cli/evaluator.py": set(),
+        "cli/maintain.py": set(),
         "runtime/progress.py": set(),
         "config/retrieval.py": set(),
     },

@@ -101,7 +101,7 @@ def board(arguments: argparse.Namespace) -> None:
 def board_add(arguments: argparse.Namespace) -> None:
     """Add the models of a run and name them; raises InputError for a run that cannot be added."""
     from verified.benchmark.board.fill import add_run
-    from verified.tables.provenance import commit
+    from verified.runtime.commit import commit
 
     names = add_run(arguments.run_folder, arguments.board, arguments.command, commit(Path.cwd()))
     print(f"{arguments.board}: {', '.join(names)}")

@@ -47,9 +47,13 @@ def dataset_pattern(settings: Config, datasets: Iterable[str]) -> str:
     return "|".join(dataset_wildcard(settings, dataset) for dataset in datasets) or "(?!)"
 
 
-def shown_datasets(settings: Config) -> list[str]:
-    """Keys of the data sets that the tables and the report show, in the order of the configuration."""
-    return [name for name in settings.datasets if settings.tables is None or name in settings.tables]
+def shown_datasets(settings: Config, *abilities: str) -> list[str]:
+    """Keys of the data sets that the tables and the report show, in the order of the configuration.
+
+    Those whose source has all of `abilities`, as for `datasets_with`.
+    """
+    able = datasets_with(settings, *abilities)
+    return [name for name in able if settings.tables is None or name in settings.tables]
 
 
 def datasets_with(settings: Config, *abilities: str) -> list[str]:

@@ -23,7 +23,7 @@ def run_files(settings: Config, name: str) -> list[str]:
 
 def own_corpora(settings: Config) -> list[str]:
     """Shown data sets whose source is a user's folder."""
-    return [name for name in annotated_datasets(settings) if settings.datasets[name].source.users_own]
+    return shown_datasets(settings, "annotated_here", "users_own")
 
 
 def leading_tables(settings: Config) -> list[str]:
@@ -44,21 +44,6 @@ def finished_studies(settings: Config) -> Callable[[object], list[str]]:
         return [path for path in summaries if Path(path).is_file()]
 
     return files
-
-
-def demos(settings: Config) -> list[str]:
-    """Shown data sets whose truth is known."""
-    return [name for name in shown_datasets(settings) if settings.datasets[name].source.has_truth]
-
-
-def published_datasets(settings: Config) -> list[str]:
-    """Shown data sets whose coarse annotations are published."""
-    return [name for name in shown_datasets(settings) if settings.datasets[name].source.published]
-
-
-def annotated_datasets(settings: Config) -> list[str]:
-    """Shown data sets whose annotations this workflow makes itself."""
-    return [name for name in shown_datasets(settings) if settings.datasets[name].source.annotated_here]
 
 
 def validity_runs(settings: Config) -> dict[str, list[str]]:

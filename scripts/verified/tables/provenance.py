@@ -1,35 +1,16 @@
 """The lines below each table: what it was built from, by which models, with which code."""
 
-import subprocess
 from pathlib import Path
 
-from verified import __version__
 from verified.config.engines import ENGINES
 from verified.config.trust import NOT_TRUSTED, is_untrusted
+from verified.runtime.commit import commit
 from verified.tables.added.availability import availability_lines
 from verified.tables.collect import Collection
 from verified.tables.layout import TITLES
 from verified.tables.shown import Shown, ShownDataSet, ShownModel, ShownRole
 from verified.weights.lock import read_lock
 from verified.weights.wanted import Wanted
-
-
-def commit(project: Path) -> str:
-    """Commit of the project's checkout, marked when files differ from it; or its version, and that there is none.
-
-    An installed copy may lie inside a repository of somebody else's, which has none of its files.
-    """
-    try:
-        _git(project, "ls-files", "--error-unmatch", ".")
-        head = _git(project, "rev-parse", "--short=12", "HEAD")
-        changed = _git(project, "status", "--porcelain", "--untracked-files=no")
-    except (OSError, subprocess.CalledProcessError):
-        return f"version {__version__}, no git checkout"
-    return f"commit {head}{' with local changes' if changed else ''}"
-
-
-def _git(project: Path, *arguments: str) -> str:
-    return subprocess.run(["git", *arguments], cwd=project, check=True, capture_output=True, text=True).stdout.strip()
 
 
 def provenance(settings: Shown, collection: Collection, project: Path) -> list[str]:

@@ -75,7 +75,7 @@ function list(answer) {
 
 function entry(moment, rank) {
   const { video, start, end, caption } = moment;
-  const parts = Object.entries(moment.parts).filter(([, share]) => share >= 0.005).sort((a, b) => b[1] - a[1])
+  const shares = Object.entries(moment.parts).filter(([, share]) => share >= 0.005).sort((a, b) => b[1] - a[1])
     .map(([name, share]) => `${name} ${share.toFixed(2)}`).join(", ");
   const element = make("li", { class: "moment", tabindex: "-1", "data-video": video, "data-start": start, "data-end": end });
   const said = caption && caption.overlap === 0 ? ` (annotated at ${time(caption.start)} – ${time(caption.end)})` : "";
@@ -91,7 +91,7 @@ function entry(moment, rank) {
   const parts = [
     make("div", { class: "head" }, make("strong", {}, `${rank + 1}. ${video}`),
       make("span", {}, `${time(start)} – ${time(end)}`),
-      make("span", { class: "soft" }, `score ${moment.score.toFixed(2)}${parts ? `: ${parts}` : ""}`)),
+      make("span", { class: "soft" }, `score ${moment.score.toFixed(2)}${shares ? `: ${shares}` : ""}`)),
     strip(moment),
     caption && caption.fine ? make("p", { class: "caption" }, caption.fine + said) : null,
     caption ? make("p", { class: "caption soft" }, `${caption.coarse}${caption.fine ? "" : said}`) : null,

@@ -5,10 +5,9 @@ paper that had all of them: a lower bound counts each missing ground truth as a 
 """
 
 from verified.config import Config
-from verified.config.folders import dataset_folder
+from verified.config.folders import dataset_folder, shown_datasets
 from verified.tables.collect import Collection
 from verified.tables.layout import TITLES
-from verified.tables.paths import published_datasets
 from verified.tables.shown import Shown
 from verified.tables.table import Table
 
@@ -17,7 +16,7 @@ METRICS = (*(("VCMR", metric) for metric in ("0.5/r1", "0.5/r10", "0.7/r1", "0.7
 
 def inputs(settings: Config) -> list[str]:
     """What is at hand of each data set whose coarse annotations are published."""
-    return [f"{dataset_folder(settings, name)}/corpus/counts.json" for name in published_datasets(settings)]
+    return [f"{dataset_folder(settings, name)}/corpus/counts.json" for name in shown_datasets(settings, "published")]
 
 
 def tables(settings: Shown, collection: Collection, files: list[str]) -> list[Table]:

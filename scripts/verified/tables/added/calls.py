@@ -3,10 +3,9 @@
 from pathlib import Path
 
 from verified.config import Config
-from verified.config.folders import dataset_folder
+from verified.config.folders import dataset_folder, shown_datasets
 from verified.io.jsonl import read_json
 from verified.tables.collect import Collection
-from verified.tables.paths import annotated_datasets
 from verified.tables.shown import Shown
 from verified.tables.table import Table
 
@@ -15,7 +14,10 @@ STATUSES = ("ok", "truncated", "invalid", "blocked", "error")
 
 def inputs(settings: Config) -> list[str]:
     """Outcomes of each data set whose annotations the workflow makes."""
-    return [f"{dataset_folder(settings, name)}/captions/outcomes.json" for name in annotated_datasets(settings)]
+    return [
+        f"{dataset_folder(settings, name)}/captions/outcomes.json"
+        for name in shown_datasets(settings, "annotated_here")
+    ]
 
 
 def tables(settings: Shown, collection: Collection, files: list[str]) -> list[Table]:

@@ -3,10 +3,9 @@
 from pathlib import Path
 
 from verified.config import Config
-from verified.config.folders import dataset_folder, evaluator_folder
+from verified.config.folders import dataset_folder, evaluator_folder, shown_datasets
 from verified.io.jsonl import read_json
 from verified.tables.collect import Collection
-from verified.tables.paths import annotated_datasets
 from verified.tables.shown import Shown
 from verified.tables.table import Estimate, Table, Value
 
@@ -27,7 +26,7 @@ VARIANTS = {
 
 def inputs(settings: Config) -> list[str]:
     """Validation on each data set whose annotations the workflow makes, and the ablation, where it is asked for."""
-    validated = annotated_datasets(settings)
+    validated = shown_datasets(settings, "annotated_here")
     ablation = [f"{evaluator_folder(settings)}/{ABLATION}"] if settings.evaluator.ablation and validated else []
     return [*(f"{dataset_folder(settings, name)}/evaluator/validation.json" for name in validated), *ablation]
 

@@ -1,9 +1,8 @@
 """The validity table: what the demo's stages did, against what was drawn."""
 
 from verified.config import Config
-from verified.config.folders import dataset_folder
+from verified.config.folders import dataset_folder, shown_datasets
 from verified.tables.collect import Collection
-from verified.tables.paths import demos
 from verified.tables.shown import Shown
 from verified.tables.table import ONE_TRAINING_NOTE, Estimate, Table, Value
 
@@ -12,7 +11,9 @@ HEADER = ("Data set", "Check", "Value", "Units", "Of", "Aim", "Met")
 
 def inputs(settings: Config) -> list[str]:
     """Checks of each data set whose truth is known."""
-    return [f"{dataset_folder(settings, name)}/statistics/validity.json" for name in demos(settings)]
+    return [
+        f"{dataset_folder(settings, name)}/statistics/validity.json" for name in shown_datasets(settings, "has_truth")
+    ]
 
 
 def tables(settings: Shown, collection: Collection, files: list[str]) -> list[Table]:
