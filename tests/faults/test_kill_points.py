@@ -140,7 +140,7 @@ def test_an_import_of_reviews(start, place, record_property):
     write_jsonl(start / "scores.jsonl", SCORES)
     rows = [decision(1, "accept"), decision(2, "reject", reason="wrong"), decision(3, "accept", "bob")]
     write_jsonl(start / "a.jsonl", [{key: row[key] for key in row if key not in ("file", "row")} for row in rows])
-    script = PROJECT / "scripts" / "people" / "adjudicate_review.py"
+    script = PROJECT / "scripts" / "review" / "adjudicate.py"
     code = compile(script.read_text(encoding="utf-8"), str(script), "exec")
     out = "results/kitchen/annotations/review"
     snakemake = Script(
