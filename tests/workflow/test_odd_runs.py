@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -23,7 +24,9 @@ def test_a_second_run_in_a_folder_is_refused_and_the_first_goes_on(tmp_path, nan
         while not any((tmp_path / ".snakemake" / "locks").glob("*")):
             assert first.poll() is None and time.monotonic() < end
             time.sleep(0.05)
+        first.send_signal(signal.SIGSTOP)  # else it may have ended before the second one looks
         second = snakemake(tmp_path, "--cores", "1", FIRST)
+        first.send_signal(signal.SIGCONT)
         told, _ = first.communicate(timeout=600)
     finally:
         first.kill()
