@@ -105,7 +105,7 @@ def test_the_page_leads_from_a_bare_folder_to_a_reviewed_and_exported_data_set(t
             if words[0] != "cp":
                 run(tmp_path, words)
             done.append(words[0])
-    assert done == ["snakemake", "cp", "snakemake", "verified", "verified"]
+    assert done == ["snakemake", "cp", "verified", "verified", "verified"]
 
     base = tmp_path / "results" / "kitchen"
     with (tmp_path / "moments.csv").open(encoding="utf-8", newline="") as file:
