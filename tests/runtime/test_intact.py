@@ -1,6 +1,7 @@
 """What commands read is held against its seal: whatever opens it, once in a process, and nobody else's files."""
 
 import base64
+import contextlib
 import gzip
 import json
 import shutil
@@ -52,7 +53,7 @@ def run(tmp_path, monkeypatch):
         write_json(folder / "metrics.json", facts)
     for path in sorted(root.rglob("*")):
         if path.is_file() and not path.name.startswith("."):
-            seal(path, rule="some_rule")
+            seal(path)
     return root
 
 
@@ -101,6 +102,30 @@ def test_a_rewritten_submission_does_not_reach_the_board(run, tmp_path, capsys):
     mine = tmp_path / "mine.json.gz"
     shutil.copy(file, mine)  # a stranger's file, without a seal
     assert main(["evaluate", "results/demo/annotations/fig/test.jsonl", str(mine)]) == 0
+
+
+CHECKS = {
+    "as files are opened": (("verified.__main__.checked_reads", contextlib.nullcontext),),
+    "by board-add itself": (("verified.benchmark.board.fill.check", lambda path: None),),
+    "of an index": (("verified.search.sound.check_intact", lambda *rest, **named: None),),
+}
+
+
+def leave_out(monkeypatch, *checks):
+    for name, instead in (part for check in checks for part in CHECKS[check]):
+        monkeypatch.setattr(name, instead)
+
+
+@pytest.mark.parametrize("left_out", [(), ("as files are opened",), ("by board-add itself",)])
+def test_two_checks_keep_a_rewritten_submission_off_the_board(run, capsys, monkeypatch, left_out):
+    """Each of them alone; without both it is taken, so that nothing else is what this test sees."""
+    file = run / "retrieval" / "xml" / "fig" / "seed-1" / "fig" / "submission.json.gz"
+    file.write_bytes(submission(right=True))
+    leave_out(monkeypatch, *left_out)
+    assert main(["board-add", "results/demo", "board/demo"]) == 2
+    said(capsys.readouterr().err, "submission.json.gz", "damaged", remedy=True)
+    leave_out(monkeypatch, "as files are opened", "by board-add itself")
+    assert main(["board-add", "results/demo", "board/demo"]) == 0
 
 
 def test_the_metrics_of_another_training_are_none_of_this_one(run, capsys):
@@ -201,6 +226,12 @@ def index_files(folder: Path) -> list[str]:
     return sorted(path.relative_to(folder).as_posix() for path in paths)
 
 
+def every_7th_byte_changed(content: bytes) -> bytes:
+    changed = bytearray(content)
+    changed[::7] = bytes(byte ^ 1 for byte in changed[::7])
+    return bytes(changed)
+
+
 @pytest.mark.parametrize("damage", ["every 7th byte", "cut", "gone"])
 def test_an_index_that_is_not_as_it_was_written_is_neither_asked_nor_exported_nor_changed(
     index, tmp_path, capsys, damage
@@ -221,9 +252,7 @@ def test_an_index_that_is_not_as_it_was_written_is_neither_asked_nor_exported_no
             "thumbnails.bin": {"add", "remove"},
         }.get(name.split("/")[-1].split("-")[0], {*commands})
         content = (index / name).read_bytes()
-        changed = bytearray(content)
-        changed[::7] = bytes(byte ^ 1 for byte in changed[::7])
-        damaged = {"every 7th byte": changed, "cut": content[:-1], "gone": None}[damage]
+        damaged = {"every 7th byte": every_7th_byte_changed(content), "cut": content[:-1], "gone": None}[damage]
         if damaged == content:
             continue
         (index / name).unlink()
@@ -235,6 +264,21 @@ def test_an_index_that_is_not_as_it_was_written_is_neither_asked_nor_exported_no
             assert not (tmp_path / "out").exists()
         (index / name).write_bytes(content)
     assert main(commands["search"]) == main(commands["export"]) == main(commands["remove"]) == 0
+
+
+@pytest.mark.parametrize("left_out", [(), ("as files are opened",), ("of an index",)])
+def test_two_checks_keep_changed_vectors_from_an_answer(index, tmp_path, capsys, monkeypatch, left_out):
+    """Each of them alone; without both they are searched and exported, so that nothing else is what this test sees."""
+    [vectors] = index.rglob("localise.f16")
+    vectors.write_bytes(every_7th_byte_changed(vectors.read_bytes()))
+    asked = ["search", "a red thing", "--index", str(index)]
+    exported = ["index", "--index", str(index), "--export", str(tmp_path / "out")]
+    leave_out(monkeypatch, *left_out)
+    for command in (asked, exported):
+        assert main(command) == 2
+        said(capsys.readouterr().err, vectors.name, remedy=True)
+    leave_out(monkeypatch, "as files are opened", "of an index")
+    assert main(asked) == main(exported) == 0
 
 
 def test_an_index_without_its_seals_is_refused_and_a_whole_copy_is_as_good(index, tmp_path):
