@@ -8,10 +8,12 @@ from media import counted, write_video
 
 from verified.benchmark.vcmr.checkpoint import save_model
 from verified.benchmark.vcmr.registry import build_model
+from verified.config.datasets import Spans
 from verified.io.fig import write_fig
 from verified.io.hdf5 import write_features
 from verified.io.jsonl import write_jsonl
 from verified.io.video import probe
+from verified.search.settings import FrameSettings, IndexSettings
 
 FEATURES, WORDS, CONTEXT = 12, 384, 16  # WORDS: the packaged text encoder's width
 SPANS = {"min_pred_clips": 1, "max_pred_clips": 6, "nms_threshold": 0.6}
@@ -30,7 +32,7 @@ def random_videos(count: int, seed: int = 0, longest: int = CONTEXT, width: int 
     return {f"v{n:04d}": draw.normal(size=(draw.integers(3, longest + 1), width)) for n in range(count)}
 
 
-def write_corpus(folder: Path, videos: dict[str, np.ndarray], model: str = "xml") -> tuple[dict, dict]:
+def write_corpus(folder: Path, videos: dict[str, np.ndarray], model: str = "xml") -> tuple[dict, IndexSettings]:
     """Everything that an index is built from; returns the `files` and `settings` of `search.update.update`."""
     folder.mkdir(parents=True, exist_ok=True)
     write_video_features(folder / "video.h5", videos)
@@ -70,20 +72,18 @@ def write_corpus(folder: Path, videos: dict[str, np.ndarray], model: str = "xml"
         "queries": [folder / "test.jsonl"],
         "videos": folder / "videos.jsonl",
     }
-    settings = {
-        "model": model,
-        "dataset": "small",
-        "title": "Small",
-        "clip_seconds": 1.0,
-        "spans": SPANS,
-        "text_encoder": "all-MiniLM-L6-v2",
-        "exact_clips": 100_000,
-        "thumbnails": 0,
-        "searched_videos": 100,
-        "seed": 1,
-        "test_split": "test",
-        "features": {"backbone": "grid-conv", "fps": 4.0, "precision": "float32", "batch": 16},
-    }
+    settings = IndexSettings(
+        model=model,
+        dataset="small",
+        title="Small",
+        spans=Spans(**SPANS),
+        text_encoder="all-MiniLM-L6-v2",
+        exact_clips=100_000,
+        thumbnails=0,
+        searched_videos=100,
+        seed=1,
+        features=FrameSettings(backbone="grid-conv", fps=4.0, precision="float32", batch=16),
+    )
     return files, settings
 
 

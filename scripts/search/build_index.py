@@ -6,20 +6,21 @@ with job(snakemake, snakemake.params.settings["threads"]) as log:
     from pathlib import Path
 
     from verified.io.jsonl import write_json
+    from verified.search.settings import IndexSettings
     from verified.search.store import describe
     from verified.search.update import update
     from verified.weights.records import source_of
 
-    settings, files = dict(snakemake.params.settings), dict(snakemake.input.items())
+    settings, files = IndexSettings(**snakemake.params.settings), dict(snakemake.input.items())
     weights = files.pop("weights", [])
     for name in ("annotations", "queries"):
         if name in files:
             files[name] = [files[name]] if isinstance(files[name], str) else list(files[name])
-    settings["text_encoder"], _ = source_of(settings["text_encoder"], settings["text_revision"], weights)
-    if seen := settings["features"]:
-        settings["features"] = {**seen, "backbone": source_of(seen["backbone"], seen["revision"], weights)[0]}
+    changes: dict = {"text_encoder": source_of(settings.text_encoder, settings.text_revision, weights)[0]}
+    if seen := settings.features:
+        changes["features"] = seen.model_copy(update={"backbone": source_of(seen.backbone, seen.revision, weights)[0]})
     folder = Path(snakemake.output.record).with_suffix("")
-    manifest = update(folder, files, settings)
+    manifest = update(folder, files, settings.model_copy(update=changes))
     for line in describe(manifest):
         log.info("%s", line)
     facts = ("model", "dataset", "videos", "clips", "segments", "ranking", "weights", "here")

@@ -178,7 +178,7 @@ def test_the_served_page_runs_no_code_of_what_it_shows(tmp_path):
         hostile = [{**rows[n % len(rows)], "desc_id": n, "fig_desc": name} for n, name in enumerate(names)]
         write_fig(tmp_path / "hostile.jsonl", hostile)
         files["annotations"] = [tmp_path / "hostile.jsonl"]
-        update(tmp_path / "index", files, {**settings, "title": NAMES[0], "thumbnails": 2})
+        update(tmp_path / "index", files, settings.model_copy(update={"title": NAMES[0], "thumbnails": 2}))
         with served(tmp_path / "index") as address:
             for name in NAMES[:-2]:
                 quoted = json.dumps(name[:1500])

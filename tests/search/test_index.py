@@ -142,7 +142,7 @@ def test_another_model_makes_another_index(tmp_path):
     folder = tmp_path / "index"
     before = update(folder, files, settings)
     files, _ = write_corpus(tmp_path, random_videos(5), "reloclnet")
-    after = update(folder, files, {**settings, "model": "reloclnet"})
+    after = update(folder, files, settings.model_copy(update={"model": "reloclnet"}))
     assert after["identity"] != before["identity"] and len(after["segments"]) == 1 and after["model"] == "reloclnet"
 
 
@@ -176,7 +176,7 @@ def test_inverted_lists_find_what_an_exact_search_finds(tmp_path):
 def test_an_index_of_inverted_lists_answers_nearly_as_an_exact_one(tmp_path):
     files, settings = write_corpus(tmp_path, random_videos(60))
     update(tmp_path / "exact", files, settings)
-    update(tmp_path / "lists", files, {**settings, "exact_clips": 50})
+    update(tmp_path / "lists", files, settings.model_copy(update={"exact_clips": 50}))
     exact, lists = Index(tmp_path / "exact"), Index(tmp_path / "lists")
     assert lists.segments[0].facts["kind"] == "inverted lists"
     assert "inverted lists, which find" in describe(read_manifest(tmp_path / "lists"))[1]

@@ -12,6 +12,7 @@ from tiny_models import clip
 
 from verified.__main__ import main
 from verified.config import read
+from verified.config.datasets import Spans
 from verified.features.clip import Clip
 from verified.features.video import write_video_features
 from verified.io.hdf5 import FeatureFile
@@ -20,6 +21,7 @@ from verified.io.video import probe
 from verified.search.ask import Index, stretch, vector_of
 from verified.search.paths import index_folder
 from verified.search.serve import application
+from verified.search.settings import FrameSettings, IndexSettings
 from verified.search.update import update
 
 CAPTIONS = ("a bus drives by", "a cat sleeps", "two people talk", "rain falls")
@@ -56,20 +58,18 @@ def built(tmp_path_factory):
         "moments": folder / "moments.jsonl",
         "videos": folder / "videos.jsonl",
     }
-    settings = {
-        "model": "joint",
-        "dataset": "joint",
-        "title": "Joint",
-        "clip_seconds": 1.0,
-        "spans": SPANS,
-        "text_encoder": name,
-        "exact_clips": 100_000,
-        "thumbnails": 3,
-        "searched_videos": 100,
-        "seed": 1,
-        "test_split": "test",
-        "features": {"backbone": name, "fps": 4.0, "precision": "float32", "batch": 16},
-    }
+    settings = IndexSettings(
+        model="joint",
+        dataset="joint",
+        title="Joint",
+        spans=Spans(**SPANS),
+        text_encoder=name,
+        exact_clips=100_000,
+        thumbnails=3,
+        searched_videos=100,
+        seed=1,
+        features=FrameSettings(backbone=name, fps=4.0, precision="float32", batch=16),
+    )
     update(folder / "index", files, settings)
     return folder, name, files, settings
 

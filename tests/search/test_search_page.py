@@ -27,7 +27,7 @@ def address(tmp_path_factory):
     rows = read_jsonl(files["annotations"][0])
     rows[0]["fig_desc"], rows[1]["cog_desc"] = HOSTILE, HOSTILE
     write_fig(files["annotations"][0], rows)
-    update(folder / "index", files, {**settings, "thumbnails": 6})
+    update(folder / "index", files, settings.model_copy(update={"thumbnails": 6}))
     with served(folder / "index") as place:
         yield place
 

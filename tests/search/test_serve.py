@@ -28,8 +28,8 @@ def corpus(tmp_path_factory):
     rows[0]["fig_desc"] = HOSTILE
     write_fig(files["annotations"][0], rows)
     (folder / "secret.txt").write_text("secret", encoding="utf-8")
-    update(folder / "index", files, {**settings, "thumbnails": 3})
-    return folder, files, {**settings, "thumbnails": 3}
+    update(folder / "index", files, settings.model_copy(update={"thumbnails": 3}))
+    return folder, files, settings.model_copy(update={"thumbnails": 3})
 
 
 @pytest.fixture
@@ -210,10 +210,10 @@ def test_video_files_are_added_by_themselves_and_stay(tmp_path):
     assert "extra one" in client.get("/api/about").json()["ids"]
     assert update(tmp_path / "index", files, settings)["videos"] == 4  # the workflow leaves it in
     other, _ = write_corpus(tmp_path, videos, "reloclnet")
-    assert update(tmp_path / "index", other, {**settings, "model": "reloclnet"})["videos"] == 4
+    assert update(tmp_path / "index", other, settings.model_copy(update={"model": "reloclnet"}))["videos"] == 4
     (kept,) = (tmp_path / "index" / "added").glob("*.npy")
     before = kept.read_bytes()
-    slower = {**settings, "features": {**settings["features"], "fps": 1.0}}
+    slower = settings.model_copy(update={"features": settings.features.model_copy(update={"fps": 1.0})})
     assert update(tmp_path / "index", files, slower)["videos"] == 4
     assert kept.read_bytes() != before  # extracted as those of the corpus are now
     (tmp_path / "extra one.mp4").unlink()
@@ -221,6 +221,6 @@ def test_video_files_are_added_by_themselves_and_stay(tmp_path):
         update(tmp_path / "index", files, settings)
     remove_videos(tmp_path / "index", ["extra one"])
     assert verify(tmp_path / "index")[1] == []
-    update(tmp_path / "index", files, {**settings, "features": None})
+    update(tmp_path / "index", files, settings.model_copy(update={"features": None}))
     with refused("given"):
         add_files(tmp_path / "index", [tmp_path / "video.h5"])

@@ -157,8 +157,6 @@ def test_an_index_that_cannot_rank_says_so_wherever_it_answers(corpus, tmp_path,
     for split, part in (("train", rows[:2]), ("val", rows[2:3]), ("test", rows[3:])):
         write_fig(tmp_path / f"{split}.jsonl", part)
     files = {**files, "annotations": [tmp_path / f"{split}.jsonl" for split in ("train", "val", "test")]}
-    splits = {"train_split": "train", "selection_split": "val", "test_split": "test"}
-    settings = {**settings, "spans": {**settings["spans"], **splits}}
     manifest = update(tmp_path / "index", files, settings)
     why = manifest["ranking"]["reasons"]
     assert why[:2] == ["trained on 2 videos", "selected on 1 video"] and "untrained network" in why[2]

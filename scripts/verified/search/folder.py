@@ -17,32 +17,15 @@ from verified.corpus.video_folder import VideoFolder
 from verified.errors import InputError
 from verified.features.backbones import load_backbone
 from verified.features.joint import joint_kind
-from verified.io.array_file import read_array
 from verified.io.files import file_digest
 from verified.io.video import VideoError
-from verified.runtime.intact import check_intact
 from verified.runtime.progress import Progress
-from verified.runtime.seals import replacing
+from verified.search import store
 from verified.search.captions import write_captions
 from verified.search.duplicates import near_duplicates
 from verified.search.encoders import JOINT, JointEncoder, Window
 from verified.search.fusion import weights_of
 from verified.search.origin import ranking_of, skill
-from verified.search.store import (
-    ADDED,
-    FORMAT,
-    MANIFEST,
-    add_segment,
-    changing,
-    features_path,
-    finish,
-    present,
-    read_manifest,
-    sound_segments,
-    tidy,
-    without_videos,
-    write_manifest,
-)
 from verified.search.survey import BETWEEN, Survey, survey
 
 log = logging.getLogger("verified")
@@ -64,30 +47,30 @@ def index_videos(videos: Path, folder: Path, encoder: str = PACKAGED) -> dict:
         raise InputError("no video in this folder", file=videos, remedy="name a folder of video files")
     if encoder != PACKAGED and not joint_kind(encoder):
         raise InputError(f"{encoder!r} reads no sentences", remedy="packaged, or a CLIP or SigLIP model")
-    with changing(folder):
+    with store.changing(folder):
         manifest = _manifest(folder, videos, encoder)
-        sound_segments(folder, manifest)
-        if (folder / MANIFEST).is_file():
-            finish(folder, manifest)
+        store.sound_segments(folder, manifest)
+        if (folder / store.MANIFEST).is_file():
+            store.finish(folder, manifest)
         stamps = {video: _stamp(path) for video, path in listed.paths.items()}
-        indexed = present(folder, manifest)
+        indexed = store.present(folder, manifest)
         gone = {video for video, row in indexed.items() if stamps.get(video) != row["digest"]}
         new = [video for video in stamps if video not in indexed or video in gone]
         known = {video: why for video, why in manifest["unreadable"].items() if stamps.get(video) == why["stamp"]}
         new = [video for video in new if video not in known]
         log.info("index %s: %d videos stay, %d come, %d go", folder, len(indexed) - len(gone), len(new), len(gone))
-        manifest = {**without_videos(folder, manifest, gone), "unreadable": known}
+        manifest = {**store.without_videos(folder, manifest, gone), "unreadable": known}
         manifest["duplicates"] = [pair for pair in manifest["duplicates"] if not gone & {*pair["videos"]}]
         for group in _survey_groups(new, listed.paths, encoder, known):
             manifest = _add_group(folder, manifest, group, listed.paths, stamps)
         write_captions(folder, [])
-        write_manifest(folder, tidy(folder, manifest, 0))
-        return read_manifest(folder)
+        store.write_manifest(folder, store.tidy(folder, manifest, 0))
+        return store.read_manifest(folder)
 
 
 def _manifest(folder: Path, videos: Path, encoder: str) -> dict:
-    if (folder / MANIFEST).is_file():
-        manifest = read_manifest(folder)
+    if (folder / store.MANIFEST).is_file():
+        manifest = store.read_manifest(folder)
         if manifest.get("folder") != str(videos.resolve()):
             raise InputError(
                 f"an index of {manifest.get('folder') or manifest['title']}", file=folder, remedy="give another --index"
@@ -97,7 +80,7 @@ def _manifest(folder: Path, videos: Path, encoder: str) -> dict:
         log.info("index %s: made anew, its encoder was %s", folder, manifest["text_encoder"])
     ranking = ranking_of(JOINT, None, [])
     return {
-        "format": FORMAT,
+        **store.EMPTY,
         "identity": hashlib.sha256(repr([str(videos.resolve()), encoder]).encode()).hexdigest()[:16],
         "model": JOINT,
         "dataset": "",
@@ -110,15 +93,10 @@ def _manifest(folder: Path, videos: Path, encoder: str) -> dict:
         "text_encoder": encoder,
         "spans": {"nms_threshold": 0.5, "min_pred_clips": 1, "max_pred_clips": LONGEST_SPAN},
         "searched_videos": 100,
-        "dim": 0,
-        "next": 0,
-        "dropped": [],
-        "segments": [],
         "unreadable": {},
         "duplicates": [],
         "ranking": ranking,
         "weights": weights_of(JOINT, skill(ranking), joint=True),
-        "here": None,
     }
 
 
@@ -152,12 +130,11 @@ def _survey_groups(
 
 def _add_group(folder: Path, manifest: dict, group: dict[str, Survey], paths: dict[str, Path], stamps: dict) -> dict:
     """The manifest with a group of videos, in force."""
-    (folder / ADDED).mkdir(exist_ok=True)
     new = {video: np.concatenate(one.clips).astype(np.float16) for video, one in group.items()}
     for video, features in new.items():
-        with replacing(features_path(folder, video)) as temporary, temporary.open("wb") as out:
-            np.save(out, features)
-    every = {video: _read_features(folder, video) for video in present(folder, manifest)} | new
+        store.write_features(folder, video, features)
+    remedy = f"remove {folder} and index the videos again"
+    every = {video: store.read_features(folder, video, remedy) for video in store.present(folder, manifest)} | new
     encoder = JointEncoder(manifest["text_encoder"])
     dim = encoder.dim(next(iter(new.values())).shape[1])
 
@@ -177,16 +154,9 @@ def _add_group(folder: Path, manifest: dict, group: dict[str, Survey], paths: di
             }
             yield row, encoder.encode(windows), one.pictures
 
-    manifest = add_segment(folder, {**manifest, "dim": dim}, items(), dim, np.zeros((0, dim), np.float32), 0)
+    manifest = store.add_segment(folder, {**manifest, "dim": dim}, items(), dim, np.zeros((0, dim), np.float32), 0)
     found = near_duplicates(new, every, manifest["text_encoder"])
     manifest = {**manifest, "duplicates": [*manifest["duplicates"], *found]}
     write_captions(folder, [])
-    write_manifest(folder, manifest)
+    store.write_manifest(folder, manifest)
     return manifest
-
-
-def _read_features(folder: Path, video: str) -> np.ndarray:
-    """Features [clips, F] of the clips of a video in the index."""
-    path = features_path(folder, video)
-    check_intact(path, required=True)
-    return np.array(read_array(path, 2, f"remove {folder} and index the videos again"))

@@ -18,6 +18,7 @@ from verified.benchmark.vcmr.checkpoint import FORM
 from verified.config.retrieval import SELECTION_VIDEOS
 from verified.io.fig import COG_KEYS, read_fig
 from verified.nn.checkpoint import load_facts
+from verified.search.settings import IndexSettings
 
 FEW_VIDEOS = 50
 """A model trained on fewer cannot be expected to rank others."""
@@ -31,21 +32,20 @@ OTHERS = 100
 """Most videos that the right one is compared with."""
 
 
-def reasons(files: Mapping[str, Any], settings: dict) -> list[str]:
+def reasons(files: Mapping[str, Any], settings: IndexSettings) -> list[str]:
     """Why a ranking may be worth nothing, by what the index is made from (see `search.update.update`)."""
     found = []
     if files.get("checkpoint"):
-        spans = settings["spans"]
         by_split = {Path(file).stem: file for file in files["annotations"]}
         facts = load_facts(files["checkpoint"], FORM)
         last = facts.get("epochs") == facts.get("selected_epoch", 0) + 1  # what few videos cannot select
         for split, least, word in (
-            (spans.get("train_split"), FEW_VIDEOS, "trained"),
-            (None if last else spans.get("selection_split"), SELECTION_VIDEOS, "selected"),
+            (settings.spans.train_split, FEW_VIDEOS, "trained"),
+            (None if last else settings.spans.selection_split, SELECTION_VIDEOS, "selected"),
         ):
             count = len({row["video"] for row in read_fig(by_split[split], COG_KEYS)}) if split in by_split else least
             found += [f"{word} on {count} {'video' if count == 1 else 'videos'}"] * (count < least)
-    backbone = (settings["features"] or {}).get("backbone")
+    backbone = settings.features.backbone if settings.features else None
     if backbone in NOT_SEEN and not files.get("truth"):  # the demo's own videos are such shapes
         found.append(f"features of {NOT_SEEN[backbone]}")
     return found

@@ -11,6 +11,7 @@ from verified.config.sources import DemoSource
 from verified.errors import InputError
 from verified.runtime.digest import modules_digest
 from verified.runtime.folders import key_of
+from verified.search.settings import FrameSettings, IndexSettings
 from verified.weights.paths import text_records, video_records
 
 ONE_VECTOR = ("xml", "reloclnet", "hero")
@@ -94,30 +95,27 @@ def index_settings(settings: Config) -> Callable[[object], dict]:
     def values(wildcards) -> dict:
         dataset, features, retrieval = dataset_of(settings, wildcards), settings.features, settings.retrieval
         joint = wildcards.indexed == JOINT
-        return {
-            "model": wildcards.indexed,
-            "dataset": key_of(wildcards.dataset),
-            "title": dataset.title,
-            "clip_seconds": dataset.spans.clip_seconds,
-            "spans": dataset.spans.model_dump(mode="json"),
-            "text_encoder": features.video_backbone if joint else features.text_encoder,
-            "text_revision": features.video_revision if joint else features.text_revision,
-            "test_split": dataset.spans.test_split,
-            "features": {
-                "backbone": features.video_backbone,
-                "revision": features.video_revision,
-                "fps": features.fps,
-                "precision": features.precision,
-                "batch": features.batch,
-            }
-            if dataset.source.has_videos
-            else None,
-            "exact_clips": settings.search.exact_clips,
-            "thumbnails": settings.search.thumbnails,
-            "searched_videos": retrieval.searched_videos,
-            "seed": settings.seed,
-            "threads": retrieval.threads,
-        }
+        frames = FrameSettings(
+            backbone=features.video_backbone,
+            revision=features.video_revision,
+            fps=features.fps,
+            precision=features.precision,
+            batch=features.batch,
+        )
+        return IndexSettings(
+            model=wildcards.indexed,
+            dataset=key_of(wildcards.dataset),
+            title=dataset.title,
+            spans=dataset.spans,
+            text_encoder=features.video_backbone if joint else features.text_encoder,
+            text_revision=features.video_revision if joint else features.text_revision,
+            features=frames if dataset.source.has_videos else None,
+            exact_clips=settings.search.exact_clips,
+            thumbnails=settings.search.thumbnails,
+            searched_videos=retrieval.searched_videos,
+            seed=settings.seed,
+            threads=retrieval.threads,
+        ).model_dump(mode="json")
 
     return values
 

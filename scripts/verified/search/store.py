@@ -17,9 +17,11 @@ from pathlib import Path
 import numpy as np
 
 from verified.errors import InputError
+from verified.io.array_file import read_array
 from verified.io.format_version import require_version
 from verified.io.jsonl import read_json, write_json
 from verified.runtime.file_names import file_name
+from verified.runtime.intact import check_intact
 from verified.runtime.seals import finished, read_seal, replacing, seal, seal_of
 from verified.search.segments import VIDEOS, Segment, write_segment
 from verified.search.sound import sound
@@ -28,6 +30,8 @@ from verified.search.vectors import EXACT
 MANIFEST, SEGMENTS, ADDED = "index.json", "segments", "added"
 FORMAT = 4
 """1: the copy of the model named no form. 3: captions had no sentence vectors, and the ranking no measure."""
+EMPTY = {"format": FORMAT, "dim": 0, "next": 0, "dropped": [], "segments": [], "here": None}
+"""What every manifest has, without a video."""
 SMALL_SEGMENTS = 8
 
 
@@ -66,6 +70,23 @@ def write_manifest(folder: Path, manifest: dict) -> None:
 def features_path(folder: Path, video: str) -> Path:
     """Where an index keeps the features of a video that was added to it."""
     return folder / ADDED / f"{hashlib.sha256(video.encode()).hexdigest()[:16]}.npy"
+
+
+def write_features(folder: Path, video: str, features: np.ndarray) -> None:
+    """Keep the features [clips, F] of a video that was added, in half precision."""
+    (folder / ADDED).mkdir(exist_ok=True)
+    with replacing(features_path(folder, video)) as temporary, temporary.open("wb") as out:
+        np.save(out, features.astype(np.float16))
+
+
+def read_features(folder: Path, video: str, remedy: str) -> np.ndarray:
+    """They, [clips, F]. Raises InputError with `remedy` for a damaged file, no clips, or values that are not finite."""
+    path = features_path(folder, video)
+    check_intact(path, required=True, remedy=remedy)
+    features = np.array(read_array(path, 2, remedy), np.float32)
+    if not features.size or not np.isfinite(features).all():
+        raise InputError("holds no clips, or values that are not finite", file=path, remedy=remedy)
+    return features
 
 
 def finish(folder: Path, manifest: dict) -> bool:

@@ -14,13 +14,12 @@ from typing import Any
 import numpy as np
 
 from verified.errors import InputError
-from verified.io.array_file import read_array
 from verified.io.files import file_digest
 from verified.io.hdf5 import FeatureFile
 from verified.io.jsonl import read_json, read_jsonl
-from verified.runtime.intact import check_intact
 from verified.runtime.progress import Progress
 from verified.runtime.seals import finished, replacing
+from verified.search import store
 from verified.search.ask import Index, encoder_of, vector_of
 from verified.search.captions import coarse, read_annotated, write_captions
 from verified.search.encoders import Encoder, JointEncoder, ModelEncoder
@@ -28,22 +27,8 @@ from verified.search.fusion import weights_of
 from verified.search.origin import ranked_before, ranking_of, reasons, skill
 from verified.search.pictures import thumbnails
 from verified.search.presence import clues, fit
+from verified.search.settings import IndexSettings
 from verified.search.sound import sound
-from verified.search.store import (
-    ADDED,
-    FORMAT,
-    MANIFEST,
-    add_segment,
-    changing,
-    features_path,
-    finish,
-    present,
-    read_manifest,
-    sound_segments,
-    tidy,
-    without_videos,
-    write_manifest,
-)
 
 log = logging.getLogger("verified")
 
@@ -53,23 +38,22 @@ CLIPS_AT_ONCE = 4096
 """Clips of a group of videos that is encoded together."""
 
 
-def update(folder: Path, files: Mapping[str, Any], settings: dict) -> dict:
+def update(folder: Path, files: Mapping[str, Any], settings: IndexSettings) -> dict:
     """Make or change the index in `folder`; returns its manifest.
 
     `files`: features (HDF5), checkpoint (None for a joint encoder), text (token features of the captions; None for
     encoders that need none), annotations and queries (lists of FIG files; `queries` are those that no model was trained
     on) or, in their place, moments (moments.jsonl, coarse captions alone), videos (videos.jsonl; None where videos are
     not at hand), truth (the demo's; else None).
-    `settings`: see `search.paths.index_settings`.
     """
-    with changing(folder):
+    with store.changing(folder):
         manifest = _manifest(folder, files, settings)
-        sound_segments(folder, manifest)
+        store.sound_segments(folder, manifest)
         encoder = encoder_of(folder, manifest)
         features = FeatureFile(files["features"])
         manifest = {**manifest, "dim": _width(encoder, features)}
         described = {row["video"]: row for row in read_jsonl(files["videos"])} if files.get("videos") else {}
-        indexed = present(folder, manifest)
+        indexed = store.present(folder, manifest)
         wanted = {video: _digest(features[video]) for video in features if video not in manifest["dropped"]}
         gone = {
             video for video, row in indexed.items() if row["origin"] == "corpus" and wanted.get(video) != row["digest"]
@@ -77,17 +61,17 @@ def update(folder: Path, files: Mapping[str, Any], settings: dict) -> dict:
         new = sorted(video for video in wanted if video not in indexed or video in gone)
         by_hand = [] if indexed else _added_items(folder, manifest)
         log.info("index %s: %d videos stay, %d come, %d go", folder, len(indexed) - len(gone), len(new), len(gone))
-        manifest = without_videos(folder, manifest, gone)
+        manifest = store.without_videos(folder, manifest, gone)
         rows = coarse(files["moments"]) if files.get("moments") else read_annotated(files["annotations"])
         write_captions(folder, rows)
         queries = _known_queries(encoder, files, settings)
         if new or by_hand:
-            items = _items(new, features, wanted, described, settings["thumbnails"])
+            items = _items(new, features, wanted, described, settings.thumbnails)
             vectors = np.stack([vector_of(query) for _, query in queries]) if queries else np.zeros((0, 1), np.float32)
             videos = [*items, *by_hand] if by_hand else items
             encoded = _encode_items(videos, encoder)
-            manifest = add_segment(folder, manifest, encoded, manifest["dim"], vectors, settings["seed"])
-        manifest = tidy(folder, manifest, settings["seed"])
+            manifest = store.add_segment(folder, manifest, encoded, manifest["dim"], vectors, settings.seed)
+        manifest = store.tidy(folder, manifest, settings.seed)
         index, held = Index(folder, manifest, encoder), _holders(rows, files.get("truth"))
         ranking = _ranking(index, queries, held[0], files, settings)
         manifest = {
@@ -96,8 +80,8 @@ def update(folder: Path, files: Mapping[str, Any], settings: dict) -> dict:
             "weights": weights_of(manifest["model"], skill(ranking), joint=encoder.model is None),
             "here": _presence(index, queries, held, settings),
         }
-        write_manifest(folder, manifest)
-        return read_manifest(folder)
+        store.write_manifest(folder, manifest)
+        return store.read_manifest(folder)
 
 
 def add_files(folder: Path, paths: Iterable[Path], thumbnails_per_video: int = 12) -> list[str]:
@@ -106,14 +90,14 @@ def add_files(folder: Path, paths: Iterable[Path], thumbnails_per_video: int = 1
     Their features are kept in the index, for the day on which its model changes. Raises InputError for a file that
     cannot be read, for an id that the index has, and for an index of features that were given.
     """
-    read_manifest(folder)  # a lock file in a folder without an index would be all that is left behind
-    with changing(folder):
-        manifest = read_manifest(folder)
-        sound_segments(folder, manifest)
+    store.read_manifest(folder)  # a lock file in a folder without an index would be all that is left behind
+    with store.changing(folder):
+        manifest = store.read_manifest(folder)
+        store.sound_segments(folder, manifest)
         _extraction(folder, manifest)
-        rows, there, paths = [], present(folder, manifest), list(map(Path, paths))
+        rows, there, paths = [], store.present(folder, manifest), list(map(Path, paths))
         asked = {"added": [str(path.resolve()) for path in paths]}
-        if finish(folder, manifest) and manifest.get("last") == asked:
+        if store.finish(folder, manifest) and manifest.get("last") == asked:
             return [path.stem for path in paths]  # it was killed when all but the end was done
         for path in paths:
             if path.stem in {*there, *(row["video"] for row in rows)}:
@@ -121,14 +105,11 @@ def add_files(folder: Path, paths: Iterable[Path], thumbnails_per_video: int = 1
             rows.append(_probe(path.stem, path.resolve(), "give another file"))
         _extract(folder, manifest, rows)
         encoder = encoder_of(folder, manifest)
-        added = [
-            {**_row(row, "", "added"), "features": str(features_path(folder, row["video"])), "size": _size(row)}
-            for row in rows
-        ]
+        added = [{**_row(row, "", "added"), "size": _size(row)} for row in rows]
         clip_seconds = manifest["clip_seconds"]
-        items = [(row, _load(Path(row["features"])), clip_seconds, thumbnails_per_video) for row in added]
+        items = [(row, _read_added(folder, row), clip_seconds, thumbnails_per_video) for row in added]
         dropped = [video for video in manifest["dropped"] if video not in {row["video"] for row in rows}]
-        manifest = add_segment(
+        manifest = store.add_segment(
             folder,
             {**manifest, "dropped": dropped},
             _encode_items(items, encoder),
@@ -136,7 +117,7 @@ def add_files(folder: Path, paths: Iterable[Path], thumbnails_per_video: int = 1
             np.zeros((0, manifest["dim"]), np.float32),
             0,
         )
-        write_manifest(folder, tidy(folder, {**manifest, "last": asked}, 0))
+        store.write_manifest(folder, store.tidy(folder, {**manifest, "last": asked}, 0))
         return [row["video"] for row in rows]
 
 
@@ -169,11 +150,8 @@ def _extract(folder: Path, manifest: dict, rows: list[dict]) -> None:
 
     seen = _extraction(folder, manifest)
     backbone, failed = load_backbone(seen["backbone"], seen["precision"]), {}
-    (folder / ADDED).mkdir(exist_ok=True)
     for video, features in encode_videos(rows, backbone, seen["fps"], manifest["clip_seconds"], seen["batch"], failed):
-        target = features_path(folder, video)
-        with replacing(target) as temporary, temporary.open("wb") as out:
-            np.save(out, features.astype(np.float16))
+        store.write_features(folder, video, features)
     if failed:
         raise InputError(f"{sum(failed.values())} files cannot be decoded: {', '.join(failed)}")
 
@@ -183,53 +161,56 @@ def remove_videos(folder: Path, videos: Iterable[str]) -> None:
 
     Repeated after it was killed, it goes on where it was; repeated after it ended, there is nothing to be done.
     """
-    read_manifest(folder)
-    with changing(folder):
-        manifest, videos = read_manifest(folder), set(videos)
-        sound_segments(folder, manifest)
-        finish(folder, manifest)
-        there = present(folder, manifest)
+    store.read_manifest(folder)
+    with store.changing(folder):
+        manifest, videos = store.read_manifest(folder), set(videos)
+        store.sound_segments(folder, manifest)
+        store.finish(folder, manifest)
+        there = store.present(folder, manifest)
         if manifest.get("last") == {"removed": sorted(videos)} and not videos & there.keys():
             return
         if unknown := sorted(videos - there.keys()):
             raise InputError(f"no video {unknown[0]!r} in the index", file=folder)
         dropped = sorted({*manifest["dropped"], *(one for one in videos if there[one]["origin"] == "corpus")})
-        manifest = without_videos(folder, {**manifest, "dropped": dropped}, videos)
+        manifest = store.without_videos(folder, {**manifest, "dropped": dropped}, videos)
         manifest = {**manifest, "last": {"removed": sorted(videos)}}
-        write_manifest(folder, tidy(folder, manifest, 0))
+        store.write_manifest(folder, store.tidy(folder, manifest, 0))
 
 
-def _manifest(folder: Path, files: Mapping[str, Any], settings: dict) -> dict:
+def _manifest(folder: Path, files: Mapping[str, Any], settings: IndexSettings) -> dict:
     """The manifest that is there, with this run's settings; without segments where they would not fit together."""
     checkpoint = files.get("checkpoint")
     digest = file_digest(checkpoint) if checkpoint else ""
-    text_encoder = settings["text_encoder"]
-    facts = {key: settings[key] for key in ("model", "dataset", "clip_seconds", "exact_clips", "features")}
-    identity = hashlib.sha256(repr([digest, text_encoder, sorted(facts.items())]).encode()).hexdigest()[:16]
+    facts = {
+        "model": settings.model,
+        "dataset": settings.dataset,
+        "clip_seconds": settings.spans.clip_seconds,
+        "exact_clips": settings.exact_clips,
+        "features": settings.features.model_dump() if settings.features else None,
+    }
+    identity = hashlib.sha256(repr([digest, settings.text_encoder, sorted(facts.items())]).encode()).hexdigest()[:16]
     old = {}
-    if (folder / MANIFEST).is_file():
-        sound(folder, MANIFEST)
-        old = read_json(folder / MANIFEST)
-        old = old if isinstance(old, dict) and old.get("format") == FORMAT else {}
+    if (folder / store.MANIFEST).is_file():
+        sound(folder, store.MANIFEST)
+        old = read_json(folder / store.MANIFEST)
+        old = old if isinstance(old, dict) and old.get("format") == store.FORMAT else {}
     name = f"model-{digest[:12]}.safetensors" if checkpoint else ""
     if checkpoint and not finished(folder / name):
         with replacing(folder / name) as temporary:
             shutil.copyfile(checkpoint, temporary)
     fits = old.get("identity") == identity
     return {
-        "format": FORMAT,
+        **store.EMPTY,
         "identity": identity,
         **facts,
-        "title": settings["title"],
+        "title": settings.title,
         "checkpoint": name,
-        "text_encoder": text_encoder,
-        "spans": settings["spans"],
-        "searched_videos": settings["searched_videos"],
-        "dim": 0,
+        "text_encoder": settings.text_encoder,
+        "spans": settings.spans.model_dump(),
+        "searched_videos": settings.searched_videos,
         "next": old.get("next", 0),
         "dropped": old.get("dropped", []),
         "segments": old["segments"] if fits else [],
-        "here": None,
     }
 
 
@@ -263,14 +244,9 @@ def _items(videos: list[str], features, digests: dict, described: dict, pictures
     progress.finish()
 
 
-def _load(path: Path) -> np.ndarray:
+def _read_added(folder: Path, row: dict) -> np.ndarray:
     """Features [clips, F] of a video that was added by hand."""
-    remedy = "remove the video and add it again"
-    check_intact(path, required=True, remedy=remedy)
-    features = np.array(read_array(path, 2, remedy), np.float32)
-    if not features.size or not np.isfinite(features).all():
-        raise InputError("holds no clips, or values that are not finite", file=path, remedy=remedy)
-    return features
+    return store.read_features(folder, row["video"], "remove the video and add it again")
 
 
 def _added_items(folder: Path, manifest: dict) -> list[Item]:
@@ -278,15 +254,15 @@ def _added_items(folder: Path, manifest: dict) -> list[Item]:
 
     Where features are extracted otherwise now, theirs are too; raises InputError for a file that is gone by then.
     """
-    if not (folder / MANIFEST).is_file():
+    if not (folder / store.MANIFEST).is_file():
         return []
-    old = read_manifest(folder)
-    rows = [row for row in present(folder, old).values() if row["origin"] == "added"]
+    old = store.read_manifest(folder)
+    rows = [row for row in store.present(folder, old).values() if row["origin"] == "added"]
     if rows and any(old[key] != manifest[key] for key in ("features", "clip_seconds")):
         away = f"or take it out: verified index --index {folder} --remove"
         probed = [_probe(row["video"], Path(row["path"]), f"put it back, {away} {row['video']}") for row in rows]
         _extract(folder, manifest, probed)
-    return [(row, _load(features_path(folder, row["video"])), manifest["clip_seconds"], 12) for row in rows]
+    return [(row, _read_added(folder, row), manifest["clip_seconds"], 12) for row in rows]
 
 
 def _encode_items(items: Iterable[Item], encoder: Encoder) -> Iterator[tuple]:
@@ -311,8 +287,7 @@ def _group(group: list, encoder: Encoder) -> Iterator[tuple]:
             else []
         )
         spans = [[window.offset, window.seconds] for window in windows]
-        facts = {key: value for key, value in row.items() if key != "features"}
-        yield {**facts, "windows": spans}, [next(vectors) for _ in windows], shown
+        yield {**row, "windows": spans}, [next(vectors) for _ in windows], shown
 
 
 def _width(encoder: Encoder, features: FeatureFile) -> int:
@@ -322,10 +297,10 @@ def _width(encoder: Encoder, features: FeatureFile) -> int:
     return int(sizes.hidden)
 
 
-def _known_queries(encoder: Encoder, files: Mapping[str, Any], settings: dict) -> list[tuple[dict, dict]]:
+def _known_queries(encoder: Encoder, files: Mapping[str, Any], settings: IndexSettings) -> list[tuple[dict, dict]]:
     """(annotated moment, encoded caption) of the queries that no model was trained on."""
     if files.get("moments"):
-        rows = coarse(files["moments"], settings["test_split"])[:KNOWN_QUERIES]
+        rows = coarse(files["moments"], settings.spans.test_split)[:KNOWN_QUERIES]
     else:
         rows = read_annotated(files["queries"])[:KNOWN_QUERIES]
     if files.get("text") and isinstance(encoder, ModelEncoder) and encoder.model.query_input == "features":
@@ -334,17 +309,21 @@ def _known_queries(encoder: Encoder, files: Mapping[str, Any], settings: dict) -
     return [(row, encoder.query(row["fine"] or row["coarse"])) for row in rows]
 
 
-def _ranking(index: Index, queries, same: dict[int, frozenset[str]], files: Mapping[str, Any], settings: dict) -> dict:
+def _ranking(
+    index: Index, queries, same: dict[int, frozenset[str]], files: Mapping[str, Any], settings: IndexSettings
+) -> dict:
     """Whether the model ranks videos better than chance, by the same queries (see `origin`)."""
     asked = ((row["video"], vector_of(query), same.get(row["desc_id"], frozenset())) for row, query in queries)
-    return ranking_of(settings["model"], ranked_before(index, asked, settings["seed"]), reasons(files, settings))
+    return ranking_of(settings.model, ranked_before(index, asked, settings.seed), reasons(files, settings))
 
 
-def _presence(index: Index, queries, held: tuple[dict[int, frozenset[str]], str], settings: dict) -> dict | None:
+def _presence(
+    index: Index, queries, held: tuple[dict[int, frozenset[str]], str], settings: IndexSettings
+) -> dict | None:
     """What tells a query with an answer in the corpus from one without (see `here`)."""
-    count = settings["searched_videos"]
+    count = settings.searched_videos
     same, how = held
-    draw = np.random.default_rng(settings["seed"])
+    draw = np.random.default_rng(settings.seed)
     known, present_clues, absent_clues = [], [], []
     for row, query in queries:
         holders = (same.get(row["desc_id"], frozenset()) | {row["video"]}) & index.positions.keys()
@@ -357,7 +336,7 @@ def _presence(index: Index, queries, held: tuple[dict[int, frozenset[str]], str]
         for kind, without_these in ((present_clues, bystanders), (absent_clues, frozenset(holders))):
             candidates = index.candidates(vector_of(query), count, without=without_these)
             kind.append(clues(candidates, index.moments(query, candidates, 1)))
-    return fit(np.array(present_clues), np.array(absent_clues), known, how, settings["seed"]) if known else None
+    return fit(np.array(present_clues), np.array(absent_clues), known, how, settings.seed) if known else None
 
 
 def _holders(captions: list[dict], truth: str | None) -> tuple[dict[int, frozenset[str]], str]:
