@@ -21,7 +21,8 @@ from verified.runtime.project import PROJECT
 from verified.runtime.resources import CRITICAL_PATH, limit_runtime, longest_minutes, scale_by_attempt, usual_retries
 from verified.runtime.run_lock import enter
 from verified.runtime.run_marks import keep_own_marks
-from verified.runtime.seals import announce, files_to_rebuild, finish_begun
+from verified.runtime.announcements import announce
+from verified.runtime.rebuilding import files_to_rebuild, finish_begun
 from verified.runtime.shards import shard_names
 from verified.config import load
 from verified.config.folders import dataset_pattern, dataset_values, datasets_pattern, evaluator_folder

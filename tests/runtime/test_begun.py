@@ -11,7 +11,8 @@ PACKAGE = Path(__file__).resolve().parents[2] / "scripts"
 SNAKEFILE = """
 import sys
 sys.path.insert(0, {package!r})
-from verified.runtime.seals import announce, finish_begun
+from verified.runtime.announcements import announce
+from verified.runtime.rebuilding import finish_begun
 finish_begun(workflow, "results")
 announce(workflow.rules, [], sys.argv)
 rule sums:

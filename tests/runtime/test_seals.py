@@ -22,7 +22,8 @@ from verified.io.jsonl import write_json, write_jsonl
 from verified.runtime import seals
 from verified.runtime.intact import check_intact
 from verified.runtime.job import job
-from verified.runtime.seals import check, mark_of, marked_files, read_seal, rebuild_command, replacing, seal, seal_of
+from verified.runtime.rebuilding import mark_of, marked_files, rebuild_command
+from verified.runtime.seals import check, read_seal, replacing, seal, seal_of
 
 
 @pytest.fixture

@@ -11,7 +11,8 @@ from refusals import said
 from verified.__main__ import main
 from verified.io.jsonl import write_jsonl
 from verified.runtime import seals
-from verified.runtime.seals import mark_of, marked_files, replacing, seal, seal_of
+from verified.runtime.rebuilding import mark_of, marked_files
+from verified.runtime.seals import replacing, seal, seal_of
 
 
 @pytest.fixture

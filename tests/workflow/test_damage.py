@@ -10,7 +10,8 @@ from running import digests, snakemake
 
 from verified.__main__ import main
 from verified.errors import InputError
-from verified.runtime.seals import SHARED, TIMESTAMP, check, seal_of
+from verified.runtime.content import TIMESTAMP
+from verified.runtime.seals import SHARED, check, seal_of
 from verified.runtime.verify import verify
 
 CASES = 200

@@ -5,8 +5,8 @@ import json
 from pathlib import Path
 
 from verified.cli.command import JSON, command, folder, option, output
-from verified.cli.text_table import text_table
 from verified.errors import InputError
+from verified.io.text_table import text_table
 
 LEDGER = folder("--ledger", "the ledger's file (default: results/ledger.sqlite)", default=Path("results/ledger.sqlite"))
 

@@ -30,8 +30,9 @@ START, END = "<!-- keys: generated from scripts/verified/config, do not edit -->
 )
 def verify_run(arguments: argparse.Namespace) -> int:
     """Print a line per finding; 1 if there are findings that were not healed, else 0."""
+    from verified.runtime.rebuilding import rebuild_command
     from verified.runtime.run_lock import is_at_work
-    from verified.runtime.seals import BUILT, rebuild_command, seal
+    from verified.runtime.seals import BUILT, seal
     from verified.runtime.verify import build_order, heal, place, verify
 
     folder = Path(BUILT, *_name(arguments.configfile))

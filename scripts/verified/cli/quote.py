@@ -4,8 +4,8 @@ import argparse
 import json
 
 from verified.cli.command import JSON, WORKFLOW, command, flag
-from verified.cli.text_table import text_table
 from verified.errors import InputError
+from verified.io.text_table import text_table
 
 
 @command(

@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass
 
 from verified.errors import InputError
+from verified.io.text_table import align
 from verified.planning.running import snakemake_command
 from verified.runtime.project import PROJECT
 
@@ -114,11 +115,4 @@ def table(rows: list[Row]) -> str:
         f"{sum(row.core_hours for row in rows):.0f}",
     )
     lines = [[str(cell) for cell in line] for line in (columns, *cells, total)]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(columns))]
-    return "\n".join(
-        "  ".join(
-            cell.ljust(width) if column < 2 else cell.rjust(width)
-            for column, (cell, width) in enumerate(zip(line, widths))
-        ).rstrip()
-        for line in lines
-    )
+    return align(lines, range(2, len(columns)))

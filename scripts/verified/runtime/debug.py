@@ -14,7 +14,7 @@ from typing import Any
 from verified.errors import InputError
 from verified.runtime.digest import script_of
 from verified.runtime.project import PROJECT
-from verified.runtime.seals import rebuild_command
+from verified.runtime.rebuilding import rebuild_command
 
 
 def mock_snakemake(

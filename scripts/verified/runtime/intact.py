@@ -15,8 +15,9 @@ from collections.abc import Generator
 from pathlib import Path
 
 from verified.errors import InputError
+from verified.runtime.content import link_targets
 from verified.runtime.made_with import METADATA, note_of
-from verified.runtime.seals import BUILT, hold, link_targets, read_seal, unsealed_error
+from verified.runtime.seals import BUILT, hold, read_seal, unsealed_error
 
 DEEPEST = 4
 """Folders above a file that are looked at for a seal where it lies below no `results/`."""

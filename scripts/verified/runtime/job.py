@@ -10,10 +10,11 @@ from collections.abc import Generator
 from verified.errors import InputError
 from verified.io.video_reader import READER
 from verified.runtime.amx import limit_onednn
+from verified.runtime.announcements import temporary_outputs
 from verified.runtime.children import die_with, tie_children
 from verified.runtime.gpu_leases import lease
 from verified.runtime.run_lock import working
-from verified.runtime.seals import sealed, temporary_outputs
+from verified.runtime.seals import sealed
 from verified.runtime.secrets import redact
 from verified.runtime.snakemake_types import Script
 

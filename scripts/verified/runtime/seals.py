@@ -13,23 +13,19 @@ what they seal is what was written, and `verified verify --adopt` puts their pat
 """
 
 import contextlib
-import hashlib
 import json
 import os
-import shlex
-import struct
-import tarfile
 import time
-import zipfile
-from collections.abc import Callable, Generator, Iterable, Mapping
-from itertools import pairwise
+from collections.abc import Generator, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from verified.errors import InputError
 from verified.io.files import atomic_path, write_text
 from verified.io.format_version import require_version
-from verified.runtime.snakemake_types import Rule
+from verified.runtime.announcements import LATENCY
+from verified.runtime.content import digest_of, files_of, link_targets, measure
+from verified.runtime.rebuilding import begun_of, mark_of, rebuild_command
 
 VERSION = 1
 """Of the form of seals; where none is stated, it is the first."""
@@ -37,19 +33,8 @@ BUILT = "results"
 """Folder, relative to the working directory, in which every file comes from a job."""
 SHARED = Path(BUILT, "statistics")
 """Folder of what no rule names as its output: jobs make it where they need it (see `statistics.kept`)."""
-CONFIGURATIONS = "VERIFIED_CONFIGFILES"
-"""Environment variable: the configuration files of the run, for commands that messages give."""
-TEMPORARY = "VERIFIED_TEMPORARY"
-"""Environment variable: JSON, the positions of temporary outputs by rule."""
-LATENCY = "VERIFIED_LATENCY_WAIT"
-"""Environment variable: Snakemake's --latency-wait, the seconds after which a file that was written must be seen."""
-PATIENCE = "10"
-"""Seconds where the command line does not say."""
-TIMESTAMP = ".snakemake_timestamp"
-"""A file that Snakemake puts into folders that a job wrote."""
 VIDEOS = ".videos.jsonl"
 """Ending of the lists that say which files the jobs of a shard decode, with their SHA-256."""
-CHUNK = 1 << 20
 
 Seal = dict[str, Any]
 """What a seal says: `sha256`, and `bytes` or `files`; `rows` and their `unit`; `temporary`, `unfinished` where true."""
@@ -61,18 +46,6 @@ def seal_of(path: str | os.PathLike[str]) -> Path:
     return path.with_name(f".{path.name}.seal")
 
 
-def mark_of(path: str | os.PathLike[str]) -> Path:
-    """Where it is noted that a damaged file was removed and is to be built again."""
-    path = Path(path)
-    return path.with_name(f".{path.name}.rebuild")
-
-
-def begun_of(path: str | os.PathLike[str]) -> Path:
-    """Where it is noted that a job began to build a sealed file again; it is gone when the file is sealed."""
-    path = Path(path)
-    return path.with_name(f".{path.name}.begun")
-
-
 def seal(
     path: str | os.PathLike[str], temporary: bool = False, rule: str = "", wildcards: Mapping[str, str] | None = None
 ) -> Seal:
@@ -81,7 +54,7 @@ def seal(
     `rule` and `wildcards`: of the job that wrote it; none for what a command wrote.
     """
     path = Path(path)
-    facts = {"version": VERSION, **_measure(path), "path": _place(path) or path.name}
+    facts = {"version": VERSION, **measure(path), "path": _place(path) or path.name}
     facts |= {"rule": rule, "wildcards": dict(wildcards or {})} if rule else {}
     facts |= {"temporary": True} if temporary else {}
     write_text(seal_of(path), json.dumps(facts) + "\n")
@@ -134,7 +107,7 @@ def replacing(path: str | os.PathLike[str]) -> Generator[Path]:
     earlier = next((facts for facts in both if facts and _difference(path, facts) is None), None)
     with atomic_path(path) as temporary:
         yield temporary
-        facts = {"version": VERSION, **_measure(temporary), "path": _place(path) or path.name, "unfinished": True}
+        facts = {"version": VERSION, **measure(temporary), "path": _place(path) or path.name, "unfinished": True}
         facts |= {"earlier": {key: earlier[key] for key in earlier if key != "earlier"}} if earlier else {}
         write_text(seal_of(path), json.dumps(facts) + "\n")
     seal(path)
@@ -233,7 +206,7 @@ def _difference_of_member(folder: Path, written: Seal, name: str) -> str | None:
     """What differs from the seal of its folder in the one file that is looked at."""
     if name not in written.get("files", {}):
         return "it is not among the files that were written there"
-    return None if _digest(folder / name)[0] == written["files"][name] else "it is not as it was written"
+    return None if digest_of(folder / name)[0] == written["files"][name] else "it is not as it was written"
 
 
 def _changed_video(path: Path) -> str | None:
@@ -246,7 +219,7 @@ def _changed_video(path: Path) -> str | None:
             video = Path(row["path"])
             if not video.is_file():
                 return f"the video {video} is gone since it was probed"
-            if _digest(video)[0] != row["sha256"]:
+            if digest_of(video)[0] != row["sha256"]:
                 return f"the video {video} has changed since it was probed"
     return None
 
@@ -258,21 +231,12 @@ def _difference(path: Path, written: Seal) -> str | None:
     if not path.is_file():
         return "a file was written, this is none"
     if path.stat().st_size == written.get("bytes"):
-        digest = _digest(path)[0]
+        digest = digest_of(path)[0]
         if digest == written["sha256"]:
             return None
         digests = f"SHA-256 {digest[:12]}… instead of {written['sha256'][:12]}…"
         return f"its {written['bytes']:,} bytes are not those that were written ({digests})"
-    return f"{_amount(_measure(path))} where {_amount(written)} were written"
-
-
-def _difference_of_folder(path: Path, written: Seal) -> str | None:
-    there = _files_of(path)
-    for kind, names in (("lacks", written.keys() - there.keys()), ("has, unwritten,", there.keys() - written.keys())):
-        if names:
-            return f"{kind} {', '.join(sorted(names)[:3])}" + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-    changed = sorted(name for name in written if there[name] != written[name])
-    return f"not as written: {', '.join(changed[:3])}" if changed else None
+    return f"{_amount(measure(path))} where {_amount(written)} were written"
 
 
 def _amount(facts: Seal) -> str:
@@ -280,86 +244,13 @@ def _amount(facts: Seal) -> str:
     return f"{rows}{facts.get('bytes', 0):,} bytes"
 
 
-def _measure(path: Path) -> Seal:
-    if path.is_dir():
-        return {"files": (files := _files_of(path)), "sha256": hashlib.sha256(json.dumps(files).encode()).hexdigest()}
-    digest, lines = _digest(path)
-    facts = {"bytes": path.stat().st_size, "sha256": digest}
-    if path.suffix == ".jsonl":
-        return {**facts, "rows": lines, "unit": "lines"}
-    if path.suffix in _COUNTED:
-        count, unit = _COUNTED[path.suffix]
-        with contextlib.suppress(Exception):  # a damaged file has a size, if no number of rows
-            return {**facts, "rows": count(path), "unit": unit}
-    return facts
-
-
-def _files_of(folder: Path) -> dict[str, str]:
-    """SHA-256 of each file below a folder, by its path there."""
-    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != TIMESTAMP)
-    return {path.relative_to(folder).as_posix(): _digest(path)[0] for path in files}
-
-
-def _digest(path: Path) -> tuple[str, int]:
-    """SHA-256 and the number of line ends, in one pass."""
-    digest, lines, buffer = hashlib.sha256(), 0, bytearray(CHUNK)
-    view, counts = memoryview(buffer), path.suffix == ".jsonl"
-    with path.open("rb", buffering=0) as file:
-        while size := file.readinto(buffer):
-            digest.update(view[:size])
-            lines += buffer.count(b"\n", 0, size) if counts else 0
-    return digest.hexdigest(), lines
-
-
-def _count_tensors(path: Path) -> int:
-    with path.open("rb") as file:
-        (length,) = struct.unpack("<Q", file.read(8))
-        return len(json.loads(file.read(min(length, 100 * CHUNK))).keys() - {"__metadata__"})
-
-
-def _count_members(path: Path) -> int:
-    if path.suffix == ".tar":
-        with tarfile.open(path) as archive:
-            return len(archive.getnames())
-    with zipfile.ZipFile(path) as archive:
-        return len(archive.namelist())
-
-
-def _count_data_sets(path: Path) -> int:
-    import h5py  # pyright: ignore[reportMissingTypeStubs] (it has none)
-
-    with h5py.File(path, "r", locking=False) as file:
-        return len(file)
-
-
-def _count_array(path: Path) -> int:
-    import numpy as np
-
-    return len(np.load(path, mmap_mode="r", allow_pickle=False))
-
-
-_COUNTED = {
-    ".h5": (_count_data_sets, "data sets"),
-    ".npy": (_count_array, "rows"),
-    ".npz": (_count_members, "arrays"),
-    ".safetensors": (_count_tensors, "tensors"),
-    ".tar": (_count_members, "members"),
-}
-
-
-def link_targets(path: Path) -> list[Path]:
-    """Files into which the links of an HDF5 file lead, each once; none for other files."""
-    if path.suffix != ".h5":
-        return []
-    import h5py  # pyright: ignore[reportMissingTypeStubs] (it has none)
-
-    with h5py.File(path, "r", locking=False) as file:
-        links: list[object] = [
-            file.get(key, getlink=True)  # pyright: ignore[reportUnknownMemberType] (has no types)
-            for key in map(str, file)
-        ]
-        names = dict.fromkeys(link.filename for link in links if isinstance(link, h5py.ExternalLink))
-    return [Path(os.path.normpath(path.parent / name)) for name in names]
+def _difference_of_folder(path: Path, written: Seal) -> str | None:
+    there = files_of(path)
+    for kind, names in (("lacks", written.keys() - there.keys()), ("has, unwritten,", there.keys() - written.keys())):
+        if names:
+            return f"{kind} {', '.join(sorted(names)[:3])}" + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    changed = sorted(name for name in written if there[name] != written[name])
+    return f"not as written: {', '.join(changed[:3])}" if changed else None
 
 
 @contextlib.contextmanager
@@ -392,83 +283,3 @@ def _await(path: Path) -> bool:
             return False
         time.sleep(0.1)
     return True
-
-
-def announce(rules: Iterable[Rule], configurations: Iterable[str | os.PathLike[str]], arguments: list[str]) -> None:
-    """Tell the jobs of this Snakemake which outputs are temporary, its configuration files and its --latency-wait.
-
-    `arguments`: Snakemake's own. A job on a node of a cluster is run by a Snakemake that is given --latency-wait there.
-    """
-    temporary = {
-        rule.name: indices
-        for rule in rules
-        if (indices := [index for index, path in enumerate(rule.output) if getattr(path, "flags", {}).get("temp")])
-    }
-    os.environ[TEMPORARY] = json.dumps(temporary)
-    os.environ[LATENCY] = dict(pairwise(arguments)).get("--latency-wait", PATIENCE)
-    os.environ[CONFIGURATIONS] = shlex.join(map(str, configurations))
-
-
-def temporary_outputs(rule: str, outputs: list[str]) -> list[str]:
-    """Those of a job's outputs that the run will remove."""
-    return [outputs[index] for index in json.loads(os.environ.get(TEMPORARY, "{}")).get(rule, ())]
-
-
-def rebuild_command(paths: Iterable[str | os.PathLike[str]], configurations: str | None = None) -> str:
-    """The commands that build these files again, and nothing else that is sound.
-
-    `configurations`: configuration files, quoted for a shell; None: those of the run that this job belongs to.
-    """
-    names = list(map(str, paths))
-    there = [name for name in names if os.path.lexists(name)]
-    if configurations is None:
-        configurations = os.environ.get(CONFIGURATIONS, "")
-    options = f" --configfile {configurations}" if configurations else ""
-    build = f"snakemake --cores all {shlex.join(names)}{options}"
-    return f"rm -r {shlex.join(there)} && {build}" if there else build
-
-
-def marked_files(folder: str | os.PathLike[str]) -> list[str]:
-    """Files below `folder` that a healing removed and that are still to be built again."""
-    return _absent(folder, ".rebuild")
-
-
-def files_to_rebuild(workflow: Any, folder: str) -> Callable[[object], list[str]]:
-    """An input function of Snakemake's `workflow`: what a healing removed below `folder`, no later run has built again,
-    and a rule still makes."""
-
-    def files(wildcards: object) -> list[str]:
-        return [path for path in marked_files(folder) if any(rule.is_producer(path) for rule in workflow.rules)]
-
-    return files
-
-
-def begun_again(folder: str | os.PathLike[str]) -> list[str]:
-    """Files below `folder` that a job began to build again and did not: the job failed, and they are gone."""
-    return _absent(folder, ".begun")
-
-
-def _absent(folder: str | os.PathLike[str], ending: str) -> list[str]:
-    paths: list[str] = []
-    for base, _, names in os.walk(folder):
-        marks = (name for name in names if name.startswith(".") and name.endswith(ending))
-        paths += [os.path.join(base, name[1:].removesuffix(ending)) for name in marks]
-    return sorted(path for path in paths if not os.path.exists(path))
-
-
-def finish_begun(workflow: Any, folder: str | os.PathLike[str]) -> None:
-    """Have this Snakemake build what failed jobs left undone, wherever it is behind a target, and what depends on it.
-
-    Snakemake removes what a failed job had written. A file that is gone and behind others that are there counts for it
-    as one that nobody needs, so it would say that there is nothing to be done, and keep what was made of the earlier
-    state. Unlike `--forcerun`, this makes no targets of the files.
-    """
-    if not workflow.is_main_process:
-        return
-    build: Callable[[], None] = workflow._build_dag
-
-    def build_with_begun() -> None:
-        workflow.dag.forcefiles.update(begun_again(folder))
-        build()
-
-    workflow._build_dag = build_with_begun

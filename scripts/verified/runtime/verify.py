@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from verified.errors import InputError
 from verified.runtime.intact import is_noted
-from verified.runtime.seals import SHARED, check, mark_of, read_seal, seal, seal_of
+from verified.runtime.rebuilding import mark_of
+from verified.runtime.seals import SHARED, check, read_seal, seal, seal_of
 
 
 class Finding(NamedTuple):

@@ -7,6 +7,8 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from verified.io.text_table import align
+
 SHOWN = Path("results/tables")
 TARGETS = {"all", SHOWN.as_posix()}
 
@@ -62,6 +64,4 @@ def closing_message(tables: Path, leading: Iterable[str]) -> str:
 def _align(tables: Path, name: str) -> str:
     with (tables / f"{name}.csv").open(encoding="utf-8", newline="") as lines:
         rows = list(csv.reader(line for line in lines if not line.startswith("#")))
-    widths = [max(map(len, column)) for column in zip(*rows)]
-    text = "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows)
-    return f"{name} (all of it, with provenance, in {tables / name}.md)\n\n{text}\n"
+    return f"{name} (all of it, with provenance, in {tables / name}.md)\n\n{align(rows)}\n"

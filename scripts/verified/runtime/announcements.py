@@ -1,0 +1,38 @@
+"""What the Snakemake of a run tells its jobs, by environment variables."""
+
+import json
+import os
+import shlex
+from collections.abc import Iterable
+from itertools import pairwise
+
+from verified.runtime.snakemake_types import Rule
+
+CONFIGURATIONS = "VERIFIED_CONFIGFILES"
+"""Environment variable: the configuration files of the run, for commands that messages give."""
+TEMPORARY = "VERIFIED_TEMPORARY"
+"""Environment variable: JSON, the positions of temporary outputs by rule."""
+LATENCY = "VERIFIED_LATENCY_WAIT"
+"""Environment variable: Snakemake's --latency-wait, the seconds after which a file that was written must be seen."""
+PATIENCE = "10"
+"""Seconds where the command line does not say."""
+
+
+def announce(rules: Iterable[Rule], configurations: Iterable[str | os.PathLike[str]], arguments: list[str]) -> None:
+    """Tell the jobs of this Snakemake which outputs are temporary, its configuration files and its --latency-wait.
+
+    `arguments`: Snakemake's own. A job on a node of a cluster is run by a Snakemake that is given --latency-wait there.
+    """
+    temporary = {
+        rule.name: indices
+        for rule in rules
+        if (indices := [index for index, path in enumerate(rule.output) if getattr(path, "flags", {}).get("temp")])
+    }
+    os.environ[TEMPORARY] = json.dumps(temporary)
+    os.environ[LATENCY] = dict(pairwise(arguments)).get("--latency-wait", PATIENCE)
+    os.environ[CONFIGURATIONS] = shlex.join(map(str, configurations))
+
+
+def temporary_outputs(rule: str, outputs: list[str]) -> list[str]:
+    """Those of a job's outputs that the run will remove."""
+    return [outputs[index] for index in json.loads(os.environ.get(TEMPORARY, "{}")).get(rule, ())]
