@@ -141,19 +141,17 @@ def test_pages_do_not_tell_the_type_of_a_caption(small_study):
     assert '"type"' not in data.split("</script>")[0] and "<b>fine" not in data
 
 
-def test_clips_are_encoded_by_plain_c_whose_bytes_are_the_same_on_every_processor(monkeypatch):
+def test_clips_are_encoded_by_plain_c_whose_bytes_are_the_same_on_every_processor():
     images = np.random.default_rng(0).integers(0, 255, (12, 64, 96, 3), dtype=np.uint8)
 
-    def encoded() -> bytes:
-        clip = cut.Clip(64, 96, Fraction(8))
+    def encoded(*options: dict[str, str]) -> bytes:
+        clip = cut.Clip(64, 96, Fraction(8), *options)
         for number, image in enumerate(images):
             clip.add(number / 8, image)
         return clip.finish()
 
-    made = encoded()
     plain_c = {"crf": "26", "preset": "veryfast", "threads": "1", "x264-params": "no-asm=1"}
-    monkeypatch.setattr(cut, "_OPTIONS", plain_c)
-    assert encoded() == made
+    assert encoded() == encoded(plain_c)
 
 
 def assert_in_view(chromium, opened: bool):

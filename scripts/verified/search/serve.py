@@ -1,8 +1,9 @@
 """The page that searches an index: a small web server on one address, for one person or a lab.
 
-It serves its own page, answers, thumbnails from the index, and the video files that the index names: by the id of a
-video, never by a path, and only while that file has the content that was indexed. Everything that comes from
-the corpus or from a visitor goes to the page as JSON and onto it as text; a content security policy forbids all else.
+It serves its own page, answers, thumbnails from the index, the video files that the index names, and spans of them as
+MP4: by the id of a video, never by a path, and only while that file has the content that was indexed. Everything that
+comes from the corpus or from a visitor goes to the page as JSON and onto it as text; a content security policy forbids
+all else.
 A loopback address answers requests to its own name only, so that no page of another site can read from it; any other
 address asks for a token.
 """
@@ -28,6 +29,7 @@ from verified.io.files import file_digest
 from verified.search.ask import Answer, Index
 from verified.search.presence import hint
 from verified.search.store import MANIFEST
+from verified.search.transcode import Transcoder
 
 PAGES = Path(__file__).resolve().parent / "pages"
 ASSETS = {
@@ -47,6 +49,7 @@ HEADERS = {
 }
 LISTED = 2000
 """Videos offered in the filter's list; more can be typed."""
+OTHER_FILE = "no such video, or its file is not the one that was indexed"
 COOKIE = "verified_token"
 LEAST_TOKEN = 12
 """Characters."""
@@ -124,7 +127,7 @@ def _state(path: Path) -> tuple[int, ...]:
 
 def application(folder: Path, token: str = "", host: str = "127.0.0.1") -> Starlette:
     """The web application that serves the index in `folder` on the address `host`."""
-    shelf = IndexHolder(folder)
+    shelf, transcoder = IndexHolder(folder), Transcoder()
     shelf.thread.submit(shelf.index).result()
 
     def route(path: str, respond: Callable[[Request], Response]) -> Route:
@@ -180,9 +183,27 @@ def application(folder: Path, token: str = "", host: str = "127.0.0.1") -> Starl
         loop = asyncio.get_running_loop()
         path, digest = await loop.run_in_executor(shelf.thread, indexed, request.query_params.get("video", ""))
         if path is None or not await loop.run_in_executor(shelf.reading, shelf.same_content, path, digest):
-            return PlainTextResponse("no such video, or its file is not the one that was indexed", status_code=404)
+            return PlainTextResponse(OTHER_FILE, status_code=404)
         kind = mimetypes.guess_type(path.name)[0] or ""
         return FileResponse(path, media_type=kind if kind.startswith("video/") else "application/octet-stream")
+
+    async def span(request: Request) -> Response:
+        """A span of a video as MP4, for a browser that cannot play the file itself; seconds count from its start."""
+        loop, values = asyncio.get_running_loop(), request.query_params
+        try:
+            start, end = _seconds(values, "start"), _seconds(values, "end")
+        except InputError as error:
+            return PlainTextResponse(error.problem, status_code=400)
+        path, digest = await loop.run_in_executor(shelf.thread, indexed, values.get("video", ""))
+        if path is None or not await loop.run_in_executor(shelf.reading, shelf.same_content, path, digest):
+            return PlainTextResponse(OTHER_FILE, status_code=404)
+        made = await transcoder.span(path, digest, start, end, request.is_disconnected)
+        if made is None:
+            return PlainTextResponse("this span cannot be converted", status_code=415)
+        if not await loop.run_in_executor(shelf.reading, shelf.same_content, path, digest):  # exchanged meanwhile
+            transcoder.forget(made)
+            return PlainTextResponse(OTHER_FILE, status_code=404)
+        return FileResponse(made, media_type="video/mp4")
 
     def thumbnail(request: Request) -> Response:
         try:
@@ -203,7 +224,7 @@ def application(folder: Path, token: str = "", host: str = "127.0.0.1") -> Starl
     routes = [route(path, asset) for path in ASSETS]
     routes.append(route("/favicon.ico", lambda request: Response(status_code=204)))
     routes += [route("/api/search", search), route("/api/like", like), route("/api/about", about)]
-    routes += [Route("/media", media), route("/thumbnail", thumbnail)]
+    routes += [Route("/media", media), Route("/span", span), route("/thumbnail", thumbnail)]
     guards = [Middleware(BaseHTTPMiddleware, dispatch=_guard(token))]
     if is_loopback(host):
         names = {"127.0.0.1", "localhost", "[::1]", f"[{host}]" if ":" in host else host}

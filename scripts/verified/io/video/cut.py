@@ -18,17 +18,20 @@ from verified.errors import InputError
 from verified.io.video.decode import VideoError, frame_array, open_video, upright_size
 
 _CLOCK = 90_000  # ticks a second, the usual clock of video
-# Plain C: x264's assembler paths give other bytes on other processors, and now and then in one process.
-_OPTIONS = {"crf": "26", "preset": "veryfast", "threads": "1", "x264-params": "no-asm=1"}
+FAST = {"crf": "26", "preset": "veryfast", "threads": "1"}
+"""Options of the encoder for files that are shown once."""
+REPEATABLE = {**FAST, "x264-params": "no-asm=1"}
+"""Plain C, at 2.4 times the cost: x264's assembler paths give other bytes on other processors, and now and then in one
+process."""
 
 
 class Clip:
     """One H.264 file in memory; frames are added with the seconds since the clip's start at which they appear."""
 
-    def __init__(self, height: int, width: int, fps: Fraction):
+    def __init__(self, height: int, width: int, fps: Fraction, options: Mapping[str, str] = REPEATABLE):
         self._file = io.BytesIO()
         self._container = av.open(self._file, "w", format="mp4", options={"fflags": "+bitexact"})
-        self._stream = self._container.add_stream("libx264", rate=fps, options=_OPTIONS)
+        self._stream = self._container.add_stream("libx264", rate=fps, options=dict(options))
         self._stream.height, self._stream.width = height, width
         self._stream.pix_fmt = "yuv420p"
         self._stream.codec_context.time_base = Fraction(1, _CLOCK)
@@ -49,7 +52,9 @@ class Clip:
         return self._file.getvalue()
 
 
-def cut(path: str | Path, spans: Mapping[int, tuple[float, float]], side: int) -> dict[int, bytes]:
+def cut(
+    path: str | Path, spans: Mapping[int, tuple[float, float]], side: int, options: Mapping[str, str] = REPEATABLE
+) -> dict[int, bytes]:
     """MP4 bytes of each span (start, end in seconds) of a video, from one decode.
 
     Raises InputError for a video that cannot be read and for a span without a frame.
@@ -59,6 +64,7 @@ def cut(path: str | Path, spans: Mapping[int, tuple[float, float]], side: int) -
     try:
         with open_video(path) as decoder:
             fps = Fraction(decoder.nominal_rate).limit_denominator(1001)
+            decoder.needed = min((start for start, _ in spans.values()), default=0.0)
             for time, until, frame in decoder:
                 image = None
                 for name, (start, end) in spans.items():
@@ -66,7 +72,7 @@ def cut(path: str | Path, spans: Mapping[int, tuple[float, float]], side: int) -
                         if image is None:
                             image = frame_array(frame, _size(*upright_size(frame), side))
                         if name not in open_clips:
-                            open_clips[name] = Clip(image.shape[0], image.shape[1], fps)
+                            open_clips[name] = Clip(image.shape[0], image.shape[1], fps, options)
                         open_clips[name].add(max(0.0, time - start), image)
                 for name in [name for name in open_clips if until >= spans[name][1]]:
                     encoded[name] = open_clips.pop(name).finish()

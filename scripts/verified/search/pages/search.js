@@ -134,19 +134,27 @@ function stop() {
   }
 }
 
-function watch(element, moment) {
+// A file that this browser cannot show is asked for again as a span of MP4, whose clock starts at the span.
+function watch(element, moment, converted = false) {
   stop();
+  const [from, until] = converted ? [0, moment.end - moment.start] : [moment.start, moment.end];
   const player = make("video", { controls: "", playsinline: "", tabindex: "0",
     "aria-label": `${moment.video}, ${time(moment.start)} to ${time(moment.end)}` });
   player.muted = true;
   let through = false; // whoever plays on behind the end may see the rest
+  const fail = () => {
+    if (!player.isConnected) return;
+    if (!converted) return watch(element, moment, true);
+    byId("status").textContent = `${moment.video} cannot be played.`;
+  };
   player.addEventListener("loadedmetadata", () => {
-    player.currentTime = moment.start;
+    if (!player.videoWidth) return fail(); // its sound alone
+    if (from) player.currentTime = from;
     player.play().catch(() => {});
     player.scrollIntoView({ block: "nearest" });
   });
   const look = () => {
-    if (through || player.currentTime < moment.end) return;
+    if (through || player.currentTime < until) return;
     through = true;
     player.pause();
   };
@@ -156,10 +164,9 @@ function watch(element, moment) {
   };
   player.addEventListener("play", follow);
   player.addEventListener("timeupdate", look); // frames are not counted where the page is out of sight
-  player.addEventListener("error", () => {
-    byId("status").textContent = `${moment.video} cannot be played by this browser.`;
-  });
-  player.src = address("media", { video: moment.video });
+  player.addEventListener("error", fail);
+  const { video, start, end } = moment;
+  player.src = converted ? address("span", { video, start, end }) : address("media", { video });
   element.append(player);
 }
 

@@ -1,0 +1,101 @@
+"""Spans of videos that a browser cannot play, as MP4: each is made when it is first asked for, by a process of its own.
+
+Such a process reads one file that the server has checked, and writes H.264 without sound. It ends with the request
+that wants it: when the visitor goes away, when it takes too long, and with the server. What was made is kept for as
+long as the server runs, the latest `KEPT` spans.
+"""
+
+import asyncio
+import hashlib
+import os
+import signal
+import sys
+import tempfile
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from verified.errors import InputError
+
+LONGEST = 60.0
+"""Seconds of a span; the rest of a longer one is left out."""
+SIDE = 640
+"""Pixels of the longer side, at most."""
+AT_ONCE = 2
+"""Processes; further requests wait, and each connection has one request at a time."""
+PATIENCE = 60
+"""Seconds of a process."""
+KEPT = 64
+"""Spans: some 60 MB."""
+GLANCE = 0.2
+"""Seconds between two looks at whether the visitor is still there."""
+
+
+class Transcoder:
+    """Makes spans and keeps them in a temporary folder."""
+
+    def __init__(self):
+        self._folder = tempfile.TemporaryDirectory(prefix="verified-spans-")
+        self._slots = asyncio.Semaphore(AT_ONCE)
+
+    async def span(
+        self, path: Path, digest: str, start: float, end: float, gone: Callable[[], Awaitable[bool]]
+    ) -> Path | None:
+        """The MP4 file of [start, end) seconds of the video at `path` with this SHA-256; its clock starts at 0.
+
+        None where it cannot be made in time, or where the visitor is `gone`.
+        """
+        end = min(end, start + LONGEST)
+        name = hashlib.sha256(f"{digest} {start:.3f} {end:.3f} {SIDE}".encode()).hexdigest()
+        kept = Path(self._folder.name, f"{name}.mp4")
+        if not kept.is_file():
+            async with self._slots:
+                if await gone() or not await self._made(path, start, end, kept, gone):
+                    return None
+        os.utime(kept)
+        for path in sorted(kept.parent.glob("*.mp4"), key=lambda path: path.stat().st_mtime_ns)[:-KEPT]:
+            self.forget(path)
+        return kept
+
+    def forget(self, span: Path) -> None:
+        """Delete a span; whoever is being sent it gets all of it."""
+        span.unlink(missing_ok=True)
+
+    async def _made(
+        self, path: Path, start: float, end: float, kept: Path, gone: Callable[[], Awaitable[bool]]
+    ) -> bool:
+        handle, unfinished = tempfile.mkstemp(".part", dir=self._folder.name)
+        os.close(handle)
+        command = [sys.executable, "-m", __name__, str(path), repr(start), repr(end), unfinished]
+        package = str(Path(__file__).resolve().parents[2])
+        paths = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))
+        process = await asyncio.create_subprocess_exec(
+            *command, stdin=asyncio.subprocess.DEVNULL, env={**os.environ, "PYTHONPATH": paths}
+        )
+        try:
+            while process.returncode is None:
+                await asyncio.wait([asyncio.ensure_future(process.wait())], timeout=GLANCE)
+                if process.returncode is None and await gone():
+                    return False
+            if process.returncode == 0:
+                os.replace(unfinished, kept)
+            return process.returncode == 0
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
+            Path(unfinished).unlink(missing_ok=True)
+
+
+def main(path: str, start: str, end: str, output: str) -> None:
+    """Write the span of one video to `output`; what a process of its own does."""
+    from verified.io.video.cut import FAST, cut
+
+    signal.alarm(PATIENCE)  # also where the server was killed
+    try:
+        Path(output).write_bytes(cut(path, {0: (float(start), float(end))}, SIDE, FAST)[0])
+    except InputError as error:
+        sys.exit(f"error: {error}")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
