@@ -1,5 +1,6 @@
 """Text generation: which engine answers for which role, prompts, sampling, the ledger, the budget."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
@@ -41,7 +42,8 @@ class EngineSettings(Section):
     structured: bool = False
     """Ask for JSON and hand the engine its schema (vllm, endpoints that support it); otherwise the printed formats."""
     cassette: str | None = None
-    """Exported ledger (parquet) whose answers are reused; engine cassette has no others, other engines ask the rest."""
+    """Exported ledger (parquet) whose answers are reused; engine cassette has no others, other engines ask the rest.
+    Engine cassette with the model `hand-written`: a YAML file of answers (docs/real-clips.md)."""
     base_url: str | None = None
     """Engine openai: address of the endpoint, such as http://127.0.0.1:8000/v1; null means OpenAI's own."""
     api_key_variable: str = Field(default="OPENAI_API_KEY", pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")
@@ -97,6 +99,10 @@ class EngineSettings(Section):
     def complete(self):
         if self.kind.replays and not self.cassette:
             raise ValueError(f"the engine {self.engine} needs the key `cassette`, the path of an exported ledger")
+        if not self.kind.replays and self.cassette and Path(self.cassette).suffix == ".yaml":
+            raise ValueError(
+                "a cassette written by hand (.yaml) needs the engine cassette, so that nobody else is named"
+            )
         if self.video_input not in self.kind.video_inputs:
             raise ValueError(f"the engine {self.engine} does not take video_input {self.video_input}")
         if self.structured and not self.kind.takes_schema:

@@ -1,4 +1,7 @@
-"""Cassettes: a ledger exported to Parquet, from which the tables can be built again without model or network."""
+"""Cassettes: a ledger exported to Parquet, from which the tables can be built again without model or network.
+
+What was written by hand (`verified.lmm.hand_written`) counts as one as well.
+"""
 
 import hashlib
 import os
@@ -8,6 +11,7 @@ from pathlib import Path
 from verified.errors import InputError
 from verified.io.files import atomic_path
 from verified.io.format_version import require_version
+from verified.lmm import hand_written
 from verified.lmm.ledger import Ledger
 from verified.lmm.ledger_file import SCHEMA_VERSION
 from verified.lmm.ledger_row import COLUMNS, INTEGERS, REALS, faults_of
@@ -41,11 +45,14 @@ def export(ledger: Ledger, path: str | os.PathLike) -> int:
 def load(ledger: Ledger, path: str | os.PathLike) -> int:
     """Bring the calls of a cassette into a ledger, once per file; returns how many rows the cassette brought.
 
-    Calls that the ledger holds as ``ok`` stay as they are. Raises InputError for a file that is no cassette.
+    Calls that the ledger holds as ``ok`` stay as they are. Raises InputError for a file that is no cassette. One that
+    was written by hand holds answers and no calls: 0.
     """
     path = Path(path)
     if not path.is_file():
         raise InputError("no such cassette", file=path, remedy="make one with `verified ledger export`")
+    if hand_written.is_hand_written(path):
+        return 0
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     return ledger.load_once(digest, _calls(path))
@@ -61,6 +68,8 @@ def _calls(path: Path) -> Iterator[dict]:
 
 def models_of(path: str | os.PathLike) -> dict[str, set[str]]:
     """Models of a cassette with their revisions. Raises InputError for a file that is no cassette."""
+    if hand_written.is_hand_written(path):
+        return {hand_written.MODEL: {hand_written.revision_of(path)}}
     models: dict[str, set[str]] = {}
     for number, row in enumerate(_rows(Path(path), ("model", "revision")), start=1):
         if not isinstance(row["model"], str) or not isinstance(row["revision"], str):

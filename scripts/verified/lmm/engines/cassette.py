@@ -1,10 +1,12 @@
-"""Replay only: what an exported ledger holds is answered from there, anything else is a named error."""
+"""Replay only: what an exported ledger or a file written by hand holds is answered, anything else is a named error."""
 
+import json
 from collections.abc import Iterable, Iterator
 
 from verified.config.generation import EngineSettings, Generation
 from verified.errors import InputError
 from verified.lmm.cassette import models_of
+from verified.lmm.hand_written import is_hand_written, read_answers
 from verified.lmm.request import Reply, Request
 
 
@@ -16,9 +18,9 @@ def make(role: EngineSettings, generation: Generation) -> "Cassette":
 class Cassette:
     """Engine `cassette`, in the place of the model that was recorded.
 
-    The session loads the cassette into the ledger, where recorded calls are found before any engine is asked; so this
-    engine is only asked for what was never recorded. Raises InputError when the cassette does not hold the model, or
-    holds several revisions of it and none is named.
+    The session loads an exported ledger into the run's, where recorded calls are found before any engine is asked; so
+    this engine is only asked for what was never recorded, or was written by hand. Raises InputError when the cassette
+    does not hold the model, or holds several revisions of it and none is named.
     """
 
     name = "cassette"
@@ -38,9 +40,14 @@ class Cassette:
                 file=path,
                 remedy="set `revision` to one of them",
             )
+        self.written = read_answers(path) if is_hand_written(path) else {}
         self.path, self.model, self.revision = path, model, revision or next(iter(revisions))
 
     def answer(self, requests: Iterable[Request]) -> Iterator[Reply]:
-        """A named error for each request: none of them is on the cassette."""
+        """What was written about the caption of each request, as JSON; a named error where nothing was."""
         for request in requests:
+            written = self.written.get(request.slots.get("caption", ""), {}).get(request.task)
+            if written is not None:
+                yield Reply(json.dumps(written, ensure_ascii=False))
+                continue
             yield Reply("", "error", "not-on-cassette", f"{request.task} was not recorded with these settings")

@@ -1,0 +1,87 @@
+"""Cassettes written by hand: what the file holds is answered, by caption and task, under their own name."""
+
+from pathlib import Path
+
+import pytest
+from refusals import refused
+
+from verified.config import load
+from verified.config.generation import EngineSettings, Generation
+from verified.lmm.engines import make_engine
+from verified.lmm.request import Request
+from verified.lmm.tasks.dynamics import ANSWERS
+from verified.lmm.tasks.perturbations import POSITIVES
+from verified.lmm.tasks.statics import KEYFRAME_DESCRIPTION
+
+WRITTEN = """
+a dog runs:
+  keyframe_description: {background: a beach, objects attributes: a brown dog, desc: a brown dog runs on a beach}
+  answers: {answers: [to the left], description: the dog runs to the left}
+  positives: [a dog is running, "a dog, running"]
+"""
+
+
+def engine(path: Path, text: str = WRITTEN, model: str = "hand-written"):
+    path.write_text(text, encoding="utf-8")
+    return make_engine(EngineSettings(engine="cassette", model=model, cassette=str(path)), Generation())
+
+
+def test_answers_are_found_by_caption_and_task_and_can_be_read(tmp_path):
+    made = engine(tmp_path / "written.yaml")
+    replies = {
+        task: next(iter(made.answer([Request(task.name, "", {"caption": "a dog runs"})])))
+        for task in (KEYFRAME_DESCRIPTION, ANSWERS, POSITIVES)
+    }
+    frame = KEYFRAME_DESCRIPTION.read({"caption": "a dog runs"}, replies[KEYFRAME_DESCRIPTION].text, 1, False)
+    assert frame.sections["foreground"] == "a brown dog" and not frame.missing
+    answers = ANSWERS.read({"caption": "a dog runs"}, replies[ANSWERS].text, 1, False)
+    assert answers.items == ("to the left",) and answers.sections["description"] == "the dog runs to the left"
+    assert POSITIVES.read({"caption": "a dog runs"}, replies[POSITIVES].text, 2, False).items == (
+        "a dog is running",
+        "a dog, running",
+    )
+
+
+def test_what_was_not_written_is_an_error(tmp_path):
+    made = engine(tmp_path / "written.yaml")
+    for task, caption in (("positives", "a cat runs"), ("questions", "a dog runs")):
+        (reply,) = made.answer([Request(task, "", {"caption": caption})])
+        assert reply.finish == "error" and reply.reason == "not-on-cassette" and not reply.text
+
+
+def test_an_edit_is_another_revision(tmp_path):
+    before = engine(tmp_path / "written.yaml").revision
+    assert engine(tmp_path / "written.yaml").revision == before
+    assert engine(tmp_path / "written.yaml", WRITTEN.replace("brown", "black")).revision != before
+
+
+@pytest.mark.parametrize(
+    ("text", "remark"),
+    [
+        ("a dog runs: [1, 2]", "a dog runs"),
+        ("a dog runs: {positives: a dog}", "positives"),
+        ("a dog runs: {positives: [a dog, 7]}", "7"),
+        ("a dog runs: {positives: [a dog, yes]}", "quotes"),
+        ("a dog runs: {positives: []}", "positives"),
+        ("a dog runs: {positives: [a?, b]", "not YAML"),
+        ("a dog runs: {}\na dog runs: {}", "line 2"),
+    ],
+)
+def test_a_file_of_another_form_is_refused_with_its_place(text, remark, tmp_path):
+    with refused(remark, "written.yaml"):
+        engine(tmp_path / "written.yaml", text)
+
+
+def test_nobody_else_is_named_as_the_author(tmp_path):
+    with refused("hand-written"):
+        engine(tmp_path / "written.yaml", model="a-famous-model")
+    role = {"engine": "openai", "model": "a-famous-model", "cassette": "written.yaml"}
+    with refused("needs the engine cassette"):
+        load({"datasets": {"x": {"title": "X", "source": {"kind": "demo"}}}, "generation": {"llm": role}})
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path):
+    with refused("none.yaml"):
+        make_engine(
+            EngineSettings(engine="cassette", model="hand-written", cassette=str(tmp_path / "none.yaml")), Generation()
+        )
