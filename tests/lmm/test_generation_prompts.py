@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from refusals import refused
 
 from verified.config.generation import Generation
-from verified.lmm.prompts import quote, read_prompt, read_prompts
+from verified.lmm.prompts import Prompt, quote, read_prompt, read_prompts
 from verified.lmm.session import Session
 from verified.lmm.tasks.paper import PAPER, prompt_set
 from verified.lmm.tasks.perturbations import POSITIVES
@@ -57,6 +57,12 @@ def test_filling_is_one_pass(text):
     mark = "\x00mark\x00"
     around = prompt.fill({"caption": mark, "count": "3"}).split(quote(mark))
     assert prompt.fill({"caption": text, "count": "3"}) == quote(text).join(around)
+
+
+def test_percent_signs_and_braces_of_a_prompt_stay_as_they_are():
+    prompt = Prompt("t", "100 % of {{x}} {a}%s, %(a)s {n}%% { {b}", {"a": "quoted", "b": "lines", "n": "number"})
+    filled = prompt.fill({"a": "50 %s {n}", "b": "%%", "n": "7"}, ending="\n\n{a} %d")
+    assert filled == '100 % of {x} "50 %s {n}"%s, %(a)s 7%% { %%\n\n{a} %d'
 
 
 def test_slots_that_do_not_fit_are_refused_when_filling():

@@ -1,6 +1,8 @@
 """The quote: counted on the plan before anything runs, and exact about what the ledger holds."""
 
+import gc
 import json
+import math
 from pathlib import Path
 
 import pytest
@@ -10,11 +12,13 @@ from media import counted, write_video
 from refusals import refused
 
 from verified.captions import dynamics, statics
+from verified.captions.clips import Clips
 from verified.captions.tar import KeyframeTar
 from verified.config import load
 from verified.corpus.assemble import write_shard
 from verified.io.jsonl import read_jsonl, write_jsonl
 from verified.keyframes import write_keyframes
+from verified.lmm.asking import Call
 from verified.lmm.probe import probe_picture
 from verified.lmm.session import Session
 from verified.lmm.tasks.paper import PAPER
@@ -181,6 +185,36 @@ def test_what_will_differ_is_not_counted_as_one(tmp_path, monkeypatch):
     assert calls["questions"] == calls["positives"] == 1
     assert calls["keyframe_description"] == 2 * 4
     assert calls["statics_candidates"] == calls["answers"] == calls["dynamics_candidates"] == 4
+
+
+def test_what_a_quote_made_is_freed_without_the_collector_of_cycles(tmp_path, monkeypatch):
+    """The collector rests while a million calls are made."""
+    monkeypatch.chdir(tmp_path)
+    moments = make_moments(CAPTIONS, videos=2)
+    write_jsonl("moments.jsonl", moments)
+    lay_videos(tmp_path, moments)
+    settings = config("http://127.0.0.1:9")
+    gc.collect()
+    gc.disable()
+    try:
+        rows = quote(settings)
+        left = [thing for thing in gc.get_objects() if isinstance(thing, Call | Clips)]
+    finally:
+        gc.enable()
+    assert rows and not left
+
+
+def test_tokens_are_those_of_the_prompts_that_a_run_would_ask(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    moments = make_moments(["a dog runs", "a cat “sits”, 100 % still"])
+    write_jsonl("moments.jsonl", moments)
+    lay_videos(tmp_path, moments)
+    with endpoint() as served:
+        settings = config(served.url)
+        counted = {row["task"]: row["tokens_in"] for row in quote(settings)}
+        with Session(settings.generation, settings.seed, TASKS) as session:
+            calls = [session.call(POSITIVES, {"caption": row["caption"], "count": "3"}, 3) for row in moments]
+    assert counted["positives"] == math.ceil(sum(len(call.request.prompt) for call in calls) / 4)
 
 
 def test_a_quote_looks_only_tasks_up_that_the_ledger_knows(tmp_path, monkeypatch):

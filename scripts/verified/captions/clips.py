@@ -8,7 +8,7 @@ import numpy as np
 from verified.config.generation import EngineSettings
 from verified.errors import InputError
 from verified.io.video import VideoError, frames_of_spans
-from verified.io.video.spans import rate_times
+from verified.io.video.spans import rate_count
 from verified.lmm.asking import MediaError
 from verified.lmm.vision_tokens import frame_tokens
 
@@ -19,7 +19,7 @@ def frames_given(duration: float, dynamics: Mapping) -> tuple[int, bool]:
     DiDeMo and Charades are sampled at 8 frames per second, ActivityNet at 64 uniform frames (section 3.4); what
     exceeds `max_frames` is thinned uniformly.
     """
-    count = dynamics["frames"] or len(rate_times(0.0, duration, dynamics["fps"]))
+    count = dynamics["frames"] or rate_count(0.0, duration, dynamics["fps"])
     return min(count, dynamics["max_frames"]), count > dynamics["max_frames"]
 
 

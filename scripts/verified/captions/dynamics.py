@@ -1,6 +1,7 @@
 """Dynamics enhanced captioning (section 3.2, Equations 3 to 5): questions, answers from the clip, candidates."""
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from verified.captions.clips import Clips, clip_digest, frames_given, frames_in_context, order_by_video
 from verified.captions.rows import candidate_row
@@ -20,12 +21,7 @@ def caption_dynamics(moments: list[dict], videos: dict[str, dict], dynamics: dic
     (Equation 5). A moment whose questions or answers failed gets no candidates and says why. `dynamics` are the data
     set's settings: fps or frames, max_frames.
     """
-    videos = _add_max_frames(moments, videos, dynamics, session)
-    asked = session.ask(QUESTIONS, (questions_call(moment, session) for moment in moments), len(moments))
-    answered = _answers(moments, asked, videos, dynamics, session)
-    ready = {index: outcome for index, outcome in enumerate(answered) if outcome is not None and outcome.status == "ok"}
-    calls = (_candidates_call(moments[index], asked[index], answer, session) for index, answer in ready.items())
-    candidates = dict(zip(ready, session.ask(DYNAMICS_CANDIDATES, calls, len(ready))))
+    videos, asked, answered, candidates = ask_dynamics(moments, videos, dynamics, session)
     return [
         _row(
             moment,
@@ -37,6 +33,26 @@ def caption_dynamics(moments: list[dict], videos: dict[str, dict], dynamics: dic
         )
         for index, moment in enumerate(moments)
     ]
+
+
+class Asked(NamedTuple):
+    """The videos with their `max_frames`, and the outcomes of each step: by the position of the moment."""
+
+    videos: dict[str, dict]
+    questions: list[Outcome]
+    answers: list[Outcome | None]
+    candidates: dict[int, Outcome]
+
+
+def ask_dynamics(moments: list[dict], videos: dict[str, dict], dynamics: dict, session: Session) -> Asked:
+    """All calls of `caption_dynamics`."""
+    videos = _add_max_frames(moments, videos, dynamics, session)
+    asked = session.ask(QUESTIONS, (questions_call(moment, session) for moment in moments), len(moments))
+    answered = _answers(moments, asked, videos, dynamics, session)
+    ready = {index: outcome for index, outcome in enumerate(answered) if outcome is not None and outcome.status == "ok"}
+    calls = (_candidates_call(moments[index], asked[index], answer, session) for index, answer in ready.items())
+    candidates = dict(zip(ready, session.ask(DYNAMICS_CANDIDATES, calls, len(ready))))
+    return Asked(videos, asked, answered, candidates)
 
 
 def _add_max_frames(moments: list[dict], videos: dict[str, dict], dynamics: dict, session: Session) -> dict[str, dict]:
@@ -93,6 +109,7 @@ def _answers(
     with clips:
         for index, outcome in zip(order, session.ask(ANSWERS, calls, len(calls))):
             outcomes[index] = outcome
+    calls.clear()  # they know the clips, and these the calls: nothing of a shard would be freed
     return outcomes
 
 

@@ -24,33 +24,44 @@ def caption_statics(moments: list[dict], keyframes: Keyframes, session: Session)
     temporal order, and the caption give N_s candidates (Equation 2). A moment none of whose keyframes could be
     described gets no candidates and says why.
     """
-    shown = [keyframes.keyframes(moment["desc_id"]) for moment in moments]
-    flat = [(moment, keyframe) for moment, frames in zip(moments, shown) for keyframe in frames]
-    described = session.ask(KEYFRAME_DESCRIPTION, _description_calls(flat, keyframes, session), len(flat))
-    grouped = _group(described, [len(frames) for frames in shown])
-    asked = [position for position, outcomes in enumerate(grouped) if any(map(_is_described, outcomes))]
-    calls = (_candidates_call(moments[position], grouped[position], session) for position in asked)
-    answered = dict(zip(asked, session.ask(STATICS_CANDIDATES, calls, len(asked))))
+    shown, described, answered = ask_statics(moments, keyframes, session)
     return [
         _row(moment, frames, outcomes, answered.get(position), session.settings.candidates)
-        for position, (moment, frames, outcomes) in enumerate(zip(moments, shown, grouped))
+        for position, (moment, frames, outcomes) in enumerate(zip(moments, shown, described))
     ]
+
+
+def ask_statics(
+    moments: list[dict], keyframes: Keyframes, session: Session
+) -> tuple[list[list[dict]], list[list[Outcome]], dict[int, Outcome]]:
+    """All its calls: keyframes of each moment, outcomes of their descriptions, and those of candidates by position."""
+    shown = [keyframes.keyframes(moment["desc_id"]) for moment in moments]
+    lengths = [len(frames) for frames in shown]
+    calls = _description_calls(moments, shown, keyframes, session)
+    grouped = _group(session.ask(KEYFRAME_DESCRIPTION, calls, sum(lengths)), lengths)
+    asked = [position for position, outcomes in enumerate(grouped) if any(map(_is_described, outcomes))]
+    calls = (_candidates_call(moments[position], grouped[position], session) for position in asked)
+    return shown, grouped, dict(zip(asked, session.ask(STATICS_CANDIDATES, calls, len(asked))))
 
 
 def _is_described(outcome: Outcome) -> bool:
     return outcome.status == "ok"
 
 
-def _description_calls(flat: list[tuple[dict, dict]], keyframes: Keyframes, session: Session) -> Iterator[Call]:
-    for moment, keyframe in flat:
-        image = keyframes.image(keyframe["file"])
-        digest = hashlib.sha256(image).hexdigest()
+def _description_calls(
+    moments: list[dict], shown: list[list[dict]], keyframes: Keyframes, session: Session
+) -> Iterator[Call]:
+    for moment, frames in zip(moments, shown):
+        slots = {"caption": moment["caption"]}
+        for keyframe in frames:
+            image = keyframes.image(keyframe["file"])
+            digest = hashlib.sha256(image).hexdigest()
 
-        def load(image: bytes = image, name: str = keyframe["file"]) -> dict:
-            _check_image(image, name)
-            return {"images": (image,)}
+            def load(image: bytes = image, name: str = keyframe["file"]) -> dict:
+                _check_image(image, name)
+                return {"images": (image,)}
 
-        yield session.call(KEYFRAME_DESCRIPTION, {"caption": moment["caption"]}, media=(digest,), load=load)
+            yield session.call(KEYFRAME_DESCRIPTION, slots, media=(digest,), load=load)
 
 
 def _check_image(image: bytes, name: str) -> None:

@@ -20,7 +20,7 @@ READY_AT_MOST = 1000
 """Known outcomes that may pile up before they are handed out, which keeps the memory of a resumed run flat."""
 
 
-@dataclasses.dataclass(eq=False)
+@dataclasses.dataclass(eq=False, slots=True)
 class Call:
     """A request of a task, with the digests of its media and the number of items wanted.
 

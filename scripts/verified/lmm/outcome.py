@@ -27,7 +27,7 @@ class NotNow(InputError):
         self.reason = reason
 
 
-@dataclasses.dataclass  # not frozen, for a quote makes a million: that takes three times as long
+@dataclasses.dataclass(slots=True)  # not frozen, for a quote makes a million: that takes three times as long
 class Parsed:
     """What the parser found in an answer.
 
@@ -50,7 +50,7 @@ class Parsed:
         return bool(self.items) or any(self.sections.values())
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(slots=True)
 class Outcome:
     """The outcome of one call, as kept in the ledger.
 

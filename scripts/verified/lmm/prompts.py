@@ -38,8 +38,8 @@ class Prompt:
     kinds: dict[str, str]
     structured: str | None = None
 
-    def fill(self, slots: dict[str, str], structured: bool = False) -> str:
-        """The text with all slots replaced; values are never looked into for further slots.
+    def fill(self, slots: dict[str, str], structured: bool = False, ending: str = "") -> str:
+        """The text with all slots replaced, and `ending`; values are never looked into for further slots.
 
         Raises ValueError when `slots` are not exactly the declared ones, or the file has no structured variant.
         """
@@ -48,25 +48,21 @@ class Prompt:
             raise ValueError(f"the prompt of {self.task} has no structured variant")
         if slots.keys() != self.kinds.keys():
             raise ValueError(f"{self.task} needs the slots {sorted(self.kinds)}, got {sorted(slots)}")
+        template, names = _template(text, ending)
         kinds = self.kinds
-        return "".join(
-            [
-                piece if name is None else quote(slots[name]) if kinds[name] == "quoted" else slots[name]
-                for piece, name in _pieces(text)
-            ]
-        )
+        return template % tuple([quote(slots[name]) if kinds[name] == "quoted" else slots[name] for name in names])
 
 
 @cache
-def _pieces(text: str) -> tuple[tuple[str, str | None], ...]:
-    """A prompt's text in order: (what stands there, None), or (the text of a slot, its name)."""
-    pieces: list[tuple[str, str | None]] = []
-    end = 0
-    for match in PIECE.finditer(text):
-        name = match.group(1)
-        pieces += [(text[end : match.start()], None), (match.group(0)[0] if name is None else match.group(0), name)]
-        end = match.end()
-    return (*pieces, (text[end:], None))
+def _template(text: str, ending: str) -> tuple[str, tuple[str, ...]]:
+    """A prompt's text and ending for Python's `%`, and the names of its slots in the order in which they come."""
+    matches = [*PIECE.finditer(text)]
+    ends = [0, *(match.end() for match in matches)]
+    literal = [text[end : match.start()].replace("%", "%%") for end, match in zip(ends, matches)]
+    slots = ["%s" if match[1] else match[0][0] for match in matches]
+    template = "".join(part for pair in zip(literal, slots) for part in pair)
+    template += (text[ends[-1] :] + ending).replace("%", "%%")
+    return template, tuple(match[1] for match in matches if match[1])
 
 
 @lru_cache(maxsize=4096)  # the prompts of all tasks hold the same captions

@@ -23,7 +23,7 @@ class Sampling:
     top_p: float = 0.95
 
 
-@dataclasses.dataclass(eq=False)
+@dataclasses.dataclass(eq=False, slots=True)
 class Request:
     """One call.
 

@@ -65,7 +65,7 @@ class Session:
                 go_on=generation.incomplete == "allow",
                 make_room=partial(self._make_room, engine),
             )
-        self.filled: dict[str, tuple[dict[str, str], str]] = {}
+        self.filled: dict[str, tuple[dict[str, str], str, str]] = {}
         self.sampling = {role: Sampling(**getattr(generation, role).sampling.model_dump()) for role in self.askers}
         self.unanswered: dict[str, Counter] = {role: Counter() for role in self.askers}
         self.counts: dict[str, Counter] = {task: Counter() for task in self.prompts}
@@ -89,17 +89,14 @@ class Session:
     ) -> Call:
         """A call of `task`; `media` are the digests of what `load` will fetch."""
         role = getattr(self.settings, task.role)
+        schema, ending = structured_form(task, count) if role.structured else (None, "")
         filled = self.filled.get(task.name)  # keyframes of one moment share their prompt
-        if filled is None or filled[0] != slots:
-            filled = self.filled[task.name] = slots, self.prompts[task.name].fill(slots, role.structured)
-        prompt = filled[1]
-        schema = None
-        if role.structured:
-            schema, ending = structured_form(task, count)
-            prompt = f"{prompt}\n\n{ending}"
+        if filled is None or filled[0] != slots or filled[1] != ending:
+            prompt = self.prompts[task.name].fill(slots, role.structured, ending)
+            filled = self.filled[task.name] = slots, ending, prompt
         request = Request(
             task=task.name,
-            prompt=prompt,
+            prompt=filled[2],
             slots=slots,
             sampling=self.sampling[task.role],
             schema=schema,

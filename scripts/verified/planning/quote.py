@@ -18,8 +18,8 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
-from verified.captions.dynamics import caption_dynamics
-from verified.captions.statics import caption_statics
+from verified.captions.dynamics import ask_dynamics
+from verified.captions.statics import ask_statics
 from verified.captions.tar import KeyframeTar
 from verified.config import Config
 from verified.config.datasets import DataSet, Keyframes
@@ -37,7 +37,7 @@ from verified.lmm.session import Session
 from verified.lmm.tasks import Task, rextime
 from verified.lmm.tasks.paper import PAPER
 from verified.lmm.vision_tokens import frame_tokens
-from verified.perturbations.write import TASK_OF_KIND
+from verified.perturbations.write import ask
 from verified.runtime.made_with import made_with
 from verified.runtime.progress import track
 from verified.runtime.shards import shard_names
@@ -56,8 +56,24 @@ Sizes = Counter[tuple[int, int]]
 """Moments by width and height of their video, in pixels."""
 
 
+class _Tally:
+    """Calls of one task added up, and the tokens that the answered ones among them took."""
+
+    def __init__(self) -> None:
+        self.calls = self.images = self.frames = self.characters = self.tokens_in = self.tokens_out = 0
+
+    def add(self, call: Call) -> None:
+        """One call more, with what it shows and the characters of its prompt."""
+        self.calls += 1
+        self.characters += len(call.request.prompt)
+        if call.media and call.task.role == "image_lmm":
+            self.images += len(call.media)
+        if "frame_number" in call.request.slots:
+            self.frames += int(call.request.slots["frame_number"])
+
+
 class Planner(Client):
-    """Looks calls up instead of asking them; `rows` adds up what is missing, by task."""
+    """Looks calls up instead of asking them, and adds up by task what is `missing`, `known` and of this `answered`."""
 
     def __init__(self, engine: Engine, session: Session, role: EngineSettings, seen: set[int], sizes: Sizes):
         super().__init__(engine, session.ledger, session.settings.attempts, replay=role.kind.replays)
@@ -76,80 +92,86 @@ class Planner(Client):
                     sum(row["tokens_out"] for row in rows) / calls,
                 )
         self.tasks: dict[str, Task] = {}
-        self.rows: dict[str, dict] = {}
-        self.measured: dict[str, dict[str, float]] = {}
-        self.pictures: defaultdict[str, float] = defaultdict(float)
+        self.missing, self.answered = defaultdict[str, _Tally](_Tally), defaultdict[str, _Tally](_Tally)
+        self.known = Counter[str]()
 
-    def ask(self, calls: Iterable[Call]) -> Iterator[tuple[int, Outcome]]:
-        """Yield the recorded outcome of each call, or an example."""
-        for index, call in enumerate(calls):
-            task = call.task.name
-            outcome = self._recall(self.key(call), call) if task in self.recorded else None
-            identity = hash((task, self.engine.model, call.request.prompt, call.media))
-            if identity not in self.seen:
-                self.seen.add(identity)
-                self._count(call, outcome)
-            if outcome is None:
-                if call.task.followed:
-                    outcome = _example(call.task, call.count, f"{identity % 2**64:016x}")
+    def look_up(self, task: Task, calls: Iterable[Call]) -> list[Outcome]:
+        """The recorded outcome of each call of `task`, or an example."""
+        name, model, seen, recorded = task.name, self.engine.model, self.seen, task.name in self.recorded
+        self.tasks[name] = task
+        missing, outcomes = self.missing[name], []
+        for call in calls:  # a million of them for the paper
+            outcome = self._recall(self.key(call), call) if recorded else None
+            identity = hash((name, model, call.request.prompt, call.media))
+            if identity not in seen:
+                seen.add(identity)
+                if outcome is None:
+                    missing.add(call)
                 else:
-                    outcome = _common_example(call.task, call.count)
-            yield index, outcome
+                    self._count_known(call, outcome)
+            if outcome is None:
+                if task.followed:
+                    outcome = _example(task, call.count, f"{identity % 2**64:016x}")
+                else:
+                    outcome = _common_example(task, call.count)
+            outcomes.append(outcome)
+        return outcomes
 
-    def _count(self, call: Call, known: Outcome | None) -> None:
-        task = call.task.name
-        row = self.rows.get(task)
-        if row is None:
-            self.tasks[task] = call.task
-            row = self.rows[task] = {"task": task, "model": self.engine.model, **dict.fromkeys(COUNTED, 0)}
-        frames = int(call.request.slots.get("frame_number", 0))
-        images = len(call.media) if call.task.role == "image_lmm" else 0
-        words = len(call.request.prompt) / CHARACTERS_PER_TOKEN
-        pictures = frames * (self.of_frame or 0) + images * (self.of_image or 0)
-        if known is not None:
-            row["known"] += 1
-            if known.status in ANSWERED:
-                took = {"calls": 1, "pictures": pictures, "tokens_in": known.tokens_in, "tokens_out": known.tokens_out}
-                measured = self.measured.setdefault(task, dict.fromkeys(took, 0.0))
-                for name, value in took.items():
-                    measured[name] += value
-            return
-        row["calls"] += 1
-        row["images"] += images
-        row["frames"] += frames
-        row["tokens_in"] += words + pictures
-        self.pictures[task] += pictures
-        row["pictures_unknown"] += (frames if self.of_frame is None else 0) + (images if self.of_image is None else 0)
+    def _count_known(self, call: Call, outcome: Outcome) -> None:
+        self.known[call.task.name] += 1
+        if outcome.status in ANSWERED:
+            answered = self.answered[call.task.name]
+            answered.add(call)
+            answered.tokens_in += outcome.tokens_in
+            answered.tokens_out += outcome.tokens_out
+
+    def _picture_tokens(self, tally: _Tally) -> float:
+        return tally.frames * (self.of_frame or 0) + tally.images * (self.of_image or 0)
 
     def estimate(self) -> dict[str, dict]:
-        """The rows with tokens and money of what is missing, as like calls took them so far, where there were enough.
+        """By task, the calls counted, with tokens and money of what is missing, as like calls took them so far, where
+        there were enough.
 
         Best are the answers to other calls that were looked up: their mean without pictures, whose number is known of
         each call. Next are the means of the task in the whole ledger.
         """
         rows = {}
-        for task, row in self.rows.items():
-            calls, tokens_in, unknown = row["calls"], row["tokens_in"], row["pictures_unknown"]
-            measured, mean = self.measured.get(task), self.means.get(task)
-            tokens_out = calls * float(self.tasks[task].tokens_out)
-            if measured and measured["calls"] >= ENOUGH_CALLS:
-                tokens_in = calls * (measured["tokens_in"] - measured["pictures"]) / measured["calls"]
-                tokens_in += self.pictures[task]
-                tokens_out, unknown = calls * measured["tokens_out"] / measured["calls"], 0
+        for name, task in self.tasks.items():
+            missing, answered, mean = self.missing[name], self.answered[name], self.means.get(name)
+            calls, pictures = missing.calls, self._picture_tokens(missing)
+            if not (calls or self.known[name]):  # another data set has counted them all
+                continue
+            tokens_in, tokens_out = missing.characters / CHARACTERS_PER_TOKEN + pictures, calls * float(task.tokens_out)
+            unknown = (missing.frames if self.of_frame is None else 0) + (
+                missing.images if self.of_image is None else 0
+            )
+            if answered.calls >= ENOUGH_CALLS:
+                tokens_in = calls * (answered.tokens_in - self._picture_tokens(answered)) / answered.calls + pictures
+                tokens_out, unknown = calls * answered.tokens_out / answered.calls, 0
             elif mean:
                 tokens_in, tokens_out, unknown = calls * mean[0], calls * mean[1], 0
-            money = (tokens_in * self.role.price_in + tokens_out * self.role.price_out) / 1e6
-            counted = {"tokens_in": math.ceil(tokens_in), "tokens_out": math.ceil(tokens_out), "money": money}
-            rows[task] = {**row, **counted, "pictures_unknown": unknown}
+            rows[name] = {
+                "task": name,
+                "model": self.engine.model,
+                "known": self.known[name],
+                "calls": calls,
+                "images": missing.images,
+                "frames": missing.frames,
+                "tokens_in": math.ceil(tokens_in),
+                "tokens_out": math.ceil(tokens_out),
+                "money": (tokens_in * self.role.price_in + tokens_out * self.role.price_out) / 1e6,
+                "pictures_unknown": unknown,
+            }
         return rows
 
 
 class _Counting(Session):
     """A session whose calls are counted only: no line about each task, as no model is asked."""
 
+    planners: dict[str, Planner]
+
     def ask(self, task: Task, calls: Iterable[Call], total: int) -> list[Outcome]:
-        outcomes = dict(self.askers[task.role].ask(calls))
-        return [outcomes[number] for number in range(total)]
+        return self.planners[task.role].look_up(task, calls)
 
 
 def _mean_tokens(role: EngineSettings, sizes: Sizes, side: int | None = None) -> float | None:
@@ -186,7 +208,7 @@ def quote(config: Config) -> list[dict]:
     generation = pin_models(config.generation, config.weights.lock)
     rows: list[dict] = []
     seen: set[int] = set()
-    with tempfile.TemporaryDirectory() as folder:
+    with _pause_collector(), tempfile.TemporaryDirectory() as folder:
         if not Path(generation.ledger).is_file():
             generation = generation.model_copy(update={"ledger": str(Path(folder, "empty.sqlite"))})
         for name, dataset in config.datasets.items():
@@ -210,21 +232,17 @@ def _count_dataset(name: str, dataset: DataSet, config: Config, generation: Gene
         for cut, (moments, videos) in zip(tracked, shards):
             if name in shown_datasets(config):  # the others only teach the evaluator
                 with cut.of(moments, videos):
-                    caption_statics(moments, cut, session)
-                caption_dynamics(moments, _supposed_videos(moments) | videos, dataset.dynamics.model_dump(), session)
-            for task in TASK_OF_KIND.values():
-                count = generation.perturbations
-                slots = ({"caption": moment["caption"], "count": str(count)} for moment in moments)
-                session.ask(task, (session.call(task, filled, count) for filled in slots), len(moments))
+                    ask_statics(moments, cut, session)
+                ask_dynamics(moments, _supposed_videos(moments) | videos, dataset.dynamics.model_dump(), session)
+            ask(moments, session)
 
-    with _pause_collector():
-        rows = _count_calls(name, PAPER, config, generation, seen, walk, _sizes(shards))
+    rows = _count_calls(name, PAPER, config, generation, seen, walk, _sizes(shards))
     return [{**row, "unseen": sum(cut.unseen for cut in keyframes)} for row in rows]
 
 
 @contextlib.contextmanager
 def _pause_collector() -> Iterator[None]:
-    """A million calls are made and dropped, none in a cycle: the collector of cycles would take a fifth of the time."""
+    """A million calls come and go, none in a cycle: the collector of cycles would take a fifth of the time."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -261,7 +279,7 @@ def _count_calls(
             role: Planner(engine, session, getattr(generation, role), seen, sizes or Counter([USUAL_SIZE]))
             for role, engine in engines.items()
         }
-        session.askers = {**planners}
+        session.askers, session.planners = {**planners}, planners
         walk(session)
         counted = {task: row for planner in planners.values() for task, row in planner.estimate().items()}
     return [

@@ -14,8 +14,12 @@ from verified.io.video.decord_reader import open_reader
 
 def rate_times(start: float, end: float, fps: float) -> np.ndarray:
     """The grid start, start + 1/fps, … below `end` (seconds, float64), [times]; at least its first point."""
-    count = max(1, math.ceil((end - start) * fps - TOLERANCE * fps))
-    return start + np.arange(count) / fps
+    return start + np.arange(rate_count(start, end, fps)) / fps
+
+
+def rate_count(start: float, end: float, fps: float) -> int:
+    """How many points `rate_times` has."""
+    return max(1, math.ceil((end - start) * fps - TOLERANCE * fps))
 
 
 def uniform_times(start: float, end: float, count: int) -> np.ndarray:

@@ -41,12 +41,12 @@ class Task:
 
 @cache
 def structured_form(task: Task, count: int) -> tuple[dict, str]:
-    """The schema of a constrained answer, and the sentence that ends its prompt, so that model and schema agree.
+    """The schema of a constrained answer, and the paragraph that ends its prompt, so that model and schema agree.
 
     Callers share one schema and do not change it.
     """
     schema = task.schema(count)
-    return schema, f"Write the answer as one JSON object and nothing else: {json.dumps(_example_value(schema))}"
+    return schema, f"\n\nWrite the answer as one JSON object and nothing else: {json.dumps(_example_value(schema))}"
 
 
 def _example_value(node: dict) -> object:
