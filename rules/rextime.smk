@@ -145,7 +145,8 @@ rule tabulate_rextime:
         sources=suite_paths.written_file(settings, "sources.json"),
         counts=suite_paths.written_file(settings, "counts.json"),
         statistics=suite_paths.written_file(settings, "statistics.json"),
-        released=settings.rextime.released.values(),
+        released=suite_paths.given_files(settings).values(),
+        answers=suite_paths.answer_files(settings),
         results=suite_paths.results_files(settings),
         validity=[f"{SUITE}/validity.jsonl"] if suite_paths.truths(settings) else [],
         published=str(PROJECT / "config" / "published.csv"),
@@ -163,7 +164,7 @@ rule tabulate_rextime:
         runtime=scale_by_attempt(10),
     params:
         prices=settings.rextime.prices.model_dump(mode="json"),
-        released=settings.rextime.released,
+        released=suite_paths.given_files(settings),
     script:
         "../scripts/rextime/tabulate.py"
 

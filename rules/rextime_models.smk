@@ -1,10 +1,12 @@
 from verified.benchmark.vcmr.paths import search_values
 from verified.benchmark.rextime.answer import TASKS as PROTOCOL_TASKS
+from verified.lmm.tasks.rextime import LOCATE
 from verified.weights.paths import text_records
 
 
 wildcard_constraints:
     protocol="|".join(PROTOCOL_TASKS),
+    released="|".join(settings.rextime.released) or "(?!)",
     grounded="|".join(suite_paths.datasets_used(settings)) or "(?!)",
 
 
@@ -44,6 +46,79 @@ rule answer_rextime_questions:
         seed=settings.seed,
     script:
         "../scripts/rextime/answer_questions.py"
+
+
+rule list_released_questions:
+    """A shard of given questions, and their videos in a folder, decoded once and described."""
+    input:
+        questions=lambda wildcards: settings.rextime.released[wildcards.released].questions,
+        folder=lambda wildcards: ancient(settings.rextime.released[wildcards.released].videos),
+    output:
+        questions=f"{SUITE}/released/{{released}}/questions/{{shard}}.jsonl",
+        videos=f"{SUITE}/released/{{released}}/videos/{{shard}}.jsonl",
+        missing=f"{SUITE}/released/{{released}}/videos/{{shard}}.missing.jsonl",
+    log:
+        f"logs/{settings.name}/list_released_questions/{{released}}-{{shard}}.log",
+    benchmark:
+        f"logs/{settings.name}/list_released_questions/{{released}}-{{shard}}.tsv"
+    conda:
+        "../envs/rextime.yaml"
+    threads: 1
+    resources:
+        mem_mb=scale_by_attempt(2000),
+        runtime=scale_by_attempt(240),
+    params:
+        scored=lambda wildcards: settings.rextime.released[wildcards.released].scored,
+        shards=settings.shards,
+    script:
+        "../scripts/rextime/list_released.py"
+
+
+use rule answer_rextime_questions as answer_released_questions with:
+    input:
+        questions=f"{SUITE}/released/{{released}}/questions/{{shard}}.jsonl",
+        videos=f"{SUITE}/released/{{released}}/videos/{{shard}}.jsonl",
+        prompts=lambda wildcards: ASKING.prompts(*PROTOCOL_TASKS[wildcards.protocol], LOCATE),
+        weights=role_records(settings, "video_lmm"),
+        cassettes=ASKING.cassettes("video_lmm"),
+    output:
+        submission=f"{SUITE}/released/{{released}}/answers/{{protocol}}/{{shard}}.jsonl",
+        failures=f"{SUITE}/released/{{released}}/answers/{{protocol}}/{{shard}}.failures.jsonl",
+        counts=f"{SUITE}/released/{{released}}/answers/{{protocol}}/{{shard}}.counts.json",
+    log:
+        f"logs/{settings.name}/answer_released_questions/{{released}}-{{protocol}}-{{shard}}.log",
+    benchmark:
+        f"logs/{settings.name}/answer_released_questions/{{released}}-{{protocol}}-{{shard}}.tsv"
+    params:
+        threads=settings.generation.threads,
+        engines=ASKING.engine_code("video_lmm"),
+        video_lmm=settings.generation.video_lmm.identity(),
+        attempts=settings.generation.attempts,
+        frame_side=settings.generation.frame_side,
+        frames=settings.rextime.frames,
+        asked_in=asked_in_of(f"{SUITE}/released/{{released}}/answers/{{protocol}}/{{shard}}.counts.json"),
+        seed=settings.seed,
+
+
+rule join_released_answers:
+    """The video LMM's answers to given questions as a submission, for `verified evaluate` or a leaderboard."""
+    input:
+        questions=lambda wildcards: settings.rextime.released[wildcards.released].questions,
+        shards=expand(f"{SUITE}/released/{{{{released}}}}/answers/{{{{protocol}}}}/{{shard}}.jsonl", shard=SHARDS),
+    output:
+        submission=f"{SUITE}/released/{{released}}/{{protocol}}.jsonl",
+    log:
+        f"logs/{settings.name}/join_released_answers/{{released}}-{{protocol}}.log",
+    benchmark:
+        f"logs/{settings.name}/join_released_answers/{{released}}-{{protocol}}.tsv"
+    conda:
+        "../envs/rextime.yaml"
+    threads: 1
+    resources:
+        mem_mb=scale_by_attempt(1000),
+        runtime=scale_by_attempt(10),
+    script:
+        "../scripts/rextime/join_answers.py"
 
 
 rule ground_rextime_questions:

@@ -3,7 +3,7 @@
 from verified.runtime.job import job
 
 with job(snakemake, snakemake.params.threads) as log:
-    from verified.benchmark.rextime.answer import TASKS, engines_for, take_test
+    from verified.benchmark.rextime.answer import engines_for, take_test, tasks_for
     from verified.config import load
     from verified.io.jsonl import read_jsonl, write_json, write_jsonl
     from verified.lmm.session import Session
@@ -13,7 +13,8 @@ with job(snakemake, snakemake.params.threads) as log:
     generation = locate_models(settings.generation, snakemake.input.weights)
     videos = {row["video"]: row for row in read_jsonl(snakemake.input.videos)}
     questions, protocol = read_jsonl(snakemake.input.questions), snakemake.wildcards.protocol
-    with Session(generation, settings.seed, TASKS[protocol], engines_for(protocol, generation)) as session:
+    tasks, engines = tasks_for(protocol, questions), engines_for(protocol, generation, questions)
+    with Session(generation, settings.seed, tasks, engines) as session:
         submission, failures = take_test(questions, videos, protocol, settings.rextime.frames, session)
         counts = {"questions": len(submission), "by_nothing": len(failures), "calls": session.outcome_counts()}
         counts |= {"unanswered": session.settle(), "asked_in": snakemake.params.asked_in}

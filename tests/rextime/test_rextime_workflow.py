@@ -2,11 +2,19 @@
 
 import csv
 import json
+import os
 
 import pytest
+import yaml
+from loopback import completion, endpoint, prompt_of
+from media import counted, write_video
+from refusals import refused
 from running import snakemake
 
+from verified.__main__ import main
+from verified.config import load
 from verified.io.jsonl import read_json, read_jsonl, write_json, write_jsonl
+from verified.planning.quote import quote
 
 COLOURS = ("red", "blue", "pink", "green", "white")
 VERBS = ("bounces", "grows", "moves to the left", "vanishes", "circles around", "shrinks", "moves up")
@@ -69,6 +77,88 @@ def test_tables_from_a_file_of_captions(tmp_path):
     planned = snakemake(tmp_path, "-n", "--quiet", "rules", "--", "results/tables", config=tmp_path / "across.yaml")
     assert "tabulate_rextime" in planned.stdout and "write_rextime_questions" not in planned.stdout
     assert (suite / "annotations/val.jsonl").read_bytes() == before
+
+
+OWN_MODEL = """
+name: asked
+shards: 2
+rextime:
+  released:
+    val: {questions: val.jsonl, videos: clips}
+    spans: {questions: spans.jsonl, videos: clips}
+    test: {questions: test.jsonl, videos: clips, scored: false}
+  models: [video_lmm]
+  frames: 4
+generation:
+  video_lmm: {engine: openai, model: own, base_url: "URL", api_key_variable: OWN_KEY}
+"""
+OPTIONS = {"options": ["it grows", "it stays", "it falls", "it turns"]}
+
+
+@pytest.mark.slow
+def test_a_users_model_answers_given_questions_is_scored_and_asked_nothing_twice(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "clips").mkdir()
+    for name in ("a", "b"):
+        write_video(tmp_path / "clips" / f"{name}.mp4", counted(16), 8)
+
+    def questions(file, **more):
+        rows = [
+            {"qid": n, "query": f"What is {n}?", "duration": 2.0, "vid": vid, **more} for n, vid in enumerate("aabc")
+        ]
+        write_jsonl(tmp_path / file, rows)
+
+    truth = {"relevant_windows": [[0.5, 1.5]]}
+    questions("val.jsonl", **truth, **OPTIONS, ans="B")
+    questions("spans.jsonl", **truth)
+    questions("test.jsonl", **OPTIONS)
+
+    def answer(number, body):
+        with_options = "it grows" in prompt_of(body)
+        return completion(
+            '{"relevant_span": [0.5, 1.5], "answer": "B"}' if with_options else "From 0.5 to 1.5 seconds."
+        )
+
+    with endpoint(answer) as served:
+        config = tmp_path / "asked.yaml"
+        config.write_text(OWN_MODEL.replace("URL", served.url))
+        environment = os.environ | {"OWN_KEY": "none"}
+        quoted = {row["task"]: row["calls"] for row in quote(load(yaml.safe_load(config.read_text())))}
+        run = snakemake(tmp_path, "--cores", "1", "results/tables", config=config, env=environment)
+        assert run.returncode == 0, run.stdout[-3000:]
+        asked = len(served.bodies)
+        assert asked == sum(quoted.values()) == 6  # the same questions of val and test are asked once
+        run = snakemake(tmp_path, "--cores", "1", "--forcerun", "answer_released_questions", "--", "results/tables",
+                        config=config, env=environment)  # fmt: skip
+        assert run.returncode == 0 and len(served.bodies) == asked
+    given = tmp_path / "results/asked/rextime/released"
+    assert {path.name for path in given.glob("*/*.jsonl")} == {"answer_with_span.jsonl"}
+    answers = [row for name in ("val", "test") for row in read_jsonl(given / name / "answer_with_span.jsonl")]
+    assert [row["ans"] for row in answers] == ["B", "B", "B", None] * 2
+    assert [str(row["qid"]) for row in answers] == list("0123") * 2
+    systems = read_json(tmp_path / "results/asked/rextime/results.json")
+    assert systems.keys() == {"val", "spans"}
+    for name, mode in (("val", "both"), ("spans", "grounding")):
+        own = next(value for key, value in systems[name]["systems"].items() if key.startswith("own"))
+        assert own["mode"] == mode and own["result"]["brief"]["MR-full-mIoU"] == 75
+        assert own["notes"] == ["1 of 4 questions are answered by nothing"]
+    assert main(["evaluate", str(tmp_path / "val.jsonl"), str(given / "val" / "answer_with_span.jsonl")]) == 0
+
+
+@pytest.mark.parametrize(
+    "suite",
+    [
+        {"released": {"val": "val.jsonl"}, "models": ["video_lmm"]},
+        {"released": {"val": {"questions": "val.jsonl", "scored": False}}},
+        {
+            "released": {"val": {"questions": "val.jsonl", "videos": "clips", "scored": False}},
+            "protocols": ["score_with_true_span"],
+        },
+    ],
+)
+def test_a_test_that_nobody_could_take_is_refused(suite):
+    with refused("rextime"):
+        load({"name": "asked", "rextime": suite})
 
 
 def test_a_source_that_cannot_be_is_named_before_anything_runs(tmp_path):

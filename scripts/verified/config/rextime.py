@@ -94,13 +94,30 @@ class Submission(Section):
     """What its rows hold: windows and letters, windows, or letters."""
 
 
+class ReleasedQuestions(Section):
+    """A file of questions in the released form, and the videos that a video LMM is shown to answer them."""
+
+    questions: str
+    """JSON Lines: qid, query, duration, vid, and where they are known relevant_windows, ans and options (four)."""
+    videos: str | None = None
+    """Folder of their videos, named by video id; null: nobody is asked here, submissions are scored."""
+    scored: bool = True
+    """Whether the file holds windows; false: answers are written for a leaderboard, and nothing is scored."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def file_alone(cls, value: Any) -> Any:
+        return {"questions": value} if isinstance(value, str) else value
+
+
 class Rextime(Section):
     """The ReXTime suite; built only where `sources` or `released` names something."""
 
     sources: dict[str, RextimeSource] = Field(default={})
     """Sources that questions are written from, by name (lower-case letters, digits and hyphens)."""
-    released: dict[str, str] = Field(default={})
-    """Given files of questions in the released form, by name: baselines and `submissions` are scored on them."""
+    released: dict[str, ReleasedQuestions] = Field(default={})
+    """Given questions in the released form, by name, or their file alone: baselines and `submissions` are scored on
+    them, and the video LMM answers them where they have `videos`."""
     submissions: dict[str, Submission] = Field(default={})
     """Submissions to set beside the others in the table of models, by the name that it shows."""
     captions: CaptionFilters = CaptionFilters()
@@ -133,7 +150,21 @@ class Rextime(Section):
         if both := sorted(splits & self.released.keys()):
             raise ValueError(f"released: {both[0]!r} is a split of the sources already; choose another name")
         for name, submission in self.submissions.items():
+            if submission.questions in self.released and not self.released[submission.questions].scored:
+                raise ValueError(f"submissions.{name}: {submission.questions!r} is not scored")
             if submission.questions not in splits | self.released.keys():
                 known = ", ".join(sorted(splits | self.released.keys())) or "none"
                 raise ValueError(f"submissions.{name}: unknown questions {submission.questions!r}; known: {known}")
+        return self
+
+    @model_validator(mode="after")
+    def somebody_is_asked(self):
+        watched = [name for name, given in self.released.items() if given.videos]
+        if self.released and not self.sources and "video_lmm" in self.models and not watched:
+            raise ValueError("models: video_lmm has no questions; name the folder of videos in released.NAME.videos")
+        for name, given in self.released.items():
+            if not given.scored and "score_with_true_span" in self.protocols:
+                raise ValueError(f"protocols: score_with_true_span needs true spans, and {name!r} is not scored")
+            if not given.scored and not given.videos:
+                raise ValueError(f"released.{name}: neither scored nor answered; name its `videos`")
         return self

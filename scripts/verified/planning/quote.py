@@ -214,7 +214,7 @@ def quote(config: Config) -> list[dict]:
         for name, dataset in config.datasets.items():
             if dataset.source.annotated_here:
                 rows += _count_dataset(name, dataset, config, generation, seen)
-        if config.rextime.sources:
+        if config.rextime.sources or config.rextime.released:
             from verified.benchmark.rextime.quote import tasks_of, walk_of
 
             suite = _count_calls("rextime", tasks_of(config.rextime), config, generation, seen, walk_of(config))

@@ -19,6 +19,7 @@ from verified.lmm.outcome import Outcome
 from verified.lmm.prompts import quote
 from verified.lmm.request import Engine
 from verified.lmm.session import Session
+from verified.lmm.tasks import Task
 from verified.lmm.tasks.rextime import ANSWER_WITH_SPAN, LOCATE, SCORING, span_of
 
 TASKS = {
@@ -26,9 +27,19 @@ TASKS = {
     "locate_then_score": (LOCATE, SCORING),
     "score_with_true_span": (LOCATE, SCORING),
 }
-"""Tasks of each protocol."""
+"""Tasks of each protocol, where questions have options."""
 NOT_PARSED = (0.0, 0.0)
 """The span of an answer that has none: it overlaps with nothing."""
+
+
+def tasks_for(protocol: str, questions: Iterable[Mapping]) -> tuple[Task, ...]:
+    """What a protocol asks of these questions: where nobody knows their options, when the answer is shown."""
+    return (LOCATE,) if without_options(questions) else TASKS[protocol]
+
+
+def without_options(questions: Iterable[Mapping]) -> bool:
+    """Whether the questions came without options (None), not whether they were to have none (an empty list)."""
+    return any(row["options"] is None for row in questions)
 
 
 def take_test(
@@ -36,41 +47,45 @@ def take_test(
 ) -> tuple[list[dict], list[dict]]:
     """(rows of a submission, one for each question with options; questions without an answer, with the reason).
 
-    A question whose video cannot be used is answered by nothing, and so are answers that cannot be read: [0, 0] and no
-    letter count as wrong.
+    Of questions that came without options, the rows hold spans alone. A question whose video cannot be used is answered
+    by nothing, and so are answers that cannot be read: [0, 0] and no letter count as wrong.
     """
-    tested = sorted((row for row in questions if row["options"]), key=lambda row: (row["vid"], row["qid"]))
+    spans_alone = without_options(questions)
+    tested = [row for row in questions if row["options"] or spans_alone]
+    tested.sort(key=lambda row: (row["vid"], row["qid"]))
     shown = [{"item": row["qid"], "video": row["vid"]} for row in tested if row["vid"] in videos]
     rows = {row["qid"]: row for row in tested}
     failures = [{"qid": row["qid"], "reason": "video-not-usable"} for row in tested if row["vid"] not in videos]
-    slots = [_slots(rows[item["item"]], protocol, frames) for item in shown]
-    task = TASKS[protocol][0]
+    task = tasks_for(protocol, questions)[0]
+    slots = [_slots(rows[item["item"]], task, frames) for item in shown]
     calls = whole_video_calls(task, shown, slots, videos, session, frames)
     answered = dict(zip((item["item"] for item in shown), session.ask(task, calls, len(calls))))
     spans = {qid: _span(outcome) for qid, outcome in answered.items()}
-    if protocol == "answer_with_span":
+    if spans_alone:
+        letters = {}
+    elif protocol == "answer_with_span":
         letters = {qid: outcome.parsed.sections.get("answer") for qid, outcome in answered.items()}
     else:
         truth = protocol == "score_with_true_span"
         used = {qid: tuple(rows[qid]["relevant_windows"][0]) if truth else spans[qid] for qid in answered}
         letters = score_options([rows[qid] for qid in answered], used, videos, frames, session)
     for qid, outcome in answered.items():
-        if spans[qid] is None or letters.get(qid) is None:
+        if spans[qid] is None or (letters.get(qid) is None and not spans_alone):
             failures.append({"qid": qid, "reason": f"{outcome.status}-{outcome.reason or 'no-letter'}"})
     submission = [
         {
             "qid": row["qid"],
             "pred_relevant_windows": [list(spans.get(row["qid"]) or NOT_PARSED)],
-            "ans": letters.get(row["qid"]),
+            **({} if spans_alone else {"ans": letters.get(row["qid"])}),
         }
         for row in tested
     ]
     return submission, failures
 
 
-def _slots(row: Mapping, protocol: str, frames: int) -> dict[str, str]:
+def _slots(row: Mapping, task: Task, frames: int) -> dict[str, str]:
     slots = {"question": row["query"], "duration": f"{row['duration']:g}", "frame_number": str(frames)}
-    if protocol == "answer_with_span":
+    if task is ANSWER_WITH_SPAN:
         slots["options"] = "\n".join(f"{letter}. {quote(text)}" for letter, text in zip(LETTERS, row["options"]))
     return slots
 
@@ -109,9 +124,9 @@ def score_options(
     return {row["qid"]: best.get(row["qid"]) for row in questions}
 
 
-def engines_for(protocol: str, generation: Generation) -> dict[str, Engine]:
+def engines_for(protocol: str, generation: Generation, questions: Iterable[Mapping] = ()) -> dict[str, Engine]:
     """What takes the place of the configured engine where a protocol scores; nothing where it does not."""
-    if SCORING not in TASKS[protocol]:
+    if SCORING not in tasks_for(protocol, questions):
         return {}
     if generation.video_lmm.structured:
         raise InputError(

@@ -57,6 +57,20 @@ def protocols(settings: Config) -> list[str]:
     return list(settings.rextime.protocols) if "video_lmm" in settings.rextime.models else []
 
 
+def answered(settings: Config) -> list[str]:
+    """Names of the given questions that the video LMM is asked."""
+    return [name for name, given in settings.rextime.released.items() if given.videos and protocols(settings)]
+
+
+def answer_files(settings: Config) -> list[str]:
+    """The video LMM's answers to given questions, in the form of a submission."""
+    return [
+        f"{folder(settings)}/released/{name}/{protocol}.jsonl"
+        for name in answered(settings)
+        for protocol in protocols(settings)
+    ]
+
+
 def grounders(settings: Config) -> list[tuple[str, str, str]]:
     """(data set, retrieval model, captions that it is trained on) of the grounders; fine captions, if it can be."""
     if "retrieval" not in settings.rextime.models:
@@ -74,8 +88,14 @@ def systems(settings: Config) -> dict[str, dict]:
 
     lmm, submissions = settings.generation.video_lmm, {}
     for protocol in protocols(settings):
-        files = [f"{folder(settings)}/answers/{protocol}/{shard}.jsonl" for shard in shard_names(settings.shards)]
-        submissions[f"{lmm.model}, {protocol.replace('_', ' ')}"] = {"mode": "both", "files": files}
+        shown = f"{lmm.model}, {protocol.replace('_', ' ')}"
+        if settings.rextime.sources:
+            files = [f"{folder(settings)}/answers/{protocol}/{shard}.jsonl" for shard in shard_names(settings.shards)]
+            submissions[shown] = {"mode": "both", "files": files}
+        for name in answered(settings):
+            if settings.rextime.released[name].scored:
+                file = f"{folder(settings)}/released/{name}/{protocol}.jsonl"
+                submissions[f"{shown} ({name})"] = {"mode": "first-row", "files": [file], "questions": name}
     for (_, model, captions), file in zip(grounders(settings), grounding_files(settings)):
         name = f"{model}, trained on {captions}"
         submissions.setdefault(name, {"mode": "grounding", "files": []})["files"].append(file)
@@ -87,7 +107,12 @@ def systems(settings: Config) -> dict[str, dict]:
 def question_files_by_name(settings: Config) -> dict[str, str]:
     """Files of the questions that systems are scored on, by name: the suite's own splits and the given ones."""
     suite_files = {split: f"{folder(settings)}/annotations/{split}.jsonl" for split in tested_splits(settings.rextime)}
-    return suite_files | settings.rextime.released
+    return suite_files | given_files(settings)
+
+
+def given_files(settings: Config) -> dict[str, str]:
+    """Files of given questions that are scored, by name."""
+    return {name: given.questions for name, given in settings.rextime.released.items() if given.scored}
 
 
 def grounding_files(settings: Config) -> list[str]:
@@ -159,7 +184,10 @@ def supplied_paths(settings: Config) -> list[tuple[str, str, bool]]:
             named.append((f"rextime.sources.{name}.annotations", source.annotations, False))
         if source.videos:
             named.append((f"rextime.sources.{name}.videos", source.videos, True))
-    named += [(f"rextime.released.{name}", path, False) for name, path in suite.released.items()]
+    for name, given in suite.released.items():
+        named.append((f"rextime.released.{name}", given.questions, False))
+        if given.videos:
+            named.append((f"rextime.released.{name}.videos", given.videos, True))
     return named + [
         (f"rextime.submissions.{name}.file", submission.file, False) for name, submission in suite.submissions.items()
     ]

@@ -3,7 +3,9 @@
 from collections.abc import Iterable, Mapping
 
 from verified.benchmark.rextime.filters import CaptionedVideo, Query, count, filter_captions, filter_queries
+from verified.benchmark.rextime.rows import Question
 from verified.benchmark.rextime.sources import captions_of_corpus, queries_of_corpus, read_captions, read_queries
+from verified.benchmark.submissions import list_some
 from verified.config.rextime import Rextime, RextimeSource
 from verified.corpus.video_folder import VideoFolder
 from verified.errors import InputError
@@ -89,13 +91,44 @@ def find_videos(items: list[dict], suite: Rextime, corpora: Mapping[str, str]) -
             known = {row["video"]: row for row in read_jsonl(f"{corpora[source.dataset]}/videos.jsonl")}
             rows |= {video: known[video] for video in wanted}
         elif source.videos:
-            paths = VideoFolder(source.videos).paths
-            for video in wanted:
-                if video not in paths:
-                    missing[video] = {"video": video, "reason": "not-in-folder", "folder": source.videos}
-                    continue
-                try:
-                    rows[video] = {"video": video, "path": str(paths[video]), **probe(paths[video])}
-                except VideoError as error:
-                    missing[video] = {"video": video, "reason": error.reason, "detail": error.detail}
+            found, absent = probe_videos(wanted, source.videos)
+            rows |= {row["video"]: row for row in found}
+            missing |= {row["video"]: row for row in absent}
     return [rows[video] for video in sorted(rows)], [missing[video] for video in sorted(missing.keys() - rows.keys())]
+
+
+def probe_videos(wanted: Iterable[str], folder: str) -> tuple[list[dict], list[dict]]:
+    """(rows of these videos of a folder in the form of videos.jsonl, those that cannot be used with `reason`)."""
+    paths, rows, missing = VideoFolder(folder).paths, [], []
+    for video in sorted(wanted):
+        if video not in paths:
+            missing.append({"video": video, "reason": "not-in-folder", "folder": folder})
+            continue
+        try:
+            rows.append({"video": video, "path": str(paths[video]), **probe(paths[video])})
+        except VideoError as error:
+            missing.append({"video": video, "reason": error.reason, "detail": error.detail})
+    return rows, missing
+
+
+def asked_rows(questions: Iterable[Question]) -> list[dict]:
+    """Given questions in the form of the suite's own; ``options`` None where the file has none.
+
+    Raises InputError where some have options and others do not.
+    """
+    rows = [
+        {
+            "qid": question.qid,
+            "query": question.query,
+            "vid": question.video,
+            "duration": question.duration,
+            "relevant_windows": [list(window) for window in question.windows],
+            "options": list(question.options) if question.options else None,
+        }
+        for question in questions
+    ]
+    lacking = [row["qid"] for row in rows if row["options"] is None]
+    if 0 < len(lacking) < len(rows):
+        message = f"{len(lacking)} of {len(rows)} questions have no options, for instance {list_some(lacking)}"
+        raise InputError(message, remedy="give all of them options, or split the file")
+    return rows

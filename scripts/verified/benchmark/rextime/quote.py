@@ -10,21 +10,25 @@ from pathlib import Path
 from verified.benchmark.rextime import paths
 from verified.benchmark.rextime.answer import TASKS, take_test
 from verified.benchmark.rextime.generate import write_questions
-from verified.benchmark.rextime.prepare import read_sources
+from verified.benchmark.rextime.prepare import asked_rows, read_sources
+from verified.benchmark.rextime.rows import read_questions
 from verified.config import Config
 from verified.config.rextime import Rextime
+from verified.corpus.video_folder import VideoFolder
 from verified.errors import InputError
 from verified.io.jsonl import read_jsonl
 from verified.lmm.session import Session
 from verified.lmm.tasks import Task
-from verified.lmm.tasks.rextime import GENERATION
+from verified.lmm.tasks.rextime import GENERATION, LOCATE
 from verified.runtime.shards import rows_of_shard, shard_names
 
 
 def tasks_of(suite: Rextime) -> tuple[Task, ...]:
     """Tasks of the suite with the configured protocols, each once."""
     protocols = suite.protocols if "video_lmm" in suite.models else ()
-    return tuple(dict.fromkeys((*GENERATION, *(task for protocol in protocols for task in TASKS[protocol]))))
+    written = GENERATION if suite.sources else ()
+    given = (LOCATE,) if protocols and any(one.videos for one in suite.released.values()) else ()
+    return tuple(dict.fromkeys((*written, *(task for protocol in protocols for task in TASKS[protocol]), *given)))
 
 
 def walk_of(config: Config) -> Callable[[Session], None]:
@@ -32,15 +36,34 @@ def walk_of(config: Config) -> Callable[[Session], None]:
 
     def walk(session: Session) -> None:
         suite = config.rextime
-        items = _items(config)
-        for shard in shard_names(config.shards):
+        items = _items(config) if suite.sources else []
+        for shard in shard_names(config.shards) if items else ():
             shard_items = rows_of_shard(items, shard, config.shards)
             videos = _videos(config, shard, shard_items)
             questions, _ = write_questions(shard_items, videos, session, suite)
             for protocol in paths.protocols(config):
                 take_test(questions, videos, protocol, suite.frames, session)
+        for name in paths.answered(config):
+            given = suite.released[name]
+            questions = asked_rows(read_questions(given.questions, given.scored))
+            videos = _given_videos(config, name, questions)
+            for protocol in paths.protocols(config):
+                take_test(questions, videos, protocol, suite.frames, session)
 
     return walk
+
+
+def _given_videos(config: Config, name: str, questions: list[dict]) -> dict[str, dict]:
+    """The videos of given questions as they were described, or, before that, one for each that lies in the folder."""
+    built = [Path(paths.folder(config), "released", name, "videos", f"{s}.jsonl") for s in shard_names(config.shards)]
+    if all(path.is_file() for path in built):
+        return {row["video"]: row for path in built for row in read_jsonl(path)}
+    there = VideoFolder(str(config.rextime.released[name].videos)).paths
+    return {
+        row["vid"]: {"video": row["vid"], "duration": row["duration"], "sha256": f"unknown: {row['vid']}"}
+        for row in questions
+        if row["vid"] in there
+    }
 
 
 def _items(config: Config) -> list[dict]:

@@ -9,6 +9,8 @@ from verified.benchmark.rextime.rows import Mode, Prediction, Question, read_sub
 
 WHOLE_VIDEO = "whole video, A"
 RANDOM = "random span and letter"
+NOT_ANSWERED = (0.0, 0.0)
+"""The window that stands for none: of an answer that could not be read, of a video that could not be shown."""
 
 
 def score_all(questions: list[Question], submissions: Mapping[str, "System"], seed: int) -> dict:
@@ -23,9 +25,10 @@ def score_all(questions: list[Question], submissions: Mapping[str, "System"], se
         WHOLE_VIDEO: System(mode, whole_video(questions)),
         RANDOM: System(mode, uniform_random(questions, seed)),
     }
+    everybody = baselines | dict(submissions)
     evaluations = {
         name: evaluate(questions, system.predictions, system.mode, partial=system.partial, source=name)
-        for name, system in (baselines | dict(submissions)).items()
+        for name, system in everybody.items()
     }
     systems = {}
     for name, evaluation in evaluations.items():
@@ -34,11 +37,16 @@ def score_all(questions: list[Question], submissions: Mapping[str, "System"], se
             "questions": len(evaluation.scores),
             "result": evaluation.result,
             "intervals": evaluation.intervals(),
-            "notes": list(evaluation.notes),
+            "notes": [*evaluation.notes, *_unanswered(everybody[name])],
         }
         if name != WHOLE_VIDEO and len(evaluation.scores) == len(questions):
             systems[name]["against_whole_video"] = compare(evaluation.scores, evaluations[WHOLE_VIDEO].scores)
     return {"questions": len(questions), "expected_random": expected_random(questions), "systems": systems}
+
+
+def _unanswered(system: "System") -> list[str]:
+    nothing = sum(prediction.window == NOT_ANSWERED for prediction in system.predictions.values())
+    return [f"{nothing} of {len(system.predictions)} questions are answered by nothing"] if nothing else []
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,10 +70,12 @@ def submissions_of(questions: list[Question], systems: Mapping[str, Mapping], na
         if system.get("questions", name) != name:
             continue
         predictions: dict[str, Prediction] = {}
+        mode = system["mode"]
         for file in system["files"]:
-            predictions |= read_submission(file, system["mode"], may_be_empty=True)[1]
+            mode, read = read_submission(file, system["mode"], may_be_empty=True)
+            predictions |= read
         if "questions" not in system:
             predictions = {qid: prediction for qid, prediction in predictions.items() if qid in asked}
         if predictions or "questions" in system:
-            submissions[system_name] = System(system["mode"], predictions, partial="questions" not in system)
+            submissions[system_name] = System(mode, predictions, partial="questions" not in system)
     return submissions

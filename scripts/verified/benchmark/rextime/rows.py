@@ -1,7 +1,8 @@
 """Questions and submissions in the released JSON Lines forms of ReXTime, checked row by row.
 
-A question: ``qid, query, duration (s), vid, relevant_windows [[start, end], ...] (s), ans (A to D)``. A row of a
-submission: ``qid, pred_relevant_windows [[start, end, (score)], ...], ans``; of the windows only the first counts.
+A question: ``qid, query, duration (s), vid, relevant_windows [[start, end], ...] (s), ans (A to D)``; ``question`` and
+``span``, as in the authors' demo, stand for ``query`` and its one window. A row of a submission: ``qid,
+pred_relevant_windows [[start, end, (score)], ...], ans``; of the windows only the first counts.
 """
 
 import dataclasses
@@ -23,7 +24,8 @@ Mode = Literal["both", "grounding", "vqa"]
 
 @dataclasses.dataclass(frozen=True)
 class Question:
-    """One question with its truth; `windows` in seconds, `answer` None where the file has no letters."""
+    """One question with its truth: `windows` in seconds, none where they are not known; `answer` and `options`, the
+    texts that a system chooses from, None where the file has none."""
 
     qid: str
     query: str
@@ -31,6 +33,7 @@ class Question:
     duration: float
     windows: tuple[tuple[float, float], ...]
     answer: str | None = None
+    options: tuple[str, ...] | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,27 +44,41 @@ class Prediction:
     answer: str | None
 
 
-def read_questions(path: str | os.PathLike) -> list[Question]:
+def read_questions(path: str | os.PathLike, scored: bool = True) -> list[Question]:
     """All questions of a file in the released form, in its order; further keys are left alone.
 
-    Raises InputError for a row without its keys, a window that is none, and an id that two rows share.
+    scored: whether each needs its windows. Raises InputError for a row without its keys, a window that is none, options
+    that are not four texts, and an id that two rows share.
     """
     questions: dict[str, Question] = {}
-    for number, qid, row in rows_by_id(path, "qid", ("query", "duration", "vid", "relevant_windows")):
-        problem = _question_problem(row)
+    for number, qid, given in rows_by_id(path, "qid", ("duration", "vid")):
+        row = _released_row(given)
+        missing = [key for key in ("query", *(("relevant_windows",) if scored else ())) if key not in row]
+        problem = f"missing key {', '.join(map(repr, missing))}" if missing else _question_problem(row)
         if problem:
             raise InputError(problem, file=path, row=number, remedy="correct the row, or leave it out")
+        options = row.get("options")
         questions[qid] = Question(
             qid,
             row["query"],
             row["vid"],
             float(row["duration"]),
-            tuple((float(start), float(end)) for start, end in row["relevant_windows"]),
+            tuple((float(start), float(end)) for start, end in row.get("relevant_windows") or ()),
             row.get("ans"),
+            tuple(options) if options else None,
         )
     if not questions:
         raise InputError("the file holds no questions", file=path)
     return list(questions.values())
+
+
+def _released_row(row: dict) -> dict:
+    """A row with the names of the released form, where it has those of the authors' demo."""
+    renamed = {"question": "query", "span": "relevant_windows"}
+    row = {renamed.get(key, key) if renamed.get(key) not in row else key: value for key, value in row.items()}
+    if is_span(row.get("relevant_windows")):
+        row["relevant_windows"] = [row["relevant_windows"]]
+    return row
 
 
 def _question_problem(row: dict) -> str | None:
@@ -70,11 +87,15 @@ def _question_problem(row: dict) -> str | None:
             return f"{key!r} must be a text that is not empty, found {row[key]!r:.80}"
     if not finite(row["duration"]) or row["duration"] <= 0:
         return f"'duration' must be a positive number of seconds, found {row['duration']!r:.80}"
-    windows = row["relevant_windows"]
-    if not isinstance(windows, list) or not windows or not all(map(is_span, windows)):
+    windows = row.get("relevant_windows")
+    if "relevant_windows" in row and (not isinstance(windows, list) or not windows or not all(map(is_span, windows))):
         return f"'relevant_windows' must be a list of [start, end] in seconds, found {windows!r:.80}"
     if row.get("ans") is not None and row["ans"] not in LETTERS:
         return f"'ans' must be one of {', '.join(LETTERS)}, found {row['ans']!r:.80}"
+    options = row.get("options")
+    texts = isinstance(options, list) and all(isinstance(text, str) and text.strip() for text in options)
+    if options and (not texts or len(options) != len(LETTERS)):
+        return f"'options' must be {len(LETTERS)} texts, found {options!r:.80}"
     return None
 
 

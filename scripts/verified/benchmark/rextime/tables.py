@@ -89,6 +89,12 @@ def results_table(results: Mapping[str, dict], published: Published) -> Table:
         "On the released validation questions, whole video and always A reach 37.25 mIoU, more than any published "
         "model on the test set: mean IoU alone says little.",
         "Rows of this run and published rows are not about the same questions.",
+        *(
+            f"{split}, {name}: {note.rstrip('.')}."
+            for split, measures in results.items()
+            for name, system in measures["systems"].items()
+            for note in system.get("notes", ())
+        ),
     )
     return Table("rextime-models", "who takes the test", header, rows, notes)
 

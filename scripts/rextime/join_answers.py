@@ -1,0 +1,11 @@
+"""Answers to given questions in one file, as evaluators and leaderboards take it (see rules/rextime_models.smk)."""
+
+from verified.runtime.job import job
+
+with job(snakemake) as log:
+    from verified.io.jsonl import read_jsonl, write_jsonl
+
+    answers = {row["qid"]: row for path in snakemake.input.shards for row in read_jsonl(path)}
+    order = [str(row["qid"]) for row in read_jsonl(snakemake.input.questions)]
+    write_jsonl(snakemake.output.submission, (answers[qid] for qid in order))
+    log.info("%d answers", len(order))
