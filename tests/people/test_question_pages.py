@@ -1,6 +1,7 @@
 """Questions that people annotate: items in, answers aggregated, the three pages clicked through in a browser."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -195,7 +196,10 @@ def test_spans_of_questions_are_marked_and_people_are_scored(questions, videos, 
                 chromium.run("document.getElementById('next').click()")
         export = finish(chromium)
     assert imported(export, tmp_path / "human", tmp_path / "scores") == 0
-    scores = json.loads((tmp_path / "scores/summary.json").read_text())["performance"]["annotator 1"]
+    assert "q/1" not in Path(page).read_text()  # ids of the suite end with kind and direction
+    performance = json.loads((tmp_path / "scores/summary.json").read_text())["performance"]
+    scores = performance["annotator 1"]
+    assert performance["mean of 1"] == scores
     assert scores["questions"] == 3 and scores["VQA"] == pytest.approx(2 / 3) and scores["MR-full-R1@0.5"] == 100
 
 

@@ -3,6 +3,7 @@
 import argparse
 import contextlib
 import json
+import statistics
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -246,4 +247,8 @@ def _performance(submissions: dict[int, list[dict]], key: dict, folder: Path) ->
         if asked:
             brief = official_result(score(asked, predictions, "both"))["brief"]
             measured[f"annotator {annotator}"] = {"questions": len(asked), **brief}
+    if measured:
+        names = next(iter(measured.values())).keys()
+        means = {name: statistics.fmean(row[name] for row in measured.values()) for name in names}
+        measured[f"mean of {len(measured)}"] = means | {"questions": sum(row["questions"] for row in measured.values())}
     return measured

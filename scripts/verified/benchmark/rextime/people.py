@@ -2,7 +2,7 @@
 
 Three tools: `verify` (is the pair sound; when is the answer shown), `question-span` (when is the question's event
 shown) and `human` (options and a span, for human performance). The pages hold what an annotator may see and nothing
-else: no span in `verify`, no right letter in `human`.
+else: no span in `verify`, no right letter in `human`, nor an id there, which says kind and direction of a question.
 """
 
 import csv
@@ -22,7 +22,7 @@ Tool = Literal["verify", "question-span", "human"]
 SHOWN = {
     "verify": ("qid", "query", "answer", "video", "duration", "kind"),
     "question-span": ("qid", "query", "answer", "video", "duration", "kind", "window"),
-    "human": ("qid", "query", "video", "duration", "options"),
+    "human": ("query", "video", "duration", "options"),
 }
 """What each tool shows of an item."""
 NEEDED = {"verify": ("answer",), "question-span": ("answer", "window"), "human": ("options",)}
