@@ -90,7 +90,7 @@ def imported(answers, pages, folder, *options):
 
 def test_pages_hold_what_an_annotator_may_see_and_nothing_else(questions, videos, tmp_path, capsys):
     page, task = make_pages("human", questions, videos, tmp_path / "human")
-    assert set(task["items"][0]) == {"item", "clip", "qid", "query", "video", "duration", "options"}
+    assert set(task["items"][0]) == {"item", "clip", "query", "video", "duration", "options"}
     assert page.read_text().count("data:video/mp4") == 2  # a video of two questions is embedded once
     _, task = make_pages("verify", questions, videos, tmp_path / "verify")
     assert "window" not in task["items"][0] and "ans" not in task["items"][0]
