@@ -3,11 +3,13 @@
 The index has its own tests in tests/search/test_index_kills.py, jobs of a run in tests/workflow/test_kills.py.
 """
 
+import base64
 import contextlib
 import json
 import shutil
 
 import pytest
+import torch
 import yaml
 from export.test_export_forms import ABOUT, ROWS, SPLITS
 from kill_points import finished_by_repeating
@@ -15,14 +17,19 @@ from ledger_rows import put_all, row_of
 from loopback_hub import serving
 from people.test_review import MOMENTS, SCORES, decision
 from running import PROJECT
+from script_run import script_run
 from small_index import random_videos, write_corpus
+from vcmr_golden import Golden
 from whole_files import board_files, evaluate_files, longform_files, rextime_files, study_files
 
 from verified.__main__ import main
+from verified.benchmark.vcmr import importing
 from verified.export.collection import collect
 from verified.export.forms import FORMS, write_form
 from verified.io.jsonl import write_jsonl
 from verified.lmm.ledger import Ledger
+from verified.runtime.rebuilding import marked_files
+from verified.runtime.seals import seal, seal_of
 from verified.search.update import update
 
 pytestmark = pytest.mark.slow
@@ -122,40 +129,91 @@ def test_an_export_of_an_index(start, place, record_property):
     assert kills > 3
 
 
-class Script(dict):
-    """What Snakemake puts into a script under the name `snakemake`: values by key and by attribute."""
-
-    def __getattr__(self, name):
-        if name in self:
-            return self[name]
-        raise AttributeError(name)
-
-    def __iter__(self):
-        return iter([path for value in self.values() for path in (value if isinstance(value, list) else [value])])
-
-
 def test_an_import_of_reviews(start, place, record_property):
     """Decisions come back through a rule: its script runs as Snakemake runs it, seals and all."""
     write_jsonl(start / "moments.jsonl", MOMENTS)
     write_jsonl(start / "scores.jsonl", SCORES)
     rows = [decision(1, "accept"), decision(2, "reject", reason="wrong"), decision(3, "accept", "bob")]
     write_jsonl(start / "a.jsonl", [{key: row[key] for key in row if key not in ("file", "row")} for row in rows])
-    script = PROJECT / "scripts" / "review" / "adjudicate.py"
-    code = compile(script.read_text(encoding="utf-8"), str(script), "exec")
     out = "results/kitchen/annotations/review"
-    snakemake = Script(
-        input=Script(review=["a.jsonl"], moments="moments.jsonl", scores=["scores.jsonl"]),
-        output=Script(outcomes=f"{out}/settled.json", tables=f"{out}/tables.json"),
-        params=Script(datasets=["kitchen"], lint={}, title="Kitchen"),
-        wildcards=Script(dataset="kitchen"),
-        log=[],
-        rule="adjudicate_review",
-        resources=Script(gpu=0),
-        threads=1,
+    run = script_run(
+        "review/adjudicate.py",
+        "adjudicate_review",
+        input={"review": ["a.jsonl"], "moments": "moments.jsonl", "scores": ["scores.jsonl"]},
+        output={"outcomes": f"{out}/settled.json", "tables": f"{out}/tables.json"},
+        params={"datasets": ["kitchen"], "lint": {}, "title": "Kitchen"},
+        wildcards={"dataset": "kitchen"},
     )
-    kills = finished_by_repeating(start, place, lambda: exec(code, {"snakemake": snakemake}))
+    kills = finished_by_repeating(start, place, run)
     record_property("faults", kills)
     assert kills > 3 and json.loads((place / out / "settled.json").read_text())["outcomes"]
+
+
+def test_an_imported_checkpoint(start, place, monkeypatch, record_property):
+    """Over an earlier one, below results/, where it has a seal."""
+    torch.save({"model": Golden("xml").weights}, start / "xml.pth")
+    tensors = importing.read_tensors(start / "xml.pth")  # by a process of its own, in a folder of its own
+    monkeypatch.setattr(importing, "read_tensors", lambda source: tensors)
+    earlier = start / "results" / "own" / "checkpoint.safetensors"
+    earlier.parent.mkdir(parents=True)
+    earlier.write_bytes(b"earlier")
+    seal(earlier)
+    command = "import xml xml.pth --output results/own/checkpoint.safetensors --option heads=4"
+    kills = finished_by_repeating(start, place, given(*command.split(), ends=(0,)))
+    record_property("faults", kills)
+    assert kills > 3
+
+
+def test_a_first_configuration(start, place, record_property):
+    (start / "videos").mkdir()
+    # Where a killed one had all but ended, its file is there, and whole: the repeat says so, and leaves it.
+    command = "init kitchen --no-moments --model some-model --url http://127.0.0.1:8000/v1"
+    kills = finished_by_repeating(start, place, given(*command.split(), ends=(0, 2)))
+    record_property("faults", kills)
+    assert kills > 1 and (place / "kitchen.yaml").is_file()
+
+
+def test_searches_of_a_page(start, place, record_property):
+    files, settings = write_corpus(start / "corpus", random_videos(4, longest=5))
+    update(start / "index", files, settings)
+    asked = '<!-- output of: verified search "a red thing" --index index --top 2 -->\n'
+    (start / "page.md").write_text(f"# Searches\n\n{asked}```text\nearlier\n```\n\n{asked}")
+    kills = finished_by_repeating(start, place, given("search", "--refresh", "page.md"))
+    record_property("faults", kills)
+    assert kills > 1 and (place / "page.md").read_text().count("found by") == 2
+
+
+def test_a_healing(start, place, monkeypatch, record_property):
+    """Of everything that is found: damaged, gone, without a seal; a folder, shared and temporary files among them."""
+    home, notes = start / "results" / "small", start / ".snakemake" / "metadata"
+    notes.mkdir(parents=True)
+    names = (
+        "small/a.jsonl",
+        "small/b.jsonl",
+        "small/tables",
+        "small/clips.npy",
+        "small/gone.jsonl",
+        "statistics/s.npy",
+    )
+    for folder in (home / "tables", start / "results" / "statistics"):
+        folder.mkdir(parents=True)
+    for name in ("one.csv", "two.csv"):
+        (home / "tables" / name).write_text("a\n")
+    monkeypatch.chdir(start)
+    for name in (f"results/{name}" for name in names):
+        if not (start / name).is_dir():
+            (start / name).write_text("{}\n")
+        seal(name, temporary=name.endswith("clips.npy"))
+        (notes / base64.urlsafe_b64encode(name.encode()).decode()).touch()
+    for path in (home / "a.jsonl", home / "tables" / "one.csv", home / "clips.npy", start / "results" / names[-1]):
+        path.write_text("[]\n")
+    (home / "gone.jsonl").unlink()
+    seal_of(home / "b.jsonl").unlink()
+    kills = finished_by_repeating(start, place, given("verify", "--heal"))
+    record_property("faults", kills)
+    assert kills > 10
+    lost = ("a.jsonl", "b.jsonl", "gone.jsonl", "tables")
+    assert marked_files(place / "results") == [str(place / "results" / "small" / name) for name in lost]
 
 
 def test_fetched_models(start, place, monkeypatch, record_property):

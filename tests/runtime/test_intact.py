@@ -188,6 +188,16 @@ def test_a_file_is_read_for_its_digest_once_unless_it_changes(tmp_path, monkeypa
             read_json(path)
 
 
+def test_a_command_writes_over_what_it_sealed_before(tmp_path):
+    """Between the two, the new file stands under the old seal, and is measured for its own."""
+    target = tmp_path / "results" / "answers.jsonl"
+    with checked_reads():
+        for count in (1, 2):
+            write_jsonl(target, [{"number": 1}] * count)
+            seal(target)
+            assert len(target.read_text().splitlines()) == count
+
+
 def test_shards_are_held_against_their_seals_where_a_file_of_links_is_read(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     folder = Path("results", "a")

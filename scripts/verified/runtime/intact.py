@@ -10,14 +10,13 @@ import contextlib
 import os
 import stat
 import sys
-import threading
 from collections.abc import Generator
 from pathlib import Path
 
 from verified.errors import InputError
 from verified.runtime.content import link_targets
 from verified.runtime.made_with import METADATA, note_of
-from verified.runtime.seals import BUILT, hold, read_seal, unsealed_error
+from verified.runtime.seals import BUILT, hold, is_unchecked, read_seal, unchecked, unsealed_error
 
 DEEPEST = 4
 """Folders above a file that are looked at for a seal where it lies below no `results/`."""
@@ -26,7 +25,6 @@ _checked: dict[str, tuple[int, ...]] = {}
 """State (device, inode, bytes, times in nanoseconds) of each file when it was found as sealed."""
 _watching = False
 _installed = False
-_busy = threading.local()
 
 
 def check_intact(path: str | os.PathLike[str], required: bool = False, remedy: str = "") -> None:
@@ -113,15 +111,12 @@ def checked_reads() -> Generator[None]:
 
 
 def _before(event: str, arguments: tuple[object, ...]) -> None:
-    if event != "open" or not _watching or getattr(_busy, "checking", False):
+    if event != "open" or not _watching or is_unchecked():
         return
     path, mode = arguments[0], arguments[1]
     if not isinstance(path, str) or not isinstance(mode, str) or not set(mode).isdisjoint("wax+"):
         return
     if path.endswith((".py", ".pyc")) or os.path.basename(path).startswith("."):
         return
-    _busy.checking = True
-    try:
+    with unchecked():
         check_intact(path)
-    finally:
-        _busy.checking = False

@@ -15,6 +15,7 @@ what they seal is what was written, and `verified verify --adopt` puts their pat
 import contextlib
 import json
 import os
+import threading
 import time
 from collections.abc import Generator, Iterable, Mapping
 from pathlib import Path
@@ -46,6 +47,25 @@ def seal_of(path: str | os.PathLike[str]) -> Path:
     return path.with_name(f".{path.name}.seal")
 
 
+_looking = threading.local()
+
+
+@contextlib.contextmanager
+def unchecked() -> Generator[None]:
+    """In the block, this thread opens files to seal them, or to hold them against their seals: that is no use of them,
+    and is not checked itself (see `runtime.intact`)."""
+    before, _looking.now = is_unchecked(), True
+    try:
+        yield
+    finally:
+        _looking.now = before
+
+
+def is_unchecked() -> bool:
+    """Whether this thread is in such a block."""
+    return getattr(_looking, "now", False)
+
+
 def seal(
     path: str | os.PathLike[str], temporary: bool = False, rule: str = "", wildcards: Mapping[str, str] | None = None
 ) -> Seal:
@@ -54,7 +74,8 @@ def seal(
     `rule` and `wildcards`: of the job that wrote it; none for what a command wrote.
     """
     path = Path(path)
-    facts = {"version": VERSION, **measure(path), "path": _place(path) or path.name}
+    with unchecked():
+        facts = {"version": VERSION, **measure(path), "path": _place(path) or path.name}
     facts |= {"rule": rule, "wildcards": dict(wildcards or {})} if rule else {}
     facts |= {"temporary": True} if temporary else {}
     write_text(seal_of(path), json.dumps(facts) + "\n")

@@ -84,13 +84,20 @@ def heal(findings: list[Finding]) -> None:
     """Remove what was found, with its seals, and note that it is to be built again."""
     for finding in findings:
         path, temporary = finding.path, _temporary(finding.path)
+        if not temporary:  # those the run makes again where it needs them
+            mark_of(path).touch()  # before anything is gone: killed, it is still known
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
         else:
             path.unlink(missing_ok=True)
-        if not temporary:  # the run makes it again where it needs it
-            mark_of(path).touch()
-        seal_of(path).unlink(missing_ok=True)
+        if not (temporary and _seal_is_sound(path)):  # it stays as that of any temporary file that a run removed
+            seal_of(path).unlink(missing_ok=True)
+
+
+def _seal_is_sound(path: Path) -> bool:
+    with contextlib.suppress(InputError):
+        return read_seal(path) is not None
+    return False
 
 
 def build_order(findings: list[Finding]) -> list[list[Path]]:

@@ -1,0 +1,31 @@
+"""A rule's script, run in this process as Snakemake runs it."""
+
+from collections.abc import Callable
+
+from running import PROJECT
+
+
+class Script(dict):
+    """What Snakemake puts into a script under the name `snakemake`: values by key and by attribute."""
+
+    def __getattr__(self, name):
+        if name in self:
+            return self[name]
+        raise AttributeError(name)
+
+    def __iter__(self):
+        return iter([path for value in self.values() for path in (value if isinstance(value, list) else [value])])
+
+
+def script_run(path: str, rule: str, input: dict, output: dict, params: dict, wildcards: dict) -> Callable[[], None]:
+    """The script at `path` below scripts/, as a function: seals, log and all."""
+    script = PROJECT / "scripts" / path
+    code = compile(script.read_text(encoding="utf-8"), str(script), "exec")
+    parts = {"input": input, "output": output, "params": params, "wildcards": wildcards}
+    snakemake = Script({name: Script(values) for name, values in parts.items()})
+    snakemake |= {"log": [], "rule": rule, "resources": Script(gpu=0), "threads": 1}
+
+    def run() -> None:
+        exec(code, {"snakemake": snakemake})
+
+    return run
