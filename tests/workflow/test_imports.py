@@ -18,6 +18,7 @@ TORCH = (
     "longform/extract_features",
     "longform/extract_sentence_features",
     "features/extract_text",
+    "annotations/measure_agreement",
     "evaluator/finetune",
     "rextime/ground_questions",
     "weights/import_umt",

@@ -5,8 +5,9 @@ of the lowest score the FIG-lowest caption (Table 7). Candidates stand in one fi
 then by candidate index. On equal scores the highest is the first of that order and the lowest is the last, so that
 two different candidates of equal score are not both chosen for the same role.
 
-What a candidate is chosen by is its `choice`: the score, and where a confidence means nothing (see `config.trust`) the
-cosine to the coarse caption or a random number, as `annotations.choose_by` says.
+What a candidate is chosen by is its `choice`: the score, and where a confidence means nothing (see `config.trust`) its
+agreement with the rest of the moment, the cosine to the coarse caption or a random number, as `annotations.choose_by`
+says.
 """
 
 from collections import Counter
@@ -20,6 +21,8 @@ from verified.runtime.seeds import generator
 SCORE_KEYS = ("desc_id", "type", "candidate", "caption", "lineage", "score")
 NO_CANDIDATE = "no-candidate"
 NO_FINITE_SCORE = "no-finite-score"
+COMPARED = {"agreement": "agreement", "encoder": "cosine"}
+"""Key of the number by which each way of comparing candidates chooses, in the rows that it writes."""
 
 
 def candidates_by_moment(moments: Iterable[dict], scores: Iterable[dict]) -> dict[int, list[dict]]:
@@ -53,10 +56,10 @@ def candidates_by_moment(moments: Iterable[dict], scores: Iterable[dict]) -> dic
 def choose_by(
     groups: dict[int, list[dict]], by: str, seed: int = 0, similarities: Iterable[dict] = ()
 ) -> dict[int, list[dict]]:
-    """The same candidates with the `choice` of `by`: confidence, encoder or random.
+    """The same candidates with the `choice` of `by`: confidence, agreement, encoder or random.
 
-    `similarities` are rows of `annotations.similarity`, for encoder. Random numbers follow from `seed` and from which
-    candidate it is, and from nothing else. Raises InputError for a candidate without a similarity.
+    `similarities` are rows of `annotations.agreement` or `annotations.similarity`, for these two. Random numbers follow
+    from `seed` and from which candidate it is, and from nothing else. Raises InputError for a candidate that has none.
     """
     if by == "confidence":
         return groups
@@ -65,7 +68,7 @@ def choose_by(
             _name(row): generator(seed, "choose", *_name(row)).random() for group in groups.values() for row in group
         }
     else:
-        draws = {_name(row): row["cosine"] for row in similarities}
+        draws = {_name(row): row[COMPARED[by]] for row in similarities}
     try:
         return {
             moment: [{**row, "choice": float(draws[_name(row)])} for row in group] for moment, group in groups.items()

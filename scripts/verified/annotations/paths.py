@@ -104,11 +104,11 @@ def annotated_splits(settings: Config) -> Callable[[object], list[str]]:
 
 
 def compared_candidates(settings: Config) -> Callable[[object], list[str]]:
-    """An input function: the similarities of candidates to coarse captions, where they are chosen by these."""
+    """An input function: what candidates were compared by, where they are chosen by that."""
+    name = {"agreement": "agreement", "encoder": "similarities"}.get(settings.annotations.choose_by)
 
     def files(wildcards) -> list[str]:
-        wanted = settings.annotations.choose_by == "encoder"
-        return [f"results/{wildcards.dataset}/annotations/similarities.jsonl"] if wanted else []
+        return [f"results/{wildcards.dataset}/annotations/{name}.jsonl"] if name else []
 
     return files
 

@@ -2,9 +2,10 @@
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from verified.config.base import Section
+from verified.config.features import BLIND, PACKAGED, PACKAGED_JOINT
 
 Severity = Literal["error", "warning", "note", "off"]
 
@@ -63,9 +64,15 @@ class Annotations(Section):
 
     licence: str = Field(default="not stated", min_length=1)
     """Licence of the captions, as the dataset card states it."""
-    choose_by: Literal["confidence", "encoder", "random"] = "confidence"
-    """What makes a candidate the caption of its moment: the evaluator's confidence (the paper's), the cosine of
-    `generation.sentence_encoder` to the coarse caption, or a seeded draw. The lowest caption is by the same."""
+    choose_by: Literal["confidence", "agreement", "encoder", "random"] = "confidence"
+    """What makes a candidate the caption of its moment: the evaluator's confidence (the paper's), agreement with the
+    moment's other candidates, its keyframes and its coarse caption, the cosine of `generation.sentence_encoder` to the
+    coarse caption alone, or a seeded draw. The lowest caption is by the same."""
+    joint_encoder: str = Field(default=PACKAGED_JOINT, min_length=1)
+    """Joint encoder that compares candidates with keyframes for agreement: packaged-joint (see docs/models.md), or a
+    CLIP or SigLIP model by hub name or folder."""
+    joint_revision: str = ""
+    """Branch, tag or commit of a hub model in `joint_encoder`; empty: its main branch. The lock pins the commit."""
     review: tuple[str, ...] = ()
     """Files of decisions that reviewers saved from the review pages (JSON Lines), merged into the annotations."""
     min_score: float | None = None
@@ -82,3 +89,10 @@ class Annotations(Section):
     lint: Lint = Lint()
     low_score_below: float = 0.0
     """Confidence below which a caption counts as low-scored."""
+
+    @field_validator("joint_encoder")
+    @classmethod
+    def reads_sentences(cls, name: str) -> str:
+        if name in (PACKAGED, *BLIND):
+            raise ValueError(f"{name} reads no sentences; give {PACKAGED_JOINT}, or a CLIP or SigLIP model")
+        return name

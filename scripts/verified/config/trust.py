@@ -5,7 +5,7 @@ from verified.config.sources import SourceSection
 
 NOT_TRUSTED = (
     "Confidences are not to be trusted: this evaluator started from a rendered world, not from an imported checkpoint. "
-    "Name one in evaluator.checkpoint or evaluator.umt_file, or let annotations.choose_by be encoder or random."
+    "Name one in evaluator.checkpoint or evaluator.umt_file, or let annotations.choose_by be agreement."
 )
 
 

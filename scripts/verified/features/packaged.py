@@ -6,6 +6,7 @@ training: sentence vectors of the classes that the network sees in a frame, weig
 (ConSE: Norouzi et al., 2014), less what all classes share. `weights/card.json` says what they know and what not.
 """
 
+import re
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -113,6 +114,14 @@ def class_vectors() -> np.ndarray:
     """Sentence vectors of the names of the classes, float32 [1000, 384]. Raises InputError for others than shipped."""
     check_card(VECTORS, SHIPPED)
     return np.load(VECTORS).astype(np.float32)
+
+
+@cache
+def class_names() -> tuple[tuple[str, str], ...]:
+    """Each class in small letters and its next broader term in WordNet; what stands in brackets is left out."""
+    check_card(SHIPPED / "classes.json", SHIPPED)
+    both = (re.sub(r" \(.*?\)", "", line).casefold() for line in read_json(SHIPPED / "classes.json"))
+    return tuple((name, broader) for name, _, broader in (line.partition(", a kind of ") for line in both))
 
 
 def load_network() -> EfficientNetLite0:

@@ -53,14 +53,18 @@ def findings(settings: Config, files: str, offline: bool = False, cluster: bool 
 
 
 def _backbone_findings(settings: Config) -> Iterator[Finding]:
-    """What the image backbone that comes with workflow or packages knows of videos that are not rendered."""
+    """What the image encoders that come with workflow or packages know of videos that are not rendered."""
     name, better = settings.features.video_backbone, "a CLIP or SigLIP model of the hub knows more"
     if all(settings.datasets[videos].source.rendered for videos in datasets_with(settings, "has_videos")):
         return
-    if name in (PACKAGED, PACKAGED_JOINT):
-        message = f"{name} knows 1,000 classes of things, and neither people nor what they do"
-        yield Finding("note", "features.video_backbone", message, better)
-    elif name in BLIND:
+    used = {"features.video_backbone": name}
+    if settings.annotations.choose_by == "agreement":
+        used["annotations.joint_encoder"] = settings.annotations.joint_encoder
+    for key, encoder in used.items():
+        if encoder in (PACKAGED, PACKAGED_JOINT):
+            message = f"{encoder} knows 1,000 classes of things, and neither people nor what they do"
+            yield Finding("note", key, message, better)
+    if name in BLIND:
         message = f"{name} knows nothing of real videos: what is found by its features is close to random"
         yield Finding("note", "features.video_backbone", message, f"set it to {PACKAGED}; {better}")
 

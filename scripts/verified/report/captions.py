@@ -35,6 +35,7 @@ QUALITY = 80
 
 CHOSEN_BY = {
     "confidence": "that of the highest confidence",
+    "agreement": "the one that agrees most with the other candidates, the keyframes and the coarse caption",
     "encoder": "the one closest to the coarse caption by the sentence encoder",
     "random": "one at random",
 }

@@ -35,6 +35,12 @@ def text_records(settings: Config) -> list[str]:
     return _records(settings, settings.features.text_encoder, settings.features.text_revision)
 
 
+def agreement_records(settings: Config) -> list[str]:
+    """The records of the sentence encoder and of the joint encoder that agreement compares candidates by."""
+    joint = _records(settings, settings.annotations.joint_encoder, settings.annotations.joint_revision)
+    return sorted({*sentence_records(settings), *joint})
+
+
 def joint_records(settings: Config) -> list[str]:
     """The record of the joint encoder of long movies."""
     return _records(settings, settings.longform.encoder, settings.longform.encoder_revision)

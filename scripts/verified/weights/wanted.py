@@ -65,6 +65,9 @@ def wanted_models(settings: Config) -> dict[Wanted, list[str]]:
         (settings.generation.sentence_encoder, settings.generation.sentence_revision, "generation.sentence_encoder"),
     ):
         named.append((Wanted(name, revision) if is_from_hub(name) else None, key))
+    if settings.annotations.choose_by == "agreement":
+        agreeing = Wanted(settings.annotations.joint_encoder, settings.annotations.joint_revision)
+        named.append((agreeing if is_from_hub(agreeing.name) else None, "annotations.joint_encoder"))
     if has_computed_features(settings):
         encoder = Wanted(settings.longform.encoder, settings.longform.encoder_revision)
         named.append((encoder if is_from_hub(encoder.name) else None, "longform.encoder"))

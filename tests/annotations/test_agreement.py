@@ -1,0 +1,117 @@
+"""Agreement among the candidates of a moment, with its keyframes and with its coarse caption."""
+
+import io
+import json
+import tarfile
+
+import numpy as np
+import pytest
+from PIL import Image
+from refusals import refused
+
+from verified.annotations.agreement import PARTS, agreement, frame_vectors, things_in
+from verified.annotations.choose import candidates_by_moment, choose, choose_by
+from verified.captions.tar import KeyframeTars
+from verified.config.annotations import Annotations
+
+MODEL = "all-MiniLM-L6-v2"
+MOMENT = {"desc_id": 7, "caption": "a dog runs"}
+CAPTIONS = ("a brown dog runs over the grass", "a dog runs on a meadow", "a parrot sits on a piano")
+
+
+class Colours:
+    """A joint encoder in a space of red and blue: dogs are red, parrots blue, all else is between."""
+
+    size, dim, crop, together = 8, 2, True, 1
+
+    def __call__(self, frames: np.ndarray) -> np.ndarray:
+        return frames.reshape(len(frames), -1, 3).mean(axis=1)[:, [0, 2]].astype(np.float32) + 1
+
+    def sentences(self, texts: list[str]) -> list[tuple[np.ndarray, np.ndarray]]:
+        whole = [np.array([9.0 if "dog" in text else 1.0, 9.0 if "parrot" in text else 1.0]) for text in texts]
+        return [(vector[None], vector) for vector in whole]
+
+
+def scores(captions=CAPTIONS, desc_id: int = 7) -> list[dict]:
+    return [
+        {"desc_id": desc_id, "type": "statics", "candidate": n, "caption": caption, "score": float(n), "lineage": ""}
+        for n, caption in enumerate(captions)
+    ]
+
+
+def archive(path, colours: dict[int, tuple[int, int, int]]):
+    """A keyframe archive with one picture of one colour for each moment."""
+    with tarfile.open(path, "w") as tar:
+
+        def add(name: str, content: bytes) -> None:
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            tar.addfile(member, io.BytesIO(content))
+
+        rows = [{"desc_id": n, "keyframes": [{"file": f"{n}/0.jpg", "time": 0.0, "segment": [0, 1]}]} for n in colours]
+        add("index.jsonl", "".join(json.dumps(row) + "\n" for row in rows).encode())
+        for number, colour in colours.items():
+            picture = io.BytesIO()
+            Image.new("RGB", (20, 12), colour).save(picture, "JPEG")
+            add(f"{number}/0.jpg", picture.getvalue())
+    return path
+
+
+@pytest.fixture
+def red(tmp_path):
+    with KeyframeTars(
+        [archive(tmp_path / "a.tar", {7: (255, 0, 0)}), archive(tmp_path / "b.tar", {8: (0, 0, 255)})]
+    ) as both:
+        return frame_vectors(both, Colours())
+
+
+def test_the_candidate_that_says_something_else_agrees_least(red):
+    rows = agreement([MOMENT], scores(), red, Colours(), MODEL)
+    assert [row["candidate"] for row in rows] == [0, 1, 2]
+    assert all(rows[2][part] < min(rows[0][part], rows[1][part]) for part in ("agreement", *PARTS))
+    assert all(abs(sum(row[part] for row in rows)) < 1e-5 for part in PARTS), "standardised within the moment"
+    groups = candidates_by_moment([MOMENT], scores())
+    highest, lowest = choose(choose_by(groups, "agreement", similarities=rows)[7])
+    assert "dog" in highest["caption"] and lowest["caption"] == CAPTIONS[2]
+    assert choose(groups[7])[0]["caption"] == CAPTIONS[2], "confidence has chosen the false one"
+
+
+def test_the_frames_speak_where_captions_are_divided(red):
+    """Two captions against two; the keyframes show what a parrot is to this encoder."""
+    divided = ("a dog lies there", "a dog is there", "a parrot is there", "a parrot lies there")
+    moment = {"desc_id": 8, "caption": "an animal is there"}
+    rows = agreement([moment], scores(divided, 8), red, Colours(), MODEL)
+    for part in ("frames", "things"):
+        assert [row[part] for row in rows] == pytest.approx([-1, -1, 1, 1], abs=1e-4)
+
+
+def test_a_moment_without_keyframes_or_with_one_candidate_is_not_judged_by_what_is_missing(red):
+    other = {"desc_id": 9, "caption": "a dog runs"}
+    rows = agreement([other, MOMENT], [*scores(desc_id=9), *scores(CAPTIONS[:1])], red, Colours(), MODEL)
+    assert all(row["frames"] == row["things"] == 0 != row["candidates"] for row in rows[:3])
+    assert all(rows[3][part] == 0 for part in ("agreement", *PARTS))
+    with refused("moment 7", remedy=True):
+        agreement([other], scores(), red, Colours(), MODEL)
+    with refused("candidate", "compared", remedy=True):
+        choose_by(candidates_by_moment([MOMENT], scores()), "agreement", similarities=rows[:1])
+
+
+def test_a_keyframe_that_is_no_picture_is_named(tmp_path):
+    path = archive(tmp_path / "a.tar", {7: (255, 0, 0)})
+    content = path.read_bytes()
+    path.write_bytes(content.replace(b"\xff\xd8\xff", b"\0\0\0"))
+    with KeyframeTars([path]) as broken, refused("7/0.jpg", remedy=True):
+        frame_vectors(broken, Colours())
+
+
+def test_things_are_found_by_name_in_the_plural_and_as_a_whole():
+    assert things_in("Two mountain bikes lean on a fence") >= {"mountain bike"}
+    assert "bike" not in things_in("two mountain bikes") and "bike" in things_in("a bike")
+    assert things_in("foxes and a wolf") >= {"fox", "wolf"} and not things_in("")
+    assert not things_in("somebody slowly walks away")
+
+
+@pytest.mark.parametrize("name", ["packaged", "small-resnet", "grid-conv"])
+def test_an_encoder_that_reads_no_sentences_is_refused(name):
+    with pytest.raises(ValueError, match="packaged-joint"):
+        Annotations(joint_encoder=name)
