@@ -4,7 +4,7 @@ from verified.runtime.job import job
 
 with job(snakemake) as log:
     from verified.annotations.choose import SCORE_KEYS, annotate, candidates_by_moment, choose_by
-    from verified.annotations.select import select, smallest_score
+    from verified.annotations.select import drawn_rows, select, smallest_score, with_times
     from verified.io.fig import write_fig
     from verified.io.jsonl import read_json, read_jsonl, write_json
 
@@ -15,7 +15,7 @@ with job(snakemake) as log:
     groups = choose_by(groups, snakemake.params.choose_by, snakemake.params.seed, similarities)
     split = [moment for moment in moments if moment["split"] == snakemake.wildcards.split]
     highest, lowest, reasons = annotate(split, groups)
-    settings, review = snakemake.params.selection, {"outcomes": {}, "judged": []}
+    settings, review = snakemake.params.selection, {"outcomes": {}, "drawn": [], "judged": []}
     for path in snakemake.input.review:
         review = read_json(path)
     least = smallest_score(
@@ -25,7 +25,10 @@ with job(snakemake) as log:
     )
     outcomes = {int(moment): outcome for moment, outcome in review["outcomes"].items()}
     highest, left_out, counts = select(highest, groups, outcomes, least, settings["best"], settings["otherwise"])
-    lowest = [row for row in lowest if row["desc_id"] not in left_out]
+    lowest = with_times((row for row in lowest if row["desc_id"] not in left_out), outcomes)
+    drawn = drawn_rows(moment for moment in review["drawn"] if moment["split"] == snakemake.wildcards.split)
+    counts.update({"drawn": len(drawn), "added": len(drawn)} if drawn else ())
+    highest += drawn
     write_json(snakemake.output.selection, {"min_score": least, "counts": counts, "left_out": left_out})
     write_fig(snakemake.output.fig, highest)
     write_fig(snakemake.output.lowest, lowest)

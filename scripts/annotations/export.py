@@ -19,6 +19,7 @@ with job(snakemake):
     left_out = {int(moment): reason for selection in selections for moment, reason in selection["left_out"].items()}
     types = {row["desc_id"]: row["fig_desc_type"] for path in snakemake.input.fig for row in iterate_jsonl(path)}
     counts = count(moments, groups, snakemake.params.splits, types, left_out)
+    counts["added"] = len(types.keys() - groups.keys())
     counts["selection"] = dict(sum((Counter(selection["counts"]) for selection in selections), Counter()))
     statics = (row for path in snakemake.input.statics for row in iterate_jsonl(path))
     dynamics = (row for path in snakemake.input.dynamics for row in iterate_jsonl(path))

@@ -8,14 +8,14 @@ from refusals import refused
 from verified.annotations.choose import annotate, candidates_by_moment
 from verified.annotations.export import count
 from verified.annotations.lint import lint
-from verified.annotations.select import precision_threshold, select, smallest_score
+from verified.annotations.select import drawn_rows, precision_threshold, select, smallest_score, with_times
 from verified.config.annotations import Annotations, Lint
 from verified.export.collection import collect
 from verified.io.fig import read_fig, write_fig
 from verified.io.jsonl import write_jsonl
 from verified.people.review.adjudicate import adjudicate
 from verified.people.review.agreement import agreement
-from verified.people.review.decisions import read_decisions
+from verified.people.review.decisions import content_id, read_decisions
 from verified.people.review.edits import check_edits
 from verified.people.review.tables import review_tables
 
@@ -162,6 +162,11 @@ REFUSED = {
     "another type": ({"type": "coarse"}, "'type'"),
     "no number": ({"desc_id": True}, "'desc_id'"),
     "no seconds": ({"start": "0"}, "seconds"),
+    "a reversed time": ({"time": [2, 1]}, "'time'"),
+    "a draw without times": ({"decision": "draw", "text": "a b"}, "'time'"),
+    "one part": ({"decision": "split", "parts": [{"time": [0, 1], "text": "a b"}]}, "'parts'"),
+    "a part without text": ({"decision": "split", "parts": [{"time": [0, 1]}] * 2}, "'text'"),
+    "merged with nothing": ({"decision": "merge", "text": "a b", "time": [0, 1]}, "'other'"),
 }
 
 
@@ -172,6 +177,13 @@ def test_rows_that_no_page_writes_are_refused_with_file_and_row(case, tmp_path):
     path.write_text(json.dumps(decision(1, "accept")) + "\n" + json.dumps(decision(1, "accept") | change) + "\n")
     with refused(named, file=path, row=2):
         read_decisions([path])
+
+
+def test_decisions_of_another_version_are_refused_with_what_to_do(tmp_path):
+    for version in (1, 3, "2", True):
+        write_jsonl(tmp_path / "a.jsonl", [decision(1, "accept", version=version)])
+        with refused("version", file=tmp_path / "a.jsonl", remedy=True):
+            read_decisions([tmp_path / "a.jsonl"])
 
 
 def test_an_edit_that_the_lint_would_refuse_is_named_where_it_is_read():
@@ -292,3 +304,104 @@ def test_judged_are_the_captions_that_an_outcome_calls_right_or_wrong():
         decision(4, "reject", reason="wrong"),
     )
     assert sorted(found["judged"]) == [[2.0, True], [3.5, True], [4.5, False], [5.5, False], [6.5, False]]
+
+
+def shown(n: int, what: str, reviewer: str = "ann", moments: list[dict] = MOMENTS, **more) -> dict:
+    """A decision as pages write it today: with the content id of its moment."""
+    row = next(moment for moment in moments if moment["desc_id"] == n)
+    about = {key: row[key] for key in ("video", "start", "end")}
+    moment = content_id(row["video"], row["start"], row["end"], row["caption"])
+    return decision(n, what, reviewer) | about | {"version": 2, "moment": moment} | more
+
+
+def test_times_change_by_the_median_where_most_who_share_the_outcome_corrected_them():
+    rows, _, _ = annotate(MOMENTS, GROUPS)
+    one, two = shown(1, "accept", time=[0.5, 3.0]), shown(1, "accept", "bob", time=[1.0, 3.5])
+    found = found_of(one, two, shown(1, "accept", "eve"), shown(2, "accept", time=[0, 1]), shown(2, "accept", "bob"))
+    assert found["outcomes"][1]["time"] == [0.75, 3.25] and "time" not in found["outcomes"][2]
+    given, _, counts = select(rows, GROUPS, found["outcomes"], None)
+    assert given[0]["time"] == [0.75, 3.25] and given[0]["review"]["time_before"] == [0.5, 2.5]
+    assert counts["retimed"] == 1 and counts["accepted"] == 2 and given[1]["time"] == [0.5, 2.5]
+    assert [row["time"] for row in with_times(rows, found["outcomes"])][:2] == [[0.75, 3.25], [0.5, 2.5]]
+    assert states(found_of(shown(1, "accept", time=[0, 9.5]))) == ["stale"]  # the video ends at 9 s
+
+
+def test_a_split_gives_a_row_for_each_part_and_the_counts_reconcile(tmp_path):
+    parts = [{"time": [0.5, 1.5], "text": "first it falls"}, {"time": [1.5, 2.5], "text": "then it rises"}]
+    rows, _, _ = annotate(MOMENTS, GROUPS)
+    found = found_of(shown(1, "split", parts=parts), shown(1, "split", "bob", parts=parts), shown(2, "accept"))
+    given, left_out, counts = select(rows, GROUPS, found["outcomes"], None)
+    assert left_out == {1: "split"} and counts == {"split": 1, "added": 2, "accepted": 1, "kept": 6}
+    assert [(row["time"], row["fig_desc"]) for row in given[:2]] == [
+        ([0.5, 1.5], "first it falls"),
+        ([1.5, 2.5], "then it rises"),
+    ]
+    assert given[0]["review"]["instead_of"] == [1] and not found["judged"][1:]
+    counted = count(MOMENTS, GROUPS, ["test"], {row["desc_id"]: row["fig_desc_type"] for row in given}, left_out)
+    assert counted["annotated"] + counts["added"] == len(given) and counted["without"] == {"split": 1}
+    write_fig(tmp_path / "test.jsonl", given)
+    assert read_fig(tmp_path / "test.jsonl") == given and lint(tmp_path / "test.jsonl", Annotations())["passed"]
+    again = select(rows, GROUPS, found["outcomes"], None)[0]
+    assert [row["desc_id"] for row in again] == [row["desc_id"] for row in given]  # ids follow from content
+    assert found_of(shown(1, "split", parts=parts), shown(1, "accept", "bob"))["conflicts"] == [1]
+
+
+def test_a_merge_is_the_outcome_of_both_moments_or_of_none():
+    moments = [{**moment, "video": "v"} for moment in MOMENTS]
+    whole = {"time": [0.5, 4.0], "text": "it falls and rises"}
+    rows = annotate(moments, GROUPS)[0]
+
+    def merge(reviewer: str = "ann", **more) -> dict:
+        other = {"desc_id": 77, "moment": shown(2, "accept", moments=moments)["moment"]}  # its number does not matter
+        return shown(1, "merge", reviewer, moments, other=other, **whole, **more)
+
+    found = adjudicate([merge()], moments, GROUPS)
+    given, left_out, counts = select(rows, GROUPS, found["outcomes"], None)
+    assert left_out == {1: "merged", 2: "merged"} and counts == {"merged": 2, "added": 1, "kept": 6}
+    assert (given[0]["time"], given[0]["fig_desc"], given[0]["review"]["instead_of"]) == (
+        [0.5, 4.0],
+        whole["text"],
+        [1, 2],
+    )
+    against = shown(2, "accept", "bob", moments)
+    found = adjudicate([merge(), against], moments, GROUPS)
+    assert not found["outcomes"] and found["conflicts"] == [1, 2] and set(states(found)) == {"open conflict"}
+    later = shown(2, "accept", moments=moments, when="2026-01-01T00:00:09Z")
+    assert adjudicate([merge(), later], moments, GROUPS)["outcomes"].keys() == {2}  # it replaces the merge
+    assert states(adjudicate([{**merge(), "other": {"moment": "gone"}}], moments, GROUPS)) == ["stale"]
+
+
+def test_drawn_moments_are_added_once_and_can_be_taken_back():
+    text = {"text": "a dog comes in"}
+    one = shown(1, "draw", time=[4.0, 6.0], **text)
+    same = shown(1, "draw", "bob", time=[4.0, 5.9], when="2026-01-01T00:00:01Z", **text)
+    other = shown(1, "draw", "eve", time=[4.0, 5.5], when="2026-01-01T00:00:02Z", text="an animal")
+    elsewhere = shown(1, "draw", time=[7.0, 8.0], text="it leaves", when="2026-01-01T00:00:03Z")
+    found = found_of(one, same, other, elsewhere, shown(1, "accept", "bob"))
+    assert states(found) == ["applied", "applied", "outvoted", "applied", "applied"]
+    (first, second) = drawn_rows(found["drawn"])
+    assert (
+        first["review"]["reviewers"] == ["ann", "bob"] and first["time"] == [4.0, 6.0] and second["time"] == [7.0, 8.0]
+    )
+    assert first["cog_desc"] == first["fig_desc"] == text["text"] and first["fig_desc_type"] == "coarse"
+    back = shown(1, "withdraw", when="2026-01-01T00:00:05Z")
+    assert [moment["reviewers"] for moment in found_of(one, same, back)["drawn"]] == [["bob"]]
+    timed = {**one, "text": "after 3 seconds it leaves"}
+    with refused("speaks_of_time", remedy=True):
+        check_edits(found_of(timed)["decisions"], MOMENTS, Lint())
+
+
+def test_a_row_inserted_in_a_file_without_ids_makes_no_decision_stale():
+    twins = [MOMENTS[0], {**MOMENTS[0], "desc_id": 2, "caption": "of the same seconds"}]
+    given = [
+        shown(n, what, moments=twins, **more)
+        for n, what, more in (
+            (1, "accept", {}),
+            (2, "split", {"parts": [{"time": [0, 1], "text": "a b"}, {"time": [1, 2], "text": "c d"}]}),
+        )
+    ]
+    given[1] |= {"caption": "dynamics 2 of 1"}  # even where both have the same candidates
+    scores = [{**row, "desc_id": n} for n in (2, 3) for row in SCORES[:6]]
+    inserted = [{**MOMENTS[0], "desc_id": 1, "start": 0.1}, *({**row, "desc_id": row["desc_id"] + 1} for row in twins)]
+    found = adjudicate(given, inserted, candidates_by_moment(inserted, scores))
+    assert {n: outcome["decision"] for n, outcome in found["outcomes"].items()} == {2: "accept", 3: "split"}

@@ -4,6 +4,8 @@ A reviewer's decision holds whatever the score. Without one, a caption below the
 reviewers rejected, is left out or replaced by the coarse one (`annotations.otherwise`), and is counted.
 """
 
+import hashlib
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
@@ -13,6 +15,8 @@ from verified.io.jsonl import finite
 from verified.lmm.refusal import same
 
 REJECTED, BELOW = "rejected", "below-min-score"
+REPLACED = {"split": "split", "merge": "merged"}
+"""Decisions by which other moments take a moment's place, and why it has no annotation then."""
 ENOUGH_JUDGED = 10
 """Fewest judged captions at or above a score for its precision to count."""
 
@@ -75,14 +79,22 @@ def select(
     `rows` are the machine's FIG rows, `outcomes` those of `people.review.adjudicate`. `least` is the smallest score
     allowed. With `best` above 1, a row gets up to so many captions: the others, in falling order of choice, under
     ``further``.
-    Counts: accepted, chosen, edited (by people), kept (by the machine), rejected, below-min-score, and, of these last
-    two, fell-back and left-out.
+    Counts: accepted, chosen, edited, split, merged (by people), kept (by the machine), rejected, below-min-score, and,
+    of these last two, fell-back and left-out; retimed: those whose times people corrected; added: rows of moments that
+    took the place of split and merged ones.
     """
     selected, left_out, counts = [], {}, Counter()
     for row in rows:
         outcome, group = outcomes.get(row["desc_id"]), groups[row["desc_id"]]
+        if outcome and outcome["decision"] in REPLACED:
+            left_out[row["desc_id"]] = REPLACED[outcome["decision"]]
+            new_rows = [_part(row, part, outcome) for part in outcome["parts"]]
+            counts.update({left_out[row["desc_id"]]: 1, "added": len(new_rows)} if new_rows else [REPLACED["merge"]])
+            selected += new_rows
+            continue
         new, decision = _apply_decision(row, outcome, group) if outcome else _apply_threshold(row, least)
         counts[decision] += 1
+        counts.update(["retimed"] if outcome and "time" in outcome else ())
         if decision in (REJECTED, BELOW):
             counts["left-out" if otherwise == "leave-out" else "fell-back"] += 1
             if otherwise == "leave-out":
@@ -95,6 +107,56 @@ def select(
     return selected, left_out, counts
 
 
+def drawn_rows(drawn: Iterable[Mapping]) -> list[dict]:
+    """FIG rows of moments that reviewers drew (see `people.review.adjudicate`): their text is the coarse caption too.
+
+    Nothing has scored them, which the form cannot say: their ``fig_desc_score`` is 0.
+    """
+    return [
+        {
+            "video": moment["video"],
+            "time": moment["time"],
+            "desc_id": id_of(moment["video"], moment),
+            "duration": moment["duration"],
+            "cog_desc": moment["text"],
+            "fig_desc": moment["text"],
+            "fig_desc_score": 0.0,
+            "fig_desc_type": COARSE,
+            "lineage": "",
+            "review": {"decision": "draw", "reviewers": moment["reviewers"], "when": moment["when"]},
+        }
+        for moment in drawn
+    ]
+
+
+def id_of(video: str, part: Mapping) -> int:
+    """The `desc_id` of a moment that people made: 52 bits from its video, time and text, and so far above counted ones
+    and below 2^53."""
+    told = json.dumps([video, part["time"], part["text"]], ensure_ascii=True)
+    return 2**52 + int.from_bytes(hashlib.sha256(told.encode()).digest()[:6], "big")
+
+
+def with_times(rows: Iterable[dict], outcomes: Mapping[int, Mapping]) -> list[dict]:
+    """FIG rows with the times that people corrected."""
+    return [
+        {**row, "time": outcomes[row["desc_id"]]["time"]} if "time" in outcomes.get(row["desc_id"], {}) else row
+        for row in rows
+    ]
+
+
+def _part(row: dict, part: Mapping, outcome: Mapping) -> dict:
+    """A moment that takes the place of another one: its caption is a reviewer's, its score the other one's."""
+    review = {key: outcome[key] for key in ("decision", "reviewers", "when")}
+    return {
+        **{key: value for key, value in row.items() if key != "annotator_times"},
+        "time": part["time"],
+        "desc_id": id_of(row["video"], part),
+        "fig_desc": part["text"],
+        "fig_desc_type": COARSE if same(part["text"]) == same(row["cog_desc"]) else row["fig_desc_type"],
+        "review": {**review, "instead_of": outcome.get("merged", [row["desc_id"]])},
+    }
+
+
 def _apply_decision(row: dict, outcome: Mapping, group: list[dict]) -> tuple[dict, str]:
     """A row after people's decision on it, which it carries under ``review``, and what was done."""
     review = {key: outcome[key] for key in ("decision", "reviewers", "when", "reason") if key in outcome}
@@ -103,10 +165,13 @@ def _apply_decision(row: dict, outcome: Mapping, group: list[dict]) -> tuple[dic
     judged = next(c for c in group if (c["type"], c["caption"]) == (outcome["type"], outcome["original"]))
     if outcome["caption"] != judged["caption"]:
         review["edited_from"] = judged["caption"]
+    if "time" in outcome:
+        review["time_before"] = row["time"]
     score = judged["score"] if finite(judged["score"]) else row["fig_desc_score"]
     kind = COARSE if same(outcome["caption"]) == same(row["cog_desc"]) else judged["type"]
     new = {
         **row,
+        "time": outcome.get("time", row["time"]),
         "fig_desc": outcome["caption"],
         "fig_desc_score": score,
         "fig_desc_type": kind,

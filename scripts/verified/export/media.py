@@ -15,7 +15,11 @@ def media_of(videos: list[dict], keyframes: KeyframeTars, side: int) -> Media:
         for row in rows:
             media[row["caption_id"]] = {"mp4": clips[row["caption_id"]]} | {
                 f"keyframe-{number}.jpg": keyframes.image(keyframe["file"])
-                for number, keyframe in enumerate(keyframes.keyframes(row["desc_id"]))
+                for number, keyframe in enumerate(
+                    keyframes.keyframes(row["desc_id"])
+                    if row["desc_id"] in keyframes.of_moment
+                    else ()  # else people's
+                )
             }
         return media
 

@@ -10,7 +10,7 @@ from verified.people.agreement import grade_matrix, krippendorff_alpha
 from verified.people.review.adjudicate import APPLIED, OPEN, OUTVOTED
 
 KEPT, CHANGED, REJECTED = range(3)
-CODE = {"accept": KEPT, "choose": CHANGED, "edit": CHANGED, "reject": REJECTED}
+CODE = {"accept": KEPT, "choose": CHANGED, "edit": CHANGED, "split": CHANGED, "merge": CHANGED, "reject": REJECTED}
 
 
 def agreement(decisions: Iterable[dict]) -> dict:
@@ -20,7 +20,7 @@ def agreement(decisions: Iterable[dict]) -> dict:
     """
     by_moment: dict[int, dict[str, int]] = defaultdict(dict)
     for row in decisions:
-        if row["state"] in (APPLIED, OUTVOTED, OPEN):
+        if row["decision"] in CODE and row["state"] in (APPLIED, OUTVOTED, OPEN):
             by_moment[row["desc_id"]][row["reviewer"]] = CODE[row["decision"]]
     reviewers = sorted({name for codes in by_moment.values() for name in codes})
     pairs = [one == two for codes in by_moment.values() for one, two in combinations(codes.values(), 2)]

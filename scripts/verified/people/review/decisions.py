@@ -2,24 +2,42 @@
 
 Keys: ``dataset, desc_id, video, start, end`` (what was shown; seconds), ``decision`` (one of DECISIONS), ``type,
 candidate, caption`` (the caption that was judged), ``reviewer, when`` (UTC, ISO 8601), and ``instead`` for choose (an
-object with type, candidate, caption), ``text`` for edit, ``reason`` for reject and, if given, for flag.
+object with type, candidate, caption), ``text`` for edit, draw and merge, ``reason`` for reject and, if given, for flag,
+``parts`` for split (a list of objects with time and text), ``other`` for merge (an object with desc_id and moment), and
+``time`` (start and end, seconds of the video) for draw, merge and, where it was corrected, accept, choose and edit.
+
+Version 2 has ``version`` and ``moment``, the content id of what was shown (see `content_id`). Rows without a version,
+as earlier pages wrote them, are of version 1, which has neither these nor draw, split, merge and corrected times.
 """
 
+import hashlib
+import json
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from verified.errors import InputError
 from verified.io.characters import hidden
 from verified.io.fig import TYPES
-from verified.io.jsonl import finite, iterate_jsonl
+from verified.io.format_version import require_version
+from verified.io.jsonl import finite, is_span, iterate_jsonl
 
-DECISIONS = ("accept", "choose", "edit", "reject", "flag", "withdraw")
-"""accept: the caption is right; choose: another candidate is; edit: this text is; reject: none is; flag: somebody
-should look; withdraw: an earlier decision of the same reviewer on the moment counts no more."""
+VERSION = 2
+DECISIONS = ("accept", "choose", "edit", "reject", "split", "merge", "draw", "flag", "withdraw")
+"""accept: the caption is right; choose: another candidate is; edit: this text is; reject: none is; split: it is several
+moments; merge: it is one with another; draw: the video has a further moment; flag: somebody should look; withdraw:
+earlier decisions of the same reviewer on the moment, and what was drawn on its clip, count no more."""
+BESIDE = ("flag", "draw")
+"""Decisions that stand beside the one on a moment."""
 KEYS = ("dataset", "desc_id", "video", "start", "end", "decision", "type", "candidate", "caption", "reviewer", "when")
 WHEN = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z")
 AGAIN = "save the decisions again from the review page"
+
+
+def content_id(video: str, start: float, end: float, caption: str) -> str:
+    """16 hex digits that follow from what a moment is, not from its number or its place in a file."""
+    told = json.dumps([video, round(start, 3), round(end, 3), caption], ensure_ascii=True)
+    return hashlib.sha256(told.encode()).hexdigest()[:16]
 
 
 def read_decisions(paths: Iterable[str | os.PathLike]) -> list[dict]:
@@ -30,7 +48,9 @@ def read_decisions(paths: Iterable[str | os.PathLike]) -> list[dict]:
     decisions, seen = [], set()
     for path in paths:
         for number, row in enumerate(iterate_jsonl(path, KEYS), start=1):
-            if problem := _problem(row):
+            if "version" in row:
+                require_version(row["version"], VERSION, f"decision in row {number}", path, AGAIN)
+            if problem := decision_problem(row):
                 raise InputError(problem, file=path, row=number, remedy=AGAIN)
             name = repr(sorted(row.items(), key=lambda item: item[0]))
             if name not in seen:
@@ -39,8 +59,8 @@ def read_decisions(paths: Iterable[str | os.PathLike]) -> list[dict]:
     return decisions
 
 
-def _problem(row: dict) -> str | None:
-    """What is wrong with a decision; None if nothing."""
+def decision_problem(row: Mapping) -> str | None:
+    """What is wrong with a decision that has all KEYS; None if nothing."""
     if row["decision"] not in DECISIONS:
         return f"the decision {row['decision']!r:.60} is none of {', '.join(DECISIONS)}"
     for key in ("dataset", "video", "caption", "reviewer"):
@@ -59,13 +79,52 @@ def _problem(row: dict) -> str | None:
         if not isinstance(instead, dict) or not {"type", "candidate", "caption"} <= instead.keys():
             return "'instead' does not say which candidate was chosen"
         return _caption_problem(instead) or (_text_problem(instead["caption"]) and "the chosen caption is not a text")
-    for decision, key in (("edit", "text"), ("reject", "reason")):
+    for decision, key in (("edit", "text"), ("draw", "text"), ("merge", "text"), ("reject", "reason")):
         if row["decision"] == decision and (problem := _text_problem(row.get(key))):
             return f"{key!r} {problem}"
+    if "moment" in row and (problem := _text_problem(row["moment"])):
+        return f"'moment' {problem}"
+    if ("time" in row or row["decision"] in ("draw", "merge")) and not is_moment_span(row.get("time")):
+        return "'time' is not [start, end] in seconds"
+    if row["decision"] == "split":
+        return _parts_problem(row.get("parts"))
+    other = row.get("other")
+    if row["decision"] == "merge" and not (isinstance(other, dict) and isinstance(other.get("moment"), str)):
+        return "'other' does not say which moment it is merged with"
     return None
 
 
-def _caption_problem(row: dict) -> str | None:
+def is_moment_span(value: object) -> bool:
+    """Whether a value is [start, end] of a moment: seconds, not reversed and not empty."""
+    return is_span(value) and 0 <= value[0] < value[1]  # pyright: ignore[reportIndexIssue]
+
+
+def _parts_problem(parts: object) -> str | None:
+    if not isinstance(parts, list) or len(parts) < 2 or not all(isinstance(part, dict) for part in parts):
+        return "'parts' are not two moments or more"
+    for part in parts:
+        if not is_moment_span(part.get("time")):
+            return "the 'time' of a part is not [start, end] in seconds"
+        if problem := _text_problem(part.get("text")):
+            return f"the 'text' of a part {problem}"
+    return None
+
+
+def written_texts(row: Mapping) -> list[str]:
+    """The captions that a reviewer wrote in a decision."""
+    if row["decision"] == "split":
+        return [part["text"].strip() for part in row["parts"]]
+    return [row["text"].strip()] if row["decision"] in ("edit", "draw", "merge") else []
+
+
+def given_times(row: Mapping) -> list[list[float]]:
+    """The times that a reviewer set in a decision."""
+    if row["decision"] == "split":
+        return [part["time"] for part in row["parts"]]
+    return [row["time"]] if "time" in row else []
+
+
+def _caption_problem(row: Mapping) -> str | None:
     if row["type"] not in TYPES:
         return f"'type' is none of {', '.join(TYPES)}"
     whole = type(row["candidate"]) is int and row["candidate"] >= 0

@@ -6,6 +6,7 @@ from verified.annotations.lint import LONGEST, caption_findings
 from verified.config.annotations import Lint
 from verified.errors import InputError
 from verified.people.review.adjudicate import APPLIED
+from verified.people.review.decisions import written_texts
 
 
 def check_edits(decisions: Iterable[Mapping], moments: Iterable[Mapping], severities: Lint) -> None:
@@ -17,8 +18,9 @@ def check_edits(decisions: Iterable[Mapping], moments: Iterable[Mapping], severi
     refused = [
         (row, check, detail)
         for row in decisions
-        if row["decision"] == "edit" and row["state"] == APPLIED
-        for check, detail in _findings(row["text"].strip(), coarse[row["desc_id"]])
+        if row["state"] == APPLIED
+        for text in written_texts(row)
+        for check, detail in _findings(text, "" if row["decision"] == "draw" else coarse[row["desc_id"]])
         if getattr(severities, check) == "error"
     ]
     if not refused:
