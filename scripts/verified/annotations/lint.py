@@ -5,6 +5,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from verified.annotations.of_moment import LEAST_COSINE, doubts
 from verified.config.annotations import Annotations
@@ -13,10 +14,10 @@ from verified.io.fig import COARSE, COG_KEYS, FIG_KEYS, value_problem
 from verified.lmm.refusal import COMPILED, FORBIDDEN, same
 
 QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»"}
-PERSONAL = re.compile(
+PERSONAL = (
     r"[\w.+-]+@[\w-]+\.[\w.]+"  # e-mail
     r"|(?<!\w)@\w{2,}"  # account
-    r"|(?<![\w.])\+?\d(?:[ ()/-]{0,2}\d){8,}(?![\w.]\d)",  # telephone: nine digits or more, no dots as in dates
+    r"|(?<![\w.])\+?\d(?:[ ()/-]{0,2}\d){8,}(?![\w.]\d)"  # telephone: nine digits or more, no dots as in dates
 )
 TALK = {
     "original-caption": "speaks_of_caption",
@@ -29,6 +30,27 @@ TALK = {
 }
 """The reasons for which generation refuses a caption, and the findings they are here."""
 
+
+class TextRule(NamedTuple):
+    """What a caption must not say: a check, the pattern that finds it, and whether what the coarse caption says as well
+    is allowed."""
+
+    check: str
+    pattern: re.Pattern[str]
+    coarse_may: bool = False
+
+
+TEXT_RULES = (
+    TextRule(
+        "wrapper_quotes",
+        re.compile("|".join(rf"^\s*{first}[^{last}]*{last}\s*$" for first, last in QUOTES.items())),
+    ),
+    TextRule("outer_blanks", re.compile(r"^\s|\s$")),
+    TextRule("double_spaces", re.compile(r"(?<=\S)(?:\s{2,}|[\t\r\n])(?=\S)")),
+    *(TextRule(check, COMPILED[reason], reason not in FORBIDDEN) for reason, check in TALK.items()),
+    TextRule("personal_data", re.compile(PERSONAL)),
+)
+"""All that is said of the text of a caption; pages get it as data (see `people.review.rules`)."""
 ODD = {*TALK.values(), "equals_coarse"}
 """Findings that say already what is odd about a caption's form."""
 LONGEST = 5_000
@@ -150,22 +172,11 @@ def _row_findings(row: dict, caption: str, settings: Annotations) -> Iterator[tu
 
 def caption_findings(caption: str, coarse: str) -> Iterator[tuple[str, str]]:
     """(check, what was found) in the text of a caption; most words that `coarse` (or "") says as well are allowed."""
-    stripped = caption.strip()
-    if len(stripped) > 1 and QUOTES.get(stripped[0]) == stripped[-1] and stripped[-1] not in stripped[1:-1]:
-        yield "wrapper_quotes", caption
-    if stripped != caption:
-        yield "outer_blanks", caption
-    if re.search(r"\s{2}|[\t\r\n]", stripped):
-        yield "double_spaces", caption
-    for reason, check in TALK.items():
-        allowed = "" if reason in FORBIDDEN else coarse.lower()
-        spoken = [
-            match.group(0) for match in COMPILED[reason].finditer(caption) if match.group(0).lower() not in allowed
-        ]
+    for check, pattern, coarse_may in TEXT_RULES:
+        allowed = coarse.lower() if coarse_may else ""
+        spoken = [match.group(0) for match in pattern.finditer(caption) if match.group(0).lower() not in allowed]
         if spoken:
-            yield check, f"{spoken[0]!r} in: {caption}"
-    if PERSONAL.search(caption):
-        yield "personal_data", caption
+            yield check, f"{spoken[0]!r} in: {caption}" if check in TALK.values() else caption
 
 
 def table(report: dict, shown: int = 5) -> str:
