@@ -35,6 +35,7 @@ rule prepare_review:
         runtime=scale_by_attempt(240),
     params:
         review=settings.review.model_dump(mode="json"),
+        lint=settings.annotations.lint.model_dump(),
         title=title_of(settings),
         warning=review_warning(settings),
         choose_by=settings.annotations.choose_by,

@@ -9,6 +9,7 @@ with job(snakemake) as log:
     from verified.io.jsonl import read_jsonl
     from verified.people.pages import write_pages
     from verified.people.review.pages import pages, queue
+    from verified.people.review.rules import text_rules
     from verified.runtime.folders import key_of
 
     inputs, settings = snakemake.input, snakemake.params
@@ -17,6 +18,7 @@ with job(snakemake) as log:
     similarities = [row for path in inputs.similarities for row in read_jsonl(path)]
     shown = queue(moments, choose_by(groups, settings.choose_by, settings.seed, similarities), settings.review["order"])
     dataset, size = key_of(snakemake.wildcards.dataset), (settings.review["moments"], settings.review["clip_side"])
-    made = pages(dataset, settings.title, shown, read_jsonl(inputs.videos), *size, settings.warning)
+    around = settings.warning, settings.review["context"], text_rules(settings.lint)
+    made = pages(dataset, settings.title, shown, read_jsonl(inputs.videos), *size, *around)
     count = write_pages(Path(snakemake.output.pages), "review", made)
     log.info("%d moments on %d pages", len(shown), count)

@@ -1,11 +1,16 @@
 """The review page in a browser, by keyboard alone, and what its saved decisions become."""
 
+import json
+import re
+
 import numpy as np
 import pytest
 from browser import browser
 
 from verified.annotations.choose import annotate, candidates_by_moment
+from verified.annotations.lint import caption_findings
 from verified.annotations.select import select
+from verified.config.annotations import Lint
 from verified.config.trust import NOT_TRUSTED
 from verified.demo.encode import write_video
 from verified.io.jsonl import read_jsonl
@@ -14,6 +19,7 @@ from verified.people.review.adjudicate import adjudicate
 from verified.people.review.decisions import read_decisions
 from verified.people.review.pages import pages as review_pages
 from verified.people.review.pages import queue
+from verified.people.review.rules import javascript, text_rules
 
 COUNT = 6
 MOMENTS = [
@@ -50,7 +56,7 @@ def pages(tmp_path_factory):
     write_video(folder / "v.mp4", frames, 8)
     videos = [{"video": "<v>", "path": str(folder / "v.mp4")}]
     shown = queue(MOMENTS, GROUPS, "doubt")
-    made = review_pages("kitchen", "Kitchen", shown, videos, 5, 64, NOT_TRUSTED)
+    made = review_pages("kitchen", "Kitchen", shown, videos, 5, 64, NOT_TRUSTED, 0.5, text_rules(Lint()))
     assert write_pages(folder / "pages", "review", made) == 2
     return folder / "pages"
 
@@ -97,6 +103,16 @@ def enter(chromium, condition: str, modifiers: int = 0) -> None:
 
 def heading(desc_id: int, number: int) -> str:
     return f"document.getElementById('heading').textContent === 'Moment {desc_id} ({number} of 5)'"
+
+
+def load(chromium, file, said: str) -> None:
+    """A saved file into the page, and what the page says to it."""
+    node = chromium.call("DOM.getDocument")["root"]["nodeId"]
+    field = chromium.call("DOM.querySelector", nodeId=node, selector="#load")["nodeId"]
+    chromium.insist(
+        lambda: chromium.call("DOM.setFileInputFiles", nodeId=field, files=[str(file)]),
+        f"document.getElementById('message').textContent.includes('{said}')",
+    )
 
 
 def saved(chromium, name: str):
@@ -158,12 +174,7 @@ def test_a_page_is_worked_through_by_keyboard_left_and_gone_on_with(pages, tmp_p
 
     with browser(tmp_path / "second") as chromium:  # another computer: it goes on from the saved file
         chromium.open(pages / "page-001.html")
-        node = chromium.call("DOM.getDocument")["root"]["nodeId"]
-        field = chromium.call("DOM.querySelector", nodeId=node, selector="#load")["nodeId"]
-        chromium.insist(
-            lambda: chromium.call("DOM.setFileInputFiles", nodeId=field, files=[str(first)]),
-            "document.getElementById('message').textContent.includes('are here again')",
-        )
+        load(chromium, first, "are here again")
         assert content(chromium, "progress") == "3 of 5 decided"
         chromium.run("document.getElementById('moment').focus()")
         key(chromium, "o", heading(4, 4))
@@ -173,3 +184,176 @@ def test_a_page_is_worked_through_by_keyboard_left_and_gone_on_with(pages, tmp_p
         assert chromium.messages == []
     both = adjudicate(read_decisions([first, chromium.folder / "review-kitchen-001-Ann-Ä-.jsonl"]), MOMENTS, GROUPS)
     assert len(both["decisions"]) == len(rows) + 1 and both["outcomes"][4]["decision"] == "accept"
+
+
+def test_near_duplicates_of_a_video_follow_each_other():
+    moments = [
+        {**MOMENTS[0], "desc_id": n, "video": video, "start": at, "end": at + 1.0}
+        for n, video, at in ((1, "v", 0.0), (2, "w", 0.0), (3, "v", 0.2), (4, "v", 2.0))
+    ]
+    scores = [{**SCORES[0], "desc_id": n, "score": n / 1.0, "caption": f"what {n} shows"} for n in range(1, 5)]
+    found = queue(moments, candidates_by_moment(moments, scores), "doubt")
+    assert [(item["desc_id"], item.get("near")) for item in found] == [(1, 2), (3, 2), (2, None), (4, None)]
+    said = [{**row, "caption": "It falls."} for row in scores]
+    found = queue(moments, candidates_by_moment(moments, said), "doubt")
+    assert [item["desc_id"] for item in found] == [1, 3, 4, 2]
+
+
+CAPTIONS = (
+    "A dog runs.",
+    '"A dog runs."',
+    "“quoted”",
+    "‘a’",
+    "«Ein Hund»",
+    "it runs for 3 seconds",
+    "at 1:30 it ends",
+    "the last frame",
+    "see www.example.org",
+    "https://a.b",
+    "<b>bold</b>",
+    "{x}",
+    "**x**",
+    "As an AI language model",
+    "Über 12 Minuten",
+    "ask @anna",
+    "mail a.b@c.de",
+    "call +49 170 1234567",
+    "the caption says",
+    "the original caption",
+    "the prompt",
+    "日本語 3s",
+    "a 2nd minute",
+    "in １２ seconds",
+    "è5s",
+    "two  blanks",
+    " blank",
+    "tab\there",
+    "$x$",
+    "&amp;",
+    "user: hi",
+    "candidate 3",
+    "answer: yes",
+    "a\\b",
+    "İ 5 SECONDS",
+    "please note",
+    "x" * 300,
+    "'it's'",
+    "12.5s",
+    "the frames show",
+    "[/INST]",
+    "1234567890",
+)
+
+
+def test_the_lint_on_the_page_finds_what_the_lint_of_the_run_finds(pages, tmp_path):
+    coarse = "The last frame of 3 seconds"
+    with browser(tmp_path) as chromium:
+        chromium.open(pages / "page-001.html")
+        chromium.run(f"items[at].coarse = {json.dumps(coarse)}")
+        asked = f"{json.dumps(CAPTIONS)}.map((text) => findings(text).map((rule) => rule.check))"
+        found = chromium.run(asked)
+        assert chromium.messages == []
+    expected = [[check for check, _ in caption_findings(caption, coarse)] for caption in CAPTIONS]
+    assert dict(zip(CAPTIONS, found)) == dict(zip(CAPTIONS, expected))
+    assert len({check for checks in expected for check in checks}) == len(
+        {rule["check"] for rule in text_rules(Lint())}
+    )
+    assert {rule["check"] for rule in text_rules(Lint(url="off"))}.isdisjoint({"url"})
+    with pytest.raises(ValueError):
+        javascript(re.compile(r"\Wa"))
+
+
+def test_times_are_edited_moments_drawn_split_and_merged_on_the_player(pages, tmp_path):
+    """By keyboard and mouse; what is saved changes the annotations."""
+
+    def field(name: str, text: str, condition: str) -> None:
+        chromium.run(f"document.getElementById('{name}').focus(); document.getElementById('{name}').select()")
+        chromium.insist(lambda: chromium.type(text), condition, once=True)
+
+    def timing(start: float, end: float) -> str:
+        return f"JSON.stringify(times) === '[{start:g},{end:g}]'"
+
+    def press(name: str) -> None:
+        chromium.run(f"document.getElementById('{name}').click()")
+
+    with browser(tmp_path / "first") as chromium:
+        chromium.open(pages / "page-001.html")
+        chromium.wait("document.getElementById('clip').readyState >= 2")
+        field("reviewer", "Ann", "reviewer() === 'Ann'")
+        chromium.run("byId('reviewer').dispatchEvent(new Event('change')); byId('clip').pause()")
+        assert chromium.run("items[0].clip") == [0, 1.75] and content(chromium, "where").startswith(
+            "<v>, 0:00.250–0:01.250"
+        )
+        # Written as m:ss.s; what is no time, or after the end, is said at once and not kept.
+        field("end", "0:09.5", "byId('timing').textContent.includes('0:04.0')")
+        chromium.run("byId('moment').focus()")
+        key(chromium, "a", "byId('message').textContent.includes('0:04.0')")
+        field("end", "1.7", timing(0.25, 1.7))
+        # By the player: it stands at 0.6 s.
+        chromium.run("byId('moment').focus(); byId('clip').currentTime = 0.6")
+        chromium.insist(lambda: chromium.press("[", 219, "["), timing(0.6, 1.7))
+        chromium.insist(lambda: chromium.press(".", 190, "."), "byId('clip').currentTime > 0.65")
+        # By mouse: the middle of the slider of the start.
+        place = chromium.run(
+            "(() => { const box = byId('start-range').getBoundingClientRect();"
+            " return [box.x + box.width / 2, box.y + box.height / 2] })()"
+        )
+
+        def clicked() -> None:
+            for kind in ("mousePressed", "mouseReleased"):
+                chromium.call(
+                    "Input.dispatchMouseEvent", type=kind, x=place[0], y=place[1], button="left", clickCount=1
+                )
+
+        chromium.insist(clicked, "times[0] > 0.8 && times[0] < 1 && byId('start').value === clock(times[0])")
+        chromium.run("byId('moment').focus(); setTimes([0.5, 1.7])")
+        key(chromium, "a", heading(2, 2))
+        # A drawn moment: the lint speaks while it is written, and an error is not kept.
+        press("draw")
+        assert "times of the new moment" in content(chromium, "message")
+        field("start", "2", "times[0] === 2")
+        field("end", "0:03", timing(2, 3))
+        press("draw")
+        field("text", "it waits 5 seconds", "byId('findings').textContent.includes('5 seconds')")
+        enter(chromium, "byId('message').textContent.includes('A run would refuse')", modifiers=2)
+        field("text", "it waits", "byId('findings').textContent === ''")
+        enter(chromium, "byId('decided').textContent === 'New moment (0:02.0–0:03.0): it waits'", modifiers=2)
+        chromium.screenshot("review-edits")
+        chromium.screenshot("review-edits-narrow", 400, 1000)
+        # Split where the player stands.
+        chromium.run("byId('moment').focus(); byId('clip').currentTime = 0.9")
+        key(chromium, "s", "byId('cut').value === '0:00.9'")
+        field("text", "it falls", "byId('text').value === 'it falls'")
+        field("second", "it rises", "byId('second').value === 'it rises'")
+        enter(chromium, heading(3, 3), modifiers=2)
+        key(chromium, "m", "!byId('with').hidden && byId('other').children.length === 4")
+        chromium.run("byId('other').value = items[3].moment")
+        field("text", "it turns", "byId('text').value === 'it turns'")
+        enter(chromium, heading(4, 4), modifiers=2)
+        assert content(chromium, "decided") == "Merged (0:00.750–0:02.0): it turns"  # of both moments
+        assert content(chromium, "progress") == "4 of 5 decided"
+        file = saved(chromium, "review-kitchen-001-Ann.jsonl")
+        assert chromium.messages == []
+    rows = read_jsonl(file)
+    assert [row["decision"] for row in rows] == ["accept", "draw", "split", "merge"]
+    assert all(row["version"] == 2 for row in rows) and rows[0]["time"] == [0.5, 1.7]
+    found = adjudicate(read_decisions([file]), MOMENTS, GROUPS)
+    annotations, _, _ = annotate(MOMENTS, GROUPS)
+    given, left_out, counts = select(annotations, GROUPS, found["outcomes"], None)
+    assert left_out == {2: "split", 3: "merged", 4: "merged"} and counts["added"] == 3
+    assert [(row["time"], row["fig_desc"]) for row in given[:4]] == [
+        ([0.5, 1.7], "<b>dynamics</b> of 1"),
+        ([0.5, 0.9], "it falls"),
+        ([0.9, 1.5], "it rises"),
+        ([0.75, 2.0], "it turns"),
+    ]
+    assert [(moment["time"], moment["text"]) for moment in found["drawn"]] == [([2, 3], "it waits")]
+
+    newer = tmp_path / "newer.jsonl"
+    newer.write_text(json.dumps({**rows[0], "version": 9}) + "\n")
+    with browser(tmp_path / "second") as chromium:
+        chromium.open(pages / "page-001.html")
+        load(chromium, newer, "another version")
+        load(chromium, file, "are here again")
+        assert content(chromium, "progress") == "4 of 5 decided"
+        assert chromium.messages == []

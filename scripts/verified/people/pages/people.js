@@ -41,6 +41,24 @@ function shortcut(event, keys) {
   keys[event.key]();
 }
 
+// Moves the player by so many seconds.
+function step(video, seconds, most) {
+  video.currentTime = Math.min(Math.max(0, video.currentTime + seconds), video.duration || most);
+}
+
+// Seconds of "62.5", "1:02.5" or "1:01:02.5"; NaN for anything else.
+function seconds(text) {
+  const parts = text.trim().split(":");
+  if (parts.length > 3 || !parts.every((part, n) => (n === parts.length - 1 ? /^\d+(\.\d*)?$/ : /^\d+$/).test(part))) return NaN;
+  return Math.round(parts.reduce((sum, part) => sum * 60 + Number(part), 0) * 1000) / 1000;
+}
+
+// 62.5 as 1:02.5, to a thousandth where a tenth is not exact.
+function clock(time) {
+  const thousandths = Math.round(time * 1000), rest = thousandths % 60000;
+  return `${Math.floor(thousandths / 60000)}:${rest < 10000 ? "0" : ""}${(rest / 1000).toFixed(rest % 100 ? 3 : 1)}`;
+}
+
 const playOrPause = (video) => (video.paused ? video.play() : video.pause());
 
 function listen(actions, type = "click") {

@@ -2,12 +2,17 @@
 const review = read("review");
 const items = review.items;
 const NAME = `reviewer-of-${review.dataset}`; // no name that a reviewer's own decisions could have
-const KEYS = ["dataset", "desc_id", "video", "start", "end", "decision", "type", "candidate", "caption", "reviewer", "when",
-  "instead", "text", "reason"];
-const TOLD = { accept: "Right", choose: "Another candidate", edit: "Edited", reject: "Rejected", flag: "Flagged" };
+const KEYS = ["version", "dataset", "desc_id", "moment", "video", "start", "end", "decision", "type", "candidate", "caption",
+  "reviewer", "when", "instead", "text", "reason", "time", "parts", "other"];
+const TOLD = { accept: "Right", choose: "Another candidate", edit: "Edited", reject: "Rejected", flag: "Flagged",
+  split: "Split", merge: "Merged", draw: "New moment" };
+const WANTED = { edit: "The right caption", draw: "The caption of the new moment", merge: "The caption of both as one",
+  split: "The caption of the first part" };
+const RULES = review.rules.map((rule) => ({ ...rule, pattern: new RegExp(rule.pattern, rule.flags) }));
 let decisions = []; // every decision of this reviewer, in the order of time; nothing is ever taken out
 let at = 0;
-let asking = ""; // reject or flag, while its reason is asked for
+let asking = ""; // the decision whose text or reason is asked for
+let times = [0, 0]; // start and end as they stand in the fields, seconds of the video; NaN for what is no time
 
 const reviewer = () => byId("reviewer").value.trim();
 const place = () => `review-${review.dataset}-${reviewer()}`;
@@ -17,22 +22,34 @@ function restore() {
   decisions = kept(place(), []);
 }
 
+// Whether a decision was made on what an item shows: by its content, or, before there were content ids, by its number.
 function same(row, item) {
+  if (row.moment) return row.moment === item.moment;
   return row.desc_id === item.desc_id && row.video === item.video && row.start === item.start && row.end === item.end;
 }
 
-// The standing decision and the flag of a moment; what was withdrawn stands no more, nor does what spoke of another caption.
+const mergedWith = (row, item) => row.decision === "merge" && row.other.moment === item.moment;
+
+// The standing decision, the flag and the drawn moments of a moment; what was withdrawn stands no more, nor does what spoke
+// of another caption, nor a merge when its other moment was decided on anew.
 function standing(item) {
-  let decided = null, flag = null;
+  let decided = null, flag = null, drawn = [];
   for (const row of decisions) {
-    if (!same(row, item)) continue;
-    if (row.decision === "flag") flag = row;
-    else if (row.decision === "withdraw") decided = flag = null;
-    else decided = row;
+    const here = same(row, item);
+    if (row.decision === "flag") flag = here ? row : flag;
+    else if (row.decision === "draw") drawn = here ? [...drawn, row] : drawn;
+    else if (here && row.decision === "withdraw") { decided = flag = null; drawn = []; }
+    else if (here || mergedWith(row, item)) decided = row;
+    else if (decided && decided.decision === "merge" && [decided.moment, decided.other.moment].includes(row.moment)) decided = null;
   }
-  if (decided && !item.candidates.some((c) => c.type === decided.type && c.caption === decided.caption)) decided = null;
-  return { decided, flag };
+  if (decided && same(decided, item) && !item.candidates.some((c) => c.type === decided.type && c.caption === decided.caption)) {
+    decided = null;
+  }
+  return { decided, flag, drawn };
 }
+
+const STAYS = ["draw", "flag", "withdraw"]; // what is decided beside a moment, which is still shown then
+const TIMED = ["accept", "choose", "edit"]; // what is decided on a moment of corrected times
 
 function decide(decision, more = {}) {
   if (!reviewer()) {
@@ -41,16 +58,71 @@ function decide(decision, more = {}) {
     return;
   }
   const item = items[at], judged = item.candidates[item.chosen];
-  decisions.push({
-    dataset: review.dataset, desc_id: item.desc_id, video: item.video, start: item.start, end: item.end, decision,
-    type: judged.type, candidate: judged.candidate, caption: judged.caption,
-    reviewer: reviewer(), when: stamp(), ...more,
-  });
+  if (TIMED.includes(decision) && timesProblem()) return say(timesProblem());
+  const time = TIMED.includes(decision) && moved() ? { time: times } : {};
+  const row = {
+    version: review.version, dataset: review.dataset, desc_id: item.desc_id, moment: item.moment, video: item.video,
+    start: item.start, end: item.end, decision, type: judged.type, candidate: judged.candidate, caption: judged.caption,
+    reviewer: reviewer(), when: stamp(), ...time, ...more,
+  };
+  decisions.push(row);
   const problem = store();
   closeForms();
-  if (decision !== "flag" && decision !== "withdraw" && at < items.length - 1) at += 1;
+  if (!STAYS.includes(decision) && at < items.length - 1) at += 1;
   show();
   say(problem);
+}
+
+const moved = () => times[0] !== items[at].start || times[1] !== items[at].end;
+
+function timesProblem([start, end] = times) {
+  if (Number.isNaN(start) || Number.isNaN(end)) return "A time is m:ss.s or seconds: 1:02.5 or 62.5.";
+  if (start >= end) return "The end must come after the start.";
+  return end > items[at].duration ? `The video ends at ${clock(items[at].duration)}.` : "";
+}
+
+// Takes over times, and shows them everywhere but in the field that is being written in.
+function setTimes(changed) {
+  times = changed;
+  ["start", "end"].forEach((name, n) => {
+    if (document.activeElement !== byId(name)) byId(name).value = Number.isNaN(times[n]) ? byId(name).value : clock(times[n]);
+    if (!Number.isNaN(times[n])) byId(`${name}-range`).value = times[n];
+  });
+  byId("timing").textContent = timesProblem() || (moved() ? "Your next decision on the caption keeps these times, too." : "");
+}
+
+const withTime = (n, value) => setTimes(times.map((time, place) => (place === n ? value : time)));
+const position = () => Math.round((items[at].clip[0] + byId("clip").currentTime) * 10) / 10;
+
+// Plays the moment again and again, unless the player was moved out of it.
+let last = 0;
+function playing() {
+  const clip = byId("clip"), now = items[at].clip[0] + clip.currentTime;
+  byId("now").textContent = clock(Math.round(now * 10) / 10);
+  if (!clip.paused && last < times[1] && now >= times[1] && !timesProblem()) clip.currentTime = times[0] - items[at].clip[0];
+  last = now;
+}
+
+// What the lint finds in a caption, as the run will: [severity, what is meant, what was found].
+function findings(text) {
+  const coarse = asking === "draw" ? "" : items[at].coarse.toLowerCase();
+  return RULES.flatMap((rule) => {
+    const said = [...text.matchAll(rule.pattern)].map((match) => match[0])
+      .filter((words) => !(rule.coarse_may && coarse.includes(words.toLowerCase())));
+    return said.length ? [{ ...rule, said: said[0] }] : [];
+  });
+}
+
+const tidy = (name) => byId(name).value.split(/\s+/).filter(Boolean).join(" ");
+const written = () => (asking === "split" ? ["text", "second"] : ["text"]).map(tidy);
+
+function lint() {
+  byId("findings").replaceChildren(...written().flatMap(findings).map(({ severity, about, said }) => {
+    const entry = document.createElement("li");
+    entry.className = severity;
+    entry.textContent = `${severity}: ${about} “${said}”`;
+    return entry;
+  }));
 }
 
 // Two decisions within a second keep their order: the later one gets a later time.
@@ -68,14 +140,29 @@ function choose(number) {
 
 function openForm(name) {
   closeForms();
-  if (name === "edit") {
-    const { decided } = standing(items[at]);
+  const item = items[at], caption = item.candidates[item.chosen].caption;
+  asking = name;
+  if (name in WANTED) {
+    const { decided } = standing(item), others = items.filter((one) => one.video === item.video && one !== item);
+    if (name === "merge" && !others.length) return say("No other moment of this video is on this page.");
+    if (name === "draw" && (timesProblem() || !moved())) return say(timesProblem() || "First set the times of the new moment.");
     byId("editing").hidden = false;
-    byId("text").value = decided && decided.text ? decided.text : items[at].candidates[items[at].chosen].caption;
+    byId("with").hidden = name !== "merge";
+    byId("where-cut").hidden = byId("after").hidden = name !== "split";
+    byId("wanted").textContent = WANTED[name];
+    byId("other").replaceChildren(...others.map((one) => {
+      const option = document.createElement("option");
+      option.value = one.moment;
+      option.textContent = `${clock(one.start)}–${clock(one.end)}: ${one.candidates[one.chosen].caption}`;
+      return option;
+    }));
+    byId("cut").value = clock(position());
+    byId("text").value = name === "draw" ? "" : (name === "edit" && decided && decided.text) || caption;
+    byId("second").value = caption;
+    lint();
     byId("text").focus();
     return;
   }
-  asking = name;
   byId("rejecting").hidden = false;
   byId("asked").textContent = name === "reject" ? "Why is it rejected?" : "What should somebody look at? (may stay empty)";
   byId("reason").value = "";
@@ -90,9 +177,23 @@ function closeForms() {
 
 function finishEdit(event) {
   event.preventDefault();
-  const text = byId("text").value.split(/\s+/).filter(Boolean).join(" ");
-  if (!text) return say("The caption is empty. To say that none is right, reject it.");
-  if (text === items[at].candidates[items[at].chosen].caption) return decide("accept");
+  const item = items[at], [text, second] = written();
+  if (!written().every(Boolean)) return say("The caption is empty. To say that none is right, reject it.");
+  const wrong = written().flatMap(findings).find((found) => found.severity === "error");
+  const unchanged = asking === "edit" && text === item.candidates[item.chosen].caption;
+  if (wrong && !unchanged) return say(`A run would refuse this caption: ${wrong.about} “${wrong.said}”`);
+  if (asking === "draw") return decide("draw", { text, time: times });
+  if (asking === "split") {
+    const cut = seconds(byId("cut").value), spans = [[times[0], cut], [cut, times[1]]];
+    if (spans.some(timesProblem)) return say(`Cut between ${clock(times[0])} and ${clock(times[1])}.`);
+    return decide("split", { parts: [{ time: spans[0], text }, { time: spans[1], text: second }] });
+  }
+  if (asking === "merge") {
+    const other = items.find((one) => one.moment === byId("other").value);
+    const time = [Math.min(item.start, other.start), Math.max(item.end, other.end)];
+    return decide("merge", { text, time, other: { desc_id: other.desc_id, moment: other.moment } });
+  }
+  if (unchanged) return decide("accept");
   decide("edit", { text });
 }
 
@@ -104,8 +205,8 @@ function finishReason(event) {
 }
 
 function undo() {
-  const { decided, flag } = standing(items[at]);
-  if (decided || flag) decide("withdraw");
+  const { decided, flag, drawn } = standing(items[at]);
+  if (decided || flag || drawn.length) decide("withdraw");
   else say("There is no decision on this moment.");
 }
 
@@ -124,9 +225,10 @@ function nextOpen() {
 }
 
 function show() {
-  const item = items[at], { decided, flag } = standing(item);
+  const item = items[at], { decided, flag, drawn } = standing(item);
   byId("heading").textContent = `Moment ${item.desc_id} (${at + 1} of ${items.length})`;
-  byId("where").textContent = `${item.video}, ${item.start.toFixed(2)}–${item.end.toFixed(2)} s, ${item.split}`;
+  byId("where").textContent = `${item.video}, ${clock(item.start)}–${clock(item.end)} of ${clock(item.duration)}, ${item.split}`
+    + (item.near ? `; near-duplicates: ${item.near} together here` : "");
   byId("coarse").textContent = item.coarse;
   byId("judged").textContent = item.candidates[item.chosen].caption;
   const clip = byId("clip"), source = read(`clip-${item.desc_id}`);
@@ -134,13 +236,17 @@ function show() {
     clip.src = source;
     clip.dataset.shown = String(item.desc_id);
     clip.setAttribute("aria-label", `Clip of moment ${item.desc_id}`);
+    for (const name of ["start", "end"]) [byId(`${name}-range`).min, byId(`${name}-range`).max] = item.clip;
+    last = item.start;
   }
-  const parts = [];
-  if (decided) {
-    const told = decided.decision === "choose" ? decided.instead.caption : decided.text || decided.reason || "";
-    parts.push(TOLD[decided.decision] + (told ? `: ${told}` : ""));
-  }
-  if (flag) parts.push(`Flagged${flag.reason ? `: ${flag.reason}` : ""}`);
+  byId("start").blur();
+  byId("end").blur();
+  setTimes((decided && TIMED.includes(decided.decision) && decided.time) || [item.start, item.end]);
+  const parts = [decided, flag, ...drawn].filter(Boolean).map((row) => {
+    const told = row.decision === "choose" ? row.instead.caption
+      : row.text || row.reason || (row.parts || []).map((part) => `${clock(part.time[0])} ${part.text}`).join(" | ");
+    return TOLD[row.decision] + (row.time ? ` (${row.time.map(clock).join("–")})` : "") + (told ? `: ${told}` : "");
+  });
   byId("decided").textContent = parts.join("; ");
   byId("candidates").replaceChildren(...item.candidates.map((candidate, number) => {
     const button = document.createElement("button");
@@ -166,8 +272,7 @@ function show() {
 }
 
 function save() {
-  const here = new Set(items.map((item) => item.desc_id));
-  const rows = decisions.filter((row) => here.has(row.desc_id));
+  const rows = decisions.filter((row) => items.some((item) => same(row, item)));
   if (!rows.length) return say("There is nothing to save yet.");
   const lines = rows.map((row) => JSON.stringify(Object.fromEntries(KEYS.filter((key) => key in row).map((key) => [key, row[key]]))));
   const safe = reviewer().replace(/[^\p{L}\p{N}]+/gu, "-");
@@ -183,6 +288,9 @@ async function load(file) {
     if (!rows.length || rows.some((row) => row.dataset !== review.dataset || !row.reviewer || !row.when)) throw new Error();
   } catch {
     return say("This file holds no decisions on this data set.");
+  }
+  if (rows.some((row) => "version" in row && row.version !== review.version)) {
+    return say("This file was saved by a page of another version: build the pages again with the version that is newer.");
   }
   byId("reviewer").value = rows[0].reviewer;
   restore();
@@ -204,6 +312,9 @@ function begin() {
 
 const SHORT = {
   a: () => decide("accept"), e: () => openForm("edit"), r: () => openForm("reject"), f: () => openForm("flag"), u: undo,
+  s: () => openForm("split"), m: () => openForm("merge"), d: () => openForm("draw"),
+  "[": () => withTime(0, position()), "]": () => withTime(1, position()),
+  ",": () => step(byId("clip"), -0.1), ".": () => step(byId("clip"), 0.1),
   n: () => go(at + 1), p: () => go(at - 1), o: nextOpen, " ": () => playOrPause(byId("clip")),
 };
 for (let number = 1; number < 10; number += 1) SHORT[number] = () => choose(number - 1);
@@ -213,13 +324,24 @@ document.addEventListener("keydown", (event) => {
   if (event.target.matches("textarea") && event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
     return finishEdit(event);
   }
-  if (event.target.matches("input, textarea, video") || (event.key === " " && event.target.matches("button"))) return;
+  if (event.target.matches("input:not([type=range]), textarea, select, video") || (event.key === " " && event.target.matches("button"))) return;
   shortcut(event, SHORT);
 });
-listen({ accept: SHORT.a, edit: SHORT.e, reject: SHORT.r, flag: SHORT.f, undo, next: SHORT.n, previous: SHORT.p,
+listen({ accept: SHORT.a, edit: SHORT.e, reject: SHORT.r, flag: SHORT.f, split: SHORT.s, merge: SHORT.m,
+  draw: SHORT.d, "from-here": SHORT["["], "until-here": SHORT["]"], reset: () => setTimes([items[at].start, items[at].end]),
+  undo, next: SHORT.n, previous: SHORT.p,
   open: nextOpen, save });
 for (const button of document.querySelectorAll(".cancel")) button.addEventListener("click", closeForms);
 listen({ editing: finishEdit, rejecting: finishReason }, "submit");
+["start", "end"].forEach((name, n) => {
+  listen({ [name]: ({ target }) => withTime(n, seconds(target.value)), [`${name}-range`]: ({ target }) => {
+    withTime(n, Number(target.value));
+    byId("clip").currentTime = Math.max(0, times[n] - items[at].clip[0]);
+  } }, "input");
+});
+listen({ text: lint, second: lint }, "input");
+listen({ clip: playing }, "timeupdate");
+listen({ clip: () => (byId("clip").currentTime = items[at].start - items[at].clip[0]) }, "loadedmetadata");
 listen({ reviewer: () => { restore(); show(); }, load: ({ target }) => target.files.length && load(target.files[0]) }, "change");
 
 byId("title").textContent = `Review of ${review.title}, page ${review.page} of ${review.pages}`;

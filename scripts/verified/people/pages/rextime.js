@@ -64,10 +64,7 @@ function fill(item, { start, end, bad, answer }) {
   byId("problem").textContent = bad ? "" : problem(item);
 }
 
-function move(seconds) {
-  const video = byId("video");
-  video.currentTime = Math.min(Math.max(0, video.currentTime + seconds), video.duration || ITEMS[at].duration);
-}
+const move = (by) => step(byId("video"), by, ITEMS[at].duration);
 
 // The video may be a little longer or shorter than its annotated duration.
 function mark(name) {

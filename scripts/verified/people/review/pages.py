@@ -3,18 +3,26 @@
 The caption to judge is the machine's choice: highest by `annotations.choose_by`, before any review or selection.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
 from verified.annotations.choose import choose
+from verified.benchmark.tiou import tiou
 from verified.io.jsonl import finite
 from verified.io.video.cut import clips_of
+from verified.lmm.refusal import same
 from verified.people.pages import Page
+from verified.people.review.decisions import VERSION, content_id
+
+NEAR = 0.5
+"""tIoU from which two moments of a video are near-duplicates; so are two of which the same is said."""
 
 
 def queue(moments: Iterable[dict], groups: Mapping[int, list[dict]], order: str) -> list[dict]:
     """What the pages show of each moment that has a caption, in the order in which it is to be reviewed.
 
-    ``doubt``: by the score of the chosen caption, lowest first; equal scores and ``corpus``: as in the corpus.
+    ``doubt``: by the score of the chosen caption, lowest first, each followed by its near-duplicates of the same video;
+    equal scores and ``corpus``: as in the corpus.
     """
     shown = []
     for moment in moments:
@@ -25,7 +33,8 @@ def queue(moments: Iterable[dict], groups: Mapping[int, list[dict]], order: str)
         shown.append(
             {
                 **{key: moment[key] for key in ("desc_id", "video", "split")},
-                **{key: round(moment[key], 3) for key in ("start", "end")},
+                **{key: round(moment[key], 3) for key in ("start", "end", "duration")},
+                "moment": content_id(moment["video"], moment["start"], moment["end"], moment["caption"]),
                 "coarse": moment["caption"],
                 "chosen": group.index(choice[0]),
                 "score": choice[0]["score"],
@@ -40,23 +49,57 @@ def queue(moments: Iterable[dict], groups: Mapping[int, list[dict]], order: str)
                 ],
             }
         )
-    return sorted(shown, key=lambda item: item["score"]) if order == "doubt" else shown
+    return _near_together(sorted(shown, key=lambda item: item["score"])) if order == "doubt" else shown
+
+
+def _near_together(items: list[dict]) -> list[dict]:
+    """The same items, each followed by its near-duplicates, which say in `near` how many they are."""
+    groups: list[list[dict]] = []
+    of_video: dict[str, list[list[dict]]] = defaultdict(list)
+    for item in items:
+        found = next((group for group in of_video[item["video"]] if any(_near(item, one) for one in group)), None)
+        if found is None:
+            groups.append(found := [])
+            of_video[item["video"]].append(found)
+        found.append(item)
+    return [{**item, "near": len(group)} if len(group) > 1 else item for group in groups for item in group]
+
+
+def _near(item: Mapping, other: Mapping) -> bool:
+    one, two = (same(each["candidates"][each["chosen"]]["caption"]) for each in (item, other))
+    return one == two or tiou(item["start"], item["end"], other["start"], other["end"]) >= NEAR
 
 
 def pages(
-    dataset: str, title: str, shown: list[dict], videos: list[dict], moments: int, side: int, warning: str = ""
+    dataset: str,
+    title: str,
+    shown: list[dict],
+    videos: list[dict],
+    moments: int,
+    side: int,
+    warning: str = "",
+    context: float = 0.0,
+    rules: Iterable[dict] = (),
 ) -> Iterator[Page]:
     """``page-001.html`` … with `moments` moments each.
 
-    Clips are cut page by page, each video of a page decoded once; `side` is their longest side in pixels.
-    `warning` stands above the moments: what is to be said of the confidences that order them.
+    Clips are cut page by page, each video of a page decoded once, with `context` seconds before and after the moment;
+    `side` is their longest side in pixels. `warning` stands above the moments: what is to be said of the confidences
+    that order them. `rules` as of `text_rules`.
     """
+    rules = list(rules)
+    shown = [
+        {**item, "clip": [max(0.0, item["start"] - context), min(item["duration"], item["end"] + context)]}
+        for item in shown
+    ]
     shares = [shown[first : first + moments] for first in range(0, len(shown), moments)]
     for number, items in enumerate(shares, start=1):
-        clips = clips_of(((item["desc_id"], item["video"], item["start"], item["end"]) for item in items), videos, side)
+        clips = clips_of(((item["desc_id"], item["video"], *item["clip"]) for item in items), videos, side)
         review = {
+            "version": VERSION,
             "dataset": dataset,
             "title": title,
+            "rules": rules,
             "page": number,
             "pages": len(shares),
             "warning": warning,
