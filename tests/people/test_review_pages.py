@@ -3,62 +3,25 @@
 import json
 import re
 
-import numpy as np
 import pytest
 from browser import browser
+from people.small_review import COUNT, GROUPS, MOMENTS, SCORES, build_pages
 
 from verified.annotations.choose import annotate, candidates_by_moment
 from verified.annotations.lint import caption_findings
 from verified.annotations.select import select
 from verified.config.annotations import Lint
 from verified.config.trust import NOT_TRUSTED
-from verified.demo.encode import write_video
 from verified.io.jsonl import read_jsonl
-from verified.people.pages import write_pages
 from verified.people.review.adjudicate import adjudicate
 from verified.people.review.decisions import read_decisions
-from verified.people.review.pages import pages as review_pages
 from verified.people.review.pages import queue
 from verified.people.review.rules import javascript, text_rules
-
-COUNT = 6
-MOMENTS = [
-    {
-        "desc_id": n,
-        "video": "<v>",
-        "start": n / 4,
-        "end": n / 4 + 1,
-        "duration": 4.0,
-        "split": "test",
-        "caption": f"<i>coarse</i> {n}",
-    }
-    for n in range(1, COUNT + 1)
-]
-SCORES = [
-    {
-        "desc_id": n,
-        "type": kind,
-        "candidate": 0,
-        "caption": f"<b>{kind}</b> of {n}",
-        "lineage": f"{kind}{n}",
-        "score": (n if kind == "dynamics" else -n) / 2,
-    }
-    for n in range(1, COUNT + 1)
-    for kind in ("statics", "dynamics")
-]
-GROUPS = candidates_by_moment(MOMENTS, SCORES)
 
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("review")
-    frames = np.random.default_rng(0).integers(0, 255, (32, 48, 64, 3), dtype=np.uint8)
-    write_video(folder / "v.mp4", frames, 8)
-    videos = [{"video": "<v>", "path": str(folder / "v.mp4")}]
-    shown = queue(MOMENTS, GROUPS, "doubt")
-    made = review_pages("kitchen", "Kitchen", shown, videos, 5, 64, NOT_TRUSTED, 0.5, text_rules(Lint()))
-    assert write_pages(folder / "pages", "review", made) == 2
-    return folder / "pages"
+    return build_pages(tmp_path_factory.mktemp("review"))
 
 
 def test_what_the_evaluator_doubts_most_comes_first():
@@ -321,7 +284,7 @@ def test_times_are_edited_moments_drawn_split_and_merged_on_the_player(pages, tm
         chromium.screenshot("review-edits")
         chromium.screenshot("review-edits-narrow", 400, 1000)
         # Split where the player stands.
-        chromium.run("byId('moment').focus(); byId('clip').currentTime = 0.9")
+        chromium.run("byId('clip').pause(); byId('moment').focus(); byId('clip').currentTime = 0.9")
         key(chromium, "s", "byId('cut').value === '0:00.9'")
         field("text", "it falls", "byId('text').value === 'it falls'")
         field("second", "it rises", "byId('second').value === 'it rises'")

@@ -4,10 +4,15 @@ import argparse
 import json
 import os
 import textwrap
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from verified.cli.command import CONFIGFILE, JSON, WORKFLOW, command, folder, one_of, option, several
 from verified.errors import InputError
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
 
 LONGEST_CAPTION = 100
 """Characters of a caption in a list on the terminal; `--json` has all of it."""
@@ -16,6 +21,10 @@ PLACE = (
     folder("--index", "the folder of an index, in place of a configuration", metavar="FOLDER"),
 )
 """Options that say which index of a configuration is meant."""
+HOST_AND_PORT = (
+    option("--host", default="127.0.0.1", help="the address to serve on (default: 127.0.0.1, this machine alone)"),
+    option("--port", type=int, default=8017, help="the port (default: 8017; 0: any that is free)"),
+)
 
 
 def place_of(arguments: argparse.Namespace) -> Path:
@@ -154,8 +163,7 @@ def open_quietly(folder: Path):
     "a page that searches a corpus and plays what is found, on one address",
     CONFIGFILE,
     *PLACE,
-    option("--host", default="127.0.0.1", help="the address to serve on (default: 127.0.0.1, this machine alone)"),
-    option("--port", type=int, default=8017, help="the port (default: 8017; 0: any that is free)"),
+    *HOST_AND_PORT,
     option(
         "--token",
         default=os.environ.get("VERIFIED_TOKEN", ""),
@@ -164,14 +172,24 @@ def open_quietly(folder: Path):
 )
 def serve(arguments: argparse.Namespace) -> None:
     """Serve until interrupted; raises InputError for an address that needs a token, or is taken."""
-    import socket
-
-    from verified.search.connections import server
     from verified.search.serve import application, check_address
 
     check_address(arguments.host, arguments.token)
     quiet()
     app = application(place_of(arguments), arguments.token, arguments.host)
+    token = "?token=…" if arguments.token else ""
+    run_server(app, arguments, lambda address: f"serving at {address}{token} (Ctrl-C ends it)")
+
+
+def run_server(app: "Starlette", arguments: argparse.Namespace, told: Callable[[str], str]) -> None:
+    """Serve an application at the options HOST_AND_PORT until interrupted; prints what is `told` of its address.
+
+    Raises InputError for an address that is taken.
+    """
+    import socket
+
+    from verified.search.connections import server
+
     family = socket.AF_INET6 if ":" in arguments.host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as listening:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -181,7 +199,7 @@ def serve(arguments: argparse.Namespace) -> None:
             raise InputError(f"cannot serve on {arguments.host}:{arguments.port}: {error}") from None
         host = f"[{arguments.host}]" if ":" in arguments.host else arguments.host
         address = f"http://{host}:{listening.getsockname()[1]}/"
-        print(f"serving at {address}{'?token=…' if arguments.token else ''} (Ctrl-C ends it)", flush=True)
+        print(told(address), flush=True)
         server(app).run(sockets=[listening])
 
 

@@ -29,17 +29,21 @@ def inert_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
-def page(stems: Sequence[Path], title: str, data: Mapping[str, object], side_files: bool = False) -> Iterator[str]:
+def page(
+    stems: Sequence[Path], title: str, data: Mapping[str, object], side_files: bool = False, served: bool = False
+) -> Iterator[str]:
     """The parts of a page, to be written one after the other: style and script of all `stems`, the body of the last.
 
     `data` are JSON values by the id of their script element; values that are strings already are taken for the result
-    of `inert_json`. With `side_files` the page may also load scripts that lie beside it.
+    of `inert_json`. With `side_files` the page may also load scripts that lie beside it, and `served` it may speak to
+    the server that it comes from.
     """
     style = "".join(stem.with_suffix(".css").read_text(encoding="utf-8") for stem in (BASE, *stems))
     script = "".join(stem.with_suffix(".js").read_text(encoding="utf-8") for stem in stems)
     beside = " 'self' file:" if side_files else ""
+    speaks = " connect-src 'self';" if served else ""
     policy = (
-        f"default-src 'none'; img-src data:; media-src data:; style-src {_source(style)}; "
+        f"default-src 'none';{speaks} img-src data:; media-src data:; style-src {_source(style)}; "
         f"script-src {_source(script)}{beside}; base-uri 'none'; form-action 'none'"
     )
     yield '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'

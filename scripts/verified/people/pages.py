@@ -1,6 +1,6 @@
 """Self-contained pages for people: each with its clips, which works from a file and needs no network."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -31,6 +31,11 @@ def _stems(kind: str) -> list[Path]:
     return [FOLDER / name for name in ("people", *KINDS[kind])]
 
 
+def page_parts(kind: str, title: str, data: Mapping[str, object], served: bool = False) -> Iterator[str]:
+    """The parts of one page of a kind, to be written or sent one after the other (see `io.pages.page`)."""
+    return page(_stems(kind), title, data, served=served)
+
+
 def write_pages(folder: Path, kind: str, contents: Iterable[Page]) -> int:
     """Write pages of a kind (see KINDS) into `folder`; returns how many."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -38,6 +43,6 @@ def write_pages(folder: Path, kind: str, contents: Iterable[Page]) -> int:
     for content in contents:
         clips = {name: f'"{data_url("video/mp4", clip)}"' for name, clip in content.clips.items()}
         with atomic_path(folder / content.file) as temporary:
-            write_page(temporary, page(_stems(kind), content.title, {**content.data, **clips}))
+            write_page(temporary, page_parts(kind, content.title, {**content.data, **clips}))
         count += 1
     return count

@@ -225,11 +225,16 @@ def application(folder: Path, token: str = "", host: str = "127.0.0.1") -> Starl
     routes.append(route("/favicon.ico", lambda request: Response(status_code=204)))
     routes += [route("/api/search", search), route("/api/like", like), route("/api/about", about)]
     routes += [Route("/media", media), Route("/span", span), route("/thumbnail", thumbnail)]
-    guards = [Middleware(BaseHTTPMiddleware, dispatch=_guard(token))]
-    if is_loopback(host):
-        names = {"127.0.0.1", "localhost", "[::1]", f"[{host}]" if ":" in host else host}
-        guards.insert(0, Middleware(TrustedHostMiddleware, allowed_hosts=sorted(names)))
+    guards = [*trusted_hosts(host), Middleware(BaseHTTPMiddleware, dispatch=_guard(token))]
     return Starlette(routes=routes, middleware=guards)
+
+
+def trusted_hosts(host: str) -> list[Middleware]:
+    """What makes a loopback address answer requests to its own name only; nothing on other addresses."""
+    if not is_loopback(host):
+        return []
+    names = {"127.0.0.1", "localhost", "[::1]", f"[{host}]" if ":" in host else host}
+    return [Middleware(TrustedHostMiddleware, allowed_hosts=sorted(names))]
 
 
 def _guard(token: str) -> Callable[[Request, Callable[[Request], Awaitable[Response]]], Awaitable[Response]]:

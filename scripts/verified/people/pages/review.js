@@ -14,12 +14,44 @@ let at = 0;
 let asking = ""; // the decision whose text or reason is asked for
 let times = [0, 0]; // start and end as they stand in the fields, seconds of the video; NaN for what is no time
 
+let unsent = []; // decisions that the server has not confirmed, where there is one
+let sending = false;
+
 const reviewer = () => byId("reviewer").value.trim();
 const place = () => `review-${review.dataset}-${reviewer()}`;
-const store = () => keep({ [NAME]: reviewer(), [place()]: decisions });
+const store = () => keep({ [NAME]: reviewer(), [place()]: decisions, ...(review.served && { [`${place()}-unsent`]: unsent }) });
 
 function restore() {
   decisions = kept(place(), []);
+  if (!review.served) return;
+  unsent = kept(`${place()}-unsent`, []);
+  decisions = [...review.served.decisions, ...unsent]; // what the server has is what counts
+}
+
+// Sends what the server does not have; tries again until it has said that all is kept.
+async function send() {
+  if (!review.served || sending || !unsent.length) return;
+  sending = true;
+  const rows = [...unsent];
+  let wait = 3000;
+  try {
+    const answer = await fetch("decisions", {
+      method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(rows),
+    });
+    if (answer.ok) {
+      unsent = unsent.slice(rows.length);
+      store();
+      wait = 0;
+    } else if (answer.status === 400) {
+      const { problem, remedy } = await answer.json();
+      say(`The server refuses a decision: ${problem}${remedy ? ` (${remedy})` : ""}`);
+    } else say("The server cannot keep decisions now; this browser does, and tries again.");
+  } catch {
+    say("The server cannot be reached; decisions stay in this browser, which tries again.");
+  }
+  sending = false;
+  byId("kept").textContent = unsent.length ? `${unsent.length} not sent yet` : "all kept by the server";
+  if (unsent.length) setTimeout(send, wait);
 }
 
 // Whether a decision was made on what an item shows: by its content, or, before there were content ids, by its number.
@@ -66,11 +98,13 @@ function decide(decision, more = {}) {
     reviewer: reviewer(), when: stamp(), ...time, ...more,
   };
   decisions.push(row);
+  if (review.served) unsent.push(row);
   const problem = store();
   closeForms();
   if (!STAYS.includes(decision) && at < items.length - 1) at += 1;
   show();
   say(problem);
+  send();
 }
 
 const moved = () => times[0] !== items[at].start || times[1] !== items[at].end;
@@ -156,6 +190,7 @@ function openForm(name) {
       option.textContent = `${clock(one.start)}–${clock(one.end)}: ${one.candidates[one.chosen].caption}`;
       return option;
     }));
+    byId("clip").pause();
     byId("cut").value = clock(position());
     byId("text").value = name === "draw" ? "" : (name === "edit" && decided && decided.text) || caption;
     byId("second").value = caption;
@@ -220,7 +255,10 @@ function go(number) {
 function nextOpen() {
   const order = [...items.keys()].map((n) => (at + 1 + n) % items.length);
   const found = order.find((n) => !standing(items[n]).decided);
-  if (found === undefined) say("Every moment of this page has a decision. Please save them.");
+  if (found === undefined && review.served) {
+    if (unsent.length) say("Some decisions are not sent yet.");
+    else location.reload(); // which asks for more
+  } else if (found === undefined) say("Every moment of this page has a decision. Please save them.");
   else go(found);
 }
 
@@ -304,8 +342,9 @@ async function load(file) {
 
 // Goes on where the reviewer, whose name and decisions are kept here, has left.
 function begin() {
-  byId("reviewer").value = kept(NAME, "");
+  byId("reviewer").value = review.served ? review.served.reviewer : kept(NAME, "");
   restore();
+  send();
   at = Math.max(0, items.findIndex((item) => !standing(item).decided));
   show();
 }
@@ -344,9 +383,13 @@ listen({ clip: playing }, "timeupdate");
 listen({ clip: () => (byId("clip").currentTime = items[at].start - items[at].clip[0]) }, "loadedmetadata");
 listen({ reviewer: () => { restore(); show(); }, load: ({ target }) => target.files.length && load(target.files[0]) }, "change");
 
-byId("title").textContent = `Review of ${review.title}, page ${review.page} of ${review.pages}`;
+byId("title").textContent = `Review of ${review.title}${review.served ? "" : `, page ${review.page} of ${review.pages}`}`;
 byId("warning").textContent = review.warning;
 byId("warning").hidden = !review.warning;
+byId("reviewer").readOnly = Boolean(review.served);
+byId("shared").hidden = !review.served;
+byId("again").hidden = Boolean(review.served);
 byId("about").textContent = `${items.length} moments. The large caption is the one to judge: does it fit the clip in everything it says? `
-  + "Decisions stay in this browser, so you can go on later; save them when you are done.";
+  + (review.served ? "Each decision is sent at once; when all have one, o asks for more."
+    : "Decisions stay in this browser, so you can go on later; save them when you are done.");
 begin();

@@ -1,0 +1,141 @@
+"""The review as a small web server: several people, each with a link of their own, one set of decisions.
+
+It serves the pages that `verified review` built, a few moments at a time (see `handout`), and keeps each decision
+before it says so. A link holds its person's token, without which nothing is shown; there is no cookie that another page
+of the browser could use. On a loopback address it answers requests to its own name only. What people and the corpus say
+goes to pages as text.
+"""
+
+import html
+import json
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from verified.errors import InputError
+from verified.io.pages import still_page, wide
+from verified.people.pages import page_parts
+from verified.people.review.decisions import VERSION
+from verified.people.review.handout import Handout
+from verified.search.serve import HEADERS, trusted_hosts
+
+DATA = re.compile(rb'<script type="application/json" id="([^"]+)">(.*?)</script>', re.DOTALL)
+MOST_BYTES = 2**20
+"""Of one request; a page sends a few decisions at a time."""
+HERE = {
+    **{name: value for name, value in HEADERS.items() if name != "Content-Security-Policy"},
+    "Cache-Control": "no-store",
+}
+"""Headers of every answer; pages have a content security policy of their own, by the hashes of their scripts."""
+
+
+class BuiltPages:
+    """What the pages of a folder show: `review` (what all share), `items` in their order, and clips, read when asked.
+
+    Raises InputError for a folder without review pages, and for pages of another version.
+    """
+
+    def __init__(self, folder: Path):
+        self.items: list[dict] = []
+        self._places: dict[str, tuple[Path, int, int]] = {}
+        self.review: dict = {}
+        for path in sorted(folder.glob("page-*.html")):
+            for found in DATA.finditer(path.read_bytes()):
+                name = found[1].decode()
+                if name != "review":
+                    self._places[name] = path, found.start(2), found.end(2)
+                    continue
+                self.review = json.loads(found[2])
+                if self.review.get("version") != VERSION:
+                    raise InputError("a page of another version", file=path, remedy="build them again: verified review")
+                self.items += self.review.pop("items")
+        if not self.review:
+            raise InputError("no review pages", file=folder, remedy="build them: verified review --configfile …")
+
+    def clip(self, name: str) -> str:
+        """A clip as it is embedded in its page."""
+        path, start, end = self._places[name]
+        with path.open("rb") as file:
+            file.seek(start)
+            return file.read(end - start).decode("ascii")
+
+
+def application(pages: BuiltPages, handout: Handout, host: str = "127.0.0.1") -> Starlette:
+    """The web application by which the moments of `pages` are reviewed on the address `host`."""
+
+    def route(path: str, respond: Callable[[Request, str], Awaitable[Response]], method: str = "GET") -> Route:
+        async def endpoint(request: Request) -> Response:
+            name = handout.person(request.path_params["token"])
+            answer = await respond(request, name) if name else PlainTextResponse("no such link", status_code=404)
+            answer.headers.update(HERE)
+            return answer
+
+        return Route(path, endpoint, methods=[method])
+
+    async def show(request: Request, name: str) -> Response:
+        items = handout.hand_out(name)
+        if not items:
+            return HTMLResponse(
+                _progress_page(pages.review["title"], handout.progress(), "There is no moment for you now.")
+            )
+        review = {
+            **pages.review,
+            "items": items,
+            "page": 1,
+            "pages": 1,
+            "served": {"reviewer": name, "decisions": handout.of_person(name)},
+        }
+        clips = {clip: pages.clip(clip) for item in items for clip in [f"clip-{item['desc_id']}"]}
+        parts = page_parts("review", f"Review of {review['title']}", {"review": review, **clips}, served=True)
+        return HTMLResponse("".join(parts))
+
+    async def keep(request: Request, name: str) -> Response:
+        if request.headers.get("content-type", "").split(";")[0] != "application/json":
+            return PlainTextResponse("JSON is expected", status_code=415)
+        body = b""
+        async for chunk in request.stream():
+            body += chunk
+            if len(body) > MOST_BYTES:
+                return PlainTextResponse("too much at once", status_code=413)
+        try:
+            return JSONResponse({"kept": handout.keep(name, json.loads(body))})
+        except InputError as error:
+            return JSONResponse({"problem": error.problem, "remedy": error.remedy or ""}, status_code=400)
+        except (ValueError, RecursionError):
+            return JSONResponse({"problem": "no JSON", "remedy": ""}, status_code=400)
+        except OSError as error:
+            return JSONResponse({"problem": f"cannot be kept: {error.strerror}", "remedy": ""}, status_code=507)
+
+    async def progress(request: Request, name: str) -> Response:
+        return HTMLResponse(_progress_page(pages.review["title"], handout.progress()))
+
+    routes = [
+        route("/{token}/", show),
+        route("/{token}/decisions", keep, "POST"),
+        route("/{token}/progress", progress),
+    ]
+    return Starlette(routes=routes, middleware=trusted_hosts(host))
+
+
+def progress_lines(found: Mapping) -> list[str]:
+    """How far a review is, as lines for a terminal."""
+    lines = [f"{found['decided']} of {found['moments']} moments are decided on"]
+    lines += [f"  {one['name']}: {one['decided']} decided, {one['handed_out']} handed out" for one in found["people"]]
+    for one, two, count, kappa in found["kappas"]:
+        told = "cannot be told, all decisions are alike" if kappa is None else f"{kappa:.2f}"
+        lines.append(f"  {one} and {two}: {count} moments, Cohen's kappa {told}")
+    return [*lines, *([f"  Krippendorff's alpha {found['alpha']:.2f}"] if found["alpha"] is not None else [])]
+
+
+def _progress_page(title: str, found: Mapping, told: str = "") -> str:
+    lines = [told, *progress_lines(found)] if told else progress_lines(found)
+    rows = "".join(f"<tr><td>{html.escape(line.strip())}</td></tr>" for line in lines)
+    heading = f"Review of {html.escape(title)}"
+    return still_page(
+        f"Review of {title}", f"<h1>{heading}</h1>\n{wide(f'<table>{rows}</table>')}<p><a href='./'>Go on</a></p>"
+    )
