@@ -14,9 +14,8 @@ LETTERS = {"noun": "n", "verb": "v", "adj": "a", "adv": "r"}
 
 
 def write_wordnet(folder: Path) -> Path:
-    """The database files that NLTK's reader opens; returns the folder."""
+    """The database files that METEOR needs; returns the folder."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "lexnames").write_text("00\tadj.all\t3\n")
     for kind, synsets in SYNSETS.items():
         letter, data, index = LETTERS[kind], "  1 a head of the file\n", ["  1 a head of the file\n"]
         for words in synsets:

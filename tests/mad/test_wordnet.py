@@ -53,7 +53,6 @@ def test_an_archive_without_a_file_or_that_is_none_is_named(tmp_path):
 @pytest.mark.parametrize(
     "name, text, said",
     [
-        ("lexnames", "no names", "NLTK"),
         ("index.noun", "car n many\n", "NLTK"),
         ("data.noun", "", "index.noun, row 2"),
     ],

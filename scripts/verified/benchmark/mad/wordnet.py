@@ -1,6 +1,7 @@
 """WordNet 3.0 for METEOR's synonyms: NLTK's archive unpacked, or any folder with the same database files."""
 
 import hashlib
+import io
 import os
 import warnings
 import zipfile
@@ -15,9 +16,11 @@ PARTS = ("noun", "verb", "adj", "adv")
 WORDNET_FILES = (
     *(f"{kind}.{suffix}" for kind in ("data", "index") for suffix in PARTS),
     *(f"{suffix}.exc" for suffix in PARTS),
-    "lexnames",
 )
-"""The database files that NLTK's reader opens."""
+"""The database files that METEOR needs."""
+LEXICOGRAPHERS = 45
+"""Files that WordNet's synsets were written in. NLTK's reader wants their names (`lexnames`), which METEOR never asks
+for and Debian's package does not have: they are numbers here."""
 
 
 def unpack_wordnet(archive: str | os.PathLike, folder: str | os.PathLike) -> None:
@@ -48,8 +51,8 @@ def wordnet_digest(folder: str | os.PathLike) -> str:
             raise InputError(
                 "WordNet's database file is not there",
                 file=path,
-                remedy="unpack NLTK's corpus wordnet (WordNet 3.0) and name its folder in longform.wordnet, or write"
-                f" `wordnet: {PUBLISHED}` to have it fetched",
+                remedy="install Debian's wordnet-base and name /usr/share/wordnet in longform.wordnet, or write"
+                f" `wordnet: {PUBLISHED}` to have NLTK's archive fetched",
             )
         digest.update(name.encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()
@@ -64,6 +67,11 @@ def load_wordnet(folder: str):
     class English(WordNetCorpusReader):
         def map_wn(self, version="wordnet"):
             return None  # what maps other languages' wordnets to this one; it asks for a second copy of the data
+
+        def open(self, file):
+            if file == "lexnames":
+                return io.StringIO("".join(f"{number:02d} {number:02d} 0\n" for number in range(LEXICOGRAPHERS)))
+            return super().open(file)
 
     wordnet_digest(folder)
     folder = str(Path(folder).resolve())
