@@ -1,0 +1,82 @@
+"""The writers of pages of a study, a review and questions, killed before each change of a file, and repeated."""
+
+import numpy as np
+import pytest
+from kill_points import finished_by_repeating
+from people.answered import QUESTIONS, annotations
+from people.test_review_pages import MOMENTS, SCORES
+from script_run import script_run
+
+from verified.__main__ import main
+from verified.config.trust import NOT_TRUSTED
+from verified.demo.encode import write_video
+from verified.io.fig import write_fig
+from verified.io.jsonl import write_jsonl
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def start(tmp_path):
+    folder = tmp_path / "start"
+    (folder / "videos").mkdir(parents=True)
+    frames = np.repeat(np.random.default_rng(0).integers(0, 255, (4, 48, 64, 3), dtype=np.uint8), 8, axis=0)
+    write_video(folder / "videos" / "one.mp4", frames, 8)
+    write_jsonl(
+        folder / "videos.jsonl", [{"video": name, "path": "videos/one.mp4"} for name in ("<v>", "v0", "v1", "v2")]
+    )
+    return folder
+
+
+def study_pages(folder):
+    rows = [{**row, "duration": 4.0, "fig_desc_score": 0.5} for row in annotations(2, 2)]
+    write_fig(folder / "test.jsonl", rows)
+    return script_run(
+        "study/prepare.py",
+        "prepare_study",
+        input={"annotations": ["test.jsonl"], "videos": "videos.jsonl"},
+        output={"pages": "results/kitchen/study/pages", "key": "results/kitchen/study/key.json"},
+        params={
+            "study": {"captions": 2, "questions": 2, "raters": 1, "clip_side": 64},
+            "title": "Kitchen",
+            "seed": 1,
+        },
+        wildcards={"dataset": "kitchen"},
+    )
+
+
+def review_pages(folder):
+    write_jsonl(folder / "moments.jsonl", MOMENTS)
+    write_jsonl(folder / "scores.jsonl", SCORES)
+    return script_run(
+        "review/prepare.py",
+        "prepare_review",
+        input={"moments": "moments.jsonl", "scores": ["scores.jsonl"], "similarities": [], "videos": "videos.jsonl"},
+        output={"pages": "results/kitchen/review/pages"},
+        params={
+            "review": {"order": "doubt", "moments": 3, "clip_side": 64},
+            "title": "Kitchen",
+            "warning": NOT_TRUSTED,
+            "choose_by": "confidence",
+            "seed": 1,
+        },
+        wildcards={"dataset": "kitchen"},
+    )
+
+
+def question_pages(folder):
+    write_jsonl(folder / "questions.jsonl", [{**row, "vid": "one"} for row in QUESTIONS])
+    command = "questions questions.jsonl --tool verify --videos videos --output out --items-per-page 2 --side 64"
+
+    def run():
+        assert main(command.split()) == 0
+
+    return run
+
+
+@pytest.mark.parametrize("prepare", [study_pages, review_pages, question_pages])
+def test_pages(prepare, start, tmp_path, record_property):
+    place = tmp_path / "place"
+    kills = finished_by_repeating(start, place, prepare(start))
+    record_property("faults", kills)
+    assert kills > 3 and len(list(place.rglob("*.html"))) == 2
