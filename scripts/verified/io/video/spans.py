@@ -18,7 +18,7 @@ def rate_times(start: float, end: float, fps: float) -> np.ndarray:
 
 
 def rate_count(start: float, end: float, fps: float) -> int:
-    """How many points `rate_times` has."""
+    """How many points `rate_times` has; `start` and `end` in seconds."""
     return max(1, math.ceil((end - start) * fps - TOLERANCE * fps))
 
 
