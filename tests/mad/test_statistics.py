@@ -104,7 +104,7 @@ def test_printed_figures_stand_beside_the_papers_data_and_never_beside_the_demo(
     facts = {"title": "MAD", "kind": "movies", "comparable": comparable, "missing": {}}
     one = {**facts, "counts": {"rows": 3, "usable": 2, "clipped": 0}, **measure_splits(rows, tagger)}
     layout = {
-        "sets": {"mad": {"title": "MAD", "comparable": comparable, "test_split": "test"}},
+        "sets": {"mad": {"title": "MAD", "comparable": comparable, "test_split": "test", "encoder": "by CLIP"}},
         "mixtures": {"mad": {"mad": 1.0}},
         "mixture_test": "mad",
         "short_seconds": 180.0,

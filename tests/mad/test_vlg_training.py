@@ -62,10 +62,17 @@ def test_a_moment_everywhere_leaves_no_room_for_negatives():
 
 
 def test_targets_are_ious_with_the_anchors():
-    ious = targets(GRID, 16, (10.0, 12.0))
-    spans = GRID.seconds(GRID.anchors) + 8
-    assert ious[(spans == [10, 12]).all(axis=1)] == [1.0]
-    assert (ious[spans[:, 1] <= 10] == 0).all()
+    ious = targets(GRID, 16, 20, 24)
+    spans = GRID.anchors * GRID.clip_frames + 16
+    assert ious[(spans == [20, 24]).all(axis=1)] == [1.0]
+    assert (ious[spans[:, 1] <= 20] == 0).all()
+
+
+def test_targets_know_only_what_lies_in_the_window():
+    assert (targets(GRID, 16, 4, 24) == targets(GRID, 16, 16, 24)).all()
+    assert (targets(GRID, 16, 26, 40) == targets(GRID, 16, 26, 32)).all()
+    whole = (GRID.anchors == [0, 8]).all(axis=1)
+    assert (targets(GRID, 16, 0, 100)[whole] == 1).all() and targets(GRID, 16, 20, 20).any()
 
 
 def _world(folder, movies=20, seed=0):

@@ -2,8 +2,8 @@
 
 The hull is the union wherever two spans overlap, and spans that do not overlap have a tIoU of 0, so this is IoU proper.
 The TVR evaluator, MAD's and VLG-Net's scripts and ReXTime's evaluator all compute it so; they differ in precision and
-in what counts as a hit. TVR: float32, tIoU ≥ θ. MAD: float64, IoU > θ in the text and the zero-shot script, IoU ≥ θ in
-VLG-Net's evaluator; suppression in float32. ReXTime: float64, IoU ≥ θ.
+in what counts as a hit. TVR: float32, tIoU ≥ θ. MAD: float32, IoU > θ in the text and the zero-shot script, IoU ≥ θ in
+VLG-Net's evaluator. ReXTime: float64, IoU ≥ θ.
 """
 
 from typing import Any, Literal

@@ -22,7 +22,7 @@ def draw_moments(groups: Sequence[tuple[str, Mapping]], paths: Iterable[str | os
                 _line(axis, histograms[name], title, number)
             axis.set_xlabel(label)
             axis.set_ylabel("share of moments")
-        axes[0].legend(fontsize=7)
+        axes[2].legend(fontsize=7)
 
 
 def draw_sentences(groups: Sequence[tuple[str, Mapping]], paths: Iterable[str | os.PathLike]) -> None:
@@ -37,10 +37,16 @@ def draw_sentences(groups: Sequence[tuple[str, Mapping]], paths: Iterable[str | 
 
 
 def _line(axis, histogram: Mapping, title: str, number: int) -> None:
-    counts = np.array(histogram["counts"], float)
-    edges = np.arange(len(counts) + 1) * histogram["width"]
+    """One group's shares; what lies beyond the last bin of a histogram of lengths is written, not drawn as a peak."""
+    shares = np.array(histogram["counts"], float)
+    shares /= max(1.0, shares.sum())
+    if histogram["width"] >= 1:  # lengths, whose last bin is open; positions end with the video
+        beyond, shares = shares[-1], np.trim_zeros(shares[:-1], "b")
+        if beyond:
+            title = f"{title} ({100 * beyond:.2g} % longer)"
+    edges = np.arange(len(shares) + 1) * histogram["width"]
     colour, _, style = SERIES[number % len(SERIES)]
-    axis.stairs(counts / max(1.0, counts.sum()), edges, label=literal(title), color=colour, linestyle=style)
+    axis.stairs(shares, edges, label=literal(title), color=colour, linestyle=style)
 
 
 def draw_lengths(

@@ -267,6 +267,19 @@ def encoder_settings(settings: Config) -> dict:
     }
 
 
+def encoder_note(settings: Config, movies: MovieSet) -> str:
+    """Which encoder a data set's figures rest on, and a warning where it has seen nothing of the kind."""
+    section, source = settings.longform, movies.source
+    if getattr(source, "features_supplied", False):
+        return "frames and sentences as supplied in files, by the encoder that made them"
+    if section.encoder != EVALUATOR:
+        return f"frames and sentences by {section.encoder}"
+    start = settings.evaluator.imported
+    said = f"frames and sentences by this configuration's evaluator, begun from {start or 'the rendered world alone'}"
+    known = source.rendered or (source.corpus and settings.datasets[source.corpus].source.has_truth)
+    return said if known or start else f"{said}: it has seen no real video, and what rests on it is close to random"
+
+
 def testing_values(settings: Config, model: str) -> dict:
     """What a method's measures depend on, as plain values."""
     section = settings.longform
@@ -318,7 +331,12 @@ def table_layout(settings: Config) -> dict:
         "name": settings.name,
         "seed": settings.seed,
         "sets": {
-            name: {"title": movies.title, "comparable": movies.source.comparable, "test_split": movies.test_split}
+            name: {
+                "title": movies.title,
+                "comparable": movies.source.comparable,
+                "test_split": movies.test_split,
+                "encoder": encoder_note(settings, movies),
+            }
             for name, movies in movie_sets(settings).items()
         },
         "mixtures": {mixture_name(mixture): mixture for mixture in section.mixtures},
@@ -327,5 +345,4 @@ def table_layout(settings: Config) -> dict:
         "tail": section.grid.tail,
         "straddling": section.straddling,
         "gather": section.vlg_net.gather,
-        "encoder": section.encoder,
     }

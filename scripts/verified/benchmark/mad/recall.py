@@ -22,11 +22,14 @@ def first_hits(
     """Rank of the first prediction of each query that hits, [queries, ious], as of `first_ranks`.
 
     predictions: per query spans [n, 2], best first, of which the first `DEPTH` count. moments: [queries, 2], same unit.
+    In float32, as the official scripts compute: on a grid of 0.4 s, whether an IoU of 0.5 is exceeded depends on it.
     """
     ranks = np.zeros((len(moments), len(ious)))
+    thresholds = np.asarray(ious, np.float32)[:, None]
+    moments = np.asarray(moments, np.float32)
     for query, (spans, (start, end)) in enumerate(zip(predictions, moments, strict=True)):
-        spans = np.asarray(spans, np.float64).reshape(-1, 2)[:DEPTH]
-        ranks[query] = first_ranks(hits(tiou(start, end, *spans.T), np.asarray(ious)[:, None], iou_cmp))
+        spans = np.asarray(spans, np.float32).reshape(-1, 2)[:DEPTH]
+        ranks[query] = first_ranks(hits(tiou(start, end, *spans.T), thresholds, iou_cmp))
     return ranks
 
 

@@ -145,8 +145,8 @@ def _batches(
             movie_frames = source.movie(row["movie"], drawn.start, min(length, drawn.start + grid.window))
             frames.append(cut_windows(movie_frames, np.zeros(1, np.int64), grid)[0])
             tokens.append(torch.from_numpy(source.token_rows(row["id"], TOKENS)))
-            moment = (row["start"], row["end"])
-            wanted.append(targets(grid, drawn.start, moment) if drawn.positive else np.zeros(len(grid.anchors), "f4"))
+            no_moment = np.zeros(len(grid.anchors), np.float32)
+            wanted.append(targets(grid, drawn.start, first, last) if drawn.positive else no_moment)
             positives += drawn.positive
         yield Batch(
             torch.stack(frames),

@@ -57,7 +57,8 @@ def _around(random: np.random.Generator, first: int, last: int, latest: int, win
     return int(random.integers(low, high + 1)) if low <= high else latest
 
 
-def targets(grid: Grid, start: int, moment: tuple[float, float]) -> np.ndarray:
-    """IoU of each anchor of the window that starts at frame `start` with the moment in seconds: float32 [anchors]."""
-    seconds = grid.seconds(grid.anchors) + start / grid.fps
-    return tiou(*moment, *seconds.T).astype(np.float32)
+def targets(grid: Grid, start: int, first: int, last: int) -> np.ndarray:
+    """IoU of each anchor of the window that starts at frame `start` with the moment from frame `first` to `last`:
+    float32 [anchors]. As published, in whole frames, and with what lies in the window only; at least one frame."""
+    inside = max(first - start, 0), min(max(last, first + 1) - start, grid.window)
+    return tiou(*inside, *(grid.anchors * grid.clip_frames).T).astype(np.float32)
