@@ -36,29 +36,52 @@ rule render_movies:
         "../scripts/demo/render_movies.py"
 
 
-rule collect_movies:
-    """Described tracks to grounded sentences: delay, transcript, dialogue out (section 3.1)."""
+rule collect_movie:
+    """A described track to grounded sentences: delay, transcript, dialogue out (section 3.1); a job a movie."""
     input:
-        manifest=movie_paths.manifest_file(settings),
+        unpack(movie_paths.part_inputs(settings)),
+    output:
+        part=f"{MOVIES}/{{movies}}/collecting/{{part}}.json",
+    log:
+        f"{MOVIE_LOGS}/collect_movie/{{movies}}/{{part}}.log",
+    benchmark:
+        f"{MOVIE_LOGS}/collect_movie/{{movies}}/{{part}}.tsv"
+    wildcard_constraints:
+        movies=movie_paths.pattern(movie_paths.collected_sets(settings)),
+        part="[a-z0-9]+",
+    conda:
+        "../envs/longform.yaml"
+    threads: 1
+    resources:
+        mem_mb=scale_by_attempt(2000),
+        runtime=scale_by_attempt(60),
+        disk_mb=500,
+    params:
+        settings=settings.longform.collection.model_dump(mode="json"),
+    script:
+        "../scripts/longform/collect.py"
+
+
+rule join_collection:
+    """Grounded sentences of all movies in MAD's form, and a report on each."""
+    input:
+        parts=movie_paths.collected_parts(settings),
     output:
         rows=directory(f"{MOVIES}/{{movies}}/collected"),
     log:
-        f"{MOVIE_LOGS}/collect_movies/{{movies}}.log",
+        f"{MOVIE_LOGS}/join_collection/{{movies}}.log",
     benchmark:
-        f"{MOVIE_LOGS}/collect_movies/{{movies}}.tsv"
+        f"{MOVIE_LOGS}/join_collection/{{movies}}.tsv"
     wildcard_constraints:
         movies=movie_paths.pattern(movie_paths.collected_sets(settings)),
     conda:
         "../envs/longform.yaml"
     threads: 1
     resources:
-        mem_mb=scale_by_attempt(2000),
-        runtime=scale_by_attempt(720),
-        disk_mb=500,
-    params:
-        settings=settings.longform.collection.model_dump(mode="json"),
+        mem_mb=scale_by_attempt(1000),
+        runtime=scale_by_attempt(15),
     script:
-        "../scripts/longform/collect.py"
+        "../scripts/longform/join.py"
 
 
 rule extract_movie_features:

@@ -110,6 +110,7 @@ rule tabulate_movies:
         results=movie_paths.result_files(settings),
         counts=movie_paths.count_files(settings),
         uniqueness=movie_paths.uniqueness_files(settings),
+        collected=movie_paths.collection_folders(settings),
         collections=movie_paths.truth_checks(settings),
         published=str(PROJECT / "config" / "published.csv"),
     output:

@@ -1,20 +1,18 @@
-"""Collect grounded sentences from described tracks (see rules/longform.smk)."""
+"""Collect grounded sentences from the tracks of a movie (see rules/longform.smk)."""
 
 from verified.runtime.job import job
 
-with job(snakemake) as log:
+with job(snakemake):
     from pathlib import Path
 
-    from verified.benchmark.mad.annotations import write_mad
-    from verified.benchmark.mad.manifest import collect, read_manifest
+    from verified.benchmark.mad.manifest import collect_part
     from verified.config.longform import Collection
     from verified.io.jsonl import write_json
 
-    manifest, folder = Path(snakemake.input.manifest), Path(snakemake.output.rows)
-    rows, reports = collect(
-        read_manifest(manifest / "manifest.csv" if manifest.is_dir() else manifest),
+    manifest = Path(snakemake.input.manifest)
+    collected = collect_part(
+        manifest / "manifest.csv" if manifest.is_dir() else manifest,
+        snakemake.wildcards.part,
         Collection(**snakemake.params.settings),
     )
-    for split, split_rows in rows.items():
-        log.info("%s: %d rows", split, write_mad(folder / f"{split}.json", split_rows))
-    write_json(folder / "report.json", reports)
+    write_json(snakemake.output.part, collected)

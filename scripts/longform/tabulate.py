@@ -5,6 +5,7 @@ from verified.runtime.job import job
 with job(snakemake):
     from pathlib import Path
 
+    from verified.benchmark.mad.manifest import summarise_reports
     from verified.benchmark.mad.tables import all_tables
     from verified.benchmark.published import read_published
     from verified.io.jsonl import read_json
@@ -39,6 +40,10 @@ with job(snakemake):
         results,
         mixtures,
         by_title(inputs.counts),
+        {
+            sets[Path(folder).parent.name]["title"]: summarise_reports(read_json(Path(folder, "report.json")))
+            for folder in inputs.collected
+        },
         by_title(inputs.uniqueness),
         by_title(inputs.collections),
         layout,

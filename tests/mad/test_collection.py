@@ -13,7 +13,7 @@ from verified.benchmark.mad.alignment import align_tracks
 from verified.benchmark.mad.audio import read_track, write_wave
 from verified.benchmark.mad.clip_alignment import locate_clip
 from verified.benchmark.mad.collect import collect_movie, described_sentences
-from verified.benchmark.mad.subtitles import _outside_brackets, read_srt, voice_activity
+from verified.benchmark.mad.subtitles import _outside_brackets, read_subtitles, voice_activity
 from verified.benchmark.mad.transcripts import Sentence, read_transcript, sentences
 
 RATE = 1000
@@ -129,16 +129,45 @@ JOHN: (whispering) Over there.
 def test_subtitles_become_voice_activity_without_closed_captions(tmp_path):
     path = tmp_path / "movie.srt"
     path.write_bytes(("\ufeff" + SRT.replace("\n", "\r\n")).encode())
-    cues = read_srt(path)
+    cues = read_subtitles(path)
     assert [cue.kind for cue in cues] == ["speech", "sound", "speech", "song", "speech", "sound"]
     assert cues[0].text == "Where is she?"
     assert voice_activity(cues) == [(1.0, 2.5), (5.0, 6.0), (7.0, 10.5)]
+
+
+WEBVTT = """WEBVTT - of a movie
+
+STYLE
+::cue { color: red }
+
+NOTE 00:00:01.000 is where
+nobody speaks
+
+intro
+00:01.000 --> 00:02.500 align:start
+<v Anna>Where is she?</v>
+
+01:00:03.000 --> 01:00:04.000
+[door slams]
+"""
+
+
+def test_webvtt_is_read_as_subrip_is(tmp_path):
+    path = tmp_path / "movie.vtt"
+    path.write_text(WEBVTT)
+    cues = read_subtitles(path)
+    assert [(cue.start, cue.end, cue.text, cue.kind) for cue in cues] == [
+        (1.0, 2.5, "Where is she?", "speech"),
+        (3603.0, 3604.0, "[door slams]", "sound"),
+    ]
+    assert [word.text for word in read_transcript(path)] == ["Where is she?", "[door slams]"]
 
 
 @pytest.mark.parametrize(
     "content, said",
     [
         (b"", "holds no subtitle"),
+        (b"WEBVTT\n\nNOTE nothing\n", "holds no subtitle"),
         (b"1\n00:00:01 -> 00:00:02\nHi\n", "row 1"),
         (b"1\nHi\n", "row 1"),
         (b"1\n00:00:05,000 --> 00:00:04,000\nHi\n", "4.000 s"),
@@ -150,7 +179,7 @@ def test_broken_subtitles_are_named_with_their_line(tmp_path, content, said):
     path = tmp_path / "movie.srt"
     path.write_bytes(content)
     with refused(said, file=path):
-        read_srt(path)
+        read_subtitles(path)
 
 
 def _words(*texts, start=0.0):
@@ -266,7 +295,7 @@ def test_a_movie_is_collected_or_refused_as_a_whole():
 )
 def test_a_subtitle_of_whitespace_or_brackets_without_end_is_read_in_one_pass(tmp_path, text):
     (tmp_path / "a.srt").write_text(f"1\n00:00:01,000 --> 00:00:02,000\n{text}\n{text}\n", encoding="utf-8")
-    (cue,) = read_srt(tmp_path / "a.srt")
+    (cue,) = read_subtitles(tmp_path / "a.srt")
     assert cue.kind in ("speech", "sound")
 
 

@@ -7,8 +7,10 @@ import pytest
 from refusals import said
 
 from verified.__main__ import main
-from verified.benchmark.mad.annotations import write_mad
+from verified.benchmark.mad import manifest as manifests
+from verified.benchmark.mad.annotations import read_mad, write_mad
 from verified.benchmark.mad.audio import write_wave
+from verified.io.hdf5 import write_features
 
 RATE = 1000
 
@@ -77,9 +79,69 @@ def test_described_movies_become_annotations(tmp_path, capsys):
     said(capsys.readouterr().err, manifest, "described, transcript, subtitles")
 
 
-def test_clips_are_located(tmp_path, capsys):
-    from verified.io.hdf5 import write_features
+def _described(folder, *movies):
+    """A manifest of `movies`, (name, subtitles), a described track 1.234 s late, and a transcript as WebVTT."""
+    movie = np.clip(0.2 * np.random.default_rng(0).normal(size=200 * RATE), -1, 1)
+    write_wave(folder / "movie.wav", movie, RATE)
+    write_wave(folder / "described.wav", np.concatenate([np.zeros(1234), movie]), RATE)
+    (folder / "words.vtt").write_text("WEBVTT\n\n00:50.000 --> 00:51.000\nA door\n\n00:51.500 --> 00:53.000\nopens.\n")
+    (folder / "latin.srt").write_bytes("1\n00:00:49,000 --> 00:00:50,000\nÀ table\n".encode("latin-1"))
+    rows = [f"{name},movie.wav,described.wav,words.vtt,{subtitles},train\n" for name, subtitles in movies]
+    (folder / "manifest.csv").write_text("movie,track,described,transcript,subtitles,split\n" + "".join(rows))
+    return str(folder / "manifest.csv")
 
+
+def test_a_movie_that_cannot_be_read_is_left_out_with_the_reason_and_the_others_are_collected_once(
+    tmp_path, capsys, monkeypatch
+):
+    manifest = _described(tmp_path, ("a", ""), ("b", "latin.srt"), ("c", "missing.srt"))
+    command = ["longform", "collect", manifest, "--output", str(tmp_path / "out"), "--rate", str(RATE)]
+    command += ["--window", "10", "--most", "20"]
+    assert main(command) == 0
+    out = capsys.readouterr().out
+    assert "1 of 3 movies" in out and "1 of them without subtitles" in out
+    assert "latin.srt" in out and "missing.srt" in out
+    (row,) = json.loads((tmp_path / "out" / "train.json").read_text()).values()
+    assert (row["movie"], row["sentence"], row["timestamps"]) == ("a", "A door opens.", [48.766, 51.766])
+    # Mended and run again: only the movie whose file changed is collected.
+    (tmp_path / "latin.srt").write_text("1\n00:00:49,000 --> 00:00:50,000\nÀ table\n", encoding="utf-8")
+    collected, collect_movie = [], manifests.collect_movie
+    monkeypatch.setattr(
+        manifests,
+        "collect_movie",
+        lambda movie, *rest, **more: collected.append(movie) or collect_movie(movie, *rest, **more),
+    )
+    assert main(command) == 0
+    assert collected == ["b"] and "2 of 3 movies" in capsys.readouterr().out
+    assert [row["movie"] for row in json.loads((tmp_path / "out" / "train.json").read_text()).values()] == ["a"]
+
+
+def test_annotations_of_clips_come_to_stand_on_the_movies_time(tmp_path, capsys):
+    movie = np.random.default_rng(1).normal(size=(300, 8)).astype(np.float32)
+    write_features(tmp_path / "movies.h5", {"dim": 8}, [("f", movie, {})])
+    write_features(tmp_path / "clips.h5", {"dim": 8}, [("c", movie[100:120], {}), ("d", movie[:20] + 9, {})])
+    pairs = [
+        {"clip": "c", "movie": "f", "sentence": "A door opens."},
+        {"clip": "c", "movie": "f", "sentence": "She waits.", "start": 1.0, "end": 2.5, "split": "train"},
+        {"clip": "d", "movie": "f", "sentence": "Elsewhere."},
+    ]
+    path = tmp_path / "pairs.jsonl"
+    path.write_text("".join(json.dumps(pair) + "\n" for pair in pairs))
+    command = ["longform", "locate", *(str(tmp_path / name) for name in ("movies.h5", "clips.h5")), str(path)]
+    command += ["--output", str(tmp_path / "out")]
+    assert main(command) == 0
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert len(lines) == 3 and lines[2]["start"] is None and lines[2]["reason"]
+    for split, sentence, span in (("test", "A door opens.", [20.0, 24.0]), ("train", "She waits.", [21.0, 22.5])):
+        (row,) = read_mad(tmp_path / "out" / f"{split}.json", split)
+        assert (row["sentence"], [row["start"], row["end"]], row["duration"]) == (sentence, span, 60.0)
+    for wrong in ({"start": 3.0, "end": 2.0}, {"split": "dev"}, {"start": "now"}):
+        path.write_text(json.dumps({**pairs[0], **wrong}) + "\n")
+        assert main(command) == 2
+        said(capsys.readouterr().err, path, "row 1")
+
+
+def test_clips_are_located(tmp_path, capsys):
     movie = np.random.default_rng(1).normal(size=(300, 8)).astype(np.float32)
     write_features(tmp_path / "movies.h5", {"dim": 8}, [("f", movie, {})])
     write_features(tmp_path / "clips.h5", {"dim": 8}, [("c", movie[100:120], {})])

@@ -1,6 +1,8 @@
 """The stage's rules: a few rendered movies end to end; MAD's published files; what the shipped configuration plans."""
 
 import json
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,6 +12,8 @@ from running import PROJECT, snakemake
 
 from verified.benchmark.mad.annotations import write_mad
 from verified.benchmark.mad.experiment import collect_rows
+from verified.benchmark.mad.paths import collected_parts, part_inputs
+from verified.config import Config
 from verified.config.longform import MadSource, MovieSet
 from verified.io.hdf5 import write_features
 from verified.io.jsonl import read_json, read_jsonl
@@ -72,6 +76,21 @@ def test_nothing_is_left_to_do(built):
     folder, config = built
     run = snakemake(folder, "--dry-run", "results/tables", config=config)
     assert run.returncode == 0 and "render_movies" not in run.stdout and "train_vlg_net" not in run.stdout
+
+
+def test_described_movies_are_collected_a_job_each_and_another_row_above_repeats_none(tmp_path):
+    def planned(*names):
+        rows = [f"{name},{name}.wav,d.wav,t.json,,train\n" for name in names]
+        (tmp_path / "m.csv").write_text("movie,track,described,transcript,subtitles,split\n" + "".join(rows))
+        movies = {"title": "Mine", "source": {"kind": "described", "manifest": str(tmp_path / "m.csv"), "videos": "."}}
+        settings = Config.model_validate({"name": "own", "longform": {"datasets": {"mine": movies}}})
+        return collected_parts(settings)(SimpleNamespace(movies="mine")), part_inputs(settings)
+
+    (tmp_path / "a.wav").touch()
+    first, inputs = planned("a", "b")
+    files = [inputs(SimpleNamespace(movies="mine", part=Path(part).stem)).get("files") for part in first]
+    assert files == [[str(tmp_path / "a.wav")], []]
+    assert planned("z", "a", "b")[0][1:] == first and len(set(first)) == 2
 
 
 def test_mads_own_files_are_planned_without_any_feature_extraction(tmp_path):

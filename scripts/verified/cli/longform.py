@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import sys
 
 from verified.cli.command import between, command, folder, option, output
 from verified.cli.evaluate import TIMES, recalls
@@ -48,9 +49,9 @@ def align(arguments: argparse.Namespace) -> int:
     *ALIGNMENT,
 )
 def collect_movies(arguments: argparse.Namespace) -> None:
-    """Write annotations of movies that can be aligned, and a report of all."""
+    """Write annotations of movies that can be read and aligned, and a report of all; what is done is not done again."""
     from verified.benchmark.mad.annotations import write_mad
-    from verified.benchmark.mad.manifest import collect, read_manifest
+    from verified.benchmark.mad.manifest import collect, read_manifest, summarise_reports
     from verified.config.longform import Collection
     from verified.io.jsonl import write_json
 
@@ -60,15 +61,18 @@ def collect_movies(arguments: argparse.Namespace) -> None:
         most_seconds=arguments.most,
         pause_seconds=arguments.pause,
     )
-    rows, reports = collect(read_manifest(arguments.manifest), settings)
+    rows, reports = collect(read_manifest(arguments.manifest), settings, arguments.output / "parts")
     for split, split_rows in rows.items():
         path = arguments.output / f"{split}.json"
         print(f"{path}: {write_mad(path, split_rows)} sentences")
     write_json(arguments.output / "report.json", reports)
-    refused = [report for report in reports if report["reason"]]
-    print(f"{len(reports) - len(refused)} movies aligned, {len(refused)} refused")
-    for report in refused:
-        print(f"{report['movie']}: {report['reason']}")
+    summary = summarise_reports(reports)
+    print(
+        f"{summary['collected']} of {summary['movies']} movies collected,"
+        f" {summary['without_subtitles']} of them without subtitles"
+    )
+    for movie, reason in summary["left_out"].items():
+        print(f"{movie} is left out: {reason}")
 
 
 @command(
@@ -76,18 +80,22 @@ def collect_movies(arguments: argparse.Namespace) -> None:
     "where clips lie in their movies, by frame features at one rate",
     folder("movies", "HDF5, a data set per movie"),
     folder("clips", "HDF5, a data set per clip"),
-    folder("pairs", 'JSONL, {"clip": …, "movie": …}'),
+    folder("pairs", 'JSONL, {"clip": …, "movie": …}, with "sentence" (and "split", "start", "end") for --output'),
+    output("folder for the annotations on the movies' time: SPLIT.json in MAD's form", metavar="FOLDER"),
     option("--fps", type=between(0, 1000), default=5.0, help="frames per second of both (default: 5)"),
 )
 def locate(arguments: argparse.Namespace) -> None:
-    """Print a JSON line per pair. Raises InputError for features of two widths."""
-    from verified.benchmark.mad.clip_alignment import locate_clip
+    """Print a JSON line per pair, and write the annotations. Raises InputError for features of two widths."""
+    from verified.benchmark.mad.annotations import write_mad
+    from verified.benchmark.mad.clip_alignment import locate_clip, retime
     from verified.errors import InputError
     from verified.io.hdf5 import FeatureFile
     from verified.io.jsonl import iterate_jsonl
 
     movies, clips = FeatureFile(arguments.movies), FeatureFile(arguments.clips)
-    for row in iterate_jsonl(arguments.pairs, ("clip", "movie")):
+    needed = ("clip", "movie", "sentence") if arguments.output else ("clip", "movie")
+    rows: dict[str, list[dict]] = {}
+    for number, row in enumerate(iterate_jsonl(arguments.pairs, needed), start=1):
         movie, clip = movies[row["movie"]], clips[row["clip"]]
         if movie.ndim != 2 or clip.ndim != 2 or movie.shape[1] != clip.shape[1]:
             raise InputError(
@@ -97,6 +105,9 @@ def locate(arguments: argparse.Namespace) -> None:
             )
         located = locate_clip(movie, clip)
         start = None if located.first is None else round(located.first / arguments.fps, 3)
+        if arguments.output and start is not None:
+            timed = retime(row, start, len(clip) / arguments.fps, len(movie) / arguments.fps, arguments.pairs, number)
+            rows.setdefault(timed["split"], []).append(timed)
         print(
             json.dumps(
                 {
@@ -108,6 +119,9 @@ def locate(arguments: argparse.Namespace) -> None:
                 }
             )
         )
+    for split, split_rows in rows.items():
+        path = arguments.output / f"{split}.json"
+        print(f"{path}: {write_mad(path, split_rows)} sentences", file=sys.stderr)
 
 
 @command(

@@ -1,8 +1,12 @@
 """Where a short clip lies in its movie, by frame features (section 3.2: LSMDC's clips in the full movies)."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
+
+from verified.errors import InputError
+from verified.io.jsonl import is_span
 
 LENGTHS = 10
 
@@ -58,6 +62,28 @@ def locate_clip(
     elif similarity < least_similarity:
         refused = f"the movie's frames there are not the clip's: mean cosine {similarity:.2f}"
     return Place(None if refused else middle, tuple(firsts), agreement, similarity, refused)
+
+
+def retime(row: dict, clip_start: float, clip_seconds: float, movie_seconds: float, file: Path, number: int) -> dict:
+    """The row of `annotations` for a sentence of a clip that begins `clip_start` seconds into its movie (LSMDC-G).
+
+    row: ``clip``, ``movie``, ``sentence``; ``start``, ``end`` in seconds of the clip, else all of it; ``split``, else
+    test. Raises InputError with file and row for times that are no span, or another split.
+    """
+    span = [row.get("start", 0.0), row.get("end", clip_seconds)]
+    if not is_span(span) or span[1] <= span[0]:
+        raise InputError(f"start and end are {span!r:.60}", file=file, row=number, remedy="give seconds of the clip")
+    if row.get("split", "test") not in ("train", "val", "test"):
+        raise InputError(f"split {row['split']!r:.40}", file=file, row=number, remedy="name train, val or test")
+    return {
+        "id": f"{row['clip']}-{number:05d}",
+        "movie": row["movie"],
+        "sentence": row["sentence"],
+        "duration": round(movie_seconds, 3),
+        "start": round(clip_start + span[0], 3),
+        "end": round(min(movie_seconds, clip_start + span[1]), 3),
+        "split": row.get("split", "test"),
+    }
 
 
 def _unit(features: np.ndarray) -> np.ndarray:

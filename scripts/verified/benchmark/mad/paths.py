@@ -5,6 +5,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from verified.annotations.paths import annotation_files
+from verified.benchmark.mad.manifest import ALL, find_row, movie_files, read_manifest, row_name
 from verified.benchmark.mad.settings import Testing
 from verified.benchmark.mad.wordnet import PUBLISHED as PUBLISHED_WORDNET
 from verified.benchmark.mad.wordnet import WORDNET_FILES
@@ -48,18 +49,34 @@ def collected_sets(settings: Config) -> list[str]:
     return [name for name, movies in movie_sets(settings).items() if movies.source.collected]
 
 
-def manifest_file(settings: Config) -> Callable[[object], str]:
-    """An input function: the manifest of ``wildcards.movies``."""
+def collection_parts(settings: Config, name: str) -> list[str]:
+    """Parts in which a data set is collected: a movie each, named by its row of the manifest, so that another row
+    above does not collect it again; or `ALL` where a rule makes the manifest. Raises InputError as `read_manifest`."""
+    source = movie_sets(settings)[name].source
+    return [row_name(row) for row in read_manifest(source.manifest)] if isinstance(source, DescribedSource) else [ALL]
 
-    def file(wildcards) -> str:
+
+def part_inputs(settings: Config) -> Callable[[Any], dict[str, Any]]:
+    """An input function: the manifest, and those files of the movies of ``wildcards.part`` that are there."""
+
+    def files(wildcards) -> dict[str, Any]:
         source = movie_sets(settings)[wildcards.movies].source
-        return (
-            f"{folder(settings)}/{wildcards.movies}/source"
-            if not isinstance(source, DescribedSource)
-            else source.manifest
-        )
+        if not isinstance(source, DescribedSource):
+            return {"manifest": f"{folder(settings)}/{wildcards.movies}/source"}
+        row = find_row(source.manifest, wildcards.part)
+        return {"manifest": ancient(source.manifest), "files": [str(path) for path in movie_files(row)]}
 
-    return file
+    return files
+
+
+def collected_parts(settings: Config) -> Callable[[Any], list[str]]:
+    """An input function: what was collected of ``wildcards.movies``, in the manifest's order."""
+
+    def files(wildcards) -> list[str]:
+        parts = collection_parts(settings, wildcards.movies)
+        return [f"{folder(settings)}/{wildcards.movies}/collecting/{part}.json" for part in parts]
+
+    return files
 
 
 def annotation_inputs(settings: Config) -> Callable[[object], dict[str, str | list[str]]]:
@@ -237,6 +254,11 @@ def wordnet_files(settings: Config) -> list[str]:
     if settings.longform.wordnet == PUBLISHED_WORDNET:
         return [UNPACKED_WORDNET]
     return [f"{wordnet_folder(settings)}/{name}" for name in WORDNET_FILES] if settings.longform.wordnet else []
+
+
+def collection_folders(settings: Config) -> list[str]:
+    """What was collected of each data set of described movies."""
+    return [f"{folder(settings)}/{name}/collected" for name in collected_sets(settings)]
 
 
 def uniqueness_files(settings: Config) -> list[str]:

@@ -1,4 +1,4 @@
-"""SubRip files, and where in a movie they say that somebody speaks or sings."""
+"""Subtitles, SubRip or WebVTT, and where in a movie they say that somebody speaks or sings."""
 
 import os
 import re
@@ -7,11 +7,13 @@ from pathlib import Path
 
 from verified.errors import InputError
 
-TIME = r"(\d{1,3}):([0-5]?\d):([0-5]?\d)[,.](\d{1,3})"
+TIME = r"(?:(\d{1,3}):)?([0-5]?\d):([0-5]?\d)[,.](\d{1,3})"
 TIMING = re.compile(rf"\s*{TIME}\s*-->\s*{TIME}(?:\s.*)?")
 TAG = re.compile(r"</?[a-zA-Z][^<>]*>|\{\\[^{}]*\}")
 OPENING, CLOSING = re.compile(r"[\[(]"), {"[": "]", "(": ")"}
 SPEAKER = re.compile(r"^\s*+(?:-\s*+)?[A-Z][A-Z0-9 .'-]*+:\s*+", re.MULTILINE)
+HEADERS = ("WEBVTT", "NOTE", "STYLE", "REGION")
+"""What blocks of WebVTT that are no cues begin with."""
 MUSIC = re.compile(r"[♪♫#*]")
 
 
@@ -25,8 +27,9 @@ class Cue:
     kind: str
 
 
-def read_srt(path: str | os.PathLike) -> list[Cue]:
-    """Cues in file order. Raises InputError with the line for what is not SubRip; text must be UTF-8."""
+def read_subtitles(path: str | os.PathLike) -> list[Cue]:
+    """Cues in file order, of SubRip, or of WebVTT, which its first line says. Raises InputError with the line for what
+    is neither; text must be UTF-8."""
     path = Path(path)
     try:
         text = path.read_bytes().decode("utf-8-sig")
@@ -37,13 +40,18 @@ def read_srt(path: str | os.PathLike) -> list[Cue]:
             f"not UTF-8 ({error.reason} at byte {error.start})", file=path, remedy="save the subtitles as UTF-8"
         ) from None
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    cues, line = [], 0
+    web, cues, line = lines[0].startswith("WEBVTT"), [], 0
     while line < len(lines):
         if not lines[line].strip():
             line += 1
             continue
-        if lines[line].strip().isdigit() and line + 1 < len(lines) and "-->" in lines[line + 1]:
+        named = line + 1 < len(lines) and "-->" in lines[line + 1]
+        if "-->" not in lines[line] and named and (web or lines[line].strip().isdigit()):
             line += 1
+        elif web and lines[line].startswith(HEADERS) and "-->" not in lines[line]:
+            while line < len(lines) and lines[line].strip():
+                line += 1
+            continue
         start, end = _times(lines[line], path, line + 1)
         body = []
         line += 1
@@ -66,7 +74,7 @@ def _times(line: str, path: Path, row: int) -> tuple[float, float]:
             row=row,
             remedy="expected 00:01:02,345 --> 00:01:04,000 below a number, or an empty line between subtitles",
         )
-    numbers = [int(digit_group) for digit_group in match.groups()]
+    numbers = [int(digit_group or 0) for digit_group in match.groups()]
     # Milliseconds may be cut short: ,5 is half a second.
     digits = [match.group(4), match.group(8)]
     start, end = (

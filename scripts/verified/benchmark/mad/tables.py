@@ -225,8 +225,11 @@ def collection_table(checks: Mapping[str, Mapping]) -> Table | None:
     )
 
 
-def annotations_table(counts: Mapping[str, Mapping[str, int]]) -> Table:
-    """What became of every annotation of each data set of movies."""
+def annotations_table(counts: Mapping[str, Mapping[str, int]], collected: Mapping[str, Mapping]) -> Table:
+    """What became of every annotation of each data set of movies.
+
+    collected: `manifest.summarise_reports` of those whose annotations were collected.
+    """
     reasons = sorted({name for row_counts in counts.values() for name in row_counts} - {"rows", "usable", "clipped"})
     rows = [
         (title, *(row_counts.get(name, 0) for name in ("rows", "usable", "clipped", *reasons)))
@@ -237,7 +240,17 @@ def annotations_table(counts: Mapping[str, Mapping[str, int]]) -> Table:
         "Annotations of movies: used, and left out by reason",
         ("Data set", "Rows", "Usable", "Cut to the movie", *reasons),
         rows,
+        [note for title, summary in collected.items() for note in _left_out(title, summary)],
     )
+
+
+def _left_out(title: str, summary: Mapping) -> list[str]:
+    without = summary["without_subtitles"]
+    said = f", {without} of them without subtitles, so that dialogue stays in" if without else ""
+    return [
+        f"{title}: collected from {summary['collected']} of {summary['movies']} movies{said}.",
+        *(f"{title} lacks {movie}: {reason.rstrip('.')}." for movie, reason in summary["left_out"].items()),
+    ]
 
 
 def all_tables(
@@ -245,6 +258,7 @@ def all_tables(
     results: Mapping,
     mixtures: Mapping,
     counts: Mapping,
+    collected: Mapping,
     uniqueness: Mapping,
     checks: Mapping,
     layout: Mapping,
@@ -267,6 +281,6 @@ def all_tables(
         comparison_table(movies, uniqueness, published),
         lengths_table(results, layout),
         collection_table(checks),
-        annotations_table(counts),
+        annotations_table(counts, collected),
     ]
     return [table for table in tables if table is not None]

@@ -1,10 +1,11 @@
-"""Transcripts with word times, as Whisper and Azure Speech write them, cut into sentences."""
+"""Transcripts with times, as Whisper and Azure Speech write them or as subtitles, cut into sentences."""
 
 import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from verified.benchmark.mad.subtitles import read_subtitles
 from verified.errors import InputError
 from verified.io.jsonl import finite, read_json
 
@@ -35,10 +36,14 @@ def read_transcript(path: str | os.PathLike) -> list[Word]:
 
     Read are Whisper's ``segments`` with ``words`` (word_timestamps=True), Azure's batch form (``recognizedPhrases``
     with ``nBest`` and ``words``) and the service's detailed results (an object, or a list of them, with ``NBest`` and
-    ``Words``). Raises InputError with the file and the place for another form, missing word times, or times that are no
-    numbers or run backwards.
+    ``Words``), and SubRip or WebVTT by the name of the file (.srt, .vtt), in which a subtitle counts as one word that
+    may hold several. Raises InputError with the file and the place for another form, missing word times, or times that
+    are no numbers or run backwards.
     """
     path = Path(path)
+    if path.suffix.lower() in (".srt", ".vtt"):
+        cues = sorted(read_subtitles(path), key=lambda cue: cue.start)
+        return [Word(cue.text, cue.start, cue.end) for cue in cues]
     value = read_json(path)
     if isinstance(value, dict) and "segments" in value:
         words = _whisper(value["segments"], path)
@@ -51,7 +56,7 @@ def read_transcript(path: str | os.PathLike) -> list[Word]:
         raise InputError(
             "no transcript that is known here",
             file=path,
-            remedy="give Whisper's JSON with word timestamps, or Azure's batch or detailed JSON",
+            remedy="give Whisper's JSON with word timestamps, Azure's batch or detailed JSON, or .srt or .vtt",
         )
     # Phrases of two speakers may overlap: sorted as a whole, their words would mix.
     return [word for phrase in sorted(filter(None, words), key=lambda phrase: phrase[0].start) for word in phrase]
