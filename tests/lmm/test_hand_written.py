@@ -1,5 +1,6 @@
 """Cassettes written by hand: what the file holds is answered, by caption and task, under their own name."""
 
+import csv
 from pathlib import Path
 
 import pytest
@@ -8,8 +9,10 @@ from refusals import refused
 from verified.config import load
 from verified.config.generation import EngineSettings, Generation
 from verified.lmm.engines import make_engine
+from verified.lmm.hand_written import read_answers
 from verified.lmm.request import Request
 from verified.lmm.tasks.dynamics import ANSWERS
+from verified.lmm.tasks.paper import PAPER
 from verified.lmm.tasks.perturbations import POSITIVES
 from verified.lmm.tasks.statics import KEYFRAME_DESCRIPTION
 
@@ -85,3 +88,12 @@ def test_a_file_that_is_not_there_is_named(tmp_path):
         make_engine(
             EngineSettings(engine="cassette", model="hand-written", cassette=str(tmp_path / "none.yaml")), Generation()
         )
+
+
+def test_the_cassette_of_the_real_clips_has_an_answer_to_everything_that_is_asked():
+    examples = Path(__file__).resolve().parents[2] / "examples" / "real"
+    with (examples / "moments.csv").open(encoding="utf-8", newline="") as file:
+        captions = {row["caption"] for row in csv.DictReader(file)}
+    answers = read_answers(examples / "hand-written.yaml")
+    assert set(answers) == captions
+    assert {frozenset(tasks) for tasks in answers.values()} == {frozenset(task.name for task in PAPER)}
