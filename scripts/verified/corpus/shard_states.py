@@ -132,7 +132,7 @@ def rows_by_shard(videos: str, moments: str, shards: int) -> list[tuple[str, lis
     """
     folder = VideoFolder(videos, listed=list_videos(videos).files)
     if not Path(moments).is_file():
-        raise InputError("no such moments file", file=moments)
+        raise InputError("no such moments file", file=moments, remedy="`source.moments` names it")
     return _divide(folder, _rows(Path(moments)), shards)
 
 

@@ -28,7 +28,7 @@ def iterate_moments_file(path: str | os.PathLike[str]) -> Iterator[tuple[int, Ro
     """The same rows one at a time: of JSON lines no others are held."""
     path = Path(path)
     if not path.is_file():
-        raise InputError("no such moments file", file=path)
+        raise InputError("no such moments file", file=path, remedy="`source.moments` names it")
     kind = path.suffix.lower()
     if kind == ".jsonl":
         rows: Iterable[tuple[int, Row]] = enumerate(iterate_jsonl(path), start=1)
