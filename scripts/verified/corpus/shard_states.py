@@ -109,8 +109,10 @@ class VideoStates(Memory):
             except OSError:
                 return ""
         known = self.values.get(path)
-        if isinstance(known, str) and known.startswith(f"{now}\n"):
-            return known[len(now) + 1 :]
+        if type(known) is str:
+            before, _, state = known.partition("\n")
+            if before == now:
+                return state
         state = file_state(path)
         if settled:  # as one string: Python's collector would look into 200,000 lists again and again
             self.values[path], self.changed = f"{now}\n{state}", True
@@ -136,29 +138,31 @@ def rows_by_shard(videos: str, moments: str, shards: int) -> list[tuple[str, lis
     return _divide(folder, _rows(Path(moments)), shards)
 
 
-def _rows(path: Path) -> Iterator[tuple[int, dict]]:
+def _rows(path: Path) -> Iterator[dict]:
     """Rows of a moments file, one at a time where they are JSON lines."""
     if path.suffix.lower() != ".jsonl":
-        yield from read_moments_file(path)
+        yield from (row for _, row in read_moments_file(path))
         return
+    read = orjson.loads
     with path.open("rb") as lines:
-        for number, line in enumerate(lines, start=1):
+        for line in lines:
             try:
-                row = orjson.loads(line)
+                row = read(line)
             except orjson.JSONDecodeError:  # NaN, a byte order mark, or no JSON: the job that reads it says so
                 try:
                     row = json.loads(line.decode("utf-8-sig"))
                 except (ValueError, RecursionError):
                     row = None
-            yield number, row if isinstance(row, dict) else {}
+            yield row if type(row) is dict else {}
 
 
-def _divide(folder: VideoFolder, rows: Iterable[tuple[int, dict]], shards: int) -> list[tuple[str, list[str]]]:
+def _divide(folder: VideoFolder, rows: Iterable[dict], shards: int) -> list[tuple[str, list[str]]]:
     digests = [hashlib.sha256() for _ in range(shards)]
     videos: list[dict[str, str]] = [{} for _ in range(shards)]
     shard_by_name: dict[str, int] = {}
     ids, places = array("q"), array("q")
-    for position, (_, row) in enumerate(rows, start=1):  # a million times: what is usual comes first
+    write, ending = orjson.dumps, orjson.OPT_APPEND_NEWLINE
+    for position, row in enumerate(rows, start=1):  # a million times: what is usual comes first
         name = row.get("video")
         if type(name) is not str:
             name = ""
@@ -181,7 +185,7 @@ def _divide(folder: VideoFolder, rows: Iterable[tuple[int, dict]], shards: int) 
         if shard >= 0:
             row.pop("split", None)
             try:
-                line = orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
+                line = write(row, None, ending)
             except TypeError:  # an integer of more than 64 bits, half a surrogate pair
                 line = f"{row}\n".encode("utf-8", "surrogatepass")
             digests[shard].update(line if identity is not None else b"%d %b" % (position, line))
