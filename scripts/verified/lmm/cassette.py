@@ -66,7 +66,7 @@ def _calls(path: Path) -> Iterator[dict]:
         yield row
 
 
-def models_of(path: str | os.PathLike) -> dict[str, set[str]]:
+def models_of(path: str | os.PathLike[str]) -> dict[str, set[str]]:
     """Models of a cassette with their revisions. Raises InputError for a file that is no cassette."""
     if hand_written.is_hand_written(path):
         return {hand_written.MODEL: {hand_written.revision_of(path)}}

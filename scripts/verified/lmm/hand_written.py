@@ -5,6 +5,7 @@ equal captions get equal answers. Its only model is `hand-written`, whose revisi
 edit everything is asked anew, which costs nothing.
 """
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +21,12 @@ Answers = dict[str, dict[str, Any]]
 """By coarse caption and task: a list of texts, or a mapping of texts and such lists."""
 
 
-def is_hand_written(path: str | Path) -> bool:
+def is_hand_written(path: str | os.PathLike[str]) -> bool:
     """Whether a cassette is one of these, by its name."""
     return Path(path).suffix == SUFFIX
 
 
-def revision_of(path: str | Path) -> str:
+def revision_of(path: str | os.PathLike[str]) -> str:
     """What pins the answers of a file. Raises InputError where it cannot be read."""
     try:
         return file_digest(path)[:16]
@@ -33,7 +34,7 @@ def revision_of(path: str | Path) -> str:
         raise InputError(f"the cassette cannot be read: {error}", file=path) from None
 
 
-def read_answers(path: str | Path) -> Answers:
+def read_answers(path: str | os.PathLike[str]) -> Answers:
     """The answers of a file. Raises InputError where it cannot be read, or an answer is of another form."""
     try:
         text = Path(path).read_text(encoding="utf-8")
