@@ -25,6 +25,11 @@ UPWARDS = {
     ("evaluator", "demo.pretrained.paths"): "Where the weights lie that come with the workflow is said beside them.",
     ("features", "demo.pretrained.paths"): "The same, of the image backbone.",
     ("evaluator", "demo.tiny_evaluator.stem"): "The evaluator's size `tiny` is built where all sizes are.",
+    ("annotations", "features.joint"): "Agreement among captions looks at keyframes through an encoder of features.",
+    (
+        "annotations",
+        "features.packaged",
+    ): "The classes that the packaged one knows are looked for in captions.",
     ("demo", "benchmark.mad.annotations"): "The demo's long videos are rendered with annotations in the form of MAD.",
     ("demo", "benchmark.mad.audio"): "Their sound is the one that MAD's alignment reads.",
     ("cli", "__main__"): "The searches that a page shows are typed again, so they are parsed as typed commands are.",

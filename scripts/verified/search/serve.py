@@ -10,7 +10,6 @@ address asks for a token.
 
 import asyncio
 import hmac
-import ipaddress
 import mimetypes
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -19,13 +18,13 @@ from pathlib import Path
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.base import BaseHTTPMiddleware
-from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from verified.errors import InputError
 from verified.io.files import file_digest
+from verified.io.serving import HEADERS, is_loopback, trusted_hosts
 from verified.search.ask import Answer, Index
 from verified.search.presence import hint
 from verified.search.store import MANIFEST
@@ -37,30 +36,12 @@ ASSETS = {
     "/search.css": ("search.css", "text/css"),
     "/search.js": ("search.js", "text/javascript"),
 }
-POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; connect-src 'self'; "
-    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
-)
-HEADERS = {
-    "Content-Security-Policy": POLICY,
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Cross-Origin-Resource-Policy": "same-origin",
-}
 LISTED = 2000
 """Videos offered in the filter's list; more can be typed."""
 OTHER_FILE = "no such video, or its file is not the one that was indexed"
 COOKIE = "verified_token"
 LEAST_TOKEN = 12
 """Characters."""
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach an address."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def check_address(host: str, token: str) -> None:
@@ -227,14 +208,6 @@ def application(folder: Path, token: str = "", host: str = "127.0.0.1") -> Starl
     routes += [Route("/media", media), Route("/span", span), route("/thumbnail", thumbnail)]
     guards = [*trusted_hosts(host), Middleware(BaseHTTPMiddleware, dispatch=_guard(token))]
     return Starlette(routes=routes, middleware=guards)
-
-
-def trusted_hosts(host: str) -> list[Middleware]:
-    """What makes a loopback address answer requests to its own name only; nothing on other addresses."""
-    if not is_loopback(host):
-        return []
-    names = {"127.0.0.1", "localhost", "[::1]", f"[{host}]" if ":" in host else host}
-    return [Middleware(TrustedHostMiddleware, allowed_hosts=sorted(names))]
 
 
 def _guard(token: str) -> Callable[[Request, Callable[[Request], Awaitable[Response]]], Awaitable[Response]]:

@@ -35,7 +35,7 @@ AGAIN = "save the decisions again from the review page"
 
 
 def content_id(video: str, start: float, end: float, caption: str) -> str:
-    """16 hex digits that follow from what a moment is, not from its number or its place in a file."""
+    """16 hex digits that follow from what a moment is (`start`, `end` in seconds), not from its number or its place."""
     told = json.dumps([video, round(start, 3), round(end, 3), caption], ensure_ascii=True)
     return hashlib.sha256(told.encode()).hexdigest()[:16]
 

@@ -19,10 +19,10 @@ from starlette.routing import Route
 
 from verified.errors import InputError
 from verified.io.pages import still_page, wide
+from verified.io.serving import HEADERS, trusted_hosts
 from verified.people.pages import page_parts
 from verified.people.review.decisions import VERSION
 from verified.people.review.handout import Handout
-from verified.search.serve import HEADERS, trusted_hosts
 
 DATA = re.compile(rb'<script type="application/json" id="([^"]+)">(.*?)</script>', re.DOTALL)
 MOST_BYTES = 2**20
