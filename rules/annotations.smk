@@ -26,7 +26,7 @@ rule compare_candidates:
         mem_mb=scale_by_attempt(2000),
         runtime=scale_by_attempt(120),
     params:
-        model=settings.generation.sentence_encoder,
+        sentence_encoder=settings.generation.sentence_encoder,
         revision=settings.generation.sentence_revision,
         threads=settings.generation.threads,
     script:

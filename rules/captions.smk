@@ -1,8 +1,8 @@
 rule caption_statics:
     """Statics enhanced candidates (section 3.1): keyframes described one by one, then N_s captions per moment."""
     input:
-        moments="results/{dataset}/corpus/shards/{shard}.moments.jsonl",
-        keyframes="results/{dataset}/keyframes/{shard}.tar",
+        moments=rules.probe_videos.output.moments,
+        keyframes=rules.extract_keyframes.output.keyframes,
         prompts=ASKING.prompts(*TASKS_OF_STAGE["statics"]),
         weights=role_records(settings, "image_lmm", "llm"),
         cassettes=ASKING.cassettes("image_lmm", "llm"),
@@ -43,8 +43,8 @@ rule caption_statics:
 rule caption_dynamics:
     """Dynamics enhanced candidates (section 3.2): questions, answers from the frames, then N_d captions per moment."""
     input:
-        moments="results/{dataset}/corpus/shards/{shard}.moments.jsonl",
-        videos="results/{dataset}/corpus/shards/{shard}.videos.jsonl",
+        moments=rules.probe_videos.output.moments,
+        videos=rules.probe_videos.output.videos,
         prompts=ASKING.prompts(*TASKS_OF_STAGE["dynamics"]),
         weights=role_records(settings, "video_lmm", "llm"),
         cassettes=ASKING.cassettes("video_lmm", "llm"),
@@ -88,8 +88,8 @@ rule caption_dynamics:
 rule collect_corrupted:
     """What the demo's engine corrupted on purpose: for tests and the validity table, and nothing else."""
     input:
-        statics="results/{dataset}/captions/statics/{shard}.corrupted.jsonl",
-        dynamics="results/{dataset}/captions/dynamics/{shard}.corrupted.jsonl",
+        statics=rules.caption_statics.output.corrupted,
+        dynamics=rules.caption_dynamics.output.corrupted,
     output:
         corrupted="results/{dataset}/captions/corrupted/{shard}.jsonl",
     log:

@@ -39,8 +39,8 @@ rule describe_pretrained:
         settings=rules.train_image_backbone.output.settings,
         accuracy=rules.train_image_backbone.output.accuracy,
         backbone_log=rules.train_image_backbone.output.record,
-        evaluator=f"{EVALUATOR}/pretrained.safetensors",
-        evaluator_log=f"{EVALUATOR}/pretraining.jsonl",
+        evaluator=rules.pretrain_evaluator.output.checkpoint,
+        evaluator_log=rules.pretrain_evaluator.output.record,
     output:
         card=f"{HOME}/card.json",
     log:

@@ -16,8 +16,8 @@ CLIPS = f"results/{{dataset}}/evaluator/clips/{{shard}}{clip_ending(settings)}"
 rule gather_clips:
     """Frames of a shard's moments, decoded once for fine-tuning and scoring (section 3.3)."""
     input:
-        moments="results/{dataset}/corpus/shards/{shard}.moments.jsonl",
-        videos="results/{dataset}/corpus/shards/{shard}.videos.jsonl",
+        moments=rules.probe_videos.output.moments,
+        videos=rules.probe_videos.output.videos,
     output:
         clips=CLIPS if settings.evaluator.keep_clips else temp(CLIPS),
         index="results/{dataset}/evaluator/clips/{shard}.jsonl",
@@ -116,11 +116,11 @@ rule finetune_evaluator:
 rule score_captions:
     """Confidence scores of all candidate captions of a shard (section 3.3)."""
     input:
-        checkpoint=f"{EVALUATOR}/checkpoint.safetensors",
+        checkpoint=rules.finetune_evaluator.output.checkpoint,
         clips=CLIPS,
-        index="results/{dataset}/evaluator/clips/{shard}.jsonl",
-        statics="results/{dataset}/captions/statics/{shard}.jsonl",
-        dynamics="results/{dataset}/captions/dynamics/{shard}.jsonl",
+        index=rules.gather_clips.output.index,
+        statics=rules.caption_statics.output.captions,
+        dynamics=rules.caption_dynamics.output.captions,
     output:
         scores="results/{dataset}/evaluator/scores/{shard}.jsonl",
         counts="results/{dataset}/evaluator/scores/{shard}.counts.json",

@@ -9,7 +9,7 @@ wildcard_constraints:
 rule extract_video_features:
     """Features of the videos of a shard: frames at a fixed rate, max-pooled per clip (supplement B.1)."""
     input:
-        videos="results/{dataset}/corpus/shards/{shard}.videos.jsonl",
+        videos=rules.probe_videos.output.videos,
         weights=video_records(settings),
         network=shipped_network(settings),
     output:
@@ -38,7 +38,7 @@ rule extract_video_features:
 rule link_features:
     """One file of external links over the shards, as retrieval models expect one file."""
     input:
-        videos="results/{dataset}/corpus/videos.jsonl",
+        videos=rules.build_corpus.output.videos,
         shards=expand("results/{{dataset}}/features/video/{shard}.h5", shard=SHARDS),
     output:
         features="results/{dataset}/features/video.h5",

@@ -70,7 +70,7 @@ rule draw_predictions:
     """Ranked predictions of XML trained on coarse and on fine captions for one query (Figure 5)."""
     input:
         annotations=tested_annotations(settings),
-        videos="results/{dataset}/corpus/videos.jsonl",
+        videos=rules.build_corpus.output.videos,
         coarse=f"results/{{dataset}}/retrieval/xml/cog/seed-{settings.retrieval.seeds_of('xml')[0]}/fig/submission.json.gz",
         fine=f"results/{{dataset}}/retrieval/xml/fig/seed-{settings.retrieval.seeds_of('xml')[0]}/fig/submission.json.gz",
     output:
@@ -103,9 +103,9 @@ rule draw_predictions:
 rule draw_statistics:
     """Pictures of scores, spans and clusters (supplement Figures 4 and 5)."""
     input:
-        confidence="results/{dataset}/statistics/confidence.json",
-        spans="results/{dataset}/statistics/spans.json",
-        clusters="results/{dataset}/statistics/clusters.json",
+        confidence=rules.summarise_annotations.output.confidence,
+        spans=rules.summarise_annotations.output.spans,
+        clusters=rules.project_clusters.output[0],
     output:
         confidence=[
             report(

@@ -31,7 +31,7 @@ rule draw_training:
 rule draw_validation:
     """Scores of faithful and perturbed captions: histograms, calibration, precision over coverage."""
     input:
-        validation="results/{dataset}/evaluator/validation.json",
+        validation=rules.validate_evaluator.output.validation,
     output:
         svg=report(
             "results/{dataset}/figures/validation.svg",

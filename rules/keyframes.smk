@@ -1,8 +1,8 @@
 rule extract_keyframes:
     """Keyframes of all moments of a shard (section 3.1): JPEGs and an index in one tar."""
     input:
-        moments="results/{dataset}/corpus/shards/{shard}.moments.jsonl",
-        videos="results/{dataset}/corpus/shards/{shard}.videos.jsonl",
+        moments=rules.probe_videos.output.moments,
+        videos=rules.probe_videos.output.videos,
     output:
         keyframes="results/{dataset}/keyframes/{shard}.tar",
     log:

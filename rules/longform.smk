@@ -161,7 +161,7 @@ rule extract_sentence_features:
     """Token and sentence features of all usable annotations by the joint encoder."""
     input:
         **movie_paths.encoder_inputs(settings),
-        rows=f"{MOVIES}/{{movies}}/annotations.jsonl",
+        rows=rules.list_movie_annotations.output.rows,
     output:
         tokens=f"{MOVIES}/{{movies}}/features/tokens.h5",
         sentences=f"{MOVIES}/{{movies}}/features/sentences.h5",

@@ -1,7 +1,7 @@
 rule measure_baselines:
     """Oracle and Random Chance on the test split, in segments of each length and in whole movies."""
     input:
-        rows=f"{MOVIES}/{{movies}}/annotations.jsonl",
+        rows=rules.list_movie_annotations.output.rows,
     output:
         metrics=f"{MOVIES}/{{movies}}/baselines.json",
     log:
@@ -25,7 +25,7 @@ rule rank_zero_shot:
     """The zero-shot baseline on the test split: mean-pooled proposals against the sentence, by cosine."""
     input:
         unpack(movie_paths.feature_files(settings, "frames", "sentences")),
-        rows=f"{MOVIES}/{{movies}}/annotations.jsonl",
+        rows=rules.list_movie_annotations.output.rows,
     output:
         metrics=f"{MOVIES}/{{movies}}/zero-shot/metrics.json",
         submission=f"{MOVIES}/{{movies}}/zero-shot/submission.jsonl",
@@ -79,8 +79,8 @@ rule rank_vlg_net:
     """A trained VLG-Net on the test split of a data set."""
     input:
         unpack(movie_paths.feature_files(settings, "frames", "tokens")),
-        rows=f"{MOVIES}/{{movies}}/annotations.jsonl",
-        checkpoint=f"{MOVIES}/training/{{training}}/checkpoint.safetensors",
+        rows=rules.list_movie_annotations.output.rows,
+        checkpoint=rules.train_vlg_net.output.checkpoint,
     output:
         metrics=f"{MOVIES}/{{movies}}/vlg-net/{{training}}/metrics.json",
         submission=f"{MOVIES}/{{movies}}/vlg-net/{{training}}/submission.jsonl",

@@ -1,7 +1,7 @@
 rule describe_movies:
     """A row of Tables 1 and 7 with its histograms, of a data set of movies."""
     input:
-        rows=f"{MOVIES}/{{movies}}/annotations.jsonl",
+        rows=rules.list_movie_annotations.output.rows,
     output:
         f"{MOVIES}/{{movies}}/statistics.json",
     log:
@@ -17,7 +17,7 @@ rule describe_movies:
     params:
         kind="movies",
         title=lambda wildcards: movie_paths.movie_sets(settings)[wildcards.movies].title,
-        model=settings.statistics.spacy_model,
+        spacy_model=settings.statistics.spacy_model,
         processes=settings.longform.processes,
     script:
         "../scripts/longform/describe.py"
@@ -44,7 +44,7 @@ rule describe_dataset:
     params:
         kind="moments",
         title=lambda wildcards: settings.datasets[wildcards.own].title,
-        model=settings.statistics.spacy_model,
+        spacy_model=settings.statistics.spacy_model,
         processes=settings.longform.processes,
     script:
         "../scripts/longform/describe.py"
@@ -72,7 +72,7 @@ rule describe_published:
         kind="published",
         title=lambda wildcards: movie_paths.PUBLISHED[wildcards.collection],
         folder=settings.longform.published_dir,
-        model=settings.statistics.spacy_model,
+        spacy_model=settings.statistics.spacy_model,
         processes=settings.longform.processes,
     script:
         "../scripts/longform/describe.py"
@@ -102,7 +102,7 @@ rule unpack_wordnet:
 rule measure_uniqueness:
     """Sentences that are unique in their movie by METEOR (appendix A.1.2)."""
     input:
-        rows=f"{MOVIES}/{{movies}}/annotations.jsonl",
+        rows=rules.list_movie_annotations.output.rows,
         wordnet=movie_paths.wordnet_files(settings),
     output:
         f"{MOVIES}/{{movies}}/uniqueness.json",
@@ -127,8 +127,8 @@ rule measure_uniqueness:
 rule check_collection:
     """A collection of the demo against what was planted."""
     input:
-        source=f"{MOVIES}/{{movies}}/source",
-        rows=f"{MOVIES}/{{movies}}/collected",
+        source=rules.render_movies.output.source,
+        rows=rules.collect_movies.output.rows,
     output:
         check=f"{MOVIES}/{{movies}}/collection.json",
     log:

@@ -8,9 +8,9 @@ from verified.tables.paths import own_corpora
 rule tabulate_corpus:
     """What came in and out of a user's folder, and what its captions took: calls, tokens, money, seconds."""
     input:
-        corpus="results/{dataset}/corpus/counts.json",
+        corpus=rules.build_corpus.output.counts,
         scenes=scene_captions(settings),
-        annotations="results/{dataset}/annotations/counts.json",
+        annotations=rules.export_annotations.output.counts,
         rows=outputs.candidates("results/{dataset}", settings.shards)
         + outputs.perturbations("results/{dataset}", settings.shards),
     output:

@@ -1,7 +1,7 @@
 rule write_perturbations:
     """Positives and negatives of each coarse caption and the selected ones (section 3.3, Equations 6 to 8)."""
     input:
-        moments="results/{dataset}/corpus/shards/{shard}.moments.jsonl",
+        moments=rules.probe_videos.output.moments,
         prompts=ASKING.prompts(*TASKS_OF_STAGE["perturbations"]),
         weights=role_records(settings, "llm") + sentence_records(settings),
         cassettes=ASKING.cassettes("llm"),

@@ -5,7 +5,7 @@ from verified.lmm.tasks.coarse_caption import COARSE_CAPTION
 rule caption_scenes:
     """A first coarse caption for each scene of videos that came without moments."""
     input:
-        scenes="results/{dataset}/corpus/scenes/{shard}.jsonl",
+        scenes=rules.detect_scenes.output.scenes,
         prompts=ASKING.prompts(COARSE_CAPTION),
         weights=role_records(settings, "video_lmm"),
         cassettes=ASKING.cassettes("video_lmm"),

@@ -20,7 +20,7 @@ rule report_items:
 rule summarise_report:
     """The front page's summary, and a verdict for every published figure."""
     input:
-        tables=f"{HOME}/tables",
+        tables=rules.build_tables.output[0],
     output:
         summary=f"{HOME}/report/summary.html",
         verdicts=report(

@@ -139,8 +139,8 @@ rule test_model:
     input:
         unpack(testing_inputs(settings)),
         weights=text_records(settings),
-        checkpoint="results/{dataset}/retrieval/{model}/{trained_on}/seed-{seed}/checkpoint.safetensors",
-        record="results/{dataset}/retrieval/{model}/{trained_on}/seed-{seed}/log.jsonl",
+        checkpoint=rules.train_model.output.checkpoint,
+        record=rules.train_model.output.record,
     output:
         submission="results/{dataset}/retrieval/{model}/{trained_on}/seed-{seed}/{tested_on}/submission.json.gz",
         metrics="results/{dataset}/retrieval/{model}/{trained_on}/seed-{seed}/{tested_on}/metrics.json",

@@ -16,7 +16,7 @@ rule prepare_review:
     """Review pages: each moment with its clip, its candidates and their scores; decisions are saved from the page."""
     input:
         moments="results/{dataset}/corpus/moments.jsonl",
-        videos="results/{dataset}/corpus/videos.jsonl",
+        videos=rules.build_corpus.output.videos,
         scores=outputs.scores("results/{dataset}", settings.shards),
         similarities=compared_candidates(settings),
     output:

@@ -32,7 +32,7 @@ rule filter_rextime_sources:
 rule probe_rextime_videos:
     """The videos behind the items of a shard; those of a folder are decoded once and described."""
     input:
-        rows=f"{SUITE}/items.jsonl",
+        rows=rules.filter_rextime_sources.output.rows,
     output:
         videos=f"{SUITE}/videos/{{shard}}.jsonl",
         missing=f"{SUITE}/videos/{{shard}}.missing.jsonl",
@@ -57,8 +57,8 @@ rule probe_rextime_videos:
 rule write_rextime_questions:
     """Event pairs, questions in both directions, verification and wrong options of a shard (C.8.1 to C.8.7)."""
     input:
-        rows=f"{SUITE}/items.jsonl",
-        videos=f"{SUITE}/videos/{{shard}}.jsonl",
+        rows=rules.filter_rextime_sources.output.rows,
+        videos=rules.probe_rextime_videos.output.videos,
         prompts=ASKING.prompts(*GENERATION),
         weights=role_records(settings, "llm", "video_lmm"),
         cassettes=ASKING.cassettes("llm", "video_lmm"),
@@ -97,8 +97,8 @@ rule write_rextime_questions:
 rule collect_rextime_questions:
     """The questions by split in the released form, their statistics (C.6), and what became of everything."""
     input:
-        questions=expand(f"{SUITE}/questions/{{shard}}.jsonl", shard=SHARDS),
-        counts=expand(f"{SUITE}/questions/{{shard}}.counts.json", shard=SHARDS),
+        questions=expand(rules.write_rextime_questions.output.questions, shard=SHARDS),
+        counts=expand(rules.write_rextime_questions.output.counts, shard=SHARDS),
     output:
         splits=QUESTIONS,
         statistics=f"{SUITE}/statistics.json",
@@ -120,8 +120,8 @@ rule collect_rextime_questions:
 rule measure_rextime_validity:
     """Questions about rendered videos against what is true of these; read by a table and nothing else."""
     input:
-        questions=expand(f"{SUITE}/questions/{{shard}}.jsonl", shard=SHARDS),
-        fates=expand(f"{SUITE}/questions/{{shard}}.fates.jsonl", shard=SHARDS),
+        questions=expand(rules.write_rextime_questions.output.questions, shard=SHARDS),
+        fates=expand(rules.write_rextime_questions.output.fates, shard=SHARDS),
         truth=suite_paths.truths(settings).values(),
     output:
         rows=f"{SUITE}/validity.jsonl",
@@ -148,7 +148,7 @@ rule tabulate_rextime:
         released=suite_paths.given_files(settings).values(),
         answers=suite_paths.answer_files(settings),
         results=suite_paths.results_files(settings),
-        validity=[f"{SUITE}/validity.jsonl"] if suite_paths.truths(settings) else [],
+        validity=[rules.measure_rextime_validity.output.rows] if suite_paths.truths(settings) else [],
         published=str(PROJECT / "config" / "published.csv"),
     output:
         tables=f"{SUITE}/tables.json",

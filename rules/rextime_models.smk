@@ -13,8 +13,8 @@ wildcard_constraints:
 rule answer_rextime_questions:
     """The video LMM takes the test by one protocol (ReXTime supplement, C.5), a shard at a time."""
     input:
-        questions=f"{SUITE}/questions/{{shard}}.jsonl",
-        videos=f"{SUITE}/videos/{{shard}}.jsonl",
+        questions=rules.write_rextime_questions.output.questions,
+        videos=rules.probe_rextime_videos.output.videos,
         prompts=lambda wildcards: ASKING.prompts(*PROTOCOL_TASKS[wildcards.protocol]),
         weights=role_records(settings, "video_lmm"),
         cassettes=ASKING.cassettes("video_lmm"),

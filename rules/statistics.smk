@@ -19,7 +19,7 @@ rule measure_language:
         runtime=scale_by_attempt(60),
     params:
         missing=missing_splits(settings),
-        model=settings.statistics.spacy_model,
+        spacy_model=settings.statistics.spacy_model,
         threads=settings.statistics.threads,
     script:
         "../scripts/statistics/measure_language.py"
@@ -43,7 +43,7 @@ rule embed_captions:
         mem_mb=scale_by_attempt(2000),
         runtime=scale_by_attempt(120),
     params:
-        model=settings.generation.sentence_encoder,
+        sentence_encoder=settings.generation.sentence_encoder,
         revision=settings.generation.sentence_revision,
         format=settings.statistics.embedding_format,
         threads=settings.statistics.threads,
@@ -55,7 +55,7 @@ rule count_many_to_many:
     """Classes and instances of captions that cannot tell moments apart (Table 2)."""
     input:
         annotations=annotation_files(settings, "fig"),
-        embeddings="results/{dataset}/statistics/embeddings.npz",
+        embeddings=rules.embed_captions.output[0],
     output:
         "results/{dataset}/statistics/many_to_many.json",
     log:
@@ -103,7 +103,7 @@ rule project_clusters:
     """Coordinates of captions that cluster when coarse, before and after fine annotation (supplement Figure 5)."""
     input:
         annotations=annotation_files(settings, "fig"),
-        embeddings="results/{dataset}/statistics/embeddings.npz",
+        embeddings=rules.embed_captions.output[0],
     output:
         "results/{dataset}/statistics/clusters.json",
     log:

@@ -13,7 +13,7 @@ rule prepare_study:
     """Captions drawn for people to grade, and a page for each participant (supplement A.2 and D)."""
     input:
         annotations=annotation_files(settings, "fig"),
-        videos="results/{dataset}/corpus/videos.jsonl",
+        videos=rules.build_corpus.output.videos,
     output:
         pages=directory("results/{dataset}/study/pages"),
         key="results/{dataset}/study/key.json",

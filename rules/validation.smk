@@ -14,7 +14,7 @@ rule validate_evaluator:
     """The evaluator graded by perturbations it never saw and, in the demo, by the truth about its candidates."""
     input:
         unpack(validation_files(settings)),
-        checkpoint=f"{EVALUATOR}/checkpoint.safetensors",
+        checkpoint=rules.finetune_evaluator.output.checkpoint,
     output:
         validation="results/{dataset}/evaluator/validation.json",
     log:
@@ -80,8 +80,8 @@ rule ablate_evaluator:
     """What fine-tuning and its perturbed negatives are worth: no fine-tuning, none, and as configured."""
     input:
         start=starting_checkpoint(settings),
-        without=f"{EVALUATOR}/without-negatives/checkpoint.safetensors",
-        checkpoint=f"{EVALUATOR}/checkpoint.safetensors",
+        without=rules.finetune_without_negatives.output.checkpoint,
+        checkpoint=rules.finetune_evaluator.output.checkpoint,
         perturbations=tuple_files(settings, "perturbations"),
         clips=tuple_files(settings, "clips"),
         indices=tuple_files(settings, "indices"),

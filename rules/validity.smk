@@ -6,7 +6,7 @@ from verified.tables.paths import demo_fps, demo_segments, validity_folders, val
 rule measure_validity:
     """The demo's stages against its truth, which no other rule reads."""
     input:
-        truth="results/{dataset}/corpus/truth.jsonl",
+        truth=rules.render_demo.output.truth,
         moments="results/{dataset}/corpus/moments.jsonl",
         scenes=expand("results/{{dataset}}/corpus/scenes/{shard}.jsonl", shard=SHARDS),
         keyframes=outputs.keyframes("results/{dataset}", settings.shards),
@@ -15,7 +15,7 @@ rule measure_validity:
         agreement="results/{dataset}/annotations/agreement.jsonl",
         chosen=annotation_files(settings, "fig"),
         lowest=annotation_files(settings, "fig-lowest"),
-        many_to_many="results/{dataset}/statistics/many_to_many.json",
+        many_to_many=rules.count_many_to_many.output[0],
         queries=[f"{folder}/per_query.npz" for seeds in validity_runs(settings).values() for folder in seeds],
     output:
         validity="results/{dataset}/statistics/validity.json",

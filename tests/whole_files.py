@@ -84,7 +84,7 @@ def features_files(folder):
     write_jsonl(folder / "pairs.jsonl", [{"clip": "c", "movie": "f"}, {"clip": "packed", "movie": "g"}])
     write_jsonl(folder / "videos.jsonl", [{"video": "f", "duration": 60.0}, {"video": "g", "duration": 60.0}])
     return [
-        ["lint", "movies.h5", "--videos", "videos.jsonl"],
+        ["lint", "movies.h5", "--videos-file", "videos.jsonl"],
         ["longform", "locate", "movies.h5", "clips.h5", "pairs.jsonl", "--fps", "5"],
     ]
 

@@ -10,6 +10,6 @@ with job(snakemake, snakemake.params.threads):
 
     inputs, settings = snakemake.input, snakemake.params
     scores = [row for path in inputs.scores for row in read_jsonl(path, SCORE_KEYS)]
-    model, _ = source_of(settings.model, settings.revision, inputs.weights)
-    rows = similarities(read_jsonl(inputs.moments), scores, model, settings.threads)
+    encoder, _ = source_of(settings.sentence_encoder, settings.revision, inputs.weights)
+    rows = similarities(read_jsonl(inputs.moments), scores, encoder, settings.threads)
     write_jsonl(snakemake.output[0], rows)

@@ -20,7 +20,7 @@ with job(snakemake):
         rows = read_jsonl(snakemake.input.rows)
         rows = from_moments(rows) if params.kind == "moments" else rows
     usable, _, counts = check_rows(rows)
-    measures = measure_splits(usable, load_tagger(params.model), params.processes)
+    measures = measure_splits(usable, load_tagger(params.spacy_model), params.processes)
     write_json(
         snakemake.output[0],
         {"title": params.title, "kind": params.kind, "missing": missing, "counts": counts, **measures},

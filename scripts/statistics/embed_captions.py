@@ -11,8 +11,10 @@ with job(snakemake, snakemake.params.threads):
     from verified.weights.records import source_of
 
     rows = read_splits(snakemake.input.annotations)
-    model = snakemake.params.model
-    source, commit = source_of(model, snakemake.params.revision, snakemake.input.weights)
+    sentence_encoder = snakemake.params.sentence_encoder
+    source, commit = source_of(sentence_encoder, snakemake.params.revision, snakemake.input.weights)
     lists = [(f"{split}, {key}", texts) for key in KINDS for split, texts in caption_lists(rows, key).items()]
     texts, vectors = encode_lists(lists, source, commit, snakemake.params.threads)
-    write_embeddings(snakemake.output[0], texts, vectors, model, weights_digest(source), snakemake.params.format)
+    write_embeddings(
+        snakemake.output[0], texts, vectors, sentence_encoder, weights_digest(source), snakemake.params.format
+    )

@@ -13,7 +13,7 @@ with job(snakemake, snakemake.params.threads):
     from verified.statistics.tagging import measure_lists
 
     rows = read_splits(snakemake.input.annotations)
-    tagger = load_tagger(snakemake.params.model)
+    tagger = load_tagger(snakemake.params.spacy_model)
     result = {
         "dataset": key_of(snakemake.wildcards.dataset),
         "splits": list(dict.fromkeys(row["split"] for row in rows)),

@@ -74,7 +74,7 @@ def test_one_lint_takes_annotations_and_features_but_not_both_at_once(files, cap
         (["fig.jsonl", "video.h5"], "annotations and features"),
         (["video.h5", "--json"], "--json"),
         (["video.h5", "--rows", "3"], "--rows"),
-        (["fig.jsonl", "--videos", "videos.jsonl"], "--videos"),
+        (["fig.jsonl", "--videos-file", "videos.jsonl"], "--videos-file"),
     ):
         assert main(["lint", *words]) == 2
         said(capsys.readouterr().err, named, remedy=True)

@@ -12,10 +12,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from refusals import refused
+from whole_corpus import Corpus, read_folder
 
 from verified.corpus.assemble import write_corpus
 from verified.corpus.divided_rows import read_own_rows
-from verified.corpus.folder_source import Corpus, Probes, Reading, read_folder, read_shard
+from verified.corpus.folder_source import Probes, Reading, read_shard
 from verified.io.jsonl import read_jsonl, write_jsonl
 from verified.runtime.shards import rows_of_shard, shard_names, shard_of
 

@@ -11,6 +11,7 @@ from feature_settings import video_features
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from refusals import refused
+from whole_corpus import read_folder
 
 from verified.annotations.export import write_candidates
 from verified.benchmark.lists import Lists
@@ -18,7 +19,6 @@ from verified.benchmark.vcmr.ranked import Ranked, read_ranked, write_ranked
 from verified.benchmark.vcmr.submission import read_submission, write_submission
 from verified.captions.tar import KeyframeTar
 from verified.config.datasets import Keyframes
-from verified.corpus.folder_source import read_folder
 from verified.corpus.video_folder import VideoFolder
 from verified.features.inspect import inspect_features
 from verified.features.video import write_video_features

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from refusals import refused
+from whole_corpus import read_folder
 
 from verified.config import load
 from verified.config.datasets import Proposals
-from verified.corpus.folder_source import read_folder
 from verified.corpus.proposals import caption_scenes
 from verified.corpus.proposed import write_proposals
 from verified.corpus.scenes import detect_scenes, scene_spans

@@ -11,6 +11,7 @@ import pytest
 import yaml
 from refusals import refused
 from running import PROJECT, snakemake
+from whole_corpus import read_folder
 
 from verified.annotations.choose import fig_row
 from verified.annotations.paths import check_releases
@@ -20,7 +21,6 @@ from verified.benchmark.vcmr.metrics import Truth, per_query
 from verified.benchmark.vcmr.submission import read_truth
 from verified.config import load
 from verified.config.sources import PublishedSource
-from verified.corpus.folder_source import read_folder
 from verified.io.fig import write_fig
 from verified.io.jsonl import read_json, read_jsonl, write_jsonl
 from verified.released import collections as release

@@ -37,7 +37,7 @@ def test_everything_unsound_is_named(tmp_path, capsys):
         file["gone"] = h5py.ExternalLink("nowhere.h5", "/gone")
     rows = [{"video": "a", "duration": 3.0}, {"video": "b", "duration": 60.0}, {"video": "missing", "duration": 1.0}]
     write_jsonl(tmp_path / "videos.jsonl", rows)
-    assert run(tmp_path / "v.h5", "--videos", tmp_path / "videos.jsonl") == 1
+    assert run(tmp_path / "v.h5", "--videos-file", tmp_path / "videos.jsonl") == 1
     said = capsys.readouterr().out
     for problem in (
         "not [items, 2]: narrow",

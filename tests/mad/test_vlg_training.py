@@ -16,8 +16,9 @@ from verified.benchmark.mad.recall import first_hits, recall
 from verified.benchmark.mad.vlg_checkpoint import FORM, load, save
 from verified.benchmark.mad.vlg_net import VLGSettings
 from verified.benchmark.mad.vlg_search import rank_windows
-from verified.benchmark.mad.vlg_training import Plan, initial, train
+from verified.benchmark.mad.vlg_training import initial, train
 from verified.benchmark.mad.vlg_windows import draw_window, targets
+from verified.config.longform import VlgNet
 from verified.io.hdf5 import FeatureFile, write_features
 from verified.nn import checkpoint
 from verified.nn.training_state import TrainingState
@@ -94,14 +95,14 @@ def _world(folder, movies=20, seed=0):
     return rows, LongFeatures(FeatureFile(folder / "frames.h5"), FeatureFile(folder / "tokens.h5"))
 
 
-PLAN = Plan(epochs=30, batch=10, learning_rate=3e-3, halve_every=100, negative_share=0.3, seed=1)
+SETTINGS, SEED = VlgNet(epochs=30, batch=10, learning_rate=3e-3, halve_every=100, negative_share=0.3), 1
 
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
     rows, features = _world(tmp_path_factory.mktemp("world"))
-    model = initial(SIZE, GRID, PLAN)
-    log = train(model, rows, {"s": features}, GRID, PLAN)
+    model = initial(SIZE, GRID, SEED)
+    log = train(model, rows, {"s": features}, GRID, SETTINGS, SEED)
     return rows, features, model, log
 
 
@@ -135,13 +136,13 @@ class KilledAfter(TrainingState):
 
 def test_a_killed_training_goes_on_to_the_same_weights_and_log(trained, tmp_path):
     rows, features, _, _ = trained
-    short = replace(PLAN, epochs=4, halve_every=2, batch=40)  # three steps an epoch
+    short = SETTINGS.model_copy(update={"epochs": 4, "halve_every": 2, "batch": 40})  # three steps an epoch
     state = TrainingState(tmp_path / "state.safetensors", {}, 0.0)
-    whole, stopped, again = (initial(SIZE, GRID, short) for _ in range(3))
-    log = train(whole, rows, {"s": features}, GRID, short)
+    whole, stopped, again = (initial(SIZE, GRID, SEED) for _ in range(3))
+    log = train(whole, rows, {"s": features}, GRID, short, SEED)
     with pytest.raises(Killed):
-        train(stopped, rows, {"s": features}, GRID, short, KilledAfter(state.path, {}, 0.0))
-    assert train(again, rows, {"s": features}, GRID, short, state) == log
+        train(stopped, rows, {"s": features}, GRID, short, SEED, KilledAfter(state.path, {}, 0.0))
+    assert train(again, rows, {"s": features}, GRID, short, SEED, state) == log
     assert [row["learning_rate"] for row in log] == [3e-3, 3e-3, 1.5e-3, 1.5e-3]
     for one, other in zip(whole.state_dict().values(), again.state_dict().values(), strict=True):
         assert torch.equal(one, other)
@@ -173,14 +174,14 @@ def test_features_that_are_not_finite_are_named(trained, tmp_path):
     with refused("frames.h5", "'f0'", "6 values", remedy=True):
         broken.movie("f0")
     with refused("finite"):
-        train(initial(SIZE, GRID, PLAN), rows, {"s": broken}, GRID, PLAN)
+        train(initial(SIZE, GRID, SEED), rows, {"s": broken}, GRID, SETTINGS, SEED)
 
 
 def test_movies_shorter_than_a_window_are_said_and_covered_by_the_switch(trained, tmp_path):
     rows, features, model, _ = trained
     wide = Grid(fps=2.0, window=200, clips=8, pooling_counts=(3, 2))
     with refused("window"):
-        train(initial(SIZE, wide, PLAN), rows, {"s": features}, wide, PLAN)
+        train(initial(SIZE, wide, SEED), rows, {"s": features}, wide, SETTINGS, SEED)
     tokens = [features.token_rows("0-0", 50)]
     assert len(rank_windows(model, features.movie("f0", 0, 10), tokens, GRID)[0]) == 0
     covered = Grid(fps=2.0, window=16, clips=8, pooling_counts=(3, 2), tail="cover")

@@ -10,7 +10,7 @@ from verified.errors import InputError
 
 HDF5 = b"\x89HDF\r\n\x1a\n"
 """How a feature file begins."""
-ANNOTATION_OPTIONS, FEATURE_OPTIONS = ("similarity", "json", "rows", "configfile"), ("videos",)
+ANNOTATION_OPTIONS, FEATURE_OPTIONS = ("similarity", "json", "rows", "configfile"), ("videos_file",)
 
 
 @command(
@@ -21,7 +21,7 @@ ANNOTATION_OPTIONS, FEATURE_OPTIONS = ("similarity", "json", "rows", "configfile
     JSON,
     flag("--similarity", "annotations: also compare each fine caption with its coarse one, by sentence vectors"),
     option("--rows", type=int, metavar="N", help="annotations: row numbers shown per finding (default: 5)"),
-    folder("--videos", "features: a videos.jsonl, to compare ids and numbers of clips with", metavar="FILE"),
+    folder("--videos-file", "features: a videos.jsonl, to compare ids and numbers of clips with", metavar="FILE"),
 )
 def lint(arguments: argparse.Namespace) -> int:
     """Print what is found; 1 if it has an error, else 0. Raises InputError for files that are of no kind, or of two."""
@@ -54,7 +54,7 @@ def _lint_annotations(arguments: argparse.Namespace) -> int:
         from verified.annotations.similarity import cosines
         from verified.nn.sentences import PACKAGED
 
-        measure = partial(cosines, model=PACKAGED)
+        measure = partial(cosines, sentence_encoder=PACKAGED)
     reports = [lint(path, settings, measure) for path in arguments.files]
     if arguments.json:
         print(json.dumps(reports, ensure_ascii=False, indent=1))
@@ -69,7 +69,7 @@ def _lint_features(arguments: argparse.Namespace) -> int:
 
     found = 0
     for path in arguments.files:
-        lines, problems = inspect_features(path, arguments.videos)
+        lines, problems = inspect_features(path, arguments.videos_file)
         print("\n".join([*lines, *(f"problem: {problem}" for problem in problems)]))
         found += len(problems)
     return 1 if found else 0

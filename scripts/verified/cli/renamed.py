@@ -7,6 +7,7 @@ from verified.errors import InputError
 RENAMED = {
     "config-check": "check --print-config --configfile FILE",
     "lint --config": "lint ANNOTATIONS --configfile FILE",
+    "lint --videos": "lint FEATURES.h5 --videos-file FILE",
     "features inspect": "lint FEATURES.h5",
     "fetch-models": "fetch --configfile FILE",
     "config-docs --folder": "config-docs",

@@ -30,15 +30,6 @@ from verified.io.video import VideoError, probe
 from verified.runtime.progress import track
 
 
-class Corpus(NamedTuple):
-    """The rows of moments.jsonl, videos.jsonl and exclusions.jsonl, and the object of counts.json."""
-
-    moments: list[dict]
-    videos: list[dict]
-    exclusions: list[dict]
-    counts: dict
-
-
 class Probes(NamedTuple):
     """Of videos by id: their rows of videos.jsonl without id and path, and why the others cannot be read."""
 
@@ -157,19 +148,6 @@ class Reading:
         if self._published:
             counts["published"] = {split: found.counts() for split, found in self._availability.items()}
         return counts
-
-
-def read_folder(
-    videos: str | os.PathLike,
-    moments: str | os.PathLike,
-    default_split: str,
-    threads: int = 1,
-    probes: Probes | None = None,
-    published: bool = False,
-) -> Corpus:
-    """All of a small corpus at once (see `Reading`)."""
-    reading = Reading(videos, moments, default_split, threads, probes, published)
-    return Corpus([*reading.moments()], [*reading.videos()], [*reading.exclusions()], reading.counts())
 
 
 def usable_moments(files: dict[str, str], source: dict) -> Iterator[dict]:

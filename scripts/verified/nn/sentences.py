@@ -22,17 +22,17 @@ BATCH = 128
 CHUNK = 16 * BATCH  # captions between two lines of progress
 
 
-def encode(texts: Sequence[str], model: str = PACKAGED, threads: int = 1) -> np.ndarray:
+def encode(texts: Sequence[str], source: str = PACKAGED, threads: int = 1) -> np.ndarray:
     """Embeddings of unit length, float32 [texts, dim], on the CPU.
 
-    `model` is the packaged all-MiniLM-L6-v2, a folder, or a hub name. The same text gets the same vector at any
+    `source` is the packaged all-MiniLM-L6-v2, a folder, or a hub name. The same text gets the same vector at any
     position in `texts`: each distinct text is encoded once, in an order that depends on the set of texts alone.
     Raises InputError if the model cannot be loaded.
     """
     import torch
 
     torch.set_num_threads(threads)
-    encoder = _packaged_encoder() if model == PACKAGED else _library(model)
+    encoder = _packaged_encoder() if source == PACKAGED else _library(source)
     ordered = sorted(set(texts), key=lambda text: (len(text), text))
     if not ordered:
         return np.zeros((0, encoder.dim), np.float32)
@@ -49,15 +49,15 @@ def encode(texts: Sequence[str], model: str = PACKAGED, threads: int = 1) -> np.
     return np.concatenate(vectors).astype(np.float32)[[row[text] for text in texts]]
 
 
-def weights_digest(model: str = PACKAGED) -> str:
+def weights_digest(source: str = PACKAGED) -> str:
     """SHA-256 of the encoder's weights: of their file, or of the loaded tensors where there is no folder at hand."""
-    folder = _folder(model)
+    folder = _folder(source)
     for name in ("model.safetensors", "pytorch_model.bin"):
         if folder and (folder / name).is_file():
             with (folder / name).open("rb") as file:
                 return hashlib.file_digest(file, "sha256").hexdigest()
     digest = hashlib.sha256()
-    for name, tensor in sorted(_library(model).tensors().items()):
+    for name, tensor in sorted(_library(source).tensors().items()):
         digest.update(name.encode() + tensor.cpu().contiguous().numpy().tobytes())
     return digest.hexdigest()
 
@@ -92,19 +92,19 @@ def _packaged_encoder() -> "SentenceEncoder":
 
 
 @cache
-def _library(model: str) -> LibraryEncoder:
+def _library(source: str) -> LibraryEncoder:
     try:
-        return LibraryEncoder(str(_folder(model) or model))
+        return LibraryEncoder(str(_folder(source) or source))
     except (OSError, ValueError) as error:
         raise InputError(
-            f"the sentence encoder {model!r} cannot be loaded: {error}",
+            f"the sentence encoder {source!r} cannot be loaded: {error}",
             remedy=f"use {PACKAGED}, which is installed, or a folder that holds the model",
         ) from None
 
 
-def _folder(model: str) -> Path | None:
-    if model == PACKAGED:
+def _folder(source: str) -> Path | None:
+    if source == PACKAGED:
         from verified.nn.mini_lm import folder
 
         return folder()
-    return Path(model) if Path(model).is_dir() else None
+    return Path(source) if Path(source).is_dir() else None

@@ -16,8 +16,8 @@ COUNTED = ("words", "nouns", "verbs", "adjectives")
 PARTS = {"NOUN": "nouns", "PROPN": "nouns", "VERB": "verbs", "ADJ": "adjectives"}
 
 
-def load_tagger(model: str):
-    """The spaCy pipeline `model` without the parts that lemmas and parts of speech do not need.
+def load_tagger(spacy_model: str):
+    """The spaCy pipeline `spacy_model` without the parts that lemmas and parts of speech do not need.
 
     Packages that carry a model add a suffix to its name (en_core_web_sm_…); such a package serves too. Raises
     InputError if none is installed.
@@ -26,14 +26,15 @@ def load_tagger(model: str):
 
     installed = sorted(spacy.util.get_installed_models())
     name = next(
-        (name for name in (model, *installed) if name in installed and f"{name}_".startswith(f"{model}_")), model
+        (name for name in (spacy_model, *installed) if name in installed and f"{name}_".startswith(f"{spacy_model}_")),
+        spacy_model,
     )
     check_installed(name.replace("_", "-"))
     try:
         return spacy.load(name, exclude=["parser", "ner", "senter"])
     except OSError:
         raise InputError(
-            f"statistics.spacy_model = {model!r} is not installed",
+            f"statistics.spacy_model = {spacy_model!r} is not installed",
             remedy=f"install the package that carries it; installed: {', '.join(installed) or 'none'}",
         ) from None
 

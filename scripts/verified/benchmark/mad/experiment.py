@@ -164,7 +164,7 @@ def train_vlg_net(
 ) -> list[dict]:
     """Train VLG-Net on a mixture and write its checkpoint; returns the log. A killed training resumes."""
     from verified.benchmark.mad.vlg_checkpoint import save
-    from verified.benchmark.mad.vlg_training import Plan, initial, train
+    from verified.benchmark.mad.vlg_training import initial, train
     from verified.nn.training_state import TrainingState, fingerprint
 
     features = {
@@ -173,21 +173,21 @@ def train_vlg_net(
     }
     rows = mixed_rows(mixture, seed)
     size = sizes(settings, grid, features[rows[0]["source"]], rows[0])
-    plan = Plan(
-        epochs=settings.epochs,
-        batch=settings.batch,
-        learning_rate=settings.learning_rate,
-        halve_every=settings.halve_every,
-        negative_share=settings.negative_share,
-        jitter=settings.jitter,
-        negatives=settings.negatives,
-        seed=seed,
-    )
     inputs = [source[kind] for source in mixture.values() for kind in ("rows", "frames", "tokens")]
-    owner = fingerprint(code, [asdict(size), asdict(plan), asdict(grid), dict(mixture)], inputs)
+    owner = fingerprint(
+        code,
+        [
+            asdict(size),
+            settings.model_dump(exclude={"search_batch", "threads", "gpu"}),
+            seed,
+            asdict(grid),
+            dict(mixture),
+        ],
+        inputs,
+    )
     state = TrainingState(Path(checkpoint).with_name("unfinished.safetensors"), owner, 30)
-    model = initial(size, grid, plan)
-    log_rows = train(model, rows, features, grid, plan, state)
+    model = initial(size, grid, seed)
+    log_rows = train(model, rows, features, grid, settings, seed, state)
     save(checkpoint, model, grid, {"trained_on": {name: source["share"] for name, source in mixture.items()}})
     state.remove()
     return log_rows

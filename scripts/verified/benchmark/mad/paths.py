@@ -123,11 +123,6 @@ def encoder_inputs(settings: Config) -> dict[str, str | list[str]]:
     return {"weights": joint_records(settings)}
 
 
-def computed_sets(settings: Config, kind: str) -> list[str]:
-    """Names of the data sets of movies whose features of this kind are computed."""
-    return [name for name, movies in movie_sets(settings).items() if not getattr(movies.source, kind, None)]
-
-
 def feature_file(settings: Config, name: str, kind: str) -> str:
     """The HDF5 file of one kind of features, supplied with the source or computed."""
     supplied = getattr(movie_sets(settings)[name].source, kind, None)

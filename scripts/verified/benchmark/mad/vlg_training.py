@@ -22,7 +22,8 @@ from verified.benchmark.mad.feature_files import LongFeatures
 from verified.benchmark.mad.grid import Grid
 from verified.benchmark.mad.vlg_net import VLGNet, VLGSettings, anchor_loss, scaled_targets
 from verified.benchmark.mad.vlg_search import TOKENS, cut_windows
-from verified.benchmark.mad.vlg_windows import Sampling, draw_window, targets
+from verified.benchmark.mad.vlg_windows import draw_window, targets
+from verified.config.longform import VlgNet
 from verified.errors import InputError
 from verified.io.jsonl import Row
 from verified.nn import training
@@ -31,22 +32,6 @@ from verified.runtime.prefetch import prefetch
 from verified.runtime.seeds import derive_seed, generator
 
 log = logging.getLogger("verified")
-
-
-@dataclass(frozen=True)
-class Plan:
-    """How VLG-Net is trained; the defaults are MAD's."""
-
-    epochs: int = 50
-    batch: int = 128
-    learning_rate: float = 1e-4
-    halve_every: int = 25
-    negative_share: float = 0.7
-    jitter: Sampling = "paper"
-    negatives: Sampling = "paper"
-    low_iou: float = 0.1
-    high_iou: float = 1.0
-    seed: int = 0
 
 
 @dataclass(frozen=True)
@@ -60,9 +45,9 @@ class Batch:
     positives: int
 
 
-def initial(size: VLGSettings, grid: Grid, plan: Plan) -> VLGNet:
+def initial(size: VLGSettings, grid: Grid, seed: int) -> VLGNet:
     """A fresh model, on a GPU where there is one; the weights come from the seed."""
-    torch.manual_seed(derive_seed(plan.seed, "vlg-net weights"))
+    torch.manual_seed(derive_seed(seed, "vlg-net weights"))
     return VLGNet(size, grid.anchors).to("cuda" if torch.cuda.is_available() else "cpu")
 
 
@@ -71,7 +56,8 @@ def train(
     rows: Sequence[dict],
     features: dict[str, LongFeatures],
     grid: Grid,
-    plan: Plan,
+    settings: VlgNet,
+    seed: int,
     state: TrainingState | None = None,
 ) -> list[Row]:
     """Train in place; returns one log row per epoch. State and errors: see `nn.training.train`.
@@ -87,21 +73,21 @@ def train(
         raise InputError(
             "no movie is longer than a window", remedy="set grid.tail to cover, or choose a smaller window"
         )
-    device, per_epoch = next(model.parameters()).device, ceil(len(usable) / plan.batch)
+    device, per_epoch = next(model.parameters()).device, ceil(len(usable) / settings.batch)
 
     def batches(first: int) -> Iterator[list[Batch]]:
-        for epoch in range(first // per_epoch, plan.epochs):
-            for batch in _batches(usable, lengths, features, grid, plan, epoch):
+        for epoch in range(first // per_epoch, settings.epochs):
+            for batch in _batches(usable, lengths, features, grid, settings, seed, epoch):
                 yield [batch]
 
     def losses(batch: Batch, step: int) -> tuple[Tensor, dict[str, Tensor | float]]:
         logits = model(batch.frames.to(device), batch.tokens.to(device), batch.lengths.to(device))
-        wanted = scaled_targets(batch.targets.to(device), plan.low_iou, plan.high_iou)
+        wanted = scaled_targets(batch.targets.to(device))
         loss = anchor_loss(logits.float(), wanted)
         return loss, {"loss": loss, "positives": batch.positives, "queries": len(batch.lengths)}
 
     def rate(step: int) -> float:
-        return plan.learning_rate * 0.5 ** (step // per_epoch // plan.halve_every)
+        return settings.learning_rate * 0.5 ** (step // per_epoch // settings.halve_every)
 
     def row(step: int, terms: list[training.Terms], reached: Reached) -> Row:
         total = reduce(add, (one["loss"] * one["queries"] for one in terms))
@@ -112,8 +98,8 @@ def train(
     how = training.Training(
         label="vlg-net",
         module=model,
-        optimiser=torch.optim.Adam(model.parameters(), lr=plan.learning_rate),
-        steps=plan.epochs * per_epoch,
+        optimiser=torch.optim.Adam(model.parameters(), lr=settings.learning_rate),
+        steps=settings.epochs * per_epoch,
         rate=rate,
         batches=lambda first: prefetch(batches(first)),
         losses=losses,
@@ -129,18 +115,24 @@ def train(
 
 
 def _batches(
-    rows: Sequence[dict], lengths: dict[str, int], features: dict[str, LongFeatures], grid: Grid, plan: Plan, epoch: int
+    rows: Sequence[dict],
+    lengths: dict[str, int],
+    features: dict[str, LongFeatures],
+    grid: Grid,
+    settings: VlgNet,
+    seed: int,
+    epoch: int,
 ) -> Iterator[Batch]:
-    random = generator(plan.seed, "vlg-net windows", epoch)
+    random = generator(seed, "vlg-net windows", epoch)
     order = random.permutation(len(rows))
-    for begin in range(0, len(order), plan.batch):
-        batch = [rows[number] for number in order[begin : begin + plan.batch]]
+    for begin in range(0, len(order), settings.batch):
+        batch = [rows[number] for number in order[begin : begin + settings.batch]]
         frames, tokens, wanted, positives = [], [], [], 0
         for row in batch:
             source, length = features[row["source"]], lengths[row["movie"]]
             first, last = round(row["start"] * grid.fps), round(row["end"] * grid.fps)
             drawn = draw_window(
-                random, first, last, length, grid.window, plan.negative_share, plan.jitter, plan.negatives
+                random, first, last, length, grid.window, settings.negative_share, settings.jitter, settings.negatives
             )
             movie_frames = source.movie(row["movie"], drawn.start, min(length, drawn.start + grid.window))
             frames.append(cut_windows(movie_frames, np.zeros(1, np.int64), grid)[0])
