@@ -80,7 +80,7 @@ def _manifest(folder: Path, videos: Path, encoder: str) -> dict:
         log.info("index %s: made anew, its encoder was %s", folder, manifest["text_encoder"])
     ranking = ranking_of(JOINT, None, [])
     return {
-        **store.EMPTY,
+        "format": store.FORMAT,
         "identity": hashlib.sha256(repr([str(videos.resolve()), encoder]).encode()).hexdigest()[:16],
         "model": JOINT,
         "dataset": "",
@@ -93,6 +93,7 @@ def _manifest(folder: Path, videos: Path, encoder: str) -> dict:
         "text_encoder": encoder,
         "spans": {"nms_threshold": 0.5, "min_pred_clips": 1, "max_pred_clips": LONGEST_SPAN},
         "searched_videos": 100,
+        **store.EMPTY,
         "unreadable": {},
         "duplicates": [],
         "ranking": ranking,

@@ -30,8 +30,8 @@ from verified.search.vectors import EXACT
 MANIFEST, SEGMENTS, ADDED = "index.json", "segments", "added"
 FORMAT = 4
 """1: the copy of the model named no form. 3: captions had no sentence vectors, and the ranking no measure."""
-EMPTY = {"format": FORMAT, "dim": 0, "next": 0, "dropped": [], "segments": [], "here": None}
-"""What every manifest has, without a video."""
+EMPTY = {"dim": 0, "next": 0, "dropped": [], "segments": [], "here": None}
+"""What every manifest says beside its format, without a video."""
 SMALL_SEGMENTS = 8
 
 

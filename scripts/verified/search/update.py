@@ -200,7 +200,7 @@ def _manifest(folder: Path, files: Mapping[str, Any], settings: IndexSettings) -
             shutil.copyfile(checkpoint, temporary)
     fits = old.get("identity") == identity
     return {
-        **store.EMPTY,
+        "format": store.FORMAT,
         "identity": identity,
         **facts,
         "title": settings.title,
@@ -208,6 +208,7 @@ def _manifest(folder: Path, files: Mapping[str, Any], settings: IndexSettings) -
         "text_encoder": settings.text_encoder,
         "spans": settings.spans.model_dump(),
         "searched_videos": settings.searched_videos,
+        **store.EMPTY,
         "next": old.get("next", 0),
         "dropped": old.get("dropped", []),
         "segments": old["segments"] if fits else [],
