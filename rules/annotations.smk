@@ -55,7 +55,7 @@ rule measure_agreement:
         mem_mb=scale_by_attempt(4000),
         runtime=scale_by_attempt(240),
     params:
-        model=settings.generation.sentence_encoder,
+        sentence_encoder=settings.generation.sentence_encoder,
         revision=settings.generation.sentence_revision,
         joint_encoder=settings.annotations.joint_encoder,
         joint_revision=settings.annotations.joint_revision,

@@ -12,7 +12,7 @@ rule measure_validity:
         keyframes=outputs.keyframes("results/{dataset}", settings.shards),
         scores=outputs.scores("results/{dataset}", settings.shards),
         corrupted=outputs.corrupted("results/{dataset}", settings.shards),
-        agreement="results/{dataset}/annotations/agreement.jsonl",
+        agreement=rules.measure_agreement.output[0],
         chosen=annotation_files(settings, "fig"),
         lowest=annotation_files(settings, "fig-lowest"),
         many_to_many=rules.count_many_to_many.output[0],
