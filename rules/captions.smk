@@ -29,6 +29,7 @@ rule caption_statics:
         threads=settings.generation.threads,
         engines=ASKING.engine_code("image_lmm", "llm"),
         image_lmm=settings.generation.image_lmm.identity(),
+        picture_side=settings.generation.picture_side,
         llm=settings.generation.llm.identity(),
         candidates=settings.generation.candidates,
         attempts=settings.generation.attempts,

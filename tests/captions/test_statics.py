@@ -1,7 +1,10 @@
 """Statics captions: Equations 1 and 2 from keyframes to candidates, and what becomes of a moment when a part fails."""
 
+import io
+
 import pytest
 from captioning import jpeg, make_moments, make_tar, settings
+from PIL import Image
 from refusals import refused
 from stub_engine import StubEngine
 
@@ -50,6 +53,21 @@ def test_the_image_goes_to_the_image_model_and_its_words_to_the_llm(tmp_path):
     lines = candidates[0].prompt.splitlines()
     assert lines.index("Keyframe 1:") < lines.index("Keyframe 2:")
     assert sum(line.startswith('  Objects Attributes: "one red thing') for line in lines) == 2
+
+
+def test_a_picture_larger_than_the_model_takes_is_scaled_and_asked_again_at_another_side(tmp_path):
+    out = io.BytesIO()
+    Image.new("RGB", (3840, 2160), (10, 90, 200)).save(out, "JPEG", quality=95)
+    images = {100: [out.getvalue(), jpeg(9)]}
+    for side, size in ((2048, (2048, 1152)), (1024, (1024, 576)), (4000, (3840, 2160))):
+        engine = StubEngine()
+        run(tmp_path, make_moments(CAPTIONS[:1]), engine, images, picture_side=side)
+        sent = [request.images[0] for request in engine.requests if request.task == "keyframe_description"]
+        assert Image.open(io.BytesIO(sent[0])).size == size
+        assert (sent[0] == out.getvalue()) == (side == 4000) and sent[1:] in (
+            [jpeg(9)],
+            [],
+        )  # small ones go as they are
 
 
 def test_a_broken_picture_costs_itself_only(tmp_path):

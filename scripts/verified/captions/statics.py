@@ -11,6 +11,7 @@ from verified.captions.rows import candidate_row
 from verified.captions.tar import Keyframes, KeyframeTar
 from verified.errors import InputError
 from verified.lmm.asking import Call, MediaError
+from verified.lmm.engines.media import fit_picture
 from verified.lmm.outcome import Outcome
 from verified.lmm.prompts import quote
 from verified.lmm.session import Session
@@ -54,14 +55,24 @@ def _description_calls(
     for moment, frames in zip(moments, shown):
         slots = {"caption": moment["caption"]}
         for keyframe in frames:
-            image = keyframes.image(keyframe["file"])
-            digest = hashlib.sha256(image).hexdigest()
+            image, side = keyframes.image(keyframe["file"]), session.settings.picture_side
+            large = max(_size(image)) > side
+            digest = f"{hashlib.sha256(image).hexdigest()}{f' side {side}' if large else ''}"
 
-            def load(image: bytes = image, name: str = keyframe["file"]) -> dict:
+            def load(image: bytes = image, name: str = keyframe["file"], large: bool = large, side: int = side) -> dict:
                 _check_image(image, name)
-                return {"images": (image,)}
+                return {"images": (fit_picture(image, side) if large else image,)}
 
             yield session.call(KEYFRAME_DESCRIPTION, slots, media=(digest,), load=load)
+
+
+def _size(image: bytes) -> tuple[int, int]:
+    """Width and height of an encoded picture, from its head; (0, 0) of one that cannot be read."""
+    try:
+        with Image.open(io.BytesIO(image)) as picture:
+            return picture.size
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+        return 0, 0
 
 
 def _check_image(image: bytes, name: str) -> None:

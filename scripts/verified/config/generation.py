@@ -163,6 +163,9 @@ class Generation(Section):
     """N_pos and N_neg: perturbed captions of each kind."""
     frame_side: int = Field(default=448, ge=32)
     """Longer side, in pixels, of the frames given to the video LMM; smaller videos keep their size."""
+    picture_side: int = Field(default=2048, ge=32)
+    """Longest side, in pixels, of the keyframes given to the image LMM; larger ones are scaled down, for models see no
+    more of them and some count tokens by size."""
     sentence_encoder: str = "all-MiniLM-L6-v2"
     """Sentence encoder for Equations 7 and 8 and for many-to-many statistics."""
     sentence_revision: str = ""

@@ -13,7 +13,7 @@ from verified.runtime.digest import modules_digest
 from verified.runtime.shards import shard_names
 from verified.weights.paths import role_records
 
-NUMBERS = ("candidates", "questions", "perturbations", "attempts", "frame_side")
+NUMBERS = ("candidates", "questions", "perturbations", "attempts", "frame_side", "picture_side")
 """Keys of `generation` that decide what is asked."""
 
 

@@ -79,7 +79,9 @@ class Planner(Client):
         super().__init__(engine, session.ledger, session.settings.attempts, replay=role.kind.replays)
         self.role, self.seen = role, seen
         side = session.settings.frame_side
-        self.of_image = _mean_tokens(role.model_copy(update={"video_input": "stills"}), sizes)
+        self.of_image = _mean_tokens(
+            role.model_copy(update={"video_input": "stills"}), sizes, session.settings.picture_side
+        )
         self.of_frame = _mean_tokens(role, sizes, side)
         recorded = [row for row in session.ledger.summary() if row["model"] == engine.model]
         self.recorded = {row["task"] for row in recorded}
@@ -174,13 +176,13 @@ class _Counting(Session):
         return self.planners[task.role].look_up(task, calls)
 
 
-def _mean_tokens(role: EngineSettings, sizes: Sizes, side: int | None = None) -> float | None:
+def _mean_tokens(role: EngineSettings, sizes: Sizes, side: int) -> float | None:
     """Tokens of a picture of one of these sizes, made smaller to `side` pixels where it is larger; None: unknown."""
     if not role.kind.counts_pictures:
         return 0.0
     total = 0.0
     for size, count in sizes.items():
-        scale = min(1.0, side / max(size)) if side else 1.0
+        scale = min(1.0, side / max(size))
         tokens = frame_tokens(role, *(max(1, round(length * scale)) for length in size))
         if tokens is None:
             return None

@@ -22,6 +22,14 @@ def jpeg_of(frame: np.ndarray) -> bytes:
     return out.getvalue()
 
 
+def fit_picture(image: bytes, side: int) -> bytes:
+    """An encoded picture as a JPEG file whose longer side has at most `side` pixels."""
+    with Image.open(io.BytesIO(image)) as picture:
+        scaled = picture.convert("RGB")
+    scaled.thumbnail((side, side), Image.Resampling.LANCZOS)
+    return jpeg_of(np.asarray(scaled))
+
+
 def data_url(image: bytes) -> str:
     """An encoded JPEG or PNG as a data URL."""
     kind = "png" if image.startswith(b"\x89PNG") else "jpeg"
