@@ -2,17 +2,19 @@
 
 import json
 import os
+import shutil
 
 import pytest
 from refusals import refused
 from small_index import describe_videos, random_videos, write_corpus, write_video_features
 from starlette.testclient import TestClient
 
+from verified.__main__ import main
 from verified.io.fig import write_fig
 from verified.io.jsonl import read_jsonl
 from verified.runtime.verify import verify
 from verified.search.serve import application, check_address
-from verified.search.update import add_files, remove_videos, update
+from verified.search.update import add_files, duplicates_of, remove_videos, update
 
 HOSTILE = "</script><script>window.caught = true</script><img src=x onerror='window.caught = true'>"
 
@@ -192,9 +194,10 @@ def test_a_change_of_the_index_is_seen_without_a_new_start(tmp_path):
     assert client.get("/api/about").json()["videos"] == 4
 
 
-def test_video_files_are_added_by_themselves_and_stay(tmp_path):
+def test_video_files_are_added_by_themselves_and_stay(tmp_path, capsys):
     videos = random_videos(3, longest=5, width=464)
     files, settings = write_corpus(tmp_path, videos)
+    describe_videos(tmp_path, videos)
     update(tmp_path / "index", files, settings)
     describe_videos(tmp_path, {"extra one": videos["v0000"]})
     assert add_files(tmp_path / "index", [tmp_path / "extra one.mp4"]) == ["extra one"]
@@ -203,6 +206,12 @@ def test_video_files_are_added_by_themselves_and_stay(tmp_path):
     assert found[0]["playable"] and found[0]["thumbnails"] and found[0]["caption"] is None
     with refused("'extra one'", remedy=True):
         add_files(tmp_path / "index", [tmp_path / "extra one.mp4"])
+    assert duplicates_of(tmp_path / "index", ["extra one"]) == [("extra one", "v0000", 1.0)]  # of the corpus
+    shutil.copy(tmp_path / "extra one.mp4", tmp_path / "a copy.mp4")
+    main(["index", "--index", str(tmp_path / "index"), "--add", str(tmp_path / "a copy.mp4")])
+    said = capsys.readouterr().out
+    assert "a copy" in said and "extra one" in said and "100%" in said
+    remove_videos(tmp_path / "index", ["a copy"])
     (tmp_path / "broken.mp4").write_bytes(b"no video")
     with refused("added"):
         add_files(tmp_path / "index", [tmp_path / "broken.mp4"])

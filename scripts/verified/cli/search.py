@@ -68,11 +68,13 @@ def index(arguments: argparse.Namespace) -> int:
         print(f"{arguments.export}: {export(folder, arguments.export):,} vectors")
         return 0
     if arguments.add or arguments.remove:
-        from verified.search.update import add_files, remove_videos
+        from verified.search.update import add_files, duplicates_of, remove_videos
 
         if arguments.add:
             quiet()
-            print(f"added: {', '.join(add_files(folder, arguments.add))}")
+            print(f"added: {', '.join(added := add_files(folder, arguments.add))}")
+            for video, other, share in duplicates_of(folder, added):
+                print(f"  {video} shows the same as {other}, which is in the index ({share:.0%} of the clips)")
         else:
             remove_videos(folder, arguments.remove)
     elif arguments.index:

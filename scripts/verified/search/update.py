@@ -22,6 +22,7 @@ from verified.runtime.seals import finished, replacing
 from verified.search import store
 from verified.search.ask import Index, encoder_of, vector_of
 from verified.search.captions import coarse, read_annotated, write_captions
+from verified.search.duplicates import near_duplicates
 from verified.search.encoders import Encoder, JointEncoder, ModelEncoder
 from verified.search.fusion import weights_of
 from verified.search.origin import ranked_before, ranking_of, reasons, skill
@@ -119,6 +120,28 @@ def add_files(folder: Path, paths: Iterable[Path], thumbnails_per_video: int = 1
         )
         store.write_manifest(folder, store.tidy(folder, {**manifest, "last": asked}, 0))
         return [row["video"] for row in rows]
+
+
+def duplicates_of(folder: Path, videos: Iterable[str]) -> list[tuple[str, str, float]]:
+    """(added video, other video of the index, share of the clips that are alike) for `videos` that were added.
+
+    A file with the bytes of another one has a share of 1. What is otherwise nearly the same is found among videos that
+    were added, for of these alone the index keeps what their clips look like.
+    """
+    manifest = store.read_manifest(folder)
+    rows = store.present(folder, manifest)
+    new = [video for video in videos if video in rows]
+    found = {
+        tuple(sorted((one, other))): (one, other, 1.0)
+        for one in new
+        for other in rows
+        if other != one and rows[one].get("sha256") and rows[one].get("sha256") == rows[other].get("sha256")
+    }
+    every = {video: _read_added(folder, row) for video, row in rows.items() if row["origin"] == "added"}
+    for pair in near_duplicates({video: every[video] for video in new}, every, manifest["text_encoder"]):
+        one, other = sorted(pair["videos"], key=lambda video: video not in new)
+        found.setdefault(tuple(pair["videos"]), (one, other, pair["share"]))
+    return sorted(found.values())
 
 
 def _probe(video: str, path: Path, remedy: str) -> dict:
