@@ -7,8 +7,9 @@ import yaml
 from refusals import refused
 from snakemake.utils import validate
 
+from verified.benchmark.mad.paths import encoder_note
 from verified.cli.maintain import generate_files
-from verified.config import load, read
+from verified.config import Config, load, read
 from verified.config.renamed import RENAMED
 
 CONFIG = Path(__file__).resolve().parents[2] / "config"
@@ -129,3 +130,30 @@ def test_a_renamed_key_is_refused_with_the_new_one(old):
         values = {name: values}
     with refused(".".join(names), ".".join([*names[:-1], RENAMED[old]])):
         load(demo(**values))
+
+
+MOVIES = {"kind": "described", "manifest": "movies.csv", "videos": "movies"}
+MAD = {"kind": "mad", "annotations": {"test": "test.json"}, "videos": "movies"}
+
+
+@pytest.mark.parametrize(
+    ("sources", "named", "encoder"),
+    [
+        ([MOVIES], {}, "packaged-joint"),
+        ([MOVIES], {"encoder": "evaluator"}, "evaluator"),
+        ([MAD], {}, "openai/clip-vit-base-patch32"),
+        ([MAD, MOVIES], {}, "openai/clip-vit-base-patch32"),
+        ([{"kind": "demo"}], {}, "openai/clip-vit-base-patch32"),
+        ([{"kind": "dataset", "dataset": "demo"}], {}, "openai/clip-vit-base-patch32"),
+        ([{"kind": "dataset", "dataset": "own"}], {}, "packaged-joint"),
+    ],
+)
+def test_movies_of_ones_own_are_seen_by_what_is_installed_unless_another_is_named(sources, named, encoder):
+    own = {"title": "Own", "source": {"kind": "folder", "videos": "videos", "moments": "moments.csv"}}
+    datasets = {f"set-{n}": {"title": "Movies", "source": source} for n, source in enumerate(sources)}
+    values = demo(longform={"datasets": datasets, **named})
+    values["datasets"]["own"] = own
+    settings = Config(**values)
+    assert settings.longform.encoder == encoder
+    note = encoder_note(settings, settings.longform.datasets["set-0"])
+    assert ("1,000 classes" in note) == (encoder == "packaged-joint")

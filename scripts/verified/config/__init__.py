@@ -13,11 +13,11 @@ from verified.config.base import Section
 from verified.config.datasets import RESERVED, DataSet
 from verified.config.evaluator import Evaluator
 from verified.config.export import Export
-from verified.config.features import Features
+from verified.config.features import PACKAGED_JOINT, Features
 from verified.config.generation import Generation
 from verified.config.json_schema import properties_at
 from verified.config.layers import merge_layers
-from verified.config.longform import Longform
+from verified.config.longform import MAD_ENCODER, Longform, MovieSourceSection
 from verified.config.renamed import new_name
 from verified.config.retrieval import Retrieval
 from verified.config.review import Review
@@ -100,6 +100,19 @@ class Config(Section):
             named = {"video_backbone": "small-resnet" if rendered else "packaged"}
             object.__setattr__(self, "features", self.features.model_copy(update=named))  # sections are frozen
         return self
+
+    @model_validator(mode="after")
+    def encoder_of_the_movies(self) -> "Config":
+        if not self.longform.encoder:
+            sources = [movies.source for movies in self.longform.datasets.values()]
+            own = [not source.comparable and not self._is_rendered(source) for source in sources]
+            named = {"encoder": PACKAGED_JOINT if own and all(own) else MAD_ENCODER}
+            object.__setattr__(self, "longform", self.longform.model_copy(update=named))  # sections are frozen
+        return self
+
+    def _is_rendered(self, source: MovieSourceSection) -> bool:
+        corpus = self.datasets.get(source.corpus or "")
+        return source.rendered or bool(corpus and corpus.source.rendered)
 
     @model_validator(mode="after")
     def movie_data_sets(self) -> "Config":

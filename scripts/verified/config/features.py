@@ -8,6 +8,8 @@ from verified.config.base import Section
 
 PACKAGED, PACKAGED_JOINT = "packaged", "packaged-joint"
 """The image encoder of the installed packages: its features, and those of its space beside sentences."""
+PACKAGED_KNOWS = "knows 1,000 classes of things, and neither people nor what they do"
+"""Of both; their card says more."""
 BLIND = ("small-resnet", "grid-conv")
 """Image backbones that have seen no real picture, and read no sentences."""
 

@@ -7,6 +7,8 @@ from pydantic import Field, model_validator
 from verified.config.base import Section
 
 Split = Literal["train", "val", "test"]
+MAD_ENCODER = "openai/clip-vit-base-patch32"
+"""What MAD's features were computed with."""
 EVALUATOR = "evaluator"
 """The encoder that is not a model of the hub: the evaluator of this configuration."""
 
@@ -208,9 +210,10 @@ class Longform(Section):
 
     datasets: dict[str, MovieSet] = Field(default={})
     """Data sets of movies by name (lower-case letters, digits and hyphens)."""
-    encoder: str = "openai/clip-vit-base-patch32"
+    encoder: str = ""
     """Joint encoder of frames and sentences, where features are computed: evaluator (that of this configuration),
-    packaged-joint (see docs/models.md), or a CLIP or SigLIP model by hub name or folder."""
+    packaged-joint (see docs/models.md), or a CLIP or SigLIP model by hub name or folder; empty: packaged-joint where
+    all movies are the user's own, else openai/clip-vit-base-patch32, MAD's."""
     encoder_revision: str = ""
     """Branch, tag or commit of a hub model in `encoder`; empty: its main branch. The lock pins the commit."""
     encoder_batch: int = Field(default=64, ge=1)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from verified.config import Config, outputs
-from verified.config.features import BLIND, PACKAGED, PACKAGED_JOINT
+from verified.config.features import BLIND, PACKAGED, PACKAGED_JOINT, PACKAGED_KNOWS
 from verified.config.folders import dataset_folder, datasets_with
 from verified.config.generation import ROLES
 from verified.config.trust import any_confidence_warning
@@ -18,7 +18,7 @@ from verified.planning.check_machine import batch_findings, disk_findings, gpu_f
 from verified.planning.findings import Finding
 from verified.planning.quote import quote, totals
 from verified.planning.readiness import problems
-from verified.weights.wanted import wanted_models
+from verified.weights.wanted import has_computed_features, wanted_models
 
 
 def findings(settings: Config, files: str, offline: bool = False, cluster: bool = False) -> Iterator[Finding]:
@@ -55,16 +55,16 @@ def findings(settings: Config, files: str, offline: bool = False, cluster: bool 
 def _backbone_findings(settings: Config) -> Iterator[Finding]:
     """What the image encoders that come with workflow or packages know of videos that are not rendered."""
     name, better = settings.features.video_backbone, "a CLIP or SigLIP model of the hub knows more"
-    if all(settings.datasets[videos].source.rendered for videos in datasets_with(settings, "has_videos")):
-        return
-    used = {"features.video_backbone": name}
-    if settings.annotations.choose_by == "agreement":
+    used = {"longform.encoder": settings.longform.encoder} if has_computed_features(settings) else {}
+    rendered = all(settings.datasets[videos].source.rendered for videos in datasets_with(settings, "has_videos"))
+    if not rendered:
+        used["features.video_backbone"] = name
+    if not rendered and settings.annotations.choose_by == "agreement":
         used["annotations.joint_encoder"] = settings.annotations.joint_encoder
     for key, encoder in used.items():
         if encoder in (PACKAGED, PACKAGED_JOINT):
-            message = f"{encoder} knows 1,000 classes of things, and neither people nor what they do"
-            yield Finding("note", key, message, better)
-    if name in BLIND:
+            yield Finding("note", key, f"{encoder} {PACKAGED_KNOWS}", better)
+    if not rendered and name in BLIND:
         message = f"{name} knows nothing of real videos: what is found by its features is close to random"
         yield Finding("note", "features.video_backbone", message, f"set it to {PACKAGED}; {better}")
 

@@ -11,6 +11,7 @@ from verified.benchmark.mad.wordnet import PUBLISHED as PUBLISHED_WORDNET
 from verified.benchmark.mad.wordnet import WORDNET_FILES
 from verified.benchmark.tiou import Comparison
 from verified.config import Config, outputs
+from verified.config.features import PACKAGED_JOINT, PACKAGED_KNOWS
 from verified.config.folders import dataset_folder, dataset_wildcard, home
 from verified.config.longform import EVALUATOR, DatasetSource, DescribedSource, MadSource, MovieSet
 from verified.config.sources import ReleasedSource
@@ -289,6 +290,8 @@ def encoder_note(settings: Config, movies: MovieSet) -> str:
     section, source = settings.longform, movies.source
     if getattr(source, "features_supplied", False):
         return "frames and sentences as supplied in files, by the encoder that made them"
+    if section.encoder == PACKAGED_JOINT:
+        return f"frames and sentences by {PACKAGED_JOINT}, which {PACKAGED_KNOWS}"
     if section.encoder != EVALUATOR:
         return f"frames and sentences by {section.encoder}"
     start = settings.evaluator.imported
