@@ -94,13 +94,13 @@ def damaged_file(path: Path, seed: int) -> str:
         document = _other_footer(document, draw)
     elif kind == "safetensors" and draw.random() < 0.7:
         document = _other_tensors(document, draw)
-    elif kind in ("yaml", "prompt"):
+    elif kind == "yaml" or document.startswith(b"---\n"):
         document = _other_yaml(document, draw)
     elif kind in ("npy", "npz"):
         document = _other_array(document, kind, draw)
     elif kind in ("json", "jsonl", "seal"):
         document = next(damaged(document, 1, draw.randrange(2**32)))
-    elif kind in ("csv", "srt", "txt", "js", "md"):
+    elif kind in ("csv", "srt", "txt", "js", "md", "py"):
         document = _other_text(document, draw)
     else:
         document = _other_places(document, draw)

@@ -7,6 +7,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pandas as pd
+import whole_sources
 from benchmark.test_board import COUNT, lists
 from export.test_export_forms import ABOUT
 from given import annotations
@@ -25,6 +26,7 @@ from verified.io.hdf5 import write_features
 from verified.io.jsonl import write_json, write_jsonl
 from verified.lmm.cassette import export, load
 from verified.lmm.ledger import Ledger
+from verified.runtime.seals import seal
 from verified.search.update import update
 from verified.tables.readme import COLUMNS, read_rows, readme_figures
 from verified.tables.write import TIDY
@@ -146,6 +148,19 @@ def index_files(folder):
     ]
 
 
+def sealed_anew_files(folder):
+    """An index whose files are sealed after they are damaged: only what they say can tell (see `sealed_anew`)."""
+    return index_files(folder)
+
+
+def sealed_anew(folder):
+    """Every file and folder that has a seal gets one of what it is now."""
+    for seal_file in sorted(folder.rglob(".*.seal"), reverse=True):
+        path = seal_file.with_name(seal_file.name[1:].removesuffix(".seal"))
+        if path.exists():
+            seal(path)
+
+
 def ledger_files(folder):
     with Ledger(folder / "ledger.sqlite") as ledger:
         put_all(ledger, [row_of(number, "ok" if number < 10 else "invalid") for number in range(12)])
@@ -208,8 +223,10 @@ KINDS = (
     rextime_files,
     study_files,
     index_files,
+    sealed_anew_files,
     ledger_files,
     table_files,
     export_files,
     configuration_files,
+    *whole_sources.KINDS,
 )

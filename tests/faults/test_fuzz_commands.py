@@ -19,7 +19,7 @@ from collections.abc import Callable
 import pytest
 from fuzz import ARGUMENTS, damaged_file, other_argument, requests
 from starlette.testclient import TestClient
-from whole_files import KINDS, index_files
+from whole_files import KINDS, index_files, sealed_anew, sealed_anew_files
 
 from verified.__main__ import main
 from verified.errors import InputError
@@ -99,6 +99,8 @@ def run_case(seed: int, whole, folder, capsys) -> tuple[str, str, list[str]]:
         files = sorted(path for path in folder.rglob("*") if path.is_file())
         path = draw.choice(files)
         damage = damaged_file(path, draw.randrange(2**32))
+        if KINDS[seed % len(whole)] is sealed_anew_files:
+            sealed_anew(folder)
     return _outcome(command, capsys), damage, command
 
 

@@ -174,6 +174,14 @@ def test_a_file_without_a_model_is_named(text, named, tmp_path, capsys):
     said(capsys.readouterr().err, "odd.py", named)
 
 
+@pytest.mark.parametrize("content", [b"x = 1\nx.y = 2\n", b"x = 1\nint('a')\n", b"x = 1\nx = '\xff'\n"])
+def test_a_file_that_fails_when_it_is_loaded_is_named(content, tmp_path, capsys):
+    path = tmp_path / "odd.py"
+    path.write_bytes(content)
+    assert main(["check-model", str(path)]) == 2
+    said(capsys.readouterr().err, "odd.py", *(["row 2"] if b"\xff" not in content else []), remedy=True)
+
+
 def test_a_file_that_is_no_python_is_named(tmp_path):
     path = tmp_path / "model.txt"
     path.write_text("no model")

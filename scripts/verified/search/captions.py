@@ -11,8 +11,9 @@ from pathlib import Path
 import numpy as np
 
 from verified.benchmark.tiou import tiou
+from verified.errors import InputError
 from verified.io.fig import COG_KEYS, read_fig
-from verified.io.jsonl import read_jsonl, write_jsonl
+from verified.io.jsonl import is_span, read_jsonl, write_jsonl
 from verified.nn.checkpoint import Form, load, save
 from verified.runtime.seals import replacing
 from verified.search.sound import sound
@@ -87,6 +88,17 @@ def stored_vectors(folder: Path) -> dict[str, np.ndarray]:
     return dict(zip(facts["texts"], tensors["vectors"].numpy()))
 
 
+def _problem(row: dict, vectors: dict[str, np.ndarray]) -> str:
+    """What makes a row none of an index, or nothing: it was written with its vectors, so it fits them."""
+    if not all(isinstance(row[key], str) for key in ("video", *KINDS)):
+        return "'video', 'fine' and 'coarse' must be texts"
+    if not is_span([row["start"], row["end"]]):
+        return "'start' and 'end' must be seconds"
+    if missing := [kind for kind in KINDS if row[kind] and row[kind] not in vectors]:
+        return f"its {missing[0]} caption has no sentence vector in {SENTENCES}"
+    return ""
+
+
 class Captions:
     """The annotated moments of an index."""
 
@@ -104,8 +116,11 @@ class Captions:
     def opened(cls, folder: Path) -> "Captions":
         """Those of the index in `folder`."""
         sound(folder, FILE)
-        rows = read_jsonl(folder / FILE, ("video", "start", "end", *KINDS))
-        return cls(rows, stored_vectors(folder))
+        rows, vectors = read_jsonl(folder / FILE, ("video", "start", "end", *KINDS)), stored_vectors(folder)
+        for number, row in enumerate(rows, start=1):
+            if problem := _problem(row, vectors):
+                raise InputError(problem, file=folder / FILE, row=number, remedy=FORM.remedy)
+        return cls(rows, vectors)
 
     @cached_property
     def _words(self) -> Words:

@@ -4,6 +4,7 @@ import ast
 import difflib
 import importlib.util
 import sys
+import traceback
 from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
@@ -127,8 +128,17 @@ def model_of_file(path: str | Path) -> type["RetrievalModel"]:
     module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
-    except (OSError, SyntaxError, ImportError, NameError) as error:
-        raise InputError(f"cannot be loaded: {error}", file=path) from None
+    except InputError:
+        raise
+    except Exception as error:  # a stranger's code may raise anything
+        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
+        row = error.lineno if isinstance(error, SyntaxError) else lines[-1] if lines else None
+        raise InputError(
+            f"cannot be loaded: {type(error).__name__}: {error}",
+            file=path,
+            row=row,
+            remedy="correct it so that Python can import it, saved as UTF-8",
+        ) from None
     registered = [model for model in _CLASSES.values() if model.__module__ == module.__name__]
     if not registered:
         raise InputError("registers no model", file=path, remedy='decorate the class with @register("name")')

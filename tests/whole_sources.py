@@ -1,0 +1,109 @@
+"""Files without a fault of the kinds that come from elsewhere, or are checked as a whole, and what reads them."""
+
+import base64
+import shutil
+from pathlib import Path
+from unittest import mock
+
+import torch
+from people.answered import QUESTIONS
+from running import PROJECT
+from safetensors.torch import load_file
+from vcmr_golden import Golden
+
+from verified.benchmark.mad.subtitles import read_srt, voice_activity
+from verified.benchmark.vcmr import importing
+from verified.errors import InputError
+from verified.io import foreign
+from verified.io.jsonl import write_json, write_jsonl
+from verified.lmm.prompts import read_prompts
+from verified.lmm.tasks.paper import PAPER
+from verified.runtime.seals import seal
+
+
+def subtitle_files(folder):
+    cues = [
+        f"{number}\n00:00:{number:02},000 --> 00:00:{number:02},{number}50\n<i>Line {number}.</i>\n[door opens]\n"
+        for number in range(1, 8)
+    ]
+    (folder / "movie.srt").write_text("\n".join(cues))
+    return [read_subtitles]
+
+
+def read_subtitles():
+    """As `longform collect` does for each movie of its manifest."""
+    voice_activity(read_srt("movie.srt"))
+
+
+def prompt_files(folder):
+    shutil.copytree(PROJECT / "config" / "prompts", folder / "prompts")
+    return [read_all_prompts]
+
+
+def read_all_prompts():
+    """As a run does at its start."""
+    for prompt in read_prompts("prompts", PAPER).values():
+        prompt.fill(dict.fromkeys(prompt.kinds, "1"))
+
+
+def rextime_source_files(folder):
+    entry = {
+        "duration": 60.0,
+        "timestamps": [[0, 9.5], [10, 30.5], [31, 55]],
+        "sentences": ["He runs.", "Jumps.", "Rests."],
+    }
+    write_json(folder / "captions.json", {f"v_{number}": entry for number in range(3)})
+    query = {"query": "a dog runs", "vid": "v_0", "duration": 60, "relevant_windows": [[0, 10], [20, 30]]}
+    write_jsonl(folder / "queries.jsonl", [{"qid": number, **query} for number in range(4)])
+    write_jsonl(folder / "questions.jsonl", QUESTIONS)
+    asked = {"query": "Where was the knife before I cut?", "template": "t", "clip_start_sec": 1, "clip_end_sec": 4}
+    annotation = {"annotation_uid": "a", "language_queries": [asked, {**asked, "query": "What did I put down?"}]}
+    clips = [{"clip_uid": "c", "annotations": [annotation]}]
+    write_json(folder / "nlq.json", {"videos": [{"video_uid": "v", "clips": clips}]})
+    rows = ["video_id,qid,question,type", "1,1,what did he do after he ran,TN", "1,2,why did he run,CW"]
+    (folder / "gqa.csv").write_text("\n".join(rows) + "\n")
+    write_jsonl(folder / "spans.jsonl", [{"id": "1/1", "question_span": [1, 2], "answer_span": [2, 3]}])
+    filtering = ["rextime", "filter", "--captions", "captions.json", "--queries", "queries.jsonl"]
+    return [
+        [*filtering, "--output", "rejected.jsonl"],
+        [*filtering, "--questions", "questions.jsonl", "--output", "audit.jsonl"],
+        ["rextime", "count", "ego4d-nlq", "nlq.json"],
+        ["rextime", "count", "next-gqa", "gqa.csv"],
+    ]
+
+
+def model_files(folder):
+    shutil.copy(PROJECT / "examples" / "mean_pooling.py", folder / "my_model.py")
+    return [["check-model", "my_model.py", "--only", "shapes"]]
+
+
+def checkpoint_files(folder):
+    torch.save({"model": Golden("xml").weights}, folder / "xml.pth")
+    return [import_checkpoint]
+
+
+def import_checkpoint():
+    """As `verified import` does, whose reader is a process of its own."""
+    if foreign.main("xml.pth", "read.safetensors"):
+        raise InputError("refused by the reader", file="xml.pth")
+    read = load_file("read.safetensors")
+    with mock.patch.object(importing, "read_tensors", lambda source: read):
+        importing.import_checkpoint("xml", "xml.pth", "checkpoint.safetensors", {"heads": "4"})
+
+
+def run_files(folder):
+    """A small run with its seals and Snakemake's notes."""
+    home, notes = Path("results", "small"), folder / ".snakemake" / "metadata"
+    notes.mkdir(parents=True)
+    (folder / home / "tables").mkdir(parents=True)
+    for name in ("a.jsonl", "tables/one.csv", "tables/two.csv"):
+        (folder / home / name).write_text('{"desc_id": 1}\n')
+    for name in ("a.jsonl", "tables"):
+        seal(folder / home / name, rule="some_rule", wildcards={"dataset": "small"})
+        (notes / base64.urlsafe_b64encode(str(home / name).encode()).decode()).touch()
+    (folder / "small.yaml").write_text("name: small\n")
+    checked = ["verify", "--configfile", "small.yaml"]
+    return [checked, ["verify"], [*checked, "--heal"], [*checked, "--adopt"]]
+
+
+KINDS = (subtitle_files, prompt_files, rextime_source_files, model_files, checkpoint_files, run_files)
