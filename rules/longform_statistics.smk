@@ -128,7 +128,7 @@ rule check_collection:
     """A collection of the demo against what was planted."""
     input:
         source=rules.render_movies.output.source,
-        rows=rules.collect_movies.output.rows,
+        rows=rules.join_collection.output.rows,
     output:
         check=f"{MOVIES}/{{movies}}/collection.json",
     log:
