@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import cast
+from typing import Self, cast
 
 from verified.config.generation import Generation
 from verified.errors import InputError
@@ -174,7 +174,7 @@ class Session:
         """Close the ledger."""
         self.ledger.close()
 
-    def __enter__(self) -> "Session":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type | None, *_: object) -> None:

@@ -73,7 +73,7 @@ class _Tally:
 
 
 class Planner(Client):
-    """Looks calls up instead of asking them, and adds up by task what is `missing`, `known` and of this `answered`."""
+    """Looks calls up instead of asking them, and adds up by task what is `missing`, `found` and of this `answered`."""
 
     def __init__(self, engine: Engine, session: Session, role: EngineSettings, seen: set[int], sizes: Sizes):
         super().__init__(engine, session.ledger, session.settings.attempts, replay=role.kind.replays)
@@ -95,7 +95,7 @@ class Planner(Client):
                 )
         self.tasks: dict[str, Task] = {}
         self.missing, self.answered = defaultdict[str, _Tally](_Tally), defaultdict[str, _Tally](_Tally)
-        self.known = Counter[str]()
+        self.found = Counter[str]()
 
     def look_up(self, task: Task, calls: Iterable[Call]) -> list[Outcome]:
         """The recorded outcome of each call of `task`, or an example."""
@@ -120,7 +120,7 @@ class Planner(Client):
         return outcomes
 
     def _count_known(self, call: Call, outcome: Outcome) -> None:
-        self.known[call.task.name] += 1
+        self.found[call.task.name] += 1
         if outcome.status in ANSWERED:
             answered = self.answered[call.task.name]
             answered.add(call)
@@ -141,7 +141,7 @@ class Planner(Client):
         for name, task in self.tasks.items():
             missing, answered, mean = self.missing[name], self.answered[name], self.means.get(name)
             calls, pictures = missing.calls, self._picture_tokens(missing)
-            if not (calls or self.known[name]):  # another data set has counted them all
+            if not (calls or self.found[name]):  # another data set has counted them all
                 continue
             tokens_in, tokens_out = missing.characters / CHARACTERS_PER_TOKEN + pictures, calls * float(task.tokens_out)
             unknown = (missing.frames if self.of_frame is None else 0) + (
@@ -155,7 +155,7 @@ class Planner(Client):
             rows[name] = {
                 "task": name,
                 "model": self.engine.model,
-                "known": self.known[name],
+                "known": self.found[name],
                 "calls": calls,
                 "images": missing.images,
                 "frames": missing.frames,
@@ -281,7 +281,8 @@ def _count_calls(
             role: Planner(engine, session, getattr(generation, role), seen, sizes or Counter([USUAL_SIZE]))
             for role, engine in engines.items()
         }
-        session.askers, session.planners = {**planners}, planners
+        session.planners = planners
+        session.askers.update(planners)
         walk(session)
         counted = {task: row for planner in planners.values() for task, row in planner.estimate().items()}
     return [
