@@ -11,7 +11,7 @@ from running import PROJECT
 from safetensors.torch import load_file
 from vcmr_golden import Golden
 
-from verified.benchmark.mad.subtitles import read_srt, voice_activity
+from verified.benchmark.mad.subtitles import read_subtitles, voice_activity
 from verified.benchmark.vcmr import importing
 from verified.errors import InputError
 from verified.io import foreign
@@ -27,12 +27,12 @@ def subtitle_files(folder):
         for number in range(1, 8)
     ]
     (folder / "movie.srt").write_text("\n".join(cues))
-    return [read_subtitles]
+    return [read_movie_subtitles]
 
 
-def read_subtitles():
-    """As `longform collect` does for each movie of its manifest."""
-    voice_activity(read_srt("movie.srt"))
+def read_movie_subtitles():
+    """As the collection of movies does for each of them."""
+    voice_activity(read_subtitles("movie.srt"))
 
 
 def prompt_files(folder):
