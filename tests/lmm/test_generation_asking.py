@@ -1,5 +1,6 @@
 """Asking: nothing twice, typed outcomes, second attempts, short answers kept, the budget."""
 
+import contextlib
 import dataclasses
 import itertools
 import tracemalloc
@@ -9,7 +10,7 @@ from refusals import refused
 from stub_engine import StubEngine, good_answer
 
 from verified.lmm.asking import Call, Client, MediaError, _Work
-from verified.lmm.budget import Budget
+from verified.lmm.budget import Budget, most_tokens
 from verified.lmm.ledger import Ledger
 from verified.lmm.outcome import NotNow
 from verified.lmm.request import Reply, Request, Sampling
@@ -235,13 +236,45 @@ def test_an_engine_that_falls_silent_is_an_error_not_a_loss(ledger):
 def test_the_budget_stops_between_calls_and_the_next_run_continues(ledger):
     captions = [f"dog {number} runs" for number in range(10)]
     engine = StubEngine()
-    asker = Client(engine, ledger, budget=Budget(ledger, tokens=60))
-    with refused("60 of 60", "generation.budget.tokens", remedy=True):
+    most = sum(most_tokens(call(captions[0]).request, 0, 0))
+    asker = Client(engine, ledger, budget=Budget(ledger, tokens=int(most) + 3 * 15))
+    with refused("60 of", "generation.budget.tokens", remedy=True):
         ask(asker, map(call, captions))
     assert len(engine.requests) == 4
     outcomes = ask(Client(engine, ledger, budget=Budget(ledger, calls=100)), map(call, captions))
     assert len(engine.requests) == 10 and all(outcome.status == "ok" for outcome in outcomes)
     assert sum(outcome.known for outcome in outcomes) == 4
+
+
+class Costly(StubEngine):
+    """Takes as much as a call may, all calls that it can get at once."""
+
+    def answer(self, requests):
+        for request in (batch := list(requests)):
+            self.requests.append(request)
+        self.at_once = max(getattr(self, "at_once", 0), len(batch))
+        for request in batch:
+            tokens_in, tokens_out = map(int, most_tokens(request, 100, 0))
+            yield Reply(good_answer(request), tokens_in=tokens_in, tokens_out=tokens_out)
+
+
+@pytest.mark.parametrize("share", [0.5, 1.0, 3.7, 12.0])
+def test_a_budget_is_never_exceeded_however_many_calls_are_under_way(ledger, share):
+    """Of money: as many calls as fit are asked at once, no further one, and the next run does not begin another."""
+    captions = [f"dog {number} runs" for number in range(10)]
+    prices, one = (2.0, 10.0), most_tokens(call(captions[0]).request, 100, 0)
+    limit = share * (one[0] * prices[0] + one[1] * prices[1]) / 1e6
+    for _ in range(2):
+        engine = Costly()
+        asker = Client(
+            engine, ledger, prices=prices, budget=Budget(ledger, money=limit), picture_tokens=lambda request: 100.0
+        )
+        with contextlib.suppress(NotNow):
+            ask(asker, map(call, captions))
+        totals = ledger.totals()
+        assert totals["cost"] <= limit and totals["attempts"] == min(10, int(share))
+    if share > 10:
+        assert engine.requests == []
 
 
 def test_what_is_known_is_read_even_without_budget(ledger):

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 
 from verified.config.engines import ENGINES
-from verified.lmm.budget import Budget
+from verified.lmm.budget import Budget, most_tokens
 from verified.lmm.ledger import Ledger
 from verified.lmm.ledger_row import key_of, parts_of
 from verified.lmm.outcome import SHORT, NotNow, Outcome, Parsed, Status, is_passing
@@ -85,7 +85,8 @@ class Client:
 
     `attempts` is how often an answer that is truncated, invalid or too short is asked for; ``blocked`` and ``error``
     are not repeated here (engines repeat what is worth repeating, such as a busy endpoint). `prices` are per million
-    tokens in and out. `budget` is looked at before each call that would be asked. `replay`: whatever the ledger
+    tokens in and out, `picture_tokens` the tokens of a request's pictures as far as they are known. `budget` must have
+    room for each call before it is asked. `replay`: whatever the ledger
     holds is final, as with a cassette. `go_on`: calls without an answer for now end as ``error`` instead of
     stopping the job. `make_room` is called before the first call of `ask` that the engine has to answer.
     """
@@ -100,11 +101,13 @@ class Client:
         replay: bool = False,
         go_on: bool = False,
         make_room: Callable[[], None] | None = None,
+        picture_tokens: Callable[[Request], float] = lambda request: 0.0,
     ):
         self.engine, self.ledger, self.attempts, self.prices = engine, ledger, attempts, prices
         self.budget = budget or Budget(ledger)
         self.replay, self.go_on, self.make_room = replay, go_on, make_room
-        self.asked = 0
+        self.picture_tokens = picture_tokens
+        self.asked = self.most_seen = 0
 
     def key(self, call: Call) -> str:
         """Ledger key of a call."""
@@ -146,11 +149,12 @@ class Client:
             while work.ready:
                 yield work.ready.popleft()
             if work.again:
-                self.budget.check()
+                self.budget.check(self._most(work.again[0]))
 
     def _leave(self, work: "_Work", stop: NotNow) -> Iterator[tuple[int, Outcome]]:
         """What is known, and for all other calls of `work` that they have not been answered."""
         for pending in (*work.flying.values(), *work.again):
+            self.budget.release(pending.key)
             work.settle(pending.key, Outcome(pending.key, "error", stop.reason, stop.problem))
         yield from work.ready
         for index, call in work.calls:
@@ -164,7 +168,7 @@ class Client:
             pending = work.again.popleft() if work.again else self._next_new(work)
             if pending is None:
                 return
-            if not self.budget.allows(len(work.flying)):
+            if not self.budget.reserve(pending.key, self._most(pending)):
                 work.again.appendleft(pending)
                 return
             if self.make_room and not work.asked:
@@ -173,6 +177,17 @@ class Client:
             pending.request = self._seed(pending)
             work.flying[id(pending.request)] = pending
             yield pending.request
+
+    def _most(self, pending: _Pending) -> dict[str, float]:
+        """The most that a call may take of a budget, if there is one."""
+        if not self.budget.limits:
+            return {}
+        request = pending.call.request
+        taken = most_tokens(request, self.picture_tokens(request), self.most_seen)
+        return {"calls": 1.0, "tokens": sum(taken), "money": self._cost(*taken)}
+
+    def _cost(self, tokens_in: float, tokens_out: float) -> float:
+        return (tokens_in * self.prices[0] + tokens_out * self.prices[1]) / 1e6
 
     def _next_new(self, work: "_Work") -> "_Pending | None":
         """The next call that has to be asked; on the way, known ones become ready and copies of one in flight wait."""
@@ -275,11 +290,12 @@ class Client:
             "tokens_in": reply.tokens_in,
             "tokens_out": reply.tokens_out,
             "seconds": reply.seconds,
-            "cost": (reply.tokens_in * self.prices[0] + reply.tokens_out * self.prices[1]) / 1e6,
+            "cost": self._cost(reply.tokens_in, reply.tokens_out),
             "created": time.time(),
         }
         stored = self.ledger.put(row)
         self.budget.add(row)
+        self.most_seen = max(self.most_seen, reply.tokens_in)
         return self._outcome(stored, pending.call, known=False)
 
     @staticmethod

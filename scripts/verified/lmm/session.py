@@ -17,6 +17,7 @@ from verified.lmm.outcome import STATUSES, NotNow, Outcome
 from verified.lmm.prompts import check_structured, read_prompts
 from verified.lmm.request import Engine, OnGpu, Request, Sampling
 from verified.lmm.tasks import Task, structured_form
+from verified.lmm.vision_tokens import picture_tokens
 from verified.runtime.progress import Progress
 
 
@@ -64,6 +65,7 @@ class Session:
                 replay=before or settings.kind.replays,
                 go_on=generation.incomplete == "allow",
                 make_room=partial(self._make_room, engine),
+                picture_tokens=partial(picture_tokens, settings),
             )
         self.filled: dict[str, tuple[dict[str, str], str, str]] = {}
         self.sampling = {role: Sampling(**getattr(generation, role).sampling.model_dump()) for role in self.askers}

@@ -4,10 +4,12 @@ The rules are those of the models' own processors in transformers (LLaVA-NeXT's 
 resizing) at the settings that their published checkpoints carry.
 """
 
+import io
 import math
 import re
 
 from verified.config.generation import EngineSettings
+from verified.lmm.request import Request
 
 LLAVA_SIDE, LLAVA_GRID = 336, 24
 LLAVA_SHAPES = ((336, 672), (672, 336), (672, 672), (1008, 336), (336, 1008))
@@ -32,6 +34,19 @@ def frame_tokens(role: EngineSettings, width: int, height: int) -> float | None:
         video = role.video_input != "stills"
         return qwen(width, height, 32, video, (65_536, 16_777_216), (131_072, 786_432)) + video * QWEN_TIMESTAMP / 2
     return None
+
+
+def picture_tokens(role: EngineSettings, request: Request) -> float:
+    """Tokens of all pictures and frames of a request, as far as `frame_tokens` knows them."""
+    from PIL import Image  # not where only texts are asked
+
+    sizes: list[tuple[int, int]] = []
+    for image in request.images:
+        with Image.open(io.BytesIO(image)) as picture:
+            sizes.append(picture.size)
+    if request.frames is not None:
+        sizes += [(request.frames.shape[2], request.frames.shape[1])] * len(request.frames)
+    return sum(frame_tokens(role, *size) or 0.0 for size in sizes)
 
 
 def llava_next(width: int, height: int) -> int:
