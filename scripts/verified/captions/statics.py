@@ -17,6 +17,9 @@ from verified.lmm.prompts import quote
 from verified.lmm.session import Session
 from verified.lmm.tasks.statics import KEYFRAME_DESCRIPTION, STATICS_CANDIDATES
 
+JPEG = b"\xff\xd8"
+"""What keyframes begin with."""
+
 
 def caption_statics(moments: list[dict], keyframes: Keyframes, session: Session) -> list[dict]:
     """Rows of captions/statics, one per moment, in order.
@@ -67,9 +70,11 @@ def _description_calls(
 
 
 def _size(image: bytes) -> tuple[int, int]:
-    """Width and height of an encoded picture, from its head; (0, 0) of one that cannot be read."""
+    """Width and height of a keyframe's JPEG, from its head; (0, 0) of what is none: sending it says what is wrong."""
+    if not image.startswith(JPEG):  # a plan asks for a million that do not exist yet, each of which Pillow would probe
+        return 0, 0
     try:
-        with Image.open(io.BytesIO(image)) as picture:
+        with Image.open(io.BytesIO(image), formats=("JPEG",)) as picture:
             return picture.size
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
         return 0, 0
