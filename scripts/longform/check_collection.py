@@ -6,7 +6,7 @@ with job(snakemake):
     from pathlib import Path
 
     from verified.benchmark.mad.annotations import read_mad
-    from verified.benchmark.mad.manifest import against_truth
+    from verified.benchmark.mad.collection import against_truth
     from verified.io.jsonl import read_json, write_json
 
     folder = Path(snakemake.input.rows)

@@ -5,7 +5,7 @@ from verified.runtime.job import job
 with job(snakemake):
     from pathlib import Path
 
-    from verified.benchmark.mad.manifest import collect_part
+    from verified.benchmark.mad.collection import collect_part
     from verified.config.longform import Collection
     from verified.io.jsonl import write_json
 

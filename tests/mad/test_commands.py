@@ -7,7 +7,7 @@ import pytest
 from refusals import said
 
 from verified.__main__ import main
-from verified.benchmark.mad import manifest as manifests
+from verified.benchmark.mad import collection
 from verified.benchmark.mad.annotations import read_mad, write_mad
 from verified.benchmark.mad.audio import write_wave
 from verified.io.hdf5 import write_features
@@ -105,9 +105,9 @@ def test_a_movie_that_cannot_be_read_is_left_out_with_the_reason_and_the_others_
     assert (row["movie"], row["sentence"], row["timestamps"]) == ("a", "A door opens.", [48.766, 51.766])
     # Mended and run again: only the movie whose file changed is collected.
     (tmp_path / "latin.srt").write_text("1\n00:00:49,000 --> 00:00:50,000\nÀ table\n", encoding="utf-8")
-    collected, collect_movie = [], manifests.collect_movie
+    collected, collect_movie = [], collection.collect_movie
     monkeypatch.setattr(
-        manifests,
+        collection,
         "collect_movie",
         lambda movie, *rest, **more: collected.append(movie) or collect_movie(movie, *rest, **more),
     )

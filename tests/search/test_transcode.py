@@ -39,7 +39,7 @@ def corpus(tmp_path_factory):
         )
         rows.append({"video": video, "path": str(path), **probe(path)})
     write_jsonl(folder / "videos.jsonl", rows)
-    update(folder / "index", files, {**settings, "thumbnails": 3})
+    update(folder / "index", files, settings.model_copy(update={"thumbnails": 3}))
     return folder
 
 

@@ -51,7 +51,8 @@ def align(arguments: argparse.Namespace) -> int:
 def collect_movies(arguments: argparse.Namespace) -> None:
     """Write annotations of movies that can be read and aligned, and a report of all; what is done is not done again."""
     from verified.benchmark.mad.annotations import write_mad
-    from verified.benchmark.mad.manifest import collect, read_manifest, summarise_reports
+    from verified.benchmark.mad.collection import collect
+    from verified.benchmark.mad.manifest import read_manifest, summarise_reports
     from verified.config.longform import Collection
     from verified.io.jsonl import write_json
 
