@@ -8,6 +8,7 @@ from people.test_review_pages import MOMENTS, SCORES
 from script_run import script_run
 
 from verified.__main__ import main
+from verified.config.annotations import Annotations
 from verified.config.trust import NOT_TRUSTED
 from verified.demo.encode import write_video
 from verified.io.fig import write_fig
@@ -54,7 +55,8 @@ def review_pages(folder):
         input={"moments": "moments.jsonl", "scores": ["scores.jsonl"], "similarities": [], "videos": "videos.jsonl"},
         output={"pages": "results/kitchen/review/pages"},
         params={
-            "review": {"order": "doubt", "moments": 3, "clip_side": 64},
+            "review": {"order": "doubt", "moments": 3, "clip_side": 64, "context": 1.0},
+            "lint": Annotations().lint.model_dump(),
             "title": "Kitchen",
             "warning": NOT_TRUSTED,
             "choose_by": "confidence",
