@@ -154,3 +154,11 @@ def test_seals_of_a_version_without_paths_are_told_whose_they_are(folder, capsys
     assert json.loads(seal_of(folder / "a.jsonl").read_text())["path"] == "small/a.jsonl"
     assert json.loads(seal_of(folder / "tables").read_text())["path"] == "small/tables"
     assert "damaged  results/small/b.jsonl" in verify(capsys)[1]  # not sealed as it is
+
+
+@pytest.mark.parametrize("name", ["[a, b]", "../x", "3.5", "{a: b}"])
+def test_a_name_that_is_none_is_refused_before_it_becomes_a_path(folder, capsys, name):
+    config = folder / "odd.yaml"
+    config.write_text(f"name: {name}\n")
+    assert main(["verify", "--directory", str(folder), "--configfile", str(config)]) == 2
+    said(capsys.readouterr().err, config, remedy=True)

@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -76,9 +77,12 @@ def _name(configurations: list[Path]) -> list[str]:
     names = []
     for path in configurations:
         try:
-            names.append(read_yaml(Path(path).read_text(encoding="utf-8"), path).get("name"))
+            name = read_yaml(Path(path).read_text(encoding="utf-8"), path).get("name")
         except (OSError, UnicodeDecodeError) as error:
             raise InputError(f"not a configuration: {error}", file=path) from None
+        if name and not (isinstance(name, str) and re.fullmatch(r"[a-z0-9][a-z0-9-]*", name)):
+            raise InputError(f"name {name!r:.80}", file=path, remedy="use lower-case letters, digits and hyphens")
+        names.append(name)
     return [name for name in names if name][-1:]
 
 
