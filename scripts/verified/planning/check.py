@@ -15,6 +15,7 @@ from verified.lmm.ledger import Ledger
 from verified.planning.check_corpus import corpus_findings
 from verified.planning.check_endpoints import endpoint_findings
 from verified.planning.check_machine import batch_findings, disk_findings, gpu_findings, processor_findings
+from verified.planning.check_movies import movie_findings
 from verified.planning.findings import Finding
 from verified.planning.quote import quote, totals
 from verified.planning.readiness import problems
@@ -37,6 +38,7 @@ def findings(settings: Config, files: str, offline: bool = False, cluster: bool 
             key.startswith(f"datasets.{name}.source") for key in stuck
         ):
             moments += yield from corpus_findings(settings, name)
+    yield from movie_findings(settings, stuck)
     yield from batch_findings(settings, moments)
     yield from _backbone_findings(settings)
     yield from _budget_findings(settings)

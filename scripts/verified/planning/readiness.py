@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from verified.benchmark.mad.paths import published_files, wordnet_files
+from verified.benchmark.mad.wordnet import PUBLISHED as PUBLISHED_WORDNET
 from verified.benchmark.rextime.paths import supplied_paths as rextime_files
 from verified.config import Config
 from verified.config.datasets import DataSet
@@ -128,6 +130,16 @@ def _movies(settings: Config) -> Iterator[Problem]:
     for key, path, is_folder, _ in supplied_movies(settings):
         if not Path(path).exists():
             yield Problem(key, f"no {'folder' if is_folder else 'file'} {path}", "put it there, or name another")
+    section = settings.longform
+    own_wordnet = [] if section.wordnet == PUBLISHED_WORDNET else wordnet_files(settings)
+    if absent := [path for path in own_wordnet if not Path(path).is_file()]:
+        remedy = "name a folder with WordNet's database files, or `published`"
+        yield Problem("longform.wordnet", f"no file {absent[0]}", remedy)
+    for collection in section.published:
+        try:
+            published_files(settings, collection)
+        except InputError as error:
+            yield Problem("longform.published", error.problem, error.remedy or "take it out of the list")
 
 
 def _rextime(settings: Config) -> Iterator[Problem]:

@@ -82,6 +82,11 @@ def movie_files(movie: dict) -> list[Path]:
     return [movie[name] for name in COLUMNS[1:] if movie[name] is not None and movie[name].is_file()]
 
 
+def absent_files(movie: dict) -> list[Path]:
+    """Those that are named and not there."""
+    return [movie[name] for name in COLUMNS[1:] if movie[name] is not None and not movie[name].is_file()]
+
+
 def digest(facts: list) -> str:
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]
 

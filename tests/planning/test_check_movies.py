@@ -1,0 +1,67 @@
+"""`verified check` on data sets of movies: the movies that a run would leave out, each with what it lacks."""
+
+import json
+
+import pytest
+import yaml
+from refusals import names
+
+from verified.__main__ import main
+
+HEADER = "movie,track,described,transcript,subtitles,split\n"
+
+
+@pytest.fixture
+def check(tmp_path, monkeypatch, capsys):
+    """Write a configuration of one data set of movies, check it, and return (status, lines printed)."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "films").mkdir()
+
+    def run(source: dict, *options: str, **longform) -> tuple[int, str]:
+        section = {"datasets": {"mine": {"title": "Mine", "source": source}}, "encoder": "packaged-joint", **longform}
+        (tmp_path / "own.yaml").write_text(yaml.safe_dump({"name": "own", "longform": section}))
+        status = main(["check", *options, "--configfile", "own.yaml"])
+        shown = capsys.readouterr()
+        return status, shown.err if "--print-config" in options else shown.out
+
+    return run
+
+
+DESCRIBED = {"kind": "described", "manifest": "m.csv", "videos": "films"}
+
+
+def test_a_movie_without_a_file_or_a_video_is_a_note_and_all_of_them_a_problem(check, tmp_path):
+    (tmp_path / "m.csv").write_text(HEADER + "a,a.wav,d.wav,a.json,,\nb,b.wav,d.wav,b.json,,\n")
+    status, shown = check(DESCRIBED, "--offline")
+    assert status == 1 and names(shown, "problem", "mine.source", "2 of 2", "a.wav", "b.wav")
+    for name in ("a.wav", "b.wav", "d.wav", "a.json", "b.json", "films/a.mp4"):
+        (tmp_path / name).touch()
+    status, shown = check(DESCRIBED, "--offline")
+    assert status == 0 and names(shown, "note", "mine.source", "1 of 2", "b (no video in films)")
+    (tmp_path / "films" / "b.mkv").touch()
+    assert names(check(DESCRIBED, "--offline")[1], "ok", "mine.source", "2 movies")
+
+
+def test_a_manifest_that_cannot_be_read_is_named_with_its_row(check, tmp_path):
+    (tmp_path / "m.csv").write_text(HEADER + "a,a.wav,,a.json,,\n")
+    status, shown = check(DESCRIBED, "--offline")
+    assert status == 1 and names(shown, "problem", "mine.source", "m.csv", "2", "described")
+
+
+def test_an_annotated_movie_without_a_video_is_named(check, tmp_path):
+    row = {"movie": "x", "sentence": "A dog.", "movie_duration": 9, "timestamps": [1, 2], "ext_timestamps": [1, 2]}
+    (tmp_path / "test.json").write_text(json.dumps({"1": row, "2": {**row, "movie": "y"}}))
+    (tmp_path / "films" / "x.mp4").touch()
+    source = {"kind": "mad", "annotations": {"test": "test.json"}, "videos": "films"}
+    status, shown = check(source, "--offline")
+    assert status == 0 and names(shown, "note", "mine.source", "1 of 2", "y (no video in films)")
+
+
+@pytest.mark.parametrize("options", [("--offline",), ("--print-config",)])
+def test_missing_files_that_a_configuration_names_are_problems(check, options):
+    mad = {"kind": "mad", "annotations": {"test": "test.json"}, "frames": "frames.h5", "videos": "v"}
+    status, shown = check(mad, *options, wordnet="words", published=["didemo"], published_dir="released")
+    keys = ("annotations.test", "test.json", "source.frames", "frames.h5", "source.videos", "no folder v")
+    assert status == 1 and names(shown, *keys, "longform.wordnet", "words", "longform.published", "train_data.json")
+    status, shown = check({**DESCRIBED, "videos": "gone"}, *options)
+    assert status == 1 and names(shown, "source.manifest", "m.csv", "source.videos", "gone")
