@@ -1,6 +1,7 @@
-"""A scripted endpoint on this machine that speaks OpenAI's chat protocol, well or badly."""
+"""A scripted endpoint on this machine that speaks OpenAI's chat protocol, or transcribes, well or badly."""
 
 import contextlib
+import email
 import json
 import re
 import socket
@@ -40,6 +41,24 @@ def refusal(status: int, code: str = "", message: str = "no", **headers: str) ->
     body = {"error": {"message": message, "type": "error", "code": code}}
     named = tuple((name.replace("_", "-"), value) for name, value in headers.items())
     return Scripted(status, json.dumps(body).encode(), (("Content-Type", "application/json"), *named))
+
+
+def transcription(segments: list[tuple[float, float, str]], **more) -> Scripted:
+    """What is heard: start, end and text of each segment."""
+    heard = [{"id": n, "start": start, "end": end, "text": text} for n, (start, end, text) in enumerate(segments)]
+    text = " ".join(segment["text"] for segment in heard)
+    return Scripted(200, json.dumps({"task": "transcribe", "text": text, "segments": heard, **more}).encode())
+
+
+def form_fields(kind: str, body: bytes) -> dict:
+    """The fields of a form: text, or bytes of a file."""
+    message = email.message_from_bytes(b"Content-Type: " + kind.encode() + b"\r\n\r\n" + body)
+    fields = {}
+    for part in message.get_payload():
+        value = part.get_payload(decode=True)
+        name = part.get_param("name", header="content-disposition")
+        fields[name] = value if part.get_filename() else value.decode()
+    return fields
 
 
 def prompt_of(body: dict) -> str:
@@ -111,7 +130,9 @@ def endpoint(
         protocol_version = "HTTP/1.1"
 
         def do_POST(self):
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            kind = self.headers.get("Content-Type", "")
+            body = form_fields(kind, body) if kind.startswith("multipart/") else json.loads(body)
             scripted = served.serve(body, {name.lower(): value for name, value in self.headers.items()})
             with contextlib.suppress(BrokenPipeError, ConnectionResetError):
                 self.send_response(scripted.status)

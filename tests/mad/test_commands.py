@@ -9,8 +9,8 @@ from refusals import said
 from verified.__main__ import main
 from verified.benchmark.mad import collection
 from verified.benchmark.mad.annotations import read_mad, write_mad
-from verified.benchmark.mad.audio import write_wave
 from verified.io.hdf5 import write_features
+from verified.io.sound import write_wave
 
 RATE = 1000
 

@@ -31,7 +31,6 @@ UPWARDS = {
         "features.packaged",
     ): "The classes that the packaged one knows are looked for in captions.",
     ("demo", "benchmark.mad.annotations"): "The demo's long videos are rendered with annotations in the form of MAD.",
-    ("demo", "benchmark.mad.audio"): "Their sound is the one that MAD's alignment reads.",
     ("cli", "__main__"): "The searches that a page shows are typed again, so they are parsed as typed commands are.",
 }
 """(room, module that it imports) → why this arrow may point upwards."""

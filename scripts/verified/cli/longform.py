@@ -26,7 +26,7 @@ ALIGNMENT = (
 def align(arguments: argparse.Namespace) -> int:
     """Print the delay in each window, and in all; 1 where they do not agree."""
     from verified.benchmark.mad.alignment import align_tracks
-    from verified.benchmark.mad.audio import read_track
+    from verified.io.sound import read_track
 
     movie, described = (read_track(path, arguments.rate) for path in (arguments.movie, arguments.described))
     alignment = align_tracks(movie, described, arguments.rate, arguments.window, arguments.most)

@@ -10,6 +10,7 @@ from verified.config.base import Section
 from verified.config.engines import ENGINES, EngineKind
 
 ROLES = ("llm", "image_lmm", "video_lmm")
+"""The paper's."""
 if TYPE_CHECKING:
     EngineName = str
 else:
@@ -122,6 +123,34 @@ class EngineSettings(Section):
         return {**values, "sampling": self.sampling.model_dump()}
 
 
+class SpeechSampling(SamplingSettings):
+    """How transcripts are drawn: of this, the temperature alone is sent."""
+
+    max_tokens: int = Field(default=4096, ge=1)
+    """Most tokens of an answer that a budget reckons with."""
+    temperature: float = Field(default=0.0, ge=0)
+    """0 takes the most likely token each time."""
+
+
+class SpeechSettings(EngineSettings):
+    """Who transcribes what is said in videos: an endpoint with OpenAI's `/audio/transcriptions`."""
+
+    engine: Literal["openai", "cassette"] = "openai"  # pyright: ignore[reportIncompatibleVariableOverride] (fewer names)
+    """openai, for any endpoint of this kind, or cassette."""
+    model: str = Field(default="whisper-1", min_length=1)
+    """Model id, one that tells times (`verbose_json`)."""
+    sampling: SpeechSampling = SpeechSampling()  # pyright: ignore[reportIncompatibleVariableOverride] (other defaults)
+    language: str | None = Field(default=None, pattern=r"^[a-z]{2,3}$")
+    """Language that is spoken, as ISO 639 code (`en`); null: the model finds out."""
+    piece_seconds: float = Field(default=600, ge=10)
+    """Longest sound of a call; longer tracks are cut. OpenAI takes 25 MB, 13 minutes; models hear 30 s at a time."""
+    price_minute: float = Field(default=0.0, ge=0)
+    """Money per minute of sound, for quotes, cost and budget, beside what tokens cost."""
+
+    def identity(self) -> dict[str, Any]:
+        return {**super().identity(), "language": self.language, "piece_seconds": self.piece_seconds}
+
+
 class SceneReader(Section):
     """The demo's engine."""
 
@@ -146,6 +175,8 @@ class Generation(Section):
     llm: EngineSettings = EngineSettings()
     image_lmm: EngineSettings = EngineSettings()
     video_lmm: EngineSettings = EngineSettings()
+    speech: SpeechSettings | None = None
+    """Who transcribes speech; null: nobody."""
     prompts: str = "config/prompts"
     """Folder of the eight prompt files."""
     ledger: str = "results/ledger.sqlite"
@@ -179,3 +210,8 @@ class Generation(Section):
     """Shards that are asked about per load of a model, where models run in the jobs (vllm, transformers)."""
     scene_reader: SceneReader = SceneReader()
     budget: BudgetSettings = BudgetSettings()
+
+    def roles(self) -> dict[str, EngineSettings]:
+        """The roles that somebody is configured for, by name."""
+        given = {name: getattr(self, name) for name in ROLES}
+        return given if self.speech is None else given | {"speech": self.speech}

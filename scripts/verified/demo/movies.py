@@ -12,12 +12,12 @@ from pathlib import Path
 import numpy as np
 
 from verified.benchmark.mad.annotations import write_mad
-from verified.benchmark.mad.audio import write_wave
 from verified.demo.encode import write_video
 from verified.demo.full_captions import describe, word
 from verified.demo.source import assign_splits, render_world
 from verified.demo.world import facts, make_world
 from verified.io.files import write_text
+from verified.io.sound import write_wave
 from verified.runtime.progress import track
 from verified.runtime.seeds import derive_seed, generator
 

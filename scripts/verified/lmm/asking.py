@@ -85,8 +85,8 @@ class Client:
 
     `attempts` is how often an answer that is truncated, invalid or too short is asked for; ``blocked`` and ``error``
     are not repeated here (engines repeat what is worth repeating, such as a busy endpoint). `prices` are per million
-    tokens in and out, `picture_tokens` the tokens of a request's pictures as far as they are known. `budget` must have
-    room for each call before it is asked. `replay`: whatever the ledger
+    tokens in and out, `picture_tokens` the tokens of a request's pictures as far as they are known, `sound_cost` what
+    its sound costs. `budget` must have room for each call before it is asked. `replay`: whatever the ledger
     holds is final, as with a cassette. `go_on`: calls without an answer for now end as ``error`` instead of
     stopping the job. `make_room` is called before the first call of `ask` that the engine has to answer.
     """
@@ -102,11 +102,12 @@ class Client:
         go_on: bool = False,
         make_room: Callable[[], None] | None = None,
         picture_tokens: Callable[[Request], float] = lambda request: 0.0,
+        sound_cost: Callable[[Request], float] = lambda request: 0.0,
     ):
         self.engine, self.ledger, self.attempts, self.prices = engine, ledger, attempts, prices
         self.budget = budget or Budget(ledger)
         self.replay, self.go_on, self.make_room = replay, go_on, make_room
-        self.picture_tokens = picture_tokens
+        self.picture_tokens, self.sound_cost = picture_tokens, sound_cost
         self.asked = self.most_seen = 0
 
     def key(self, call: Call) -> str:
@@ -184,7 +185,7 @@ class Client:
             return {}
         request = pending.call.request
         taken = most_tokens(request, self.picture_tokens(request), self.most_seen)
-        return {"calls": 1.0, "tokens": sum(taken), "money": self._cost(*taken)}
+        return {"calls": 1.0, "tokens": sum(taken), "money": self._cost(*taken) + self.sound_cost(request)}
 
     def _cost(self, tokens_in: float, tokens_out: float) -> float:
         return (tokens_in * self.prices[0] + tokens_out * self.prices[1]) / 1e6
@@ -276,6 +277,7 @@ class Client:
         return self._record(pending, dataclasses.replace(best, **spent), "ok", SHORT)
 
     def _record(self, pending: _Pending, reply: Reply, status: Status, reason: str) -> Outcome:
+        heard = self.sound_cost(pending.call.request) if reply.finish in ("stop", "length") else 0.0
         row = {
             "key": pending.key,
             **pending.parts,
@@ -290,7 +292,7 @@ class Client:
             "tokens_in": reply.tokens_in,
             "tokens_out": reply.tokens_out,
             "seconds": reply.seconds,
-            "cost": self._cost(reply.tokens_in, reply.tokens_out),
+            "cost": self._cost(reply.tokens_in, reply.tokens_out) + heard,
             "created": time.time(),
         }
         stored = self.ledger.put(row)

@@ -29,9 +29,9 @@ class Request:
 
     `slots` are the plain values that `prompt` was filled with (`prompt` holds them quoted): engines that read meaning
     rather than text, such as the scene reader, use them. `images` are encoded JPEG or PNG files; `frames` is a clip,
-    uint8 RGB [T, H, W, 3], with `frame_times` in seconds from the start of the clip. `schema` is a JSON schema of the
-    answer for engines that can constrain; others ignore it. `seed` depends on the configured seed, the content of the
-    request and the attempt, so an engine draws from it alone.
+    uint8 RGB [T, H, W, 3], with `frame_times` in seconds from the start of the clip; `sound` is a WAV file. `schema` is
+    a JSON schema of the answer for engines that can constrain; others ignore it. `seed` depends on the configured seed,
+    the content of the request and the attempt, so an engine draws from it alone.
     """
 
     task: str
@@ -40,6 +40,7 @@ class Request:
     images: tuple[bytes, ...] = ()
     frames: np.ndarray | None = None
     frame_times: tuple[float, ...] = ()
+    sound: bytes = b""
     sampling: Sampling = Sampling()
     schema: dict | None = None
     seed: int = 0

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Self, cast
 
-from verified.config.generation import Generation
+from verified.config.generation import EngineSettings, Generation, SpeechSettings
 from verified.errors import InputError
 from verified.lmm.asking import Call, Client
 from verified.lmm.budget import Budget
@@ -39,9 +39,9 @@ class Session:
     ):
         self.settings, self.seed = generation, seed
         tasks = tuple(tasks)
-        self.prompts = read_prompts(generation.prompts, tasks)
+        self.prompts = read_prompts(generation.prompts, [task for task in tasks if task.prompted])
         for task in tasks:
-            if getattr(generation, task.role).structured:
+            if _settings_of(task.role, generation).structured:
                 check_structured(self.prompts[task.name], generation.prompts)
         self.ledger = Ledger(generation.ledger)
         budget = Budget(self.ledger, **generation.budget.model_dump())
@@ -66,12 +66,13 @@ class Session:
                 go_on=generation.incomplete == "allow",
                 make_room=partial(self._make_room, engine),
                 picture_tokens=partial(picture_tokens, settings),
+                sound_cost=partial(sound_cost, settings),
             )
         self.filled: dict[str, tuple[dict[str, str], str, str]] = {}
         self.sampling = {role: Sampling(**getattr(generation, role).sampling.model_dump()) for role in self.askers}
         self.unanswered: dict[str, Counter] = {role: Counter() for role in self.askers}
-        self.counts: dict[str, Counter] = {task: Counter() for task in self.prompts}
-        self.reasons: dict[str, Counter] = {task: Counter() for task in self.prompts}
+        self.counts: dict[str, Counter] = {task.name: Counter() for task in tasks}
+        self.reasons: dict[str, Counter] = {task.name: Counter() for task in tasks}
 
     def _make_room(self, engine: Engine) -> None:
         """Unload models that do not fit into the GPU's memory beside that of `engine`."""
@@ -94,7 +95,7 @@ class Session:
         schema, ending = structured_form(task, count) if role.structured else (None, "")
         filled = self.filled.get(task.name)  # keyframes of one moment share their prompt
         if filled is None or filled[0] != slots or filled[1] != ending:
-            prompt = self.prompts[task.name].fill(slots, role.structured, ending)
+            prompt = self.prompts[task.name].fill(slots, role.structured, ending) if task.prompted else ""
             filled = self.filled[task.name] = slots, ending, prompt
         request = Request(
             task=task.name,
@@ -186,3 +187,20 @@ class Session:
                 self.settle()
         finally:
             self.close()
+
+
+def _settings_of(role: str, generation: Generation) -> EngineSettings:
+    """The settings of a role. Raises InputError where nobody has it."""
+    settings = getattr(generation, role)
+    if settings is None:
+        raise InputError(
+            f"nobody is configured for the role {role}", remedy=f"set generation.{role}: engine, model and base_url"
+        )
+    return settings
+
+
+def sound_cost(settings: EngineSettings, request: Request) -> float:
+    """What the sound of a request costs, by the minute."""
+    if not isinstance(settings, SpeechSettings):
+        return 0.0
+    return settings.price_minute * float(request.slots["seconds"]) / 60

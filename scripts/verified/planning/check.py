@@ -7,7 +7,6 @@ from pathlib import Path
 from verified.config import Config, outputs
 from verified.config.features import BLIND, PACKAGED, PACKAGED_JOINT, PACKAGED_KNOWS
 from verified.config.folders import dataset_folder, datasets_with
-from verified.config.generation import ROLES
 from verified.config.trust import any_confidence_warning
 from verified.errors import InputError
 from verified.io.jsonl import finite, read_jsonl
@@ -123,7 +122,7 @@ def _model_keys(settings: Config) -> list[str]:
 def _present_findings(settings: Config, stuck: set[str]) -> Iterator[Finding]:
     """Keys and models that are present."""
     if datasets_with(settings, "annotated_here"):
-        roles = {name: getattr(settings.generation, name) for name in ROLES}
+        roles = settings.generation.roles()
         variables = {role.api_key_variable for role in roles.values() if role.kind.asks_endpoint}
         for variable in sorted(filter(os.environ.get, variables)):
             keys = [f"generation.{name}" for name, role in roles.items() if role.api_key_variable == variable]

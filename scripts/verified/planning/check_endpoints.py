@@ -1,16 +1,19 @@
-"""Whether each endpoint of a configuration answers one call of text and, where its role sees, one with a picture."""
+"""Whether each endpoint of a configuration answers one call of text, or sound, and, where its role sees, a picture."""
 
 from collections.abc import Iterator
 
 import numpy as np
 
-from verified.config.generation import ROLES, EngineSettings, Generation
+from verified.config.generation import EngineSettings, Generation
 from verified.errors import InputError
+from verified.io.sound import wave_bytes
 from verified.lmm.engines import make_engine
 from verified.lmm.engines.media import jpeg_of
 from verified.lmm.request import Reply, Request, Sampling
+from verified.lmm.speech import RATE
 from verified.planning.findings import Finding
 
+SOUND = "a second of silence"
 LONGEST_WAIT = 60.0
 """Seconds that an answer to one of these small calls may take."""
 REMEDIES = {
@@ -25,14 +28,16 @@ REMEDIES = {
 def endpoint_findings(generation: Generation) -> Iterator[Finding]:
     """Ask every endpoint; two roles that share endpoint and model are asked once."""
     asked: dict[tuple, list[str]] = {}
-    for name in ROLES:
-        role = getattr(generation, name)
+    for name, role in generation.roles().items():
         if role.kind.asks_endpoint:
             asked.setdefault((role.base_url, role.model, role.api_key_variable, _form(name, role)), []).append(name)
     spoken: dict[tuple, Reply | None] = {}
     for (*endpoint, form), names in asked.items():
         role, key = getattr(generation, names[0]), ", ".join(f"generation.{name}" for name in names)
         address = tuple(endpoint)
+        if form == SOUND:  # who transcribes need not talk
+            yield _try(role, key, form, generation)[0]
+            continue
         if address not in spoken:
             finding, spoken[address] = _try(role, key, "text", generation)
             yield finding
@@ -48,8 +53,8 @@ def endpoint_findings(generation: Generation) -> Iterator[Finding]:
 
 def _form(name: str, role: EngineSettings) -> str:
     """What the calls of a role hold besides text."""
-    if name == "llm":
-        return "text"
+    if name in ("llm", "speech"):
+        return "text" if name == "llm" else SOUND
     return "a picture" if name == "image_lmm" or role.video_input == "stills" else f"a clip as {role.video_input}"
 
 
@@ -78,6 +83,9 @@ def _request(form: str, side: int) -> Request:
     one_word = Sampling(max_tokens=1, temperature=0.0)
     if form == "text":
         return Request("check", "Say yes.", {}, sampling=one_word)
+    if form == SOUND:
+        silence = wave_bytes(np.zeros(RATE, np.float32), RATE)
+        return Request("check", "", {"language": "", "seconds": "1"}, sound=silence, sampling=one_word)
     if form == "a picture":
         return Request("check", "Say yes.", {}, images=(jpeg_of(grey),), sampling=one_word)
     return Request("check", "Say yes.", {}, frames=np.stack([grey, grey]), frame_times=(0.0, 0.5), sampling=one_word)

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from verified.config import Config
-from verified.config.generation import ROLES
 from verified.config.sources import PublishedSource
 from verified.errors import InputError
 from verified.planning.supplied import list_supplied
@@ -54,7 +53,7 @@ def published_moments(config: Config) -> dict[str, dict[str, int]]:
 def _named_paths(config: Config) -> Iterator[tuple[str, bool]]:
     """(path, whether it is a folder) of what a run starts from and no rule makes."""
     yield from ((path, is_folder) for _, path, is_folder, _ in list_supplied(config))
-    cassettes = {getattr(config.generation, role).cassette for role in ROLES}
+    cassettes = {role.cassette for role in config.generation.roles().values()}
     yield from ((cassette, False) for cassette in sorted(filter(None, cassettes)))
     for dataset in config.datasets.values():
         if isinstance(dataset.source, PublishedSource):

@@ -15,7 +15,7 @@ import math
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 from verified.captions.dynamics import ask_dynamics
@@ -33,7 +33,7 @@ from verified.lmm.engines import make_engine
 from verified.lmm.engines.asked_before import AskedBefore
 from verified.lmm.outcome import Outcome
 from verified.lmm.request import Engine
-from verified.lmm.session import Session
+from verified.lmm.session import Session, sound_cost
 from verified.lmm.tasks import Task, rextime
 from verified.lmm.tasks.paper import PAPER
 from verified.lmm.vision_tokens import frame_tokens
@@ -61,6 +61,7 @@ class _Tally:
 
     def __init__(self) -> None:
         self.calls = self.images = self.frames = self.characters = self.tokens_in = self.tokens_out = 0
+        self.cost_of_sound = 0.0
 
     def add(self, call: Call) -> None:
         """One call more, with what it shows and the characters of its prompt."""
@@ -94,6 +95,7 @@ class Planner(Client):
                     sum(row["tokens_out"] for row in rows) / calls,
                 )
         self.tasks: dict[str, Task] = {}
+        self.sound_cost = partial(sound_cost, role)
         self.missing, self.answered = defaultdict[str, _Tally](_Tally), defaultdict[str, _Tally](_Tally)
         self.found = Counter[str]()
 
@@ -109,6 +111,7 @@ class Planner(Client):
                 seen.add(identity)
                 if outcome is None:
                     missing.add(call)
+                    missing.cost_of_sound += self.sound_cost(call.request)
                 else:
                     self._count_known(call, outcome)
             if outcome is None:
@@ -152,6 +155,7 @@ class Planner(Client):
                 tokens_out, unknown = calls * answered.tokens_out / answered.calls, 0
             elif mean:
                 tokens_in, tokens_out, unknown = calls * mean[0], calls * mean[1], 0
+            money = (tokens_in * self.role.price_in + tokens_out * self.role.price_out) / 1e6
             rows[name] = {
                 "task": name,
                 "model": self.engine.model,
@@ -161,7 +165,7 @@ class Planner(Client):
                 "frames": missing.frames,
                 "tokens_in": math.ceil(tokens_in),
                 "tokens_out": math.ceil(tokens_out),
-                "money": (tokens_in * self.role.price_in + tokens_out * self.role.price_out) / 1e6,
+                "money": money + missing.cost_of_sound,
                 "pictures_unknown": unknown,
             }
         return rows

@@ -169,8 +169,7 @@ def _answers(settings: Config) -> Iterator[Problem]:
     except InputError as error:
         yield Problem("generation.prompts", str(error), error.remedy or "correct the prompt file")
     unset: dict[str, list[str]] = {}
-    for name in ROLES:
-        role = getattr(generation, name)
+    for name, role in generation.roles().items():
         if role.cassette and not Path(role.cassette).is_file():
             message = f"no cassette {role.cassette}"
             yield Problem(f"generation.{name}.cassette", message, "make one with `verified ledger export`")

@@ -4,7 +4,6 @@ import logging
 from collections.abc import Iterable
 from pathlib import Path
 
-from verified.benchmark.mad.audio import read_track
 from verified.benchmark.mad.collect import collect_movie
 from verified.benchmark.mad.manifest import ALL, OPTIONAL, digest, find_row, movie_files, read_manifest, row_name
 from verified.benchmark.mad.subtitles import read_subtitles, voice_activity
@@ -13,6 +12,7 @@ from verified.benchmark.tiou import tiou
 from verified.config.longform import Collection
 from verified.errors import InputError
 from verified.io.jsonl import read_json, write_json
+from verified.io.sound import read_track
 from verified.runtime.progress import track
 
 log = logging.getLogger("verified")

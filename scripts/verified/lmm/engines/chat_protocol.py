@@ -65,22 +65,23 @@ def reply_of(content: bytes, model: str) -> Reply:
         if not isinstance(text, str):
             text = "".join(block["text"] for block in text if block.get("type") == "text")
         usage = body.get("usage") or {}
-        tokens: dict[str, Any] = {
-            "tokens_in": _tokens(usage.get("prompt_tokens")),
-            "tokens_out": _tokens(usage.get("completion_tokens")),
+        taken: dict[str, Any] = {
+            "tokens_in": tokens(usage.get("prompt_tokens")),
+            "tokens_out": tokens(usage.get("completion_tokens")),
         }
         served, declined = body.get("model"), message.get("refusal")
     except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError) as error:
         raise Unreadable(f"the endpoint's answer cannot be read: {error!r}"[:DETAIL]) from None
     notes = {"served_model": served[:200]} if isinstance(served, str) and served not in ("", model) else {}
     if reason == "content_filter":
-        return Reply("", "blocked", "content-filter", "the endpoint filtered the answer", **tokens, notes=notes)
+        return Reply("", "blocked", "content-filter", "the endpoint filtered the answer", **taken, notes=notes)
     if declined:
-        return Reply("", "blocked", "refusal", str(declined)[:DETAIL], **tokens, notes=notes)
-    return Reply(text, "length" if reason == "length" else "stop", **tokens, notes=notes)
+        return Reply("", "blocked", "refusal", str(declined)[:DETAIL], **taken, notes=notes)
+    return Reply(text, "length" if reason == "length" else "stop", **taken, notes=notes)
 
 
-def _tokens(value: object) -> int:
+def tokens(value: object) -> int:
+    """A number of tokens that an endpoint reports, 0 where it does not. Raises Unreadable for nonsense."""
     if value is None:
         return 0
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MOST_TOKENS:

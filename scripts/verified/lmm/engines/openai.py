@@ -1,4 +1,4 @@
-"""Any endpoint that speaks OpenAI's chat protocol, through the official client.
+"""Any endpoint that speaks OpenAI's chat protocol, or transcribes as OpenAI's does, through the official client.
 
 Images and frames travel as data URLs. At most `api_slots` calls are under way. 429, 5xx, lost connections, timeouts and
 answers that cannot be read are tried again, after the time that Retry-After names or a growing pause; what a content
@@ -20,6 +20,7 @@ from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from verified.config.generation import EngineSettings, Generation
 from verified.errors import InputError
 from verified.lmm.engines.chat_protocol import DETAIL, Unreadable, arguments_of, error_of, reply_of
+from verified.lmm.engines.transcription_protocol import transcription_arguments, transcription_reply
 from verified.lmm.outcome import NotNow, is_passing
 from verified.lmm.request import Reply, Request
 from verified.runtime.secrets import keep_secret, redact
@@ -125,9 +126,7 @@ class OpenAI:
         self.limits.begin(self.settings.timeout_seconds)
         named = None
         try:
-            create = self.client.chat.completions.with_raw_response.create
-            answer = create(**arguments_of(request, self.model, self.settings.video_input))
-            reply = reply_of(answer.http_response.content, self.model)
+            reply = self._transcribe(request) if request.sound else self._complete(request)
         except (Unreadable, self.refused) as error:
             reply = Reply("", "error", "garbage", str(error))
         except self.errors.APITimeoutError:
@@ -143,6 +142,16 @@ class OpenAI:
         except self.errors.APIStatusError as error:
             reply, named = self._refusal(error)
         return _mask_key(reply), named
+
+    def _complete(self, request: Request) -> Reply:
+        create = self.client.chat.completions.with_raw_response.create
+        answer = create(**arguments_of(request, self.model, self.settings.video_input))
+        return reply_of(answer.http_response.content, self.model)
+
+    def _transcribe(self, request: Request) -> Reply:
+        create = self.client.audio.transcriptions.with_raw_response.create
+        answer = create(**transcription_arguments(request, self.model))
+        return transcription_reply(answer.http_response.content, request)
 
     def _refusal(self, error) -> tuple[Reply, float | None]:
         """What an error status means; a pause that the endpoint asks for holds for all slots."""

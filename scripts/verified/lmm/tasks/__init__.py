@@ -21,7 +21,7 @@ class Task:
     """Of its prompt file as well, and part of every key of the ledger; a stage outside the paper comes first, before a
     slash."""
     role: str
-    """The model that answers: llm, image_lmm or video_lmm."""
+    """The model that answers: llm, image_lmm, video_lmm or speech."""
     slots: tuple[str, ...]
     read: Callable[[dict[str, str], str, int, bool], Parsed]
     """The parts of an answer, from slots, text, the number of items wanted and whether the text was cut at the token
@@ -35,6 +35,8 @@ class Task:
     """Parts of an ordinary answer, for quotes: with so many items, told from others by a text of 16 characters."""
     followed: bool = False
     """Its answers stand in the prompts of other tasks: in a quote, each needs an example of its own."""
+    prompted: bool = True
+    """Whether it has a prompt; a recogniser of speech is given sound alone."""
     always_json: bool = False
     """The prompt asks for JSON whether or not the answer is constrained to it."""
 

@@ -1,0 +1,122 @@
+"""Sound tracks as samples: any file that PyAV reads, mixed to one channel at a low rate."""
+
+import io
+import math
+import os
+import wave
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+import av
+import numpy as np
+from av.audio.stream import AudioStream
+from av.container import InputContainer
+from av.error import FFmpegError
+
+from verified.errors import InputError
+from verified.io.files import atomic_path
+
+SEEK_MARGIN = 1.0
+"""Seconds before a needed time from which on a track is decoded."""
+
+
+@contextmanager
+def _open_sound(path: Path) -> Generator[tuple[InputContainer, AudioStream]]:
+    """A file and its first sound stream. Raises InputError where there is none, or the file breaks off."""
+    if not path.is_file():
+        raise InputError("no such file", file=path)
+    try:
+        # "file:" and the whitelist keep names and playlists from reaching the network or other protocols.
+        with av.open(f"file:{path}", options={"protocol_whitelist": "file"}) as container:
+            if not container.streams.audio:
+                raise InputError("holds no sound stream", file=path)
+            yield container, container.streams.audio[0]
+    except FFmpegError as error:
+        raise InputError(f"cannot be decoded: {error}", file=path) from None
+
+
+def has_sound(path: str | os.PathLike) -> bool:
+    """Whether a file that can be opened holds a sound stream."""
+    try:
+        with _open_sound(Path(path)):
+            return True
+    except InputError:
+        return False
+
+
+def read_track(path: str | os.PathLike, rate: int) -> np.ndarray:
+    """Samples of the first sound stream, float32 in [-1, 1], one channel at `rate` a second.
+
+    Raises InputError for a file that is missing, holds no sound, or breaks off before its first sample.
+    """
+    path, samples = Path(path), []
+    with _open_sound(path) as (container, stream):
+        resampler = av.AudioResampler(format="flt", layout="mono", rate=rate)
+        for frame in container.decode(stream):
+            frame.pts = None
+            samples += [out.to_ndarray().ravel() for out in resampler.resample(frame)]
+        samples += [out.to_ndarray().ravel() for out in resampler.resample(None)]
+    if not samples or not sum(map(len, samples)):
+        raise InputError("holds no sample of sound", file=path)
+    return np.concatenate(samples)
+
+
+def read_part(path: str | os.PathLike, start: float, end: float, rate: int) -> np.ndarray:
+    """Samples [round((end - start) * rate)] of [start, end), in seconds since the first frame of the file's video.
+
+    As those of `read_track`, but placed by their time stamps: where the track is silent, late or over there are zeros.
+    What breaks off is silent from there on. Raises InputError for a file that is missing or holds no sound.
+    """
+    samples = np.zeros(max(1, round((end - start) * rate)), dtype=np.float32)
+    with _open_sound(Path(path)) as (container, stream):
+        video = next(iter(container.streams.video), stream)
+        origin = float((video.start_time or 0) * (video.time_base or 0))
+        if start > SEEK_MARGIN:
+            container.seek(math.floor((start - SEEK_MARGIN + origin) * av.time_base))
+        resampler = av.AudioResampler(format="flt", layout="mono", rate=rate)
+        at = None  # where the next sample belongs, in samples from `start`
+        try:
+            for frame in container.decode(stream):
+                if at is None:
+                    at = round(((frame.time or 0.0) - origin - start) * rate)
+                frame.pts = None
+                for out in resampler.resample(frame):
+                    at = _place(samples, at, out.to_ndarray().ravel())
+                if at >= len(samples):
+                    return samples
+            for out in resampler.resample(None):
+                at = _place(samples, at or 0, out.to_ndarray().ravel())
+        except FFmpegError:  # a track that is damaged counts as far as it goes, as a video does
+            pass
+    return samples
+
+
+def _place(samples: np.ndarray, at: int, piece: np.ndarray) -> int:
+    """Lay a piece at a position of `samples`, as far as it fits in; the position behind it."""
+    first, last = max(at, 0), min(at + len(piece), len(samples))
+    if first < last:
+        samples[first:last] = piece[first - at : last - at]
+    return at + len(piece)
+
+
+def write_wave(path: str | os.PathLike, samples: np.ndarray, rate: int) -> None:
+    """Write float samples [n] in [-1, 1] as 16-bit mono WAV."""
+    with atomic_path(path) as temporary, temporary.open("wb") as file:
+        _write(file, samples, rate)
+
+
+def wave_bytes(samples: np.ndarray, rate: int) -> bytes:
+    """A WAV file of samples [n], as `write_wave` writes it."""
+    file = io.BytesIO()
+    _write(file, samples, rate)
+    return file.getvalue()
+
+
+def _write(out: BinaryIO, samples: np.ndarray, rate: int) -> None:
+    with wave.open(out, "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(rate)
+        file.writeframes((np.clip(samples, -1, 1) * 32767).astype("<i2").tobytes())

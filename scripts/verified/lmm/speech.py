@@ -1,0 +1,87 @@
+"""What is said in files of video or sound: from a file and a range of seconds to segments with their times."""
+
+import itertools
+import math
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from verified.errors import InputError
+from verified.io.sound import read_part, wave_bytes
+from verified.lmm.asking import Call, MediaError
+from verified.lmm.outcome import Outcome
+from verified.lmm.session import Session
+from verified.lmm.tasks.transcription import TRANSCRIPTION, Segment, segments
+
+RATE = 16_000
+"""Samples a second that speech models hear."""
+
+
+class Sound(NamedTuple):
+    """A range of a file in seconds; `digest` (SHA-256) says what is in the file without reading it again."""
+
+    path: str | Path
+    digest: str
+    start: float
+    end: float
+
+
+class Transcript(NamedTuple):
+    """What is said in a sound: segments in seconds of its file, ascending, and the ledger's keys of its calls.
+
+    `reason` says why a part of it has no answer; None where all of it has one.
+    """
+
+    segments: list[Segment]
+    lineage: list[str]
+    reason: str | None = None
+
+
+def transcribe(sounds: Sequence[Sound], session: Session) -> list[Transcript]:
+    """The transcript of each sound, in their order; the tasks of `session` hold `TRANSCRIPTION`.
+
+    A sound is cut into pieces of at most `piece_seconds`, one call each; what the ledger holds is neither decoded nor
+    asked. Raises InputError when no more answers come, as `Session.ask` does.
+    """
+    piece = session.settings.speech.piece_seconds
+    pieces = [pieces_of(sound, piece) for sound in sounds]
+    calls = [_call(one, session) for one in itertools.chain(*pieces)]
+    outcomes = iter(session.ask(TRANSCRIPTION, calls, len(calls)))
+    return [_join([(one, next(outcomes)) for one in own]) for own in pieces]
+
+
+def pieces_of(sound: Sound, seconds: float) -> list[Sound]:
+    """A sound in equal pieces, as few as possible, none longer than `seconds`."""
+    length = sound.end - sound.start
+    count = max(1, math.ceil(length / seconds - 1e-9))
+    edges = [round(sound.start + length * n / count, 3) for n in range(count)] + [sound.end]
+    return [sound._replace(start=start, end=end) for start, end in itertools.pairwise(edges)]
+
+
+def _call(sound: Sound, session: Session) -> Call:
+    language = session.settings.speech.language or ""
+    seconds = f"{sound.end - sound.start:.3f}"
+    media = f"{sound.digest} {sound.start!r}-{sound.end!r} {RATE} Hz {language}".rstrip()
+
+    def load() -> dict:
+        try:
+            return {"sound": wave_bytes(read_part(sound.path, sound.start, sound.end, RATE), RATE)}
+        except InputError as error:
+            raise MediaError(error.problem) from None
+
+    return session.call(TRANSCRIPTION, {"language": language, "seconds": seconds}, media=(media,), load=load)
+
+
+def _join(answers: Iterable[tuple[Sound, Outcome]]) -> Transcript:
+    heard: list[Segment] = []
+    lineage, reason = [], None
+    for sound, outcome in answers:
+        lineage.append(outcome.key)
+        if outcome.status != "ok":
+            reason = reason or f"{outcome.status}: {outcome.reason}"
+            continue
+        for start, end, text in segments(outcome.text):
+            # Models guess times beyond the end of what they hear.
+            start, end = (min(sound.start + time, sound.end) for time in (start, end))
+            heard.append(Segment(round(start, 3), round(end, 3), text))
+    return Transcript(sorted(heard), lineage, reason)

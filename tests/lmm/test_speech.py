@@ -1,0 +1,129 @@
+"""The role `speech`: sound in, segments with times out, through the same ledger, budget and quote as all calls."""
+
+import io
+import json
+import wave
+
+import numpy as np
+import pytest
+from loopback import Scripted, endpoint, refusal, transcription
+from media import counted
+from refusals import refused
+from sounds import SOUND_RATE, silence, tone, write_film
+
+from verified.config.generation import Generation
+from verified.io.sound import has_sound, read_part, read_track
+from verified.lmm.ledger import Ledger
+from verified.lmm.session import Session
+from verified.lmm.speech import Sound, pieces_of, transcribe
+from verified.lmm.tasks.transcription import TRANSCRIPTION, Segment
+from verified.planning.check_endpoints import endpoint_findings
+
+
+@pytest.fixture
+def film(tmp_path):
+    """Two seconds of silence, two of a tone, and pictures of five seconds."""
+    return write_film(tmp_path / "film.mkv", counted(40), np.concatenate([silence(2.0), tone(2.0)]))
+
+
+def settings(tmp_path, url, **changes):
+    speech = {"base_url": url, "model": "loud-1", "retries": 1, "price_minute": 0.6, **changes}
+    return Generation.model_validate({"ledger": str(tmp_path / "ledger.sqlite"), "speech": speech})
+
+
+def heard(tmp_path, url, sounds, **changes):
+    with Session(settings(tmp_path, url, **changes), 0, (TRANSCRIPTION,)) as session:
+        return transcribe(sounds, session), session.outcome_counts()[TRANSCRIPTION.name]
+
+
+def samples_of(body):
+    with wave.open(io.BytesIO(body["file"])) as file:
+        assert (file.getnchannels(), file.getsampwidth(), file.getframerate()) == (1, 2, SOUND_RATE)
+        return np.frombuffer(file.readframes(file.getnframes()), "<i2") / 32767
+
+
+def test_a_part_of_a_track_is_placed_by_its_times(film):
+    assert has_sound(film) and len(read_track(film, SOUND_RATE)) == 4 * SOUND_RATE
+    part = read_part(film, 1.5, 4.5, SOUND_RATE)
+    assert len(part) == 3 * SOUND_RATE
+    loud = np.abs(part).reshape(-1, SOUND_RATE // 10).max(axis=1) > 0.1  # tenths of a second
+    assert loud.tolist() == [False] * 5 + [True] * 20 + [False] * 5
+    whole = read_part(film, 0.0, 5.0, SOUND_RATE)
+    assert np.array_equal(part, whole[round(1.5 * SOUND_RATE) : round(4.5 * SOUND_RATE)])
+
+
+def test_a_file_without_sound_is_told(tmp_path):
+    silent = write_film(tmp_path / "silent.mkv", counted(8), None)
+    assert not has_sound(silent) and not has_sound(tmp_path / "absent.mkv")
+    with refused("sound"):
+        read_part(silent, 0, 1, SOUND_RATE)
+
+
+def test_pieces_are_asked_once_and_joined_in_the_times_of_the_file(film, tmp_path):
+    def answer(number, body):
+        return transcription([(0.25, 1.0, " a bird  sings "), (1.0, 99.0, "loudly"), (2.0, 2.0, "  ")])
+
+    sound = Sound(film, "d1", 1.0, 5.0)
+    assert [(one.start, one.end) for one in pieces_of(sound, 2.5)] == [(1.0, 3.0), (3.0, 5.0)]
+    with endpoint(answer) as served:
+        (transcript,), counts = heard(tmp_path, served.url, [sound], language="en")
+        assert transcript.segments == [Segment(1.25, 2.0, "a bird sings"), Segment(2.0, 5.0, "loudly")]
+        assert transcript.reason is None and counts["calls"] == 1
+        (body,) = served.bodies
+        assert body["model"] == "loud-1" and body["language"] == "en" and body["response_format"] == "verbose_json"
+        loud = np.abs(samples_of(body)).reshape(-1, SOUND_RATE).max(axis=1) > 0.1
+        assert loud.tolist() == [False, True, True, False]
+        again, _ = heard(tmp_path, served.url, [sound], language="en")
+        assert again == [transcript] and len(served.bodies) == 1
+        heard(tmp_path, served.url, [sound], language="fr")
+        assert len(served.bodies) == 2
+    with Ledger(tmp_path / "ledger.sqlite", read_only=True) as ledger:
+        assert ledger.totals()["cost"] == pytest.approx(2 * 4 / 60 * 0.6)
+
+
+def test_silence_is_an_answer_and_an_answer_without_times_spans_the_sound(film, tmp_path):
+    with endpoint(lambda number, body: transcription([])) as served:
+        (transcript,), _ = heard(tmp_path, served.url, [Sound(film, "d1", 0.0, 2.0)])
+        assert transcript.segments == [] and transcript.reason is None
+        heard(tmp_path, served.url, [Sound(film, "d1", 0.0, 2.0)])
+        assert len(served.bodies) == 1
+    usage = {"type": "tokens", "input_tokens": 20, "output_tokens": 3}
+    plain = Scripted(200, json.dumps({"text": "good day", "usage": usage}).encode())
+    with endpoint(lambda number, body: plain) as served:
+        (transcript,), _ = heard(tmp_path, served.url, [Sound(film, "d1", 2.0, 4.0)])
+    assert transcript.segments == [Segment(2.0, 4.0, "good day")]
+    with Ledger(tmp_path / "ledger.sqlite", read_only=True) as ledger:
+        assert ledger.totals()["tokens_in"] == 20
+
+
+def test_what_fails_is_named_and_costs_nothing(film, tmp_path):
+    silent = write_film(tmp_path / "silent.mkv", counted(8), None)
+    with endpoint(lambda number, body: refusal(400, message="no such format")) as served:
+        sounds = [Sound(silent, "d2", 0.0, 1.0), Sound(film, "d1", 0.0, 1.0)]
+        (no_track, refused_call), counts = heard(tmp_path, served.url, sounds)
+    assert "media" in no_track.reason and "status-400" in refused_call.reason
+    assert counts["outcomes"]["error"] == 2 and len(served.bodies) == 1
+    with Ledger(tmp_path / "ledger.sqlite", read_only=True) as ledger:
+        assert ledger.totals()["cost"] == 0
+    unreadable = Scripted(200, b'{"segments": [{"start": "soon"}]}')
+    with endpoint(lambda number, body: unreadable) as served, refused("generation.incomplete"):
+        heard(tmp_path, served.url, [Sound(film, "d1", 0.0, 3.0)])
+    with refused("generation.speech"):
+        Session(Generation(), 0, (TRANSCRIPTION,))
+
+
+def test_the_budget_holds_before_the_call(film, tmp_path):
+    with endpoint(lambda number, body: transcription([(0, 1, "yes")])) as served:
+        generation = settings(tmp_path, served.url).model_dump()
+        generation["budget"] = {"money": 0.05}
+        with Session(Generation.model_validate(generation), 0, (TRANSCRIPTION,)) as session:
+            transcribe([Sound(film, "d1", 0.0, 4.0)], session)  # 0.04
+            with refused("budget"):
+                transcribe([Sound(film, "d1", 0.0, 3.0)], session)
+        assert len(served.bodies) == 1
+
+
+def test_a_check_asks_for_a_transcript_and_not_for_words(tmp_path):
+    with endpoint(lambda number, body: transcription([])) as served:
+        (finding,) = [one for one in endpoint_findings(settings(tmp_path, served.url)) if "speech" in one.key]
+        assert finding.level == "ok" and len(served.bodies) == 1 and "file" in served.bodies[0]
