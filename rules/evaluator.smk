@@ -39,6 +39,7 @@ rule gather_clips:
         frames_per_interval=settings.evaluator.frames_per_interval,
         image_size=settings.evaluator.image_size,
         clip_side=settings.evaluator.clip_side,
+        keep=settings.evaluator.keep_clips,
         shards=settings.shards,
     script:
         "../scripts/evaluator/gather_clips.py"

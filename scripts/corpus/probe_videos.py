@@ -4,7 +4,9 @@ from verified.runtime.job import job
 
 with job(snakemake):
     from verified.corpus.assemble import write_shard
+    from verified.runtime.earlier import made_with
 
     files, output = dict(snakemake.input.items()), dict(snakemake.output.items())
     source = {**snakemake.params.source, "code": snakemake.params.code}
-    write_shard(source, files, snakemake.wildcards.shard, snakemake.params.shards, output)
+    maker = made_with({"code": snakemake.params.code}, "av")
+    write_shard(source, files, snakemake.wildcards.shard, snakemake.params.shards, output, maker)

@@ -5,6 +5,7 @@ from verified.runtime.job import job
 with job(snakemake, snakemake.params.threads) as log:
     from verified.evaluator.clips import gather_clips
     from verified.io.jsonl import read_jsonl
+    from verified.runtime.earlier import made_with
     from verified.runtime.shards import rows_of_shard
 
     params = snakemake.params
@@ -19,6 +20,7 @@ with job(snakemake, snakemake.params.threads) as log:
         params.clip_side,
         snakemake.output.clips,
         snakemake.output.index,
+        made_with(params, "av", "decord", "numpy") if params.keep else "",
     )
     for reason, count in sorted(counts.items()):
         log.info("%d moments %s", count, f"without a clip: {reason}" if reason else "with a clip")

@@ -1,15 +1,24 @@
 """Encode the videos of one shard (see rules/features.smk)."""
 
+import os
+from pathlib import Path
+
 from verified.runtime.job import job
 
 with job(snakemake, snakemake.params.settings["threads"]):
     from verified.config.features import VideoFeatures
     from verified.features.video import write_video_features
     from verified.io.jsonl import read_jsonl
+    from verified.runtime.content import measure
+    from verified.runtime.earlier import made_with
     from verified.runtime.shards import rows_of_shard
     from verified.weights.records import source_of
 
     videos = rows_of_shard(read_jsonl(snakemake.input.videos), snakemake.wildcards.shard, snakemake.params.shards)
     settings = VideoFeatures(**snakemake.params.settings)
     weights = source_of(settings.video_backbone, settings.video_revision, snakemake.input.weights)
-    write_video_features(videos, settings, snakemake.params.clip_seconds, snakemake.output.features, weights)
+    files = [*snakemake.input.weights, *snakemake.input.network, *filter(os.path.isdir, [weights[0]])]
+    digests = [measure(Path(file))["sha256"] for file in files]
+    packages = ("av", "decord", "h5py", "numpy", "torch", "transformers")
+    maker = made_with(snakemake.params, *packages, weights=[weights, digests])
+    write_video_features(videos, settings, snakemake.params.clip_seconds, snakemake.output.features, weights, maker)

@@ -74,7 +74,7 @@ def test_shards_and_one_file_of_links(videos, tmp_path):
     assert list(linked) == [row["video"] for row in videos] == linked.keys()
     for row in videos:
         assert linked[row["video"]].dtype == np.float32
-        assert np.allclose(linked[row["video"]], whole[row["video"]], atol=2e-3)  # batches differ, so do roundings
+        assert np.array_equal(linked[row["video"]], whole[row["video"]]), "whatever else is in its shard"
         assert linked.length(row["video"]) == int(np.ceil(row["duration"]))
     attributes = linked.attributes
     assert attributes["backbone"] == "grid-conv" and attributes["fps"] == 4 and attributes["clip_seconds"] == 1

@@ -13,6 +13,7 @@ from verified.corpus.folder_source import Probes, Reading, read_shard
 from verified.corpus.held_out import choose_unasked, hold_out, move
 from verified.io.jsonl import iterate_jsonl, write_json, write_jsonl
 from verified.io.video import VideoError
+from verified.runtime.earlier import Earlier
 from verified.runtime.shards import shard_index
 
 log = logging.getLogger("verified")
@@ -26,15 +27,19 @@ def read_source(source: dict, files: dict[str, str], threads: int = 1, probes: P
     return Reading(files["videos"], files["moments"], source["default_split"], threads, probes, source["published"])
 
 
-def write_shard(source: dict, files: dict[str, str], shard: str, shards: int, output: dict[str, str]) -> None:
+def write_shard(
+    source: dict, files: dict[str, str], shard: str, shards: int, output: dict[str, str], maker: str = ""
+) -> None:
     """Probe the videos of one shard and write its `moments`, `videos` and `probes` to the paths of `output`.
 
     `source` is that of `read_source`, with whatever else decides the rows. Of the moments file no more is read than the
     shard's rows, once a job has divided them (see `divided_rows`). The moments lack the key `split`: what a shard's
-    jobs do does not depend on it, so a changed split re-runs none.
+    jobs do does not depend on it, so a changed split re-runs none. With a `maker`, videos that it probed before are
+    not decoded again (see `runtime.earlier`).
     """
     folder = Path(output["moments"]).parent
-    read = read_shard(read_own_rows(source, files, shard_index(shard), shards, folder))
+    earlier = Earlier(output["probes"], maker)
+    read = read_shard(read_own_rows(source, files, shard_index(shard), shards, folder), known=earlier.videos)
     write_jsonl(output["moments"], ({k: v for k, v in row.items() if k != "split"} for row in read.moments))
     write_jsonl(output["videos"], read.videos)
     readable = ({"video": video, "probe": row} for video, row in read.probes.readable.items())
@@ -43,6 +48,7 @@ def write_shard(source: dict, files: dict[str, str], shard: str, shards: int, ou
         for video, error in read.probes.unreadable.items()
     )
     write_jsonl(output["probes"], (*readable, *unreadable))
+    earlier.keep({row["sha256"]: row for row in read.probes.readable.values()}, link=False)
 
 
 def read_probes(files: Iterable[str]) -> Probes:

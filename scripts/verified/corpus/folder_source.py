@@ -16,7 +16,7 @@ A given `duration` is not believed: the decoded one is used.
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
@@ -27,7 +27,10 @@ from verified.corpus.video_folder import NameRefused, VideoFolder
 from verified.errors import InputError
 from verified.io.moments_file import iterate_moments_file
 from verified.io.video import VideoError, probe
+from verified.io.video.probe import file_digest
 from verified.runtime.progress import track
+
+NOTHING: Mapping[str, dict] = {}
 
 
 class Probes(NamedTuple):
@@ -163,10 +166,13 @@ def usable_moments(files: dict[str, str], source: dict) -> Iterator[dict]:
             yield {"path": folder.files[row["video"]], **row}
 
 
-def read_shard(rows: list[dict], threads: int = 1) -> Shard:
-    """Probe the videos of one shard's `usable_moments`, `threads` at a time, and finish the moments."""
+def read_shard(rows: list[dict], threads: int = 1, known: Mapping[str, dict] = NOTHING) -> Shard:
+    """Probe the videos of one shard's `usable_moments`, `threads` at a time, and finish the moments.
+
+    `known`: probes by SHA-256.
+    """
     paths = {row["video"]: row["path"] for row in rows}
-    probes = probe_all({video: Path(path) for video, path in paths.items()}, threads)
+    probes = probe_all({video: Path(path) for video, path in paths.items()}, threads, known)
     results = (_finish_row(None, {key: row[key] for key in row if key != "path"}, probes)[0] for row in rows)
     finished = [row for row in results if "reason" not in row]
     used = {row["video"] for row in finished}
@@ -248,12 +254,13 @@ def check_rows(
         yield number, {**moment, "split": split, "caption": caption, **spans}
 
 
-def probe_all(paths: dict[str, Path], threads: int) -> Probes:
-    """Probe videos by id, `threads` at a time."""
+def probe_all(paths: dict[str, Path], threads: int, known: Mapping[str, dict] = NOTHING) -> Probes:
+    """Probe videos by id, `threads` at a time; those whose SHA-256 is `known` have been."""
 
     def attempt(path: Path) -> dict | VideoError:
         try:
-            return probe(path)
+            digest = file_digest(path) if known else ""
+            return known[digest] if digest in known else probe(path)
         except VideoError as error:
             return error
 

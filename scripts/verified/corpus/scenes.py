@@ -8,6 +8,7 @@ from typing import Any
 
 from verified.config.datasets import Proposals
 from verified.io.video import VideoError, open_video, probe, stored_array
+from verified.io.video.probe import file_digest
 from verified.keyframes.scores import ContentScore
 from verified.keyframes.segments import bounds, find_cuts
 from verified.runtime.progress import track
@@ -53,16 +54,21 @@ def _parts(span: tuple[float, float], max_seconds: float) -> list[tuple[float, f
     return list(itertools.pairwise(edges))
 
 
-def detect_scenes(videos: Mapping[str, Path], settings: Proposals) -> list[dict]:
+def detect_scenes(
+    videos: Mapping[str, Path], settings: Proposals, known: Mapping[str, dict] | None = None
+) -> list[dict]:
     """For each video by id: its probe (as in videos.jsonl) with `scenes`, [start, end] in seconds, or why not.
 
     A video that cannot be read has
-    `reason` and `detail` instead.
+    `reason` and `detail` instead. `known`: rows by SHA-256, of videos that are not to be decoded again.
     """
     rows = []
     for video, path in track(videos.items(), "scenes", len(videos), "videos"):
         row: dict[str, Any] = {"video": video, "path": path.as_posix()}
         try:
+            if known and (digest := file_digest(path)) in known:
+                rows.append(known[digest] | row)
+                continue
             row |= probe(path)
             score, times, scores = ContentScore(), [], []
             with open_video(path) as frames:

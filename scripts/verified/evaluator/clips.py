@@ -15,6 +15,7 @@ from verified.io.array_file import read_array
 from verified.io.files import atomic_path
 from verified.io.jsonl import write_jsonl
 from verified.io.video import VideoError, frames_of_spans
+from verified.runtime.earlier import LINK, Earlier
 from verified.runtime.progress import Progress
 
 log = logging.getLogger("verified")
@@ -93,6 +94,7 @@ def gather_clips(
     clip_side: int | None,
     clips: str | Path,
     index: str,
+    maker: str = "",
 ) -> dict[str, int]:
     """Write the clips and one index row per moment; returns the number of moments by reason ("" for usable ones).
 
@@ -102,6 +104,8 @@ def gather_clips(
     H.264 stream after the other, in the videos' proportions with shorter sides of `clip_side` pixels, or fewer where
     the video has fewer.
     An index row holds desc_id, video, `reason` (null, or why the moment has no clip) and, for streams, `stream`.
+    With a `maker`, clips that it made of the same videos and spans are taken from the earlier file (see
+    `runtime.earlier`).
     """
     by_video = {video["video"]: video for video in videos}
     rows = [{"desc_id": moment["desc_id"], "video": moment["video"], "reason": None} for moment in moments]
@@ -116,24 +120,36 @@ def gather_clips(
             wanted.setdefault(moment["video"], []).append(number)
     progress = Progress("clips", sum(map(len, wanted.values())), "moments")
     count = frames * frames_per_interval
+    spans_of = {
+        name: [(moments[number]["start"], moments[number]["end"]) for number in numbers]
+        for name, numbers in wanted.items()
+    }
+    keys = {name: f"{by_video[name]['sha256']} {spans}" for name, spans in spans_of.items()} if maker else {}
+    earlier, made = Earlier(clips, maker), dict[str, list[tuple[int, Any]]]()
+    known, before = earlier.known(keys.values()), _stored_clips(earlier.file)
     with atomic_path(clips) as temporary, _writer(temporary, clip_side, (len(moments), count, image_size)) as write:
         for name, numbers in wanted.items():
-            video = by_video[name]
-            spans = [(moments[number]["start"], moments[number]["end"]) for number in numbers]
-            size = (image_size, image_size) if clip_side is None else _kept_size(video, clip_side)
-            seen = set()
+            video, key, places = by_video[name], keys.get(name, ""), dict[int, Any]()
+            size = (image_size, image_size) if clip_side is None else _stored_size(video, clip_side)
+            failure = NO_FRAMES
             try:
-                for span, pictures, _ in frames_of_spans(video["path"], spans, count=count, size=size):
-                    if len(pictures):
-                        rows[numbers[span]] |= write(numbers[span], pictures)
-                        seen.add(span)
-                failure = NO_FRAMES
+                if key in known:
+                    stored = ((span, before(place)) for span, place in earlier.videos[key])
+                else:
+                    decoded = frames_of_spans(video["path"], spans_of[name], count=count, size=size)
+                    stored = ((span, _stored(pictures, clip_side)) for span, pictures, _ in decoded if len(pictures))
+                for span, clip in stored:
+                    places[span] = write(numbers[span], clip)
+                made[key] = [*places.items()]
             except VideoError as error:
                 failure = error.reason
             for span, number in enumerate(numbers):
-                if span not in seen:
+                if span not in places:
                     rows[number]["reason"] = failure
+                elif clip_side is not None:
+                    rows[number]["stream"] = places[span]
             progress.step(len(numbers))
+    earlier.keep(made)
     progress.finish()
     write_jsonl(index, rows)
     counts: dict[str, int] = {}
@@ -142,35 +158,49 @@ def gather_clips(
     return counts
 
 
-def _kept_size(video: dict, side: int) -> tuple[int, int]:
+def _stored_size(video: dict, side: int) -> tuple[int, int]:
     """Even height and width with a shorter side of `side` pixels; a smaller video keeps its size."""
     scale = min(1.0, side / min(video["height"], video["width"]))
     height, width = (max(2, 2 * round(video[name] * scale / 2)) for name in ("height", "width"))
     return height, width
 
 
+def _stored(pictures: np.ndarray, clip_side: int | None) -> np.ndarray | bytes:
+    return pictures if clip_side is None else encode_frames(pictures)
+
+
+def _stored_clips(path: Path | None) -> Callable[[Any], np.ndarray | bytes]:
+    """A function that reads a clip of an earlier file from its place there, as `_writer` returned it."""
+    if path is None:
+        return lambda place: b""
+    if path.name.endswith(f".npy{LINK}"):
+        clips = read_array(path, 5)
+        return lambda row: clips[row]
+    streams = np.memmap(path, np.uint8, "r") if path.stat().st_size else np.zeros(0, np.uint8)
+    return lambda place: streams[place[0] : sum(place)].tobytes()
+
+
 @contextlib.contextmanager
 def _writer(
     path: Path, clip_side: int | None, shape: tuple[int, int, int]
-) -> Iterator[Callable[[int, np.ndarray], dict]]:
-    """Yield write(row, frames), which returns what to add to the row's index entry."""
+) -> Iterator[Callable[[int, Any], int | list[int]]]:
+    """Yield write(row, clip), which returns the clip's place: its row, or first byte and bytes of its stream."""
     if clip_side is None:
         moments, count, size = shape
         clips = np.lib.format.open_memmap(path, mode="w+", dtype=np.uint8, shape=(moments, count, size, size, 3))
 
-        def write_frames(row: int, frames: np.ndarray) -> dict:
+        def write_frames(row: int, frames: np.ndarray) -> int:
             clips[row] = frames
-            return {}
+            return row
 
         yield write_frames
         clips.flush()
         return
     with path.open("wb") as file:
 
-        def write_stream(row: int, frames: np.ndarray) -> dict:
-            stream = encode_frames(frames)
+        def write_stream(row: int, stream: bytes) -> list[int]:
             start = file.tell()
             file.write(stream)
-            return {"stream": [start, len(stream)]}
+            return [start, len(stream)]
 
         yield write_stream

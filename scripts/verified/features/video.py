@@ -8,8 +8,9 @@ import numpy as np
 
 from verified.config.features import VideoFeatures
 from verified.features.backbones import Backbone, load_backbone
-from verified.io.hdf5 import write_features
+from verified.io.hdf5 import FeatureFile, write_features
 from verified.io.video import VideoError, iterate_frames
+from verified.runtime.earlier import Earlier
 from verified.runtime.prefetch import prefetch
 from verified.runtime.progress import Progress
 
@@ -22,13 +23,15 @@ def write_video_features(
     clip_seconds: float,
     output: str | Path,
     weights: tuple[str, str] | None = None,
+    maker: str = "",
 ) -> dict[str, int]:
     """Write one shard of video features, float16 [clips, dim] per video; returns counts by outcome.
 
     `videos` are rows of videos.jsonl; `weights`, where the backbone was fetched, says what to load and at which commit.
     A clip is `clip_seconds` long and the last one may be shorter; clip i pools the frames on the screen at the
     multiples of 1/fps in [i, i + 1) · clip_seconds. Each data set carries the video's sha256. A video that cannot be
-    read is logged, counted by reason and left out.
+    read is logged, counted by reason and left out. With a `maker`, features that it made of the same videos are taken
+    from the earlier shard (see `runtime.earlier`).
     """
     source, commit = weights or (settings.video_backbone, "")
     backbone = load_backbone(source, settings.precision)
@@ -40,13 +43,29 @@ def write_video_features(
         "clip_seconds": clip_seconds,
     }
     counts = {"ok": 0}
-    digests = {row["video"]: row["sha256"] for row in videos}
+    earlier = Earlier(output, maker)
+    known = earlier.known(row["sha256"] for row in videos)
+    new = [row for row in videos if row["sha256"] not in known]
+    made: dict[str, str] = {}
 
     def items() -> Iterator[tuple[str, np.ndarray, dict]]:
-        for video, features in encode_videos(videos, backbone, settings.fps, clip_seconds, settings.batch, counts):
-            yield video, features.astype(np.float16), {"sha256": digests[video]}
+        encoded = encode_videos(new, backbone, settings.fps, clip_seconds, settings.batch, counts)
+        coming = next(encoded, None)
+        for row in videos:
+            video, digest = row["video"], row["sha256"]
+            if digest in known:
+                features = before.read_stored(earlier.videos[digest])
+            elif coming and coming[0] == video:
+                features, coming = coming[1].astype(np.float16), next(encoded, None)
+            else:  # it cannot be read
+                continue
+            made[digest] = video
+            yield video, features, {"sha256": digest}
 
+    before = FeatureFile(earlier.file or "")
     counts["ok"] = write_features(output, attributes, items())
+    before.close()
+    earlier.keep(made)
     log.info("video features: %s", ", ".join(f"{count} {name}" for name, count in counts.items()))
     return counts
 
@@ -54,44 +73,43 @@ def write_video_features(
 def encode_videos(
     videos: list[dict], backbone: Backbone, fps: float, clip_seconds: float, batch: int, failed: dict[str, int]
 ) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield (video, float32 [clips, dim]); batches of `batch` frames run across the borders of videos.
+    """Yield (video, float32 [clips, dim]); a batch holds at most `batch` frames, all of one video.
 
-    The next batches are decoded while one is encoded. Reasons of unreadable videos are counted in `failed`.
+    So a video's features depend on no other, and stay when its shard gets more. The next batches are decoded while one
+    is encoded. Reasons of unreadable videos are counted in `failed`.
     """
     progress = Progress("video features", len(videos), "videos")
-    open_clips: dict[str, list[np.ndarray]] = {}
-    for frames, clip_keys, finished in prefetch(_batches(videos, backbone, fps, clip_seconds, batch, failed)):
-        if clip_keys:
-            for (video, clip), feature in zip(clip_keys, backbone(np.stack(frames)), strict=True):
-                clips = open_clips.setdefault(video, [])
-                if clip == len(clips):
-                    clips.append(feature.copy())
-                else:
-                    np.maximum(clips[clip], feature, out=clips[clip])
-        for video in finished:
-            if video in open_clips:
-                yield video, np.stack(open_clips.pop(video))
+    pooled: list[np.ndarray] = []
+    for video, frames, clips, last in prefetch(_batches(videos, backbone, fps, clip_seconds, batch, failed)):
+        for clip, feature in zip(clips, backbone(np.stack(frames)) if frames else (), strict=True):
+            if clip == len(pooled):
+                pooled.append(feature.copy())
+            else:
+                np.maximum(pooled[clip], feature, out=pooled[clip])
+        if last:
+            if pooled:
+                yield video, np.stack(pooled)
+            pooled = []
             progress.step()
     progress.finish()
 
 
 def _batches(videos, backbone, fps, clip_seconds, batch, failed):
-    """Yield (frames, [(video, clip)], videos whose last frame is now out) with at most `batch` frames at a time."""
-    frames, clip_keys, finished = [], [], []
+    """Yield (video, frames, clips that they are in, whether they are its last), at most `batch` frames at a time."""
     for row in videos:
+        frames, clips = [], []
         try:
             size = _decoded_size(row, backbone)
             for number, (_, frame) in enumerate(iterate_frames(row["path"], fps=fps, size=size)):
-                frames.append(_middle_square(frame, backbone.size))
-                clip_keys.append((row["video"], int(number / (fps * clip_seconds) + 1e-9)))
                 if len(frames) == batch:
-                    yield frames, clip_keys, finished
-                    frames, clip_keys, finished = [], [], []
+                    yield row["video"], frames, clips, False
+                    frames, clips = [], []
+                frames.append(_middle_square(frame, backbone.size))
+                clips.append(int(number / (fps * clip_seconds) + 1e-9))
         except VideoError as error:
             log.warning("video features: %s", error)
             failed[error.reason] = failed.get(error.reason, 0) + 1
-        finished.append(row["video"])
-    yield frames, clip_keys, finished
+        yield row["video"], frames, clips, True
 
 
 def _decoded_size(row: dict, backbone: Backbone) -> tuple[int, int]:

@@ -1,6 +1,8 @@
-"""Which state of the code a result was made with."""
+"""Which state of the code and of the packages a result was made with."""
 
+import contextlib
 import subprocess
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from verified import __version__
@@ -18,6 +20,15 @@ def commit(project: Path) -> str:
     except (OSError, subprocess.CalledProcessError):
         return f"version {__version__}, no git checkout"
     return f"commit {head}{' with local changes' if changed else ''}"
+
+
+def versions(*packages: str) -> dict[str, str | None]:
+    """Versions of installed packages; None for one that is not installed."""
+    found: dict[str, str | None] = dict.fromkeys(packages)
+    for package in packages:
+        with contextlib.suppress(PackageNotFoundError):
+            found[package] = version(package)
+    return found
 
 
 def _git(project: Path, *arguments: str) -> str:

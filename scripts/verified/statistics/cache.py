@@ -12,7 +12,6 @@ import hashlib
 import json
 import logging
 from collections.abc import Callable, Iterable, Iterator
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TypeVar
 
@@ -39,15 +38,6 @@ def place(kind: str, ending: str, **decided_by: object) -> Path:
     """Where the entry of this kind (``vectors``, ``words``) is that these JSON values decide."""
     text = json.dumps(decided_by, sort_keys=True)
     return SHARED / f"{kind}-{hashlib.sha256(text.encode()).hexdigest()[:32]}{ending}"
-
-
-def versions(*packages: str) -> dict[str, str | None]:
-    """Versions of installed packages, for `place`; None for one that is not installed."""
-    found: dict[str, str | None] = dict.fromkeys(packages)
-    for package in packages:
-        with contextlib.suppress(PackageNotFoundError):
-            found[package] = version(package)
-    return found
 
 
 def keep(path: Path, make: Callable[[], Value], write: Callable[[Path, Value], None]) -> bool:

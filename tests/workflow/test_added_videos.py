@@ -1,0 +1,208 @@
+"""A shard gets more videos: its jobs decode these alone, and write the bytes of jobs that decode all of them."""
+
+import json
+import shutil
+from pathlib import Path
+
+import av
+import pytest
+from feature_settings import video_features
+from kill_points import finished_by_repeating
+from media import scenes, write_video
+from script_run import script_run
+
+from verified.io.jsonl import write_json, write_jsonl
+from verified.runtime.earlier import LINK, NOTE
+from verified.runtime.seals import seal_of
+
+HERE = "results/kitchen"
+OUTPUTS = {
+    "probe_videos": [f"corpus/shards/shard-00.{name}.jsonl" for name in ("probes", "moments", "videos")],
+    "extract_keyframes": ["keyframes/shard-00.tar"],
+    "extract_video_features": ["features/video/shard-00.h5"],
+    "gather_clips": ["evaluator/clips/shard-00.npy", "evaluator/clips/shard-00.jsonl"],
+    "gather_streams": ["evaluator/clips/shard-00.h264", "evaluator/clips/shard-00.jsonl"],
+    "detect_scenes": ["corpus/scenes/shard-00.jsonl"],
+}
+JOBS = list(OUTPUTS)
+
+
+@pytest.fixture
+def corpus(tmp_path, monkeypatch):
+    """A folder with five videos; no moments yet."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "videos").mkdir()
+    for number in range(5):
+        write_video(tmp_path / "videos" / f"v{number}.mp4", scenes([8, 9], seed=number))
+    return tmp_path
+
+
+@pytest.fixture
+def opened(monkeypatch):
+    """The videos that are opened for decoding, in order."""
+    names, open_file = [], av.open
+
+    def opening(file, *arguments, **options):
+        names.append(Path(str(file)).stem)
+        return open_file(file, *arguments, **options)
+
+    monkeypatch.setattr(av, "open", opening)
+    return names
+
+
+def write_moments(videos: list[str], end: float = 2.0) -> None:
+    rows = [(video, start) for video in videos for start in (0.0, 1.0)]
+    write_jsonl(
+        "moments.jsonl",
+        [{"video": video, "start": start, "end": end, "caption": f"{video} {start}"} for video, start in rows],
+    )
+    write_json("scenes.json", videos)
+
+
+def run(job: str, **changed: object) -> dict[str, bytes]:
+    """A job of one shard, after Snakemake's removal of what it wrote before; the bytes that it writes."""
+    outputs = [Path(HERE, name) for name in OUTPUTS[job]]
+    for path in outputs:
+        path.unlink(missing_ok=True)
+    shard = {"shards": 1, "code": "1"}
+    probed = {name: f"{HERE}/corpus/shards/shard-00.{name}.jsonl" for name in ("moments", "videos")}
+    first, *more = map(str, outputs)
+    clips = {"threads": 1, "frames": 4, "frames_per_interval": 1, "image_size": 32, "clip_side": None, "keep": True}
+    described = {
+        "probe_videos": (
+            "corpus/probe_videos.py",
+            {"videos": "videos", "moments": "moments.jsonl"},
+            {"probes": first, **dict(zip(("moments", "videos"), more))},
+            {"source": {"default_split": "train", "published": False}, "rows": Path("moments.jsonl").read_text()},
+        ),
+        "detect_scenes": (
+            "corpus/detect_scenes.py",
+            {"videos": "videos"},
+            {"scenes": first},
+            {"proposals": {}, "videos": sorted(path.name for path in Path("videos").iterdir())},
+        ),
+        "extract_keyframes": ("keyframes/extract.py", probed, {"keyframes": first}, {"settings": {}}),
+        "extract_video_features": (
+            "features/extract_video.py",
+            {"videos": probed["videos"], "weights": [], "network": []},
+            {"features": first},
+            {"settings": video_features("grid-conv", batch=7).model_dump(), "clip_seconds": 1.0},
+        ),
+        "gather_clips": ("evaluator/gather_clips.py", probed, {"clips": first, "index": (more or [""])[0]}, clips),
+    }
+    described["gather_streams"] = (*described["gather_clips"][:3], {**clips, "clip_side": 32})
+    path, inputs, output, params = described[job]
+    params = {**shard, **params, **changed}
+    script_run(path, job, inputs, output, params, {"dataset": "kitchen", "shard": "shard-00"})()
+    return {path.name: path.read_bytes() for path in outputs}
+
+
+def as_before(job: str, **changed: object) -> dict[str, bytes]:
+    """What the job writes where nothing earlier is there."""
+    for path in [*Path(HERE).rglob(f".*{LINK}"), *Path(HERE).rglob(f".*{NOTE}")]:
+        path.unlink()
+    return run(job, **changed)
+
+
+def grow(folder: Path) -> list[str]:
+    """Three more videos, one of which comes before all others, and rows above those that were there."""
+    names = ["a-first", "v5", "v6"]
+    for number, name in enumerate(names):
+        write_video(folder / "videos" / f"{name}.mp4", scenes([8, 9], seed=20 + number))
+    write_moments([*names, *(f"v{number}" for number in range(5))])
+    return names
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_three_added_videos_are_three_decoded_videos(corpus, opened, job):
+    write_moments([f"v{number}" for number in range(5)])
+    run("probe_videos")
+    run(job)
+    new = grow(corpus)
+    if job != "probe_videos":
+        run("probe_videos")
+    opened.clear()
+    grown = run(job)
+    assert set(opened) == set(new), opened
+    opened.clear()
+    assert run(job) == grown and not opened, "a job that runs again decodes nothing"
+    assert as_before(job) == grown and len(set(opened)) == 8
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_other_settings_and_other_code_decode_all(corpus, opened, job):
+    write_moments([f"v{number}" for number in range(5)])
+    run("probe_videos")
+    run(job)
+    opened.clear()
+    run(job, code="2")
+    assert len(set(opened)) == 5
+
+
+def test_what_changed_in_a_video_or_its_moments_is_decoded(corpus, opened):
+    write_moments([f"v{number}" for number in range(5)])
+    for job in JOBS[:2]:
+        run(job)
+    write_video(corpus / "videos" / "v1.mp4", scenes([9, 8], seed=99))
+    opened.clear()
+    run("probe_videos")
+    assert opened == ["v1"]
+    opened.clear()
+    run("extract_keyframes")
+    assert set(opened) == {"v1"}
+    write_moments([f"v{number}" for number in range(5)], end=1.5)
+    run("probe_videos")
+    opened.clear()
+    grown = run("extract_keyframes")
+    assert len(set(opened)) == 5, "other spans have other keyframes"
+    assert as_before("extract_keyframes") == grown
+
+
+@pytest.mark.parametrize("damage", ["file", "note", "cut", "link gone"])
+@pytest.mark.parametrize("job", ["extract_keyframes", "extract_video_features", "gather_clips"])
+def test_what_is_damaged_is_not_used(corpus, opened, job, damage, caplog):
+    write_moments([f"v{number}" for number in range(5)])
+    run("probe_videos")
+    right = run(job)
+    output = Path(HERE, OUTPUTS[job][0])
+    link, note = (output.with_name(f".{output.name}{ending}") for ending in (LINK, NOTE))
+    path = note if damage in ("note", "cut") else link
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.unlink()
+    if damage != "link gone":
+        path.write_bytes(content[: len(content) // 2] if damage == "cut" else content)
+    opened.clear()
+    assert run(job) == right and len(set(opened)) == 5
+    opened.clear()
+    assert run(job) == right and not opened, "it was made anew"
+
+
+@pytest.mark.parametrize("job", ["extract_keyframes", "gather_clips"])
+def test_a_job_killed_at_any_point_and_repeated_has_the_same_bytes(corpus, tmp_path_factory, job, monkeypatch):
+    write_moments([f"v{number}" for number in range(5)])
+    run("probe_videos")
+    run(job)
+    grow(corpus)
+    run("probe_videos")
+    place = tmp_path_factory.mktemp("killed") / "place"
+    shutil.copytree(corpus, place)
+    monkeypatch.chdir(place)
+    assert finished_by_repeating(corpus, place, lambda: run(job)) > 3
+
+
+def test_clips_that_are_not_kept_leave_nothing(corpus):
+    write_moments(["v0", "v1"])
+    run("probe_videos")
+    run("gather_clips")
+    run("gather_clips", keep=False)
+    assert not [path for path in Path(HERE, "evaluator").rglob(".*") if path.name.endswith((LINK, NOTE))]
+
+
+def test_what_is_kept_takes_no_space_while_its_output_is_there(corpus):
+    write_moments(["v0", "v1"])
+    run("probe_videos")
+    run("extract_keyframes")
+    output = Path(HERE, OUTPUTS["extract_keyframes"][0])
+    assert output.with_name(f".{output.name}{LINK}").samefile(output)
+    assert json.loads(seal_of(output).read_text())["sha256"]
